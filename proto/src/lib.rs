@@ -1,0 +1,27 @@
+//! The words that daemon, coordinator and clients say to each other.
+//!
+//! The messages and services come from `forebay/v1/*.proto`; their generated Rust is checked in, and
+//! `tests/generated.rs` regenerates it and compares. The one function with behaviour is [`record_hash`], because
+//! a trainer and a coordinator must compute the same sum over the same records.
+#![forbid(unsafe_code)]
+
+mod checksum;
+
+pub use checksum::{RecordSum, record_hash};
+
+/// Messages and services of version 1.
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::all,
+    clippy::pedantic,
+    clippy::or_fun_call,
+    clippy::clone_on_ref_ptr,
+    clippy::allow_attributes_without_reason,
+    reason = "generated from forebay/v1/*.proto, where each message is documented"
+)]
+pub mod v1 {
+    include!("gen/forebay.v1.rs");
+}

@@ -1,0 +1,33 @@
+//! The checked-in Rust is what the .proto files give. After a change of a .proto file:
+//! `FOREBAY_REGENERATE=1 cargo test -p forebay-proto --test generated`.
+
+use std::path::Path;
+
+#[test]
+fn generated_code_is_current() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if std::process::Command::new("protoc").arg("--version").output().is_err() {
+        println!("skipped: no protoc on this machine (make deps installs it)");
+        return;
+    }
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let files: Vec<_> = ["ledger", "session", "control"]
+        .iter()
+        .map(|name| root.join(format!("forebay/v1/{name}.proto")))
+        .collect();
+    tonic_prost_build::configure()
+        .out_dir(out.path())
+        .compile_protos(&files, &[root.to_path_buf()])
+        .expect("the .proto files compile");
+    let fresh = std::fs::read_to_string(out.path().join("forebay.v1.rs")).expect("generated code");
+    let kept = root.join("src/gen/forebay.v1.rs");
+    if std::env::var_os("FOREBAY_REGENERATE").is_some() {
+        std::fs::write(&kept, &fresh).expect("writable checkout");
+    }
+    let current = std::fs::read_to_string(&kept).unwrap_or_default();
+    assert!(
+        current == fresh,
+        "{} is stale: run FOREBAY_REGENERATE=1 cargo test -p forebay-proto --test generated",
+        kept.display()
+    );
+}

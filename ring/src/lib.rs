@@ -1,0 +1,3 @@
+//! Shared memory between daemon and trainer.
+mod message;
+pub use message::*;

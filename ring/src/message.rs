@@ -1,0 +1,317 @@
+//! The messages on the ring's socket: small fixed little-endian structs, one per packet.
+//!
+//! A packet is one struct, of the [`Kind`] that its first word names, and for three kinds a tail: ACK carries a sum
+//! per claim, REFUSED, FAILED and EVICT carry a text, CALL and ANSWER carry protobuf bytes. Larger things
+//! travel as sealed memory beside the packet ([`crate::Bulk`]). `docs/ring.md` has every byte.
+
+use bytemuck::{Pod, Zeroable};
+
+#[cfg(target_endian = "big")]
+compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
+
+/// Version of the messages and of the ring's layout. Both sides must have the same.
+pub const PROTOCOL: u32 = 1;
+/// Longest stream name in bytes.
+pub const NAME_LEN: usize = 64;
+/// Longest packet, head and tail.
+pub const PACKET_LEN: usize = 32 * 1024;
+/// Claim sums in one ACK packet; a batch with more sends several.
+pub const SUMS_PER_ACK: usize = 1024;
+
+/// First word of each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kind {
+    /// Trainer to daemon: [`Attach`].
+    Attach = 1,
+    /// Daemon to trainer: [`Welcome`], with two descriptors: the ring (read-only) and a bulk `StreamInfo`.
+    Welcome = 2,
+    /// Daemon to trainer: [`Text`] with the reason; the daemon closes the socket.
+    Refused = 3,
+    /// Daemon to trainer: [`Offer`].
+    Offer = 4,
+    /// Trainer to daemon: [`Ack`] and a tail of [`ClaimSum`]: the batch was consumed.
+    Ack = 5,
+    /// Trainer to daemon: [`Release`]: no view of the slot is left.
+    Release = 6,
+    /// Trainer to daemon: [`Number`]: that many more offers may be sent.
+    Credit = 7,
+    /// Daemon to trainer: [`Number`]: this epoch is complete, every record accounted for.
+    EpochEnd = 8,
+    /// Daemon to trainer: [`Number`] (epochs in all): the stream has no further epoch.
+    Done = 9,
+    /// Daemon to trainer: [`Text`]: the stream has failed; the socket stays open for calls.
+    Failed = 10,
+    /// Daemon to trainer: [`Text`]: the consumer is put out; its slots are kept until it exits.
+    Evict = 11,
+    /// Trainer to daemon: [`Call`] and a protobuf `CallRequest` as tail or as bulk.
+    Call = 12,
+    /// Daemon to trainer: [`Call`] and a protobuf `CallReply` as tail or as bulk.
+    Answer = 13,
+    /// Daemon to trainer: [`Held`]: an epoch waits for a batch in somebody's hands.
+    Held = 14,
+    /// Daemon to trainer: [`NewRing`] with one descriptor: later offers may name this ring.
+    Ring = 15,
+    /// Trainer to daemon: [`Number`] (unused): every view is gone, nothing is held, the socket closes.
+    Bye = 16,
+    /// Trainer to private daemon, on the parent's socket: [`Number`] (unused) with one descriptor, the daemon's
+    /// end of a new trainer's socket.
+    Connect = 17,
+    /// Daemon to trainer: [`Number`]: all claims offered so far may be handed out until this CLOCK_BOOTTIME
+    /// nanosecond.
+    Deadline = 18,
+}
+
+/// The trainer asks for a stream. Bulk descriptors follow in the order of the flags: settings, files, resume.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Attach {
+    /// [`Kind::Attach`].
+    pub kind: u32,
+    /// [`PROTOCOL`] of the trainer.
+    pub protocol: u32,
+    /// [`attach_flags`].
+    pub flags: u32,
+    /// Offers that may be sent at once.
+    pub credits: u32,
+    /// Name of a configured stream, zero-padded UTF-8; empty when the settings name a source.
+    pub name: [u8; NAME_LEN],
+    /// Shard of a static stream, with `num_shards`; both zero-based, `num_shards` 0 means dynamic.
+    pub shard_id: u32,
+    /// See `shard_id`.
+    pub num_shards: u32,
+    /// Incarnation of the daemon that the resume list speaks of.
+    pub incarnation: u64,
+}
+
+/// Which bulk descriptors come with an [`Attach`].
+pub mod attach_flags {
+    /// A JSON document with the same keys as a `[streams.NAME]` table of the configuration.
+    pub const SETTINGS: u32 = 1;
+    /// Paths separated by NUL bytes.
+    pub const FILES: u32 = 2;
+    /// An array of [`super::HandIn`].
+    pub const RESUME: u32 = 4;
+}
+
+/// The daemon accepts a trainer.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Welcome {
+    /// [`Kind::Welcome`].
+    pub kind: u32,
+    /// [`PROTOCOL`] of the daemon.
+    pub protocol: u32,
+    /// The daemon's incarnation; another one after each start.
+    pub incarnation: u64,
+    /// Number of this consumer, never used twice by an incarnation.
+    pub consumer: u64,
+    /// Offers that may be sent at once: what the daemon grants of the credits asked for.
+    pub credits: u32,
+    /// Ring number of the descriptor that comes along.
+    pub ring: u32,
+}
+
+/// A batch may be read.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Offer {
+    /// [`Kind::Offer`].
+    pub kind: u32,
+    /// Ring that the slot is in.
+    pub ring: u32,
+    /// Number of the batch, never used twice by an incarnation.
+    pub seq: u64,
+    /// Rises each time the slot is filled.
+    pub generation: u64,
+    /// Epoch of the batch's records.
+    pub epoch: u64,
+    /// Place in the ring.
+    pub slot: u32,
+    /// How many places the user sees as `batch.images` (semantics rule 6).
+    pub shown: u32,
+    /// How many places are this epoch's own records.
+    pub valid: u32,
+    /// How many [`Claim`]s stand in the slot.
+    pub claims: u32,
+    /// How often the batch was offered before.
+    pub redelivered: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// CLOCK_BOOTTIME nanosecond after which the batch may not be handed out; `u64::MAX` for never.
+    pub deadline: u64,
+}
+
+/// What a batch answers for: a range of positions counted from a lease's start. Stands in the slot, in the order of
+/// the batch's own places: the first claim is for the first `len` places whose mask is set, and so on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Claim {
+    /// Lease id.
+    pub lease: u64,
+    /// First position, counted from the lease's start.
+    pub start: u64,
+    /// How many positions.
+    pub len: u64,
+}
+
+/// The batch was consumed. The tail holds sums of claims `first..first + count`; the last packet of a batch has
+/// `last` set.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Ack {
+    /// [`Kind::Ack`].
+    pub kind: u32,
+    /// Place in the ring.
+    pub slot: u32,
+    /// As offered.
+    pub seq: u64,
+    /// As offered.
+    pub generation: u64,
+    /// Claim that the first sum is of.
+    pub first: u32,
+    /// Sums in the tail.
+    pub count: u32,
+    /// 1 in the batch's last ACK packet, else 0.
+    pub last: u32,
+    /// Ring that the slot is in.
+    pub ring: u32,
+}
+
+/// Sum of `record_hash` over the record numbers of one claim, as the trainer saw them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct ClaimSum {
+    /// Upper half.
+    pub high: u64,
+    /// Lower half.
+    pub low: u64,
+}
+
+/// The slot is free: its batch was acked before, or is given back unread (`returned`).
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Release {
+    /// [`Kind::Release`].
+    pub kind: u32,
+    /// Place in the ring.
+    pub slot: u32,
+    /// As offered.
+    pub seq: u64,
+    /// As offered.
+    pub generation: u64,
+    /// 1: the batch was not consumed and goes to another trainer.
+    pub returned: u32,
+    /// Ring that the slot is in.
+    pub ring: u32,
+}
+
+/// A message with one number.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Number {
+    /// Any kind that says so.
+    pub kind: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// The number.
+    pub value: u64,
+}
+
+/// A message with a text as its tail.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Text {
+    /// Any kind that says so.
+    pub kind: u32,
+    /// Bytes of UTF-8 that follow.
+    pub len: u32,
+    /// One of [`text_code`].
+    pub code: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Why a text was sent, for programs.
+pub mod text_code {
+    /// No further meaning.
+    pub const OTHER: u32 = 0;
+    /// The two sides speak different protocol versions.
+    pub const PROTOCOL: u32 = 1;
+    /// The peer's user may not use this stream.
+    pub const PERMISSION: u32 = 2;
+    /// The settings are wrong, or do not agree with the stream's.
+    pub const SETTINGS: u32 = 3;
+    /// No such stream.
+    pub const NOT_FOUND: u32 = 4;
+    /// Too little memory for the ring.
+    pub const MEMORY: u32 = 5;
+    /// The dataset is empty, missing or changed.
+    pub const DATASET: u32 = 6;
+    /// A bad record with `on_error = "fail"`, or more failures than `max_failures`.
+    pub const RECORD: u32 = 7;
+    /// Every credit of the ring is taken, or the shard has its trainer.
+    pub const BUSY: u32 = 8;
+}
+
+/// A request or its answer.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Call {
+    /// [`Kind::Call`] or [`Kind::Answer`].
+    pub kind: u32,
+    /// Bytes of protobuf that follow; 0 when they come as bulk.
+    pub len: u32,
+    /// Chosen by the trainer, repeated in the answer.
+    pub id: u64,
+}
+
+/// Somebody holds the last batches of an epoch.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Held {
+    /// [`Kind::Held`].
+    pub kind: u32,
+    /// Process that holds the batch.
+    pub pid: u32,
+    /// The epoch that waits.
+    pub epoch: u64,
+    /// The batch.
+    pub seq: u64,
+    /// For how long, in milliseconds.
+    pub for_ms: u64,
+    /// 1: `epoch_end_timeout` has passed, `next()` raises.
+    pub expired: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A further ring of the stream.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct NewRing {
+    /// [`Kind::Ring`].
+    pub kind: u32,
+    /// Its number.
+    pub ring: u32,
+}
+
+/// What a reconnecting trainer consumed or still holds (semantics rule 16).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct HandIn {
+    /// Lease id of the older incarnation.
+    pub lease: u64,
+    /// First position, counted from the lease's start.
+    pub start: u64,
+    /// How many positions.
+    pub len: u64,
+    /// Epoch of the lease.
+    pub epoch: u64,
+    /// Batch of the older incarnation; held batches keep it for their later ACK.
+    pub seq: u64,
+    /// 0: consumed, the sum is set. 1: held.
+    pub held: u64,
+    /// Sum over the records of the range, for what was consumed.
+    pub sum: ClaimSum,
+}
