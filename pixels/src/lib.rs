@@ -1,1 +1,43 @@
-//! forebay-pixels
+//! Transform plans and picture decoding on the CPU, true to Pillow and torchvision.
+//!
+//! A [`Recipe`] is a checked list of [`Transform`]s with the form of its [`Output`]. For one picture and one [`Draw`] it
+//! gives a [`Plan`]: pure data that says what to cut, resize, pad and mirror. [`CpuDecoder`] takes the bytes of a
+//! file, decodes them and carries the plan out, straight into the place where the pixels will be read.
+//!
+//! ```
+//! use forebay_pixels::{CpuDecoder, Draw, Limits, Recipe, sample};
+//!
+//! let recipe = Recipe::training(224)?;
+//! let mut place = vec![0; recipe.place_len()];
+//! let mut decoder = CpuDecoder::new();
+//! let bytes = sample::photograph(7, 500, 375);
+//! let draw = Draw { seed: 42, epoch: 0, record: 7 };
+//! let decoded = decoder.decode(&bytes, &recipe, draw, &Limits::default(), &mut place)?;
+//! assert_eq!((decoded.width, decoded.height), (500, 375));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Pixels: JPEG with the accurate IDCT and fancy upsampling, resize antialiased as Pillow does it. The same input
+//! gives the same bytes on every CPU; the one exception is `lanczos3`, whose filter uses the platform's sine.
+//! The crate knows nothing of the rest of Forebay.
+
+mod cpu;
+mod draw;
+mod fault;
+mod picture;
+mod plan;
+mod probe;
+mod recipe;
+pub mod sample;
+mod transform;
+
+pub use cpu::CpuDecoder;
+pub use draw::{Draw, Draws};
+pub use fault::{Fault, Limits};
+pub use picture::{Decoded, Picture};
+pub use plan::{Plan, Rect, Step};
+pub use probe::{Format, Orientation, Probe, probe};
+pub use recipe::{Dtype, Layout, Output, Recipe, RecipeError};
+pub use transform::{
+    CenterCrop, Interpolation, Normalize, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Size, Transform,
+};

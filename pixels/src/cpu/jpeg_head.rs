@@ -1,0 +1,149 @@
+//! What a JPEG's markers say, read without a decoder: kind, size, orientation, and whether its end is there.
+//!
+//! Rule 29: a JPEG is truncated if no end marker follows its first scan; bytes after the end marker do no harm. This cheap look is
+//! the same for every lane and crop. Everything else that is wrong with a file is left to the decoder.
+
+use crate::fault::Fault;
+use crate::probe::Orientation;
+
+/// Longest header that is looked through.
+const EXIF_HEAD: &[u8] = b"Exif\0\0";
+
+/// What a JPEG's markers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JpegHead {
+    /// Stored width.
+    pub(crate) width: u32,
+    /// Stored height.
+    pub(crate) height: u32,
+    /// How the pixels are turned.
+    pub(crate) orientation: Orientation,
+    /// Whether the frame is progressive.
+    pub(crate) progressive: bool,
+}
+
+/// A frame header.
+struct Frame {
+    code: u8,
+    precision: u8,
+    width: u32,
+    height: u32,
+}
+
+/// Markers one after the other, up to the first scan.
+struct Segments<'a> {
+    rest: &'a [u8],
+}
+
+impl JpegHead {
+    /// Reads the markers up to the first scan and looks for the end marker behind it.
+    ///
+    /// # Errors
+    /// [`Fault::Truncated`], [`Fault::Unsupported`] for kinds that libjpeg-turbo does not take, [`Fault::Corrupt`].
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Fault> {
+        let mut segments = Segments { rest: bytes.get(2..).unwrap_or_default() };
+        let mut orientation = None;
+        let mut frame: Option<Frame> = None;
+        while let Some((code, body)) = segments.next()? {
+            match code {
+                0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF => frame = Some(Frame::read(code, body)?),
+                0xE1 if orientation.is_none() => orientation = exif_orientation(body),
+                _ => {}
+            }
+        }
+        let Some(frame) = frame else {
+            return Err(Fault::Corrupt { reason: "the scan begins before any frame header".into() });
+        };
+        frame.check()?;
+        if !has_end(segments.rest) {
+            return Err(Fault::Truncated);
+        }
+        Ok(Self {
+            width: frame.width,
+            height: frame.height,
+            orientation: orientation.unwrap_or_default(),
+            progressive: matches!(frame.code, 0xC2 | 0xCA),
+        })
+    }
+}
+
+impl<'a> Segments<'a> {
+    /// The next segment's code and body; none at the first scan, whose data `rest` then holds.
+    fn next(&mut self) -> Result<Option<(u8, &'a [u8])>, Fault> {
+        loop {
+            // Bytes between segments are skipped, as libjpeg does, and so are fill bytes.
+            let start = self.rest.iter().position(|byte| *byte == 0xFF).ok_or(Fault::Truncated)?;
+            let after = self.rest[start..].iter().position(|byte| *byte != 0xFF).ok_or(Fault::Truncated)?;
+            let code = self.rest[start + after];
+            self.rest = &self.rest[start + after + 1..];
+            match code {
+                // Stand alone, without a length.
+                0x00 | 0x01 | 0xD0..=0xD8 => {}
+                0xD9 => return Err(Fault::Corrupt { reason: "the end marker comes before any scan".into() }),
+                _ => {
+                    let (length, tail) = self.rest.split_first_chunk().ok_or(Fault::Truncated)?;
+                    let length = usize::from(u16::from_be_bytes(*length)).saturating_sub(2);
+                    let (body, tail) = tail.split_at_checked(length).ok_or(Fault::Truncated)?;
+                    self.rest = tail;
+                    return Ok((code != 0xDA).then_some((code, body)));
+                }
+            }
+        }
+    }
+}
+
+impl Frame {
+    fn read(code: u8, body: &[u8]) -> Result<Self, Fault> {
+        let [precision, h1, h0, w1, w0, ..] = *body else {
+            return Err(Fault::Corrupt { reason: "the frame header is too short".into() });
+        };
+        let side = |high, low| u32::from(u16::from_be_bytes([high, low]));
+        Ok(Self { code, precision, width: side(w1, w0), height: side(h1, h0) })
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let lossless = matches!(self.code, 0xC3 | 0xC7 | 0xCB | 0xCF);
+        let kind = match self.code {
+            0xC5..=0xC7 | 0xCD..=0xCF => "hierarchical JPEG".to_owned(),
+            0xCB => "lossless JPEG with arithmetic coding".to_owned(),
+            _ if self.precision == 8 => String::new(),
+            _ if lossless => format!("lossless JPEG of {} bits", self.precision),
+            _ => format!("{}-bit JPEG", self.precision),
+        };
+        if !kind.is_empty() {
+            return Err(Fault::Unsupported { kind });
+        }
+        if self.width == 0 || self.height == 0 {
+            return Err(Fault::Corrupt { reason: "the frame header declares no pixels".into() });
+        }
+        Ok(())
+    }
+}
+
+/// Whether an end marker stands in the data of the scans. The look begins at the end, where it usually is.
+fn has_end(scans: &[u8]) -> bool {
+    scans.windows(2).rev().any(|pair| pair == [0xFF, 0xD9])
+}
+
+/// Tag 0x0112 of the first directory of an APP1 segment, if that is EXIF and well formed up to there.
+fn exif_orientation(body: &[u8]) -> Option<Orientation> {
+    let tiff = body.strip_prefix(EXIF_HEAD)?;
+    let little = match tiff.get(..4)? {
+        b"II*\0" => true,
+        b"MM\0*" => false,
+        _ => return None,
+    };
+    let u16_at = |at: usize| {
+        let bytes = *tiff.get(at..)?.first_chunk()?;
+        Some(if little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) })
+    };
+    let first = *tiff.get(4..)?.first_chunk()?;
+    let first = if little { u32::from_le_bytes(first) } else { u32::from_be_bytes(first) };
+    let first = usize::try_from(first).ok()?;
+    let count = usize::from(u16_at(first)?);
+    (0..count)
+        .map(|entry| first.saturating_add(2 + entry * 12))
+        .find(|at| u16_at(*at) == Some(0x0112))
+        .and_then(|at| u16_at(at.saturating_add(8)))
+        .map(Orientation::from_exif)
+}

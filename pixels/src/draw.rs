@@ -1,0 +1,60 @@
+//! Random draws as a pure function of (seed, epoch, record, transform's place, draw number): rule 8.
+//!
+//! The function is part of what users can reproduce, like a file format: `tests/draw.rs` pins vectors of it.
+
+/// Which picture's random choices: they depend on this alone, not on batch, node, lane, attempt or time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// Seed of the stream.
+    pub seed: u64,
+    /// Epoch in which the record is delivered.
+    pub epoch: u64,
+    /// Record number in the dataset.
+    pub record: u64,
+}
+
+/// The draws of one transform for one picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draws {
+    key: u64,
+}
+
+impl Draw {
+    /// The draws of the transform that stands at `place` in the recipe's list, from 0.
+    pub fn at(self, place: usize) -> Draws {
+        let key = [self.seed, self.epoch, self.record, place as u64].into_iter().fold(0, absorb);
+        Draws { key }
+    }
+}
+
+impl Draws {
+    /// 64 random bits: draw `number` of this transform.
+    pub fn bits(self, number: u64) -> u64 {
+        absorb(self.key, number)
+    }
+
+    /// Uniform in [0, 1), a multiple of 2^-53.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
+    pub fn unit(self, number: u64) -> f64 {
+        (self.bits(number) >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// Uniform in [low, high).
+    pub fn between(self, number: u64, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.unit(number)
+    }
+
+    /// Uniform whole number in 0..count, for a count above 0.
+    #[expect(clippy::cast_possible_truncation, reason = "the product's upper half is below count")]
+    pub fn below(self, number: u64, count: u32) -> u32 {
+        ((u128::from(self.bits(number)) * u128::from(count)) >> 64) as u32
+    }
+}
+
+/// Takes one more word into a hash: the finaliser of `SplitMix64` over state, word and an odd constant.
+fn absorb(state: u64, word: u64) -> u64 {
+    let mut z = state.rotate_left(23).wrapping_add(word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,122 @@
+//! Why a picture gave no pixels, and the limits that every input is held to.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// What one picture may cost. Looked at before memory is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Pixels of a picture, as its header declares them, and of each step's result. Default: Pillow's error limit.
+    pub pixels: u64,
+    /// Encoded bytes.
+    pub bytes: u64,
+    /// Scans of a progressive JPEG.
+    pub scans: u32,
+    /// Time for one picture; none by default. JPEG looks at it while decoding, other formats between their steps.
+    pub time: Option<Duration>,
+}
+
+/// Why a picture gave no pixels. The text ends up in the quarantine list, beside the record and its file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// There are no bytes.
+    #[error("The file is empty.")]
+    Empty,
+    /// The content is no known format.
+    #[error("The content is no picture in a known format (JPEG, PNG, WebP, BMP, GIF, TIFF, PNM).")]
+    NotAPicture,
+    /// The bytes end too early.
+    #[error("The picture is truncated: its data ends before the picture does.")]
+    Truncated,
+    /// More pixels than allowed.
+    #[error("The picture needs {pixels} pixels, above the limit of {limit}; raise the limit or shrink the picture.")]
+    TooLarge {
+        /// Pixels that it declares or that a step would make.
+        pixels: u64,
+        /// [`Limits::pixels`].
+        limit: u64,
+    },
+    /// More bytes than allowed.
+    #[error("The file has {bytes} bytes, above the limit of {limit}.")]
+    TooManyBytes {
+        /// Bytes of the file.
+        bytes: u64,
+        /// [`Limits::bytes`].
+        limit: u64,
+    },
+    /// More scans than allowed.
+    #[error("The progressive JPEG has more than {limit} scans.")]
+    TooManyScans {
+        /// [`Limits::scans`].
+        limit: u32,
+    },
+    /// A kind of picture that no decoder here takes.
+    #[error("The picture is a {kind}, which is not supported; convert it first.")]
+    Unsupported {
+        /// The kind, by name.
+        kind: String,
+    },
+    /// The bytes are damaged.
+    #[error("The picture is damaged: {reason}.")]
+    Corrupt {
+        /// What the decoder said.
+        reason: String,
+    },
+    /// More time than allowed.
+    #[error("The picture took longer than the limit of {} ms.", .limit.as_millis())]
+    TooSlow {
+        /// [`Limits::time`].
+        limit: Duration,
+    },
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { pixels: 178_956_970, bytes: 1 << 30, scans: 500, time: None }
+    }
+}
+
+impl Limits {
+    /// Checks a number of encoded bytes.
+    pub(crate) fn check_bytes(&self, bytes: usize) -> Result<(), Fault> {
+        let bytes = bytes as u64;
+        if bytes == 0 {
+            return Err(Fault::Empty);
+        }
+        if bytes > self.bytes {
+            return Err(Fault::TooManyBytes { bytes, limit: self.bytes });
+        }
+        Ok(())
+    }
+
+    /// Checks a size in pixels and gives their number.
+    pub(crate) fn check_pixels(&self, width: u32, height: u32) -> Result<usize, Fault> {
+        let pixels = u64::from(width) * u64::from(height);
+        let too_large = Fault::TooLarge { pixels, limit: self.pixels };
+        if pixels > self.pixels {
+            return Err(too_large);
+        }
+        usize::try_from(pixels).ok().filter(|count| *count <= usize::MAX / 4).ok_or(too_large)
+    }
+}
+
+impl Fault {
+    /// What an error of the `image` crate means here.
+    pub(crate) fn from_image(error: &image::ImageError) -> Self {
+        use std::error::Error as _;
+        let mut source = error.source();
+        while let Some(inner) = source {
+            let io = inner.downcast_ref::<std::io::Error>();
+            if io.is_some_and(|io| io.kind() == std::io::ErrorKind::UnexpectedEof) {
+                return Self::Truncated;
+            }
+            source = inner.source();
+        }
+        match error {
+            image::ImageError::Unsupported(error) => Self::Unsupported { kind: error.to_string() },
+            error => Self::Corrupt { reason: error.to_string() },
+        }
+    }
+}

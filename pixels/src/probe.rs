@@ -1,0 +1,162 @@
+//! What a file is, from its content alone: format, size and orientation, without decoding it.
+
+use std::io::Cursor;
+
+use image::{ImageDecoder, ImageReader};
+
+use crate::cpu::jpeg_head::JpegHead;
+use crate::fault::Fault;
+
+/// Format of a picture file. The content decides, never the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// JPEG, also the first picture of an MPO.
+    Jpeg,
+    /// PNG.
+    Png,
+    /// WebP.
+    WebP,
+    /// BMP.
+    Bmp,
+    /// GIF, of which the first frame counts.
+    Gif,
+    /// TIFF, of which the first page counts.
+    Tiff,
+    /// PBM, PGM, PPM, PAM.
+    Pnm,
+}
+
+/// How the stored pixels are turned to be seen: EXIF orientation, by its number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Orientation {
+    /// 1: as stored.
+    #[default]
+    AsStored = 1,
+    /// 2: mirrored left to right.
+    Mirrored = 2,
+    /// 3: turned by half.
+    Half = 3,
+    /// 4: mirrored top to bottom.
+    UpsideDown = 4,
+    /// 5: rows become columns.
+    Transposed = 5,
+    /// 6: turned right by a quarter.
+    Right = 6,
+    /// 7: rows become columns, turned by half.
+    Transversed = 7,
+    /// 8: turned left by a quarter.
+    Left = 8,
+}
+
+/// What a file says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Format of the file.
+    pub format: Format,
+    /// Width as seen, after the orientation.
+    pub width: u32,
+    /// Height as seen, after the orientation.
+    pub height: u32,
+    /// How the stored pixels are turned.
+    pub orientation: Orientation,
+    /// Whether it is a JPEG of several scans, which is decoded whole and keeps its coefficients in memory meanwhile.
+    pub progressive: bool,
+}
+
+/// Reads format, size and orientation of a file's bytes. Costs no more than a look at its header.
+///
+/// # Errors
+/// [`Fault::Empty`], [`Fault::NotAPicture`], [`Fault::Unsupported`], [`Fault::Truncated`] and [`Fault::Corrupt`] as far as
+/// the header shows them.
+pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
+    let format = Format::of(bytes)?;
+    if format == Format::Jpeg {
+        let head = JpegHead::read(bytes)?;
+        return Ok(Probe::seen(format, head.width, head.height, head.orientation, head.progressive));
+    }
+    let reader = ImageReader::with_format(Cursor::new(bytes), format.of_image());
+    let mut decoder = reader.into_decoder().map_err(|error| Fault::from_image(&error))?;
+    let (width, height) = decoder.dimensions();
+    let orientation = Orientation::of_image(&mut decoder);
+    Ok(Probe::seen(format, width, height, orientation, false))
+}
+
+impl Probe {
+    fn seen(format: Format, width: u32, height: u32, orientation: Orientation, progressive: bool) -> Self {
+        let (width, height) = orientation.seen(width, height);
+        Self { format, width, height, orientation, progressive }
+    }
+
+    /// Bytes that decoding the whole picture takes beside its output: its pixels, and the coefficients of a
+    /// progressive JPEG.
+    pub fn decode_bytes(&self) -> u64 {
+        let pixels = u64::from(self.width) * u64::from(self.height);
+        let turned = if self.orientation == Orientation::AsStored { 3 } else { 6 };
+        pixels * if self.progressive { turned + 6 } else { turned }
+    }
+}
+
+impl Orientation {
+    /// The orientation of an EXIF number; anything else than 1 to 8 is as stored.
+    pub fn from_exif(number: u16) -> Self {
+        match number {
+            2 => Self::Mirrored,
+            3 => Self::Half,
+            4 => Self::UpsideDown,
+            5 => Self::Transposed,
+            6 => Self::Right,
+            7 => Self::Transversed,
+            8 => Self::Left,
+            _ => Self::AsStored,
+        }
+    }
+
+    /// Whether rows become columns.
+    pub fn swaps_sides(self) -> bool {
+        self as u8 >= Self::Transposed as u8
+    }
+
+    /// Width and height as seen of a stored width and height.
+    pub fn seen(self, width: u32, height: u32) -> (u32, u32) {
+        if self.swaps_sides() { (height, width) } else { (width, height) }
+    }
+
+    pub(crate) fn of_image(decoder: &mut impl ImageDecoder) -> Self {
+        decoder.orientation().map_or(Self::AsStored, |orientation| Self::from_exif(orientation.to_exif().into()))
+    }
+}
+
+impl Format {
+    /// The format that the content's first bytes show.
+    ///
+    /// # Errors
+    /// [`Fault::Empty`] and [`Fault::NotAPicture`].
+    pub fn of(bytes: &[u8]) -> Result<Self, Fault> {
+        if bytes.is_empty() {
+            return Err(Fault::Empty);
+        }
+        match image::guess_format(bytes) {
+            Ok(image::ImageFormat::Jpeg) => Ok(Self::Jpeg),
+            Ok(image::ImageFormat::Png) => Ok(Self::Png),
+            Ok(image::ImageFormat::WebP) => Ok(Self::WebP),
+            Ok(image::ImageFormat::Bmp) => Ok(Self::Bmp),
+            Ok(image::ImageFormat::Gif) => Ok(Self::Gif),
+            Ok(image::ImageFormat::Tiff) => Ok(Self::Tiff),
+            Ok(image::ImageFormat::Pnm) => Ok(Self::Pnm),
+            _ => Err(Fault::NotAPicture),
+        }
+    }
+
+    pub(crate) fn of_image(self) -> image::ImageFormat {
+        match self {
+            Self::Jpeg => image::ImageFormat::Jpeg,
+            Self::Png => image::ImageFormat::Png,
+            Self::WebP => image::ImageFormat::WebP,
+            Self::Bmp => image::ImageFormat::Bmp,
+            Self::Gif => image::ImageFormat::Gif,
+            Self::Tiff => image::ImageFormat::Tiff,
+            Self::Pnm => image::ImageFormat::Pnm,
+        }
+    }
+}
