@@ -1,0 +1,68 @@
+//! Millions of paths in one allocation: their bytes one after the other, and where each ends.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+/// A list of paths, about as large in memory as their bytes and 8 more for each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paths {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Paths {
+    pub(super) fn push(&mut self, path: &[u8]) {
+        self.bytes.extend_from_slice(path);
+        self.ends.push(self.bytes.len());
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    pub(super) fn bytes(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.bytes[start..self.ends[index]]
+    }
+
+    pub(super) fn get(&self, index: usize) -> &Path {
+        Path::new(OsStr::from_bytes(self.bytes(index)))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.bytes(index))
+    }
+
+    /// The same paths in the order of their raw bytes.
+    pub(super) fn sorted(&self) -> Self {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_unstable_by(|&a, &b| self.bytes(a).cmp(self.bytes(b)));
+        let mut sorted =
+            Self { bytes: Vec::with_capacity(self.bytes.len()), ends: Vec::with_capacity(self.ends.len()) };
+        for index in order {
+            sorted.push(self.bytes(index));
+        }
+        sorted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_keep_their_bytes_and_sort_by_them() {
+        let mut paths = Paths::default();
+        for path in [b"b".as_slice(), b"a/x", b"a-b/x", b"", b"\xff"] {
+            paths.push(path);
+        }
+        assert_eq!(paths.sorted().iter().collect::<Vec<_>>(), [b"".as_slice(), b"a-b/x", b"a/x", b"b", b"\xff"]);
+        assert_eq!(paths.get(1), Path::new("a/x"));
+        assert_eq!(paths.len(), 5);
+    }
+}
