@@ -14,20 +14,20 @@ use thiserror::Error;
 /// can still be taken), and for the writers when the last [`Receiver`] is.
 ///
 /// ```
-/// let (sender, receiver, gauge) = forebay::queue::bounded("decode", 2);
+/// let (sender, receiver, meter) = forebay::queue::bounded("decode", 2);
 /// sender.send(7).unwrap();
 /// drop(sender);
 /// assert_eq!(receiver.recv(), Ok(7));
 /// assert!(receiver.recv().is_err());
-/// assert_eq!(gauge.waits().items, 1);
+/// assert_eq!(meter.waits().items, 1);
 /// ```
-pub fn bounded<T>(name: &'static str, capacity: usize) -> (Sender<T>, Receiver<T>, Arc<Gauge>) {
+pub fn bounded<T>(name: &'static str, capacity: usize) -> (Sender<T>, Receiver<T>, Arc<Meter>) {
     let (sender, receiver) = channel::bounded(capacity);
-    let gauge = Arc::new(Gauge { name, capacity, items: AtomicU64::new(0), writer: Wait::new(), reader: Wait::new() });
+    let meter = Arc::new(Meter::new(name));
     (
-        Sender { channel: sender, gauge: Arc::clone(&gauge) },
-        Receiver { channel: receiver, gauge: Arc::clone(&gauge) },
-        gauge,
+        Sender { channel: sender, meter: Arc::clone(&meter) },
+        Receiver { channel: receiver, meter: Arc::clone(&meter) },
+        meter,
     )
 }
 
@@ -35,27 +35,28 @@ pub fn bounded<T>(name: &'static str, capacity: usize) -> (Sender<T>, Receiver<T
 #[derive(Debug)]
 pub struct Sender<T> {
     channel: channel::Sender<T>,
-    gauge: Arc<Gauge>,
+    meter: Arc<Meter>,
 }
 
 /// The reading end of a queue; clones share the items.
 #[derive(Debug)]
 pub struct Receiver<T> {
     channel: channel::Receiver<T>,
-    gauge: Arc<Gauge>,
+    meter: Arc<Meter>,
 }
 
-/// What a queue has measured since it was made.
+/// What was measured at a queue since it was made. A stage whose queue is no channel keeps one itself.
+///
+/// The numbers are read for display only: no ordering with the items is needed, so all atomics are relaxed.
 #[derive(Debug)]
-pub struct Gauge {
+pub struct Meter {
     name: &'static str,
-    capacity: usize,
     items: AtomicU64,
-    writer: Wait,
-    reader: Wait,
+    writer_nanos: AtomicU64,
+    reader_nanos: AtomicU64,
 }
 
-/// A reading of a [`Gauge`].
+/// A reading of a [`Meter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
     /// Items that were put into the queue.
@@ -98,10 +99,6 @@ pub enum RecvDeadlineError {
     Closed,
 }
 
-/// Time spent waiting at one end. A count of its own, read for display only: no ordering with the items is needed.
-#[derive(Debug)]
-struct Wait(AtomicU64);
-
 impl<T> Sender<T> {
     /// Queues an item, waiting for a free place.
     pub fn send(&self, item: T) -> Result<(), SendError<T>> {
@@ -110,9 +107,11 @@ impl<T> Sender<T> {
             Err(TrySendError::Closed(item)) => return Err(SendError(item)),
             Err(TrySendError::Full(item)) => item,
         };
-        let sent = self.gauge.writer.time(|| self.channel.send(item));
+        let start = Instant::now();
+        let sent = self.channel.send(item);
+        self.meter.writer_waited(start.elapsed());
         sent.map_err(|channel::SendError(item)| SendError(item))?;
-        self.gauge.items.fetch_add(1, Ordering::Relaxed);
+        self.meter.item();
         Ok(())
     }
 
@@ -122,7 +121,7 @@ impl<T> Sender<T> {
             channel::TrySendError::Full(item) => TrySendError::Full(item),
             channel::TrySendError::Disconnected(item) => TrySendError::Closed(item),
         })?;
-        self.gauge.items.fetch_add(1, Ordering::Relaxed);
+        self.meter.item();
         Ok(())
     }
 }
@@ -134,7 +133,10 @@ impl<T> Receiver<T> {
             Ok(item) => Ok(item),
             Err(channel::TryRecvError::Disconnected) => Err(RecvError),
             Err(channel::TryRecvError::Empty) => {
-                self.gauge.reader.time(|| self.channel.recv()).map_err(|channel::RecvError| RecvError)
+                let start = Instant::now();
+                let received = self.channel.recv();
+                self.meter.reader_waited(start.elapsed());
+                received.map_err(|channel::RecvError| RecvError)
             }
         }
     }
@@ -145,7 +147,10 @@ impl<T> Receiver<T> {
             Ok(item) => Ok(item),
             Err(channel::TryRecvError::Disconnected) => Err(RecvDeadlineError::Closed),
             Err(channel::TryRecvError::Empty) => {
-                self.gauge.reader.time(|| self.channel.recv_deadline(deadline)).map_err(|error| match error {
+                let start = Instant::now();
+                let received = self.channel.recv_deadline(deadline);
+                self.meter.reader_waited(start.elapsed());
+                received.map_err(|error| match error {
                     channel::RecvTimeoutError::Timeout => RecvDeadlineError::Timeout,
                     channel::RecvTimeoutError::Disconnected => RecvDeadlineError::Closed,
                 })
@@ -164,49 +169,54 @@ impl<T> Receiver<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        Self { channel: self.channel.clone(), gauge: Arc::clone(&self.gauge) }
+        Self { channel: self.channel.clone(), meter: Arc::clone(&self.meter) }
     }
 }
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        Self { channel: self.channel.clone(), gauge: Arc::clone(&self.gauge) }
+        Self { channel: self.channel.clone(), meter: Arc::clone(&self.meter) }
     }
 }
 
-impl Gauge {
-    /// The queue's name, which is the name of the stage that reads from it.
+impl Meter {
+    /// A meter that has measured nothing. The name is that of the stage that reads from the queue.
+    pub fn new(name: &'static str) -> Self {
+        Self { name, items: AtomicU64::new(0), writer_nanos: AtomicU64::new(0), reader_nanos: AtomicU64::new(0) }
+    }
+
+    /// The name of the stage that reads from the queue.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How many items the queue can hold.
-    pub fn capacity(&self) -> usize {
-        self.capacity
-    }
-
     /// What was measured so far. A wait that lasts is counted when it ends.
     pub fn waits(&self) -> Waits {
-        Waits { items: self.items.load(Ordering::Relaxed), writer: self.writer.total(), reader: self.reader.total() }
+        Waits {
+            items: self.items.load(Ordering::Relaxed),
+            writer: Duration::from_nanos(self.writer_nanos.load(Ordering::Relaxed)),
+            reader: Duration::from_nanos(self.reader_nanos.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// One more item was queued.
+    pub fn item(&self) {
+        self.items.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A writer has waited for a place.
+    pub fn writer_waited(&self, time: Duration) {
+        self.writer_nanos.fetch_add(nanos(time), Ordering::Relaxed);
+    }
+
+    /// A reader has waited for an item.
+    pub fn reader_waited(&self, time: Duration) {
+        self.reader_nanos.fetch_add(nanos(time), Ordering::Relaxed);
     }
 }
 
-impl Wait {
-    fn new() -> Self {
-        Self(AtomicU64::new(0))
-    }
-
-    fn time<R>(&self, wait: impl FnOnce() -> R) -> R {
-        let start = Instant::now();
-        let result = wait();
-        let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.0.fetch_add(nanos, Ordering::Relaxed);
-        result
-    }
-
-    fn total(&self) -> Duration {
-        Duration::from_nanos(self.0.load(Ordering::Relaxed))
-    }
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -215,7 +225,7 @@ mod tests {
 
     #[test]
     fn items_come_out_in_order_and_closing_lets_the_queue_run_empty() {
-        let (sender, receiver, gauge) = bounded("batch", 3);
+        let (sender, receiver, meter) = bounded("batch", 3);
         for item in 0..3 {
             sender.send(item).unwrap();
         }
@@ -225,42 +235,42 @@ mod tests {
         assert_eq!(receiver.recv_deadline(Instant::now()), Ok(2));
         assert_eq!(receiver.recv(), Err(RecvError));
         assert_eq!(receiver.recv_deadline(Instant::now()), Err(RecvDeadlineError::Closed));
-        assert_eq!((gauge.name(), gauge.capacity(), gauge.waits().items), ("batch", 3, 3));
+        assert_eq!((meter.name(), meter.waits().items), ("batch", 3));
     }
 
     #[test]
     fn a_full_queue_and_a_closed_one_give_the_item_back() {
-        let (sender, receiver, gauge) = bounded("batch", 1);
+        let (sender, receiver, meter) = bounded("batch", 1);
         sender.send("first").unwrap();
         assert_eq!(sender.try_send("second"), Err(TrySendError::Full("second")));
         drop(receiver);
         assert_eq!(sender.try_send("third"), Err(TrySendError::Closed("third")));
         assert_eq!(sender.send("fourth"), Err(SendError("fourth")));
-        assert_eq!(gauge.waits().items, 1);
+        assert_eq!(meter.waits().items, 1);
     }
 
     #[test]
     fn an_empty_queue_is_given_up_at_the_deadline_and_the_wait_is_the_readers() {
-        let (sender, receiver, gauge) = bounded::<u8>("decode", 1);
+        let (sender, receiver, meter) = bounded::<u8>("decode", 1);
         assert_eq!(receiver.recv_timeout(Duration::from_millis(2)), Err(RecvDeadlineError::Timeout));
-        assert!(gauge.waits().reader >= Duration::from_millis(2));
-        assert_eq!(gauge.waits().writer, Duration::ZERO);
+        assert!(meter.waits().reader >= Duration::from_millis(2));
+        assert_eq!(meter.waits().writer, Duration::ZERO);
         drop(sender);
     }
 
     #[test]
     fn who_finds_the_queue_ready_has_not_waited() {
-        let (sender, receiver, gauge) = bounded("decode", 1);
+        let (sender, receiver, meter) = bounded("decode", 1);
         for item in 0..100 {
             sender.send(item).unwrap();
             receiver.recv().unwrap();
         }
-        assert_eq!(gauge.waits(), Waits { items: 100, writer: Duration::ZERO, reader: Duration::ZERO });
+        assert_eq!(meter.waits(), Waits { items: 100, writer: Duration::ZERO, reader: Duration::ZERO });
     }
 
     #[test]
     fn a_writer_that_found_no_place_goes_on_when_one_is_free() {
-        let (sender, receiver, gauge) = bounded("publish", 1);
+        let (sender, receiver, meter) = bounded("publish", 1);
         sender.send(0).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| sender.send(1).unwrap());
@@ -268,6 +278,6 @@ mod tests {
             assert_eq!(receiver.recv(), Ok(0));
             assert_eq!(receiver.recv(), Ok(1));
         });
-        assert_eq!(gauge.waits().items, 2);
+        assert_eq!(meter.waits().items, 2);
     }
 }
