@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::cpu::finish::Values;
 use crate::transform::{CenterCrop, Normalize, RandomResizedCrop, Resize, Size, Transform};
 
 /// Longest list of transforms.
@@ -40,6 +41,8 @@ pub struct Output {
     pub dtype: Dtype,
     /// Order of the dimensions.
     pub layout: Layout,
+    /// Red, green, blue under the transparent parts of a picture. Default: black.
+    pub background: [u8; 3],
 }
 
 /// A checked list of transforms and the form of its output.
@@ -47,6 +50,7 @@ pub struct Output {
 pub struct Recipe {
     transforms: Vec<Transform>,
     output: Output,
+    values: Values,
     height: u32,
     width: u32,
 }
@@ -100,6 +104,7 @@ enum Shape {
 
 impl Dtype {
     /// Bytes of one value.
+    #[expect(clippy::len_without_is_empty, reason = "a value always has bytes")]
     pub fn len(self) -> usize {
         match self {
             Self::Uint8 => 1,
@@ -132,7 +137,10 @@ impl Recipe {
             shape = shape.after(transform);
         }
         match shape {
-            Shape::Fixed(height, width) => Ok(Self { transforms, output, height, width }),
+            Shape::Fixed(height, width) => {
+                let values = Values::new(output, transforms.last().and_then(Transform::as_normalize));
+                Ok(Self { transforms, output, values, height, width })
+            }
             Shape::Open => Err(RecipeError::NoFixedShape),
         }
     }
@@ -175,18 +183,23 @@ impl Recipe {
 
     /// The normalisation, if there is one.
     pub fn normalize(&self) -> Option<&Normalize> {
-        match self.transforms.last() {
-            Some(Transform::Normalize(normalize)) => Some(normalize),
-            _ => None,
-        }
+        self.transforms.last().and_then(Transform::as_normalize)
+    }
+
+    /// What a value of 8 bits becomes.
+    pub(crate) fn values(&self) -> &Values {
+        &self.values
     }
 }
 
 impl Shape {
     fn after(self, transform: &Transform) -> Self {
         match (transform, self) {
-            (Transform::RandomResizedCrop(RandomResizedCrop { size, .. }), _)
-            | (Transform::CenterCrop(CenterCrop { size }), _) => fixed(*size),
+            (
+                Transform::RandomResizedCrop(RandomResizedCrop { size, .. })
+                | Transform::CenterCrop(CenterCrop { size }),
+                _,
+            ) => fixed(*size),
             (Transform::Resize(resize), Self::Fixed(height, width)) => {
                 let (width, height) = resize.target(width, height);
                 Self::Fixed(height, width)

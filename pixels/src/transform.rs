@@ -154,6 +154,13 @@ impl Transform {
         }
     }
 
+    pub(crate) fn as_normalize(&self) -> Option<&Normalize> {
+        match self {
+            Self::Normalize(normalize) => Some(normalize),
+            _ => None,
+        }
+    }
+
     /// Checks the values; `place` is the transform's place in the list, for the message.
     pub(crate) fn check(&self, place: usize) -> Result<(), RecipeError> {
         let problem = match self {

@@ -1,0 +1,202 @@
+/* Reading JPEG pictures with libjpeg-turbo, errors caught on this side of the border: see jpeg.h. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "jpeg.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+/* The clock is read once in so many calls of the progress monitor, which comes per few rows. */
+#define TICKS_PER_LOOK 8
+/* Rows that are asked for in one call; libjpeg gives as many as it has ready. */
+#define ROWS_PER_CALL 16
+
+struct forebay_jpeg {
+    struct jpeg_decompress_struct info; /* first, so that a pointer to it is a pointer to the whole */
+    struct jpeg_error_mgr errors;
+    struct jpeg_source_mgr source;
+    struct jpeg_progress_mgr progress;
+    jmp_buf escape; /* where libjpeg's errors go; set by each function that calls libjpeg */
+    int outcome;
+    uint64_t deadline_ns; /* 0: none */
+    uint32_t ticks;
+    uint32_t scans;
+    char message[JMSG_LENGTH_MAX];
+};
+
+static struct forebay_jpeg *whole(j_common_ptr info)
+{
+    return (struct forebay_jpeg *)info;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static _Noreturn void fail(struct forebay_jpeg *jpeg, int outcome)
+{
+    jpeg->outcome = outcome;
+    longjmp(jpeg->escape, 1);
+}
+
+static void on_error(j_common_ptr info)
+{
+    struct forebay_jpeg *jpeg = whole(info);
+    info->err->format_message(info, jpeg->message);
+    fail(jpeg, info->err->msg_code == JERR_OUT_OF_MEMORY ? FOREBAY_JPEG_NO_MEMORY : FOREBAY_JPEG_CORRUPT);
+}
+
+/* Warnings are forgiven, as Pillow does: the decoder has a rule for going on. */
+static void on_message(j_common_ptr info, int level)
+{
+    if (level < 0)
+        info->err->num_warnings++;
+}
+
+static void print_nothing(j_common_ptr info)
+{
+    (void)info;
+}
+
+static void on_progress(j_common_ptr info)
+{
+    struct forebay_jpeg *jpeg = whole(info);
+    if (jpeg->info.input_scan_number > 0 && (uint32_t)jpeg->info.input_scan_number > jpeg->scans)
+        fail(jpeg, FOREBAY_JPEG_TOO_MANY_SCANS);
+    if (jpeg->deadline_ns != 0 && ++jpeg->ticks % TICKS_PER_LOOK == 0 && now_ns() > jpeg->deadline_ns)
+        fail(jpeg, FOREBAY_JPEG_TOO_SLOW);
+}
+
+static void source_nothing(j_decompress_ptr info)
+{
+    (void)info;
+}
+
+/* All data was there from the start: whoever wants more has read to the end. */
+static boolean source_fill(j_decompress_ptr info)
+{
+    fail(whole((j_common_ptr)info), FOREBAY_JPEG_TRUNCATED);
+}
+
+static void source_skip(j_decompress_ptr info, long count)
+{
+    if (count <= 0)
+        return;
+    if ((size_t)count > info->src->bytes_in_buffer)
+        fail(whole((j_common_ptr)info), FOREBAY_JPEG_TRUNCATED);
+    info->src->next_input_byte += count;
+    info->src->bytes_in_buffer -= (size_t)count;
+}
+
+/* Apart from forebay_jpeg_new, so that no variable of the function with setjmp changes after it. */
+static int create(struct forebay_jpeg *jpeg)
+{
+    if (setjmp(jpeg->escape) != 0)
+        return jpeg->outcome;
+    jpeg_create_decompress(&jpeg->info);
+    return FOREBAY_JPEG_GOOD;
+}
+
+struct forebay_jpeg *forebay_jpeg_new(void)
+{
+    struct forebay_jpeg *jpeg = calloc(1, sizeof *jpeg);
+    if (jpeg == NULL)
+        return NULL;
+    jpeg->info.err = jpeg_std_error(&jpeg->errors);
+    jpeg->errors.error_exit = on_error;
+    jpeg->errors.emit_message = on_message;
+    jpeg->errors.output_message = print_nothing;
+    if (create(jpeg) != FOREBAY_JPEG_GOOD) {
+        forebay_jpeg_free(jpeg);
+        return NULL;
+    }
+    jpeg->source.init_source = source_nothing;
+    jpeg->source.fill_input_buffer = source_fill;
+    jpeg->source.skip_input_data = source_skip;
+    jpeg->source.resync_to_restart = jpeg_resync_to_restart;
+    jpeg->source.term_source = source_nothing;
+    jpeg->progress.progress_monitor = on_progress;
+    return jpeg;
+}
+
+void forebay_jpeg_free(struct forebay_jpeg *jpeg)
+{
+    jpeg_destroy_decompress(&jpeg->info);
+    free(jpeg);
+}
+
+int forebay_jpeg_open(struct forebay_jpeg *jpeg, const uint8_t *data, size_t len, uint64_t time_ns, uint32_t scans,
+                      struct forebay_jpeg_header *header)
+{
+    jpeg->outcome = FOREBAY_JPEG_GOOD;
+    jpeg->message[0] = '\0';
+    if (setjmp(jpeg->escape) != 0)
+        return jpeg->outcome;
+    jpeg_abort_decompress(&jpeg->info);
+    jpeg->errors.num_warnings = 0;
+    jpeg->scans = scans;
+    jpeg->ticks = 0;
+    jpeg->deadline_ns = time_ns == 0 ? 0 : now_ns() + time_ns;
+    jpeg->source.next_input_byte = data;
+    jpeg->source.bytes_in_buffer = len;
+    jpeg->info.src = &jpeg->source;
+    jpeg->info.progress = &jpeg->progress;
+    jpeg_read_header(&jpeg->info, TRUE);
+
+    switch (jpeg->info.num_components) {
+    case 1:
+    case 3:
+        jpeg->info.out_color_space = JCS_RGB;
+        header->channels = 3;
+        break;
+    case 4:
+        jpeg->info.out_color_space = JCS_CMYK;
+        header->channels = 4;
+        break;
+    default:
+        return FOREBAY_JPEG_UNSUPPORTED;
+    }
+    jpeg->info.dct_method = JDCT_ISLOW;
+    jpeg->info.do_fancy_upsampling = TRUE;
+    header->width = jpeg->info.image_width;
+    header->height = jpeg->info.image_height;
+    return FOREBAY_JPEG_GOOD;
+}
+
+int forebay_jpeg_read(struct forebay_jpeg *jpeg, uint8_t *out, uint32_t rows)
+{
+    jpeg->outcome = FOREBAY_JPEG_GOOD;
+    if (setjmp(jpeg->escape) != 0)
+        return jpeg->outcome;
+    jpeg_start_decompress(&jpeg->info);
+    size_t stride = (size_t)jpeg->info.output_width * (size_t)jpeg->info.output_components;
+    while (jpeg->info.output_scanline < rows) {
+        JSAMPROW row[ROWS_PER_CALL];
+        JDIMENSION first = jpeg->info.output_scanline;
+        JDIMENSION count = rows - first < ROWS_PER_CALL ? rows - first : ROWS_PER_CALL;
+        for (JDIMENSION i = 0; i < count; i++)
+            row[i] = out + (size_t)(first + i) * stride;
+        jpeg_read_scanlines(&jpeg->info, row, count);
+    }
+    return FOREBAY_JPEG_GOOD;
+}
+
+void forebay_jpeg_close(struct forebay_jpeg *jpeg)
+{
+    if (setjmp(jpeg->escape) == 0)
+        jpeg_abort_decompress(&jpeg->info);
+}
+
+const char *forebay_jpeg_message(const struct forebay_jpeg *jpeg)
+{
+    return jpeg->message;
+}

@@ -1,0 +1,160 @@
+//! Carrying a plan's steps out: two buffers that take turns, the last pass written straight into the place.
+
+use fast_image_resize::images::{TypedCroppedImage, TypedImage, TypedImageRef};
+use fast_image_resize::pixels::U8x3;
+use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
+
+use crate::cpu::finish::{Values, Window, finish};
+use crate::fault::{Fault, Limits};
+use crate::plan::{Plan, Rect, Step};
+use crate::recipe::{Layout, Recipe};
+use crate::transform::Interpolation;
+
+/// Memory that one buffer keeps from picture to picture; more is given back after the picture that needed it.
+const KEEP: usize = 48 << 20;
+
+/// A picture under work, packed RGB, and the buffer for the next step's result.
+#[derive(Debug, Default)]
+pub(super) struct Canvas {
+    picture: Vec<u8>,
+    spare: Vec<u8>,
+    width: u32,
+    height: u32,
+    resizer: Resizer,
+}
+
+impl Canvas {
+    /// Starts a picture of this size: gives its buffer, of width x height x 3 bytes with unspecified content, and the spare.
+    pub(super) fn begin(
+        &mut self,
+        width: u32,
+        height: u32,
+        limits: &Limits,
+    ) -> Result<(&mut [u8], &mut Vec<u8>), Fault> {
+        let len = limits.check_pixels(width, height)? * 3;
+        (self.width, self.height) = (width, height);
+        Ok((sized(&mut self.picture, len), &mut self.spare))
+    }
+
+    /// Width and height.
+    pub(super) fn size(&self) -> (u32, u32) {
+        (self.width, self.height)
+    }
+
+    /// The whole picture, packed RGB.
+    pub(super) fn rgb(&self) -> &[u8] {
+        &self.picture[..self.width as usize * self.height as usize * 3]
+    }
+
+    /// Replaces the picture by one of as many pixels, made from it by `make(old, new)`.
+    pub(super) fn remake(&mut self, width: u32, height: u32, make: impl FnOnce(&[u8], &mut [u8])) {
+        let len = self.rgb().len();
+        make(&self.picture[..len], sized(&mut self.spare, len));
+        self.swap(width, height);
+    }
+
+    /// Carries the plan out and writes the result into `out`, which has the recipe's place length.
+    pub(super) fn carry_out(
+        &mut self,
+        plan: &Plan,
+        recipe: &Recipe,
+        limits: &Limits,
+        out: &mut [u8],
+    ) -> Result<(), Fault> {
+        let plain = *recipe.values() == Values::Uint8 && recipe.output().layout == Layout::Nhwc && !plan.mirrored;
+        let mut part = self.all();
+        for (number, step) in plan.steps.iter().enumerate() {
+            let last = number + 1 == plan.steps.len();
+            match *step {
+                Step::Cut(rect) => part = rect,
+                Step::Resize { width, height, interpolation } if last && plain => {
+                    resize(&mut self.resizer, &self.picture, self.width, part, interpolation, (width, height), out);
+                    return Ok(());
+                }
+                Step::Resize { width, height, interpolation } => {
+                    let len = limits.check_pixels(width, height)? * 3;
+                    let to = sized(&mut self.spare, len);
+                    resize(&mut self.resizer, &self.picture, self.width, part, interpolation, (width, height), to);
+                    self.swap(width, height);
+                    part = self.all();
+                }
+                Step::Canvas { width, height, left, top, fill } => {
+                    let len = limits.check_pixels(width, height)? * 3;
+                    let to = sized(&mut self.spare, len);
+                    to.fill(fill);
+                    let rows = to.chunks_exact_mut(width as usize * 3).skip(top as usize);
+                    for (to, row) in rows.zip(part.top..part.top + part.height) {
+                        let from = (row as usize * self.width as usize + part.left as usize) * 3;
+                        let row_len = part.width as usize * 3;
+                        to[left as usize * 3..][..row_len].copy_from_slice(&self.picture[from..][..row_len]);
+                    }
+                    self.swap(width, height);
+                    part = self.all();
+                }
+            }
+        }
+        let stride = self.width as usize;
+        let window = Window {
+            rgb: &self.rgb()[(part.top as usize * stride + part.left as usize) * 3..],
+            stride,
+            width: part.width as usize,
+            height: part.height as usize,
+        };
+        finish(window, plan.mirrored, recipe.values(), recipe.output().layout, out);
+        Ok(())
+    }
+
+    /// Gives back what an unusually large picture has left.
+    pub(super) fn trim(&mut self) {
+        for buffer in [&mut self.picture, &mut self.spare] {
+            if buffer.capacity() > KEEP {
+                *buffer = Vec::new();
+            }
+        }
+        if self.resizer.size_of_internal_buffers() > KEEP {
+            self.resizer.reset_internal_buffers();
+        }
+    }
+
+    fn all(&self) -> Rect {
+        Rect { left: 0, top: 0, width: self.width, height: self.height }
+    }
+
+    fn swap(&mut self, width: u32, height: u32) {
+        std::mem::swap(&mut self.picture, &mut self.spare);
+        (self.width, self.height) = (width, height);
+    }
+}
+
+/// The first `len` bytes of a buffer, which grows to that if it must.
+fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    &mut buffer[..len]
+}
+
+/// Resizes a part of a picture. Pixels outside the part have no influence, as in torchvision, which cuts first.
+fn resize(
+    resizer: &mut Resizer,
+    picture: &[u8],
+    stride: u32,
+    part: Rect,
+    interpolation: Interpolation,
+    (width, height): (u32, u32),
+    out: &mut [u8],
+) {
+    let algorithm = match interpolation {
+        Interpolation::Nearest => ResizeAlg::Nearest,
+        Interpolation::Bilinear => ResizeAlg::Convolution(FilterType::Bilinear),
+        Interpolation::Bicubic => ResizeAlg::Convolution(FilterType::CatmullRom),
+        Interpolation::Lanczos3 => ResizeAlg::Convolution(FilterType::Lanczos3),
+    };
+    let rows = &picture[part.top as usize * stride as usize * 3..];
+    let from = TypedImageRef::<U8x3>::from_buffer(stride, part.height, rows).expect("the rows hold the part");
+    let from = TypedCroppedImage::new(from, part.left, 0, part.width, part.height)
+        .expect("the part lies inside the picture, and no side is 0");
+    let mut to = TypedImage::<U8x3>::from_buffer(width, height, out).expect("the output holds the result");
+    let options = ResizeOptions::new().resize_alg(algorithm).use_alpha(false);
+    resizer.resize_typed(&from, &mut to, &options).expect("no crop box is given, so none can be wrong");
+}

@@ -1,0 +1,102 @@
+//! Every format but JPEG, by the `image` crate, as RGB of 8 bits.
+//!
+//! 16-bit values keep their upper byte, as Pillow does; alpha is blended over the recipe's background.
+
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use image::{ColorType, ImageDecoder, ImageReader};
+
+use crate::fault::{Fault, Limits};
+use crate::probe::{Format, Orientation};
+
+/// Index of the upper byte of a native-endian 16-bit value.
+const UPPER: usize = if cfg!(target_endian = "little") { 1 } else { 0 };
+
+/// A picture whose header has been read; its size is checked before its pixels take memory.
+pub(super) struct OpenOther<'a> {
+    decoder: Box<dyn ImageDecoder + 'a>,
+    size: (u32, u32),
+    orientation: Orientation,
+}
+
+impl<'a> OpenOther<'a> {
+    /// Reads a picture's header.
+    pub(super) fn open(bytes: &'a [u8], format: Format, limits: &Limits) -> Result<Self, Fault> {
+        contained(|| {
+            let mut reader = ImageReader::with_format(Cursor::new(bytes), format.of_image());
+            reader.limits(image_limits(limits));
+            let mut decoder = reader.into_decoder().map_err(|error| Fault::from_image(&error))?;
+            let size = decoder.dimensions();
+            let orientation = Orientation::of_image(&mut decoder);
+            Ok(Self { decoder: Box::new(decoder), size, orientation })
+        })
+    }
+
+    /// Width and height as stored.
+    pub(super) fn size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    /// How the stored pixels are turned.
+    pub(super) fn orientation(&self) -> Orientation {
+        self.orientation
+    }
+
+    /// Decodes the picture into `rgb`, which has width x height x 3 bytes; `raw` is for the decoder's own form.
+    pub(super) fn read(self, background: [u8; 3], raw: &mut Vec<u8>, rgb: &mut [u8]) -> Result<(), Fault> {
+        let color = self.decoder.color_type();
+        let len = rgb.len() / 3 * usize::from(color.bytes_per_pixel());
+        raw.clear();
+        raw.resize(len, 0);
+        contained(|| self.decoder.read_image(raw).map_err(|error| Fault::from_image(&error)))?;
+        to_rgb(color, raw, background, rgb)
+    }
+}
+
+/// Limits in the `image` crate's terms: our pixels at 8 bytes each, twice.
+fn image_limits(limits: &Limits) -> image::Limits {
+    let mut inner = image::Limits::default();
+    inner.max_alloc = Some(limits.pixels.saturating_mul(16).max(1 << 20));
+    inner
+}
+
+/// Runs a decoder that others wrote, so that a panic of its own is a damaged picture and not a dead thread.
+fn contained<T>(decode: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(decode))
+        .unwrap_or_else(|_| Err(Fault::Corrupt { reason: "its decoder panicked on it".into() }))
+}
+
+fn to_rgb(color: ColorType, raw: &[u8], background: [u8; 3], rgb: &mut [u8]) -> Result<(), Fault> {
+    let out = rgb.as_chunks_mut::<3>().0;
+    match color {
+        ColorType::L8 => each(raw, out, |[l]| [l; 3]),
+        ColorType::La8 => each(raw, out, |[l, a]| over([l; 3], a, background)),
+        ColorType::Rgb8 => each(raw, out, |rgb| rgb),
+        ColorType::Rgba8 => each(raw, out, |[r, g, b, a]| over([r, g, b], a, background)),
+        ColorType::L16 => each(raw, out, |l: [u8; 2]| [l[UPPER]; 3]),
+        ColorType::La16 => each(raw, out, |p: [u8; 4]| over([p[UPPER]; 3], p[2 + UPPER], background)),
+        ColorType::Rgb16 => each(raw, out, |p: [u8; 6]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]]),
+        ColorType::Rgba16 => {
+            let color = |p: [u8; 8]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]];
+            each(raw, out, |p| over(color(p), p[6 + UPPER], background));
+        }
+        other => return Err(Fault::Unsupported { kind: format!("picture of colour type {other:?}") }),
+    }
+    Ok(())
+}
+
+fn each<const N: usize>(raw: &[u8], out: &mut [[u8; 3]], pixel: impl Fn([u8; N]) -> [u8; 3]) {
+    for (out, raw) in out.iter_mut().zip(raw.as_chunks::<N>().0) {
+        *out = pixel(*raw);
+    }
+}
+
+/// One colour over another, rounded.
+fn over(color: [u8; 3], alpha: u8, background: [u8; 3]) -> [u8; 3] {
+    let alpha = u32::from(alpha);
+    std::array::from_fn(|i| {
+        let mixed = u32::from(color[i]) * alpha + u32::from(background[i]) * (255 - alpha);
+        u8::try_from((mixed + 127) / 255).unwrap_or(u8::MAX)
+    })
+}

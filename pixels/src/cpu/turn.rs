@@ -1,0 +1,36 @@
+//! Turning stored pixels as their EXIF orientation says.
+
+use crate::probe::Orientation;
+
+/// Writes the `width` x `height` picture `from`, turned, into `to`; both hold packed RGB of the same length.
+pub(super) fn turn(orientation: Orientation, width: u32, height: u32, from: &[u8], to: &mut [u8]) {
+    let (width, height) = (width as usize, height as usize);
+    let from = from.as_chunks::<3>().0;
+    let to = to.as_chunks_mut::<3>().0;
+    let last = width * height - 1;
+    if !orientation.swaps_sides() {
+        for (row, to) in to.chunks_exact_mut(width).enumerate() {
+            let stored_row = match orientation {
+                Orientation::Half | Orientation::UpsideDown => height - 1 - row,
+                _ => row,
+            };
+            to.copy_from_slice(&from[stored_row * width..][..width]);
+            if matches!(orientation, Orientation::Mirrored | Orientation::Half) {
+                to.reverse();
+            }
+        }
+        return;
+    }
+    // Row r of the result is a column of the stored picture, read downwards or upwards.
+    for (row, to) in to.chunks_exact_mut(height).enumerate() {
+        for (column, to) in to.iter_mut().enumerate() {
+            let transposed = column * width + row;
+            *to = from[match orientation {
+                Orientation::Right => (height - 1 - column) * width + row,
+                Orientation::Transversed => last - transposed,
+                Orientation::Left => column * width + (width - 1 - row),
+                _ => transposed,
+            }];
+        }
+    }
+}
