@@ -1,3 +1,39 @@
-//! Shared memory between daemon and trainer.
+//! Shared memory between daemon and trainer: finished batches cross without a copy.
+//!
+//! The daemon makes a [`Region`] of sealed anonymous memory, writes batches into its slots through [`SlotMut`] and
+//! passes the descriptor over a [`Socket`]; a trainer maps it read-only as a [`View`]. Who may read what is decided
+//! by the daemon's [`Exchange`], which is pure: no word of shared memory is written by two processes, and there is
+//! no lock-free code. `docs/ring.md` has every byte.
+
+mod bulk;
+mod exchange;
+mod inherited;
+mod layout;
+mod listener;
+mod mapping;
+mod memory;
 mod message;
+mod packet;
+mod peer;
+mod region;
+mod slot;
+mod socket;
+mod socket_dir;
+mod view;
+
+pub use bulk::{Bulk, BulkError};
+pub use exchange::{
+    Action, Adopted, Batch, ConsumerId, ConsumerState, Counts, CreditsTaken, Exchange, Holder, Receipt, SlotId, Voided,
+};
+pub use inherited::inherited;
+pub use layout::{Dtype, Geometry, Header, HeaderError, Layout, PAGE, Shape, ShapeError};
+pub use listener::{BindError, Listener};
+pub use memory::{Memory, TooLittle};
 pub use message::*;
+pub use packet::{Body, Message, PacketError, packet, text};
+pub use peer::{Peer, PeerError};
+pub use region::{Region, RegionError};
+pub use slot::{JoinError, PlaceMut, SlotError, SlotFrame, SlotMut};
+pub use socket::{Events, Received, Sent, Socket, SocketError};
+pub use socket_dir::{SocketDirError, find_socket_dir, make_socket_dir};
+pub use view::{View, ViewError};

@@ -17,6 +17,9 @@ pub const NAME_LEN: usize = 64;
 pub const PACKET_LEN: usize = 32 * 1024;
 /// Claim sums in one ACK packet; a batch with more sends several.
 pub const SUMS_PER_ACK: usize = 1024;
+/// Ring number in the ACK and RELEASE of a batch that was handed in from an earlier incarnation: it stands in no
+/// ring of this one. Slot and generation are zero then.
+pub const NO_RING: u32 = u32::MAX;
 
 /// First word of each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +60,7 @@ pub enum Kind {
     /// Trainer to private daemon, on the parent's socket: [`Number`] (unused) with one descriptor, the daemon's
     /// end of a new trainer's socket.
     Connect = 17,
-    /// Daemon to trainer: [`Number`]: all claims offered so far may be handed out until this CLOCK_BOOTTIME
+    /// Daemon to trainer: [`Number`]: all claims offered so far may be handed out until this `CLOCK_BOOTTIME`
     /// nanosecond.
     Deadline = 18,
 }
@@ -138,7 +141,7 @@ pub struct Offer {
     pub redelivered: u32,
     /// Zero.
     pub reserved: u32,
-    /// CLOCK_BOOTTIME nanosecond after which the batch may not be handed out; `u64::MAX` for never.
+    /// `CLOCK_BOOTTIME` nanosecond after which the batch may not be handed out; `u64::MAX` for never.
     pub deadline: u64,
 }
 

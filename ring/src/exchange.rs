@@ -1,0 +1,381 @@
+//! Who may read what: the `split` mode's state machine. Events go in as methods, decisions come out as [`Action`]s.
+//! It is pure: no I/O, no clock, no memory of the ring's.
+//!
+//! ```text
+//! UNPOPULATED -> FREE -> FILLING -> READY -> HELD -> FREE
+//!                                     ^        |-> READY        returned, or its consumer is gone un-acked
+//!                                     '--------'-> QUARANTINED  acked, but a living process that was put out may
+//!                                                               still look at it -> FREE when it has exited
+//! ```
+//! A slot remembers every living process that was put out while it held the slot (its *watchers*). Such a slot may
+//! be read by others, but is not filled again before all of its watchers have exited.
+
+mod action;
+mod consumers;
+mod slots;
+
+use std::collections::{BTreeMap, VecDeque};
+
+pub use action::{
+    Action, Adopted, Batch, ConsumerId, ConsumerState, Counts, CreditsTaken, Holder, Receipt, SlotId, Voided,
+};
+use consumers::Consumers;
+use slots::{Delivery, Slot, Slots, State};
+
+/// Slots beyond the trainers' credits: one to fill, one to stand ready.
+const SPARE_SLOTS: u32 = 2;
+
+/// The slots of a stream's rings, the batches in them and the consumers that read them.
+///
+/// ```
+/// use forebay_ring::{Action, Batch, ConsumerId, Exchange, Receipt};
+///
+/// let mut exchange = Exchange::new(0);
+/// exchange.add_ring(0, 4);
+/// exchange.populated(forebay_ring::SlotId { ring: 0, slot: 0 });
+/// let trainer = ConsumerId(1);
+/// assert_eq!(exchange.attach(trainer, 2)?, 2);
+///
+/// let slot = exchange.claim(0).expect("one slot is populated");
+/// exchange.publish(slot, Batch { seq: 1, epoch: 0 });
+/// let offer = exchange.drain().find_map(|action| match action {
+///     Action::Offer { batch, slot, generation, .. } => Some(Receipt { seq: batch.seq, slot, generation }),
+///     _ => None,
+/// });
+/// let receipt = offer.expect("the trainer has credit");
+/// assert!(exchange.ack(trainer, receipt));
+/// assert!(exchange.release(trainer, receipt, false));
+/// # Ok::<(), forebay_ring::CreditsTaken>(())
+/// ```
+#[derive(Debug)]
+pub struct Exchange {
+    open: u64,
+    slots: Slots,
+    consumers: Consumers,
+    /// Batches of an earlier incarnation in a consumer's hands, with their epochs.
+    adopted: BTreeMap<(ConsumerId, u64), u64>,
+    actions: VecDeque<Action>,
+    stale: u64,
+}
+
+impl Exchange {
+    /// No slots and no consumers; batches of epochs up to `open` are offered.
+    pub fn new(open: u64) -> Self {
+        let (slots, consumers) = (Slots::default(), Consumers::default());
+        Self { open, slots, consumers, adopted: BTreeMap::new(), actions: VecDeque::new(), stale: 0 }
+    }
+
+    /// What is to be done, oldest first. Call it after every event.
+    pub fn drain(&mut self) -> impl Iterator<Item = Action> + '_ {
+        self.actions.drain(..)
+    }
+
+    // Rings and slots.
+
+    /// Adds a ring. Its slots can be claimed when they are [`populated`](Self::populated).
+    ///
+    /// # Panics
+    /// When there is a ring of this number.
+    pub fn add_ring(&mut self, ring: u32, slots: u32) {
+        self.slots.add_ring(ring, slots);
+    }
+
+    /// The slot has its memory and becomes FREE.
+    pub fn populated(&mut self, slot: SlotId) {
+        if let Some(entry) = self.slots.get_mut(slot).filter(|entry| matches!(entry.state, State::Unpopulated)) {
+            entry.state = State::Free;
+            self.actions.push_back(Action::Free(slot));
+        }
+    }
+
+    /// No slot of this ring is filled any more. [`Action::RingEmpty`] tells when nobody uses it.
+    pub fn retire_ring(&mut self, ring: u32) {
+        self.slots.retire(ring);
+        self.sweep(ring);
+    }
+
+    /// The right to fill a slot for a batch of `epoch`: FREE becomes FILLING. `None` while there is none.
+    ///
+    /// The last free slot is kept for batches of the open epoch: ready batches of the next one, which may not be
+    /// offered yet, could else fill the ring while a returned record of the open epoch waits for a slot.
+    pub fn claim(&mut self, epoch: u64) -> Option<SlotId> {
+        let needed = if epoch > self.open { 2 } else { 1 };
+        let slot = self.slots.free(needed)?;
+        let entry = self.slots.expect_mut(slot);
+        entry.state = State::Filling;
+        entry.generation += 1;
+        Some(slot)
+    }
+
+    /// The slot will not be filled: FILLING becomes FREE.
+    pub fn give_up(&mut self, slot: SlotId) {
+        self.slots.expect_filling(slot);
+        self.finish(slot);
+    }
+
+    /// The batch stands in the slot: FILLING becomes READY. A `seq` is never used twice.
+    ///
+    /// # Panics
+    /// When the slot was not claimed; so does [`give_up`](Self::give_up).
+    pub fn publish(&mut self, slot: SlotId, batch: Batch) {
+        self.slots.expect_filling(slot).state = State::Ready(Delivery::new(batch));
+        self.offer();
+    }
+
+    /// A claim of this batch is lost (its lease went to somebody else). A READY batch is dropped at once; one in
+    /// somebody's hands is not offered again, and its ack is still reported.
+    pub fn void(&mut self, seq: u64) -> Voided {
+        let Some((slot, entry)) = self.slots.of_batch(seq) else { return Voided::Unknown };
+        match &mut entry.state {
+            State::Held { delivery, acked: false, .. } => {
+                delivery.void = true;
+                Voided::Held
+            }
+            State::Ready(delivery) => {
+                let batch = delivery.batch;
+                self.actions.push_back(Action::Dropped(batch));
+                self.finish(slot);
+                Voided::Dropped
+            }
+            _ => Voided::Unknown,
+        }
+    }
+
+    /// A restore fenced every lease: all READY batches are dropped, held ones are not offered again.
+    pub fn drop_ready(&mut self) {
+        for seq in self.slots.batches() {
+            self.void(seq);
+        }
+    }
+
+    // Consumers.
+
+    /// A trainer attaches and asks for credits. It is granted what is left of them, at least one and at most what
+    /// it asked for (rule 4).
+    pub fn attach(&mut self, consumer: ConsumerId, asked: u32) -> Result<u32, CreditsTaken> {
+        let slots = self.slots.in_service();
+        let quarantined = self.counts().quarantined;
+        let credits = slots.saturating_sub(SPARE_SLOTS).saturating_sub(quarantined);
+        let left = credits.saturating_sub(self.consumers.granted());
+        if left == 0 {
+            return Err(CreditsTaken { slots, credits, quarantined, trainers: self.consumers.attached_count() });
+        }
+        let granted = asked.clamp(1, left);
+        self.consumers.attach(consumer, granted);
+        self.offer();
+        Ok(granted)
+    }
+
+    /// The trainer allows that many more offers. It never gets more at once than it was granted.
+    pub fn credit(&mut self, consumer: ConsumerId, more: u64) {
+        self.consumers.credit(consumer, more);
+        self.offer();
+    }
+
+    /// The batch was consumed. Its slot stays HELD until the [`release`](Self::release) (rule 14). False, and
+    /// counted, when the receipt does not fit what the consumer holds.
+    pub fn ack(&mut self, consumer: ConsumerId, receipt: Receipt) -> bool {
+        if receipt.is_handed_in() {
+            let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return self.stale() };
+            self.consumers.delivered(consumer);
+            self.actions.push_back(Action::Acked { consumer, batch: Batch { seq: receipt.seq, epoch } });
+            return true;
+        }
+        match self.slots.held_mut(consumer, receipt) {
+            Some(State::Held { delivery, acked: acked @ false, .. }) => {
+                *acked = true;
+                let batch = delivery.batch;
+                self.consumers.delivered(consumer);
+                self.actions.push_back(Action::Acked { consumer, batch });
+                true
+            }
+            _ => self.stale(),
+        }
+    }
+
+    /// True while the consumer holds this batch un-acked: a part of an ACK may be kept.
+    pub fn awaits(&self, consumer: ConsumerId, receipt: Receipt) -> bool {
+        if receipt.is_handed_in() {
+            return self.adopted.contains_key(&(consumer, receipt.seq));
+        }
+        matches!(self.slots.held(consumer, receipt), Some(State::Held { acked: false, .. }))
+    }
+
+    /// No view of the slot is left. A batch that was not acked, or is `returned`, goes to another trainer; an ack
+    /// that came before stands. False, and counted, when the receipt does not fit.
+    pub fn release(&mut self, consumer: ConsumerId, receipt: Receipt, returned: bool) -> bool {
+        if receipt.is_handed_in() {
+            let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return !returned || self.stale() };
+            let batch = Batch { seq: receipt.seq, epoch };
+            self.actions.push_back(Action::Orphaned(Adopted { consumer, batch }));
+            return true;
+        }
+        if self.slots.held_mut(consumer, receipt).is_none() {
+            return self.stale();
+        }
+        self.consumers.let_go(consumer);
+        self.take_back(receipt.slot);
+        self.offer();
+        true
+    }
+
+    /// The consumer's socket hung up, or it is evicted, and its process lives. Its un-acked batches go to others;
+    /// its slots are not filled again before it has [`exited`](Self::exited).
+    pub fn put_out(&mut self, consumer: ConsumerId) {
+        if !self.consumers.put_out(consumer) {
+            return;
+        }
+        for slot in self.slots.held_by(consumer) {
+            self.slots.expect_mut(slot).watchers.insert(consumer);
+            self.take_back(slot);
+        }
+        self.orphan(consumer);
+        if !self.slots.watched_by(consumer) {
+            self.forget(consumer);
+        }
+        self.offer();
+    }
+
+    /// The consumer's process has ended. Receive what stands in its socket first: receipts that were sent before a
+    /// SIGKILL are still there.
+    pub fn exited(&mut self, consumer: ConsumerId) {
+        if !self.consumers.contains(consumer) {
+            return;
+        }
+        for slot in self.slots.held_by(consumer) {
+            self.take_back(slot);
+        }
+        self.orphan(consumer);
+        for slot in self.slots.unwatch(consumer) {
+            self.finish(slot);
+        }
+        self.forget(consumer);
+        self.offer();
+    }
+
+    /// The consumer holds a batch of the daemon's earlier incarnation, outside of every ring (rule 16). It ends as
+    /// [`Action::Acked`] or [`Action::Orphaned`].
+    pub fn adopt(&mut self, consumer: ConsumerId, batch: Batch) {
+        self.adopted.insert((consumer, batch.seq), batch.epoch);
+    }
+
+    // Epochs.
+
+    /// Batches of epochs up to this one may be offered. Every consumer is told of each epoch that is over (rule 11).
+    pub fn open_epoch(&mut self, epoch: u64) {
+        for ended in self.open..epoch {
+            for consumer in self.consumers.attached() {
+                self.actions.push_back(Action::EpochEnd { consumer, epoch: ended });
+            }
+        }
+        self.open = self.open.max(epoch);
+        self.offer();
+    }
+
+    /// The last epoch whose batches may be offered.
+    pub fn open(&self) -> u64 {
+        self.open
+    }
+
+    /// Whose un-acked batches an epoch waits for, by batch number.
+    pub fn holders(&self, epoch: u64) -> Vec<Holder> {
+        let adopted = self.adopted.iter().filter(|(_, its)| **its == epoch);
+        let mut holders: Vec<_> = adopted.map(|(&(consumer, seq), _)| Holder { consumer, seq }).collect();
+        holders.extend(self.slots.holders(epoch));
+        holders.sort_by_key(|holder| holder.seq);
+        holders
+    }
+
+    // Numbers.
+
+    /// Slots by state.
+    pub fn counts(&self) -> Counts {
+        self.slots.counts()
+    }
+
+    /// Slots that will be free again without somebody's death: not retired, not watched, not held after their ack.
+    /// With fewer than two, open a further ring (rule 4).
+    pub fn usable(&self) -> u32 {
+        self.slots.usable()
+    }
+
+    /// Receipts that fitted nothing: late, repeated, or false.
+    pub fn stale_receipts(&self) -> u64 {
+        self.stale
+    }
+
+    /// The consumers, in order of their numbers.
+    pub fn consumers(&self) -> impl Iterator<Item = ConsumerState> + '_ {
+        self.consumers.states()
+    }
+
+    fn stale(&mut self) -> bool {
+        self.stale += 1;
+        false
+    }
+
+    /// Offers READY batches while there is a batch that may be offered and a consumer with credit.
+    fn offer(&mut self) {
+        while let Some((slot, entry)) = self.slots.next_ready(self.open) {
+            let State::Ready(delivery) = &mut entry.state else { return };
+            let Some(consumer) = self.consumers.next(delivery.last) else { return };
+            let (batch, redelivered) = (delivery.batch, delivery.offers);
+            delivery.offers += 1;
+            delivery.last = Some(consumer);
+            entry.state = State::Held { consumer, delivery: delivery.clone(), acked: false };
+            self.consumers.take(consumer);
+            let generation = entry.generation;
+            self.actions.push_back(Action::Offer { consumer, slot, batch, generation, redelivered });
+        }
+    }
+
+    /// A HELD slot is in nobody's hands any more.
+    fn take_back(&mut self, slot: SlotId) {
+        let entry = self.slots.expect_mut(slot);
+        let State::Held { delivery, acked, .. } = &entry.state else { return };
+        match (acked, delivery.void) {
+            (true, _) => self.finish(slot),
+            (false, true) => {
+                let batch = delivery.batch;
+                self.actions.push_back(Action::Dropped(batch));
+                self.finish(slot);
+            }
+            (false, false) => entry.state = State::Ready(delivery.clone()),
+        }
+    }
+
+    /// Nothing stands in the slot any more.
+    fn finish(&mut self, slot: SlotId) {
+        let retired = self.slots.is_retired(slot.ring);
+        let Slot { state, watchers, .. } = self.slots.expect_mut(slot);
+        if !watchers.is_empty() {
+            *state = State::Quarantined;
+        } else if retired {
+            *state = State::Retired;
+            self.sweep(slot.ring);
+        } else {
+            *state = State::Free;
+            self.actions.push_back(Action::Free(slot));
+        }
+    }
+
+    fn orphan(&mut self, consumer: ConsumerId) {
+        self.adopted.retain(|&(holder, seq), &mut epoch| {
+            if holder == consumer {
+                self.actions.push_back(Action::Orphaned(Adopted { consumer, batch: Batch { seq, epoch } }));
+            }
+            holder != consumer
+        });
+    }
+
+    fn forget(&mut self, consumer: ConsumerId) {
+        self.consumers.forget(consumer);
+        self.actions.push_back(Action::Gone(consumer));
+    }
+
+    fn sweep(&mut self, ring: u32) {
+        if self.slots.sweep(ring) {
+            self.actions.push_back(Action::RingEmpty(ring));
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The words of the exchange: numbers that name things, what it wants done, and what it tells.
+
+use crate::message::{Ack, NO_RING, Release};
+
+/// Number of a consumer, never used twice by an incarnation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConsumerId(pub u64);
+
+/// A slot of one of the stream's rings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SlotId {
+    /// Number of the ring.
+    pub ring: u32,
+    /// Number of the slot in its ring.
+    pub slot: u32,
+}
+
+/// What the exchange knows of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Number of the batch, never used twice by an incarnation.
+    pub seq: u64,
+    /// Epoch of its records.
+    pub epoch: u64,
+}
+
+/// What a trainer says that it had in its hands, as it was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Number of the batch.
+    pub seq: u64,
+    /// Where it stood; ring [`NO_RING`] for a batch handed in from an earlier incarnation.
+    pub slot: SlotId,
+    /// How often the slot had been filled.
+    pub generation: u64,
+}
+
+/// A batch of an earlier incarnation in a consumer's hands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Adopted {
+    /// Who holds it.
+    pub consumer: ConsumerId,
+    /// Its number in the earlier incarnation, and its epoch.
+    pub batch: Batch,
+}
+
+/// What the daemon is to do. Every published batch ends in exactly one [`Acked`](Self::Acked) or
+/// [`Dropped`](Self::Dropped), every adopted one in [`Acked`](Self::Acked) or [`Orphaned`](Self::Orphaned).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Send an OFFER.
+    Offer {
+        /// To whom.
+        consumer: ConsumerId,
+        /// Where the batch stands.
+        slot: SlotId,
+        /// Which batch.
+        batch: Batch,
+        /// Of the slot.
+        generation: u64,
+        /// How often it was offered before.
+        redelivered: u32,
+    },
+    /// The batch was consumed: its receipts go to the ledger.
+    Acked {
+        /// By whom.
+        consumer: ConsumerId,
+        /// Which batch.
+        batch: Batch,
+    },
+    /// The batch was void and is gone: claims of it that are not lost are given back.
+    Dropped(Batch),
+    /// An adopted batch was returned, or its consumer is gone: its claims are given back.
+    Orphaned(Adopted),
+    /// The slot can be claimed.
+    Free(SlotId),
+    /// Send an end of epoch.
+    EpochEnd {
+        /// To whom.
+        consumer: ConsumerId,
+        /// The epoch that is over.
+        epoch: u64,
+    },
+    /// Nothing is left of the consumer: its pidfd need not be watched any more.
+    Gone(ConsumerId),
+    /// Nobody uses the retired ring: its memory may go.
+    RingEmpty(u32),
+}
+
+/// What became of a batch whose claim is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voided {
+    /// It was READY and is gone; [`Action::Dropped`] says so too.
+    Dropped,
+    /// It is in somebody's hands and will not be offered again.
+    Held,
+    /// It is acked, gone, or was never published.
+    Unknown,
+}
+
+/// Every credit of the ring is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "all {credits} credits of the ring's {slots} slots are taken by {trainers} trainers ({quarantined} slots wait for the exit of trainers that were put out); raise trainers in the stream's settings"
+)]
+pub struct CreditsTaken {
+    /// Slots in all.
+    pub slots: u32,
+    /// Credits in all.
+    pub credits: u32,
+    /// Slots that wait for a process's exit.
+    pub quarantined: u32,
+    /// Consumers attached.
+    pub trainers: u32,
+}
+
+/// A consumer that holds an un-acked batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Who.
+    pub consumer: ConsumerId,
+    /// Which batch.
+    pub seq: u64,
+}
+
+/// Slots by state. Each slot is in exactly one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Without memory yet.
+    pub unpopulated: u32,
+    /// To be claimed.
+    pub free: u32,
+    /// Claimed.
+    pub filling: u32,
+    /// Published, in nobody's hands.
+    pub ready: u32,
+    /// In a consumer's hands, acked or not.
+    pub held: u32,
+    /// Waiting for the exit of a process that was put out.
+    pub quarantined: u32,
+    /// Of a retired ring, unused.
+    pub retired: u32,
+}
+
+/// One consumer, for the status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConsumerState {
+    /// Its number.
+    pub id: ConsumerId,
+    /// False: it was put out, and its process lives.
+    pub attached: bool,
+    /// Offers that it may have at once.
+    pub granted: u32,
+    /// Slots in its hands.
+    pub held: u32,
+    /// Batches that it acked.
+    pub delivered: u64,
+}
+
+impl Receipt {
+    /// True for a batch of an earlier incarnation.
+    pub fn is_handed_in(&self) -> bool {
+        self.slot.ring == NO_RING
+    }
+}
+
+impl From<&Ack> for Receipt {
+    fn from(ack: &Ack) -> Self {
+        Self { seq: ack.seq, slot: SlotId { ring: ack.ring, slot: ack.slot }, generation: ack.generation }
+    }
+}
+
+impl From<&Release> for Receipt {
+    fn from(release: &Release) -> Self {
+        let slot = SlotId { ring: release.ring, slot: release.slot };
+        Self { seq: release.seq, slot, generation: release.generation }
+    }
+}

@@ -1,0 +1,475 @@
+//! Where everything stands in a ring's memory: slots, tensors, and the header page that says so.
+//!
+//! ```text
+//! 0        4 KiB            2 MiB              2 MiB + stride
+//! | header | never touched  | slot 0           | slot 1 ...
+//!                            images | labels | records | mask | claims     each at a multiple of 4 KiB
+//! ```
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::message::{Claim, PROTOCOL};
+
+/// Alignment of each tensor within its slot, and the length of the header page, in bytes.
+pub const PAGE: usize = 4096;
+/// Alignment of each slot: one huge page.
+pub(crate) const HUGE: usize = 2 << 20;
+/// First bytes of every ring.
+const MAGIC: [u8; 8] = *b"FOREBAY\n";
+/// Slots start here, so that huge pages and slots have the same borders.
+const SLOTS_OFFSET: usize = HUGE;
+/// A ring longer than this is a mistake: 64 TiB, half of what a process can map.
+const MAX_TOTAL: usize = 1 << 46;
+
+/// Type of one channel of one pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Dtype {
+    /// One byte, 0 to 255.
+    U8 = 1,
+    /// IEEE half precision.
+    F16 = 2,
+    /// IEEE single precision.
+    F32 = 3,
+}
+
+/// Order of a picture's axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Layout {
+    /// Height, width, channels.
+    Nhwc = 1,
+    /// Channels, height, width.
+    Nchw = 2,
+}
+
+/// The images of one batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Places in a batch.
+    pub batch: u32,
+    /// Pixels from top to bottom.
+    pub height: u32,
+    /// Pixels from left to right.
+    pub width: u32,
+    /// Values per pixel.
+    pub channels: u32,
+    /// Type of a value.
+    pub dtype: Dtype,
+    /// Order of the axes.
+    pub layout: Layout,
+}
+
+/// A checked shape with the offsets that follow from it. All arithmetic on it is known not to overflow.
+///
+/// ```
+/// use forebay_ring::{Dtype, Geometry, Layout, Shape};
+///
+/// let shape = Shape { batch: 256, height: 224, width: 224, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+/// let geometry = Geometry::try_new(shape, 6)?;
+/// assert_eq!(geometry.place_len(), 224 * 224 * 3);
+/// assert_eq!(geometry.stride(), 19 << 20 << 1);
+/// # Ok::<(), forebay_ring::ShapeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    shape: Shape,
+    slots: u32,
+    place_len: usize,
+    labels: usize,
+    records: usize,
+    mask: usize,
+    claims: usize,
+    stride: usize,
+    total: usize,
+}
+
+/// What the header page of a ring says, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Incarnation of the daemon that made the ring.
+    pub incarnation: u64,
+    /// Number of the ring within the stream.
+    pub ring: u32,
+    /// Where everything stands.
+    pub geometry: Geometry,
+}
+
+/// Why a shape cannot be a ring.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// A number that must be at least 1 is 0.
+    #[error("a ring's {0} is 0; it must be at least 1")]
+    Zero(&'static str),
+    /// The ring would not fit into any machine.
+    #[error(
+        "a ring of {slots} slots of {batch} x {height} x {width} x {channels} values is larger than 64 TiB; make the batch or the pictures smaller"
+    )]
+    TooLarge {
+        /// Slots asked for.
+        slots: u32,
+        /// Places in a batch.
+        batch: u32,
+        /// Height of a picture.
+        height: u32,
+        /// Width of a picture.
+        width: u32,
+        /// Values per pixel.
+        channels: u32,
+    },
+}
+
+/// Why a header page is not believed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    /// Fewer bytes than a header has.
+    #[error("the ring's header has {0} bytes, fewer than a header needs")]
+    Short(usize),
+    /// Something else than a ring.
+    #[error("the memory is not a Forebay ring: it does not start with the ring's magic bytes")]
+    Magic,
+    /// Another version.
+    #[error(
+        "the ring has protocol version {theirs}, this program speaks {PROTOCOL}; install the same version on both sides"
+    )]
+    Protocol {
+        /// The version in the header.
+        theirs: u32,
+    },
+    /// A field that has a value without a meaning.
+    #[error("the ring's header has {value} for {field}, which means nothing")]
+    Field {
+        /// Name of the field.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+    },
+    /// The shape is impossible.
+    #[error("the ring's header has an impossible shape: {0}")]
+    Shape(#[from] ShapeError),
+    /// An offset is not the one that follows from the shape.
+    #[error("the ring's header has {found} for {field}, but its shape gives {expected}")]
+    Offset {
+        /// Name of the field.
+        field: &'static str,
+        /// What stands in the header.
+        found: u64,
+        /// What follows from the shape.
+        expected: u64,
+    },
+}
+
+/// The header page's first bytes, little-endian.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct RawHeader {
+    magic: [u8; 8],
+    protocol: u32,
+    ring: u32,
+    incarnation: u64,
+    slots: u32,
+    batch: u32,
+    height: u32,
+    width: u32,
+    channels: u32,
+    dtype: u32,
+    layout: u32,
+    reserved: u32,
+    slots_offset: u64,
+    stride: u64,
+    labels: u64,
+    records: u64,
+    mask: u64,
+    claims: u64,
+    total: u64,
+}
+
+impl Dtype {
+    /// Bytes of one value.
+    pub fn size(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::F16 => 2,
+            Self::F32 => 4,
+        }
+    }
+
+    fn from_wire(value: u32) -> Option<Self> {
+        [Self::U8, Self::F16, Self::F32].into_iter().find(|dtype| *dtype as u32 == value)
+    }
+}
+
+impl Layout {
+    fn from_wire(value: u32) -> Option<Self> {
+        [Self::Nhwc, Self::Nchw].into_iter().find(|layout| *layout as u32 == value)
+    }
+}
+
+impl Geometry {
+    /// Lays out a ring of `slots` slots.
+    pub fn try_new(shape: Shape, slots: u32) -> Result<Self, ShapeError> {
+        let Shape { batch, height, width, channels, .. } = shape;
+        let parts = [
+            ("batch", batch),
+            ("height", height),
+            ("width", width),
+            ("channels", channels),
+            ("number of slots", slots),
+        ];
+        if let Some((name, _)) = parts.iter().find(|(_, value)| *value == 0) {
+            return Err(ShapeError::Zero(name));
+        }
+        Self::lay_out(shape, slots).filter(|geometry| geometry.total <= MAX_TOTAL).ok_or(ShapeError::TooLarge {
+            slots,
+            batch,
+            height,
+            width,
+            channels,
+        })
+    }
+
+    fn lay_out(shape: Shape, slots: u32) -> Option<Self> {
+        let batch = shape.batch as usize;
+        let place_len = [shape.height, shape.width, shape.channels]
+            .into_iter()
+            .try_fold(shape.dtype.size(), |product, part| product.checked_mul(part as usize))?;
+        let after =
+            |start: usize, item: usize| start.checked_add(batch.checked_mul(item)?)?.checked_next_multiple_of(PAGE);
+        let labels = after(0, place_len)?;
+        let records = after(labels, size_of::<i64>())?;
+        let mask = after(records, size_of::<i64>())?;
+        let claims = after(mask, 1)?;
+        let stride = after(claims, size_of::<Claim>())?.checked_next_multiple_of(HUGE)?;
+        let total = stride.checked_mul(slots as usize)?.checked_add(SLOTS_OFFSET)?;
+        Some(Self { shape, slots, place_len, labels, records, mask, claims, stride, total })
+    }
+
+    /// The images of one batch.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Places in a batch.
+    pub fn batch(&self) -> usize {
+        self.shape.batch as usize
+    }
+
+    /// Slots in the ring.
+    pub fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    /// Bytes of one picture.
+    pub fn place_len(&self) -> usize {
+        self.place_len
+    }
+
+    /// Bytes from one slot to the next, a multiple of 2 MiB.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Bytes of the whole memory, header included.
+    pub fn total_len(&self) -> usize {
+        self.total
+    }
+
+    /// Bytes of the whole slot, from the memory's start.
+    ///
+    /// # Panics
+    /// When the ring has no such slot; so do the others.
+    pub fn slot(&self, slot: u32) -> Range<usize> {
+        assert!(slot < self.slots, "slot {slot} of a ring of {} slots", self.slots);
+        let start = SLOTS_OFFSET + slot as usize * self.stride;
+        start..start + self.stride
+    }
+
+    /// The images, `u8 | f16 | f32 [batch, ...]`.
+    pub fn images(&self, slot: u32) -> Range<usize> {
+        self.tensor(slot, 0, self.place_len)
+    }
+
+    /// The labels, `i64 [batch]`, -1 where there is none.
+    pub fn labels(&self, slot: u32) -> Range<usize> {
+        self.tensor(slot, self.labels, size_of::<i64>())
+    }
+
+    /// The record numbers, `i64 [batch]`, -1 where there is none.
+    pub fn records(&self, slot: u32) -> Range<usize> {
+        self.tensor(slot, self.records, size_of::<i64>())
+    }
+
+    /// The mask, `u8 [batch]`, 0 where a place repeats or replaces.
+    pub fn mask(&self, slot: u32) -> Range<usize> {
+        self.tensor(slot, self.mask, 1)
+    }
+
+    /// The claims, [`Claim`]` [batch]`, of which the offer says how many are set.
+    pub fn claims(&self, slot: u32) -> Range<usize> {
+        self.tensor(slot, self.claims, size_of::<Claim>())
+    }
+
+    /// The pixels of one place.
+    pub fn place(&self, slot: u32, place: u32) -> Range<usize> {
+        assert!(place < self.shape.batch, "place {place} of a batch of {}", self.shape.batch);
+        let start = self.images(slot).start + place as usize * self.place_len;
+        start..start + self.place_len
+    }
+
+    fn tensor(&self, slot: u32, offset: usize, item: usize) -> Range<usize> {
+        let start = self.slot(slot).start + offset;
+        start..start + item * self.batch()
+    }
+}
+
+impl Header {
+    /// Bytes of the header that [`parse`](Self::parse) needs.
+    pub const LEN: usize = size_of::<RawHeader>();
+
+    /// The first bytes of the memory; the rest of the page is zero.
+    pub fn encode(&self) -> [u8; Self::LEN] {
+        bytemuck::cast(self.raw())
+    }
+
+    /// Reads a header that somebody else wrote. Nothing in it is believed: every offset must be the one that follows
+    /// from the shape.
+    pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
+        let head = bytes.get(..Self::LEN).ok_or(HeaderError::Short(bytes.len()))?;
+        let raw: RawHeader = bytemuck::pod_read_unaligned(head);
+        if raw.magic != MAGIC {
+            return Err(HeaderError::Magic);
+        }
+        if raw.protocol != PROTOCOL {
+            return Err(HeaderError::Protocol { theirs: raw.protocol });
+        }
+        let dtype = Dtype::from_wire(raw.dtype)
+            .ok_or_else(|| HeaderError::Field { field: "the type of values", value: raw.dtype.into() })?;
+        let layout = Layout::from_wire(raw.layout)
+            .ok_or_else(|| HeaderError::Field { field: "the order of axes", value: raw.layout.into() })?;
+        let shape =
+            Shape { batch: raw.batch, height: raw.height, width: raw.width, channels: raw.channels, dtype, layout };
+        let geometry = Geometry::try_new(shape, raw.slots)?;
+        let header = Self { incarnation: raw.incarnation, ring: raw.ring, geometry };
+        header.agree(&raw)?;
+        Ok(header)
+    }
+
+    fn agree(&self, found: &RawHeader) -> Result<(), HeaderError> {
+        let expected = self.raw();
+        let pairs = [
+            ("the reserved word", found.reserved.into(), expected.reserved.into()),
+            ("the first slot's offset", found.slots_offset, expected.slots_offset),
+            ("the slot's stride", found.stride, expected.stride),
+            ("the labels' offset", found.labels, expected.labels),
+            ("the records' offset", found.records, expected.records),
+            ("the mask's offset", found.mask, expected.mask),
+            ("the claims' offset", found.claims, expected.claims),
+            ("the total length", found.total, expected.total),
+        ];
+        match pairs.into_iter().find(|(_, found, expected)| found != expected) {
+            Some((field, found, expected)) => Err(HeaderError::Offset { field, found, expected }),
+            None => Ok(()),
+        }
+    }
+
+    fn raw(&self) -> RawHeader {
+        let Geometry { shape, slots, labels, records, mask, claims, stride, total, .. } = self.geometry;
+        RawHeader {
+            magic: MAGIC,
+            protocol: PROTOCOL,
+            ring: self.ring,
+            incarnation: self.incarnation,
+            slots,
+            batch: shape.batch,
+            height: shape.height,
+            width: shape.width,
+            channels: shape.channels,
+            dtype: shape.dtype as u32,
+            layout: shape.layout as u32,
+            reserved: 0,
+            slots_offset: SLOTS_OFFSET as u64,
+            stride: stride as u64,
+            labels: labels as u64,
+            records: records as u64,
+            mask: mask as u64,
+            claims: claims as u64,
+            total: total as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shape() -> Shape {
+        Shape { batch: 5, height: 33, width: 17, channels: 3, dtype: Dtype::F16, layout: Layout::Nchw }
+    }
+
+    #[test]
+    fn tensors_stand_in_order_at_pages_within_their_slot() {
+        let geometry = Geometry::try_new(shape(), 3).unwrap();
+        for slot in 0..3 {
+            let whole = geometry.slot(slot);
+            let tensors = [
+                geometry.images(slot),
+                geometry.labels(slot),
+                geometry.records(slot),
+                geometry.mask(slot),
+                geometry.claims(slot),
+            ];
+            assert_eq!(whole.start % HUGE, 0);
+            assert_eq!(tensors[0].start, whole.start);
+            assert!(tensors.iter().all(|tensor| tensor.start % PAGE == 0));
+            assert!(tensors.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            assert!(tensors[4].end <= whole.end);
+        }
+        assert_eq!(geometry.slot(2).end, geometry.total_len());
+        assert_eq!(geometry.place(1, 4).end, geometry.images(1).end);
+    }
+
+    #[test]
+    fn impossible_shapes_are_refused_by_name() {
+        let zero = Geometry::try_new(Shape { width: 0, ..shape() }, 3).unwrap_err();
+        assert_eq!(zero, ShapeError::Zero("width"));
+        let huge = Shape { batch: u32::MAX, height: u32::MAX, width: u32::MAX, channels: u32::MAX, ..shape() };
+        assert!(matches!(Geometry::try_new(huge, u32::MAX), Err(ShapeError::TooLarge { .. })));
+        let large = Shape { batch: 1 << 20, height: 1 << 13, width: 1 << 13, ..shape() };
+        assert!(matches!(Geometry::try_new(large, 1), Err(ShapeError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn header_comes_back_as_written() {
+        let header = Header { incarnation: 7, ring: 2, geometry: Geometry::try_new(shape(), 3).unwrap() };
+        assert_eq!(Header::parse(&header.encode()), Ok(header));
+        assert_eq!(Header::parse(&header.encode()[1..]), Err(HeaderError::Short(Header::LEN - 1)));
+    }
+
+    #[test]
+    fn header_of_another_version_names_both() {
+        let header = Header { incarnation: 7, ring: 2, geometry: Geometry::try_new(shape(), 3).unwrap() };
+        let mut bytes = header.encode();
+        bytes[8] = 99;
+        assert_eq!(Header::parse(&bytes), Err(HeaderError::Protocol { theirs: 99 }));
+    }
+
+    proptest! {
+        /// Any byte of a header that is changed either changes what it says, or is refused; nothing panics.
+        #[test]
+        fn hostile_header_bytes_never_panic_and_never_lie(at in 0..Header::LEN, value: u8, noise: Vec<u8>) {
+            let header = Header { incarnation: 7, ring: 2, geometry: Geometry::try_new(shape(), 3).unwrap() };
+            let mut bytes = header.encode();
+            let changed = bytes[at] != value;
+            bytes[at] = value;
+            if let Ok(parsed) = Header::parse(&bytes) {
+                prop_assert_eq!(parsed.encode(), bytes);
+                prop_assert_eq!(parsed != header, changed);
+            }
+            let _parsed = Header::parse(&noise);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! A shared mapping of a descriptor at an address that is a multiple of 2 MiB, so that huge pages fit.
+//!
+//! No mapping crate places a file mapping at a chosen alignment, and without it `MADV_COLLAPSE` is refused.
+#![allow(unsafe_code, reason = "mmap, munmap and madvise")]
+
+use std::{ffi::c_void, io, ops::Range, os::fd::AsFd, ptr::NonNull};
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+
+use crate::layout::HUGE;
+
+/// Owns its address range. What may be read or written in it, and when, is its users' affair.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    /// Reserved range, a little longer than the mapping.
+    reserved: NonNull<u8>,
+    reserved_len: usize,
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: a mapping is an address range of the process; no thread owns it.
+unsafe impl Send for Mapping {}
+// SAFETY: its methods change no memory; who reads and writes through its pointer says why that may be done.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps the first `len` bytes.
+    pub(crate) fn new(fd: impl AsFd, len: usize, writable: bool) -> io::Result<Self> {
+        let reserved_len = len.checked_add(HUGE).ok_or(io::ErrorKind::OutOfMemory)?;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
+        let reserved =
+            unsafe { mmap_anonymous(std::ptr::null_mut(), reserved_len, ProtFlags::empty(), MapFlags::PRIVATE)? };
+        let reserved = NonNull::new(reserved.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let skip = reserved.addr().get().next_multiple_of(HUGE) - reserved.addr().get();
+        // SAFETY: skip < HUGE, so the result stays within the reserved range.
+        let start = unsafe { reserved.add(skip) };
+        let mapping = Self { reserved, reserved_len, start, len };
+        let access = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+        // SAFETY: start..start + len lies within the range reserved above, which nobody else knows of.
+        unsafe { mmap(start.as_ptr().cast::<c_void>(), len, access, MapFlags::SHARED | MapFlags::FIXED, fd, 0)? };
+        Ok(mapping)
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// Gives advice that does not change what the memory holds.
+    pub(crate) fn advise(&self, range: Range<usize>, advice: Advice) -> io::Result<()> {
+        assert!(
+            !matches!(advice, Advice::LinuxDontNeed | Advice::LinuxFree | Advice::LinuxRemove),
+            "advice that throws memory away"
+        );
+        let (address, len) = self.part(range);
+        // SAFETY: the range lies within the mapping, and the advice changes no content.
+        unsafe { madvise(address, len, advice)? };
+        Ok(())
+    }
+
+    /// Asks for huge pages now. The kernel's own settings need not allow them otherwise.
+    pub(crate) fn collapse(&self, range: Range<usize>) -> io::Result<()> {
+        let (address, len) = self.part(range);
+        // SAFETY: the range lies within the mapping, and collapsing changes no content.
+        match unsafe { libc::madvise(address, len, libc::MADV_COLLAPSE) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn part(&self, range: Range<usize>) -> (*mut c_void, usize) {
+        assert!(range.start <= range.end && range.end <= self.len, "advice beyond the mapping");
+        // SAFETY: range.start is at most the mapping's length.
+        let address = unsafe { self.start.add(range.start) };
+        (address.as_ptr().cast::<c_void>(), range.end - range.start)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range is this value's own, and every user of its pointer holds the value alive.
+        let unmapped = unsafe { munmap(self.reserved.as_ptr().cast::<c_void>(), self.reserved_len) };
+        debug_assert!(unmapped.is_ok(), "a range that was mapped can be unmapped");
+    }
+}

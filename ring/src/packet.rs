@@ -1,0 +1,372 @@
+//! Between bytes and messages: what came is checked once, here, and believed afterwards.
+
+use std::{fmt, os::fd::OwnedFd};
+
+use bytemuck::{NoUninit, Pod};
+
+use crate::message::{
+    Ack, Attach, Call, ClaimSum, Held, Kind, NAME_LEN, NewRing, Number, Offer, PACKET_LEN, PROTOCOL, Release,
+    SUMS_PER_ACK, Text, Welcome, attach_flags,
+};
+
+/// A packet with its descriptors, checked: lengths fit, flags are known, texts are UTF-8, and exactly the
+/// descriptors that belong to it are there.
+///
+/// Bulk descriptors are not opened yet: [`Bulk::accept`](crate::Bulk::accept) looks at their seals.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Message<'a> {
+    /// The trainer asks for a stream.
+    Attach {
+        /// Name ([`Attach::stream_name`]), credits, shard, incarnation.
+        head: Attach,
+        /// Bulk JSON.
+        settings: Option<OwnedFd>,
+        /// Bulk paths separated by NUL bytes.
+        files: Option<OwnedFd>,
+        /// Bulk array of [`HandIn`](crate::HandIn).
+        resume: Option<OwnedFd>,
+    },
+    /// The daemon accepts.
+    Welcome {
+        /// Incarnation, consumer, credits, ring.
+        head: Welcome,
+        /// The ring, for [`View::map`](crate::View::map).
+        ring: OwnedFd,
+        /// Bulk protobuf `StreamInfo`.
+        info: OwnedFd,
+    },
+    /// The daemon refuses: [`text_code`](crate::text_code) and reason.
+    Refused(u32, &'a str),
+    /// A batch may be read.
+    Offer(Offer),
+    /// A batch, or a part of its claims, was consumed.
+    Ack {
+        /// Which batch, which claims.
+        head: Ack,
+        /// One sum per claim from `head.first` on.
+        sums: Vec<ClaimSum>,
+    },
+    /// No view of the slot is left.
+    Release(Release),
+    /// So many more offers may be sent.
+    Credit(u64),
+    /// This epoch is complete.
+    EpochEnd(u64),
+    /// The stream has no further epoch; how many there were.
+    Done(u64),
+    /// The stream has failed: [`text_code`](crate::text_code) and reason.
+    Failed(u32, &'a str),
+    /// The consumer is put out: [`text_code`](crate::text_code) and reason.
+    Evict(u32, &'a str),
+    /// A request: id and protobuf `CallRequest`.
+    Call(u64, Body<'a>),
+    /// Its answer: id and protobuf `CallReply`.
+    Answer(u64, Body<'a>),
+    /// An epoch waits for a batch in somebody's hands.
+    Held(Held),
+    /// A further ring.
+    Ring {
+        /// Its number.
+        ring: u32,
+        /// The ring, for [`View::map`](crate::View::map).
+        fd: OwnedFd,
+    },
+    /// The trainer leaves with nothing in its hands.
+    Bye,
+    /// A private daemon's parent passes the daemon's end of a new trainer's socket.
+    Connect(OwnedFd),
+    /// Everything offered so far may be handed out until this `CLOCK_BOOTTIME` nanosecond.
+    Deadline(u64),
+}
+
+/// Protobuf bytes of a call or its answer.
+#[derive(Debug)]
+pub enum Body<'a> {
+    /// In the packet.
+    Inline(&'a [u8]),
+    /// Too long for a packet: a bulk descriptor.
+    Bulk(OwnedFd),
+}
+
+/// Why a packet is refused. The peer does not keep to the protocol; the connection is of no further use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PacketError {
+    /// Too short for a kind.
+    #[error("a packet of {0} bytes came; every packet starts with a kind of 4 bytes")]
+    Short(usize),
+    /// A kind without a meaning.
+    #[error("a packet of unknown kind {0} came")]
+    UnknownKind(u32),
+    /// The other side speaks another version.
+    #[error(
+        "the other side speaks protocol version {theirs}, this one {PROTOCOL}; install the same version of Forebay on both sides"
+    )]
+    Protocol {
+        /// Its version.
+        theirs: u32,
+    },
+    /// The length does not fit what the head says.
+    #[error("a {kind:?} packet of {found} bytes came; its head gives {expected}")]
+    Len {
+        /// Kind of the packet.
+        kind: Kind,
+        /// Bytes that came.
+        found: usize,
+        /// Bytes by kind and head.
+        expected: usize,
+    },
+    /// Other descriptors than belong to the kind.
+    #[error("a {kind:?} packet came with {found} descriptors instead of {expected}")]
+    Descriptors {
+        /// Kind of the packet.
+        kind: Kind,
+        /// Descriptors that came.
+        found: usize,
+        /// Descriptors by kind and head.
+        expected: usize,
+    },
+    /// A field has a value without a meaning.
+    #[error("a {kind:?} packet came with {field} out of bounds")]
+    Field {
+        /// Kind of the packet.
+        kind: Kind,
+        /// What is wrong.
+        field: &'static str,
+    },
+}
+
+/// A packet with its kind, during the checks.
+struct Reader<'a> {
+    kind: Kind,
+    bytes: &'a [u8],
+    fds: Vec<OwnedFd>,
+}
+
+/// Puts head and tail into one packet.
+///
+/// ```
+/// use forebay_ring::{Kind, Message, Number, packet};
+///
+/// let bytes = packet(&Number { kind: Kind::Credit as u32, reserved: 0, value: 2 }, &[]);
+/// assert!(matches!(Message::parse(&bytes, Vec::new())?, Message::Credit(2)));
+/// # Ok::<(), forebay_ring::PacketError>(())
+/// ```
+pub fn packet(head: &impl NoUninit, tail: &[u8]) -> Vec<u8> {
+    [bytemuck::bytes_of(head), tail].concat()
+}
+
+/// A REFUSED, FAILED or EVICT packet. A text too long for a packet is cut.
+pub fn text(kind: Kind, code: u32, reason: &str) -> Vec<u8> {
+    let room = (0..=PACKET_LEN - size_of::<Text>()).rev().find(|end| reason.is_char_boundary(*end));
+    let reason = &reason[..room.unwrap_or(0)];
+    let len = u32::try_from(reason.len()).expect("it was cut to a packet's length");
+    packet(&Text { kind: kind as u32, len, code, reserved: 0 }, reason.as_bytes())
+}
+
+impl Attach {
+    /// The stream's name; empty when the settings name a source. `None` when it is not zero-padded UTF-8.
+    pub fn stream_name(&self) -> Option<&str> {
+        let len = self.name.iter().position(|byte| *byte == 0).unwrap_or(NAME_LEN);
+        let (name, padding) = self.name.split_at(len);
+        std::str::from_utf8(name).ok().filter(|_| padding.iter().all(|byte| *byte == 0))
+    }
+
+    /// A name as the message carries it. `None` when it is longer than [`NAME_LEN`] bytes or holds a zero byte.
+    pub fn pad_name(name: &str) -> Option<[u8; NAME_LEN]> {
+        let mut padded = [0; NAME_LEN];
+        padded.get_mut(..name.len()).filter(|_| !name.contains('\0'))?.copy_from_slice(name.as_bytes());
+        Some(padded)
+    }
+}
+
+impl<'a> Message<'a> {
+    /// Checks a packet and its descriptors. On an error the descriptors are closed.
+    pub fn parse(bytes: &'a [u8], fds: Vec<OwnedFd>) -> Result<Self, PacketError> {
+        let Some(first) = bytes.first_chunk() else { return Err(PacketError::Short(bytes.len())) };
+        let kind = Kind::try_from(u32::from_le_bytes(*first))?;
+        let reader = Reader { kind, bytes, fds };
+        match kind {
+            Kind::Attach => reader.attach(),
+            Kind::Welcome => {
+                reader.check_version()?;
+                let head = reader.whole()?;
+                let [ring, info] = reader.descriptors()?;
+                Ok(Self::Welcome { head, ring, info })
+            }
+            Kind::Refused => reader.text().map(|(code, text)| Self::Refused(code, text)),
+            Kind::Failed => reader.text().map(|(code, text)| Self::Failed(code, text)),
+            Kind::Evict => reader.text().map(|(code, text)| Self::Evict(code, text)),
+            Kind::Offer => reader.plain().map(Self::Offer),
+            Kind::Ack => reader.ack(),
+            Kind::Release => reader.plain().map(Self::Release),
+            Kind::Credit => reader.number().map(Self::Credit),
+            Kind::EpochEnd => reader.number().map(Self::EpochEnd),
+            Kind::Done => reader.number().map(Self::Done),
+            Kind::Deadline => reader.number().map(Self::Deadline),
+            Kind::Bye => reader.number().map(|_| Self::Bye),
+            Kind::Call => reader.call().map(|(id, body)| Self::Call(id, body)),
+            Kind::Answer => reader.call().map(|(id, body)| Self::Answer(id, body)),
+            Kind::Held => reader.plain().map(Self::Held),
+            Kind::Ring => {
+                let head: NewRing = reader.whole()?;
+                let [fd] = reader.descriptors()?;
+                Ok(Self::Ring { ring: head.ring, fd })
+            }
+            Kind::Connect => {
+                let _head: Number = reader.whole()?;
+                let [socket] = reader.descriptors()?;
+                Ok(Self::Connect(socket))
+            }
+        }
+    }
+}
+
+impl TryFrom<u32> for Kind {
+    type Error = PacketError;
+
+    fn try_from(word: u32) -> Result<Self, PacketError> {
+        const KINDS: [Kind; 18] = [
+            Kind::Attach,
+            Kind::Welcome,
+            Kind::Refused,
+            Kind::Offer,
+            Kind::Ack,
+            Kind::Release,
+            Kind::Credit,
+            Kind::EpochEnd,
+            Kind::Done,
+            Kind::Failed,
+            Kind::Evict,
+            Kind::Call,
+            Kind::Answer,
+            Kind::Held,
+            Kind::Ring,
+            Kind::Bye,
+            Kind::Connect,
+            Kind::Deadline,
+        ];
+        KINDS.into_iter().find(|kind| *kind as u32 == word).ok_or(PacketError::UnknownKind(word))
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn attach(self) -> Result<Message<'a>, PacketError> {
+        self.check_version()?;
+        let kind = self.kind;
+        let head: Attach = self.whole()?;
+        let known = attach_flags::SETTINGS | attach_flags::FILES | attach_flags::RESUME;
+        if head.flags & !known != 0 {
+            return Err(PacketError::Field { kind, field: "flags" });
+        }
+        if head.stream_name().is_none() {
+            return Err(PacketError::Field { kind, field: "a name" });
+        }
+        if head.shard_id >= head.num_shards.max(1) {
+            return Err(PacketError::Field { kind, field: "shard_id" });
+        }
+        let expected = head.flags.count_ones() as usize;
+        if self.fds.len() != expected {
+            return Err(PacketError::Descriptors { kind, found: self.fds.len(), expected });
+        }
+        let mut fds = self.fds.into_iter();
+        let mut next = |flag| if head.flags & flag == 0 { None } else { fds.next() };
+        let settings = next(attach_flags::SETTINGS);
+        let files = next(attach_flags::FILES);
+        let resume = next(attach_flags::RESUME);
+        Ok(Message::Attach { head, settings, files, resume })
+    }
+
+    fn ack(self) -> Result<Message<'a>, PacketError> {
+        let kind = self.kind;
+        let (head, tail): (Ack, _) = self.head()?;
+        if head.count as usize > SUMS_PER_ACK || head.first.checked_add(head.count).is_none() {
+            return Err(PacketError::Field { kind, field: "a number of sums" });
+        }
+        if head.last > 1 {
+            return Err(PacketError::Field { kind, field: "last" });
+        }
+        self.expect_len(size_of::<Ack>() + head.count as usize * size_of::<ClaimSum>())?;
+        self.no_descriptors()?;
+        let sums = tail.chunks_exact(size_of::<ClaimSum>()).map(bytemuck::pod_read_unaligned).collect();
+        Ok(Message::Ack { head, sums })
+    }
+
+    fn call(mut self) -> Result<(u64, Body<'a>), PacketError> {
+        let (head, tail): (Call, _) = self.head()?;
+        let too_long = PacketError::Field { kind: self.kind, field: "a length" };
+        let expected = size_of::<Call>().checked_add(head.len as usize).ok_or(too_long)?;
+        self.expect_len(expected)?;
+        match (self.fds.pop(), self.fds.len()) {
+            (None, _) => Ok((head.id, Body::Inline(tail))),
+            (Some(fd), 0) if head.len == 0 => Ok((head.id, Body::Bulk(fd))),
+            (Some(_), others) => {
+                let expected = usize::from(head.len == 0);
+                Err(PacketError::Descriptors { kind: self.kind, found: others + 1, expected })
+            }
+        }
+    }
+
+    fn text(self) -> Result<(u32, &'a str), PacketError> {
+        let (head, tail): (Text, _) = self.head()?;
+        let too_long = PacketError::Field { kind: self.kind, field: "a length" };
+        let expected = size_of::<Text>().checked_add(head.len as usize).ok_or(too_long)?;
+        self.expect_len(expected)?;
+        self.no_descriptors()?;
+        let text = std::str::from_utf8(tail);
+        Ok((head.code, text.map_err(|_| PacketError::Field { kind: self.kind, field: "a text" })?))
+    }
+
+    fn number(self) -> Result<u64, PacketError> {
+        self.plain::<Number>().map(|number| number.value)
+    }
+
+    /// A message that is one struct without descriptors.
+    fn plain<T: Pod>(self) -> Result<T, PacketError> {
+        self.no_descriptors()?;
+        self.whole()
+    }
+
+    /// A message that is one struct.
+    fn whole<T: Pod>(&self) -> Result<T, PacketError> {
+        self.expect_len(size_of::<T>())?;
+        self.head().map(|(head, _)| head)
+    }
+
+    fn head<T: Pod>(&self) -> Result<(T, &'a [u8]), PacketError> {
+        match self.bytes.split_at_checked(size_of::<T>()) {
+            Some((head, tail)) => Ok((bytemuck::pod_read_unaligned(head), tail)),
+            None => Err(PacketError::Len { kind: self.kind, found: self.bytes.len(), expected: size_of::<T>() }),
+        }
+    }
+
+    /// The version is the second word of ATTACH and WELCOME in every version; what follows may differ.
+    fn check_version(&self) -> Result<(), PacketError> {
+        let word = self.bytes.get(4..8).and_then(|word| word.first_chunk());
+        let theirs = u32::from_le_bytes(*word.ok_or(PacketError::Short(self.bytes.len()))?);
+        if theirs == PROTOCOL { Ok(()) } else { Err(PacketError::Protocol { theirs }) }
+    }
+
+    fn expect_len(&self, expected: usize) -> Result<(), PacketError> {
+        let found = self.bytes.len();
+        if found == expected { Ok(()) } else { Err(PacketError::Len { kind: self.kind, found, expected }) }
+    }
+
+    fn no_descriptors(&self) -> Result<(), PacketError> {
+        if self.fds.is_empty() {
+            return Ok(());
+        }
+        Err(PacketError::Descriptors { kind: self.kind, found: self.fds.len(), expected: 0 })
+    }
+
+    fn descriptors<const N: usize>(self) -> Result<[OwnedFd; N], PacketError> {
+        let kind = self.kind;
+        self.fds.try_into().map_err(|fds: Vec<_>| PacketError::Descriptors { kind, found: fds.len(), expected: N })
+    }
+}

@@ -1,0 +1,185 @@
+//! Who is at the other end of a socket, with a handle on the process that cannot come to mean another one.
+#![allow(unsafe_code, reason = "SO_PEERPIDFD and a peer of pid 0 are not in rustix")]
+
+use std::{
+    fs, io,
+    os::{
+        fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
+        unix::fs::MetadataExt,
+    },
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec},
+    process::{Pid, PidfdFlags},
+};
+
+use crate::socket::Socket;
+
+/// The process that connected a socket (or made the pair).
+#[derive(Debug)]
+pub struct Peer {
+    pid: u32,
+    uid: u32,
+    gid: u32,
+    pidfd: OwnedFd,
+}
+
+/// Why a peer is refused: without a verified handle its death could not be told from its life, and its slots would
+/// be refilled under its eyes.
+#[derive(Debug, thiserror::Error)]
+pub enum PeerError {
+    /// The process is of another PID namespace.
+    #[error(
+        "the process at the other end cannot be seen from here (pid 0): daemon and trainer must share a PID namespace (in Kubernetes shareProcessNamespace or hostPID), or run Linux 6.5 or later"
+    )]
+    Invisible,
+    /// It is gone.
+    #[error("process {pid}, which opened the connection, has ended")]
+    Gone {
+        /// Its pid.
+        pid: u32,
+    },
+    /// The pid means another process by now.
+    #[error(
+        "process {pid} cannot be verified: it belongs to user {found}, the connection to user {uid}; Linux 6.5 or later verifies it without a doubt"
+    )]
+    Changed {
+        /// The pid.
+        pid: u32,
+        /// User of the connection.
+        uid: u32,
+        /// User of the process.
+        found: u32,
+    },
+    /// The kernel refused.
+    #[error("cannot find out who is at the other end of the connection: {step} failed: {source}")]
+    Io {
+        /// What was tried.
+        step: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+impl Peer {
+    /// Asks the kernel. Linux 6.5 and later give the handle themselves; before, it is opened by pid and the process
+    /// compared with the connection's user.
+    pub fn of(socket: &Socket) -> Result<Self, PeerError> {
+        let (pid, uid, gid) = credentials(socket.as_fd())?;
+        let pidfd = match peer_pidfd(socket.as_fd()) {
+            Ok(pidfd) => pidfd,
+            Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => opened_pidfd(pid, uid)?,
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Err(PeerError::Gone { pid }),
+            Err(source) => return Err(PeerError::Io { step: "SO_PEERPIDFD", source }),
+        };
+        let peer = Self { pid, uid, gid, pidfd };
+        if peer.exited() { Err(PeerError::Gone { pid }) } else { Ok(peer) }
+    }
+
+    /// Process number, for people; 0 when it is of another PID namespace.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// User.
+    pub fn uid(&self) -> u32 {
+        self.uid
+    }
+
+    /// Primary group.
+    pub fn gid(&self) -> u32 {
+        self.gid
+    }
+
+    /// Becomes readable when the process has ended: all its threads and mappings are gone by then.
+    pub fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// True when the process has ended, whoever else still holds its socket.
+    pub fn exited(&self) -> bool {
+        let mut polled = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        // A poll that fails says nothing; the process counts as alive and its slots stay as they are.
+        matches!(rustix::event::poll(&mut polled, Some(&now)), Ok(ready) if ready > 0)
+    }
+}
+
+fn credentials(socket: BorrowedFd<'_>) -> Result<(u32, u32, u32), PeerError> {
+    let none = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
+    let found = option(socket, libc::SO_PEERCRED, none);
+    let found = found.map_err(|source| PeerError::Io { step: "SO_PEERCRED", source })?;
+    Ok((u32::try_from(found.pid).unwrap_or(0), found.uid, found.gid))
+}
+
+fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let number = option(socket, libc::SO_PEERPIDFD, -1)?;
+    if number < 0 {
+        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
+    // SAFETY: the kernel has just made this descriptor for us, and nobody else knows its number.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// The process by its number, if it still belongs to the connection's user.
+fn opened_pidfd(pid: u32, uid: u32) -> Result<OwnedFd, PeerError> {
+    let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(PeerError::Invisible)?;
+    let pidfd = match rustix::process::pidfd_open(number, PidfdFlags::empty()) {
+        Ok(pidfd) => pidfd,
+        Err(rustix::io::Errno::SRCH) => return Err(PeerError::Gone { pid }),
+        Err(error) => return Err(PeerError::Io { step: "pidfd_open", source: error.into() }),
+    };
+    // Looked at after the handle is open: if the process is the same user's now, the handle is on it.
+    let found = match fs::metadata(format!("/proc/{pid}")) {
+        Ok(folder) => folder.uid(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(PeerError::Gone { pid }),
+        Err(source) => return Err(PeerError::Io { step: "looking at its /proc folder", source }),
+    };
+    if found == uid { Ok(pidfd) } else { Err(PeerError::Changed { pid, uid, found }) }
+}
+
+/// An option of a socket that is one plain struct.
+fn option<T: Copy>(socket: BorrowedFd<'_>, name: libc::c_int, initial: T) -> io::Result<T> {
+    let mut value = initial;
+    let mut len = libc::socklen_t::try_from(size_of::<T>()).map_err(io::Error::other)?;
+    // SAFETY: value has len bytes to be written, both options asked for here give plain integers, and for those
+    // every bit pattern is a value.
+    let asked = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            name,
+            (&raw mut value).cast::<libc::c_void>(),
+            &raw mut len,
+        )
+    };
+    if asked == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_of_this_process_names_this_process() {
+        let (one, _other) = Socket::pair().unwrap();
+        let peer = Peer::of(&one).unwrap();
+        assert_eq!(peer.pid(), std::process::id());
+        assert_eq!(peer.uid(), rustix::process::getuid().as_raw());
+        assert_eq!(peer.gid(), rustix::process::getgid().as_raw());
+        assert!(!peer.exited());
+    }
+
+    #[test]
+    fn rule_25_without_a_verified_handle_the_peer_is_refused() {
+        assert!(matches!(opened_pidfd(0, 0), Err(PeerError::Invisible)));
+        let own = std::process::id();
+        let uid = rustix::process::getuid().as_raw();
+        assert!(opened_pidfd(own, uid).is_ok());
+        let other = opened_pidfd(own, uid + 1).unwrap_err();
+        assert!(matches!(other, PeerError::Changed { .. }));
+        assert!(other.to_string().contains("6.5"), "says what to do: {other}");
+        assert!(matches!(opened_pidfd(0x3fff_ffff, uid), Err(PeerError::Gone { .. })));
+    }
+}

@@ -1,0 +1,201 @@
+//! The daemon's side of a ring's memory: sealed, anonymous, writable through this mapping alone.
+//!
+//! Order of making: memory file, length, writable mapping, header, mode, seals. From the seals on nobody, the daemon
+//! included, can map the memory writable again, shrink it or grow it.
+#![allow(unsafe_code, reason = "writes the header and hands out pointers into the mapping")]
+
+use std::{
+    io,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use rustix::{
+    fs::{MemfdFlags, Mode, OFlags, SealFlags},
+    io::Errno,
+    mm::Advice,
+};
+
+use crate::{
+    layout::{Geometry, Header, PAGE},
+    mapping::Mapping,
+    slot::{SlotError, SlotMut},
+};
+
+/// Seals of every ring. Without `FUTURE_WRITE` a trainer could open its descriptor anew for writing.
+pub(crate) const SEALS: SealFlags =
+    SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::FUTURE_WRITE).union(SealFlags::SEAL);
+
+/// One ring's memory, as its daemon sees it. Clones are handles to the same memory; it goes away with the last
+/// handle or right, here and in the trainers.
+///
+/// ```
+/// use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, View};
+///
+/// let shape = Shape { batch: 4, height: 8, width: 8, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+/// let region = Region::create(Geometry::try_new(shape, 3)?, 1, 0)?;
+/// region.populate(0)?;
+/// let mut slot = region.slot(0)?;
+/// slot.place_mut(0).fill(200);
+/// drop(slot);
+///
+/// let view = View::map(region.share()?, 1, 0)?;
+/// assert_eq!(view.images(0)[0], 200);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Region {
+    inner: Arc<Inner>,
+}
+
+/// Why a ring's memory cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum RegionError {
+    /// The kernel refused a step of making it.
+    #[error("cannot make a ring of {len} bytes: {step} failed: {source}")]
+    Create {
+        /// Bytes of the ring.
+        len: usize,
+        /// What was tried.
+        step: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// There is too little memory for a slot.
+    #[error(
+        "cannot get memory for slot {slot} of the ring ({len} bytes): {source}; lower batch_size or prefetch_queue_depth, or give the daemon more memory"
+    )]
+    Populate {
+        /// The slot.
+        slot: u32,
+        /// Its bytes.
+        len: usize,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The ring has no such slot.
+    #[error("the ring has no slot {0}")]
+    NoSlot(u32),
+}
+
+/// The memory and who writes in it.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    mapping: Mapping,
+    geometry: Geometry,
+    ring: u32,
+    /// Read-only; trainers get duplicates.
+    fd: OwnedFd,
+    /// One per slot: true while any right to write in it lives.
+    claimed: Box<[AtomicBool]>,
+}
+
+impl Region {
+    /// Makes ring number `ring` of a daemon's incarnation. Only the header's page takes memory until
+    /// [`populate`](Self::populate).
+    pub fn create(geometry: Geometry, incarnation: u64, ring: u32) -> Result<Self, RegionError> {
+        let len = geometry.total_len();
+        let at = |step| move |source: io::Error| RegionError::Create { len, step, source };
+        let writable = memory_file().map_err(at("memfd_create"))?;
+        rustix::fs::ftruncate(&writable, len as u64).map_err(|error| at("ftruncate")(error.into()))?;
+        let mapping = Mapping::new(&writable, len, true).map_err(at("mmap"))?;
+        for (step, advice) in [("madvise DONTFORK", Advice::LinuxDontFork), ("madvise DONTDUMP", Advice::LinuxDontDump)]
+        {
+            mapping.advise(0..len, advice).map_err(at(step))?;
+        }
+        mapping.advise(0..PAGE, Advice::LinuxPopulateWrite).map_err(at("madvise POPULATE_WRITE"))?;
+        let header = Header { incarnation, ring, geometry }.encode();
+        // SAFETY: the header is shorter than a page, the mapping is longer, and no one else knows of it yet.
+        unsafe { std::ptr::copy_nonoverlapping(header.as_ptr(), mapping.as_ptr(), header.len()) };
+        rustix::fs::fchmod(&writable, Mode::RUSR).map_err(|error| at("fchmod")(error.into()))?;
+        rustix::fs::fcntl_add_seals(&writable, SEALS).map_err(|error| at("sealing")(error.into()))?;
+        let fd = reopen_read_only(&writable).map_err(at("opening it read-only through /proc/self/fd"))?;
+        let claimed = (0..geometry.slots()).map(|_| AtomicBool::new(false)).collect();
+        Ok(Self { inner: Arc::new(Inner { mapping, geometry, ring, fd, claimed }) })
+    }
+
+    /// Where everything stands.
+    pub fn geometry(&self) -> &Geometry {
+        &self.inner.geometry
+    }
+
+    /// Number of the ring within its stream.
+    pub fn ring(&self) -> u32 {
+        self.inner.ring
+    }
+
+    /// The read-only descriptor, to pass with [`Socket::send`](crate::Socket::send).
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.inner.fd.as_fd()
+    }
+
+    /// A duplicate of the read-only descriptor.
+    pub fn share(&self) -> io::Result<OwnedFd> {
+        self.inner.fd.try_clone()
+    }
+
+    /// Takes the memory of one slot from the kernel now, in huge pages where there are any. A slot may be written
+    /// only afterwards: before, too little memory would be a SIGBUS in the middle of a batch.
+    pub fn populate(&self, slot: u32) -> Result<(), RegionError> {
+        let geometry = &self.inner.geometry;
+        if slot >= geometry.slots() {
+            return Err(RegionError::NoSlot(slot));
+        }
+        let (range, len) = (geometry.slot(slot), geometry.stride());
+        let populated = self.inner.mapping.advise(range.clone(), Advice::LinuxPopulateWrite);
+        populated.map_err(|source| RegionError::Populate { slot, len, source })?;
+        // Huge pages save time in every later access, but are never needed.
+        let _collapsed = self.inner.mapping.collapse(range);
+        Ok(())
+    }
+
+    /// The right to write in one slot. There is one at a time, with all the places split off it.
+    pub fn slot(&self, slot: u32) -> Result<SlotMut, SlotError> {
+        SlotMut::claim(&self.inner, slot)
+    }
+}
+
+impl Inner {
+    pub(crate) fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    pub(crate) fn ring(&self) -> u32 {
+        self.ring
+    }
+
+    /// Start of the memory. To write through it, hold the right to the slot.
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        self.mapping.as_ptr()
+    }
+
+    /// True for the one caller that now has the right to the slot.
+    pub(crate) fn take(&self, slot: u32) -> bool {
+        // Pairs with `give` (rights of a slot): what the last right wrote happened before the next one is made.
+        !self.claimed[slot as usize].swap(true, Ordering::Acquire)
+    }
+
+    /// The slot's last right is gone.
+    pub(crate) fn give(&self, slot: u32) {
+        // Pairs with `take` (rights of a slot).
+        self.claimed[slot as usize].store(false, Ordering::Release);
+    }
+}
+
+/// An anonymous file that can be sealed. Kernels before 6.3 do not know `NOEXEC_SEAL`.
+pub(crate) fn memory_file() -> io::Result<OwnedFd> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    match rustix::fs::memfd_create("forebay", flags | MemfdFlags::NOEXEC_SEAL) {
+        Err(Errno::INVAL) => Ok(rustix::fs::memfd_create("forebay", flags)?),
+        made => Ok(made?),
+    }
+}
+
+/// A second description of the same file: security modules look at the mode of the one that is passed.
+fn reopen_read_only(fd: &OwnedFd) -> io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    Ok(rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
+}

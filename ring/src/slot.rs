@@ -1,0 +1,252 @@
+//! The right to write in a slot, as a value that moves.
+//!
+//! ```text
+//! Region::slot -> SlotMut -- split --> SlotFrame + PlaceMut per place -- join --> SlotMut -> published, or dropped
+//! ```
+//! A slot can be claimed again only when the last part of its right is gone: there are never two writers.
+#![allow(unsafe_code, reason = "makes exclusive slices of shared memory")]
+
+use std::{ops::Range, sync::Arc};
+
+use bytemuck::Pod;
+
+use crate::{layout::Geometry, message::Claim, region::Inner};
+
+/// The exclusive right to write in one slot.
+#[derive(Debug)]
+pub struct SlotMut {
+    frame: SlotFrame,
+}
+
+/// A slot's right without its pictures: labels, records, mask and claims.
+#[derive(Debug)]
+pub struct SlotFrame {
+    right: Arc<Right>,
+}
+
+/// The exclusive right to the pixels of one place, for one decode thread.
+#[derive(Debug)]
+pub struct PlaceMut {
+    right: Arc<Right>,
+    place: u32,
+}
+
+/// Why a slot's right cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SlotError {
+    /// The ring has no such slot.
+    #[error("the ring has no slot {0}")]
+    NoSlot(u32),
+    /// Somebody still has a right to it, or to one of its places.
+    #[error("slot {0} is still being written: a right to it, or to one of its places, is alive")]
+    Busy(u32),
+}
+
+/// Why parts do not make a whole. The right is lost with them; the slot is free again when the last part is dropped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JoinError {
+    /// A place of another slot, or of an earlier right to this one.
+    #[error("place {place} does not belong to this right to slot {slot}")]
+    Foreign {
+        /// The slot that was to be joined.
+        slot: u32,
+        /// The place's number.
+        place: u32,
+    },
+    /// Not every place came back.
+    #[error("only {found} of the {expected} places of slot {slot} came back")]
+    Missing {
+        /// The slot that was to be joined.
+        slot: u32,
+        /// Places that came back.
+        found: usize,
+        /// Places of a batch.
+        expected: usize,
+    },
+}
+
+/// Marks the slot as claimed; dropped with the last part.
+#[derive(Debug)]
+struct Right {
+    region: Arc<Inner>,
+    slot: u32,
+}
+
+impl SlotMut {
+    pub(crate) fn claim(region: &Arc<Inner>, slot: u32) -> Result<Self, SlotError> {
+        if slot >= region.geometry().slots() {
+            return Err(SlotError::NoSlot(slot));
+        }
+        if !region.take(slot) {
+            return Err(SlotError::Busy(slot));
+        }
+        Ok(Self { frame: SlotFrame { right: Arc::new(Right { region: Arc::clone(region), slot }) } })
+    }
+
+    /// Number of the ring.
+    pub fn ring(&self) -> u32 {
+        self.frame.right.region.ring()
+    }
+
+    /// Number of the slot in its ring.
+    pub fn index(&self) -> u32 {
+        self.frame.right.slot
+    }
+
+    /// Where everything stands.
+    pub fn geometry(&self) -> &Geometry {
+        self.frame.right.region.geometry()
+    }
+
+    /// Labels, records, mask and claims, to read or write.
+    pub fn frame(&mut self) -> &mut SlotFrame {
+        &mut self.frame
+    }
+
+    /// The pixels of one place.
+    ///
+    /// # Panics
+    /// When a batch has no such place; so do the others.
+    pub fn place(&self, place: u32) -> &[u8] {
+        let range = self.geometry().place(self.index(), place);
+        // SAFETY: the right is whole, so no PlaceMut writes these bytes while `self` is borrowed.
+        unsafe { self.frame.right.bytes(range) }
+    }
+
+    /// The pixels of one place, to write.
+    pub fn place_mut(&mut self, place: u32) -> &mut [u8] {
+        let range = self.geometry().place(self.index(), place);
+        // SAFETY: the right is whole and borrowed exclusively.
+        unsafe { self.frame.right.bytes_mut(range) }
+    }
+
+    /// Copies the pixels of one place to another one of the same slot.
+    pub fn copy_place(&mut self, from: u32, to: u32) {
+        if from == to {
+            return;
+        }
+        let slot = self.index();
+        let (from, to) = (self.geometry().place(slot, from), self.geometry().place(slot, to));
+        // SAFETY: the right is whole and borrowed exclusively, and the target below is another place.
+        let source = unsafe { self.frame.right.bytes(from) };
+        // SAFETY: the right is whole and borrowed exclusively, and the source above is another place.
+        let target = unsafe { self.frame.right.bytes_mut(to) };
+        target.copy_from_slice(source);
+    }
+
+    /// Copies the pixels of a place of another slot, of a ring of the same shape.
+    ///
+    /// # Panics
+    /// When the pictures have another length.
+    pub fn copy_place_from(&mut self, to: u32, other: &Self, from: u32) {
+        self.place_mut(to).copy_from_slice(other.place(from));
+    }
+
+    /// Splits into one right per place, in order, and the rest.
+    pub fn split(self) -> (SlotFrame, Vec<PlaceMut>) {
+        let right = &self.frame.right;
+        let places = (0..self.geometry().shape().batch).map(|place| PlaceMut { right: Arc::clone(right), place });
+        let places = places.collect();
+        (self.frame, places)
+    }
+}
+
+impl SlotFrame {
+    /// Number of the slot in its ring.
+    pub fn index(&self) -> u32 {
+        self.right.slot
+    }
+
+    /// The labels, one per place.
+    pub fn labels(&mut self) -> &mut [i64] {
+        let range = self.right.region.geometry().labels(self.right.slot);
+        self.tensor(range)
+    }
+
+    /// The record numbers, one per place.
+    pub fn records(&mut self) -> &mut [i64] {
+        let range = self.right.region.geometry().records(self.right.slot);
+        self.tensor(range)
+    }
+
+    /// The mask, one byte per place: 1 for the epoch's own records, 0 where a place repeats or replaces.
+    pub fn mask(&mut self) -> &mut [u8] {
+        let range = self.right.region.geometry().mask(self.right.slot);
+        self.tensor(range)
+    }
+
+    /// Room for as many claims as there are places.
+    pub fn claims(&mut self) -> &mut [Claim] {
+        let range = self.right.region.geometry().claims(self.right.slot);
+        self.tensor(range)
+    }
+
+    /// Puts the right together again. Every place must have come back.
+    pub fn join(self, places: Vec<PlaceMut>) -> Result<SlotMut, JoinError> {
+        let slot = self.right.slot;
+        if let Some(place) = places.iter().find(|place| !Arc::ptr_eq(&place.right, &self.right)) {
+            return Err(JoinError::Foreign { slot, place: place.place });
+        }
+        // A place cannot be made twice, so the right number of this right's places is all of them.
+        let expected = self.right.region.geometry().batch();
+        if places.len() != expected {
+            return Err(JoinError::Missing { slot, found: places.len(), expected });
+        }
+        drop(places);
+        Ok(SlotMut { frame: self })
+    }
+
+    fn tensor<T: Pod>(&mut self, range: Range<usize>) -> &mut [T] {
+        // SAFETY: these bytes are the frame's own: no PlaceMut covers them, and it is borrowed exclusively.
+        let bytes = unsafe { self.right.bytes_mut(range) };
+        bytemuck::cast_slice_mut(bytes)
+    }
+}
+
+impl PlaceMut {
+    /// Number of the place in its batch.
+    pub fn place(&self) -> u32 {
+        self.place
+    }
+}
+
+impl AsMut<[u8]> for PlaceMut {
+    /// The pixels, to write.
+    fn as_mut(&mut self) -> &mut [u8] {
+        let range = self.right.region.geometry().place(self.right.slot, self.place);
+        // SAFETY: a place's right is made once per split, is not cloned, and is borrowed exclusively.
+        unsafe { self.right.bytes_mut(range) }
+    }
+}
+
+impl Right {
+    /// # Safety
+    /// Nobody writes these bytes while the result lives. The range comes from the geometry of the region.
+    unsafe fn bytes(&self, range: Range<usize>) -> &[u8] {
+        let (start, len) = (self.at(&range), range.len());
+        // SAFETY: geometry ranges lie within the mapping, which the right keeps alive; no other process can write.
+        unsafe { std::slice::from_raw_parts(start, len) }
+    }
+
+    /// # Safety
+    /// Nobody reads or writes these bytes in this process while the result lives. The range comes from the geometry
+    /// of the region.
+    #[allow(clippy::mut_from_ref, reason = "the callers' own borrows keep the parts of a right apart")]
+    unsafe fn bytes_mut(&self, range: Range<usize>) -> &mut [u8] {
+        let (start, len) = (self.at(&range), range.len());
+        // SAFETY: as in `bytes`; trainers read a slot only while the exchange lends it, and then no right to it lives.
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
+    }
+
+    fn at(&self, range: &Range<usize>) -> *mut u8 {
+        assert!(range.end <= self.region.geometry().total_len(), "a range beyond the ring");
+        // SAFETY: the mapping is total_len bytes long.
+        unsafe { self.region.as_ptr().add(range.start) }
+    }
+}
+
+impl Drop for Right {
+    fn drop(&mut self) {
+        self.region.give(self.slot);
+    }
+}

@@ -1,0 +1,150 @@
+//! The trainer's side of a ring's memory: a read-only mapping, checked before anything in it is believed.
+#![allow(unsafe_code, reason = "makes slices of shared memory")]
+
+use std::{io, ops::Range, os::fd::AsFd};
+
+use bytemuck::Pod;
+use rustix::{fs::SealFlags, mm::Advice};
+
+use crate::{
+    layout::{Geometry, Header, HeaderError},
+    mapping::Mapping,
+    message::Claim,
+    region::SEALS,
+};
+
+/// A ring as a trainer sees it. What stands in a slot is steady from its OFFER until the trainer's RELEASE; outside
+/// of that time the daemon may be writing there, and what is read means nothing.
+///
+/// The trainer trusts its daemon in one thing: that it keeps to this. Nobody else can write, shrink or grow the
+/// memory; [`map`](Self::map) makes sure of it.
+#[derive(Debug)]
+pub struct View {
+    mapping: Mapping,
+    header: Header,
+}
+
+/// Why a descriptor is not taken for a ring.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// It is no sealed memory, or a seal is missing.
+    #[error("the daemon's ring lacks seals (it has {found:?}, it needs {SEALS:?}); its memory could be pulled away")]
+    Seals {
+        /// The seals that it has.
+        found: SealFlags,
+    },
+    /// The length is not the one that the header gives.
+    #[error("the daemon's ring is {found} bytes long, its header says {expected}")]
+    Len {
+        /// Length of the memory.
+        found: u64,
+        /// Length by the header.
+        expected: u64,
+    },
+    /// The header is not believed.
+    #[error("the daemon's ring cannot be read: {0}")]
+    Header(#[from] HeaderError),
+    /// It belongs to another daemon or stands at another number.
+    #[error(
+        "the daemon announced ring {ring} of incarnation {incarnation:x}, but sent ring {found_ring} of {found_incarnation:x}"
+    )]
+    Other {
+        /// Announced incarnation.
+        incarnation: u64,
+        /// Announced ring.
+        ring: u32,
+        /// Incarnation in the header.
+        found_incarnation: u64,
+        /// Ring in the header.
+        found_ring: u32,
+    },
+    /// The kernel refused.
+    #[error("cannot {step} the daemon's ring: {source}")]
+    Io {
+        /// What was tried.
+        step: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+impl View {
+    /// Checks seals, length, header and every offset, then maps the ring read-only.
+    pub fn map(fd: impl AsFd, incarnation: u64, ring: u32) -> Result<Self, ViewError> {
+        let at = |step| move |source: io::Error| ViewError::Io { step, source };
+        let found = rustix::fs::fcntl_get_seals(&fd).map_err(|error| at("look at the seals of")(error.into()))?;
+        if !found.contains(SEALS) {
+            return Err(ViewError::Seals { found });
+        }
+        let len = rustix::fs::fstat(&fd).map_err(|error| at("look at the length of")(error.into()))?.st_size;
+        let len = u64::try_from(len).unwrap_or(0);
+        let mut head = [0; Header::LEN];
+        let got = rustix::io::pread(&fd, &mut head, 0).map_err(|error| at("read the header of")(error.into()))?;
+        let header = Header::parse(&head[..got])?;
+        let expected = header.geometry.total_len();
+        if len != expected as u64 {
+            return Err(ViewError::Len { found: len, expected: expected as u64 });
+        }
+        if (header.incarnation, header.ring) != (incarnation, ring) {
+            let (found_incarnation, found_ring) = (header.incarnation, header.ring);
+            return Err(ViewError::Other { incarnation, ring, found_incarnation, found_ring });
+        }
+        let mapping = Mapping::new(&fd, expected, false).map_err(at("map"))?;
+        mapping.advise(0..expected, Advice::LinuxDontDump).map_err(at("keep out of core dumps"))?;
+        Ok(Self { mapping, header })
+    }
+
+    /// Where everything stands.
+    pub fn geometry(&self) -> &Geometry {
+        &self.header.geometry
+    }
+
+    /// Incarnation of the daemon that made the ring.
+    pub fn incarnation(&self) -> u64 {
+        self.header.incarnation
+    }
+
+    /// Number of the ring within its stream.
+    pub fn ring(&self) -> u32 {
+        self.header.ring
+    }
+
+    /// The images, `[batch, ...]` in the shape's type and order.
+    ///
+    /// # Panics
+    /// When the ring has no such slot; so do the others. Check the slot of an OFFER against
+    /// [`Geometry::slots`] once, when it comes.
+    pub fn images(&self, slot: u32) -> &[u8] {
+        self.tensor(self.geometry().images(slot))
+    }
+
+    /// The labels, `[batch]`, -1 where there is none.
+    pub fn labels(&self, slot: u32) -> &[i64] {
+        self.tensor(self.geometry().labels(slot))
+    }
+
+    /// The record numbers, `[batch]`, -1 where there is none.
+    pub fn records(&self, slot: u32) -> &[i64] {
+        self.tensor(self.geometry().records(slot))
+    }
+
+    /// The mask, `[batch]`, 0 where a place repeats or replaces.
+    pub fn mask(&self, slot: u32) -> &[u8] {
+        self.tensor(self.geometry().mask(slot))
+    }
+
+    /// Room for claims, `[batch]`; the OFFER says how many are set.
+    pub fn claims(&self, slot: u32) -> &[Claim] {
+        self.tensor(self.geometry().claims(slot))
+    }
+
+    fn tensor<T: Pod>(&self, range: Range<usize>) -> &[T] {
+        assert!(range.end <= self.geometry().total_len(), "a range beyond the ring");
+        // SAFETY: the mapping is total_len bytes long.
+        let start = unsafe { self.mapping.as_ptr().add(range.start) };
+        // SAFETY: the header's offsets follow from its shape and the memory is sealed at its length, so the range is
+        // mapped while `self` lives. The one process that can write, the daemon, does not while the slot is lent.
+        let bytes = unsafe { std::slice::from_raw_parts(start, range.len()) };
+        bytemuck::cast_slice(bytes)
+    }
+}
