@@ -1,1 +1,33 @@
-//! forebay-coordinator
+//! Who reads what, and what has been delivered.
+//!
+//! [`Plan`] says which record stands at which position of an epoch, as a pure function. [`Ledger`] is the pure state
+//! machine of leases and receipts, [`Store`] keeps it, and [`Coordinator`] is the one thread that owns both and
+//! answers through [`Handle`] after each durable commit. `docs/ledger.md` is the long form.
+//!
+//! The guarantee: where nothing dies, is cut off or outlives its lease, each record of an epoch is delivered exactly
+//! once; otherwise at least once, and only records that were delivered but not yet acknowledged may come again.
+#![forbid(unsafe_code)]
+
+mod audit;
+mod batches;
+mod call;
+mod coordinator;
+mod ledger;
+mod ledgers;
+mod permutation;
+mod plan;
+mod service;
+mod spec;
+mod store;
+pub mod suite;
+
+pub use audit::{EpochAudit, Verdict, audit, expected};
+pub use batches::{Batching, EpochBatches, LastBatch, Policy, StaticBatch, last_batch};
+pub use call::{CallError, Command, Reply, Request};
+pub use coordinator::{Clock, Coordinator, Handle, Settings, StartError, monotonic_clock};
+pub use ledger::Ledger;
+pub use permutation::Permutation;
+pub use plan::{EpochOrder, Plan};
+pub use service::LedgerService;
+pub use spec::{PERMUTATION, SpecError, differences, spec_hash};
+pub use store::{Change, EmbeddedStore, MemoryStore, Store, StoreError};

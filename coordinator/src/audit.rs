@@ -1,0 +1,145 @@
+//! Whether every record of every epoch is accounted for, by count and checksum (semantics rule 24).
+//!
+//! The ledger keeps, per epoch, sums over the records that trainers saw. Here the sum over the records that the
+//! epoch should have is computed from the spec alone, and the two are compared.
+
+use std::fmt;
+
+use forebay_proto::{
+    RecordSum,
+    v1::{AuditReply, EpochTally, Tally},
+};
+
+use crate::{plan::Plan, spec::SpecError};
+
+/// Records between two calls of a progress callback.
+const STEP: u64 = 1 << 20;
+
+/// What the audit says of an epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Complete, and the sums are those of the epoch's records.
+    AddsUp,
+    /// Records are still out or were not leased yet.
+    Incomplete,
+    /// A record was counted twice, or another in its place, or one never.
+    DoesNotAddUp,
+}
+
+/// One epoch's account. Its `Display` is the line that users read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EpochAudit {
+    /// Which.
+    pub epoch: u64,
+    /// What it says.
+    pub verdict: Verdict,
+    /// The records that the epoch should have.
+    pub expected: RecordSum,
+    /// Seen by a trainer.
+    pub delivered: RecordSum,
+    /// Left out by the policy for the last batch.
+    pub dropped: RecordSum,
+    /// Could not be read or decoded.
+    pub quarantined: RecordSum,
+    /// Given up when the epoch was ended early.
+    pub abandoned: RecordSum,
+    /// Positions granted again after a death: their records may have been seen twice.
+    pub regranted: u64,
+}
+
+/// The sum over the records that an epoch should have. `progress` is called now and then with the number of records
+/// done, since billions take their time.
+pub fn expected(plan: &Plan, epoch: u64, mut progress: impl FnMut(u64)) -> RecordSum {
+    let order = plan.epoch(epoch);
+    // The whole dataset has the same records in any order.
+    let whole = order.len() == plan.spec().records;
+    let mut sum = RecordSum::default();
+    for position in 0..order.len() {
+        sum.add(if whole { position } else { order.record(position) });
+        if (position + 1).is_multiple_of(STEP) {
+            progress(position + 1);
+        }
+    }
+    sum
+}
+
+/// Judges every epoch that a ledger has a tally of. `progress` as in [`expected`].
+///
+/// Epochs without records have no tally, nor have those that were complete in a snapshot which began this run.
+pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<EpochAudit>, SpecError> {
+    let plan = Plan::new(&reply.spec.clone().unwrap_or_default())?;
+    let floor = reply.progress.unwrap_or_default().floor;
+    let mut whole = None;
+    let judge = |tally: &EpochTally| {
+        let expected = if plan.epoch_len(tally.epoch) == plan.spec().records {
+            *whole.get_or_insert_with(|| expected(&plan, tally.epoch, &mut progress))
+        } else {
+            expected(&plan, tally.epoch, &mut progress)
+        };
+        EpochAudit::new(tally, expected, tally.epoch < floor)
+    };
+    Ok(reply.epochs.iter().map(judge).collect())
+}
+
+impl EpochAudit {
+    fn new(tally: &EpochTally, expected: RecordSum, complete: bool) -> Self {
+        let mut audit = Self {
+            epoch: tally.epoch,
+            verdict: Verdict::Incomplete,
+            expected,
+            delivered: sum(tally.delivered),
+            dropped: sum(tally.dropped),
+            quarantined: sum(tally.quarantined),
+            abandoned: sum(tally.abandoned),
+            regranted: tally.regranted,
+        };
+        let accounted = audit.accounted();
+        if accounted == expected {
+            audit.verdict = Verdict::AddsUp;
+        } else if complete || accounted.count >= expected.count {
+            audit.verdict = Verdict::DoesNotAddUp;
+        }
+        audit
+    }
+
+    /// All that is accounted for, however.
+    pub fn accounted(&self) -> RecordSum {
+        let mut all = RecordSum::default();
+        for part in [self.delivered, self.dropped, self.quarantined, self.abandoned] {
+            all += part;
+        }
+        all
+    }
+}
+
+impl fmt::Display for EpochAudit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let accounted = self.accounted();
+        write!(f, "epoch {}: {} of {} records accounted for (", self.epoch, accounted.count, self.expected.count)?;
+        write!(f, "{} delivered", self.delivered.count)?;
+        for (sum, what) in [(self.dropped, "dropped"), (self.quarantined, "quarantined"), (self.abandoned, "abandoned")]
+        {
+            if sum.count > 0 {
+                write!(f, ", {} {what}", sum.count)?;
+            }
+        }
+        let verdict = match self.verdict {
+            Verdict::AddsUp => "checksum equal",
+            Verdict::Incomplete => "not complete",
+            Verdict::DoesNotAddUp => "DOES NOT ADD UP",
+        };
+        write!(f, "), {verdict}")?;
+        if self.verdict == Verdict::DoesNotAddUp {
+            write!(f, ": checksum {:032x}, expected {:032x}", accounted.sum, self.expected.sum)?;
+        }
+        if self.regranted > 0 {
+            write!(f, "; {} granted again after a death", self.regranted)?;
+        }
+        Ok(())
+    }
+}
+
+fn sum(tally: Option<Tally>) -> RecordSum {
+    let Tally { count, sum_high, sum_low } = tally.unwrap_or_default();
+    RecordSum::from_halves(count, sum_high, sum_low)
+}

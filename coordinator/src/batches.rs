@@ -1,0 +1,219 @@
+//! How the last batch of an epoch ends (semantics rules 12 and 13), as pure arithmetic.
+//!
+//! Dynamic assignment has one question, [`last_batch`]. Static assignment knows every batch of an epoch before it
+//! starts: [`Batching::epoch`] gives them, equal to what DALI 2.4 returns.
+
+use crate::plan::{EpochOrder, Plan};
+
+/// What becomes of records that do not fill a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// The batch is filled up with copies.
+    Fill,
+    /// The records are not delivered in this epoch; they count as dropped.
+    Drop,
+    /// The batch is shorter.
+    #[default]
+    Partial,
+}
+
+/// The settings that shape a static epoch's batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batching {
+    /// Places of a batch; at least 1.
+    pub batch_size: u64,
+    /// For the last batch.
+    pub policy: Policy,
+    /// Every shard has the same number of batches, the last record repeated.
+    pub pad_last_batch: bool,
+}
+
+/// The batches of one epoch of a static shard.
+#[derive(Clone, Debug)]
+pub struct EpochBatches {
+    /// How many batches the epoch has. An epoch without a record of its own has none.
+    pub batches: u64,
+    /// Positions `0..delivered` of the epoch stand in batches; the others are dropped.
+    pub delivered: u64,
+    batching: Batching,
+    order: EpochOrder,
+    sticks: bool,
+}
+
+/// One batch of a static epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaticBatch {
+    /// First of the epoch's positions in this batch.
+    pub start: u64,
+    /// Number of the epoch's own positions in it: `valid`.
+    pub valid: u64,
+    /// Places that the user sees. Places from `valid` on are copies.
+    pub shown: u64,
+}
+
+/// What to do with the last records of a dynamic epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastBatch {
+    /// There are none.
+    None,
+    /// Acknowledge them as dropped.
+    Drop,
+    /// Publish them; the places from the number of own records up to `shown` repeat the last one.
+    Publish {
+        /// Places that the user sees.
+        shown: u64,
+    },
+}
+
+/// The last batch of a dynamic epoch that has `own` records left, fewer than `batch_size`.
+///
+/// ```
+/// use forebay_coordinator::{LastBatch, Policy, last_batch};
+/// assert_eq!(last_batch(Policy::Partial, 8, 3), LastBatch::Publish { shown: 3 });
+/// assert_eq!(last_batch(Policy::Fill, 8, 3), LastBatch::Publish { shown: 8 });
+/// ```
+pub const fn last_batch(policy: Policy, batch_size: u64, own: u64) -> LastBatch {
+    match policy {
+        _ if own == 0 => LastBatch::None,
+        Policy::Drop => LastBatch::Drop,
+        Policy::Partial => LastBatch::Publish { shown: own },
+        Policy::Fill => LastBatch::Publish { shown: batch_size },
+    }
+}
+
+impl Batching {
+    /// The batches of an epoch of a static plan.
+    pub fn epoch(&self, plan: &Plan, epoch: u64) -> EpochBatches {
+        let order = plan.epoch(epoch);
+        let shard = plan.spec().shard.unwrap_or_default();
+        let (records, shards) = (plan.spec().records, u64::from(shard.num_shards.max(1)));
+        let batches = match self.policy {
+            _ if order.is_empty() => 0,
+            // DALI drops until every shard has as many batches as the smallest.
+            Policy::Drop => records / shards / self.batch_size,
+            _ if self.pad_last_batch => records.div_ceil(shards).div_ceil(self.batch_size),
+            Policy::Fill | Policy::Partial => order.len().div_ceil(self.batch_size),
+        };
+        let delivered = order.len().min(batches.saturating_mul(self.batch_size));
+        EpochBatches { batches, delivered, batching: *self, order, sticks: shard.stick_to_shard }
+    }
+
+    /// `len(loader)` in an epoch: exact for a static plan, and for a dynamic one what the whole stream has at most.
+    pub fn batches_per_epoch(&self, plan: &Plan, epoch: u64) -> u64 {
+        match plan.spec().shard {
+            Some(_) => self.epoch(plan, epoch).batches,
+            None => plan.spec().records.div_ceil(self.batch_size),
+        }
+    }
+}
+
+impl EpochBatches {
+    /// Batch `index`, counted from the epoch's start; below `batches`.
+    pub fn batch(&self, index: u64) -> StaticBatch {
+        let size = self.batching.batch_size;
+        let start = index.saturating_mul(size).min(self.order.len());
+        let valid = size.min(self.order.len() - start);
+        let shown = if self.batching.policy == Policy::Partial { valid } else { size };
+        StaticBatch { start, valid, shown }
+    }
+
+    /// The record that stands at a place of a batch, `place` below `shown`: the batch's own for places below
+    /// `valid`, else the record that is copied there. Such a copy is not acknowledged and its mask is False.
+    ///
+    /// With `pad_last_batch` the epoch's last record is repeated. Without, the batch goes on with the records that
+    /// follow in the epoch's order: wrapping at the dataset's end, or inside the shard when it sticks to it.
+    pub fn record(&self, index: u64, place: u64) -> u64 {
+        let position = index.saturating_mul(self.batching.batch_size).saturating_add(place);
+        let own = self.order.len();
+        if position < own {
+            self.order.record(position)
+        } else if self.batching.pad_last_batch {
+            self.order.record(own.saturating_sub(1))
+        } else if self.sticks {
+            self.order.record(position % own.max(1))
+        } else {
+            self.order.record(position)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::{LedgerSpec, StaticShard};
+
+    use super::*;
+
+    fn plan(records: u64, shard_id: u32, num_shards: u32, stick_to_shard: bool) -> Plan {
+        let shard = Some(StaticShard { shard_id, num_shards, stick_to_shard });
+        let spec = LedgerSpec { fingerprint: vec![0; 32], records, permutation: 1, shard, ..LedgerSpec::default() };
+        Plan::new(&spec).unwrap()
+    }
+
+    fn shown(plan: &Plan, batching: Batching, epoch: u64) -> Vec<Vec<u64>> {
+        let batches = batching.epoch(plan, epoch);
+        assert_eq!(batches.batches, batching.batches_per_epoch(plan, epoch));
+        (0..batches.batches)
+            .map(|index| (0..batches.batch(index).shown).map(|place| batches.record(index, place)).collect())
+            .collect()
+    }
+
+    fn batching(batch_size: u64, policy: Policy, pad_last_batch: bool) -> Batching {
+        Batching { batch_size, policy, pad_last_batch }
+    }
+
+    #[test]
+    fn rule_12_last_batch_of_a_dynamic_epoch() {
+        for policy in [Policy::Fill, Policy::Drop, Policy::Partial] {
+            assert_eq!(last_batch(policy, 8, 0), LastBatch::None);
+        }
+        assert_eq!(last_batch(Policy::Drop, 8, 7), LastBatch::Drop);
+        assert_eq!(last_batch(Policy::Partial, 8, 7), LastBatch::Publish { shown: 7 });
+        assert_eq!(last_batch(Policy::Fill, 8, 7), LastBatch::Publish { shown: 8 });
+    }
+
+    #[test]
+    fn rule_13_padding_repeats_the_last_record_and_makes_all_shards_equal() {
+        let pad = batching(2, Policy::Fill, true);
+        assert_eq!(shown(&plan(11, 0, 3, false), pad, 0), [[0, 1], [2, 2]]);
+        assert_eq!(shown(&plan(11, 1, 3, false), pad, 0), [[3, 4], [5, 6]]);
+        assert_eq!(shown(&plan(11, 0, 3, false), pad, 1), [[3, 4], [5, 6]]);
+        let partial = batching(2, Policy::Partial, true);
+        assert_eq!(shown(&plan(11, 0, 3, false), partial, 0), [vec![0, 1], vec![2]]);
+        // The other shard has three batches, so this one has three: the third shows nothing of its own.
+        assert_eq!(shown(&plan(9, 0, 2, false), partial, 0), [vec![0, 1], vec![2, 3], vec![]]);
+        assert_eq!(shown(&plan(9, 0, 2, false), pad, 0), [[0, 1], [2, 3], [3, 3]]);
+    }
+
+    #[test]
+    fn rule_13_filling_goes_on_in_dataset_order_and_wraps() {
+        let fill = batching(4, Policy::Fill, false);
+        assert_eq!(shown(&plan(10, 1, 3, false), fill, 0), [[3, 4, 5, 6]]);
+        assert_eq!(shown(&plan(10, 2, 3, false), batching(3, Policy::Fill, false), 0), [[6, 7, 8], [9, 0, 1]]);
+        // A shard that sticks wraps inside itself, as DALI's does.
+        assert_eq!(shown(&plan(10, 1, 3, true), fill, 0), [[3, 4, 5, 3]]);
+        assert_eq!(
+            shown(&plan(9, 0, 2, true), batching(16, Policy::Fill, false), 0),
+            [[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]]
+        );
+    }
+
+    #[test]
+    fn rule_13_dropping_leaves_every_shard_as_many_batches_as_the_smallest() {
+        for pad in [false, true] {
+            let batches = batching(2, Policy::Drop, pad).epoch(&plan(11, 1, 3, false), 0);
+            assert_eq!((batches.batches, batches.delivered), (1, 2));
+        }
+        // DALI refuses these: no shard fills one batch. Here the epoch has no batch and all is dropped.
+        let batches = batching(16, Policy::Drop, true).epoch(&plan(9, 0, 2, false), 0);
+        assert_eq!((batches.batches, batches.delivered), (0, 0));
+    }
+
+    #[test]
+    fn rule_13_an_empty_shard_has_an_epoch_of_no_batches() {
+        for policy in [Policy::Fill, Policy::Drop, Policy::Partial] {
+            for pad in [false, true] {
+                assert_eq!(batching(4, policy, pad).epoch(&plan(2, 0, 5, false), 0).batches, 0);
+            }
+        }
+    }
+}

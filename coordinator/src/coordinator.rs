@@ -1,0 +1,269 @@
+//! The one thread that owns the ledgers and their store, and the handle that others talk to it through.
+//!
+//! It drains its queue, applies every command, commits all changes at once, and only then replies (group commit).
+
+use std::{sync::Arc, thread, time::Duration};
+
+use forebay_proto::v1::{
+    AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest,
+    HeartbeatReply, HeartbeatRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, OpenReply, OpenRequest,
+    ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, TakeSnapshotReply,
+    TakeSnapshotRequest,
+};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
+
+use crate::{
+    call::{CallError, Command, Reply, Request},
+    ledger::Times,
+    ledgers::{Ledgers, PREFIX},
+    store::Store,
+};
+
+/// Commands that may wait; further callers wait until there is room.
+const QUEUE: usize = 1024;
+
+/// Milliseconds that never go back. Tests bring their own.
+pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// Times of a coordinator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// A worker that says nothing for this long loses its leases.
+    pub lease_ttl: Duration,
+    /// What a dead incarnation had is not granted to anybody for this long (semantics rule 16).
+    pub grace: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { lease_ttl: Duration::from_secs(30), grace: Duration::from_secs(2) }
+    }
+}
+
+/// Why a coordinator did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The stored ledgers cannot be read.
+    #[error(transparent)]
+    Ledgers(#[from] CallError),
+    /// No thread, or no timer for it.
+    #[error("The coordinator's thread could not be started: {0}.")]
+    Thread(#[from] std::io::Error),
+}
+
+/// Starts the thread of a coordinator.
+#[derive(Debug)]
+pub struct Coordinator;
+
+/// Talks to a coordinator's thread. When the last clone is dropped, the thread answers what was asked, closes its
+/// store and ends.
+///
+/// The async methods may be awaited on any runtime or none; [`wait`](Self::wait) is for plain threads.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    queue: mpsc::Sender<Call>,
+}
+
+#[derive(Debug)]
+struct Call {
+    command: Command,
+    reply: oneshot::Sender<Result<Reply, CallError>>,
+}
+
+struct Keeper<S> {
+    store: S,
+    clock: Clock,
+    times: Times,
+    /// `None` after a failed commit, until the store can be read again.
+    ledgers: Option<Ledgers>,
+}
+
+impl Coordinator {
+    /// Loads the ledgers of `store` and serves them until every [`Handle`] is dropped.
+    ///
+    /// ```
+    /// # use forebay_coordinator::{Coordinator, MemoryStore, Settings, monotonic_clock};
+    /// # use forebay_proto::v1::{LedgerSpec, OpenRequest};
+    /// let handle = Coordinator::start(MemoryStore::new(), monotonic_clock(), Settings::default())?;
+    /// let spec = LedgerSpec { fingerprint: vec![0; 32], records: 500, permutation: 1, ..Default::default() };
+    /// let opened = handle.wait(OpenRequest {
+    ///     run: "first".into(),
+    ///     stream: "train".into(),
+    ///     spec: Some(spec),
+    ///     shard_size: 32,
+    ///     worker: "node-1".into(),
+    ///     incarnation: 1,
+    ///     ..Default::default()
+    /// })?;
+    /// assert_eq!(opened.ledger, "first/train/all");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn start(store: impl Store, clock: Clock, settings: Settings) -> Result<Handle, StartError> {
+        let times = Times { lease_ttl: millis(settings.lease_ttl), grace: millis(settings.grace) };
+        let mut keeper = Keeper { store, clock, times, ledgers: None };
+        let now = (keeper.clock)();
+        keeper.load(now)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let (queue, calls) = mpsc::channel(QUEUE);
+        thread::Builder::new()
+            .name("forebay-ledger".to_owned())
+            .spawn(move || runtime.block_on(keeper.serve(calls)))?;
+        Ok(Handle { queue })
+    }
+}
+
+impl Handle {
+    /// Sends any request and awaits its reply, which comes after the durable commit.
+    pub async fn call<R: Request>(&self, request: R) -> Result<R::Reply, CallError> {
+        let (call, reply) = Call::new(request.into());
+        self.queue.send(call).await.map_err(|_| gone())?;
+        Self::typed::<R>(reply.await)
+    }
+
+    /// As [`call`](Self::call), for a thread that is not part of a tokio runtime; inside of one it panics.
+    pub fn wait<R: Request>(&self, request: R) -> Result<R::Reply, CallError> {
+        let (call, reply) = Call::new(request.into());
+        self.queue.blocking_send(call).map_err(|_| gone())?;
+        Self::typed::<R>(reply.blocking_recv())
+    }
+
+    fn typed<R: Request>(
+        reply: Result<Result<Reply, CallError>, oneshot::error::RecvError>,
+    ) -> Result<R::Reply, CallError> {
+        R::reply(reply.map_err(|_| gone())??)
+            .ok_or_else(|| CallError::Invalid("The reply is to another request.".to_owned()))
+    }
+}
+
+macro_rules! methods {
+    ($($(#[$doc:meta])* $name:ident: $request:ident => $reply:ident,)*) => {
+        impl Handle {
+            $(
+                $(#[$doc])*
+                pub async fn $name(&self, request: $request) -> Result<$reply, CallError> {
+                    self.call(request).await
+                }
+            )*
+        }
+    };
+}
+
+methods! {
+    /// Opens or makes a ledger and registers the worker's incarnation.
+    open: OpenRequest => OpenReply,
+    /// Asks for leases.
+    acquire: AcquireRequest => AcquireReply,
+    /// Hands in receipts.
+    ack: AckRequest => AckReply,
+    /// Hands in bad records.
+    nack: NackRequest => NackReply,
+    /// Gives positions back (`Return`).
+    give_back: ReturnRequest => ReturnReply,
+    /// Takes back what consumers of an earlier incarnation hold.
+    reclaim: ReclaimRequest => ReclaimReply,
+    /// Ends an epoch early.
+    abandon: AbandonRequest => AbandonReply,
+    /// Extends the worker's leases.
+    heartbeat: HeartbeatRequest => HeartbeatReply,
+    /// The run's state at this moment.
+    take_snapshot: TakeSnapshotRequest => TakeSnapshotReply,
+    /// Goes back to a snapshot.
+    restore: RestoreRequest => RestoreReply,
+    /// The sums that [`crate::audit`] judges.
+    audit: AuditRequest => AuditReply,
+    /// Forgets a stream's run.
+    new_run: NewRunRequest => NewRunReply,
+}
+
+impl Call {
+    fn new(command: Command) -> (Self, oneshot::Receiver<Result<Reply, CallError>>) {
+        let (reply, receiver) = oneshot::channel();
+        (Self { command, reply }, receiver)
+    }
+}
+
+impl<S: Store> Keeper<S> {
+    async fn serve(mut self, mut calls: mpsc::Receiver<Call>) {
+        loop {
+            let first = match timeout(self.until_deadline(), calls.recv()).await {
+                Ok(Some(call)) => Some(call),
+                Ok(None) => return,
+                Err(_) => None,
+            };
+            let mut group: Vec<Call> = first.into_iter().collect();
+            while group.len() < QUEUE
+                && let Ok(call) = calls.try_recv()
+            {
+                group.push(call);
+            }
+            self.answer(group);
+        }
+    }
+
+    /// Applies a group of commands, commits once, replies. An empty group lets leases expire.
+    fn answer(&mut self, group: Vec<Call>) {
+        let (commands, callers): (Vec<_>, Vec<_>) = group.into_iter().map(|call| (call.command, call.reply)).unzip();
+        let replies = self.apply(commands).and_then(|replies| self.commit().map(|()| replies));
+        let replies = replies.unwrap_or_else(|error| callers.iter().map(|_| Err(error.clone())).collect());
+        for (caller, reply) in callers.into_iter().zip(replies) {
+            // A caller that no longer waits has given up on its reply.
+            caller.send(reply).ok();
+        }
+    }
+
+    fn apply(&mut self, commands: Vec<Command>) -> Result<Vec<Result<Reply, CallError>>, CallError> {
+        let now = (self.clock)();
+        let ledgers = self.load(now)?;
+        ledgers.expire(now);
+        Ok(commands.into_iter().map(|command| ledgers.apply(command, now)).collect())
+    }
+
+    /// The ledgers; read from the store where a commit has failed.
+    fn load(&mut self, now: u64) -> Result<&mut Ledgers, CallError> {
+        let ledgers = match self.ledgers.take() {
+            Some(ledgers) => ledgers,
+            None => {
+                let documents = self.store.load(PREFIX).map_err(|error| CallError::Unavailable(format!("{error}.")))?;
+                Ledgers::load(&documents, self.times, now)?
+            }
+        };
+        Ok(self.ledgers.insert(ledgers))
+    }
+
+    /// Makes everything durable. Where that fails, what is in memory may be ahead of the store and is thrown away.
+    fn commit(&mut self) -> Result<(), CallError> {
+        let changes = self.ledgers.as_mut().map(Ledgers::take_changes).unwrap_or_default();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.store.commit(&changes).map_err(|error| {
+            self.ledgers = None;
+            tracing::error!(%error, "the ledger's commit failed; its callers repeat their commands");
+            CallError::Unavailable(format!("{error}."))
+        })
+    }
+
+    fn until_deadline(&self) -> Duration {
+        let deadline = self.ledgers.as_ref().and_then(Ledgers::next_deadline);
+        let left = deadline.map_or(u64::MAX, |deadline| deadline.saturating_sub((self.clock)()));
+        // Not below the clock's grain, so that a deadline that is almost there makes no busy loop.
+        Duration::from_millis(left.clamp(10, 60_000))
+    }
+}
+
+/// Milliseconds since the process first asked, from the monotonic clock.
+pub fn monotonic_clock() -> Clock {
+    let start = std::time::Instant::now();
+    Arc::new(move || millis(start.elapsed()))
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn gone() -> CallError {
+    CallError::Unavailable("The coordinator has ended.".to_owned())
+}

@@ -1,0 +1,273 @@
+//! The ledger of one (run, stream, shard): a pure state machine without clock and without I/O.
+//!
+//! State is the cursor and the exceptions to it: leases that are out and ranges that came back. Every position below
+//! the cursor that is in neither is complete. So its size depends on what is out, never on the dataset's.
+
+mod grant;
+mod receipts;
+mod snapshot;
+mod spans;
+mod stored;
+mod tallies;
+mod workers;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use forebay_proto::v1::{
+    AbandonRequest, AuditReply, Caller, HeartbeatReply, Lease, LedgerSpec, Progress, QuarantinedRecord,
+};
+
+use self::{spans::Spans, tallies::Tallies, workers::Replies};
+use crate::{
+    call::{CallError, Command, Reply},
+    plan::Plan,
+    spec::{SpecError, spec_hash},
+};
+
+/// Epoch numbers beyond this are no run's, so that sums with them cannot overflow.
+pub(crate) const MAX_EPOCH: u64 = 1 << 48;
+
+/// How long things last, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// A worker that says nothing for this long loses its leases.
+    pub lease_ttl: u64,
+    /// What a dead incarnation had is not granted for this long, so that its consumers can hand in (rule 16).
+    pub grace: u64,
+}
+
+/// Who reads which positions of which epoch, and what has been delivered.
+///
+/// It is driven by [`apply`](Self::apply) with the time as an argument, and never looks at a clock. What changed
+/// since the last commit is taken out as documents by its owner, the coordinator's thread.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    plan: Plan,
+    spec_hash: [u8; 32],
+    shard_size: u64,
+    epochs: u64,
+    times: Times,
+    generation: u64,
+    next_lease: u64,
+    cursor_epoch: u64,
+    cursor: u64,
+    acks: u64,
+    /// Rising by (epoch, start), disjoint.
+    returned: Vec<Returned>,
+    workers: BTreeMap<String, Worker>,
+    tallies: BTreeMap<u64, Tallies>,
+    /// By (epoch, record), at most `QUARANTINE_LIST`; `quarantined` goes on counting.
+    quarantine: BTreeMap<(u64, u64), QuarantinedRecord>,
+    quarantined: u64,
+    /// Rises with every durable change.
+    revision: u64,
+    dirty: Dirty,
+}
+
+/// What changed since the last commit.
+#[derive(Clone, Debug, Default)]
+struct Dirty {
+    head: bool,
+    workers: BTreeSet<String>,
+    epochs: BTreeSet<u64>,
+    quarantine: BTreeSet<(u64, u64)>,
+}
+
+/// A worker's current incarnation and what it has.
+#[derive(Clone, Debug, Default)]
+struct Worker {
+    incarnation: u64,
+    leases: BTreeMap<u64, Held>,
+    replies: Replies,
+    /// Not stored: after a restart every worker has a full time to live.
+    deadline: u64,
+}
+
+/// A lease that is out.
+#[derive(Clone, Debug)]
+struct Held {
+    lease: Lease,
+    deaths_alone: u32,
+    /// Positions that are not complete, counted from the epoch's start; never empty.
+    open: Spans,
+}
+
+/// Positions that were leased, are not complete, and nobody has.
+#[derive(Clone, Debug)]
+struct Returned {
+    epoch: u64,
+    start: u64,
+    end: u64,
+    deaths: u32,
+    deaths_alone: u32,
+    /// The lease that they were in last, for late receipts; 0 after a restore.
+    lease: u64,
+    lease_start: u64,
+    worker: String,
+    /// A dead incarnation had them, and its consumers may hand them in: granted last, not before `not_before`.
+    kept_for_consumers: bool,
+    not_before: u64,
+}
+
+impl Ledger {
+    /// A fresh ledger. `origin` makes its lease ids differ from those of another ledger for the same dataset, whose
+    /// receipts may still be under way.
+    pub(crate) fn new(
+        spec: &LedgerSpec,
+        shard_size: u64,
+        epochs: u64,
+        origin: &[u8],
+        times: Times,
+    ) -> Result<Self, SpecError> {
+        let hash = blake3::derive_key("forebay lease ids 1", origin);
+        let base = u64::from_le_bytes([0, 0, 0, 0, 0, hash[0], hash[1], hash[2] >> 1]);
+        let mut ledger = Self {
+            plan: Plan::new(spec)?,
+            spec_hash: spec_hash(spec),
+            shard_size,
+            epochs,
+            times,
+            generation: 1,
+            next_lease: base + 1,
+            cursor_epoch: 0,
+            cursor: 0,
+            acks: 0,
+            returned: Vec::new(),
+            workers: BTreeMap::new(),
+            tallies: BTreeMap::new(),
+            quarantine: BTreeMap::new(),
+            quarantined: 0,
+            revision: 1,
+            dirty: Dirty { head: true, ..Dirty::default() },
+        };
+        ledger.settle();
+        Ok(ledger)
+    }
+
+    /// The plan of its spec.
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Positions per lease.
+    pub const fn shard_size(&self) -> u64 {
+        self.shard_size
+    }
+
+    pub(crate) const fn spec_hash(&self) -> [u8; 32] {
+        self.spec_hash
+    }
+
+    /// Answers one command at a time `now`, in milliseconds of any clock that does not go back.
+    ///
+    /// `Open` and `NewRun` are about the set of ledgers and are refused here.
+    pub fn apply(&mut self, command: Command, now: u64) -> Result<Reply, CallError> {
+        self.expire(now);
+        match command {
+            Command::Acquire(request) => {
+                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.acquire(&caller.worker, request.leases, now));
+                self.once(request.caller.as_ref(), workers::ACQUIRE, now, act).map(Reply::Acquire)
+            }
+            Command::Ack(request) => {
+                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.ack(&caller.worker, &request.items));
+                self.once(request.caller.as_ref(), workers::ACK, now, act).map(Reply::Ack)
+            }
+            Command::Nack(request) => {
+                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.nack(&caller.worker, &request.records));
+                self.once(request.caller.as_ref(), workers::NACK, now, act).map(Reply::Nack)
+            }
+            Command::Return(request) => {
+                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.give_back(&caller.worker, &request.items));
+                self.once(request.caller.as_ref(), workers::RETURN, now, act).map(Reply::Return)
+            }
+            Command::Reclaim(request) => {
+                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.reclaim(&caller.worker, &request.items));
+                self.once(request.caller.as_ref(), workers::RECLAIM, now, act).map(Reply::Reclaim)
+            }
+            Command::Abandon(AbandonRequest { caller, epoch }) => {
+                let act = |ledger: &mut Self, _: &Caller| ledger.abandon(epoch);
+                self.once(caller.as_ref(), workers::ABANDON, now, act).map(Reply::Abandon)
+            }
+            Command::Restore(request) => {
+                let act = |ledger: &mut Self, _: &Caller| ledger.restore(request.snapshot.as_ref());
+                self.once(request.caller.as_ref(), workers::RESTORE, now, act).map(Reply::Restore)
+            }
+            Command::Heartbeat(request) => {
+                self.known(request.caller.as_ref(), now)?;
+                let reply = HeartbeatReply { progress: Some(self.progress()), lease_ttl_ms: self.times.lease_ttl };
+                Ok(Reply::Heartbeat(reply))
+            }
+            Command::TakeSnapshot(request) => self.take_snapshot(&request.consumed).map(Reply::TakeSnapshot),
+            Command::Audit(_) => Ok(Reply::Audit(self.audit())),
+            Command::Open(_) | Command::NewRun(_) => {
+                Err(CallError::Invalid("This command is about the set of ledgers, not about one.".to_owned()))
+            }
+        }
+    }
+
+    /// What the ledger knows of its epochs, settled.
+    pub fn progress(&mut self) -> Progress {
+        self.settle();
+        let returned = self.returned.first().map_or(u64::MAX, |returned| returned.epoch);
+        let issued = if self.exhausted() || self.fresh() { self.cursor_epoch } else { self.cursor_epoch + 1 };
+        Progress {
+            floor: self.first_open().map_or(self.cursor_epoch, |open| open.min(self.cursor_epoch)),
+            drained: returned.min(issued),
+            generation: self.generation,
+        }
+    }
+
+    fn audit(&mut self) -> AuditReply {
+        AuditReply {
+            spec: Some(self.plan.spec().clone()),
+            epochs: self.tallies.iter().map(|(&epoch, tallies)| tallies.message(epoch)).collect(),
+            progress: Some(self.progress()),
+            quarantine: self.quarantine.values().cloned().collect(),
+        }
+    }
+
+    /// Moves the cursor over the end of an epoch that is leased out, but only into the epoch after the first
+    /// incomplete one: at most one epoch of lookahead. What it does follows from the rest of the state, so that it
+    /// need not be stored.
+    fn settle(&mut self) {
+        if self.plan.is_void() {
+            self.cursor_epoch = self.epochs;
+            return;
+        }
+        while !self.exhausted()
+            && self.cursor == self.plan.epoch_len(self.cursor_epoch)
+            && self.first_open().is_none_or(|open| open >= self.cursor_epoch)
+        {
+            self.cursor_epoch += 1;
+            self.cursor = 0;
+        }
+    }
+
+    /// Every position of every epoch was leased once.
+    fn exhausted(&self) -> bool {
+        self.plan.is_void() || (self.epochs > 0 && self.cursor_epoch >= self.epochs)
+    }
+
+    /// There is a position that was never leased and may be now.
+    fn fresh(&self) -> bool {
+        !self.exhausted() && self.cursor < self.plan.epoch_len(self.cursor_epoch)
+    }
+
+    /// The first epoch below or at the cursor that has a position out or returned.
+    fn first_open(&self) -> Option<u64> {
+        let held = self.workers.values().flat_map(|worker| worker.leases.values()).map(|held| held.lease.epoch).min();
+        let returned = self.returned.first().map(|returned| returned.epoch);
+        [held, returned].into_iter().flatten().min()
+    }
+
+    /// Notes that the head document changed, as it does with every command that changes anything.
+    fn touch(&mut self) {
+        self.revision += 1;
+        self.dirty.head = true;
+    }
+
+    fn tally(&mut self, epoch: u64) -> &mut Tallies {
+        self.dirty.epochs.insert(epoch);
+        self.tallies.entry(epoch).or_default()
+    }
+}

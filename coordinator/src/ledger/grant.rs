@@ -1,0 +1,122 @@
+//! Which positions are leased next, and to take positions back for consumers that still hold them.
+
+use std::ops::Range;
+
+use forebay_proto::v1::{AcquireReply, Lease, LeasedRange, ReclaimReply, acquire_reply::Answer};
+
+use super::{Held, Ledger, spans::Spans};
+
+/// Leases that one Acquire gives at most.
+const MAX_GRANTED: u32 = 64;
+
+/// Positions on their way into a lease.
+pub(super) struct Grant {
+    pub(super) epoch: u64,
+    pub(super) range: Range<u64>,
+    pub(super) deaths: u32,
+    pub(super) deaths_alone: u32,
+}
+
+impl Ledger {
+    pub(super) fn acquire(&mut self, worker: &str, leases: u32, now: u64) -> AcquireReply {
+        self.settle();
+        let mut granted = Vec::new();
+        for _ in 0..leases.clamp(1, MAX_GRANTED) {
+            let Some(grant) = self.next_grant(now) else { break };
+            granted.push(self.grant(worker, grant));
+        }
+        let progress = self.progress();
+        let answer = if !granted.is_empty() {
+            Answer::Granted
+        } else if !self.exhausted() || !self.returned.is_empty() {
+            Answer::Wait
+        } else if self.first_open().is_some() {
+            Answer::EpochEnd
+        } else {
+            Answer::DatasetDone
+        };
+        AcquireReply { answer: answer.into(), leases: granted, progress: Some(progress) }
+    }
+
+    /// Gives a worker's earlier positions to its current incarnation, for what consumers still hold (rule 16). Each
+    /// item becomes a lease of its own, with id 0 where its positions went to somebody else.
+    pub(super) fn reclaim(&mut self, worker: &str, items: &[LeasedRange]) -> ReclaimReply {
+        let leases = items
+            .iter()
+            .map(|item| {
+                let range = item.range.unwrap_or_default();
+                let taken = self.take_returned(worker, item.lease, &range).ok();
+                taken.map_or_else(Lease::default, |taken| self.grant(worker, taken.grant))
+            })
+            .collect();
+        ReclaimReply { leases, progress: Some(self.progress()) }
+    }
+
+    /// The next span: of the first epoch that has one, what came back, then what is fresh, and last what consumers
+    /// may still hand in. While an epoch waits for its consumers no later epoch is touched.
+    fn next_grant(&mut self, now: u64) -> Option<Grant> {
+        self.settle();
+        let fresh = self.fresh().then_some(self.cursor_epoch);
+        let returned = self.returned.first().map(|returned| returned.epoch);
+        let epoch = [fresh, returned].into_iter().flatten().min()?;
+        let of_epoch = self.returned.iter().enumerate().take_while(|(_, returned)| returned.epoch == epoch);
+        let (mut plain, mut kept) = (None, None);
+        for (index, returned) in of_epoch {
+            if !returned.kept_for_consumers {
+                plain = Some(index);
+                break;
+            }
+            if kept.is_none() && returned.not_before <= now {
+                kept = Some(index);
+            }
+        }
+        match (plain, fresh) {
+            (None, Some(fresh)) if fresh == epoch => Some(self.fresh_grant()),
+            _ => plain.or(kept).map(|index| self.grant_returned(index)),
+        }
+    }
+
+    /// From the cursor to the end of its shard or of the epoch.
+    fn fresh_grant(&mut self) -> Grant {
+        let len = self.plan.epoch_len(self.cursor_epoch);
+        let end = (self.cursor / self.shard_size + 1).saturating_mul(self.shard_size).min(len);
+        let range = self.cursor..end;
+        self.cursor = end;
+        Grant { epoch: self.cursor_epoch, range, deaths: 0, deaths_alone: 0 }
+    }
+
+    /// What came back, at most a shard of it.
+    fn grant_returned(&mut self, index: usize) -> Grant {
+        let returned = &mut self.returned[index];
+        let end = returned.start.saturating_add(self.shard_size).min(returned.end);
+        let range = returned.start..end;
+        let grant = Grant {
+            epoch: returned.epoch,
+            range: range.clone(),
+            deaths: returned.deaths,
+            deaths_alone: returned.deaths_alone,
+        };
+        if end == returned.end {
+            self.returned.remove(index);
+        } else {
+            returned.start = end;
+        }
+        if grant.deaths > 0 {
+            let regranted = &mut self.tally(grant.epoch).regranted;
+            *regranted = regranted.saturating_add(range.end - range.start);
+        }
+        grant
+    }
+
+    /// Makes a lease with a fresh id.
+    fn grant(&mut self, worker: &str, grant: Grant) -> Lease {
+        let Grant { epoch, range, deaths, deaths_alone } = grant;
+        let lease = Lease { id: self.next_lease, epoch, start: range.start, end: range.end, deaths };
+        self.next_lease += 1;
+        let held = Held { lease, deaths_alone, open: Spans::of(range) };
+        self.workers.entry(worker.to_owned()).or_default().leases.insert(lease.id, held);
+        self.dirty.workers.insert(worker.to_owned());
+        self.touch();
+        lease
+    }
+}

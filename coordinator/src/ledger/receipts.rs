@@ -1,0 +1,222 @@
+//! What workers say about their leases: delivered, dropped, bad, given back, abandoned.
+
+use std::ops::Range;
+
+use forebay_proto::{
+    RecordSum,
+    v1::{
+        self, AbandonReply, AckItem, AckReply, BadRecord, LeasedRange, NackReply, ReturnReply, Verdict, ack_item::Kind,
+    },
+};
+
+use super::{Ledger, Returned, grant::Grant};
+use crate::call::CallError;
+
+/// Positions taken out of a lease or out of the returned ones.
+pub(super) struct Taken {
+    pub(super) grant: Grant,
+    lease_start: u64,
+    /// They were among the returned ones.
+    returned: bool,
+}
+
+impl Ledger {
+    /// Counts receipts. Each is accepted once, and only while its positions are nobody else's.
+    pub(super) fn ack(&mut self, worker: &str, items: &[AckItem]) -> AckReply {
+        let verdicts = items.iter().map(|item| self.ack_item(worker, item).into()).collect();
+        AckReply { verdicts, progress: Some(self.progress()) }
+    }
+
+    fn ack_item(&mut self, worker: &str, item: &AckItem) -> Verdict {
+        let Some(range) = receipt_range(item) else { return Verdict::Invalid };
+        match self.take(worker, item.lease, &range) {
+            Ok(taken) => {
+                let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
+                let tallies = self.tally(taken.grant.epoch);
+                if item.kind() == Kind::Dropped {
+                    tallies.dropped += sum;
+                } else {
+                    tallies.delivered += sum;
+                }
+                self.acks = self.acks.saturating_add(1);
+                self.touch();
+                Verdict::Accepted
+            }
+            Err(verdict) => verdict,
+        }
+    }
+
+    /// Quarantines bad records.
+    pub(super) fn nack(&mut self, worker: &str, records: &[BadRecord]) -> NackReply {
+        let verdicts = records.iter().map(|bad| self.nack_record(worker, bad).into()).collect();
+        NackReply { verdicts, progress: Some(self.progress()) }
+    }
+
+    fn nack_record(&mut self, worker: &str, bad: &BadRecord) -> Verdict {
+        let Some((epoch, start)) = self.locate(worker, bad.lease) else { return Verdict::Lost };
+        let place = start.checked_add(bad.position);
+        if place.is_none_or(|place| self.plan.record(epoch, place) != bad.record) {
+            return Verdict::Invalid;
+        }
+        let range = v1::Range { start: bad.position, end: bad.position.saturating_add(1) };
+        match self.take(worker, bad.lease, &range) {
+            Ok(taken) => {
+                self.put_in_quarantine(taken.grant.epoch, bad.record, &bad.file, &bad.reason);
+                Verdict::Accepted
+            }
+            Err(verdict) => verdict,
+        }
+    }
+
+    /// Gives positions back, to be leased again before all others. What consumers of a dead incarnation were waited
+    /// for is waited for no more.
+    pub(super) fn give_back(&mut self, worker: &str, items: &[LeasedRange]) -> ReturnReply {
+        let verdicts = items
+            .iter()
+            .map(|item| match self.take(worker, item.lease, &item.range.unwrap_or_default()) {
+                Ok(taken) => {
+                    self.put_back(worker, item.lease, taken);
+                    Verdict::Accepted.into()
+                }
+                Err(verdict) => verdict.into(),
+            })
+            .collect();
+        ReturnReply { verdicts, progress: Some(self.progress()) }
+    }
+
+    fn put_back(&mut self, worker: &str, lease: u64, taken: Taken) {
+        let Taken { grant: Grant { epoch, range, deaths, deaths_alone }, lease_start, returned } = taken;
+        let mut back = Returned {
+            epoch,
+            start: range.start,
+            end: range.end,
+            deaths,
+            deaths_alone,
+            lease,
+            lease_start,
+            worker: worker.to_owned(),
+            kept_for_consumers: false,
+            not_before: 0,
+        };
+        if !returned {
+            // A lease comes back in as few ranges as it may, however many batches gave it back. Halves of a lease
+            // that killed stay apart: those were returned by a death.
+            let touches = |other: &Returned| {
+                other.epoch == epoch
+                    && other.lease == lease
+                    && !other.kept_for_consumers
+                    && (other.end == range.start || other.start == range.end)
+            };
+            for other in self.returned.extract_if(.., |other| touches(other)) {
+                back.start = back.start.min(other.start);
+                back.end = back.end.max(other.end);
+            }
+        }
+        self.insert_returned(back);
+    }
+
+    /// Ends an epoch: all that is not complete in it counts as abandoned, and its leases are fenced. It computes a
+    /// hash for each abandoned record.
+    pub(super) fn abandon(&mut self, epoch: u64) -> Result<AbandonReply, CallError> {
+        self.settle();
+        if epoch > self.cursor_epoch || (epoch == self.cursor_epoch && self.exhausted()) {
+            return Err(CallError::Invalid(format!(
+                "Epoch {epoch} has not begun; the ledger leases epoch {} at most.",
+                self.cursor_epoch
+            )));
+        }
+        let mut ranges = Vec::new();
+        for (name, worker) in &mut self.workers {
+            for (_, held) in worker.leases.extract_if(.., |_, held| held.lease.epoch == epoch) {
+                ranges.extend(held.open.iter());
+                self.dirty.workers.insert(name.clone());
+            }
+        }
+        ranges.extend(self.returned.extract_if(.., |back| back.epoch == epoch).map(|back| back.start..back.end));
+        if epoch == self.cursor_epoch {
+            let len = self.plan.epoch_len(epoch);
+            ranges.push(self.cursor..len);
+            self.cursor = len;
+        }
+        let order = self.plan.epoch(epoch);
+        let sum: RecordSum = ranges.into_iter().flatten().map(|position| order.record(position)).collect();
+        if sum.count > 0 {
+            self.tally(epoch).abandoned += sum;
+            self.touch();
+        }
+        Ok(AbandonReply { abandoned: sum.count, progress: Some(self.progress()) })
+    }
+
+    /// Takes positions of a lease out of it, or out of the returned ones where the lease has ended without anybody
+    /// else having got them.
+    fn take(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<Taken, Verdict> {
+        let Some(holder) = self.workers.get_mut(worker) else { return Err(Verdict::Lost) };
+        let Some(held) = holder.leases.get_mut(&lease) else { return self.take_returned(worker, lease, range) };
+        let inner = held.lease;
+        let positions = positions(inner.start, range).ok_or(Verdict::Invalid)?;
+        if !held.open.remove(&positions) {
+            // A part that was given back is still this lease's to acknowledge.
+            return self.take_returned(worker, lease, range).map_err(|_| Verdict::Invalid);
+        }
+        let grant =
+            Grant { epoch: inner.epoch, range: positions, deaths: inner.deaths, deaths_alone: held.deaths_alone };
+        if held.open.is_empty() {
+            holder.leases.remove(&lease);
+        }
+        self.dirty.workers.insert(worker.to_owned());
+        self.touch();
+        Ok(Taken { grant, lease_start: inner.start, returned: false })
+    }
+
+    /// Takes positions out of the returned ones, by the lease that they were in last.
+    pub(super) fn take_returned(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<Taken, Verdict> {
+        let ours = |back: &Returned| lease != 0 && back.lease == lease && back.worker == worker;
+        let first = self.returned.iter().find(|back| ours(back)).ok_or(Verdict::Lost)?;
+        let (epoch, lease_start) = (first.epoch, first.lease_start);
+        let wanted = positions(lease_start, range).ok_or(Verdict::Invalid)?;
+        let inside = |back: &Returned| back.start.max(wanted.start)..back.end.min(wanted.end);
+        let there: u64 = self
+            .returned
+            .iter()
+            .filter(|back| ours(back))
+            .map(inside)
+            .map(|part| part.end.saturating_sub(part.start))
+            .sum();
+        if there != wanted.end - wanted.start {
+            return Err(Verdict::Lost);
+        }
+        let parts: Vec<Returned> =
+            self.returned.extract_if(.., |back| ours(back) && !inside(back).is_empty()).collect();
+        let mut grant = Grant { epoch, range: wanted.clone(), deaths: 0, deaths_alone: 0 };
+        for part in parts {
+            grant.deaths = grant.deaths.max(part.deaths);
+            grant.deaths_alone = grant.deaths_alone.max(part.deaths_alone);
+            let (before, after) = (part.start..wanted.start, wanted.end..part.end);
+            self.insert_returned(Returned { start: before.start, end: before.end, ..part.clone() });
+            self.insert_returned(Returned { start: after.start, end: after.end, ..part });
+        }
+        self.touch();
+        Ok(Taken { grant, lease_start, returned: true })
+    }
+
+    /// Epoch and first position of a lease, whether it is out or returned.
+    fn locate(&self, worker: &str, lease: u64) -> Option<(u64, u64)> {
+        let held = self.workers.get(worker).and_then(|worker| worker.leases.get(&lease));
+        let back = || self.returned.iter().find(|back| back.lease == lease && back.worker == worker);
+        held.map(|held| (held.lease.epoch, held.lease.start))
+            .or_else(|| back().map(|back| (back.epoch, back.lease_start)))
+    }
+}
+
+/// The range of a receipt that agrees with itself.
+pub(super) fn receipt_range(item: &AckItem) -> Option<v1::Range> {
+    let range = item.range?;
+    let len = range.end.checked_sub(range.start)?;
+    (len > 0 && len == item.count && item.kind() != Kind::Unspecified).then_some(range)
+}
+
+/// From a range counted from a lease's start to one counted from the epoch's start; `None` if it is empty.
+pub(super) fn positions(lease_start: u64, range: &v1::Range) -> Option<Range<u64>> {
+    let positions = lease_start.checked_add(range.start)?..lease_start.checked_add(range.end)?;
+    (!positions.is_empty()).then_some(positions)
+}

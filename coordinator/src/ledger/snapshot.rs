@@ -1,0 +1,218 @@
+//! Snapshots of a run and going back to one (semantics rules 22 and 23).
+
+use forebay_proto::{
+    RecordSum,
+    v1::{AckItem, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, ack_item::Kind},
+};
+
+use super::{
+    Ledger, MAX_EPOCH, Returned, Spans,
+    receipts::{positions, receipt_range},
+    tallies::Tallies,
+};
+use crate::{call::CallError, spec::differences};
+
+/// Layout of `Snapshot`.
+const VERSION: u32 = 1;
+
+/// Positions of one lease, out or returned, on their way into a snapshot.
+struct Open {
+    lease: u64,
+    lease_start: u64,
+    epoch: u64,
+    deaths: u32,
+    spans: Spans,
+}
+
+impl Ledger {
+    /// The run's state in O(outstanding), in which `consumed` counts as delivered. The ledger stays as it is.
+    pub(super) fn take_snapshot(&mut self, consumed: &[AckItem]) -> Result<TakeSnapshotReply, CallError> {
+        let progress = self.progress();
+        let mut open: Vec<Open> = self
+            .workers
+            .values()
+            .flat_map(|worker| worker.leases.iter())
+            .map(|(&id, held)| Open {
+                lease: id,
+                lease_start: held.lease.start,
+                epoch: held.lease.epoch,
+                deaths: held.lease.deaths,
+                spans: held.open.clone(),
+            })
+            .collect();
+        open.extend(self.returned.iter().map(|back| Open {
+            lease: back.lease,
+            lease_start: back.lease_start,
+            epoch: back.epoch,
+            deaths: back.deaths,
+            spans: Spans::of(back.start..back.end),
+        }));
+        let mut tallies = self.tallies.clone();
+        for item in consumed {
+            consume(&mut open, &mut tallies, item)?;
+        }
+        let mut ranges: Vec<OpenRange> = open
+            .iter()
+            .flat_map(|open| {
+                let range = |span: std::ops::Range<u64>| OpenRange {
+                    epoch: open.epoch,
+                    start: span.start,
+                    end: span.end,
+                    deaths: open.deaths,
+                };
+                open.spans.iter().map(range)
+            })
+            .collect();
+        ranges.sort_by_key(|range| (range.epoch, range.start));
+        let snapshot = Snapshot {
+            version: VERSION,
+            spec_hash: self.spec_hash.to_vec(),
+            spec: Some(self.plan.spec().clone()),
+            shard_size: self.shard_size,
+            epoch: self.cursor_epoch,
+            cursor: self.cursor,
+            open: ranges,
+            generation: self.generation,
+            ack_sequence: self.acks,
+            tallies: tallies.range(progress.floor..).map(|(&epoch, tallies)| tallies.message(epoch)).collect(),
+        };
+        Ok(TakeSnapshotReply { snapshot: Some(snapshot) })
+    }
+
+    /// Goes back, or ahead, to a snapshot. What was outstanding in it is leased again; all older leases are fenced.
+    pub(super) fn restore(&mut self, snapshot: Option<&Snapshot>) -> Result<RestoreReply, CallError> {
+        let snapshot = snapshot.ok_or_else(|| CallError::Invalid("The request holds no snapshot.".to_owned()))?;
+        self.check(snapshot)?;
+        let first = snapshot.open.first().map_or(snapshot.epoch, |open| open.epoch.min(snapshot.epoch));
+        for (name, worker) in &mut self.workers {
+            if !std::mem::take(&mut worker.leases).is_empty() {
+                self.dirty.workers.insert(name.clone());
+            }
+        }
+        self.returned.clear();
+        for open in &snapshot.open {
+            self.insert_returned(Returned {
+                epoch: open.epoch,
+                start: open.start,
+                end: open.end,
+                deaths: open.deaths,
+                deaths_alone: 0,
+                lease: 0,
+                lease_start: 0,
+                worker: String::new(),
+                kept_for_consumers: false,
+                not_before: 0,
+            });
+        }
+        (self.cursor_epoch, self.cursor) = (snapshot.epoch, snapshot.cursor);
+        self.generation = self.generation.max(snapshot.generation) + 1;
+        self.acks = snapshot.ack_sequence;
+        self.dirty.epochs.extend(self.tallies.split_off(&first).into_keys());
+        for tally in snapshot.tallies.iter().filter(|tally| tally.epoch >= first) {
+            *self.tally(tally.epoch) = Tallies::from_message(tally);
+        }
+        self.forget_quarantine_of_open(first);
+        self.touch();
+        Ok(RestoreReply { progress: Some(self.progress()) })
+    }
+
+    /// Records that will be read again are no longer listed as bad.
+    fn forget_quarantine_of_open(&mut self, first: u64) {
+        let again = |&(epoch, record): &(u64, u64)| {
+            let Some(position) = self.plan.position(epoch, record) else { return true };
+            (epoch, position) >= (self.cursor_epoch, self.cursor)
+                || self.returned.iter().any(|b| b.epoch == epoch && (b.start..b.end).contains(&position))
+        };
+        let gone: Vec<_> = self.quarantine.range((first, 0)..).map(|(key, _)| *key).filter(again).collect();
+        for key in gone {
+            self.quarantine.remove(&key);
+            self.dirty.quarantine.insert(key);
+        }
+    }
+
+    fn check(&self, snapshot: &Snapshot) -> Result<(), CallError> {
+        let invalid = |text: String| Err(CallError::Invalid(text));
+        if snapshot.version != VERSION {
+            return invalid(format!(
+                "The snapshot has version {}; this build reads version {VERSION}.",
+                snapshot.version
+            ));
+        }
+        if snapshot.spec_hash != self.spec_hash {
+            let words = snapshot.spec.as_ref().map(|spec| differences(spec, self.plan.spec())).unwrap_or_default();
+            return Err(CallError::SpecMismatch(format!(
+                "The snapshot was taken of another dataset or order: {}. Load it where these are the same.",
+                if words.is_empty() { "its spec hash differs" } else { &words }
+            )));
+        }
+        let (epoch, cursor) = (snapshot.epoch, snapshot.cursor);
+        let ends = |of: u64| if of == epoch { cursor } else { self.plan.epoch_len(of) };
+        if epoch > MAX_EPOCH || snapshot.generation > MAX_EPOCH || cursor > self.plan.epoch_len(epoch) {
+            return invalid(format!(
+                "The snapshot's cursor, epoch {epoch} position {cursor}, is outside of the dataset."
+            ));
+        }
+        let mut last = (0, 0);
+        for open in &snapshot.open {
+            let fits = open.start < open.end
+                && (open.epoch, open.start) >= last
+                && open.epoch <= epoch
+                && open.epoch + 1 >= epoch
+                && open.end <= ends(open.epoch);
+            if !fits {
+                return invalid(format!(
+                    "The snapshot's open range {}..{} of epoch {} does not fit its cursor, epoch {epoch} position \
+                     {cursor}, or the range before it.",
+                    open.start, open.end, open.epoch
+                ));
+            }
+            last = (open.epoch, open.end);
+        }
+        Ok(())
+    }
+}
+
+/// Counts a receipt in a snapshot. One whose positions are complete already counts already.
+fn consume(
+    open: &mut [Open],
+    tallies: &mut std::collections::BTreeMap<u64, Tallies>,
+    item: &AckItem,
+) -> Result<(), CallError> {
+    let wrong = || {
+        CallError::Invalid(format!(
+            "The receipt of lease {} does not fit the lease: its range and count must agree and be open.",
+            item.lease
+        ))
+    };
+    let range = receipt_range(item).ok_or_else(wrong)?;
+    let mut left = item.count;
+    let mut epoch = None;
+    for open in open.iter_mut().filter(|open| item.lease != 0 && open.lease == item.lease) {
+        let wanted = positions(open.lease_start, &range).ok_or_else(wrong)?;
+        let parts: Vec<_> = open
+            .spans
+            .iter()
+            .map(|span| span.start.max(wanted.start)..span.end.min(wanted.end))
+            .filter(|part| !part.is_empty())
+            .collect();
+        for part in parts {
+            left -= part.end - part.start;
+            open.spans.remove(&part);
+            epoch = Some(open.epoch);
+        }
+    }
+    match epoch {
+        None => Ok(()),
+        Some(_) if left > 0 => Err(wrong()),
+        Some(epoch) => {
+            let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
+            let tallies = tallies.entry(epoch).or_default();
+            if item.kind() == Kind::Dropped {
+                tallies.dropped += sum;
+            } else {
+                tallies.delivered += sum;
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A set of positions as disjoint, rising ranges that do not touch.
+
+use std::ops::Range;
+
+/// See the module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Spans(Vec<Range<u64>>);
+
+impl Spans {
+    /// The set of one range.
+    pub(super) fn of(range: Range<u64>) -> Self {
+        Self(if range.is_empty() { Vec::new() } else { vec![range] })
+    }
+
+    /// From stored ranges; `None` unless they are what this type keeps to.
+    pub(super) fn try_new(ranges: Vec<Range<u64>>) -> Option<Self> {
+        let good = ranges.iter().all(|range| !range.is_empty()) && ranges.is_sorted_by(|a, b| a.end < b.start);
+        good.then_some(Self(ranges))
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Range<u64>> {
+        self.0.iter().cloned()
+    }
+
+    /// Takes `range` out; false, and no change, unless all of it is in the set.
+    pub(super) fn remove(&mut self, range: &Range<u64>) -> bool {
+        let Some(index) = self.0.iter().position(|own| own.start <= range.start && range.end <= own.end) else {
+            return false;
+        };
+        let own = self.0[index].clone();
+        let rest = [own.start..range.start, range.end..own.end];
+        self.0.splice(index..=index, rest.into_iter().filter(|rest| !rest.is_empty()));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn removing_is_what_it_is_for_a_set_of_numbers(cuts in proptest::collection::vec((0u64..40, 1u64..12), 0..30)) {
+            let mut spans = Spans::of(0..40);
+            let mut model: std::collections::BTreeSet<u64> = (0..40).collect();
+            for (start, len) in cuts {
+                let range = start..start + len;
+                let whole = range.clone().all(|x| model.contains(&x));
+                prop_assert_eq!(spans.remove(&range), whole);
+                if whole {
+                    model.retain(|x| !range.contains(x));
+                }
+                prop_assert_eq!(spans.iter().flatten().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
+                prop_assert!(Spans::try_new(spans.0.clone()).is_some());
+            }
+        }
+    }
+}

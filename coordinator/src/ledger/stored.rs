@@ -1,0 +1,224 @@
+//! A ledger as documents of its store, there and back. What comes back is checked as input from outside.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use forebay_proto::v1::{
+    EpochTally, QuarantinedRecord, Range, StoredHead, StoredLease, StoredReply, StoredReturned, StoredWorker,
+};
+use prost::Message;
+
+use super::{Dirty, Held, Ledger, MAX_EPOCH, Returned, Spans, Tallies, Times, Worker, workers::Replies};
+use crate::{plan::Plan, spec::spec_hash, store::Change};
+
+/// Layout of the documents.
+const VERSION: u32 = 1;
+
+impl Ledger {
+    /// The documents that changed since the last call, with keys that start with `prefix`.
+    pub(crate) fn take_changes(&mut self, prefix: &str, changes: &mut Vec<Change>) {
+        let dirty = std::mem::take(&mut self.dirty);
+        let mut put = |key: String, value: Option<Vec<u8>>| {
+            let key = format!("{prefix}{key}");
+            changes.push(match value {
+                Some(value) => Change::Put { key, value },
+                None => Change::Delete { key },
+            });
+        };
+        for (epoch, record) in dirty.quarantine {
+            let entry = self.quarantine.get(&(epoch, record));
+            put(quarantine_key(epoch, record), entry.map(Message::encode_to_vec));
+        }
+        for epoch in dirty.epochs {
+            let tallies = self.tallies.get(&epoch);
+            put(epoch_key(epoch), tallies.map(|tallies| tallies.message(epoch).encode_to_vec()));
+        }
+        for name in dirty.workers {
+            let worker = self.workers.get(&name);
+            put(format!("worker/{name}"), worker.map(|worker| worker.stored().encode_to_vec()));
+        }
+        if dirty.head {
+            put("head".to_owned(), Some(self.head().encode_to_vec()));
+        }
+    }
+
+    /// The keys of all its documents, without prefix.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let epochs = self.tallies.keys().map(|&epoch| epoch_key(epoch));
+        let quarantine = self.quarantine.keys().map(|&(epoch, record)| quarantine_key(epoch, record));
+        let workers = self.workers.keys().map(|name| format!("worker/{name}"));
+        epochs.chain(quarantine).chain(workers).chain(["head".to_owned()]).collect()
+    }
+
+    /// A ledger from all of its documents, keys without prefix. The error says what is wrong with which.
+    pub(crate) fn load(documents: &[(&str, &[u8])], times: Times, now: u64) -> Result<Self, String> {
+        let find = documents.iter().find(|(key, _)| *key == "head");
+        let head: StoredHead = decode("head", find.ok_or("the document head is missing")?.1)?;
+        if head.version != VERSION {
+            return Err(format!("it has version {}, and this build reads version {VERSION}", head.version));
+        }
+        let spec = head.spec.as_ref().ok_or("the document head has no spec")?;
+        let mut ledger = Self {
+            plan: Plan::new(spec).map_err(|error| error.to_string())?,
+            spec_hash: spec_hash(spec),
+            shard_size: head.shard_size,
+            epochs: head.epochs,
+            times,
+            generation: head.generation,
+            next_lease: head.next_lease,
+            cursor_epoch: head.cursor_epoch,
+            cursor: head.cursor,
+            acks: head.acks,
+            returned: head.returned.iter().map(|stored| returned(stored, now, times)).collect(),
+            workers: BTreeMap::new(),
+            tallies: BTreeMap::new(),
+            quarantine: BTreeMap::new(),
+            quarantined: head.quarantined,
+            revision: 1,
+            dirty: Dirty::default(),
+        };
+        for (key, bytes) in documents {
+            if let Some(name) = key.strip_prefix("worker/") {
+                let worker = worker(decode(key, bytes)?, now, times).ok_or_else(|| wrong(key))?;
+                ledger.workers.insert(name.to_owned(), worker);
+            } else if key.starts_with("epoch/") {
+                let tally: EpochTally = decode(key, bytes)?;
+                ledger.tallies.insert(tally.epoch, Tallies::from_message(&tally));
+            } else if key.starts_with("quarantine/") {
+                let entry: QuarantinedRecord = decode(key, bytes)?;
+                ledger.quarantine.insert((entry.epoch, entry.record), entry);
+            } else if *key != "head" {
+                return Err(format!("the document {key} is none that a ledger has"));
+            }
+        }
+        ledger.returned.sort_by_key(|back| (back.epoch, back.start));
+        ledger.check_exclusive()?;
+        ledger.settle();
+        Ok(ledger)
+    }
+
+    fn head(&self) -> StoredHead {
+        let returned = self.returned.iter().map(|back| StoredReturned {
+            epoch: back.epoch,
+            start: back.start,
+            end: back.end,
+            deaths: back.deaths,
+            deaths_alone: back.deaths_alone,
+            lease: back.lease,
+            lease_start: back.lease_start,
+            worker: back.worker.clone(),
+            kept_for_consumers: back.kept_for_consumers,
+        });
+        StoredHead {
+            version: VERSION,
+            spec: Some(self.plan.spec().clone()),
+            shard_size: self.shard_size,
+            epochs: self.epochs,
+            generation: self.generation,
+            next_lease: self.next_lease,
+            cursor_epoch: self.cursor_epoch,
+            cursor: self.cursor,
+            acks: self.acks,
+            returned: returned.collect(),
+            quarantined: self.quarantined,
+        }
+    }
+
+    /// No position is in two leases, or in a lease and returned, or beyond the cursor; no lease id is to come again.
+    pub(super) fn check_exclusive(&self) -> Result<(), String> {
+        let possible = self.shard_size > 0
+            && self.cursor_epoch <= MAX_EPOCH
+            && self.cursor <= self.plan.epoch_len(self.cursor_epoch)
+            && self.epochs <= MAX_EPOCH
+            && self.generation <= MAX_EPOCH
+            && self.next_lease < 1 << 63;
+        if !possible {
+            return Err("a number in the document head is impossible".to_owned());
+        }
+        let leases = || self.workers.values().flat_map(|worker| worker.leases.values());
+        let ids: BTreeSet<u64> = leases().map(|held| held.lease.id).collect();
+        if ids.len() != leases().count() || ids.last().is_some_and(|last| *last >= self.next_lease) {
+            return Err("a lease id is there twice, or is still to come".to_owned());
+        }
+        let held = leases().flat_map(|held| held.open.iter().map(|span| (held.lease.epoch, span.start, span.end)));
+        let mut ranges: Vec<_> = held.chain(self.returned.iter().map(|b| (b.epoch, b.start, b.end))).collect();
+        ranges.sort_unstable();
+        let inside = |&(epoch, start, end): &(u64, u64, u64)| {
+            let len = if epoch == self.cursor_epoch { self.cursor } else { self.plan.epoch_len(epoch) };
+            start < end && end <= len && epoch <= self.cursor_epoch
+        };
+        if !ranges.iter().all(inside) {
+            return Err("a range is outside of what was leased".to_owned());
+        }
+        if !ranges.is_sorted_by(|a, b| a.0 < b.0 || a.2 <= b.1) {
+            return Err("a position is in two places at once".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Worker {
+    fn stored(&self) -> StoredWorker {
+        let lease = |held: &Held| StoredLease {
+            lease: Some(held.lease),
+            deaths_alone: held.deaths_alone,
+            open: held.open.iter().map(|span| Range { start: span.start, end: span.end }).collect(),
+        };
+        let reply = |(&sequence, (command, reply)): (&u64, &(u32, Vec<u8>))| StoredReply {
+            sequence,
+            command: *command,
+            reply: reply.clone(),
+        };
+        StoredWorker {
+            incarnation: self.incarnation,
+            leases: self.leases.values().map(lease).collect(),
+            replies: self.replies.0.iter().map(reply).collect(),
+        }
+    }
+}
+
+fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
+    let mut leases = BTreeMap::new();
+    for StoredLease { lease, deaths_alone, open } in stored.leases {
+        let lease = lease?;
+        let open = Spans::try_new(open.iter().map(|range| range.start..range.end).collect())?;
+        let bounded = open.iter().all(|span| lease.start <= span.start && span.end <= lease.end);
+        if !bounded || open.is_empty() {
+            return None;
+        }
+        leases.insert(lease.id, Held { lease, deaths_alone, open });
+    }
+    let replies = stored.replies.into_iter().map(|stored| (stored.sequence, (stored.command, stored.reply)));
+    let deadline = now.saturating_add(times.lease_ttl);
+    Some(Worker { incarnation: stored.incarnation, leases, replies: Replies(replies.collect()), deadline })
+}
+
+fn returned(stored: &StoredReturned, now: u64, times: Times) -> Returned {
+    Returned {
+        epoch: stored.epoch,
+        start: stored.start,
+        end: stored.end,
+        deaths: stored.deaths,
+        deaths_alone: stored.deaths_alone,
+        lease: stored.lease,
+        lease_start: stored.lease_start,
+        worker: stored.worker.clone(),
+        kept_for_consumers: stored.kept_for_consumers,
+        not_before: if stored.kept_for_consumers { now.saturating_add(times.grace) } else { 0 },
+    }
+}
+
+fn decode<M: Message + Default>(key: &str, bytes: &[u8]) -> Result<M, String> {
+    M::decode(bytes).map_err(|error| format!("the document {key} cannot be read: {error}"))
+}
+
+fn wrong(key: &str) -> String {
+    format!("the document {key} has leases that cannot be")
+}
+
+fn epoch_key(epoch: u64) -> String {
+    format!("epoch/{epoch:016x}")
+}
+
+fn quarantine_key(epoch: u64, record: u64) -> String {
+    format!("quarantine/{epoch:016x}-{record:016x}")
+}

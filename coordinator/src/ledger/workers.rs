@@ -1,0 +1,194 @@
+//! Workers: their incarnations, their deaths, and that each command is applied once (semantics rules 9, 16, 18).
+
+use std::collections::BTreeMap;
+
+use forebay_proto::v1::Caller;
+use prost::Message;
+
+use super::{Held, Ledger, Returned, Worker};
+use crate::call::CallError;
+
+/// Numbers of the commands whose replies are stored. Durable.
+pub(super) const ACQUIRE: u32 = 1;
+pub(super) const ACK: u32 = 2;
+pub(super) const NACK: u32 = 3;
+pub(super) const RETURN: u32 = 4;
+pub(super) const RECLAIM: u32 = 5;
+pub(super) const ABANDON: u32 = 6;
+pub(super) const RESTORE: u32 = 7;
+
+/// How many sequence numbers back a command may come.
+pub(super) const WINDOW: u64 = 16;
+/// A record alone in its lease at this many deaths is quarantined; a lease with as many is halved.
+const POISON: u32 = 2;
+
+/// The stored replies of a worker, by sequence: those of its last `WINDOW` numbers. A number in the window
+/// without a reply was never applied, so that commands that overtake each other on the way are all applied, once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Replies(pub(super) BTreeMap<u64, (u32, Vec<u8>)>);
+
+impl Replies {
+    /// The reply that a repetition gets; `None` for a command that was not applied yet.
+    fn find(&self, sequence: u64, command: u32) -> Result<Option<&[u8]>, CallError> {
+        match self.0.get(&sequence) {
+            Some((stored, reply)) if *stored == command => Ok(Some(reply)),
+            Some(_) => Err(CallError::Invalid(format!(
+                "Sequence number {sequence} was used for another command; each command needs a number of its own."
+            ))),
+            None if sequence == 0 => Err(CallError::Invalid("Sequence numbers start at 1.".to_owned())),
+            None => match self.0.last_key_value() {
+                Some((last, _)) if sequence.saturating_add(WINDOW) <= *last => Err(CallError::SequenceTooOld(format!(
+                    "Sequence number {sequence} is too old: the worker has come to {last}, and replies are kept for \
+                         the last {WINDOW}. A command must be repeated before {WINDOW} others are sent."
+                ))),
+                _ => Ok(None),
+            },
+        }
+    }
+
+    fn keep(&mut self, sequence: u64, command: u32, reply: Vec<u8>) {
+        self.0.insert(sequence, (command, reply));
+        let last = self.0.last_key_value().map_or(0, |(last, _)| *last);
+        self.0.retain(|kept, _| kept.saturating_add(WINDOW) > last);
+    }
+}
+
+impl Ledger {
+    /// Registers a worker's incarnation. What an older one had is returned, and kept a while for its consumers.
+    pub(crate) fn register(&mut self, worker: &str, incarnation: u64, now: u64) {
+        self.expire(now);
+        let deadline = now.saturating_add(self.times.lease_ttl);
+        let known = self.workers.entry(worker.to_owned()).or_default();
+        known.deadline = deadline;
+        if known.incarnation == incarnation {
+            return;
+        }
+        let lost = std::mem::take(known);
+        *known = Worker { incarnation, deadline, ..Worker::default() };
+        self.dirty.workers.insert(worker.to_owned());
+        self.lose(worker, lost.leases, Some(now.saturating_add(self.times.grace)));
+        self.settle();
+    }
+
+    /// Changes the total number of epochs, which is no part of the spec.
+    pub(crate) fn set_epochs(&mut self, epochs: u64) {
+        if self.epochs != epochs {
+            self.epochs = epochs;
+            self.touch();
+            self.settle();
+        }
+    }
+
+    /// Returns the leases of workers that said nothing for a whole time to live.
+    pub fn expire(&mut self, now: u64) {
+        let late: Vec<String> = self
+            .workers
+            .iter()
+            .filter(|(_, worker)| worker.deadline <= now && !worker.leases.is_empty())
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in late {
+            let leases = self.workers.get_mut(&name).map(|worker| std::mem::take(&mut worker.leases));
+            tracing::warn!(worker = name, "no sign of life for a lease's time: its leases are returned");
+            self.lose(&name, leases.unwrap_or_default(), None);
+            self.dirty.workers.insert(name);
+        }
+        self.settle();
+    }
+
+    /// When [`expire`](Self::expire) has something to do next.
+    pub fn next_deadline(&self) -> Option<u64> {
+        self.workers.values().filter(|worker| !worker.leases.is_empty()).map(|worker| worker.deadline).min()
+    }
+
+    /// The worker behind a caller, if it is its current incarnation; its leases are extended.
+    pub(super) fn known(&mut self, caller: Option<&Caller>, now: u64) -> Result<&mut Worker, CallError> {
+        let caller = caller.ok_or_else(|| CallError::Invalid("The request names no caller.".to_owned()))?;
+        let worker = self.workers.get_mut(&caller.worker).ok_or_else(|| {
+            CallError::Fenced(format!("Worker {:?} has not opened ledger {:?}.", caller.worker, caller.ledger))
+        })?;
+        if worker.incarnation != caller.incarnation {
+            return Err(CallError::Fenced(format!(
+                "Worker {:?} was started again as incarnation {:x}; incarnation {:x} has no say any more.",
+                caller.worker, worker.incarnation, caller.incarnation
+            )));
+        }
+        worker.deadline = now.saturating_add(self.times.lease_ttl);
+        Ok(worker)
+    }
+
+    /// Applies a command unless its reply is stored, in which case that is given again.
+    ///
+    /// `act` must not change anything when it gives an error. The reply to a command that changed nothing is not
+    /// stored: to ask again is as good, and a worker that waits costs no commit.
+    pub(super) fn once<R: Message + Default>(
+        &mut self,
+        caller: Option<&Caller>,
+        command: u32,
+        now: u64,
+        act: impl FnOnce(&mut Self, &Caller) -> Result<R, CallError>,
+    ) -> Result<R, CallError> {
+        let worker = self.known(caller, now)?;
+        let caller = caller.expect("a known caller");
+        if let Some(reply) = worker.replies.find(caller.sequence, command)? {
+            return R::decode(reply).map_err(|error| {
+                CallError::Corrupt(format!("A stored reply of worker {:?} cannot be read: {error}.", caller.worker))
+            });
+        }
+        let before = self.revision;
+        let reply = act(self, caller)?;
+        if self.revision != before
+            && let Some(worker) = self.workers.get_mut(&caller.worker)
+        {
+            worker.replies.keep(caller.sequence, command, reply.encode_to_vec());
+            self.dirty.workers.insert(caller.worker.clone());
+        }
+        Ok(reply)
+    }
+
+    /// Returns the leases of a worker that died, or whose incarnation did (rule 9: poison).
+    fn lose(&mut self, worker: &str, leases: BTreeMap<u64, Held>, kept_until: Option<u64>) {
+        for (id, held) in leases {
+            let lease = held.lease;
+            let deaths = lease.deaths.saturating_add(1);
+            let alone = lease.end - lease.start == 1;
+            let deaths_alone = held.deaths_alone.saturating_add(u32::from(alone));
+            if deaths_alone >= POISON {
+                let record = self.plan.record(lease.epoch, lease.start);
+                self.put_in_quarantine(
+                    lease.epoch,
+                    record,
+                    "",
+                    &format!("{deaths_alone} workers died with this record alone in their lease"),
+                );
+                continue;
+            }
+            for range in held.open.iter() {
+                let middle = if deaths >= POISON { range.start + (range.end - range.start) / 2 } else { range.start };
+                for half in [range.start..middle, middle..range.end] {
+                    self.insert_returned(Returned {
+                        epoch: lease.epoch,
+                        start: half.start,
+                        end: half.end,
+                        deaths,
+                        deaths_alone,
+                        lease: id,
+                        lease_start: lease.start,
+                        worker: worker.to_owned(),
+                        kept_for_consumers: kept_until.is_some(),
+                        not_before: kept_until.unwrap_or_default(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Puts positions among the returned ones, in their order; nothing for an empty range.
+    pub(super) fn insert_returned(&mut self, returned: Returned) {
+        if returned.start < returned.end {
+            let index = self.returned.partition_point(|r| (r.epoch, r.start) < (returned.epoch, returned.start));
+            self.returned.insert(index, returned);
+            self.touch();
+        }
+    }
+}

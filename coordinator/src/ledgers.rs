@@ -1,0 +1,207 @@
+//! All ledgers of a coordinator: opening, forgetting, and which one a command is for. Pure, as each ledger is.
+
+use std::collections::BTreeMap;
+
+use forebay_proto::v1::{NewRunReply, NewRunRequest, OpenReply, OpenRequest};
+
+use crate::{
+    call::{CallError, Command, Reply},
+    ledger::{Ledger, MAX_EPOCH, Times},
+    spec::differences,
+    store::Change,
+};
+
+/// Longest run, stream or worker name, in bytes.
+const NAME_LEN: usize = 200;
+/// What the keys of all ledgers' documents start with.
+pub(crate) const PREFIX: &str = "ledger/";
+
+/// Ledgers by name: `RUN/STREAM/all`, or `RUN/STREAM/shard-3` for a static one.
+#[derive(Debug)]
+pub(crate) struct Ledgers {
+    times: Times,
+    ledgers: BTreeMap<String, Ledger>,
+    /// Documents of forgotten ledgers.
+    forgotten: Vec<Change>,
+}
+
+impl Ledgers {
+    /// From all documents of a store.
+    pub(crate) fn load(documents: &[(String, Vec<u8>)], times: Times, now: u64) -> Result<Self, CallError> {
+        let mut by_name = BTreeMap::<&str, Vec<(&str, &[u8])>>::new();
+        for (key, bytes) in documents {
+            let (name, document) = split(key).ok_or_else(|| {
+                CallError::Corrupt(format!("The store holds {key:?}, which is no document of a ledger."))
+            })?;
+            by_name.entry(name).or_default().push((document, bytes));
+        }
+        let mut ledgers = BTreeMap::new();
+        for (name, documents) in by_name {
+            let ledger = Ledger::load(&documents, times, now).map_err(|why| {
+                CallError::Corrupt(format!(
+                    "The stored ledger {name:?} is damaged: {why}. Restore it from a backup, or begin a new run."
+                ))
+            })?;
+            ledgers.insert(name.to_owned(), ledger);
+        }
+        Ok(Self { times, ledgers, forgotten: Vec::new() })
+    }
+
+    /// Answers one command at a time `now` in milliseconds.
+    pub(crate) fn apply(&mut self, command: Command, now: u64) -> Result<Reply, CallError> {
+        match command {
+            Command::Open(request) => self.open(&request, now).map(Reply::Open),
+            Command::NewRun(request) => self.new_run(&request).map(Reply::NewRun),
+            command => {
+                let name = ledger_name(&command);
+                let ledger = self.ledgers.get_mut(name).ok_or_else(|| {
+                    CallError::NotFound(format!(
+                        "There is no ledger {name:?}; it was never opened, or a new run was begun."
+                    ))
+                })?;
+                ledger.apply(command, now)
+            }
+        }
+    }
+
+    /// Returns the leases of silent workers.
+    pub(crate) fn expire(&mut self, now: u64) {
+        for ledger in self.ledgers.values_mut() {
+            ledger.expire(now);
+        }
+    }
+
+    /// When [`expire`](Self::expire) has something to do next.
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
+        self.ledgers.values().filter_map(Ledger::next_deadline).min()
+    }
+
+    /// What is to be committed: all changes since the last call.
+    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
+        let mut changes = std::mem::take(&mut self.forgotten);
+        for (name, ledger) in &mut self.ledgers {
+            ledger.take_changes(&format!("{PREFIX}{name}/"), &mut changes);
+        }
+        changes
+    }
+
+    fn open(&mut self, request: &OpenRequest, now: u64) -> Result<OpenReply, CallError> {
+        let invalid = |text: String| CallError::Invalid(text);
+        for (what, name) in [("run", &request.run), ("stream", &request.stream), ("worker", &request.worker)] {
+            check_name(what, name)?;
+        }
+        let spec = request.spec.as_ref().ok_or_else(|| invalid("The request holds no spec.".to_owned()))?;
+        if request.shard_size == 0 || request.incarnation == 0 {
+            return Err(invalid("shard_size and incarnation must not be 0.".to_owned()));
+        }
+        if request.epochs > MAX_EPOCH {
+            return Err(invalid(format!("epochs is {}; it may be at most {MAX_EPOCH}.", request.epochs)));
+        }
+        let stream = format!("{}/{}/", request.run, request.stream);
+        let shard = spec.shard.map_or("all".to_owned(), |shard| format!("shard-{}", shard.shard_id));
+        let name = format!("{stream}{shard}");
+        self.compare(&stream, request)?;
+        let resumed = self.ledgers.contains_key(&name);
+        if !resumed {
+            let origin = format!("{name} {} {:x}", request.worker, request.incarnation);
+            let ledger = Ledger::new(spec, request.shard_size, request.epochs, origin.as_bytes(), self.times)
+                .map_err(|error| invalid(error.to_string()))?;
+            self.ledgers.insert(name.clone(), ledger);
+        }
+        let ledger = self.ledgers.get_mut(&name).expect("it was there or has just been made");
+        if request.shard_size_required && request.shard_size != ledger.shard_size() {
+            return Err(CallError::SpecMismatch(format!(
+                "Run {:?} of stream {:?} was made with shard_size {}, and now {} is asked for. A run keeps its \
+                 shard_size: leave it out, or begin a new run.",
+                request.run,
+                request.stream,
+                ledger.shard_size(),
+                request.shard_size
+            )));
+        }
+        ledger.set_epochs(request.epochs);
+        ledger.register(&request.worker, request.incarnation, now);
+        Ok(OpenReply {
+            ledger: name,
+            spec_hash: ledger.spec_hash().to_vec(),
+            shard_size: ledger.shard_size(),
+            resumed,
+            progress: Some(ledger.progress()),
+            lease_ttl_ms: self.times.lease_ttl,
+        })
+    }
+
+    /// All ledgers of a run's stream agree in everything but the shard's number.
+    fn compare(&self, stream: &str, request: &OpenRequest) -> Result<(), CallError> {
+        let asked = request.spec.clone().unwrap_or_default();
+        for (_, ledger) in self.of_stream(stream) {
+            let mut kept = ledger.plan().spec().clone();
+            if let (Some(kept), Some(asked)) = (&mut kept.shard, &asked.shard) {
+                kept.shard_id = asked.shard_id;
+            }
+            if kept != asked {
+                return Err(CallError::SpecMismatch(format!(
+                    "Run {:?} of stream {:?} was made for something else: {}. Undo the change, or begin a new run.",
+                    request.run,
+                    request.stream,
+                    differences(&kept, &asked)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn new_run(&mut self, request: &NewRunRequest) -> Result<NewRunReply, CallError> {
+        for (what, name) in [("run", &request.run), ("stream", &request.stream)] {
+            check_name(what, name)?;
+        }
+        let stream = format!("{}/{}/", request.run, request.stream);
+        let names: Vec<String> = self.of_stream(&stream).map(|(name, _)| name.clone()).collect();
+        for name in &names {
+            if let Some(ledger) = self.ledgers.remove(name) {
+                let delete = |key| Change::Delete { key: format!("{PREFIX}{name}/{key}") };
+                self.forgotten.extend(ledger.keys().into_iter().map(delete));
+            }
+        }
+        Ok(NewRunReply { forgotten: u32::try_from(names.len()).unwrap_or(u32::MAX) })
+    }
+
+    fn of_stream<'a>(&'a self, stream: &'a str) -> impl Iterator<Item = (&'a String, &'a Ledger)> {
+        self.ledgers.range(stream.to_owned()..).take_while(move |(name, _)| name.starts_with(stream))
+    }
+}
+
+/// Names are parts of keys, divided by '/'.
+fn check_name(what: &str, name: &str) -> Result<(), CallError> {
+    if name.is_empty() || name.len() > NAME_LEN || name.contains(|c: char| c == '/' || c.is_control()) {
+        return Err(CallError::Invalid(format!(
+            "The {what} name {name:?} cannot be used: it must have 1 to {NAME_LEN} bytes, without '/' and control \
+             characters."
+        )));
+    }
+    Ok(())
+}
+
+/// A key's ledger name and document.
+fn split(key: &str) -> Option<(&str, &str)> {
+    let rest = key.strip_prefix(PREFIX)?;
+    let (end, _) = rest.match_indices('/').nth(2)?;
+    Some((&rest[..end], &rest[end + 1..]))
+}
+
+fn ledger_name(command: &Command) -> &str {
+    let caller = match command {
+        Command::Acquire(request) => &request.caller,
+        Command::Ack(request) => &request.caller,
+        Command::Nack(request) => &request.caller,
+        Command::Return(request) => &request.caller,
+        Command::Reclaim(request) => &request.caller,
+        Command::Abandon(request) => &request.caller,
+        Command::Heartbeat(request) => &request.caller,
+        Command::Restore(request) => &request.caller,
+        Command::TakeSnapshot(request) => return &request.ledger,
+        Command::Audit(request) => return &request.ledger,
+        Command::Open(_) | Command::NewRun(_) => &None,
+    };
+    caller.as_ref().map_or("", |caller| &caller.ledger)
+}

@@ -1,0 +1,200 @@
+//! Which record stands at which position of an epoch: a pure function of the spec, the same on every node.
+//!
+//! Dynamic assignment has positions 0..N. Static assignment has the positions of one shard, by DALI's bounds and
+//! rotation; with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13).
+
+use forebay_proto::v1::{LedgerSpec, StaticShard};
+
+use crate::{permutation::Permutation, spec, spec::SpecError};
+
+/// The order of every epoch.
+///
+/// ```
+/// use forebay_coordinator::Plan;
+/// use forebay_proto::v1::{LedgerSpec, StaticShard};
+/// let shard = StaticShard { shard_id: 0, num_shards: 3, stick_to_shard: false };
+/// let spec = LedgerSpec { fingerprint: vec![0; 32], records: 10, permutation: 1, shard: Some(shard), ..Default::default() };
+/// let plan = Plan::new(&spec)?;
+/// assert_eq!(plan.epoch_len(0), 3); // records 0, 1, 2
+/// assert_eq!(plan.record(2, 0), 6); // the third epoch reads the third shard
+/// # Ok::<(), forebay_coordinator::SpecError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Plan {
+    spec: LedgerSpec,
+}
+
+/// One epoch of a [`Plan`], for many questions in a row: the keys are made once.
+#[derive(Clone, Debug)]
+pub struct EpochOrder {
+    records: u64,
+    start: u64,
+    len: u64,
+    permutation: Option<Permutation>,
+}
+
+impl Plan {
+    /// The plan of a spec.
+    pub fn new(spec: &LedgerSpec) -> Result<Self, SpecError> {
+        spec::check(spec)?;
+        Ok(Self { spec: spec.clone() })
+    }
+
+    /// The spec.
+    pub const fn spec(&self) -> &LedgerSpec {
+        &self.spec
+    }
+
+    /// How many positions an epoch has; 0 for a static shard that is empty in this epoch.
+    pub fn epoch_len(&self, epoch: u64) -> u64 {
+        let (start, end) = self.bounds(epoch);
+        end - start
+    }
+
+    /// The record at a position. Positions beyond the epoch's length go on in the epoch's order and wrap at the
+    /// dataset's end.
+    pub fn record(&self, epoch: u64, position: u64) -> u64 {
+        self.epoch(epoch).record(position)
+    }
+
+    /// The position of a record, if the epoch has it.
+    pub fn position(&self, epoch: u64, record: u64) -> Option<u64> {
+        self.epoch(epoch).position(record)
+    }
+
+    /// The order of one epoch.
+    pub fn epoch(&self, epoch: u64) -> EpochOrder {
+        let (start, end) = self.bounds(epoch);
+        let spec = &self.spec;
+        let permutation =
+            spec.shuffle.then(|| Permutation::new(spec.records, spec.seed, epoch, &spec.fingerprint, "records"));
+        EpochOrder { records: spec.records, start, len: end - start, permutation }
+    }
+
+    /// Where this plan's epoch begins and ends in the whole dataset's order of that epoch.
+    fn bounds(&self, epoch: u64) -> (u64, u64) {
+        match self.spec.shard {
+            None => (0, self.spec.records),
+            Some(StaticShard { shard_id, num_shards, stick_to_shard }) => {
+                let turn = if stick_to_shard { 0 } else { epoch % u64::from(num_shards) };
+                let shard = (u64::from(shard_id) + turn) % u64::from(num_shards);
+                (self.shard_start(shard, num_shards), self.shard_start(shard + 1, num_shards))
+            }
+        }
+    }
+
+    /// floor(shard * N / n), as DALI computes it.
+    fn shard_start(&self, shard: u64, num_shards: u32) -> u64 {
+        let product = u128::from(shard) * u128::from(self.spec.records);
+        u64::try_from(product / u128::from(num_shards)).expect("shard <= num_shards, so the quotient is at most N")
+    }
+
+    /// True for a static shard that has no record in any epoch.
+    pub(crate) fn is_void(&self) -> bool {
+        self.spec.shard.is_some_and(|shard| shard.stick_to_shard) && self.epoch_len(0) == 0
+    }
+}
+
+impl EpochOrder {
+    /// How many positions the epoch has.
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// True for an epoch without positions.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// See [`Plan::record`].
+    pub fn record(&self, position: u64) -> u64 {
+        let place = (u128::from(self.start) + u128::from(position)) % u128::from(self.records);
+        let place = u64::try_from(place).expect("a remainder of a u64");
+        self.permutation.as_ref().map_or(place, |permutation| permutation.forward(place))
+    }
+
+    /// See [`Plan::position`].
+    pub fn position(&self, record: u64) -> Option<u64> {
+        if record >= self.records {
+            return None;
+        }
+        let place = self.permutation.as_ref().map_or(record, |permutation| permutation.inverse(record));
+        place.checked_sub(self.start).filter(|&position| position < self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::spec::PERMUTATION;
+
+    fn plan(records: u64, shuffle: bool, shard: Option<(u32, u32, bool)>) -> Plan {
+        let shard =
+            shard.map(|(shard_id, num_shards, stick_to_shard)| StaticShard { shard_id, num_shards, stick_to_shard });
+        let spec = LedgerSpec { fingerprint: vec![3; 32], records, shuffle, seed: 5, permutation: PERMUTATION, shard };
+        Plan::new(&spec).unwrap()
+    }
+
+    fn records(plan: &Plan, epoch: u64) -> Vec<u64> {
+        (0..plan.epoch_len(epoch)).map(|position| plan.record(epoch, position)).collect()
+    }
+
+    #[test]
+    fn rule_3_unshuffled_positions_are_record_numbers() {
+        assert_eq!(records(&plan(5, false, None), 7), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn rule_3_shuffled_epochs_have_every_record_in_another_order() {
+        let plan = plan(500, true, None);
+        assert_ne!(records(&plan, 0), records(&plan, 1));
+        for epoch in 0..3 {
+            assert_eq!(records(&plan, epoch).into_iter().collect::<BTreeSet<_>>().len(), 500);
+        }
+    }
+
+    #[test]
+    fn rule_13_shards_of_one_epoch_share_the_dataset_out_and_rotate() {
+        for (n, num_shards) in [(10, 3), (11, 3), (100, 7), (2, 5), (1, 1)] {
+            for (shuffle, epoch) in [(false, 0), (false, 4), (true, 0), (true, 9)] {
+                let whole: Vec<u64> = (0..num_shards)
+                    .flat_map(|shard_id| records(&plan(n, shuffle, Some((shard_id, num_shards, false))), epoch))
+                    .collect();
+                assert_eq!(whole.len() as u64, n);
+                assert_eq!(whole.into_iter().collect::<BTreeSet<_>>(), (0..n).collect());
+            }
+        }
+        let rotating = plan(10, false, Some((2, 3, false)));
+        assert_eq!([records(&rotating, 0), records(&rotating, 1)], [vec![6, 7, 8, 9], vec![0, 1, 2]]);
+        let sticking = plan(10, false, Some((2, 3, true)));
+        assert_eq!(records(&sticking, 1), [6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn positions_lead_back_from_records_of_the_epoch_and_from_no_other() {
+        let plan = plan(11, true, Some((1, 3, false)));
+        for epoch in 0..4 {
+            let own = records(&plan, epoch);
+            for record in 0..12 {
+                let place = own.iter().position(|&r| r == record).map(|p| p as u64);
+                assert_eq!(plan.position(epoch, record), place);
+            }
+        }
+    }
+
+    #[test]
+    fn positions_beyond_the_end_go_on_in_the_order_and_wrap() {
+        let plan = plan(10, false, Some((2, 3, true)));
+        assert_eq!([plan.record(0, 3), plan.record(0, 4), plan.record(0, 5)], [9, 0, 1]);
+    }
+
+    #[test]
+    fn six_billion_records_cost_nothing() {
+        let plan = plan(6_000_000_000, true, Some((6, 7, false)));
+        assert_eq!(plan.epoch_len(0), 857_142_858);
+        let record = plan.record(0, 857_142_857);
+        assert_eq!(plan.position(0, record), Some(857_142_857));
+    }
+}

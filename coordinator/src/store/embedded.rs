@@ -1,0 +1,83 @@
+//! Documents in one redb file on this node: the store of the embedded coordinator.
+
+use std::{
+    fs::{File, OpenOptions},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::Path,
+};
+
+use redb::{Database, Durability, ReadableDatabase, TableDefinition};
+
+use super::{Change, Store, StoreError};
+
+const DOCUMENTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("documents");
+
+/// A redb file with mode 0600, synced at each commit and locked while it is open.
+#[derive(Debug)]
+pub struct EmbeddedStore {
+    database: Database,
+    path: String,
+}
+
+impl EmbeddedStore {
+    /// Opens the file, or makes it; its folder must exist.
+    ///
+    /// An error names the file and says why: it is open in another process, not readable, or no ledger file.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let fail = |error: Box<dyn std::error::Error + Send + Sync>| {
+            StoreError::new(format!("Opening the ledger file {}", path.display()), error)
+        };
+        let file = private_file(path).map_err(|error| fail(error.into()))?;
+        let database = Database::builder().create_file(file).map_err(|error| fail(error.into()))?;
+        let mut store = Self { database, path: path.display().to_string() };
+        // An empty commit makes the table, so that `load` need not care whether it is there.
+        store.commit(&[])?;
+        Ok(store)
+    }
+
+    fn read(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, redb::Error> {
+        let table = self.database.begin_read()?.open_table(DOCUMENTS)?;
+        let mut found = Vec::new();
+        for entry in table.range(prefix..)? {
+            let (key, value) = entry?;
+            if !key.value().starts_with(prefix) {
+                break;
+            }
+            found.push((key.value().to_owned(), value.value().to_owned()));
+        }
+        Ok(found)
+    }
+
+    fn write(&self, changes: &[Change]) -> Result<(), redb::Error> {
+        let mut transaction = self.database.begin_write()?;
+        transaction.set_durability(Durability::Immediate)?;
+        {
+            let mut table = transaction.open_table(DOCUMENTS)?;
+            for change in changes {
+                match change {
+                    Change::Put { key, value } => table.insert(key.as_str(), value.as_slice())?,
+                    Change::Delete { key } => table.remove(key.as_str())?,
+                };
+            }
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+impl Store for EmbeddedStore {
+    fn load(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.read(prefix).map_err(|error| StoreError::new(format!("Reading the ledger file {}", self.path), error))
+    }
+
+    fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
+        self.write(changes).map_err(|error| StoreError::new(format!("Writing the ledger file {}", self.path), error))
+    }
+}
+
+/// The mode is set at creation and again, so that a file from a wider umask or a copy is closed to others too.
+fn private_file(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    Ok(file)
+}
