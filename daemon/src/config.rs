@@ -1,0 +1,163 @@
+//! The daemon's configuration: a TOML file, every mistake of which is reported at once. One file per section.
+
+mod control;
+mod coordinator;
+mod decode;
+mod mistake;
+mod prefetch;
+mod quantity;
+mod ring;
+pub mod stream;
+mod surroundings;
+mod table;
+mod telemetry;
+mod value;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+pub use control::Control;
+pub use coordinator::Coordinator;
+pub use decode::{Decode, default_threads};
+pub use mistake::{Mistake, Mistakes};
+pub use prefetch::Prefetch;
+pub use quantity::{ByteSize, NoSize, parse_duration};
+pub use ring::Ring;
+pub use stream::Stream;
+pub use surroundings::Surroundings;
+pub use telemetry::Metrics;
+
+use table::Table;
+
+/// The configuration, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Streams that trainers attach to by name.
+    pub streams: BTreeMap<String, Stream>,
+    /// How many batches a ring has room for.
+    pub ring: Ring,
+    /// How files are read ahead.
+    pub prefetch: Prefetch,
+    /// The decode pool and the limits of pictures.
+    pub decode: Decode,
+    /// Where ledgers are kept.
+    pub coordinator: Coordinator,
+    /// Where sockets stand.
+    pub control: Control,
+    /// Where metrics are served.
+    pub metrics: Metrics,
+    /// How long trainers may finish what they hold after SIGTERM (semantics rule 21).
+    pub drain_timeout: Duration,
+}
+
+/// Name of the stream that `forebay serve PATH` makes.
+pub const DEFAULT_STREAM: &str = "default";
+
+const HEAD: &str = r#"# Configuration of forebay serve. Every value that stands here is the default, and may be left out.
+# Sizes: "512kb", "1.5gb", "64MiB". Durations: "500ms", "5s", "10m".
+
+# How long trainers may finish what they hold after SIGTERM.
+drain_timeout = "20s"
+"#;
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            streams: BTreeMap::new(),
+            ring: Ring::default(),
+            prefetch: Prefetch::default(),
+            decode: Decode::default(),
+            coordinator: Coordinator::default(),
+            control: Control::default(),
+            metrics: Metrics::default(),
+            drain_timeout: Duration::from_secs(20),
+        }
+    }
+}
+
+impl Config {
+    /// Reads a configuration; `file_name` is for the message.
+    ///
+    /// ```
+    /// let mistakes = forebay::config::Config::parse("[ring]\ncredit = 2\n[prefetch]\nthreads = 0", "a.toml").unwrap_err();
+    /// assert_eq!(
+    ///     mistakes.to_string(),
+    ///     "There are 2 mistakes in a.toml:\n  \
+    ///        ring.credit: is no key. Did you mean \"credits\"?\n  \
+    ///        prefetch.threads: is 0; give a whole number from 1 to 1024."
+    /// );
+    /// ```
+    pub fn parse(text: &str, file_name: &str) -> Result<Self, Mistakes> {
+        let broken = |problem: String| Mistakes {
+            document: file_name.to_owned(),
+            list: vec![Mistake { key: String::new(), problem }],
+        };
+        let document: toml::Table =
+            toml::from_str(text).map_err(|error| broken(error.to_string().trim_end().to_owned()))?;
+        match serde_json::to_value(document) {
+            Ok(Value::Object(values)) => Self::from_values(&values, file_name),
+            Ok(_) => Err(broken("it is no table.".to_owned())),
+            Err(error) => Err(broken(format!("a value cannot be used: {error}."))),
+        }
+    }
+
+    /// What `forebay serve PATH` serves: one stream, [`DEFAULT_STREAM`], for training at 224 x 224, shuffled.
+    pub fn for_path(path: &str) -> Result<Self, Mistakes> {
+        let stream = json!({ "source": path, "batch_size": 256, "size": 224, "shuffle": true });
+        let values = Map::from_iter([("streams".to_owned(), json!({ DEFAULT_STREAM: stream }))]);
+        Self::from_values(&values, "the command line")
+    }
+
+    /// A commented file that parses to the defaults.
+    pub fn example() -> String {
+        [
+            HEAD,
+            stream::EXAMPLE,
+            ring::EXAMPLE,
+            prefetch::EXAMPLE,
+            decode::EXAMPLE,
+            coordinator::EXAMPLE,
+            control::EXAMPLE,
+            telemetry::EXAMPLE,
+        ]
+        .join("\n")
+    }
+
+    fn from_values(values: &Map<String, Value>, document: &str) -> Result<Self, Mistakes> {
+        let mut mistakes = Vec::new();
+        let config = Self::read(&mut Table::new(values, &mut mistakes));
+        if mistakes.is_empty() { Ok(config) } else { Err(Mistakes { document: document.to_owned(), list: mistakes }) }
+    }
+
+    fn read(table: &mut Table<'_, '_>) -> Self {
+        let drain_timeout = table.take_or("drain_timeout", Duration::from_secs(20), value::duration);
+        let ring = table.section("ring", Ring::read);
+        let config = Self {
+            streams: table.named("streams", |name, table| named_stream(name, table, &ring)).into_iter().collect(),
+            ring,
+            prefetch: table.section("prefetch", Prefetch::read),
+            decode: table.section("decode", Decode::read),
+            coordinator: table.section("coordinator", Coordinator::read),
+            control: table.section("control", Control::read),
+            metrics: table.section("metrics", Metrics::read),
+            drain_timeout,
+        };
+        table.finish();
+        config
+    }
+}
+
+/// A name travels in the ring's ATTACH message and in file names of ledgers.
+fn named_stream(name: &str, table: &mut Table<'_, '_>, ring: &Ring) -> Option<Stream> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    if name.len() > forebay_ring::NAME_LEN || !name.bytes().all(plain) || name.starts_with('.') || name.is_empty() {
+        let longest = forebay_ring::NAME_LEN;
+        table.mistake("", format!("is no name for a stream; use at most {longest} letters, digits, '-', '_' and '.'."));
+    }
+    Stream::from_table(table, ring)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+//! `[control]`: where the daemon's sockets stand, and who may use them.
+
+use std::path::PathBuf;
+
+use super::table::Table;
+use super::value::{path, text};
+
+pub(super) const EXAMPLE: &str = r#"[control]
+# Folder of the sockets (ring.sock, control.sock). Left out: /run/forebay for a service,
+# $XDG_RUNTIME_DIR/forebay for a user.
+# dir = "/run/forebay"
+# Group that may reach the sockets; a stream must name its group as well. Left out: only the daemon's own user.
+# group = "trainers"
+"#;
+
+/// The section.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Control {
+    /// Folder of the sockets; by default [`Surroundings::socket_dir`](super::Surroundings::socket_dir).
+    pub dir: Option<PathBuf>,
+    /// Group that may reach the sockets.
+    pub group: Option<String>,
+}
+
+impl Control {
+    pub(super) fn read(table: &mut Table<'_, '_>) -> Self {
+        Self { dir: table.take("dir", path), group: table.take("group", text) }
+    }
+}

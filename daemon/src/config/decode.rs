@@ -1,0 +1,95 @@
+//! `[decode]`: the shared decode pool, and the limits that every picture is held to.
+
+use std::time::Duration;
+
+use forebay_pixels::Limits;
+
+use super::quantity::ByteSize;
+use super::table::Table;
+use super::value::{duration, size, whole};
+
+pub(super) const EXAMPLE: &str = r#"[decode]
+# Threads of the decode pool. Left out: the usable cores, divided by LOCAL_WORLD_SIZE.
+# threads = 8
+# Memory for decoding; larger pictures queue for it alone.
+memory = "128mb"
+# Pictures with more pixels are refused by name, before any memory is taken.
+pixel_limit = 178956970
+# Files with more bytes are refused unread.
+byte_limit = "1gib"
+# Progressive JPEGs with more scans are refused.
+scan_limit = 500
+# Time for one picture. Left out: none.
+# time_limit = "10s"
+"#;
+
+/// The section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decode {
+    /// Threads of the pool; by default [`default_threads`].
+    pub threads: Option<usize>,
+    /// Memory for decoding.
+    pub memory: ByteSize,
+    /// Pixels of a picture.
+    pub pixel_limit: u64,
+    /// Bytes of a file.
+    pub byte_limit: ByteSize,
+    /// Scans of a progressive JPEG.
+    pub scan_limit: u32,
+    /// Time for one picture.
+    pub time_limit: Option<Duration>,
+}
+
+impl Default for Decode {
+    fn default() -> Self {
+        let Limits { pixels, bytes, scans, time } = Limits::default();
+        Self {
+            threads: None,
+            memory: ByteSize(128_000_000),
+            pixel_limit: pixels,
+            byte_limit: ByteSize(bytes),
+            scan_limit: scans,
+            time_limit: time,
+        }
+    }
+}
+
+impl Decode {
+    /// The limits as the decoder takes them.
+    pub fn limits(&self) -> Limits {
+        Limits { pixels: self.pixel_limit, bytes: self.byte_limit.0, scans: self.scan_limit, time: self.time_limit }
+    }
+
+    pub(super) fn read(table: &mut Table<'_, '_>) -> Self {
+        let default = Self::default();
+        Self {
+            threads: table.take("threads", whole(1..=1024)),
+            memory: table.take_or("memory", default.memory, size),
+            pixel_limit: table.take_or("pixel_limit", default.pixel_limit, whole(1..=u64::from(u32::MAX))),
+            byte_limit: table.take_or("byte_limit", default.byte_limit, size),
+            scan_limit: table.take_or("scan_limit", default.scan_limit, whole(1..=100_000)),
+            time_limit: table.take("time_limit", duration),
+        }
+    }
+}
+
+/// Decode threads where nothing says otherwise: the usable cores, shared by the `LOCAL_WORLD_SIZE` processes of a
+/// training job on this node (semantics rule 4).
+pub fn default_threads(cores: usize, local_world_size: Option<&str>) -> usize {
+    let processes = local_world_size.and_then(|text| text.trim().parse::<usize>().ok()).unwrap_or(1).max(1);
+    (cores / processes).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_4_threads_are_the_cores_divided_by_the_processes_of_the_job() {
+        assert_eq!(default_threads(16, None), 16);
+        assert_eq!(default_threads(16, Some("4")), 4);
+        assert_eq!(default_threads(2, Some("8")), 1);
+        assert_eq!(default_threads(16, Some("many")), 16);
+        assert_eq!(default_threads(16, Some("0")), 16);
+    }
+}

@@ -1,0 +1,39 @@
+//! What is wrong with a configuration: every mistake of it, not only the first.
+
+use std::fmt;
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Path of the key, as `streams.train.batch_size`; empty where the document itself is wrong.
+    pub key: String,
+    /// What is wrong and what is allowed, as the rest of a sentence about the key.
+    pub problem: String,
+}
+
+/// All mistakes of one document; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistakes {
+    /// The document, for people: a file name, or "the Loader's settings".
+    pub document: String,
+    /// In the order of the sections.
+    pub list: Vec<Mistake>,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.key.is_empty() { f.write_str(&self.problem) } else { write!(f, "{}: {}", self.key, self.problem) }
+    }
+}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.list.len() {
+            1 => write!(f, "There is a mistake in {}:", self.document)?,
+            count => write!(f, "There are {count} mistakes in {}:", self.document)?,
+        }
+        self.list.iter().try_for_each(|mistake| write!(f, "\n  {mistake}"))
+    }
+}
+
+impl std::error::Error for Mistakes {}

@@ -1,0 +1,132 @@
+//! Sizes and durations as people write them: `"100gb"`, `"64 MiB"`, `"5s"`, `"1.5h"`.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// A number of bytes. `kb mb gb tb` are powers of 1000, `kib mib gib tib` of 1024, in any case; a bare number or `b`
+/// is bytes.
+///
+/// ```
+/// use forebay::config::ByteSize;
+/// assert_eq!("1.5gb".parse(), Ok(ByteSize(1_500_000_000)));
+/// assert_eq!("64 MiB".parse(), Ok(ByteSize(64 << 20)));
+/// assert_eq!(ByteSize(128_000_000).to_string(), "128mb");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ByteSize(pub u64);
+
+/// A text that is no size.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("\"{0}\" is no size; write a number and b, kb, mb, gb, tb, kib, mib, gib or tib, such as \"1.5gb\"")]
+pub struct NoSize(String);
+
+const SIZE_UNITS: [(&str, u64); 10] = [
+    ("tib", 1 << 40),
+    ("gib", 1 << 30),
+    ("mib", 1 << 20),
+    ("kib", 1 << 10),
+    ("tb", 1_000_000_000_000),
+    ("gb", 1_000_000_000),
+    ("mb", 1_000_000),
+    ("kb", 1_000),
+    ("b", 1),
+    ("", 1),
+];
+
+const DURATION_UNITS: [(&str, f64); 6] =
+    [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
+
+impl FromStr for ByteSize {
+    type Err = NoSize;
+
+    fn from_str(text: &str) -> Result<Self, NoSize> {
+        let no_size = || NoSize(text.to_owned());
+        let (number, unit) = split(text);
+        let unit = unit.to_ascii_lowercase();
+        let &(_, factor) = SIZE_UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(no_size)?;
+        if let Ok(number) = number.parse::<u64>() {
+            return number.checked_mul(factor).map(Self).ok_or_else(no_size);
+        }
+        let number: f64 = number.parse().map_err(|_| no_size())?;
+        #[expect(clippy::cast_precision_loss, reason = "every factor is exact in an f64")]
+        let bytes = (number * factor as f64).round();
+        // 2^53: above it a fraction of a byte count means nothing.
+        if !(0.0..9_007_199_254_740_992.0).contains(&bytes) {
+            return Err(no_size());
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was looked at")]
+        Ok(Self(bytes as u64))
+    }
+}
+
+impl fmt::Display for ByteSize {
+    /// In the largest unit that leaves a whole number.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = SIZE_UNITS.iter().filter(|(_, factor)| self.0 != 0 && self.0.is_multiple_of(*factor));
+        let (unit, factor) = whole.max_by_key(|(name, factor)| (*factor, name.len())).unwrap_or(&("b", 1));
+        write!(f, "{}{unit}", self.0 / factor)
+    }
+}
+
+/// `"500ms"`, `"5s"`, `"10m"`, `"1.5h"`, `"2d"`; nothing where it is none.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let (number, unit) = split(text);
+    let &(_, factor) = DURATION_UNITS.iter().find(|(name, _)| *name == unit)?;
+    let number: f64 = number.parse().ok()?;
+    Duration::try_from_secs_f64(number * factor).ok()
+}
+
+/// The number in front, and the unit.
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    (&text[..end], text[end..].trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        for (text, bytes) in [
+            ("100gb", 100_000_000_000),
+            ("1.5GB", 1_500_000_000),
+            ("64MiB", 64 << 20),
+            ("64 mib", 64 << 20),
+            ("0.5kib", 512),
+            ("4096", 4096),
+            ("7b", 7),
+        ] {
+            assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
+        }
+        for text in ["", "gb", "-1gb", "1e3mb", "1..5gb", "5 parsecs", "99999999999tb", "5g"] {
+            assert!(text.parse::<ByteSize>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_size_is_written_so_that_it_reads_back() {
+        for bytes in [0, 1, 1000, 1024, 1500, 128_000_000, 1 << 30, u64::MAX] {
+            let text = ByteSize(bytes).to_string();
+            assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
+        }
+        assert_eq!(ByteSize(1 << 30).to_string(), "1gib");
+        assert_eq!(ByteSize(128_000_000).to_string(), "128mb");
+    }
+
+    #[test]
+    fn durations_are_read_as_people_write_them() {
+        for (text, millis) in
+            [("500ms", 500), ("5s", 5000), ("10m", 600_000), ("1.5h", 5_400_000), ("2 d", 172_800_000)]
+        {
+            assert_eq!(parse_duration(text), Some(Duration::from_millis(millis)), "{text}");
+        }
+        for text in ["", "5", "s", "-5s", "5 min", "1e3s", "99999999999999999999999d"] {
+            assert_eq!(parse_duration(text), None, "{text}");
+        }
+    }
+}

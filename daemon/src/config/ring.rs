@@ -1,0 +1,45 @@
+//! `[ring]`: how many batches a ring has room for.
+
+use super::quantity::ByteSize;
+use super::table::Table;
+use super::value::{size, whole};
+
+pub(super) const EXAMPLE: &str = r#"[ring]
+# Batches that one trainer may have in its hands. A stream can set its own.
+credits = 2
+# Trainers that a ring has room for; a further one gets the credits that are left. A stream can set its own.
+trainers = 2
+# Memory that the rings may take together. Left out: what the system and the control group have free.
+# memory = "8gb"
+"#;
+
+/// The section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// Batches that one trainer may have in its hands.
+    pub credits: u32,
+    /// Trainers that a ring has room for.
+    pub trainers: u32,
+    /// Memory that the rings may take together, in place of what is free.
+    pub memory: Option<ByteSize>,
+}
+
+pub(super) const CREDITS: std::ops::RangeInclusive<u32> = 1..=64;
+pub(super) const TRAINERS: std::ops::RangeInclusive<u32> = 1..=1024;
+
+impl Default for Ring {
+    fn default() -> Self {
+        Self { credits: 2, trainers: 2, memory: None }
+    }
+}
+
+impl Ring {
+    pub(super) fn read(table: &mut Table<'_, '_>) -> Self {
+        let default = Self::default();
+        Self {
+            credits: table.take_or("credits", default.credits, whole(CREDITS)),
+            trainers: table.take_or("trainers", default.trainers, whole(TRAINERS)),
+            memory: table.take("memory", size),
+        }
+    }
+}

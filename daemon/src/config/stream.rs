@@ -1,0 +1,343 @@
+//! `[streams.NAME]`, and the settings that a Loader sends: one struct and one reader for both.
+
+mod agreement;
+mod recipe;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use forebay_pixels::Recipe;
+use serde_json::{Map, Value};
+
+use super::mistake::{Mistake, Mistakes};
+use super::ring::{CREDITS, Ring, TRAINERS};
+use super::table::Table;
+use super::value::{choice, duration, flag, path, text, whole};
+use crate::source::Labels;
+
+pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches by its name: forebay.Loader("stream:train").
+# [streams.train]
+# A folder of pictures or of class folders, a .csv file, or a .txt file with one path per line.
+# source = "/data/imagenet/train"
+# Folder that a CSV's or a list's paths start from. Left out: the folder of the CSV or list.
+# root = "/data/imagenet"
+# "auto": class folders or a CSV's second column; "text": a CSV's labels are never numbers; "none": all are -1.
+# labels = "auto"
+# batch_size = 256
+# The usual training pair with shuffle, Resize(256) and CenterCrop(224) without. Or give transform.
+# size = 224
+# transform = [{ random_resized_crop = { size = 224 } }, { random_horizontal_flip = { p = 0.5 } }]
+# "uint8", "float16" or "float32"; "NHWC" or "NCHW".
+# dtype = "uint8"
+# layout = "NHWC"
+# What shows through where a picture is transparent: red, green, blue.
+# fill = [0, 0, 0]
+# shuffle = true
+# seed = 0
+# Passes over the dataset. Left out: without end.
+# epochs = 90
+# Name of the run. Left out: the one that is under way; `forebay run new train` begins another.
+# run = "august"
+# Static assignment over this many trainers, each of which names its shard. Left out: who asks gets the next batch.
+# num_shards = 8
+# stick_to_shard = false
+# pad_last_batch = true
+# "partial": the last batch shows fewer places; "fill": it repeats its last record; "drop": it is left out.
+# last_batch_policy = "partial"
+# Records per lease; fixed once the run is made. Left out: 4 batches.
+# shard_size = 1024
+# Batches that lie ready beyond those in trainers' hands.
+# prefetch_queue_depth = 2
+# Decode threads, where this stream needs other than the pool has.
+# num_threads = 8
+# "fail", "skip" or "replace", when a picture cannot be read or decoded; the record is listed in the quarantine.
+# on_error = "fail"
+# Bad records that are too many: a count, or a part of the dataset. Left out: none are.
+# max_failures = 0.01
+# Trainers, and batches that one may have in its hands. Left out: as in [ring].
+# trainers = 2
+# credits = 2
+# Group whose members may attach. Left out: only the daemon's own user.
+# group = "trainers"
+# How long the end of an epoch waits for a batch that somebody holds.
+# epoch_end_timeout = "10m"
+# A read that takes longer is a bad record.
+# read_timeout = "60s"
+"#;
+
+/// A stream's settings, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stream {
+    /// Path or URL of the dataset; nothing where a Loader sends a list of files.
+    pub source: Option<String>,
+    /// Folder that relative paths of a CSV or list start from.
+    pub root: Option<PathBuf>,
+    /// What becomes a label.
+    pub labels: Labels,
+    /// Places in a batch.
+    pub batch_size: u32,
+    /// What is done to each picture, and the form of the output.
+    pub recipe: Recipe,
+    /// The order is a permutation that differs from epoch to epoch.
+    pub shuffle: bool,
+    /// Where all random choices come from.
+    pub seed: u64,
+    /// Passes over the dataset; nothing is without end.
+    pub epochs: Option<u64>,
+    /// Name of the run.
+    pub run: Option<String>,
+    /// Who reads what.
+    pub sharding: Sharding,
+    /// What becomes of an epoch's last batch.
+    pub last_batch_policy: Policy,
+    /// Records per lease, where the user asked for a number; see [`shard_size`](Self::shard_size).
+    pub wanted_shard_size: Option<u64>,
+    /// Slots beyond those that trainers hold.
+    pub prefetch_queue_depth: u32,
+    /// Decode threads, where the user asked for a number.
+    pub num_threads: Option<usize>,
+    /// What becomes of a bad record.
+    pub on_error: OnError,
+    /// Bad records that fail the stream.
+    pub max_failures: Option<MaxFailures>,
+    /// Trainers that the ring has room for.
+    pub trainers: u32,
+    /// Batches that one trainer may have in its hands.
+    pub credits: u32,
+    /// Group whose members may attach.
+    pub group: Option<String>,
+    /// How long the end of an epoch waits for a held batch.
+    pub epoch_end_timeout: Duration,
+    /// How long one read may take.
+    pub read_timeout: Duration,
+    /// The settings as they were written, for [`agree`](Self::agree).
+    written: Map<String, Value>,
+}
+
+/// Who reads what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharding {
+    /// Who asks gets the next span.
+    Dynamic,
+    /// DALI's split and rotation (semantics rule 13).
+    Static {
+        /// Which shard; nothing in a configuration, where each trainer names its own as it attaches.
+        shard_id: Option<u32>,
+        /// How many shards.
+        num_shards: u32,
+        /// The shard is the same in every epoch.
+        stick_to_shard: bool,
+        /// Every shard has the same number of batches.
+        pad_last_batch: bool,
+    },
+}
+
+/// What becomes of an epoch's last batch (semantics rules 12 and 13).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// It repeats its last record to be full.
+    Fill,
+    /// It is left out, and counted as dropped.
+    Drop,
+    /// It shows fewer places.
+    #[default]
+    Partial,
+}
+
+/// What becomes of a bad record (semantics rule 7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// It fails the stream.
+    #[default]
+    Fail,
+    /// The next record takes its place.
+    Skip,
+    /// A copy of a good record takes its place.
+    Replace,
+}
+
+/// Bad records that are too many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaxFailures {
+    /// More than this many.
+    Count(u64),
+    /// More than this part of the dataset, 0 to 1.
+    Fraction(f64),
+}
+
+/// Where settings come from; a few keys belong to one of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writer {
+    Configuration,
+    Loader,
+}
+
+/// The document's name in [`Mistakes`].
+const LOADER: &str = "the Loader's settings";
+
+impl Stream {
+    /// Reads what a Loader sends: a JSON document with the keys of a `[streams.NAME]` table, and `files` and
+    /// `shard_id`, which only a Loader has. `ring` has the defaults of credits and trainers.
+    pub fn from_json(document: &[u8], ring: &Ring) -> Result<Self, Mistakes> {
+        let broken = |problem: String| Mistakes {
+            document: LOADER.to_owned(),
+            list: vec![Mistake { key: String::new(), problem }],
+        };
+        let written = match serde_json::from_slice(document) {
+            Ok(Value::Object(written)) => written,
+            Ok(_) => return Err(broken("they are no JSON object.".to_owned())),
+            Err(error) => return Err(broken(format!("they are no JSON: {error}."))),
+        };
+        Self::from_loader(&written, ring)
+    }
+
+    /// Records per lease: what the user asked for, else four batches.
+    pub fn shard_size(&self) -> u64 {
+        self.wanted_shard_size.unwrap_or_else(|| u64::from(self.batch_size) * 4)
+    }
+
+    /// Slots of the stream's ring.
+    pub fn slots(&self) -> u32 {
+        self.prefetch_queue_depth + self.credits * self.trainers
+    }
+
+    fn from_loader(written: &Map<String, Value>, ring: &Ring) -> Result<Self, Mistakes> {
+        let mut mistakes = Vec::new();
+        let mut table = Table::new(written, &mut mistakes);
+        let stream = Self::read(&mut table, ring, Writer::Loader);
+        table.finish();
+        match stream {
+            Some(stream) if mistakes.is_empty() => Ok(stream),
+            _ => Err(Mistakes { document: LOADER.to_owned(), list: mistakes }),
+        }
+    }
+
+    /// Reads a `[streams.NAME]` table.
+    pub(super) fn from_table(table: &mut Table<'_, '_>, ring: &Ring) -> Option<Self> {
+        Self::read(table, ring, Writer::Configuration)
+    }
+
+    /// Nothing if a key that has no default is absent or wrong; then there is a mistake.
+    fn read(table: &mut Table<'_, '_>, ring: &Ring, writer: Writer) -> Option<Self> {
+        let source = source(table, writer);
+        let batch_size = table.take("batch_size", whole(1..=1 << 20));
+        if batch_size.is_none() && !table.has("batch_size") {
+            table.mistake("batch_size", "is missing; give the number of records in a batch, such as 256.");
+        }
+        let shuffle = table.take_or("shuffle", false, flag);
+        let recipe = recipe::read(table, shuffle);
+        let stream = Self {
+            root: table.take("root", path),
+            labels: table.take_or(
+                "labels",
+                Labels::Auto,
+                choice(&[("auto", Labels::Auto), ("text", Labels::Text), ("none", Labels::None)]),
+            ),
+            batch_size: batch_size.unwrap_or(1),
+            shuffle,
+            seed: table.take_or("seed", 0, whole(0..=u64::MAX)),
+            epochs: table.take("epochs", whole(1..=u64::MAX)),
+            run: table.take("run", text),
+            sharding: sharding(table, writer),
+            last_batch_policy: table.take_or(
+                "last_batch_policy",
+                Policy::default(),
+                choice(&[("fill", Policy::Fill), ("drop", Policy::Drop), ("partial", Policy::Partial)]),
+            ),
+            wanted_shard_size: table.take("shard_size", whole(1..=1 << 32)),
+            prefetch_queue_depth: table.take_or("prefetch_queue_depth", 2, whole(1..=1024)),
+            num_threads: table.take("num_threads", whole(1..=1024)),
+            on_error: table.take_or(
+                "on_error",
+                OnError::default(),
+                choice(&[("fail", OnError::Fail), ("skip", OnError::Skip), ("replace", OnError::Replace)]),
+            ),
+            max_failures: table.take("max_failures", max_failures),
+            trainers: table.take_or("trainers", ring.trainers, whole(TRAINERS)),
+            credits: table.take_or("credits", ring.credits, whole(CREDITS)),
+            group: table.take("group", text),
+            epoch_end_timeout: table.take_or("epoch_end_timeout", Duration::from_secs(600), duration),
+            read_timeout: table.take_or("read_timeout", Duration::from_secs(60), duration),
+            written: table.values().clone(),
+            source: source?,
+            recipe: recipe?,
+        };
+        batch_size.map(|_| stream)
+    }
+}
+
+/// The dataset: `source`, or from a Loader `files = true`, whose list comes beside the settings. The outer `None` is a
+/// mistake.
+#[expect(clippy::option_option, reason = "absent and wrong are two things here, and only this file sees both")]
+fn source(table: &mut Table<'_, '_>, writer: Writer) -> Option<Option<String>> {
+    let files = match writer {
+        Writer::Loader => table.take_or("files", false, flag),
+        Writer::Configuration => false,
+    };
+    let source = table.take("source", text);
+    match (source, files) {
+        (Some(source), false) if source.starts_with("stream:") => {
+            table.mistake(
+                "source",
+                format!("is \"{source}\", but a stream cannot be the source of another; give a path."),
+            );
+            None
+        }
+        (Some(_), true) => {
+            table.mistake("source", "stands beside files; give one of the two.");
+            None
+        }
+        (Some(source), false) => Some(Some(source)),
+        (None, true) => Some(None),
+        (None, false) if table.has("source") => None,
+        (None, false) => {
+            table.mistake("source", "is missing; give the path of a folder, of a .csv file or of a .txt list.");
+            None
+        }
+    }
+}
+
+fn sharding(table: &mut Table<'_, '_>, writer: Writer) -> Sharding {
+    let num_shards = table.take("num_shards", whole(1..=1 << 20));
+    let shard_id = match writer {
+        Writer::Loader => table.take("shard_id", whole(0..=1 << 20)),
+        Writer::Configuration => None,
+    };
+    let stick_to_shard = table.take_or("stick_to_shard", false, flag);
+    let pad_last_batch = table.take_or("pad_last_batch", true, flag);
+    match (num_shards, shard_id) {
+        (Some(num_shards), Some(id)) if id >= num_shards => {
+            let last = num_shards - 1;
+            table.mistake("shard_id", format!("is {id}, but the shards of num_shards = {num_shards} are 0 to {last}."));
+        }
+        (Some(_), None) if writer == Writer::Loader && !table.has("shard_id") => {
+            table.mistake("num_shards", "stands without shard_id; give both, or none for dynamic assignment.");
+        }
+        (None, Some(_)) if !table.has("num_shards") => {
+            table.mistake("shard_id", "stands without num_shards; give both, or none for dynamic assignment.");
+        }
+        _ => {}
+    }
+    let Some(num_shards) = num_shards else {
+        let dynamic = !table.has("num_shards");
+        if dynamic && stick_to_shard {
+            table.mistake("stick_to_shard", "has a meaning only with num_shards; leave it out or give both.");
+        }
+        if dynamic && !pad_last_batch {
+            table.mistake("pad_last_batch", "has a meaning only with num_shards; last_batch_policy decides here.");
+        }
+        return Sharding::Dynamic;
+    };
+    Sharding::Static { shard_id, num_shards, stick_to_shard, pad_last_batch }
+}
+
+/// A whole number is a count, a number with a point a part.
+fn max_failures(value: &Value) -> Result<MaxFailures, String> {
+    if let Some(count) = value.as_u64() {
+        return Ok(MaxFailures::Count(count));
+    }
+    let fraction = value.as_f64().filter(|part| value.is_f64() && (0.0..=1.0).contains(part));
+    fraction
+        .map(MaxFailures::Fraction)
+        .ok_or_else(|| "a count, such as 100, or a part of the dataset from 0.0 to 1.0".to_owned())
+}

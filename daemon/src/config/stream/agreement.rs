@@ -1,0 +1,70 @@
+//! Whether what a Loader asks for agrees with the stream that it attaches to (semantics rule 26).
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::super::mistake::{Mistake, Mistakes};
+use super::super::ring::Ring;
+use super::super::table::shown;
+use super::{LOADER, Stream};
+
+/// Keys that say how the trainer attaches, not what the stream is.
+const OF_THE_TRAINER: [&str; 3] = ["source", "shard_id", "credits"];
+
+impl Stream {
+    /// Checks the settings that a Loader gives with `stream:NAME`: they may be left out, and must agree if given.
+    /// Every difference is reported. Keys that belong to the trainer (`source`, `shard_id`, `credits`) are passed over.
+    pub fn agree(&self, given: &Value) -> Result<(), Mistakes> {
+        let Value::Object(given) = given else {
+            return Err(mistakes(vec![Mistake { key: String::new(), problem: "they are no JSON object.".to_owned() }]));
+        };
+        let given = given.iter().filter(|(key, value)| !OF_THE_TRAINER.contains(&key.as_str()) && !value.is_null());
+        let list: Vec<Mistake> = given.filter_map(|(key, value)| self.difference(key, value)).collect();
+        if list.is_empty() { Ok(()) } else { Err(mistakes(list)) }
+    }
+
+    /// Puts the one key into the stream's own settings: if another stream comes out, or none, they do not agree.
+    fn difference(&self, key: &str, value: &Value) -> Option<Mistake> {
+        let mut written = self.written.clone();
+        match key {
+            "size" => written.shift_remove("transform"),
+            "transform" => written.shift_remove("size"),
+            _ => None,
+        };
+        written.insert(key.to_owned(), value.clone());
+        let ring = Ring { credits: self.credits, trainers: self.trainers, memory: None };
+        match Self::from_loader(&written, &ring) {
+            Ok(other) if self.is_same(&other) => None,
+            Err(mistakes) if mistakes.list.iter().any(|mistake| mistake.key == key) => {
+                mistakes.list.into_iter().find(|mistake| mistake.key == key)
+            }
+            _ => {
+                let own = Own(self.written.get(key));
+                let problem = format!("is {}, but the stream has {own}. Leave it out or give the same.", shown(value));
+                Some(Mistake { key: key.to_owned(), problem })
+            }
+        }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let bare = |stream: &Self| Self { written: Map::new(), ..stream.clone() };
+        bare(self) == bare(other)
+    }
+}
+
+/// The stream's own value of a key.
+struct Own<'a>(Option<&'a Value>);
+
+impl fmt::Display for Own<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(value) => f.write_str(&shown(value)),
+            None => f.write_str("the default"),
+        }
+    }
+}
+
+fn mistakes(list: Vec<Mistake>) -> Mistakes {
+    Mistakes { document: LOADER.to_owned(), list }
+}

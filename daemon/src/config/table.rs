@@ -1,0 +1,153 @@
+//! Reads the keys of one table and writes down every mistake on the way, so that all are reported at once.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use super::mistake::Mistake;
+
+/// A table whose keys are taken one by one; [`finish`](Self::finish) reports what nobody took.
+///
+/// TOML and JSON both come as [`Value`]. A key that is `null` counts as absent, so that a client may send all its
+/// keys.
+#[derive(Debug)]
+pub(super) struct Table<'v, 'm> {
+    path: String,
+    values: &'v Map<String, Value>,
+    known: Vec<&'static str>,
+    mistakes: &'m mut Vec<Mistake>,
+}
+
+/// What people write who come from elsewhere, and our key for it.
+const HABITS: [(&str, &str); 5] = [
+    ("random_shuffle", "shuffle"),
+    ("num_workers", "num_threads"),
+    ("transforms", "transform"),
+    ("drop_last", "last_batch_policy"),
+    ("path", "source"),
+];
+/// How like a known key an unknown one must be to be taken for a slip.
+const SLIP: f64 = 0.8;
+
+impl<'v, 'm> Table<'v, 'm> {
+    pub(super) fn new(values: &'v Map<String, Value>, mistakes: &'m mut Vec<Mistake>) -> Self {
+        Self { path: String::new(), values, known: Vec::new(), mistakes }
+    }
+
+    /// The table as it was written.
+    pub(super) fn values(&self) -> &'v Map<String, Value> {
+        self.values
+    }
+
+    /// The key's value, if it stands there and is right. `read` says in its error what is allowed.
+    pub(super) fn take<T>(&mut self, key: &'static str, read: impl FnOnce(&Value) -> Result<T, String>) -> Option<T> {
+        self.known.push(key);
+        let value = self.values.get(key).filter(|value| !value.is_null())?;
+        read(value).map_err(|allowed| self.mistake(key, format!("is {}; give {allowed}.", shown(value)))).ok()
+    }
+
+    /// Like [`take`](Self::take), with a default.
+    pub(super) fn take_or<T>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        read: impl FnOnce(&Value) -> Result<T, String>,
+    ) -> T {
+        self.take(key, read).unwrap_or(default)
+    }
+
+    /// Whether the key stands there, right or wrong.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.values.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    /// Reads the table under a key; an absent one is an empty one. Its unknown keys are reported.
+    pub(super) fn section<T>(&mut self, key: &'static str, read: impl FnOnce(&mut Table<'_, '_>) -> T) -> T {
+        self.known.push(key);
+        self.below(key, read)
+    }
+
+    /// Reads each table of a table of tables whose keys are names.
+    pub(super) fn named<T>(
+        &mut self,
+        key: &'static str,
+        mut read: impl FnMut(&str, &mut Table<'_, '_>) -> Option<T>,
+    ) -> Vec<(String, T)> {
+        self.known.push(key);
+        let values = self.values_below(key);
+        let path = joined(&self.path, key);
+        let mut outer = Table { path, values, known: Vec::new(), mistakes: &mut *self.mistakes };
+        let named = values.keys().filter_map(|name| {
+            let read = outer.below(name, |inner| read(name, inner))?;
+            Some((name.clone(), read))
+        });
+        named.collect()
+    }
+
+    /// Writes a mistake down.
+    pub(super) fn mistake(&mut self, key: &str, problem: impl Into<String>) {
+        self.mistakes.push(Mistake { key: joined(&self.path, key), problem: problem.into() });
+    }
+
+    fn below<T>(&mut self, key: &str, read: impl FnOnce(&mut Table<'_, '_>) -> T) -> T {
+        let values = self.values_below(key);
+        let path = joined(&self.path, key);
+        let mut table = Table { path, values, known: Vec::new(), mistakes: &mut *self.mistakes };
+        let read = read(&mut table);
+        table.finish();
+        read
+    }
+
+    fn values_below(&mut self, key: &str) -> &'v Map<String, Value> {
+        match self.values.get(key) {
+            Some(Value::Object(values)) => return values,
+            None | Some(Value::Null) => {}
+            Some(value) => self.mistake(key, format!("is {}; give a table.", shown(value))),
+        }
+        &EMPTY
+    }
+
+    /// Reports the keys that nobody took.
+    pub(super) fn finish(&mut self) {
+        let unknown: Vec<&String> = self.values.keys().filter(|key| !self.known.contains(&key.as_str())).collect();
+        for key in unknown {
+            let mut known = self.known.clone();
+            known.sort_unstable();
+            let problem = match nearest(key, &known) {
+                Some(meant) => format!("is no key. Did you mean \"{meant}\"?"),
+                None => format!("is no key. The keys here are: {}.", known.join(", ")),
+            };
+            self.mistake(key, problem);
+        }
+    }
+}
+
+static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+
+fn joined(path: &str, key: &str) -> String {
+    match (path, key) {
+        ("", key) => key.to_owned(),
+        (path, "") => path.to_owned(),
+        (path, key) => format!("{path}.{key}"),
+    }
+}
+
+/// The known key that was probably meant.
+fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let habit = HABITS.iter().find(|(theirs, _)| *theirs == key).map(|&(_, ours)| ours);
+    if let Some(ours) = habit.filter(|ours| known.contains(ours)) {
+        return Some(ours);
+    }
+    let likeness = |known: &&str| strsim::jaro_winkler(key, known);
+    let best = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) >= SLIP).then_some(best)
+}
+
+/// A value as its writer would know it again, not at full length.
+pub(super) fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,226 @@
+//! The configuration as a whole, and the settings of a Loader.
+
+use std::time::Duration;
+
+use forebay_pixels::{Dtype, Layout, Recipe, Transform};
+use serde_json::json;
+
+use super::stream::{MaxFailures, OnError, Policy, Sharding};
+use super::*;
+use crate::source::Labels;
+
+fn loader(settings: &Value) -> Result<Stream, Mistakes> {
+    Stream::from_json(settings.to_string().as_bytes(), &Ring::default())
+}
+
+fn keys(mistakes: &Mistakes) -> Vec<&str> {
+    mistakes.list.iter().map(|mistake| mistake.key.as_str()).collect()
+}
+
+fn train() -> Stream {
+    loader(&json!({ "source": "/data", "batch_size": 256, "size": 224, "shuffle": true })).unwrap()
+}
+
+#[test]
+fn an_empty_file_and_the_example_are_the_defaults() {
+    assert_eq!(Config::parse("", "empty.toml"), Ok(Config::default()));
+    assert_eq!(Config::parse(&Config::example(), "example.toml"), Ok(Config::default()));
+}
+
+#[test]
+fn every_value_that_the_example_shows_in_a_comment_is_right() {
+    let example = Config::example();
+    let shown = example.lines().map(|line| match line.strip_prefix("# ") {
+        // Of the two ways to say the same one stays a comment.
+        Some(text) if text.starts_with("transform =") || text.starts_with("socket =") => line,
+        Some(text) if text.starts_with('[') => text,
+        Some(text) if text.split_once(" = ").is_some_and(|(key, _)| !key.contains([' ', ':'])) => text,
+        _ => line,
+    });
+    let config = Config::parse(&shown.collect::<Vec<_>>().join("\n"), "example.toml").unwrap();
+    assert_eq!(config.streams["train"].epochs, Some(90));
+    assert_eq!(config.control.group.as_deref(), Some("trainers"));
+    assert_eq!(config.metrics, Metrics::Address("127.0.0.1:9464".parse().unwrap()));
+    assert_eq!(config.ring.memory, Some(ByteSize(8_000_000_000)));
+}
+
+#[test]
+fn every_mistake_is_reported_at_once_with_its_key_and_what_is_allowed() {
+    let text = r#"
+        drain_timeout = "soon"
+        [ring]
+        credit = 3
+        [prefetch]
+        budget = "lots"
+        [decode]
+        threads = 0
+        [streams.train]
+        source = "/data"
+        batch_size = -1
+        size = 224
+        transform = []
+        last_batch_policy = "keep"
+        random_shuffle = true
+        [streams."no good"]
+        [metrics]
+        socket = "/run/m.sock"
+        address = "127.0.0.1:1"
+        [unheard_of]
+    "#;
+    let mistakes = Config::parse(text, "forebay.toml").unwrap_err();
+    assert_eq!(
+        mistakes.to_string(),
+        r#"There are 14 mistakes in forebay.toml:
+  drain_timeout: is "soon"; give a duration above 0, such as "500ms", "5s", "10m" or "2h".
+  ring.credit: is no key. Did you mean "credits"?
+  streams.no good: is no name for a stream; use at most 64 letters, digits, '-', '_' and '.'.
+  streams.no good.source: is missing; give the path of a folder, of a .csv file or of a .txt list.
+  streams.no good.batch_size: is missing; give the number of records in a batch, such as 256.
+  streams.no good.size: is missing, and so is transform; give one of the two, such as size = 224.
+  streams.train.batch_size: is -1; give a whole number from 1 to 1048576.
+  streams.train.size: stands beside transform; give one of the two.
+  streams.train.last_batch_policy: is "keep"; give one of "fill", "drop", "partial".
+  streams.train.random_shuffle: is no key. Did you mean "shuffle"?
+  prefetch.budget: is "lots"; give a size above 0, such as "512kb", "1.5gb" or "64MiB".
+  decode.threads: is 0; give a whole number from 1 to 1024.
+  metrics.socket: stands beside address; give one of the two.
+  unheard_of: is no key. The keys here are: control, coordinator, decode, drain_timeout, metrics, prefetch, ring, streams."#
+    );
+}
+
+#[test]
+fn a_file_that_is_no_toml_and_a_section_that_is_no_table_are_named() {
+    let mistakes = Config::parse("[ring\ncredits = 2", "forebay.toml").unwrap_err();
+    assert!(mistakes.to_string().contains("line 1"), "{mistakes}");
+    let mistakes = Config::parse("ring = 3\nstreams = [1]", "forebay.toml").unwrap_err();
+    assert_eq!(keys(&mistakes), ["ring", "streams"]);
+}
+
+#[test]
+fn rule_4_a_stream_has_the_defaults_and_takes_credits_and_trainers_from_the_ring() {
+    let stream = train();
+    assert_eq!((stream.shard_size(), stream.wanted_shard_size), (1024, None));
+    assert_eq!((stream.credits, stream.trainers, stream.slots(), stream.seed), (2, 2, 6, 0));
+    assert_eq!(stream.recipe, Recipe::training(224).unwrap());
+    assert_eq!(stream.sharding, Sharding::Dynamic);
+    assert_eq!(stream.last_batch_policy, Policy::Partial);
+    assert_eq!((stream.on_error, stream.max_failures, stream.epochs), (OnError::Fail, None, None));
+    assert_eq!((stream.epoch_end_timeout, stream.read_timeout), (Duration::from_secs(600), Duration::from_secs(60)));
+    let text = "[ring]\ncredits = 3\n[streams.a]\nsource = 'x'\nbatch_size = 1\nsize = 8\ntrainers = 5";
+    let config = Config::parse(text, "forebay.toml").unwrap();
+    assert_eq!((config.streams["a"].credits, config.streams["a"].trainers), (3, 5));
+}
+
+#[test]
+fn a_loader_says_everything_that_a_table_can_say() {
+    let text = r#"
+        [streams.eval]
+        source = "/data/list.csv"
+        root = "/data"
+        labels = "text"
+        batch_size = 10
+        transform = [{ resize = { size = [8, 9] } }, { normalize = { mean = [0.5, 0.5, 0.5], std = [0.2, 0.2, 0.2] } }]
+        dtype = "float32"
+        layout = "NCHW"
+        seed = 7
+        epochs = 3
+        run = "a"
+        num_shards = 4
+        stick_to_shard = true
+        pad_last_batch = false
+        last_batch_policy = "fill"
+        shard_size = 20
+        prefetch_queue_depth = 3
+        num_threads = 2
+        on_error = "replace"
+        max_failures = 0.5
+        group = "g"
+        epoch_end_timeout = "1m"
+        read_timeout = "2s"
+    "#;
+    let config = Config::parse(text, "forebay.toml").unwrap();
+    let stream = &config.streams["eval"];
+    let document: toml::Table = toml::from_str(text).unwrap();
+    let mut settings = serde_json::to_value(&document["streams"]["eval"]).unwrap();
+    settings["shard_id"] = json!(3);
+    let by_loader = loader(&settings).unwrap();
+    assert_eq!(by_loader.recipe, stream.recipe);
+    assert_eq!(stream.labels, Labels::Text);
+    assert_eq!(stream.recipe.output().dtype, Dtype::Float32);
+    assert_eq!(stream.recipe.output().layout, Layout::Nchw);
+    assert!(matches!(stream.recipe.transforms(), [Transform::Resize(_), Transform::Normalize(_)]));
+    assert_eq!(stream.max_failures, Some(MaxFailures::Fraction(0.5)));
+    let sharding = |shard_id| Sharding::Static { shard_id, num_shards: 4, stick_to_shard: true, pad_last_batch: false };
+    assert_eq!((stream.sharding, by_loader.sharding), (sharding(None), sharding(Some(3))));
+    assert_eq!((stream.shard_size(), stream.slots()), (20, 7));
+}
+
+#[test]
+fn a_loader_may_send_null_for_what_it_leaves_out_and_a_list_in_place_of_a_source() {
+    let stream = loader(&json!({
+        "source": null, "files": true, "batch_size": 4, "size": 32, "transform": null, "run": null, "max_failures": 3
+    }))
+    .unwrap();
+    assert_eq!(stream.source, None);
+    assert_eq!(stream.max_failures, Some(MaxFailures::Count(3)));
+    assert_eq!(stream.recipe, Recipe::evaluation(32).unwrap());
+}
+
+#[test]
+fn wrong_settings_of_a_loader_are_all_named() {
+    let mistakes = loader(&json!({
+        "source": "stream:other", "batch_size": 4, "transform": [{ "resize": { "size": 8 } }, { "spin": {} }, 7],
+        "shard_id": 4, "num_shards": 4, "max_failures": 1.5, "labels": "some", "credits": 0
+    }))
+    .unwrap_err();
+    assert_eq!(
+        keys(&mistakes),
+        ["source", "transform[1]", "transform[2]", "labels", "shard_id", "max_failures", "credits"]
+    );
+    let mistakes = loader(&json!({ "source": "x", "files": true, "batch_size": 4, "size": 8, "shard_id": 1 }));
+    assert_eq!(keys(&mistakes.unwrap_err()), ["source", "shard_id"]);
+    let mistakes = loader(&json!({ "source": "x", "batch_size": 4, "size": 8, "pad_last_batch": false }));
+    assert_eq!(keys(&mistakes.unwrap_err()), ["pad_last_batch"]);
+    for document in ["", "[]", "{\"source\":"] {
+        let mistakes = Stream::from_json(document.as_bytes(), &Ring::default()).unwrap_err();
+        assert_eq!(keys(&mistakes), [""], "{document}");
+    }
+}
+
+#[test]
+fn rule_6_settings_without_a_fixed_output_shape_are_refused() {
+    let mistakes = loader(&json!({ "source": "x", "batch_size": 4, "transform": [{ "resize": { "size": 256 } }] }));
+    let mistakes = mistakes.unwrap_err();
+    assert_eq!(keys(&mistakes), ["transform"]);
+    assert!(mistakes.to_string().contains("center_crop"), "{mistakes}");
+}
+
+#[test]
+fn rule_26_settings_given_with_a_stream_must_agree_and_every_difference_is_named() {
+    let stream = train();
+    let agrees = json!({
+        "source": "stream:train", "batch_size": 256, "size": 224, "shuffle": true, "seed": 0, "transform": null, "credits": 1
+    });
+    assert_eq!(stream.agree(&agrees), Ok(()));
+    assert_eq!(stream.agree(&json!({})), Ok(()));
+    let pair = json!([{ "random_resized_crop": { "size": 224 } }, { "random_horizontal_flip": {} }]);
+    assert_eq!(stream.agree(&json!({ "transform": pair })), Ok(()), "the same in other words");
+
+    let differs = json!({ "batch_size": 128, "size": 192, "dtype": "float32", "sizes": 1, "num_shards": 2 });
+    let mistakes = stream.agree(&differs).unwrap_err();
+    assert_eq!(keys(&mistakes), ["batch_size", "size", "dtype", "sizes", "num_shards"]);
+    assert_eq!(mistakes.list[0].problem, "is 128, but the stream has 256. Leave it out or give the same.");
+    assert_eq!(
+        mistakes.list[2].problem,
+        "is \"float32\", but the stream has the default. Leave it out or give the same."
+    );
+}
+
+#[test]
+fn serving_a_path_is_one_stream_for_training() {
+    let config = Config::for_path("/data/train").unwrap();
+    let stream = &config.streams[DEFAULT_STREAM];
+    assert_eq!(stream.source.as_deref(), Some("/data/train"));
+    assert!(stream.shuffle);
+    assert_eq!(Config { streams: BTreeMap::new(), ..config }, Config::default());
+}

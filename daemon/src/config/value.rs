@@ -1,0 +1,70 @@
+//! Readers of single values. Each says in its error what is allowed, as the end of "give ...".
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::quantity::{ByteSize, parse_duration};
+
+pub(super) fn flag(value: &Value) -> Result<bool, String> {
+    value.as_bool().ok_or_else(|| "true or false".to_owned())
+}
+
+/// A whole number in a range.
+pub(super) fn whole<T>(range: RangeInclusive<T>) -> impl FnOnce(&Value) -> Result<T, String>
+where
+    T: TryFrom<u64> + PartialOrd + std::fmt::Display,
+{
+    move |value| {
+        let number = value.as_u64().and_then(|number| T::try_from(number).ok()).filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("a whole number from {} to {}", range.start(), range.end()))
+    }
+}
+
+pub(super) fn text(value: &Value) -> Result<String, String> {
+    match value.as_str() {
+        Some(text) if !text.is_empty() => Ok(text.to_owned()),
+        _ => Err("a text that is not empty".to_owned()),
+    }
+}
+
+pub(super) fn path(value: &Value) -> Result<PathBuf, String> {
+    match value.as_str() {
+        Some(text) if !text.is_empty() && !text.contains('\0') => Ok(PathBuf::from(text)),
+        _ => Err("a path".to_owned()),
+    }
+}
+
+/// One of a few words.
+pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl FnOnce(&Value) -> Result<T, String> {
+    move |value| {
+        let found = words.iter().find(|(word, _)| value.as_str() == Some(word));
+        found.map(|&(_, meaning)| meaning).ok_or_else(|| {
+            let words: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+            format!("one of {}", words.join(", "))
+        })
+    }
+}
+
+/// `"100gb"`, or a number of bytes.
+pub(super) fn size(value: &Value) -> Result<ByteSize, String> {
+    let size = match value {
+        Value::String(text) => text.parse().ok(),
+        value => value.as_u64().map(ByteSize),
+    };
+    size.filter(|size: &ByteSize| size.0 > 0)
+        .ok_or_else(|| "a size above 0, such as \"512kb\", \"1.5gb\" or \"64MiB\"".to_owned())
+}
+
+/// `"5s"`, or a number of seconds.
+pub(super) fn duration(value: &Value) -> Result<Duration, String> {
+    let duration = match value {
+        Value::String(text) => parse_duration(text),
+        value => value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+    };
+    duration
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "a duration above 0, such as \"500ms\", \"5s\", \"10m\" or \"2h\"".to_owned())
+}
