@@ -1,1 +1,33 @@
-//! forebay-client
+//! A trainer's side of Forebay: attach to a daemon, read batches from its ring, say what was consumed.
+//!
+//! [`Session`] is the whole of it. It maps the daemon's memory read-only, hands out [`Batch`]es as views on it, sends
+//! receipts, and takes the work up again after the daemon's death. The protocol's decisions are pure (`hold`,
+//! `receipt`, `inbox`); sockets and processes stand at the edge (`link`, `hands`, `private`).
+#![forbid(unsafe_code)]
+
+mod audit;
+mod batch;
+mod error;
+mod hands;
+mod hold;
+mod inbox;
+mod link;
+mod owner;
+mod private;
+mod receipt;
+mod session;
+mod state;
+mod target;
+mod watch;
+
+pub use audit::EpochAudit;
+pub use batch::{Batch, Decision, Keep};
+pub use error::{AttachError, Broken, CallError, NextError, Refusal};
+pub use forebay_proto::v1::StreamInfo;
+pub use forebay_ring::{Dtype, Layout, Shape, text_code};
+pub use link::default_sockets;
+pub use private::PrivateDaemon;
+pub use session::{Next, Quarantined, Session};
+pub use state::{State, StateError};
+pub use target::{Options, Shard, Target};
+pub use watch::{HeldBatch, Notice, Patient, Watch};

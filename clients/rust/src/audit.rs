@@ -1,0 +1,99 @@
+//! What became of every record of an epoch, and whether it adds up (semantics rule 24). Pure.
+
+use forebay_proto::{RecordSum, v1};
+
+/// One epoch's records by what became of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EpochAudit {
+    /// The epoch.
+    pub epoch: u64,
+    /// Acknowledged by trainers.
+    pub delivered: u64,
+    /// Left out by the last batch's policy.
+    pub dropped: u64,
+    /// Could not be read or decoded.
+    pub quarantined: u64,
+    /// Given up by `reset()`.
+    pub abandoned: u64,
+    /// Granted again after a death or an expiry: they may have been seen twice.
+    pub regranted: u64,
+    /// Every record is accounted for.
+    pub complete: bool,
+    /// Whether count and checksum over all four are those of the dataset's records, each once. None while the epoch
+    /// is not complete, and for static shards, whose records only the ledger knows: `forebay audit` tells there.
+    pub adds_up: Option<bool>,
+}
+
+impl EpochAudit {
+    /// Adds up a ledger's tallies.
+    pub(crate) fn of(reply: &v1::AuditReply) -> Vec<Self> {
+        let floor = reply.progress.map_or(0, |progress| progress.floor);
+        let whole = reply
+            .spec
+            .as_ref()
+            .filter(|spec| spec.shard.is_none())
+            .map(|spec| (0..spec.records).collect::<RecordSum>());
+        reply.epochs.iter().map(|tally| Self::of_epoch(tally, floor, whole)).collect()
+    }
+
+    fn of_epoch(tally: &v1::EpochTally, floor: u64, whole: Option<RecordSum>) -> Self {
+        let parts = [tally.delivered, tally.dropped, tally.quarantined, tally.abandoned].map(sum);
+        let mut all = RecordSum::default();
+        for part in parts {
+            all += part;
+        }
+        let [delivered, dropped, quarantined, abandoned] = parts.map(|part| part.count);
+        let complete = tally.epoch < floor;
+        Self {
+            epoch: tally.epoch,
+            delivered,
+            dropped,
+            quarantined,
+            abandoned,
+            regranted: tally.regranted,
+            complete,
+            adds_up: whole.filter(|_| complete).map(|whole| whole == all),
+        }
+    }
+}
+
+fn sum(tally: Option<v1::Tally>) -> RecordSum {
+    let tally = tally.unwrap_or_default();
+    RecordSum::from_halves(tally.count, tally.sum_high, tally.sum_low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(records: impl IntoIterator<Item = u64>) -> Option<v1::Tally> {
+        let sum: RecordSum = records.into_iter().collect();
+        let (sum_high, sum_low) = sum.halves();
+        Some(v1::Tally { count: sum.count, sum_high, sum_low })
+    }
+
+    fn reply(delivered: impl IntoIterator<Item = u64>, floor: u64) -> v1::AuditReply {
+        v1::AuditReply {
+            spec: Some(v1::LedgerSpec { records: 10, ..Default::default() }),
+            epochs: vec![v1::EpochTally { delivered: tally(delivered), quarantined: tally([9]), ..Default::default() }],
+            progress: Some(v1::Progress { floor, ..Default::default() }),
+            quarantine: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn rule_24_each_record_once_adds_up() {
+        let audit = EpochAudit::of(&reply(0..9, 1));
+        assert_eq!((audit[0].delivered, audit[0].quarantined, audit[0].adds_up), (9, 1, Some(true)));
+    }
+
+    #[test]
+    fn rule_24_one_record_twice_in_place_of_another_does_not_add_up() {
+        assert_eq!(EpochAudit::of(&reply([0, 1, 2, 3, 4, 5, 6, 7, 7], 1))[0].adds_up, Some(false));
+    }
+
+    #[test]
+    fn an_epoch_that_goes_on_is_not_judged() {
+        assert_eq!(EpochAudit::of(&reply(0..3, 0))[0].adds_up, None);
+    }
+}

@@ -1,0 +1,173 @@
+//! A batch in the trainer's hands: views on the ring's memory, and the decision what becomes of it.
+
+use std::sync::Arc;
+
+use forebay_ring::{Offer, Shape, View};
+
+use crate::error::Broken;
+use crate::hands::Hands;
+use crate::hold::Ticket;
+
+/// One batch. Its arrays are read-only memory of the ring, shared with the daemon.
+///
+/// The slot is refilled when the batch was consumed ([`ack`](Self::ack), or [`Session::next`](crate::Session::next)
+/// was called again) *and* the batch and every [`Keep`] of it are dropped. Until then the bytes stay as they are,
+/// also after the daemon's death.
+#[derive(Debug)]
+pub struct Batch {
+    offer: Offer,
+    keep: Keep,
+    decision: Decision,
+}
+
+/// Keeps a batch's memory as it is. Cheap to clone; may be dropped by any thread.
+#[derive(Clone, Debug)]
+pub struct Keep {
+    lent: Arc<Lent>,
+}
+
+/// What is to become of a batch, without a hold on its memory.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    hands: Arc<Hands>,
+    ticket: Ticket,
+    seq: u64,
+}
+
+#[derive(Debug)]
+struct Lent {
+    hands: Arc<Hands>,
+    ticket: Ticket,
+    view: Arc<View>,
+    slot: u32,
+}
+
+impl Batch {
+    pub(crate) fn new(hands: &Arc<Hands>, ticket: Ticket, view: Arc<View>, offer: Offer) -> Self {
+        let lent = Arc::new(Lent { hands: Arc::clone(hands), ticket, view, slot: offer.slot });
+        let decision = Decision { hands: Arc::clone(hands), ticket, seq: offer.seq };
+        Self { offer, keep: Keep { lent }, decision }
+    }
+
+    /// The epoch that the batch belongs to.
+    pub fn epoch(&self) -> u64 {
+        self.offer.epoch
+    }
+
+    /// Number of the batch, unique until the daemon starts again.
+    pub fn seq(&self) -> u64 {
+        self.offer.seq
+    }
+
+    /// Places that the last batch's policy shows: all, but under `partial` the first `valid` (semantics rule 6).
+    pub fn shown(&self) -> usize {
+        self.offer.shown as usize
+    }
+
+    /// Places that are this epoch's own records.
+    pub fn valid(&self) -> usize {
+        self.offer.valid as usize
+    }
+
+    /// Shape, type and axis order of the images.
+    pub fn shape(&self) -> Shape {
+        self.keep.shape()
+    }
+
+    /// Pixels of all places, in the order that [`shape`](Self::shape) gives.
+    pub fn images(&self) -> &[u8] {
+        self.keep.images()
+    }
+
+    /// Labels of all places; -1 without labels.
+    pub fn labels(&self) -> &[i64] {
+        self.keep.labels()
+    }
+
+    /// Record numbers of all places; -1 where a place has none.
+    pub fn records(&self) -> &[i64] {
+        self.keep.records()
+    }
+
+    /// For all places: 1, or 0 where a place repeats another or stands in for one.
+    pub fn mask(&self) -> &[u8] {
+        self.keep.mask()
+    }
+
+    /// A hold on the memory that outlives this value.
+    pub fn keep(&self) -> Keep {
+        self.keep.clone()
+    }
+
+    /// The right to decide that outlives this value and does not hold the memory.
+    pub fn decision(&self) -> Decision {
+        self.decision.clone()
+    }
+
+    /// Says that the batch was consumed, now rather than when the next one is asked for.
+    ///
+    /// # Errors
+    /// [`Broken::Forked`] in a forked child.
+    pub fn ack(&self) -> Result<(), Broken> {
+        self.decision.ack()
+    }
+
+    /// Gives the batch back unread: its records are delivered again, here or to another trainer.
+    ///
+    /// # Errors
+    /// [`Broken::Decided`] when it was acknowledged or given back before, [`Broken::Forked`] in a forked child.
+    pub fn reject(self) -> Result<(), Broken> {
+        self.decision.reject()
+    }
+}
+
+impl Keep {
+    /// See [`Batch::shape`].
+    pub fn shape(&self) -> Shape {
+        self.lent.view.geometry().shape()
+    }
+
+    /// See [`Batch::images`].
+    pub fn images(&self) -> &[u8] {
+        self.lent.view.images(self.lent.slot)
+    }
+
+    /// See [`Batch::labels`].
+    pub fn labels(&self) -> &[i64] {
+        self.lent.view.labels(self.lent.slot)
+    }
+
+    /// See [`Batch::records`].
+    pub fn records(&self) -> &[i64] {
+        self.lent.view.records(self.lent.slot)
+    }
+
+    /// See [`Batch::mask`].
+    pub fn mask(&self) -> &[u8] {
+        self.lent.view.mask(self.lent.slot)
+    }
+}
+
+impl Decision {
+    /// See [`Batch::ack`].
+    ///
+    /// # Errors
+    /// [`Broken::Forked`] in a forked child.
+    pub fn ack(&self) -> Result<(), Broken> {
+        self.hands.consume(self.ticket)
+    }
+
+    /// See [`Batch::reject`].
+    ///
+    /// # Errors
+    /// [`Broken::Decided`] when it was acknowledged or given back before, [`Broken::Forked`] in a forked child.
+    pub fn reject(&self) -> Result<(), Broken> {
+        if self.hands.give_back(self.ticket)? { Ok(()) } else { Err(Broken::Decided { seq: self.seq }) }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.hands.unview(self.ticket);
+    }
+}

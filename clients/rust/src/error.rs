@@ -1,0 +1,205 @@
+//! What can go wrong: one type per operation, over the causes that they share.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use forebay_ring::{BulkError, PacketError, SocketError, ViewError};
+use thiserror::Error;
+
+use crate::receipt::Misfit;
+use crate::watch::HeldBatch;
+
+/// A reason that the daemon gives, with its code (one of [`forebay_ring::text_code`]).
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// For programs.
+    pub code: u32,
+    /// For people.
+    pub message: String,
+}
+
+/// Why a session could not begin, or could not be taken up again.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AttachError {
+    /// No daemon listens where one was looked for.
+    #[error("no daemon answers on {}: {source}; start one with `forebay serve`, or name its socket with socket=", socket.display())]
+    Connect {
+        /// The socket.
+        socket: PathBuf,
+        /// What the kernel said.
+        source: SocketError,
+    },
+    /// The binary of the private daemon could not be run.
+    #[error("cannot start the private daemon {}: {source}", binary.display())]
+    Spawn {
+        /// The binary.
+        binary: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The private daemon died more often than it is started again (semantics rule 16).
+    #[error("the private daemon died {deaths} times, the last time with {cause}; its last words were:\n{words}")]
+    PrivateDied {
+        /// How often.
+        deaths: u32,
+        /// How it ended.
+        cause: String,
+        /// Last lines of its standard error.
+        words: String,
+    },
+    /// The daemon does not take this trainer.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A stream's name is longer than a packet has room for.
+    #[error("stream name {name:?} is longer than {limit} bytes")]
+    Name {
+        /// The name.
+        name: String,
+        /// Bytes that it may have.
+        limit: usize,
+    },
+    /// The daemon hung up before it had answered.
+    #[error("the daemon hung up before it had answered{words}")]
+    HungUp {
+        /// Last lines of a private daemon's standard error, or nothing.
+        words: String,
+    },
+    /// The daemon did not answer in time.
+    #[error("the daemon has not answered for {} s", waited.as_secs())]
+    Timeout {
+        /// How long this process waited.
+        waited: Duration,
+    },
+    /// See [`Broken`].
+    #[error(transparent)]
+    Broken(#[from] Broken),
+}
+
+/// Why [`Session::next`](crate::Session::next) gives no batch.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NextError {
+    /// The stream has failed; every further call says so.
+    #[error(transparent)]
+    Failed(Refusal),
+    /// An epoch waits for a batch in somebody's hands, longer than `epoch_end_timeout` (semantics rule 11).
+    #[error("{0}; it must be acknowledged, rejected, or its process ended")]
+    EpochHeld(HeldBatch),
+    /// The daemon has put this consumer out.
+    #[error("the daemon has put this trainer out: {0}; attach again")]
+    Evicted(String),
+    /// The caller holds every slot that it may (semantics rule 14).
+    #[error(
+        "views of earlier batches fill all {granted} slots that this trainer may hold; keep batch.copy() instead of \
+         the views, or ask for more credits"
+    )]
+    SlotsHeld {
+        /// Slots that the daemon grants this trainer.
+        granted: u32,
+    },
+    /// No batch came in time. Nothing is lost.
+    #[error("no batch came within {} s", waited.as_secs_f64())]
+    Timeout {
+        /// How long this process waited.
+        waited: Duration,
+    },
+    /// The daemon went away and did not come back. Batches in hand stay valid.
+    #[error("the daemon went away ({cause}) and could not be reached again: {source}")]
+    Outage {
+        /// What was seen of its end.
+        cause: String,
+        /// Why it could not be reached.
+        source: Box<AttachError>,
+    },
+    /// See [`Broken`].
+    #[error(transparent)]
+    Broken(#[from] Broken),
+}
+
+/// Why a call got no answer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The daemon could not do it.
+    #[error("{0}")]
+    Failed(String),
+    /// The daemon did not answer in time.
+    #[error("the daemon has not answered for {} s", waited.as_secs())]
+    Timeout {
+        /// How long this process waited.
+        waited: Duration,
+    },
+    /// The daemon went away before it had answered; whether it did what was asked is not known.
+    #[error("the daemon went away before it had answered ({cause})")]
+    Lost {
+        /// What was seen of its end.
+        cause: String,
+    },
+    /// The daemon went away and did not come back.
+    #[error("the daemon went away ({cause}) and could not be reached again: {source}")]
+    Outage {
+        /// What was seen of its end.
+        cause: String,
+        /// Why it could not be reached.
+        source: Box<AttachError>,
+    },
+    /// See [`Broken`].
+    #[error(transparent)]
+    Broken(#[from] Broken),
+}
+
+/// Causes that every operation shares.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Broken {
+    /// A forked child used what its parent made.
+    #[error(
+        "made in process {made_in} and used in process {used_in}, its forked child: receipts of two processes would be \
+         mixed; attach anew in the child"
+    )]
+    Forked {
+        /// Process that attached.
+        made_in: u32,
+        /// Process that asks.
+        used_in: u32,
+    },
+    /// The caller's [`Watch`](crate::Watch) gave up.
+    #[error("the wait was interrupted")]
+    Interrupted,
+    /// The daemon does not keep to the protocol.
+    #[error("the daemon does not keep to the protocol: {0}")]
+    Protocol(String),
+    /// The batch was acknowledged or given back before.
+    #[error("batch {seq} was acknowledged or given back before")]
+    Decided {
+        /// Number of the batch.
+        seq: u64,
+    },
+    /// The socket failed.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    /// Bulk data could not be made or read.
+    #[error(transparent)]
+    Bulk(#[from] BulkError),
+    /// The ring could not be mapped.
+    #[error(transparent)]
+    Ring(#[from] ViewError),
+    /// The kernel refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl From<Misfit> for Broken {
+    fn from(misfit: Misfit) -> Self {
+        Self::Protocol(misfit.to_string())
+    }
+}
+
+impl From<PacketError> for Broken {
+    fn from(error: PacketError) -> Self {
+        Self::Protocol(error.to_string())
+    }
+}

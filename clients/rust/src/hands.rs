@@ -1,0 +1,140 @@
+//! The hands of a trainer: what it holds, behind the lock that `next()` and dropped views share, and the socket that
+//! receipts go out on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use forebay_ring::{Kind, Number, Offer, Sent, Socket, packet};
+use parking_lot::Mutex;
+
+use crate::error::Broken;
+use crate::hold::{Holds, Packets, Ticket, release};
+use crate::owner::Owner;
+use crate::receipt::Receipt;
+
+/// Shared by the session and everything that was handed out.
+#[derive(Debug)]
+pub(crate) struct Hands {
+    owner: Owner,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    holds: Holds,
+    /// None once the session was closed or its daemon was lost: receipts then go nowhere.
+    socket: Option<Arc<Socket>>,
+    /// Packets that did not fit into the daemon's queue, in order.
+    waiting: VecDeque<Vec<u8>>,
+}
+
+impl Hands {
+    pub(crate) fn new(owner: Owner) -> Self {
+        let state = State { holds: Holds::default(), socket: None, waiting: VecDeque::new() };
+        Self { owner, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn owner(&self) -> Owner {
+        self.owner
+    }
+
+    /// A daemon has been attached to: receipts go there from now on.
+    pub(crate) fn connect(&self, socket: Arc<Socket>) {
+        let mut state = self.state.lock();
+        state.waiting.clear();
+        state.socket = Some(socket);
+    }
+
+    /// The daemon is lost, with every receipt that it had not got.
+    pub(crate) fn disconnect(&self) {
+        let mut state = self.state.lock();
+        state.waiting.clear();
+        state.socket = None;
+        state.holds.orphan();
+    }
+
+    pub(crate) fn take(&self, offer: Offer, receipt: Receipt) -> Ticket {
+        self.state.lock().holds.take(offer, receipt)
+    }
+
+    pub(crate) fn consume(&self, ticket: Ticket) -> Result<(), Broken> {
+        self.owner.check()?;
+        self.change(|holds| holds.consume(ticket));
+        Ok(())
+    }
+
+    /// False where the batch was decided before.
+    pub(crate) fn give_back(&self, ticket: Ticket) -> Result<bool, Broken> {
+        self.owner.check()?;
+        let mut found = false;
+        self.change(|holds| {
+            let (was_in_hand, packets) = holds.give_back(ticket);
+            found = was_in_hand;
+            packets
+        });
+        Ok(found)
+    }
+
+    /// The last view of a batch is gone. In a forked child nothing happens: the slot is still its parent's.
+    pub(crate) fn unview(&self, ticket: Ticket) {
+        if self.owner.is_here() {
+            self.change(|holds| holds.unview(ticket));
+        }
+    }
+
+    /// Reads the holds.
+    pub(crate) fn with<T>(&self, read: impl FnOnce(&Holds) -> T) -> T {
+        read(&self.state.lock().holds)
+    }
+
+    /// Changes the holds and sends what follows from it.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Holds) -> Packets) {
+        let mut state = self.state.lock();
+        let packets = change(&mut state.holds);
+        state.waiting.extend(packets);
+        state.flush();
+    }
+
+    /// Sends what had to wait; true when nothing waits any more.
+    pub(crate) fn flush(&self) -> bool {
+        let mut state = self.state.lock();
+        state.flush();
+        state.waiting.is_empty()
+    }
+
+    /// The session ends: what is in hand and what was never handed out goes back. BYE says that no view is left;
+    /// without it the daemon keeps the slots from refilling until this process ends.
+    pub(crate) fn leave(&self, unread: &[Offer]) {
+        let mut state = self.state.lock();
+        let mut packets = state.holds.leave();
+        packets.extend(unread.iter().map(|offer| release(offer, true, false)));
+        if !state.holds.viewed() {
+            packets.push(packet(&Number { kind: Kind::Bye as u32, reserved: 0, value: 0 }, &[]));
+        }
+        state.waiting.extend(packets);
+        state.flush();
+        state.socket = None;
+    }
+}
+
+impl State {
+    /// A hang-up, or a socket that fails, is seen where the session reads.
+    fn flush(&mut self) {
+        let Some(socket) = &self.socket else {
+            self.waiting.clear();
+            return;
+        };
+        while let Some(packet) = self.waiting.front() {
+            match socket.send(packet, &[]) {
+                Ok(Sent::Done) => {
+                    self.waiting.pop_front();
+                }
+                Ok(Sent::WouldBlock) => return,
+                Ok(Sent::Closed) | Err(_) => {
+                    self.waiting.clear();
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What this trainer has in its hands: every batch from its hand-out to its ACK and RELEASE.
+//!
+//! ACK says that the batch was consumed, RELEASE that no view of its slot is left (semantics rule 14). Either may
+//! come first; the slot goes back when both have. Pure: events in, packets out.
+
+use forebay_ring::{HandIn, Kind, NO_RING, Number, Offer, Release, packet};
+
+use crate::receipt::{Receipt, Sent};
+
+/// One batch that was handed out. Unique in this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+/// Every batch that was handed out and is not wholly given back.
+#[derive(Debug, Default)]
+pub(crate) struct Holds {
+    entries: Vec<Hold>,
+    tickets: u64,
+    sent: Sent,
+    /// The session ends: no further offer is wanted.
+    leaving: bool,
+}
+
+#[derive(Debug)]
+struct Hold {
+    ticket: Ticket,
+    offer: Offer,
+    receipt: Receipt,
+    stage: Stage,
+    /// A view of the slot is left.
+    viewed: bool,
+    /// The daemon that offered it has died; its slot is this process's own memory now.
+    orphaned: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Handed out, neither acked nor given back.
+    InHand,
+    /// ACK went out.
+    Consumed,
+    /// Not consumed: another trainer gets it.
+    Returned,
+}
+
+/// Packets to send, in order.
+pub(crate) type Packets = Vec<Vec<u8>>;
+
+impl Holds {
+    /// A batch is handed out.
+    pub(crate) fn take(&mut self, offer: Offer, receipt: Receipt) -> Ticket {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        self.entries.push(Hold { ticket, offer, receipt, stage: Stage::InHand, viewed: true, orphaned: false });
+        ticket
+    }
+
+    /// The batch was consumed. Nothing happens to one that was acked or given back before.
+    pub(crate) fn consume(&mut self, ticket: Ticket) -> Packets {
+        let mut packets = Packets::new();
+        if let Some(hold) = self.in_hand_mut(ticket) {
+            hold.stage = Stage::Consumed;
+            packets.extend(hold.ack());
+            let receipt = hold.receipt.clone();
+            self.sent.keep(receipt);
+        }
+        packets.extend(self.settle(ticket));
+        packets
+    }
+
+    /// Everything in hand was consumed: the next batch is asked for.
+    pub(crate) fn consume_all(&mut self) -> Packets {
+        let tickets: Vec<Ticket> = self.in_hand().map(|hold| hold.ticket).collect();
+        tickets.into_iter().flat_map(|ticket| self.consume(ticket)).collect()
+    }
+
+    /// The batch goes back unread. Returns false where it was acked or given back before.
+    pub(crate) fn give_back(&mut self, ticket: Ticket) -> (bool, Packets) {
+        let found = self.in_hand_mut(ticket).map(|hold| hold.stage = Stage::Returned).is_some();
+        (found, self.settle(ticket))
+    }
+
+    /// Everything in hand goes back unread: the caller closes, or the run was restored.
+    pub(crate) fn give_back_all(&mut self) -> Packets {
+        let tickets: Vec<Ticket> = self.in_hand().map(|hold| hold.ticket).collect();
+        tickets.into_iter().flat_map(|ticket| self.give_back(ticket).1).collect()
+    }
+
+    /// The session ends: everything in hand goes back, and no credit with it.
+    pub(crate) fn leave(&mut self) -> Packets {
+        self.leaving = true;
+        self.give_back_all()
+    }
+
+    /// The last view of the batch's slot is gone.
+    pub(crate) fn unview(&mut self, ticket: Ticket) -> Packets {
+        if let Some(hold) = self.entries.iter_mut().find(|hold| hold.ticket == ticket) {
+            hold.viewed = false;
+        }
+        self.settle(ticket)
+    }
+
+    /// The daemon has died: its slots count no more, and what is in hand is to be handed in.
+    pub(crate) fn orphan(&mut self) {
+        self.entries.retain(|hold| hold.stage == Stage::InHand);
+        for hold in &mut self.entries {
+            hold.orphaned = true;
+        }
+    }
+
+    /// What a new daemon is told (semantics rule 16).
+    pub(crate) fn hand_in(&self) -> Vec<HandIn> {
+        let consumed = self.sent.iter().flat_map(|receipt| receipt.hand_in(false));
+        let held = self.in_hand().flat_map(|hold| hold.receipt.hand_in(true));
+        consumed.chain(held).collect()
+    }
+
+    /// Receipts of what is in hand, which a snapshot counts as consumed (semantics rule 22).
+    pub(crate) fn receipts_in_hand(&self) -> impl Iterator<Item = &Receipt> {
+        self.in_hand().map(|hold| &hold.receipt)
+    }
+
+    /// An epoch is complete, its receipts durable.
+    pub(crate) fn epoch_ended(&mut self, epoch: u64) -> Packets {
+        self.sent.epoch_ended(epoch);
+        Packets::new()
+    }
+
+    /// The run went back to a snapshot: older receipts mean nothing any more.
+    pub(crate) fn forget_sent(&mut self) {
+        self.sent.clear();
+    }
+
+    /// Slots of the living daemon's rings that this process holds.
+    pub(crate) fn slots(&self) -> usize {
+        self.entries.iter().filter(|hold| !hold.orphaned).count()
+    }
+
+    /// A view of some slot of the living daemon is left.
+    pub(crate) fn viewed(&self) -> bool {
+        self.entries.iter().any(|hold| hold.viewed && !hold.orphaned)
+    }
+
+    fn in_hand(&self) -> impl Iterator<Item = &Hold> {
+        self.entries.iter().filter(|hold| hold.stage == Stage::InHand)
+    }
+
+    fn in_hand_mut(&mut self, ticket: Ticket) -> Option<&mut Hold> {
+        self.entries.iter_mut().find(|hold| hold.ticket == ticket && hold.stage == Stage::InHand)
+    }
+
+    /// Sends RELEASE, with the credit for one more offer, once the batch is decided and its last view gone.
+    fn settle(&mut self, ticket: Ticket) -> Packets {
+        let done =
+            |hold: &Hold| hold.ticket == ticket && hold.stage != Stage::InHand && (hold.orphaned || !hold.viewed);
+        let Some(place) = self.entries.iter().position(done) else { return Packets::new() };
+        let hold = self.entries.remove(place);
+        match (hold.orphaned, hold.stage) {
+            (true, Stage::Returned) => vec![release(&hold.offer, true, true)],
+            (true, _) => Packets::new(),
+            (false, stage) => {
+                let back = release(&hold.offer, stage == Stage::Returned, false);
+                if self.leaving { vec![back] } else { vec![back, credit(1)] }
+            }
+        }
+    }
+}
+
+impl Hold {
+    fn ack(&self) -> Packets {
+        let (ring, slot) = if self.orphaned { (NO_RING, 0) } else { (self.offer.ring, self.offer.slot) };
+        self.receipt.packets(ring, slot, self.offer.generation)
+    }
+}
+
+/// A slot goes back. Offers that were never handed out go back by it as well.
+pub(crate) fn release(offer: &Offer, returned: bool, orphaned: bool) -> Vec<u8> {
+    let head = Release {
+        kind: Kind::Release as u32,
+        slot: if orphaned { 0 } else { offer.slot },
+        seq: offer.seq,
+        generation: offer.generation,
+        returned: u32::from(returned),
+        ring: if orphaned { NO_RING } else { offer.ring },
+    };
+    packet(&head, &[])
+}
+
+/// That many more offers may be sent.
+pub(crate) fn credit(offers: u64) -> Vec<u8> {
+    packet(&Number { kind: Kind::Credit as u32, reserved: 0, value: offers }, &[])
+}
+
+#[cfg(test)]
+#[path = "hold/tests.rs"]
+mod tests;

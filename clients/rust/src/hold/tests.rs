@@ -1,0 +1,166 @@
+//! ACK and RELEASE in every order of events, and against a plain model.
+
+use bytemuck::{Zeroable, pod_read_unaligned};
+use forebay_ring::{Ack, Claim};
+use proptest::prelude::*;
+
+use super::*;
+
+#[derive(Debug, PartialEq, Eq)]
+enum Sent {
+    Ack { seq: u64, ring: u32 },
+    Release { seq: u64, returned: bool, ring: u32 },
+    Credit(u64),
+}
+
+fn read(packets: &[Vec<u8>]) -> Vec<Sent> {
+    let read = |packet: &Vec<u8>| {
+        let kind: u32 = pod_read_unaligned(&packet[..4]);
+        if kind == Kind::Ack as u32 {
+            let ack: Ack = pod_read_unaligned(&packet[..size_of::<Ack>()]);
+            Sent::Ack { seq: ack.seq, ring: ack.ring }
+        } else if kind == Kind::Release as u32 {
+            let release: Release = pod_read_unaligned(packet);
+            Sent::Release { seq: release.seq, returned: release.returned == 1, ring: release.ring }
+        } else {
+            Sent::Credit(pod_read_unaligned::<Number>(packet).value)
+        }
+    };
+    packets.iter().map(read).collect()
+}
+
+fn take(holds: &mut Holds, seq: u64) -> Ticket {
+    let offer = Offer { seq, epoch: 0, ring: 3, slot: 1, claims: 1, ..Offer::zeroed() };
+    let claim = Claim { lease: seq, start: 0, len: 1 };
+    holds.take(offer, Receipt::read(&offer, &[claim], &[7], &[1]).unwrap())
+}
+
+fn released(seq: u64, returned: bool) -> Sent {
+    Sent::Release { seq, returned, ring: 3 }
+}
+
+#[test]
+fn rule_14_the_slot_goes_back_when_the_batch_is_acked_and_then_unviewed() {
+    let mut holds = Holds::default();
+    let ticket = take(&mut holds, 5);
+    assert_eq!(read(&holds.consume(ticket)), [Sent::Ack { seq: 5, ring: 3 }]);
+    assert_eq!(read(&holds.unview(ticket)), [released(5, false), Sent::Credit(1)]);
+    assert_eq!(holds.slots(), 0);
+}
+
+#[test]
+fn rule_14_views_that_go_first_do_not_ack() {
+    let mut holds = Holds::default();
+    let ticket = take(&mut holds, 5);
+    assert_eq!(read(&holds.unview(ticket)), []);
+    assert_eq!(read(&holds.consume_all()), [Sent::Ack { seq: 5, ring: 3 }, released(5, false), Sent::Credit(1)]);
+}
+
+#[test]
+fn a_rejected_batch_goes_back_unread_once_nobody_looks_at_it() {
+    let mut holds = Holds::default();
+    let ticket = take(&mut holds, 5);
+    let (found, packets) = holds.give_back(ticket);
+    assert!(found && packets.is_empty());
+    assert_eq!(read(&holds.unview(ticket)), [released(5, true), Sent::Credit(1)]);
+}
+
+#[test]
+fn a_batch_is_acked_once_and_cannot_be_rejected_after() {
+    let mut holds = Holds::default();
+    let ticket = take(&mut holds, 5);
+    assert_eq!(holds.consume(ticket).len(), 1);
+    assert_eq!(holds.consume(ticket).len(), 0);
+    assert!(!holds.give_back(ticket).0);
+}
+
+#[test]
+fn rule_16_a_batch_held_over_the_daemons_death_is_handed_in_and_acked_without_a_slot() {
+    let mut holds = Holds::default();
+    let seen = take(&mut holds, 4);
+    assert_eq!(holds.consume(seen).len(), 1);
+    let ticket = take(&mut holds, 5);
+    holds.orphan();
+
+    let list: Vec<(u64, u64)> = holds.hand_in().iter().map(|item| (item.seq, item.held)).collect();
+    assert_eq!(list, [(4, 0), (5, 1)]);
+    assert_eq!(holds.slots(), 0, "the dead daemon's slots are no longer anybody's");
+    assert_eq!(read(&holds.unview(seen)), [], "the consumed batch's slot died with the daemon");
+    assert_eq!(read(&holds.consume(ticket)), [Sent::Ack { seq: 5, ring: NO_RING }]);
+    assert_eq!(read(&holds.unview(ticket)), []);
+}
+
+#[test]
+fn rule_16_a_batch_held_over_the_daemons_death_can_be_rejected() {
+    let mut holds = Holds::default();
+    let ticket = take(&mut holds, 5);
+    holds.orphan();
+    let (_, packets) = holds.give_back(ticket);
+    assert_eq!(read(&packets), [Sent::Release { seq: 5, returned: true, ring: NO_RING }]);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Take,
+    Consume(usize),
+    GiveBack(usize),
+    Unview(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        Just(Step::Take),
+        (0_usize..12).prop_map(Step::Consume),
+        (0_usize..12).prop_map(Step::GiveBack),
+        (0_usize..12).prop_map(Step::Unview),
+    ]
+}
+
+proptest! {
+    /// Whatever the order, each batch is acked or given back but not both, its RELEASE comes once and only after its
+    /// last view is gone, and each RELEASE brings one credit.
+    #[test]
+    fn every_batch_is_decided_once_and_released_once(steps in prop::collection::vec(step(), 0..80)) {
+        let mut holds = Holds::default();
+        let mut tickets = Vec::new();
+        let mut unviewed = Vec::new();
+        let mut sent = Vec::new();
+        for step in steps {
+            let packets = match step {
+                Step::Take => {
+                    tickets.push(take(&mut holds, tickets.len() as u64));
+                    unviewed.push(false);
+                    Packets::new()
+                }
+                Step::Consume(n) => tickets.get(n).map(|ticket| holds.consume(*ticket)).unwrap_or_default(),
+                Step::GiveBack(n) => tickets.get(n).map(|ticket| holds.give_back(*ticket).1).unwrap_or_default(),
+                Step::Unview(n) => {
+                    if let Some(flag) = unviewed.get_mut(n) {
+                        *flag = true;
+                    }
+                    tickets.get(n).map(|ticket| holds.unview(*ticket)).unwrap_or_default()
+                }
+            };
+            for message in read(&packets) {
+                if let Sent::Release { seq, .. } = message {
+                    prop_assert!(unviewed[usize::try_from(seq).unwrap()]);
+                }
+                sent.push(message);
+            }
+        }
+        for seq in 0..tickets.len() as u64 {
+            let acks = sent.iter().filter(|m| matches!(m, Sent::Ack { seq: s, .. } if *s == seq)).count();
+            let backs: Vec<bool> = sent.iter().filter_map(|m| match m {
+                Sent::Release { seq: s, returned, .. } if *s == seq => Some(*returned),
+                _ => None,
+            }).collect();
+            prop_assert!(acks <= 1 && backs.len() <= 1);
+            if let Some(returned) = backs.first() {
+                prop_assert_eq!(*returned, acks == 0);
+            }
+        }
+        let releases = sent.iter().filter(|m| matches!(m, Sent::Release { .. })).count();
+        prop_assert_eq!(releases, sent.iter().filter(|m| matches!(m, Sent::Credit(1))).count());
+        prop_assert_eq!(holds.slots() + releases, tickets.len());
+    }
+}

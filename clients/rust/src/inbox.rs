@@ -1,0 +1,298 @@
+//! What the daemon has said and the caller has not asked for yet, and where the caller stands among the epochs.
+//!
+//! Epochs belong to the stream, not to a trainer (semantics rule 10): the first `next()` after an epoch's end joins
+//! whatever epoch the stream is in by then. Pure: messages in, decisions out.
+
+use std::collections::VecDeque;
+
+use forebay_ring::{Held, Offer};
+
+/// Messages in the order in which the daemon sent them, and the states that outlast them.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    events: VecDeque<Event>,
+    /// Code and text of FAILED: every later `next()` says so.
+    failure: Option<(u32, String)>,
+    /// Text of EVICT: this consumer gets nothing more.
+    evicted: Option<String>,
+    held: Option<Held>,
+    answer: Option<(u64, Vec<u8>)>,
+    /// The epoch that the caller stands in.
+    epoch: u64,
+    /// The caller has asked for a batch of `epoch` and not been told its end.
+    joined: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Offer(Offer),
+    EpochEnd(u64),
+    Done,
+}
+
+/// What stands first for the caller.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Head {
+    /// A batch that may be handed out.
+    Offer(Offer),
+    /// The caller's epoch is complete.
+    EpochEnd(u64),
+    /// The stream has no further epoch.
+    Done,
+    /// A batch whose claims have passed their deadline: it waits for the daemon's word (semantics rule 19).
+    Expired,
+    /// Nothing yet.
+    Nothing,
+}
+
+impl Inbox {
+    /// Of a trainer that attached while the stream stood in this epoch.
+    pub(crate) fn new(epoch: u64) -> Self {
+        Self { events: VecDeque::new(), failure: None, evicted: None, held: None, answer: None, epoch, joined: false }
+    }
+
+    pub(crate) fn offer(&mut self, offer: Offer) {
+        self.events.push_back(Event::Offer(offer));
+    }
+
+    pub(crate) fn epoch_end(&mut self, epoch: u64) {
+        self.held = None;
+        self.events.push_back(Event::EpochEnd(epoch));
+    }
+
+    pub(crate) fn done(&mut self) {
+        self.events.push_back(Event::Done);
+    }
+
+    pub(crate) fn fail(&mut self, code: u32, text: String) {
+        self.failure = Some((code, text));
+    }
+
+    pub(crate) fn evict(&mut self, text: String) {
+        self.evicted = Some(text);
+    }
+
+    pub(crate) fn hold_up(&mut self, held: Held) {
+        self.held = Some(held);
+    }
+
+    pub(crate) fn answer(&mut self, id: u64, body: Vec<u8>) {
+        self.answer = Some((id, body));
+    }
+
+    /// Everything offered so far may be handed out until this moment.
+    pub(crate) fn renew(&mut self, deadline: u64) {
+        for event in &mut self.events {
+            if let Event::Offer(offer) = event {
+                offer.deadline = deadline;
+            }
+        }
+    }
+
+    pub(crate) fn failure(&self) -> Option<(u32, String)> {
+        self.failure.clone()
+    }
+
+    pub(crate) fn evicted(&self) -> Option<String> {
+        self.evicted.clone()
+    }
+
+    /// The latest word on who holds up the epoch, once.
+    pub(crate) fn take_held(&mut self) -> Option<Held> {
+        self.held.take()
+    }
+
+    /// The answer to this call, once. An answer to another call, which nobody waits for any more, is forgotten.
+    pub(crate) fn take_answer(&mut self, call: u64) -> Option<Vec<u8>> {
+        self.answer.take().filter(|(id, _)| *id == call).map(|(_, body)| body)
+    }
+
+    /// Joins the stream's epoch unless the caller is in the middle of one: ends that came while nobody asked are of
+    /// epochs that passed by.
+    pub(crate) fn join(&mut self) {
+        while !self.joined {
+            match self.events.front() {
+                Some(Event::EpochEnd(epoch)) => {
+                    self.epoch = self.epoch.max(epoch + 1);
+                    self.events.pop_front();
+                }
+                _ => self.joined = true,
+            }
+        }
+    }
+
+    /// Takes what stands first; `now` is on the clock of the deadlines. A stream's end stays there.
+    pub(crate) fn take(&mut self, now: u64) -> Head {
+        while let Some(event) = self.events.front().copied() {
+            match event {
+                Event::Offer(offer) if offer.deadline < now => return Head::Expired,
+                Event::Offer(offer) => {
+                    self.events.pop_front();
+                    self.epoch = offer.epoch;
+                    return Head::Offer(offer);
+                }
+                Event::EpochEnd(epoch) => {
+                    self.events.pop_front();
+                    if epoch >= self.epoch {
+                        self.epoch = epoch + 1;
+                        self.joined = false;
+                        return Head::EpochEnd(epoch);
+                    }
+                }
+                Event::Done => {
+                    self.joined = false;
+                    return Head::Done;
+                }
+            }
+        }
+        Head::Nothing
+    }
+
+    /// Offers that wait, in order, taken out: the run was restored, or the caller closes.
+    pub(crate) fn take_offers(&mut self) -> Vec<Offer> {
+        let mut offers = Vec::new();
+        self.events.retain(|event| match event {
+            Event::Offer(offer) => {
+                offers.push(*offer);
+                false
+            }
+            Event::EpochEnd(_) | Event::Done => true,
+        });
+        offers
+    }
+
+    /// The run goes on from another place: the next batch says in which epoch.
+    pub(crate) fn restart(&mut self) {
+        *self = Self::new(0);
+    }
+
+    /// The caller has begun the epoch that it stands in.
+    pub(crate) fn is_within_epoch(&self) -> bool {
+        self.joined
+    }
+
+    /// The caller has ended its epoch itself: the word of its end, which may still come, is no news.
+    pub(crate) fn skip_epoch(&mut self) {
+        self.epoch += 1;
+        self.joined = false;
+    }
+
+    /// A new daemon has taken over and stands in this epoch. What the old one offered is void; an end that it did
+    /// not live to tell is told now.
+    pub(crate) fn take_over(&mut self, epoch: u64) {
+        self.events.retain(|event| matches!(event, Event::EpochEnd(_)));
+        self.failure = None;
+        self.held = None;
+        self.answer = None;
+        let told = self.events.iter().fold(self.epoch, |told, event| match event {
+            Event::EpochEnd(ended) => told.max(ended + 1),
+            Event::Offer(_) | Event::Done => told,
+        });
+        if epoch > told {
+            self.events.push_back(Event::EpochEnd(epoch - 1));
+        }
+    }
+
+    /// An offer waits to be handed out.
+    pub(crate) fn has_offer(&self) -> bool {
+        self.events.iter().any(|event| matches!(event, Event::Offer(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytemuck::Zeroable;
+
+    use super::*;
+
+    fn offer(seq: u64, epoch: u64) -> Offer {
+        Offer { seq, epoch, deadline: u64::MAX, ..Offer::zeroed() }
+    }
+
+    /// One line per thing that the caller is told, until nothing is left or the stream is done.
+    fn told(inbox: &mut Inbox) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            inbox.join();
+            match inbox.take(0) {
+                Head::Offer(offer) => lines.push(format!("batch {}", offer.seq)),
+                Head::EpochEnd(epoch) => lines.push(format!("end {epoch}")),
+                Head::Done => {
+                    lines.push("done".to_owned());
+                    return lines;
+                }
+                Head::Expired | Head::Nothing => return lines,
+            }
+        }
+    }
+
+    #[test]
+    fn batches_and_ends_come_in_the_order_of_the_wire() {
+        let mut inbox = Inbox::new(0);
+        inbox.offer(offer(1, 0));
+        inbox.epoch_end(0);
+        inbox.offer(offer(2, 1));
+        inbox.epoch_end(1);
+        inbox.done();
+        assert_eq!(told(&mut inbox), ["batch 1", "end 0", "batch 2", "end 1", "done"]);
+        assert_eq!(told(&mut inbox), ["done"], "a stream that is done stays done");
+    }
+
+    #[test]
+    fn rule_10_epochs_that_ended_while_nobody_asked_pass_by() {
+        let mut inbox = Inbox::new(0);
+        inbox.epoch_end(0);
+        inbox.epoch_end(1);
+        inbox.offer(offer(9, 2));
+        assert_eq!(told(&mut inbox), ["batch 9"]);
+    }
+
+    #[test]
+    fn rule_10_leaving_a_loop_early_does_not_leave_its_epoch() {
+        let mut inbox = Inbox::new(0);
+        inbox.join();
+        inbox.offer(offer(1, 0));
+        assert!(matches!(inbox.take(0), Head::Offer(_)));
+        inbox.epoch_end(0);
+        assert_eq!(told(&mut inbox), ["end 0"], "the second loop is told that its epoch has ended");
+    }
+
+    #[test]
+    fn rule_19_a_batch_past_its_deadline_waits_for_a_renewal() {
+        let mut inbox = Inbox::new(0);
+        inbox.offer(Offer { deadline: 100, ..offer(1, 0) });
+        assert!(matches!(inbox.take(101), Head::Expired));
+        inbox.renew(200);
+        assert!(matches!(inbox.take(101), Head::Offer(_)));
+    }
+
+    #[test]
+    fn rule_16_offers_of_a_dead_daemon_are_void_but_ends_that_it_told_stand() {
+        let mut inbox = Inbox::new(0);
+        inbox.join();
+        inbox.epoch_end(0);
+        inbox.offer(offer(5, 1));
+        inbox.take_over(1);
+        inbox.offer(offer(1, 1));
+        assert_eq!(told(&mut inbox), ["end 0", "batch 1"]);
+    }
+
+    #[test]
+    fn rule_16_an_end_that_the_dead_daemon_did_not_live_to_tell_is_told() {
+        let mut inbox = Inbox::new(3);
+        inbox.join();
+        inbox.offer(offer(5, 3));
+        assert!(matches!(inbox.take(0), Head::Offer(_)));
+        inbox.take_over(4);
+        assert_eq!(told(&mut inbox), ["end 3"]);
+    }
+
+    #[test]
+    fn answers_to_calls_that_were_given_up_are_forgotten() {
+        let mut inbox = Inbox::new(0);
+        inbox.answer(1, b"late".to_vec());
+        assert_eq!(inbox.take_answer(2), None);
+        inbox.answer(2, b"right".to_vec());
+        assert_eq!(inbox.take_answer(2), Some(b"right".to_vec()));
+    }
+}

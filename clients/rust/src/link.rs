@@ -1,0 +1,242 @@
+//! The edge to the daemon: dial, shake hands, and read whole messages.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use forebay_proto::v1::StreamInfo;
+use forebay_ring::{
+    Attach, Body, Bulk, HandIn, Kind, Message, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View, Welcome,
+    attach_flags, find_socket_dir, packet,
+};
+use prost::Message as _;
+
+use crate::error::{AttachError, Broken, Refusal};
+use crate::target::{Options, Target};
+use crate::watch::{SLICE, Watch};
+
+/// Longest `StreamInfo` or `CallReply`: class names and quarantine lists fit, a mistake does not fill the memory.
+const BODY_LIMIT: u64 = 1 << 30;
+/// Socket of a daemon that serves the whole machine.
+const SERVICE_SOCKET: &str = "/run/forebay/forebay.sock";
+
+/// A daemon that has accepted this trainer.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) socket: Arc<Socket>,
+    pub(crate) welcome: Welcome,
+    pub(crate) view: Arc<View>,
+    pub(crate) info: StreamInfo,
+}
+
+/// What a look at the socket found.
+pub(crate) enum Arrival<'a> {
+    Message(Message<'a>),
+    Nothing,
+    HungUp,
+}
+
+/// The end of one wait, which has slices and a caller that may give up.
+pub(crate) struct Patience<'a> {
+    watch: &'a mut dyn Watch,
+    began: Instant,
+    timeout: Option<Duration>,
+}
+
+/// Why a wait goes on no further.
+pub(crate) enum Impatience {
+    Interrupted,
+    TimedOut(Duration),
+}
+
+/// What a resuming trainer tells: the incarnation that it knew, and what it has of it.
+pub(crate) struct Resume {
+    pub(crate) incarnation: u64,
+    pub(crate) list: Vec<HandIn>,
+}
+
+impl<'a> Patience<'a> {
+    pub(crate) fn new(watch: &'a mut dyn Watch, timeout: Option<Duration>) -> Self {
+        Self { watch, began: Instant::now(), timeout }
+    }
+
+    pub(crate) fn watch(&mut self) -> &mut dyn Watch {
+        self.watch
+    }
+
+    pub(crate) fn waited(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Time that is left; None without a timeout.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        self.timeout.map(|timeout| timeout.saturating_sub(self.waited()))
+    }
+
+    /// How long the next slice may be, or that it is enough.
+    pub(crate) fn slice(&mut self) -> Result<Duration, Impatience> {
+        if !self.watch.keep_waiting() {
+            return Err(Impatience::Interrupted);
+        }
+        let waited = self.waited();
+        match self.timeout {
+            Some(timeout) if waited >= timeout => Err(Impatience::TimedOut(timeout)),
+            Some(timeout) => Ok(SLICE.min(timeout.saturating_sub(waited))),
+            None => Ok(SLICE),
+        }
+    }
+}
+
+impl From<Impatience> for AttachError {
+    fn from(impatience: Impatience) -> Self {
+        match impatience {
+            Impatience::Interrupted => Self::Broken(Broken::Interrupted),
+            Impatience::TimedOut(waited) => Self::Timeout { waited },
+        }
+    }
+}
+
+/// Sockets of daemons that this user may mean: its own, then the machine's.
+pub fn default_sockets() -> Vec<PathBuf> {
+    let own = find_socket_dir(std::env::var_os("XDG_RUNTIME_DIR").as_deref());
+    let service = PathBuf::from(SERVICE_SOCKET);
+    own.map(|folder| folder.join("forebay.sock")).into_iter().chain([service]).collect()
+}
+
+/// Takes one message, if there is one.
+pub(crate) fn receive<'b>(socket: &Socket, buffer: &'b mut [u8]) -> Result<Arrival<'b>, Broken> {
+    match socket.recv(buffer)? {
+        Received::Packet { len, fds } => Ok(Arrival::Message(Message::parse(&buffer[..len], fds)?)),
+        Received::WouldBlock => Ok(Arrival::Nothing),
+        Received::Closed => Ok(Arrival::HungUp),
+    }
+}
+
+/// Protobuf bytes of an answer, wherever they stand.
+pub(crate) fn body(body: Body<'_>) -> Result<Vec<u8>, Broken> {
+    match body {
+        Body::Inline(bytes) => Ok(bytes.to_vec()),
+        Body::Bulk(fd) => read_bulk(fd),
+    }
+}
+
+/// Attaches. A private daemon that dies meanwhile is started again until it has died too often.
+pub(crate) fn attach(
+    target: &Target,
+    options: &Options,
+    resume: Option<&Resume>,
+    patience: &mut Patience<'_>,
+) -> Result<Link, AttachError> {
+    loop {
+        match (dial(target).and_then(|socket| shake_hands(socket, target, options, resume, patience)), target) {
+            (Err(AttachError::HungUp { .. }), Target::Private { .. }) => {}
+            (attached, _) => return attached,
+        }
+    }
+}
+
+fn dial(target: &Target) -> Result<Socket, AttachError> {
+    let sockets = match target {
+        Target::Private { daemon, .. } => return daemon.connect(),
+        Target::Stream { socket: Some(socket), .. } => vec![socket.clone()],
+        Target::Stream { socket: None, .. } => default_sockets(),
+    };
+    let mut first = None;
+    for socket in sockets {
+        match Socket::connect(&socket) {
+            Ok(connected) => return Ok(connected),
+            Err(source) => first = first.or(Some(AttachError::Connect { socket, source })),
+        }
+    }
+    Err(first.expect("there is always a socket to try"))
+}
+
+fn shake_hands(
+    socket: Socket,
+    target: &Target,
+    options: &Options,
+    resume: Option<&Resume>,
+    patience: &mut Patience<'_>,
+) -> Result<Link, AttachError> {
+    let (name, settings, files) = match target {
+        Target::Private { settings, files, .. } => ("", Some(settings.as_str()), files.as_deref()),
+        Target::Stream { name, settings, .. } => (name.as_str(), settings.as_deref(), None),
+    };
+    let bulks = [
+        (attach_flags::SETTINGS, settings.map(str::as_bytes)),
+        (attach_flags::FILES, files),
+        (attach_flags::RESUME, resume.map(|resume| bytemuck::cast_slice(&resume.list))),
+    ];
+    let mut flags = 0;
+    let mut fds = Vec::new();
+    for (flag, bytes) in bulks {
+        if let Some(bytes) = bytes {
+            flags |= flag;
+            fds.push(Bulk::write(bytes).map_err(Broken::from)?.into_fd());
+        }
+    }
+    let head = Attach {
+        kind: Kind::Attach as u32,
+        protocol: PROTOCOL,
+        flags,
+        credits: options.credits,
+        name: Attach::pad_name(name).ok_or_else(|| AttachError::Name { name: name.to_owned(), limit: NAME_LEN })?,
+        shard_id: options.shard.map_or(0, |shard| shard.id),
+        num_shards: options.shard.map_or(0, |shard| shard.count),
+        incarnation: resume.map_or(0, |resume| resume.incarnation),
+    };
+    send(&socket, &packet(&head, &[]), &fds, patience)?;
+    let mut buffer = vec![0; PACKET_LEN];
+    loop {
+        match receive(&socket, &mut buffer)? {
+            Arrival::Message(Message::Welcome { head, ring, info }) => {
+                let info = read_bulk(info)?;
+                let info = StreamInfo::decode(info.as_slice()).map_err(|error| Broken::Protocol(error.to_string()))?;
+                let view = Arc::new(View::map(ring, head.incarnation, head.ring).map_err(Broken::from)?);
+                return Ok(Link { socket: Arc::new(socket), welcome: head, view, info });
+            }
+            Arrival::Message(Message::Refused(code, text)) => {
+                return Err(Refusal { code, message: text.to_owned() }.into());
+            }
+            Arrival::Message(other) => {
+                return Err(Broken::Protocol(format!("{other:?} came in answer to ATTACH")).into());
+            }
+            Arrival::HungUp => return Err(hung_up(target)),
+            Arrival::Nothing => {
+                socket.wait(Some(patience.slice()?)).map_err(Broken::from)?;
+            }
+        }
+    }
+}
+
+/// Sends a packet with descriptors, waiting for room in the daemon's queue.
+pub(crate) fn send(socket: &Socket, packet: &[u8], fds: &[OwnedFd], patience: &mut Patience<'_>) -> Result<(), Broken> {
+    let fds: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();
+    loop {
+        match socket.send(packet, &fds)? {
+            // A hang-up is seen where the answer is read.
+            Sent::Done | Sent::Closed => return Ok(()),
+            Sent::WouldBlock => pause_for_room(socket, patience)?,
+        }
+    }
+}
+
+/// The daemon's queue empties without a word: a short wait, which also ends when the daemon says something.
+pub(crate) fn pause_for_room(socket: &Socket, patience: &mut Patience<'_>) -> Result<(), Broken> {
+    let slice = patience.slice().map_err(|_| Broken::Interrupted)?;
+    socket.wait(Some(slice.min(Duration::from_millis(1))))?;
+    Ok(())
+}
+
+fn hung_up(target: &Target) -> AttachError {
+    let words = match target {
+        Target::Private { daemon, .. } => daemon.last_words(),
+        Target::Stream { .. } => String::new(),
+    };
+    AttachError::HungUp { words }
+}
+
+fn read_bulk(fd: OwnedFd) -> Result<Vec<u8>, Broken> {
+    Ok(Bulk::accept(fd)?.read(BODY_LIMIT)?)
+}

@@ -1,0 +1,265 @@
+//! The daemon of this process: started at need, shared by all its sessions, gone with it.
+//!
+//! It runs as a child with one end of a socket pair as its standard input. Each session sends it one end of a
+//! further pair. It ends when that socket hangs up or when its parent has died. A daemon that died is started again,
+//! at most three times (semantics rule 16).
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use forebay_ring::{Kind, Number, Sent, Socket};
+use parking_lot::Mutex;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::error::{AttachError, Broken};
+use crate::owner::Owner;
+
+/// Times that a private daemon is started again.
+const RESTARTS: u32 = 3;
+/// Lines of its standard error that an error message shows.
+const WORDS: usize = 20;
+/// How long it may take to end when this process lets go of it.
+const FAREWELL: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
+
+/// A daemon that belongs to this process.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use forebay_client::PrivateDaemon;
+///
+/// let daemon = Arc::new(PrivateDaemon::new("/usr/bin/forebay"));
+/// // Every session of this process with `Target::Private { daemon: daemon.clone(), .. }` shares it.
+/// ```
+#[derive(Debug)]
+pub struct PrivateDaemon {
+    owner: Owner,
+    binary: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    running: Option<Running>,
+    deaths: u32,
+    /// How the last one ended.
+    cause: String,
+    words: Words,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    socket: Socket,
+    reader: JoinHandle<()>,
+}
+
+/// Last lines of the daemon's standard error.
+#[derive(Clone, Debug, Default)]
+struct Words {
+    lines: Arc<Mutex<VecDeque<String>>>,
+}
+
+impl PrivateDaemon {
+    /// Names the binary; it is run when the first session attaches.
+    pub fn new(binary: impl Into<PathBuf>) -> Self {
+        Self { owner: Owner::this_process(), binary: binary.into(), state: Mutex::new(State::default()) }
+    }
+
+    /// True in the process that made it, false in its forked children.
+    pub fn is_of_this_process(&self) -> bool {
+        self.owner.is_here()
+    }
+
+    /// A socket to the daemon, which is started, or started again, where it does not run.
+    pub(crate) fn connect(&self) -> Result<Socket, AttachError> {
+        self.owner.check()?;
+        let mut state = self.state.lock();
+        loop {
+            state.bury_if_dead()?;
+            let running = state.start(&self.binary)?;
+            let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
+            let connect = Number { kind: Kind::Connect as u32, reserved: 0, value: 0 };
+            let sent = running.socket.send(bytemuck::bytes_of(&connect), &[theirs.as_fd()]);
+            match sent.map_err(Broken::from)? {
+                Sent::Done => return Ok(ours),
+                Sent::WouldBlock => {
+                    return Err(Broken::Protocol("it does not read its parent's socket".to_owned()).into());
+                }
+                Sent::Closed => state.bury()?,
+            }
+        }
+    }
+
+    /// Last lines that the daemon wrote, for messages; empty or begun by a line break.
+    pub(crate) fn last_words(&self) -> String {
+        let words = self.state.lock().words.text();
+        if words.is_empty() { words } else { format!("; its last words were:\n{words}") }
+    }
+
+    /// Process number of the running daemon.
+    pub fn pid(&self) -> Option<u32> {
+        self.state.lock().running.as_ref().map(|running| running.child.id())
+    }
+}
+
+impl State {
+    fn start(&mut self, binary: &Path) -> Result<&Running, AttachError> {
+        if self.running.is_none() {
+            if self.deaths > RESTARTS {
+                let (deaths, cause, words) = (self.deaths, self.cause.clone(), self.words.text());
+                return Err(AttachError::PrivateDied { deaths, cause, words });
+            }
+            self.words = Words::default();
+            self.running = Some(Running::spawn(binary, self.words.clone())?);
+        }
+        Ok(self.running.as_ref().expect("it was started just above"))
+    }
+
+    fn bury_if_dead(&mut self) -> Result<(), AttachError> {
+        let exited = match &mut self.running {
+            Some(running) => running.child.try_wait().map_err(Broken::from)?.is_some(),
+            None => false,
+        };
+        if exited { self.bury() } else { Ok(()) }
+    }
+
+    /// Makes sure that the daemon is gone and notes how it ended.
+    fn bury(&mut self) -> Result<(), AttachError> {
+        let Some(Running { mut child, socket, reader }) = self.running.take() else { return Ok(()) };
+        drop(socket);
+        // It has hung up: whatever it still does, it serves nobody.
+        child.kill().map_err(Broken::from)?;
+        let status = child.wait().map_err(Broken::from)?;
+        // The thread ends with the pipe that it reads.
+        let _ended = reader.join();
+        self.deaths += 1;
+        self.cause = status.to_string();
+        Ok(())
+    }
+}
+
+impl Running {
+    fn spawn(binary: &Path, words: Words) -> Result<Self, AttachError> {
+        let at = |source| AttachError::Spawn { binary: binary.to_path_buf(), source };
+        let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
+        let mut child = Command::new(binary)
+            .args(["serve", "--private", "--socket-fd", "0"])
+            .stdin(theirs.into_fd())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            // A Ctrl-C is for the trainer, which ends its daemon itself.
+            .process_group(0)
+            .spawn()
+            .map_err(at)?;
+        let stderr = child.stderr.take().expect("its standard error was asked for as a pipe");
+        let reader = std::thread::Builder::new()
+            .name("forebay-stderr".to_owned())
+            .spawn(move || words.read(stderr))
+            .map_err(at)?;
+        Ok(Self { child, socket: ours, reader })
+    }
+
+    /// Lets go of the daemon and waits for its end.
+    fn end(self) -> io::Result<()> {
+        let Self { mut child, socket, reader } = self;
+        drop(socket);
+        let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+        let ended = poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&FAREWELL))?;
+        if ended == 0 {
+            child.kill()?;
+        }
+        child.wait()?;
+        let _ended = reader.join();
+        Ok(())
+    }
+}
+
+impl Words {
+    /// Passes every line on to this process's standard error and remembers the last ones.
+    fn read(&self, from: ChildStderr) {
+        for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line).into_owned();
+            // Where this process has no standard error, nobody misses the line.
+            let _written = writeln!(io::stderr(), "{line}");
+            let mut lines = self.lines.lock();
+            if lines.len() == WORDS {
+                lines.pop_front();
+            }
+            lines.push_back(line);
+        }
+    }
+
+    fn text(&self) -> String {
+        let lines: Vec<String> = self.lines.lock().iter().cloned().collect();
+        lines.join("\n")
+    }
+}
+
+impl Drop for PrivateDaemon {
+    fn drop(&mut self) {
+        if !self.owner.is_here() {
+            return;
+        }
+        if let Some(running) = self.state.get_mut().running.take() {
+            // Nothing is left to do about a child that cannot be waited for.
+            let _ended = running.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn script(folder: &tempfile::TempDir, text: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let path = folder.path().join("daemon");
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        path
+    }
+
+    /// Blocks until the daemon at the other end is gone.
+    fn wait_for_end(socket: &Socket) {
+        while !socket.wait(Some(Duration::from_secs(10))).unwrap().hung_up {}
+    }
+
+    #[test]
+    fn rule_16_a_private_daemon_is_started_again_three_times_and_then_its_words_are_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = PrivateDaemon::new(script(&folder, "echo out of luck >&2; exit 7"));
+        for _ in 0..=RESTARTS {
+            wait_for_end(&daemon.connect().unwrap());
+        }
+        let error = daemon.connect().unwrap_err().to_string();
+        assert!(error.contains("died 4 times") && error.contains("out of luck"), "{error}");
+    }
+
+    #[test]
+    fn sessions_share_one_process_which_ends_with_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = PrivateDaemon::new(script(&folder, "cat"));
+        let first = daemon.connect().unwrap();
+        let pid = daemon.pid();
+        let second = daemon.connect().unwrap();
+        assert_eq!(daemon.pid(), pid);
+        drop(daemon);
+        wait_for_end(&first);
+        wait_for_end(&second);
+    }
+
+    #[test]
+    fn a_binary_that_is_not_there_is_named() {
+        let error = PrivateDaemon::new("/nowhere/forebay").connect().unwrap_err().to_string();
+        assert!(error.contains("/nowhere/forebay"), "{error}");
+    }
+}

@@ -1,0 +1,222 @@
+//! What a trainer saw of one batch: each claim with the count and sum of the record numbers that stood in the slot.
+//!
+//! A receipt is read when the batch is handed out, so that it outlives the slot. It becomes the ACK packets, the
+//! hand-in after a daemon's death, and the ledger items of a snapshot. Pure.
+
+use std::collections::VecDeque;
+
+use bytemuck::Zeroable;
+use forebay_proto::{RecordSum, v1};
+use forebay_ring::{Ack, Claim, ClaimSum, HandIn, Kind, Offer, SUMS_PER_ACK};
+use thiserror::Error;
+
+/// Batches whose receipts are kept for a daemon that dies before it made them durable. A daemon forwards receipts at
+/// least every 200 ms, so this covers 20,000 batches a second; `EPOCH_END` clears them earlier.
+const KEPT: usize = 4096;
+
+/// The claims of one batch and what the trainer saw of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Receipt {
+    pub(crate) seq: u64,
+    pub(crate) epoch: u64,
+    claims: Vec<(Claim, RecordSum)>,
+}
+
+/// Receipts that the daemon has been sent and may not have made durable yet, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    receipts: VecDeque<Receipt>,
+}
+
+/// A slot whose claims, mask and record numbers contradict one another.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "batch {seq} of epoch {epoch} contradicts itself: its claims cover {claimed} places, its mask shows {own} of this \
+     epoch's own, and {nameless} of those have no record number; this is a fault of the daemon, please report it"
+)]
+pub(crate) struct Misfit {
+    seq: u64,
+    epoch: u64,
+    claimed: u64,
+    own: u64,
+    nameless: u64,
+}
+
+impl Receipt {
+    /// Reads what stands in the slot: the first claim is for the first `len` places whose mask is set, and so on.
+    pub(crate) fn read(offer: &Offer, claims: &[Claim], records: &[i64], mask: &[u8]) -> Result<Self, Misfit> {
+        let own = || records.iter().zip(mask).filter(|(_, own)| **own != 0).map(|(record, _)| *record);
+        let misfit = || Misfit {
+            seq: offer.seq,
+            epoch: offer.epoch,
+            claimed: claims.iter().fold(0, |sum, claim| sum.saturating_add(claim.len)),
+            own: own().count() as u64,
+            nameless: own().filter(|record| *record < 0).count() as u64,
+        };
+        let mut places = own();
+        let mut sums = Vec::with_capacity(claims.len());
+        for claim in claims {
+            let mut sum = RecordSum::default();
+            while sum.count < claim.len {
+                match places.next().map(u64::try_from) {
+                    Some(Ok(record)) => sum.add(record),
+                    Some(Err(_)) | None => return Err(misfit()),
+                }
+            }
+            sums.push((*claim, sum));
+        }
+        if places.next().is_some() {
+            return Err(misfit());
+        }
+        Ok(Self { seq: offer.seq, epoch: offer.epoch, claims: sums })
+    }
+
+    /// The ACK packets: at least one, the last with `last` set. `ring` and `slot` as the daemon is to see them.
+    pub(crate) fn packets(&self, ring: u32, slot: u32, generation: u64) -> Vec<Vec<u8>> {
+        let sums: Vec<ClaimSum> = self.claims.iter().map(|(_, sum)| claim_sum(*sum)).collect();
+        let parts: Vec<&[ClaimSum]> = if sums.is_empty() { vec![&[]] } else { sums.chunks(SUMS_PER_ACK).collect() };
+        let last = parts.len() - 1;
+        let packet = |(number, part): (usize, &&[ClaimSum])| {
+            let head = Ack {
+                kind: Kind::Ack as u32,
+                slot,
+                seq: self.seq,
+                generation,
+                first: small(number * SUMS_PER_ACK),
+                count: small(part.len()),
+                last: u32::from(number == last),
+                ring,
+            };
+            forebay_ring::packet(&head, bytemuck::cast_slice(part))
+        };
+        parts.iter().enumerate().map(packet).collect()
+    }
+
+    /// For a new daemon: what this trainer consumed (with sums) or still holds (without).
+    pub(crate) fn hand_in(&self, held: bool) -> impl Iterator<Item = HandIn> + '_ {
+        self.claims.iter().map(move |(claim, sum)| HandIn {
+            lease: claim.lease,
+            start: claim.start,
+            len: claim.len,
+            epoch: self.epoch,
+            seq: self.seq,
+            held: u64::from(held),
+            sum: if held { ClaimSum::zeroed() } else { claim_sum(*sum) },
+        })
+    }
+
+    /// For a snapshot that counts this batch as consumed.
+    pub(crate) fn ack_items(&self) -> impl Iterator<Item = v1::AckItem> + '_ {
+        self.claims.iter().map(|(claim, sum)| {
+            let (sum_high, sum_low) = sum.halves();
+            v1::AckItem {
+                lease: claim.lease,
+                range: Some(v1::Range { start: claim.start, end: claim.start.saturating_add(claim.len) }),
+                kind: v1::ack_item::Kind::Delivered.into(),
+                count: sum.count,
+                sum_high,
+                sum_low,
+            }
+        })
+    }
+}
+
+impl Sent {
+    /// Keeps a receipt whose ACK went out.
+    pub(crate) fn keep(&mut self, receipt: Receipt) {
+        if self.receipts.len() == KEPT {
+            self.receipts.pop_front();
+        }
+        self.receipts.push_back(receipt);
+    }
+
+    /// An epoch is complete: its receipts are durable.
+    pub(crate) fn epoch_ended(&mut self, epoch: u64) {
+        self.receipts.retain(|receipt| receipt.epoch > epoch);
+    }
+
+    /// The run goes back to a snapshot: what was consumed after it is to come again.
+    pub(crate) fn clear(&mut self) {
+        self.receipts.clear();
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Receipt> {
+        self.receipts.iter()
+    }
+}
+
+fn claim_sum(sum: RecordSum) -> ClaimSum {
+    let (high, low) = sum.halves();
+    ClaimSum { high, low }
+}
+
+/// Claims of a batch are counted in 32 bits by the OFFER that brought them.
+fn small(count: usize) -> u32 {
+    u32::try_from(count).expect("an offer counts its claims in 32 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(claims: u32) -> Offer {
+        Offer { seq: 7, epoch: 2, claims, ..Offer::zeroed() }
+    }
+
+    #[test]
+    fn claims_take_the_own_places_in_order_and_skip_repeated_ones() {
+        let claims = [Claim { lease: 5, start: 8, len: 2 }, Claim { lease: 6, start: 0, len: 1 }];
+        let receipt = Receipt::read(&offer(2), &claims, &[10, 11, 12, -1], &[1, 0, 1, 0]);
+        assert!(receipt.is_err(), "three places are claimed, two are own");
+
+        let receipt = Receipt::read(&offer(2), &claims, &[10, 11, 12, 13], &[1, 0, 1, 1]).unwrap();
+        let sums: Vec<RecordSum> = receipt.claims.iter().map(|(_, sum)| *sum).collect();
+        assert_eq!(sums, [[10, 12].into_iter().collect(), std::iter::once(13).collect()]);
+    }
+
+    #[test]
+    fn a_place_of_its_own_without_a_record_number_is_refused_with_the_counts() {
+        let claims = [Claim { lease: 5, start: 0, len: 2 }];
+        let misfit = Receipt::read(&offer(1), &claims, &[-1, 3], &[1, 1]).unwrap_err();
+        assert_eq!((misfit.claimed, misfit.own, misfit.nameless), (2, 2, 1));
+    }
+
+    #[test]
+    fn unclaimed_own_places_are_refused() {
+        assert!(Receipt::read(&offer(0), &[], &[3], &[1]).is_err());
+    }
+
+    #[test]
+    fn many_claims_go_out_in_several_packets_and_the_last_says_so() {
+        let count = SUMS_PER_ACK + 3;
+        let claims: Vec<Claim> = (0..count as u64).map(|lease| Claim { lease, start: 0, len: 1 }).collect();
+        let records: Vec<i64> = (0..i64::try_from(count).unwrap()).collect();
+        let receipt = Receipt::read(&offer(1027), &claims, &records, &vec![1; count]).unwrap();
+
+        let packets = receipt.packets(0, 4, 9);
+        let heads: Vec<Ack> = packets.iter().map(|p| bytemuck::pod_read_unaligned(&p[..size_of::<Ack>()])).collect();
+        assert_eq!(heads.iter().map(|a| (a.first, a.count, a.last)).collect::<Vec<_>>(), [(0, 1024, 0), (1024, 3, 1)]);
+        assert!(packets.iter().all(|packet| packet.len() <= forebay_ring::PACKET_LEN));
+    }
+
+    #[test]
+    fn rule_16_what_is_held_is_handed_in_without_a_sum() {
+        let claims = [Claim { lease: 5, start: 8, len: 2 }];
+        let receipt = Receipt::read(&offer(1), &claims, &[10, 12], &[1, 1]).unwrap();
+        let held: Vec<HandIn> = receipt.hand_in(true).collect();
+        let consumed: Vec<HandIn> = receipt.hand_in(false).collect();
+        assert_eq!((held[0].held, held[0].sum), (1, ClaimSum::zeroed()));
+        assert_eq!((consumed[0].held, consumed[0].lease, consumed[0].start, consumed[0].len), (0, 5, 8, 2));
+        assert_ne!(consumed[0].sum, ClaimSum::zeroed());
+    }
+
+    #[test]
+    fn receipts_are_kept_until_their_epoch_is_complete() {
+        let mut sent = Sent::default();
+        for (seq, epoch) in [(1, 0), (2, 0), (3, 1)] {
+            sent.keep(Receipt { seq, epoch, claims: Vec::new() });
+        }
+        sent.epoch_ended(0);
+        assert_eq!(sent.iter().map(|receipt| receipt.seq).collect::<Vec<_>>(), [3]);
+    }
+}

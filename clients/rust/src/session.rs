@@ -1,0 +1,237 @@
+//! One trainer's attachment to a stream: batches come, receipts go, and a daemon's death is survived.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_proto::v1::StreamInfo;
+use forebay_ring::{Message, Offer, PACKET_LEN, View};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::batch::Batch;
+use crate::error::{AttachError, Broken, NextError, Refusal};
+use crate::hands::Hands;
+use crate::hold::Holds;
+use crate::inbox::{Head, Inbox};
+use crate::link::{self, Arrival, Link, Patience};
+use crate::owner::Owner;
+use crate::receipt::Receipt;
+use crate::target::{Options, Target};
+use crate::watch::{HeldBatch, Notice, Watch};
+
+mod call;
+mod reconnect;
+
+pub use call::Quarantined;
+
+/// How long a caller that holds every slot is left to wait for the epoch's end before it is told.
+const SETTLING: Duration = Duration::from_secs(2);
+
+/// A trainer's end of a stream.
+///
+/// ```no_run
+/// use forebay_client::{Next, Options, Patient, Session, Target};
+///
+/// let target = Target::Stream { socket: None, name: "train".to_owned(), settings: None };
+/// let mut session = Session::attach(target, Options::default(), &mut Patient)?;
+/// while let Next::Batch(batch) = session.next(None, &mut Patient)? {
+///     println!("{} pictures, labels {:?}", batch.valid(), batch.labels());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Session {
+    target: Target,
+    options: Options,
+    hands: Arc<Hands>,
+    inbox: Inbox,
+    link: Link,
+    rings: HashMap<u32, Arc<View>>,
+    calls: u64,
+    buffer: Vec<u8>,
+}
+
+/// What the stream has next.
+#[derive(Debug)]
+pub enum Next {
+    /// A batch. It is in the caller's hands until the next call, which acknowledges it.
+    Batch(Batch),
+    /// The epoch of this number is complete; the next call begins the one after it.
+    EpochEnd(u64),
+    /// The stream has no further epoch. So does every further call say.
+    Done,
+}
+
+impl Session {
+    /// Attaches to a stream; a private daemon is started where it does not run yet.
+    ///
+    /// # Errors
+    /// When no daemon answers, or it refuses, with its reason.
+    pub fn attach(target: Target, options: Options, watch: &mut dyn Watch) -> Result<Self, AttachError> {
+        let timeout = options.attach_timeout;
+        let link = link::attach(&target, &options, None, &mut Patience::new(watch, Some(timeout)))?;
+        let hands = Arc::new(Hands::new(Owner::this_process()));
+        hands.connect(Arc::clone(&link.socket));
+        let inbox = Inbox::new(link.info.epoch);
+        let rings = HashMap::from([(link.welcome.ring, Arc::clone(&link.view))]);
+        Ok(Self { target, options, hands, inbox, link, rings, calls: 0, buffer: vec![0; PACKET_LEN] })
+    }
+
+    /// What the daemon says about the stream.
+    pub fn info(&self) -> &StreamInfo {
+        &self.link.info
+    }
+
+    /// Slots that this trainer may hold at once.
+    pub fn credits(&self) -> u32 {
+        self.link.welcome.credits
+    }
+
+    /// Acknowledges what is in hand and waits for the next batch.
+    ///
+    /// The first call after an epoch's end joins the epoch that the stream is in by then. With a `timeout` of zero it
+    /// only looks.
+    ///
+    /// # Errors
+    /// See [`NextError`]. After [`NextError::Timeout`], [`NextError::SlotsHeld`], [`NextError::EpochHeld`] and
+    /// [`Broken::Interrupted`] the next call goes on as if nothing had been.
+    pub fn next(&mut self, timeout: Option<Duration>, watch: &mut dyn Watch) -> Result<Next, NextError> {
+        self.hands.owner().check()?;
+        self.hands.change(Holds::consume_all);
+        let patience = &mut Patience::new(watch, timeout);
+        loop {
+            // A hang-up is looked for before a queued offer is handed out: the daemon that vouched for it is gone.
+            if let Some(cause) = self.read()? {
+                if let Some(text) = self.inbox.evicted() {
+                    return Err(NextError::Evicted(text));
+                }
+                self.reconnect(&cause, patience)?;
+                continue;
+            }
+            if let Some(next) = self.decide(patience)? {
+                return Ok(next);
+            }
+            let slice = patience.slice();
+            if self.holds_all() && (slice.is_err() || patience.waited() >= SETTLING) {
+                return Err(NextError::SlotsHeld { granted: self.credits() });
+            }
+            self.link.socket.wait(Some(slice?)).map_err(Broken::from)?;
+        }
+    }
+
+    /// Gives everything in hand back unread and ends the session. Slots that are still viewed stay blocked in the
+    /// daemon until this process ends.
+    ///
+    /// # Errors
+    /// [`Broken::Forked`] in a forked child.
+    pub fn close(self) -> Result<(), Broken> {
+        self.hands.owner().check()
+        // The drop does the rest.
+    }
+
+    /// What there is for the caller now; None to wait on.
+    fn decide(&mut self, patience: &mut Patience<'_>) -> Result<Option<Next>, NextError> {
+        if let Some((code, message)) = self.inbox.failure() {
+            return Err(NextError::Failed(Refusal { code, message }));
+        }
+        if let Some(text) = self.inbox.evicted() {
+            return Err(NextError::Evicted(text));
+        }
+        self.inbox.join();
+        match self.inbox.take(now()) {
+            Head::Offer(offer) => return Ok(Some(Next::Batch(self.hand_out(offer)?))),
+            Head::EpochEnd(epoch) => return Ok(Some(Next::EpochEnd(epoch))),
+            Head::Done => return Ok(Some(Next::Done)),
+            Head::Expired | Head::Nothing => {}
+        }
+        if let Some(held) = self.inbox.take_held() {
+            let batch = HeldBatch {
+                epoch: held.epoch,
+                seq: held.seq,
+                pid: held.pid,
+                held_for: Duration::from_millis(held.for_ms),
+            };
+            if held.expired != 0 {
+                return Err(NextError::EpochHeld(batch));
+            }
+            patience.watch().notice(&Notice::Held(batch));
+        }
+        Ok(None)
+    }
+
+    /// No further batch can come before a view of an earlier one is dropped; an epoch's end still can.
+    fn holds_all(&self) -> bool {
+        !self.inbox.has_offer() && self.hands.with(Holds::slots) >= self.credits() as usize
+    }
+
+    fn hand_out(&mut self, offer: Offer) -> Result<Batch, Broken> {
+        let view = self.rings.get(&offer.ring);
+        let view =
+            view.ok_or_else(|| Broken::Protocol(format!("batch {} is in unknown ring {}", offer.seq, offer.ring)))?;
+        let geometry = view.geometry();
+        let fits = offer.slot < geometry.slots()
+            && offer.shown as usize <= geometry.batch()
+            && offer.valid <= offer.shown
+            && offer.claims as usize <= geometry.batch();
+        if !fits {
+            return Err(Broken::Protocol(format!("the offer of batch {} does not fit its ring: {offer:?}", offer.seq)));
+        }
+        let claims = &view.claims(offer.slot)[..offer.claims as usize];
+        let receipt = Receipt::read(&offer, claims, view.records(offer.slot), view.mask(offer.slot))?;
+        let ticket = self.hands.take(offer, receipt);
+        Ok(Batch::new(&self.hands, ticket, Arc::clone(view), offer))
+    }
+
+    /// Takes everything that has come. Some(cause) when the daemon is gone.
+    fn read(&mut self) -> Result<Option<String>, Broken> {
+        self.hands.flush();
+        loop {
+            match link::receive(&self.link.socket, &mut self.buffer)? {
+                Arrival::Nothing => return Ok(None),
+                Arrival::HungUp => return Ok(Some("it hung up".to_owned())),
+                Arrival::Message(message) => match message {
+                    Message::Offer(offer) => self.inbox.offer(offer),
+                    Message::EpochEnd(epoch) => {
+                        self.inbox.epoch_end(epoch);
+                        self.hands.change(|holds| holds.epoch_ended(epoch));
+                    }
+                    Message::Done(_) => self.inbox.done(),
+                    Message::Failed(code, text) => self.inbox.fail(code, text.to_owned()),
+                    Message::Evict(_, text) => self.inbox.evict(text.to_owned()),
+                    // What stands behind an answer is read by the next look: the caller has to act on it first.
+                    Message::Answer(id, body) => {
+                        self.inbox.answer(id, link::body(body)?);
+                        return Ok(None);
+                    }
+                    Message::Held(held) => self.inbox.hold_up(held),
+                    Message::Ring { ring, fd } => add_ring(&mut self.rings, &self.link, ring, fd)?,
+                    Message::Deadline(deadline) => self.inbox.renew(deadline),
+                    other => return Err(Broken::Protocol(format!("{other:?} came, which only a trainer sends"))),
+                },
+            }
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.hands.owner().is_here() {
+            // A socket that fails has nothing more to say.
+            let _seen = self.read();
+            self.hands.leave(&self.inbox.take_offers());
+        }
+    }
+}
+
+fn add_ring(rings: &mut HashMap<u32, Arc<View>>, link: &Link, ring: u32, fd: OwnedFd) -> Result<(), Broken> {
+    rings.insert(ring, Arc::new(View::map(fd, link.welcome.incarnation, ring)?));
+    Ok(())
+}
+
+/// Nanoseconds on the clock of the deadlines, which goes on while the machine sleeps.
+fn now() -> u64 {
+    let now = clock_gettime(ClockId::Boottime);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
+}

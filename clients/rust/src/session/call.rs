@@ -1,0 +1,196 @@
+//! Rare requests: snapshot and restore, paths, reset, quarantine, audit.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use forebay_proto::v1::{self, call_reply::Reply, call_request::Call as Request};
+use forebay_ring::{Bulk, Call, Kind, PACKET_LEN, packet};
+use prost::Message as _;
+
+use super::Session;
+use crate::audit::EpochAudit;
+use crate::error::{Broken, CallError};
+use crate::hold::{Holds, Packets, credit, release};
+use crate::link::{self, Patience};
+use crate::state::State;
+use crate::watch::Watch;
+
+/// How long an answer may take. A snapshot waits for receipts to be durable, an audit adds up every record.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// A record that is left out, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quarantined {
+    /// Its number.
+    pub record: u64,
+    /// Its file.
+    pub file: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// The epoch in which it was found.
+    pub epoch: u64,
+}
+
+impl Session {
+    /// A snapshot of the run in which every batch that this session handed out counts as consumed, the one in hand
+    /// included, and batches in other trainers' hands do not (semantics rule 22).
+    ///
+    /// # Errors
+    /// See [`CallError`]; so for the other calls.
+    pub fn state(&mut self, watch: &mut dyn Watch) -> Result<State, CallError> {
+        let receipts = |holds: &Holds| v1::StateCall {
+            in_hand: holds.receipts_in_hand().map(|receipt| receipt.seq).collect(),
+            receipts: holds.receipts_in_hand().flat_map(|receipt| receipt.ack_items().collect::<Vec<_>>()).collect(),
+        };
+        let call = self.hands.with(receipts);
+        match self.call(Request::State(call), watch)? {
+            Reply::State(snapshot) => Ok(State::new(snapshot)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Takes the run back to a snapshot. What is in hand is given back, what waits is thrown away.
+    ///
+    /// # Errors
+    /// [`CallError::Failed`] where the snapshot is of another dataset, order or seed.
+    pub fn restore(&mut self, state: &State, watch: &mut dyn Watch) -> Result<(), CallError> {
+        let call = v1::RestoreCall { snapshot: Some(state.snapshot().clone()) };
+        self.done(Request::Restore(call), watch)?;
+        // The answer stands behind everything of the old generation, and before everything of the new one.
+        let offers = self.inbox.take_offers();
+        self.inbox.restart();
+        self.hands.change(|holds| {
+            holds.forget_sent();
+            let mut packets = holds.give_back_all();
+            packets.extend(unread(&offers));
+            packets
+        });
+        Ok(())
+    }
+
+    /// The file of a record.
+    ///
+    /// # Errors
+    /// [`CallError::Failed`] where the dataset has no such record.
+    pub fn path(&mut self, record: u64, watch: &mut dyn Watch) -> Result<PathBuf, CallError> {
+        match self.call(Request::Path(v1::PathCall { record }), watch)? {
+            Reply::Path(bytes) => Ok(PathBuf::from(OsString::from_vec(bytes))),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Ends the epoch: what is in hand was consumed, the rest is abandoned. Nothing happens between two epochs.
+    ///
+    /// # Errors
+    /// [`CallError::Failed`] where other trainers are attached, [`CallError::Lost`] where the daemon died meanwhile.
+    pub fn reset(&mut self, watch: &mut dyn Watch) -> Result<(), CallError> {
+        self.hands.owner().check()?;
+        if !self.inbox.is_within_epoch() {
+            return Ok(());
+        }
+        self.hands.change(Holds::consume_all);
+        self.done(Request::Reset(v1::ResetCall {}), watch)?;
+        let offers = self.inbox.take_offers();
+        self.inbox.skip_epoch();
+        self.hands.change(|_| unread(&offers));
+        Ok(())
+    }
+
+    /// Records that could not be read or decoded, in the order of their discovery.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub fn quarantine(&mut self, watch: &mut dyn Watch) -> Result<Vec<Quarantined>, CallError> {
+        match self.call(Request::Quarantine(v1::QuarantineCall {}), watch)? {
+            Reply::Quarantine(list) => Ok(list.records.into_iter().map(Quarantined::from).collect()),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// What became of every record, epoch by epoch.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub fn audit(&mut self, watch: &mut dyn Watch) -> Result<Vec<EpochAudit>, CallError> {
+        match self.call(Request::Audit(v1::AuditCall {}), watch)? {
+            Reply::Audit(reply) => Ok(EpochAudit::of(&reply)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    fn done(&mut self, request: Request, watch: &mut dyn Watch) -> Result<(), CallError> {
+        match self.call(request, watch)? {
+            Reply::Done(_) => Ok(()),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Asks and waits for the answer. After a daemon's death the next one is asked again, but not for a reset, which
+    /// might end the epoch after the one that was meant.
+    fn call(&mut self, request: Request, watch: &mut dyn Watch) -> Result<Reply, CallError> {
+        self.hands.owner().check()?;
+        let once = matches!(request, Request::Reset(_));
+        let body = v1::CallRequest { call: Some(request) }.encode_to_vec();
+        let patience = &mut Patience::new(watch, Some(TIMEOUT));
+        loop {
+            let id = self.ask(&body, patience)?;
+            let cause = loop {
+                if let Some(cause) = self.read()? {
+                    break cause;
+                }
+                if let Some(answer) = self.inbox.take_answer(id) {
+                    return reply(&answer);
+                }
+                let slice = patience.slice()?;
+                self.link.socket.wait(Some(slice)).map_err(Broken::from)?;
+            };
+            self.reconnect(&cause, patience)?;
+            if once {
+                return Err(CallError::Lost { cause });
+            }
+        }
+    }
+
+    /// Sends a call behind every receipt that had to wait.
+    fn ask(&mut self, body: &[u8], patience: &mut Patience<'_>) -> Result<u64, CallError> {
+        self.calls += 1;
+        let inline = body.len() <= PACKET_LEN - size_of::<Call>();
+        let (tail, fds): (&[u8], Vec<OwnedFd>) =
+            if inline { (body, Vec::new()) } else { (&[], vec![Bulk::write(body).map_err(Broken::from)?.into_fd()]) };
+        let len = u32::try_from(tail.len()).expect("it fits into a packet");
+        let head = Call { kind: Kind::Call as u32, len, id: self.calls };
+        while !self.hands.flush() {
+            link::pause_for_room(&self.link.socket, patience)?;
+        }
+        link::send(&self.link.socket, &packet(&head, tail), &fds, patience)?;
+        Ok(self.calls)
+    }
+}
+
+impl From<v1::QuarantinedRecord> for Quarantined {
+    fn from(record: v1::QuarantinedRecord) -> Self {
+        let v1::QuarantinedRecord { record, file, reason, epoch } = record;
+        Self { record, file, reason, epoch }
+    }
+}
+
+fn reply(answer: &[u8]) -> Result<Reply, CallError> {
+    let reply = v1::CallReply::decode(answer).map_err(|error| Broken::Protocol(error.to_string()))?;
+    match reply.reply {
+        Some(Reply::Failure(failure)) => Err(CallError::Failed(failure.message)),
+        Some(reply) => Ok(reply),
+        None => Err(Broken::Protocol("it sent an empty answer".to_owned()).into()),
+    }
+}
+
+fn unexpected(reply: &Reply) -> CallError {
+    Broken::Protocol(format!("it answered another question: {reply:?}")).into()
+}
+
+/// Offers that were never handed out go back.
+fn unread(offers: &[forebay_ring::Offer]) -> Packets {
+    offers.iter().flat_map(|offer| [release(offer, true, false), credit(1)]).collect()
+}

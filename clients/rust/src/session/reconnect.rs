@@ -1,0 +1,111 @@
+//! The daemon is gone: reach it, or its successor, and tell it what is in hand (semantics rule 16).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use forebay_ring::text_code;
+
+use super::Session;
+use crate::error::{AttachError, Broken, CallError, NextError};
+use crate::hold::Holds;
+use crate::link::{self, Impatience, Patience, Resume};
+use crate::watch::Notice;
+
+/// Pauses between attempts: short first, since a service manager starts a daemon again within moments.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Why no daemon was reached.
+pub(super) enum Unreached {
+    /// The caller waits no longer; the next call tries on.
+    Impatient(Impatience),
+    /// The time for it is over, or trying on is no use.
+    Outage { cause: String, source: Box<AttachError> },
+}
+
+impl Session {
+    pub(super) fn reconnect(&mut self, cause: &str, patience: &mut Patience<'_>) -> Result<(), Unreached> {
+        self.hands.disconnect();
+        patience.watch().notice(&Notice::DaemonLost { cause: cause.to_owned() });
+        let resume = Resume { incarnation: self.link.welcome.incarnation, list: self.hands.with(Holds::hand_in) };
+        let began = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let left = patience.left().unwrap_or(self.options.attach_timeout).min(self.options.attach_timeout);
+            let attempt = &mut Patience::new(patience.watch(), Some(left));
+            let source = match link::attach(&self.target, &self.options, Some(&resume), attempt) {
+                Ok(link) => {
+                    self.rings = HashMap::from([(link.welcome.ring, Arc::clone(&link.view))]);
+                    self.inbox.take_over(link.info.epoch);
+                    self.hands.connect(Arc::clone(&link.socket));
+                    self.link = link;
+                    patience.watch().notice(&Notice::DaemonBack);
+                    return Ok(());
+                }
+                Err(source) => source,
+            };
+            patience.slice()?;
+            if !passes(&source) || began.elapsed() >= self.options.reconnect_timeout {
+                return Err(Unreached::Outage { cause: cause.to_owned(), source: Box::new(source) });
+            }
+            let until = Instant::now() + pause;
+            while Instant::now() < until {
+                let slice = patience.slice()?;
+                std::thread::park_timeout(slice.min(until.saturating_duration_since(Instant::now())));
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+/// A daemon that starts, or that still counts the old connection, may take this trainer a moment later.
+fn passes(source: &AttachError) -> bool {
+    match source {
+        AttachError::Connect { .. } | AttachError::HungUp { .. } => true,
+        AttachError::Refused(refusal) => refusal.code == text_code::BUSY,
+        _ => false,
+    }
+}
+
+impl From<Impatience> for Unreached {
+    fn from(impatience: Impatience) -> Self {
+        Self::Impatient(impatience)
+    }
+}
+
+impl From<Unreached> for NextError {
+    fn from(unreached: Unreached) -> Self {
+        match unreached {
+            Unreached::Impatient(impatience) => impatience.into(),
+            Unreached::Outage { cause, source } => Self::Outage { cause, source },
+        }
+    }
+}
+
+impl From<Unreached> for CallError {
+    fn from(unreached: Unreached) -> Self {
+        match unreached {
+            Unreached::Impatient(impatience) => impatience.into(),
+            Unreached::Outage { cause, source } => Self::Outage { cause, source },
+        }
+    }
+}
+
+impl From<Impatience> for NextError {
+    fn from(impatience: Impatience) -> Self {
+        match impatience {
+            Impatience::Interrupted => Self::Broken(Broken::Interrupted),
+            Impatience::TimedOut(waited) => Self::Timeout { waited },
+        }
+    }
+}
+
+impl From<Impatience> for CallError {
+    fn from(impatience: Impatience) -> Self {
+        match impatience {
+            Impatience::Interrupted => Self::Broken(Broken::Interrupted),
+            Impatience::TimedOut(waited) => Self::Timeout { waited },
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A run's state, to keep with a checkpoint.
+
+use forebay_proto::v1::Snapshot;
+use prost::Message;
+use thiserror::Error;
+
+/// A snapshot of a run: a few hundred bytes, whatever the size of the dataset.
+///
+/// ```
+/// use forebay_client::State;
+/// assert!(State::from_bytes(b"something else").is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    snapshot: Snapshot,
+}
+
+/// The bytes are no state.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("these bytes are no state of a Forebay run: {0}")]
+pub struct StateError(String);
+
+impl State {
+    pub(crate) fn new(snapshot: Snapshot) -> Self {
+        Self { snapshot }
+    }
+
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The epoch in which the run stands.
+    pub fn epoch(&self) -> u64 {
+        self.snapshot.epoch
+    }
+
+    /// The first position of the epoch's order that was never leased.
+    pub fn cursor(&self) -> u64 {
+        self.snapshot.cursor
+    }
+
+    /// For a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.snapshot.encode_to_vec()
+    }
+
+    /// From a file.
+    ///
+    /// # Errors
+    /// When it was not written by [`to_bytes`](Self::to_bytes).
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, StateError> {
+        let snapshot = Snapshot::decode(bytes).map_err(|error| StateError(error.to_string()))?;
+        if snapshot.spec.is_none() {
+            return Err(StateError("they do not say which dataset they are of".to_owned()));
+        }
+        Ok(Self { snapshot })
+    }
+}

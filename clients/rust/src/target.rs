@@ -1,0 +1,63 @@
+//! What a session attaches to.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::private::PrivateDaemon;
+
+/// Whose stream it is.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A source of this process's own daemon.
+    Private {
+        /// The daemon, one for all sessions of the process. It is started when it is needed.
+        daemon: Arc<PrivateDaemon>,
+        /// JSON with the keys of a `[streams.NAME]` table.
+        settings: String,
+        /// Paths separated by NUL bytes, where the source is a list of files.
+        files: Option<Vec<u8>>,
+    },
+    /// A configured stream of a daemon that runs.
+    Stream {
+        /// The daemon's socket. None: the user's, then the service's.
+        socket: Option<PathBuf>,
+        /// Name of the stream.
+        name: String,
+        /// JSON with the settings that the stream must agree with.
+        settings: Option<String>,
+    },
+}
+
+/// What a session asks for, whatever the target.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Batches that may wait or be in use at once.
+    pub credits: u32,
+    /// The shard of static assignment.
+    pub shard: Option<Shard>,
+    /// How long the daemon may take to accept: it may have to look at every file of a large folder first.
+    pub attach_timeout: Duration,
+    /// How long a daemon that went away is waited for.
+    pub reconnect_timeout: Duration,
+}
+
+/// One of `count` equal parts of the dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 0.
+    pub id: u32,
+    /// At least 1.
+    pub count: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            credits: 2,
+            shard: None,
+            attach_timeout: Duration::from_secs(3600),
+            reconnect_timeout: Duration::from_secs(60),
+        }
+    }
+}

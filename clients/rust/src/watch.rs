@@ -1,0 +1,88 @@
+//! What a caller does while it waits: stay or give up, and hear why it waits.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Longest time between two looks at the caller's [`Watch`].
+pub(crate) const SLICE: Duration = Duration::from_millis(100);
+
+/// Asked between slices of at most 100 ms of every wait, so that Ctrl-C and `close()` work.
+///
+/// ```
+/// use forebay_client::{Notice, Watch};
+///
+/// struct UntilCancelled<'a>(&'a std::sync::atomic::AtomicBool);
+///
+/// impl Watch for UntilCancelled<'_> {
+///     fn keep_waiting(&mut self) -> bool {
+///         !self.0.load(std::sync::atomic::Ordering::Relaxed)
+///     }
+///     fn notice(&mut self, notice: &Notice) {
+///         println!("{notice}");
+///     }
+/// }
+/// ```
+pub trait Watch {
+    /// False ends the wait with an `Interrupted` error. Nothing is lost: the next call goes on.
+    fn keep_waiting(&mut self) -> bool;
+
+    /// Something that the user should know while nothing else happens.
+    fn notice(&mut self, notice: &Notice);
+}
+
+/// Waits as long as it takes and keeps silent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Patient;
+
+/// Why a wait takes long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// An epoch cannot end before a batch in somebody's hands is decided (semantics rule 11).
+    Held(HeldBatch),
+    /// The daemon is gone; the client tries to reach it, or its successor.
+    DaemonLost {
+        /// What was seen of its end.
+        cause: String,
+    },
+    /// A daemon has taken over: another incarnation, or the same after a cut.
+    DaemonBack,
+}
+
+/// The batch that an epoch waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldBatch {
+    /// The epoch that waits.
+    pub epoch: u64,
+    /// Number of the batch.
+    pub seq: u64,
+    /// Process that holds it.
+    pub pid: u32,
+    /// Since when.
+    pub held_for: Duration,
+}
+
+impl Watch for Patient {
+    fn keep_waiting(&mut self) -> bool {
+        true
+    }
+
+    fn notice(&mut self, _: &Notice) {}
+}
+
+impl fmt::Display for HeldBatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { epoch, seq, pid, held_for } = self;
+        write!(f, "epoch {epoch} waits for batch {seq}, which process {pid} has held for {} s", held_for.as_secs())
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Held(held) => held.fmt(f),
+            Self::DaemonLost { cause } => write!(f, "the daemon is gone ({cause}); trying to reach it again"),
+            Self::DaemonBack => write!(f, "the daemon is back"),
+        }
+    }
+}
