@@ -144,3 +144,6 @@ fn split_scheme(name: &str) -> Option<(&str, &str)> {
     let named = scheme.len() > 1 && scheme.as_bytes()[0].is_ascii_lowercase() && scheme.bytes().all(plain);
     named.then(|| (scheme, rest.strip_prefix("//").unwrap_or(rest)))
 }
+
+#[cfg(test)]
+mod tests;

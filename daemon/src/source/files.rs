@@ -16,25 +16,26 @@ pub(super) const SCHEME: Scheme = Scheme {
 
 /// A list that came from a client; relative paths start at the root, or where the daemon was started.
 pub(super) fn from_list(list: &[u8], options: &Options) -> Opened {
-    let list = list.strip_suffix(b"\0").unwrap_or(list);
-    listing(Path::new("the given list"), Path::new(""), list.split(|&byte| byte == 0), options)
+    let paths = list.strip_suffix(b"\0").unwrap_or(list).split(|&byte| byte == 0);
+    let paths = (1..).zip(paths).filter(|_| !list.is_empty());
+    listing(Path::new("the given list"), Path::new(""), paths, options)
 }
 
 /// Relative paths start at the root, or at the list's folder. Empty lines are passed over.
 fn open_text(file: &Path, options: &Options) -> Opened {
     let text = fs::read(file).map_err(|error| SourceError::of_path(file, error))?;
     let lines = text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    listing(file, file.parent().unwrap_or_else(|| Path::new("")), lines.filter(|line| !line.is_empty()), options)
+    let lines = (1..).zip(lines).filter(|(_, line)| !line.is_empty());
+    listing(file, file.parent().unwrap_or_else(|| Path::new("")), lines, options)
 }
 
-fn listing<'a>(file: &Path, folder: &Path, lines: impl Iterator<Item = &'a [u8]>, options: &Options) -> Opened {
+fn listing<'a>(file: &Path, folder: &Path, lines: impl Iterator<Item = (u64, &'a [u8])>, options: &Options) -> Opened {
     let mut paths = Paths::default();
-    for (index, line) in lines.enumerate() {
-        if line.is_empty() || line.contains(&0) {
-            let line = index as u64 + 1;
+    for (line, path) in lines {
+        if path.is_empty() || path.contains(&0) {
             return Err(SourceError::Line { file: file.to_owned(), line, problem: LineProblem::NoPath });
         }
-        paths.push(line);
+        paths.push(path);
     }
     let root = options.root.clone().unwrap_or_else(|| folder.to_owned());
     let shard_name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
