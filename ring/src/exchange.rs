@@ -154,11 +154,10 @@ impl Exchange {
     /// it asked for (rule 4).
     pub fn attach(&mut self, consumer: ConsumerId, asked: u32) -> Result<u32, CreditsTaken> {
         let slots = self.slots.in_service();
-        let quarantined = self.counts().quarantined;
-        let credits = slots.saturating_sub(SPARE_SLOTS).saturating_sub(quarantined);
+        let credits = slots.saturating_sub(SPARE_SLOTS);
         let left = credits.saturating_sub(self.consumers.granted());
         if left == 0 {
-            return Err(CreditsTaken { slots, credits, quarantined, trainers: self.consumers.attached_count() });
+            return Err(CreditsTaken { slots, credits, trainers: self.consumers.attached_count() });
         }
         let granted = asked.clamp(1, left);
         self.consumers.attach(consumer, granted);

@@ -7,6 +7,7 @@
 
 mod bulk;
 mod exchange;
+mod header;
 mod inherited;
 mod layout;
 mod listener;
@@ -25,8 +26,9 @@ pub use bulk::{Bulk, BulkError};
 pub use exchange::{
     Action, Adopted, Batch, ConsumerId, ConsumerState, Counts, CreditsTaken, Exchange, Holder, Receipt, SlotId, Voided,
 };
+pub use header::{Header, HeaderError};
 pub use inherited::inherited;
-pub use layout::{Dtype, Geometry, Header, HeaderError, Layout, PAGE, Shape, ShapeError};
+pub use layout::{Dtype, Geometry, Layout, PAGE, Shape, ShapeError};
 pub use listener::{BindError, Listener};
 pub use memory::{Memory, TooLittle};
 pub use message::*;

@@ -20,7 +20,8 @@ use rustix::{
 };
 
 use crate::{
-    layout::{Geometry, Header, PAGE},
+    header::Header,
+    layout::{Geometry, PAGE},
     mapping::Mapping,
     slot::{SlotError, SlotMut},
 };

@@ -7,7 +7,8 @@ use bytemuck::Pod;
 use rustix::{fs::SealFlags, mm::Advice};
 
 use crate::{
-    layout::{Geometry, Header, HeaderError},
+    header::{Header, HeaderError},
+    layout::Geometry,
     mapping::Mapping,
     message::Claim,
     region::SEALS,

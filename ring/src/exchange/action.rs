@@ -101,15 +101,13 @@ pub enum Voided {
 /// Every credit of the ring is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "all {credits} credits of the ring's {slots} slots are taken by {trainers} trainers ({quarantined} slots wait for the exit of trainers that were put out); raise trainers in the stream's settings"
+    "all {credits} credits of the ring's {slots} slots are taken by {trainers} trainers; raise trainers in the stream's settings"
 )]
 pub struct CreditsTaken {
     /// Slots in all.
     pub slots: u32,
     /// Credits in all.
     pub credits: u32,
-    /// Slots that wait for a process's exit.
-    pub quarantined: u32,
     /// Consumers attached.
     pub trainers: u32,
 }

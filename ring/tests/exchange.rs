@@ -1,0 +1,390 @@
+//! The exchange's rules, told as stories of trainers that attach, read, die and come back.
+
+use forebay_ring::{Action, Adopted, Batch, ConsumerId, Counts, Exchange, Holder, NO_RING, Receipt, SlotId, Voided};
+
+const ANNA: ConsumerId = ConsumerId(1);
+const BELA: ConsumerId = ConsumerId(2);
+const CLEO: ConsumerId = ConsumerId(3);
+
+/// An offer as a trainer remembers it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Offer {
+    to: ConsumerId,
+    receipt: Receipt,
+    redelivered: u32,
+}
+
+fn exchange(slots: u32) -> Exchange {
+    let mut exchange = Exchange::new(0);
+    exchange.add_ring(0, slots);
+    for slot in 0..slots {
+        exchange.populated(SlotId { ring: 0, slot });
+    }
+    exchange.drain().count();
+    exchange
+}
+
+fn publish(exchange: &mut Exchange, seq: u64, epoch: u64) -> SlotId {
+    let slot = exchange.claim(epoch).expect("a slot is free");
+    exchange.publish(slot, Batch { seq, epoch });
+    slot
+}
+
+fn actions(exchange: &mut Exchange) -> Vec<Action> {
+    exchange.drain().collect()
+}
+
+fn offers(exchange: &mut Exchange) -> Vec<Offer> {
+    let offer = |action| match action {
+        Action::Offer { consumer: to, slot, batch, generation, redelivered } => {
+            Some(Offer { to, receipt: Receipt { seq: batch.seq, slot, generation }, redelivered })
+        }
+        _ => None,
+    };
+    exchange.drain().filter_map(offer).collect()
+}
+
+fn offer(exchange: &mut Exchange) -> Offer {
+    let found = offers(exchange);
+    assert_eq!(found.len(), 1, "{found:?}");
+    found[0]
+}
+
+fn freed(exchange: &mut Exchange, slot: SlotId) -> bool {
+    exchange.drain().any(|action| action == Action::Free(slot))
+}
+
+#[test]
+fn rule_4_credits_are_granted_until_none_are_left_and_then_refused_with_the_number() {
+    let mut exchange = exchange(2 + 2 * 2);
+    assert_eq!(exchange.attach(ANNA, 3), Ok(3));
+    assert_eq!(exchange.attach(BELA, 2), Ok(1), "a further trainer gets what is left");
+    let refused = exchange.attach(CLEO, 2).unwrap_err();
+    assert_eq!((refused.credits, refused.slots, refused.trainers), (4, 6, 2));
+    assert!(refused.to_string().contains("4 credits"), "{refused}");
+    exchange.exited(ANNA);
+    assert_eq!(exchange.attach(CLEO, 0), Ok(1), "at least one");
+}
+
+#[test]
+fn rule_4_with_fewer_than_two_usable_slots_a_further_ring_takes_over() {
+    let mut exchange = exchange(3);
+    exchange.attach(ANNA, 1).unwrap();
+    publish(&mut exchange, 1, 0);
+    exchange.put_out(ANNA);
+    exchange.drain().count();
+    exchange.attach(BELA, 1).expect("an evicted trainer's credits are free again");
+    let held = offer(&mut exchange).receipt;
+    exchange.ack(BELA, held);
+    exchange.release(BELA, held, false);
+    assert_eq!(exchange.usable(), 2, "Anna's process keeps one slot");
+    publish(&mut exchange, 2, 0);
+    exchange.credit(BELA, 1);
+    let kept = offer(&mut exchange).receipt;
+    exchange.ack(BELA, kept);
+    assert_eq!(exchange.usable(), 1, "a view of Bela's keeps another one");
+    exchange.add_ring(1, 3);
+    exchange.retire_ring(0);
+    exchange.populated(SlotId { ring: 1, slot: 0 });
+    assert_eq!(exchange.claim(0), Some(SlotId { ring: 1, slot: 0 }), "the new ring is used");
+    assert_eq!(exchange.claim(0), None, "and the old one is not, though a slot of it was free");
+}
+
+#[test]
+fn a_retired_ring_is_empty_when_its_last_reader_lets_go() {
+    let mut exchange = exchange(3);
+    exchange.attach(ANNA, 1).unwrap();
+    publish(&mut exchange, 1, 0);
+    let held = offer(&mut exchange).receipt;
+    exchange.add_ring(1, 3);
+    exchange.retire_ring(0);
+    assert_eq!(exchange.counts(), Counts { unpopulated: 3, held: 1, retired: 2, ..Counts::default() });
+    exchange.ack(ANNA, held);
+    assert!(!actions(&mut exchange).contains(&Action::RingEmpty(0)));
+    exchange.release(ANNA, held, false);
+    assert!(actions(&mut exchange).contains(&Action::RingEmpty(0)));
+    assert_eq!(exchange.counts(), Counts { unpopulated: 3, ..Counts::default() });
+}
+
+#[test]
+fn batches_go_out_by_number_to_whoever_holds_least() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 2).unwrap();
+    exchange.attach(BELA, 2).unwrap();
+    for seq in 1..=4 {
+        publish(&mut exchange, seq, 0);
+    }
+    let to: Vec<_> = offers(&mut exchange).iter().map(|offer| (offer.receipt.seq, offer.to)).collect();
+    assert_eq!(to, [(1, ANNA), (2, BELA), (3, ANNA), (4, BELA)]);
+}
+
+#[test]
+fn an_offer_needs_credit_and_a_hand_that_is_not_full() {
+    let mut exchange = exchange(4);
+    exchange.attach(ANNA, 1).unwrap();
+    publish(&mut exchange, 1, 0);
+    publish(&mut exchange, 2, 0);
+    let first = offer(&mut exchange).receipt;
+    exchange.credit(ANNA, u64::MAX);
+    assert_eq!(offers(&mut exchange), [], "credit beyond the grant gives nothing");
+    exchange.ack(ANNA, first);
+    assert_eq!(offers(&mut exchange), [], "the view still holds the slot");
+    exchange.release(ANNA, first, false);
+    assert_eq!(offer(&mut exchange).receipt.seq, 2);
+}
+
+#[test]
+fn rule_14_an_acked_slot_stays_held_until_its_last_view_is_gone() {
+    let mut exchange = exchange(4);
+    exchange.attach(ANNA, 2).unwrap();
+    let slot = publish(&mut exchange, 1, 0);
+    let held = offer(&mut exchange).receipt;
+    assert!(exchange.ack(ANNA, held));
+    assert_eq!(actions(&mut exchange), [Action::Acked { consumer: ANNA, batch: Batch { seq: 1, epoch: 0 } }]);
+    assert_eq!(exchange.counts().held, 1);
+    assert!(!exchange.ack(ANNA, held), "an ack counts once");
+    assert!(exchange.release(ANNA, held, false));
+    assert!(freed(&mut exchange, slot));
+    assert!(!exchange.release(ANNA, held, false));
+    assert_eq!(exchange.stale_receipts(), 2);
+}
+
+#[test]
+fn rule_14_a_trainer_that_dies_after_its_ack_frees_the_slot_and_nothing_comes_again() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 2).unwrap();
+    exchange.attach(BELA, 2).unwrap();
+    let slot = publish(&mut exchange, 1, 0);
+    let held = offer(&mut exchange);
+    exchange.ack(held.to, held.receipt);
+    exchange.exited(held.to);
+    let after = actions(&mut exchange);
+    assert!(after.contains(&Action::Free(slot)) && after.contains(&Action::Gone(held.to)), "{after:?}");
+    assert!(!after.iter().any(|action| matches!(action, Action::Offer { .. })), "{after:?}");
+}
+
+#[test]
+fn a_returned_batch_goes_to_another_trainer_first_of_all() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 1).unwrap();
+    publish(&mut exchange, 1, 0);
+    publish(&mut exchange, 2, 0);
+    let held = offer(&mut exchange).receipt;
+    exchange.release(ANNA, held, true);
+    exchange.attach(BELA, 1).unwrap();
+    let next = offer(&mut exchange);
+    assert_eq!((next.to, next.receipt.seq, next.redelivered), (BELA, 1, 1), "before batch 2, and not to Anna");
+    exchange.credit(ANNA, 1);
+    assert_eq!(offer(&mut exchange).receipt.seq, 2);
+}
+
+#[test]
+fn a_sole_trainer_gets_what_it_returned_again() {
+    let mut exchange = exchange(4);
+    exchange.attach(ANNA, 2).unwrap();
+    publish(&mut exchange, 1, 0);
+    let held = offer(&mut exchange).receipt;
+    exchange.release(ANNA, held, true);
+    assert_eq!(offer(&mut exchange).receipt.seq, 1);
+}
+
+#[test]
+fn rule_15_a_dead_trainers_batch_comes_again_from_the_same_slot() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 2).unwrap();
+    publish(&mut exchange, 1, 0);
+    let first = offer(&mut exchange);
+    exchange.exited(ANNA);
+    assert_eq!(exchange.counts().ready, 1, "it waits where no other trainer is");
+    exchange.attach(BELA, 2).unwrap();
+    let second = offer(&mut exchange);
+    assert_eq!((second.receipt, second.redelivered), (first.receipt, 1));
+}
+
+#[test]
+fn a_slot_that_a_living_process_may_still_read_is_lent_again_but_never_refilled() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 2).unwrap();
+    let slot = publish(&mut exchange, 1, 0);
+    offer(&mut exchange);
+    exchange.put_out(ANNA);
+    exchange.attach(BELA, 2).unwrap();
+    let held = offer(&mut exchange).receipt;
+    assert_eq!(held.slot, slot, "the pixels are as good as before");
+    exchange.ack(BELA, held);
+    exchange.release(BELA, held, false);
+    assert!(!freed(&mut exchange, slot), "Anna's process lives");
+    assert_eq!(exchange.counts().quarantined, 1);
+    let others: Vec<_> = std::iter::from_fn(|| exchange.claim(0)).collect();
+    assert!(!others.contains(&slot));
+    exchange.exited(ANNA);
+    assert!(freed(&mut exchange, slot));
+    assert_eq!(exchange.claim(0), Some(slot));
+}
+
+#[test]
+fn a_trainer_that_was_put_out_after_its_ack_keeps_the_slot_until_it_exits() {
+    let mut exchange = exchange(4);
+    exchange.attach(ANNA, 2).unwrap();
+    let slot = publish(&mut exchange, 1, 0);
+    let held = offer(&mut exchange).receipt;
+    exchange.ack(ANNA, held);
+    exchange.put_out(ANNA);
+    assert_eq!(exchange.counts().quarantined, 1);
+    assert!(!exchange.release(ANNA, held, false), "a late receipt of an evicted trainer frees nothing");
+    exchange.put_out(ANNA);
+    exchange.exited(ANNA);
+    let after = actions(&mut exchange);
+    assert!(after.contains(&Action::Free(slot)), "{after:?}");
+    assert_eq!(after.iter().filter(|action| **action == Action::Gone(ANNA)).count(), 1);
+}
+
+#[test]
+fn a_trainer_that_leaves_with_empty_hands_is_gone_at_once() {
+    let mut exchange = exchange(4);
+    exchange.attach(ANNA, 2).unwrap();
+    exchange.put_out(ANNA);
+    assert_eq!(actions(&mut exchange), [Action::Gone(ANNA)]);
+    exchange.exited(ANNA);
+    assert_eq!(actions(&mut exchange), []);
+}
+
+#[test]
+fn late_and_false_receipts_are_counted_and_change_nothing() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 2).unwrap();
+    exchange.attach(BELA, 2).unwrap();
+    publish(&mut exchange, 1, 0);
+    let held = offer(&mut exchange);
+    let other = if held.to == ANNA { BELA } else { ANNA };
+    let Receipt { seq, slot, generation } = held.receipt;
+    let wrong = [
+        (other, held.receipt),
+        (held.to, Receipt { seq: seq + 1, ..held.receipt }),
+        (held.to, Receipt { generation: generation + 1, ..held.receipt }),
+        (held.to, Receipt { slot: SlotId { slot: slot.slot + 1, ..slot }, ..held.receipt }),
+        (held.to, Receipt { slot: SlotId { ring: 9, ..slot }, ..held.receipt }),
+        (held.to, Receipt { slot: SlotId { ring: NO_RING, slot: 0 }, ..held.receipt }),
+        (CLEO, held.receipt),
+    ];
+    for (consumer, receipt) in wrong {
+        assert!(!exchange.ack(consumer, receipt), "{consumer:?} {receipt:?}");
+        assert!(!exchange.release(consumer, receipt, true), "{consumer:?} {receipt:?}");
+        assert!(!exchange.awaits(consumer, receipt));
+    }
+    assert_eq!(exchange.stale_receipts(), 2 * wrong.len() as u64);
+    assert!(exchange.awaits(held.to, held.receipt));
+    assert!(exchange.ack(held.to, held.receipt));
+}
+
+#[test]
+fn rule_11_no_batch_of_the_next_epoch_before_everybody_was_told_that_this_one_is_over() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 2).unwrap();
+    publish(&mut exchange, 1, 0);
+    publish(&mut exchange, 2, 1);
+    let last = offer(&mut exchange).receipt;
+    assert_eq!(last.seq, 1);
+    assert_eq!(exchange.holders(0), [Holder { consumer: ANNA, seq: 1 }]);
+    exchange.ack(ANNA, last);
+    assert_eq!(exchange.holders(0), []);
+    exchange.release(ANNA, last, false);
+    exchange.credit(ANNA, 1);
+    assert_eq!(offers(&mut exchange), [], "the ledger has not said that the epoch is complete");
+    exchange.open_epoch(1);
+    let after = actions(&mut exchange);
+    assert_eq!(after[0], Action::EpochEnd { consumer: ANNA, epoch: 0 });
+    assert!(matches!(after[1], Action::Offer { batch: Batch { seq: 2, epoch: 1 }, .. }), "{after:?}");
+    exchange.open_epoch(0);
+    assert_eq!(exchange.open(), 1, "epochs do not close again");
+}
+
+#[test]
+fn rule_11_a_dead_holders_last_batch_comes_to_the_one_that_waits() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 1).unwrap();
+    publish(&mut exchange, 1, 0);
+    offer(&mut exchange);
+    exchange.attach(BELA, 2).unwrap();
+    publish(&mut exchange, 2, 1);
+    exchange.exited(ANNA);
+    let next = offer(&mut exchange);
+    assert_eq!((next.to, next.receipt.seq), (BELA, 1));
+}
+
+#[test]
+fn rule_11_the_next_epoch_never_takes_the_last_slot_from_this_one() {
+    let mut exchange = exchange(3);
+    publish(&mut exchange, 1, 1);
+    publish(&mut exchange, 2, 1);
+    assert_eq!(exchange.claim(1), None, "a record of epoch 0 may yet come back");
+    assert!(exchange.claim(0).is_some());
+}
+
+#[test]
+fn a_batch_with_a_lost_claim_is_dropped_or_at_least_not_offered_again() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 1).unwrap();
+    publish(&mut exchange, 1, 0);
+    let slot = publish(&mut exchange, 2, 0);
+    let held = offer(&mut exchange).receipt;
+    assert_eq!(exchange.void(2), Voided::Dropped);
+    let after = actions(&mut exchange);
+    assert_eq!(after, [Action::Dropped(Batch { seq: 2, epoch: 0 }), Action::Free(slot)]);
+    assert_eq!(exchange.void(2), Voided::Unknown);
+    assert_eq!(exchange.void(1), Voided::Held);
+    exchange.release(ANNA, held, true);
+    let after = actions(&mut exchange);
+    assert_eq!(after, [Action::Dropped(Batch { seq: 1, epoch: 0 }), Action::Free(held.slot)]);
+}
+
+#[test]
+fn rule_23_a_restore_drops_ready_batches_and_held_ones_do_not_come_back() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 1).unwrap();
+    for seq in 1..=3 {
+        publish(&mut exchange, seq, 0);
+    }
+    offer(&mut exchange);
+    exchange.drop_ready();
+    let dropped = |found: Vec<Action>| {
+        let seqs = found.into_iter().filter_map(|action| match action {
+            Action::Dropped(batch) => Some(batch.seq),
+            _ => None,
+        });
+        seqs.collect::<Vec<_>>()
+    };
+    assert_eq!(dropped(actions(&mut exchange)), [2, 3]);
+    exchange.exited(ANNA);
+    assert_eq!(dropped(actions(&mut exchange)), [1]);
+    assert_eq!(exchange.counts().free, 6);
+}
+
+#[test]
+fn rule_16_a_batch_handed_in_from_an_earlier_incarnation_is_acked_or_orphaned() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 2).unwrap();
+    for seq in [41, 42, 43] {
+        exchange.adopt(ANNA, Batch { seq, epoch: 0 });
+    }
+    let handed_in = |seq| Receipt { seq, slot: SlotId { ring: NO_RING, slot: 0 }, generation: 0 };
+    assert_eq!(exchange.holders(0).len(), 3, "the epoch waits for them");
+    assert!(exchange.awaits(ANNA, handed_in(41)));
+    assert!(exchange.ack(ANNA, handed_in(41)));
+    assert!(exchange.release(ANNA, handed_in(41), false), "its slot is in no ring: nothing to do, nothing wrong");
+    assert!(exchange.release(ANNA, handed_in(42), true));
+    exchange.exited(ANNA);
+    let orphan = |seq| Action::Orphaned(Adopted { consumer: ANNA, batch: Batch { seq, epoch: 0 } });
+    let acked = Action::Acked { consumer: ANNA, batch: Batch { seq: 41, epoch: 0 } };
+    assert_eq!(actions(&mut exchange), [acked, orphan(42), orphan(43), Action::Gone(ANNA)]);
+    assert_eq!(exchange.stale_receipts(), 0);
+}
+
+#[test]
+fn a_claim_that_is_given_up_frees_the_slot() {
+    let mut exchange = exchange(3);
+    let slot = exchange.claim(0).unwrap();
+    exchange.give_up(slot);
+    assert!(freed(&mut exchange, slot));
+    assert_eq!(exchange.counts(), Counts { free: 3, ..Counts::default() });
+}

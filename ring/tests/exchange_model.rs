@@ -1,0 +1,344 @@
+//! The exchange under random events, deaths at any point included, against a plain model of what trainers see.
+//!
+//! The model knows nothing of states: it keeps what each process could still read, which batches were delivered,
+//! and how much each trainer allowed. What the exchange wants done is checked against that.
+#![allow(clippy::unwrap_used, reason = "a test's own steps")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use forebay_ring::{Action, Batch, ConsumerId, Exchange, NO_RING, Receipt, SlotId};
+use proptest::prelude::*;
+
+const SLOTS: u32 = 6;
+
+/// One thing that happens. Numbers pick among what there is.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Populate(u32),
+    Claim { epoch_ahead: u64 },
+    Publish(usize),
+    GiveUp(usize),
+    Attach(u32),
+    Adopt(usize),
+    Ack(usize),
+    Release { pick: usize, returned: bool },
+    Credit { pick: usize, more: u64 },
+    Lie { pick: usize, seq: u64, slot: u32, generation: u64 },
+    PutOut(usize),
+    Exit(usize),
+    NextEpoch,
+    Void(u64),
+    DropReady,
+}
+
+/// A slot in a trainer's hands.
+#[derive(Clone, Copy, Debug)]
+struct InHand {
+    consumer: ConsumerId,
+    receipt: Receipt,
+    acked: bool,
+}
+
+#[derive(Debug)]
+struct Trainer {
+    granted: u32,
+    credits: u32,
+    attached: bool,
+    /// Slots that a living process may look at, whatever it said.
+    may_read: BTreeSet<SlotId>,
+}
+
+struct Model {
+    exchange: Exchange,
+    trainers: BTreeMap<ConsumerId, Trainer>,
+    next_consumer: u64,
+    next_seq: u64,
+    filling: Vec<(SlotId, u64)>,
+    hands: Vec<InHand>,
+    adopted: BTreeSet<(ConsumerId, u64)>,
+    published: BTreeMap<u64, (Batch, SlotId)>,
+    acked: BTreeSet<u64>,
+    dropped: BTreeSet<u64>,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        2 => (0..SLOTS).prop_map(Event::Populate),
+        6 => (0..2_u64).prop_map(|epoch_ahead| Event::Claim { epoch_ahead }),
+        6 => any::<usize>().prop_map(Event::Publish),
+        1 => any::<usize>().prop_map(Event::GiveUp),
+        2 => (0..4_u32).prop_map(Event::Attach),
+        1 => any::<usize>().prop_map(Event::Adopt),
+        5 => any::<usize>().prop_map(Event::Ack),
+        5 => (any::<usize>(), prop::bool::weighted(0.2)).prop_map(|(pick, returned)| Event::Release { pick, returned }),
+        5 => (any::<usize>(), 0..4_u64).prop_map(|(pick, more)| Event::Credit { pick, more }),
+        1 => (any::<usize>(), 0..9_u64, 0..SLOTS, 0..5_u64)
+            .prop_map(|(pick, seq, slot, generation)| Event::Lie { pick, seq, slot, generation }),
+        1 => any::<usize>().prop_map(Event::PutOut),
+        1 => any::<usize>().prop_map(Event::Exit),
+        1 => Just(Event::NextEpoch),
+        1 => (0..30_u64).prop_map(Event::Void),
+        1 => Just(Event::DropReady),
+    ]
+}
+
+/// The element that a number picks, if there is any.
+fn pick<T: Copy>(all: impl IntoIterator<Item = T>, number: usize) -> Option<T> {
+    let all: Vec<_> = all.into_iter().collect();
+    (!all.is_empty()).then(|| all[number % all.len()])
+}
+
+impl Model {
+    fn new() -> Self {
+        let mut exchange = Exchange::new(0);
+        exchange.add_ring(0, SLOTS);
+        Self {
+            exchange,
+            trainers: BTreeMap::new(),
+            next_consumer: 0,
+            next_seq: 0,
+            filling: Vec::new(),
+            hands: Vec::new(),
+            adopted: BTreeSet::new(),
+            published: BTreeMap::new(),
+            acked: BTreeSet::new(),
+            dropped: BTreeSet::new(),
+        }
+    }
+
+    fn apply(&mut self, event: Event) {
+        match event {
+            Event::Populate(slot) => self.exchange.populated(SlotId { ring: 0, slot }),
+            Event::Claim { epoch_ahead } => self.claim(self.exchange.open() + epoch_ahead),
+            Event::Publish(number) => self.publish(number),
+            Event::GiveUp(number) => {
+                if !self.filling.is_empty() {
+                    let (slot, _) = self.filling.swap_remove(number % self.filling.len());
+                    self.exchange.give_up(slot);
+                }
+            }
+            Event::Attach(asked) => self.attach(asked),
+            Event::Adopt(number) => {
+                if let Some(consumer) = pick(self.attached(), number) {
+                    self.next_seq += 1;
+                    self.adopted.insert((consumer, self.next_seq));
+                    self.exchange.adopt(consumer, Batch { seq: self.next_seq, epoch: self.exchange.open() });
+                }
+            }
+            Event::Ack(number) => self.ack(number),
+            Event::Release { pick: number, returned } => self.release(number, returned),
+            Event::Credit { pick: number, more } => {
+                if let Some(consumer) = pick(self.trainers.keys().copied(), number) {
+                    let trainer = self.trainers.get_mut(&consumer).unwrap();
+                    trainer.credits = (trainer.credits + u32::try_from(more).unwrap()).min(trainer.granted);
+                    self.exchange.credit(consumer, more);
+                }
+            }
+            Event::Lie { pick: number, seq, slot, generation } => {
+                if let Some(consumer) = pick(self.trainers.keys().copied(), number) {
+                    let receipt = Receipt { seq, slot: SlotId { ring: 0, slot }, generation };
+                    if !self.hands.iter().any(|hand| hand.consumer == consumer && hand.receipt == receipt) {
+                        assert!(!self.exchange.ack(consumer, receipt));
+                        assert!(!self.exchange.release(consumer, receipt, true));
+                    }
+                }
+            }
+            Event::PutOut(number) => {
+                if let Some(consumer) = pick(self.attached(), number) {
+                    self.put_out(consumer);
+                }
+            }
+            Event::Exit(number) => {
+                if let Some(consumer) = pick(self.trainers.keys().copied(), number) {
+                    self.exit(consumer);
+                }
+            }
+            Event::NextEpoch => self.exchange.open_epoch(self.exchange.open() + 1),
+            Event::Void(seq) => {
+                self.exchange.void(seq);
+            }
+            Event::DropReady => self.exchange.drop_ready(),
+        }
+        self.obey();
+        self.check();
+    }
+
+    fn attached(&self) -> Vec<ConsumerId> {
+        self.trainers.iter().filter(|(_, trainer)| trainer.attached).map(|(id, _)| *id).collect()
+    }
+
+    fn claim(&mut self, epoch: u64) {
+        let Some(slot) = self.exchange.claim(epoch) else { return };
+        for (id, trainer) in &self.trainers {
+            assert!(!trainer.may_read.contains(&slot), "{slot:?} is refilled while {id:?} may read it");
+        }
+        for (seq, (_, place)) in &self.published {
+            assert!(*place != slot || self.is_over(*seq), "{slot:?} is refilled while batch {seq} stands in it");
+        }
+        assert!(self.filling.iter().all(|(other, _)| *other != slot), "{slot:?} is claimed twice");
+        self.filling.push((slot, epoch));
+    }
+
+    fn publish(&mut self, number: usize) {
+        if self.filling.is_empty() {
+            return;
+        }
+        let (slot, epoch) = self.filling.swap_remove(number % self.filling.len());
+        self.next_seq += 1;
+        let batch = Batch { seq: self.next_seq, epoch };
+        self.published.insert(batch.seq, (batch, slot));
+        self.exchange.publish(slot, batch);
+    }
+
+    fn attach(&mut self, asked: u32) {
+        self.next_consumer += 1;
+        let id = ConsumerId(self.next_consumer);
+        let taken: u32 = self.trainers.values().filter(|trainer| trainer.attached).map(|trainer| trainer.granted).sum();
+        match self.exchange.attach(id, asked) {
+            Ok(granted) => {
+                assert!(granted >= 1 && granted <= asked.max(1) && taken + granted <= SLOTS - 2);
+                let may_read = BTreeSet::new();
+                self.trainers.insert(id, Trainer { granted, credits: granted, attached: true, may_read });
+            }
+            Err(_) => assert_eq!(taken, SLOTS - 2),
+        }
+    }
+
+    fn ack(&mut self, number: usize) {
+        if let Some((consumer, seq)) = pick(self.adopted.iter().copied(), number).filter(|_| number.is_multiple_of(5)) {
+            let receipt = Receipt { seq, slot: SlotId { ring: NO_RING, slot: 0 }, generation: 0 };
+            assert!(self.exchange.ack(consumer, receipt));
+        } else if !self.hands.is_empty() {
+            let at = number % self.hands.len();
+            let InHand { consumer, receipt, acked } = self.hands[at];
+            self.hands[at].acked = true;
+            assert_eq!(self.exchange.awaits(consumer, receipt), !acked);
+            assert_eq!(self.exchange.ack(consumer, receipt), !acked);
+        }
+    }
+
+    fn release(&mut self, number: usize, returned: bool) {
+        if !self.hands.is_empty() {
+            let hand = self.hands.swap_remove(number % self.hands.len());
+            self.trainers.get_mut(&hand.consumer).unwrap().may_read.remove(&hand.receipt.slot);
+            assert!(self.exchange.release(hand.consumer, hand.receipt, returned));
+        }
+    }
+
+    fn put_out(&mut self, consumer: ConsumerId) {
+        self.trainers.get_mut(&consumer).unwrap().attached = false;
+        self.hands.retain(|hand| hand.consumer != consumer);
+        self.exchange.put_out(consumer);
+    }
+
+    fn exit(&mut self, consumer: ConsumerId) {
+        let trainer = self.trainers.get_mut(&consumer).unwrap();
+        trainer.attached = false;
+        trainer.may_read.clear();
+        self.hands.retain(|hand| hand.consumer != consumer);
+        self.exchange.exited(consumer);
+    }
+
+    fn is_over(&self, seq: u64) -> bool {
+        self.acked.contains(&seq) || self.dropped.contains(&seq)
+    }
+
+    /// Does what the exchange wants, as daemon and trainers would, and checks that it may be wanted.
+    fn obey(&mut self) {
+        let actions: Vec<_> = self.exchange.drain().collect();
+        for action in actions {
+            match action {
+                Action::Offer { consumer, slot, batch, generation, .. } => {
+                    assert!(!self.is_over(batch.seq), "batch {} is over", batch.seq);
+                    assert!(batch.epoch <= self.exchange.open(), "epoch {} is not open", batch.epoch);
+                    assert_eq!(self.published.get(&batch.seq), Some(&(batch, slot)));
+                    assert!(self.hands.iter().all(|hand| hand.receipt.slot != slot), "{slot:?} is in somebody's hands");
+                    let held = self.hands.iter().filter(|hand| hand.consumer == consumer).count();
+                    let trainer = self.trainers.get_mut(&consumer).unwrap();
+                    assert!(trainer.attached && trainer.credits > 0 && held < trainer.granted as usize);
+                    trainer.credits -= 1;
+                    trainer.may_read.insert(slot);
+                    let receipt = Receipt { seq: batch.seq, slot, generation };
+                    self.hands.push(InHand { consumer, receipt, acked: false });
+                }
+                Action::Acked { consumer, batch } => {
+                    let adopted = self.adopted.remove(&(consumer, batch.seq));
+                    assert!(adopted || self.published.contains_key(&batch.seq));
+                    assert!(!self.is_over(batch.seq), "batch {} is over already", batch.seq);
+                    self.acked.insert(batch.seq);
+                }
+                Action::Dropped(batch) => {
+                    assert!(!self.is_over(batch.seq), "batch {} is over already", batch.seq);
+                    self.dropped.insert(batch.seq);
+                }
+                Action::Orphaned(orphan) => {
+                    assert!(self.adopted.remove(&(orphan.consumer, orphan.batch.seq)));
+                    assert!(!self.is_over(orphan.batch.seq));
+                }
+                Action::Gone(consumer) => {
+                    let trainer = self.trainers.remove(&consumer).expect("a consumer goes once");
+                    assert!(!trainer.attached);
+                    assert!(trainer.may_read.is_empty(), "{consumer:?} is forgotten while it may read");
+                }
+                Action::EpochEnd { consumer, epoch } => {
+                    assert!(self.trainers[&consumer].attached && epoch < self.exchange.open());
+                }
+                Action::Free(_) => {}
+                Action::RingEmpty(ring) => panic!("ring {ring} was not retired"),
+            }
+        }
+    }
+
+    /// What must hold at every moment.
+    fn check(&self) {
+        let counts = self.exchange.counts();
+        let sum = counts.unpopulated + counts.free + counts.filling + counts.ready + counts.held + counts.quarantined;
+        assert_eq!((sum, counts.retired), (SLOTS, 0), "a slot is in exactly one state");
+        assert_eq!(counts.filling as usize, self.filling.len());
+        assert_eq!(counts.held as usize, self.hands.len());
+        let waiting = self.published.keys().filter(|seq| !self.is_over(**seq)).count();
+        let unacked = self.hands.iter().filter(|hand| !hand.acked).count();
+        assert_eq!(waiting, counts.ready as usize + unacked, "every batch is acked, dropped, ready or held");
+        for state in self.exchange.consumers() {
+            let held = self.hands.iter().filter(|hand| hand.consumer == state.id).count();
+            assert_eq!(state.held as usize, held);
+            assert!(state.held <= state.granted);
+        }
+    }
+
+    /// Everybody dies; one good trainer reads the rest. Nothing may be left over.
+    fn finish(mut self) {
+        let everybody: Vec<_> = self.trainers.keys().copied().collect();
+        for consumer in everybody {
+            self.exit(consumer);
+            self.obey();
+            self.check();
+        }
+        while !self.filling.is_empty() {
+            self.apply(Event::Publish(0));
+        }
+        self.apply(Event::NextEpoch);
+        self.apply(Event::Attach(2));
+        while !self.hands.is_empty() {
+            self.apply(Event::Ack(1));
+            self.apply(Event::Release { pick: 0, returned: false });
+            self.apply(Event::Credit { pick: 0, more: 1 });
+        }
+        assert!(self.published.keys().all(|seq| self.is_over(*seq)), "a batch is lost");
+        let counts = self.exchange.counts();
+        assert_eq!(counts.free + counts.unpopulated, SLOTS);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_batch_is_lost_and_no_slot_refilled_under_a_readers_eyes(events in prop::collection::vec(event(), 0..120)) {
+        let mut model = Model::new();
+        for event in events {
+            model.apply(event);
+        }
+        model.finish();
+    }
+}
