@@ -66,16 +66,20 @@ fn sum(tally: Option<v1::Tally>) -> RecordSum {
 mod tests {
     use super::*;
 
-    fn tally(records: impl IntoIterator<Item = u64>) -> Option<v1::Tally> {
+    fn tally(records: impl IntoIterator<Item = u64>) -> v1::Tally {
         let sum: RecordSum = records.into_iter().collect();
         let (sum_high, sum_low) = sum.halves();
-        Some(v1::Tally { count: sum.count, sum_high, sum_low })
+        v1::Tally { count: sum.count, sum_high, sum_low }
     }
 
     fn reply(delivered: impl IntoIterator<Item = u64>, floor: u64) -> v1::AuditReply {
         v1::AuditReply {
             spec: Some(v1::LedgerSpec { records: 10, ..Default::default() }),
-            epochs: vec![v1::EpochTally { delivered: tally(delivered), quarantined: tally([9]), ..Default::default() }],
+            epochs: vec![v1::EpochTally {
+                delivered: Some(tally(delivered)),
+                quarantined: Some(tally([9])),
+                ..Default::default()
+            }],
             progress: Some(v1::Progress { floor, ..Default::default() }),
             quarantine: Vec::new(),
         }

@@ -1,0 +1,450 @@
+//! A daemon for tests: it plays the daemon's part of the protocol on the ring crate's own memory, sockets and
+//! exchange, over records that are numbers. It dies and misbehaves on command.
+//!
+//! A lease is one batch: its id says epoch and first record, so that a later incarnation understands the hand-in of
+//! an earlier one without a ledger on disk.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+
+use forebay_proto::{RecordSum, v1};
+use forebay_ring::{
+    Action, Attach, Batch, Body, Bulk, Call, Claim, ConsumerId, Dtype, Exchange, Geometry, HandIn, Kind, Layout,
+    Listener, Message, Number, Offer, PACKET_LEN, PROTOCOL, Receipt, Received, Region, Sent, Shape, SlotId, Socket,
+    Welcome, packet, text,
+};
+use parking_lot::Mutex;
+use prost::Message as _;
+
+/// What the daemon serves.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) records: u64,
+    pub(crate) batch: u32,
+    pub(crate) epochs: u64,
+    pub(crate) slots: u32,
+    pub(crate) deadline: u64,
+    pub(crate) refuse: Option<(u32, &'static str)>,
+}
+
+/// What it saw, over all its incarnations.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    /// Records by epoch, in the order of their receipts.
+    pub(crate) delivered: BTreeMap<u64, Vec<u64>>,
+    /// Receipts whose sum was not that of the claim's records.
+    pub(crate) wrong_sums: usize,
+    pub(crate) releases: Vec<(u64, bool)>,
+    pub(crate) resumed: Vec<HandIn>,
+    pub(crate) state_calls: Vec<v1::StateCall>,
+    pub(crate) byes: usize,
+    pub(crate) attached: usize,
+    pub(crate) settings: Vec<Vec<u8>>,
+}
+
+pub(crate) enum Command {
+    /// Ends as by SIGKILL: without a word, sockets and all.
+    Die,
+    /// Sends these bytes to every trainer.
+    Say(Vec<u8>),
+}
+
+/// A running daemon.
+pub(crate) struct Daemon {
+    commands: Sender<Command>,
+    thread: JoinHandle<()>,
+}
+
+struct Trainer {
+    id: ConsumerId,
+    socket: Socket,
+    attached: bool,
+}
+
+struct Server {
+    plan: Plan,
+    incarnation: u64,
+    log: Arc<Mutex<Log>>,
+    region: Region,
+    exchange: Exchange,
+    trainers: Vec<Trainer>,
+    consumers: u64,
+    /// First records of the batches that are still to be published, by epoch.
+    todo: BTreeSet<(u64, u64)>,
+    /// Epoch and first record of each batch in the ring.
+    published: HashMap<u64, (u64, u64)>,
+    adopted: HashMap<u64, (u64, u64)>,
+    done: BTreeMap<u64, BTreeSet<u64>>,
+    seq: u64,
+}
+
+impl Plan {
+    pub(crate) fn new(records: u64, batch: u32, epochs: u64) -> Self {
+        Self { records, batch, epochs, slots: 6, deadline: u64::MAX, refuse: None }
+    }
+
+    fn firsts(&self) -> impl Iterator<Item = u64> + use<> {
+        (0..self.records).step_by(self.batch as usize)
+    }
+
+    fn span(&self, first: u64) -> std::ops::Range<u64> {
+        first..(first + u64::from(self.batch)).min(self.records)
+    }
+}
+
+impl Daemon {
+    /// Listens on `path` until it is told to die.
+    pub(crate) fn start(path: &Path, plan: Plan, log: &Arc<Mutex<Log>>) -> Self {
+        let listener = Listener::bind(path, 0o600).unwrap();
+        let (commands, inbox) = channel();
+        let incarnation = 1000 + log.lock().attached as u64;
+        let log = Arc::clone(log);
+        let serve = move || Server::new(plan, incarnation, log).serve(&inbox, || listener.accept().unwrap());
+        Self { commands, thread: std::thread::spawn(serve) }
+    }
+
+    pub(crate) fn say(&self, message: Vec<u8>) {
+        self.commands.send(Command::Say(message)).unwrap();
+    }
+
+    pub(crate) fn number(&self, kind: Kind, value: u64) {
+        self.say(packet(&Number { kind: kind as u32, reserved: 0, value }, &[]));
+    }
+
+    pub(crate) fn die(self) {
+        let _gone = self.commands.send(Command::Die);
+        self.thread.join().unwrap();
+    }
+}
+
+/// The private daemon's part: trainers come as descriptors on the parent's socket, whose end is the end.
+pub(crate) fn serve_parent(parent: &Socket, plan: Plan) {
+    let (end, commands) = channel();
+    let mut buffer = vec![0; PACKET_LEN];
+    let accept = || match parent.recv(&mut buffer).unwrap() {
+        Received::Packet { len, fds } => match Message::parse(&buffer[..len], fds).unwrap() {
+            Message::Connect(fd) => Some(Socket::from_fd(fd).unwrap()),
+            other => panic!("{other:?}"),
+        },
+        Received::WouldBlock => None,
+        Received::Closed => {
+            end.send(Command::Die).unwrap();
+            None
+        }
+    };
+    Server::new(plan, u64::from(std::process::id()), Arc::default()).serve(&commands, accept);
+}
+
+impl Server {
+    fn new(plan: Plan, incarnation: u64, log: Arc<Mutex<Log>>) -> Self {
+        let shape =
+            Shape { batch: plan.batch, height: 2, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        let region = Region::create(Geometry::try_new(shape, plan.slots).unwrap(), incarnation, 0).unwrap();
+        let mut exchange = Exchange::new(0);
+        exchange.add_ring(0, plan.slots);
+        for slot in 0..plan.slots {
+            region.populate(slot).unwrap();
+            exchange.populated(SlotId { ring: 0, slot });
+        }
+        let todo = (0..plan.epochs).flat_map(|epoch| plan.firsts().map(move |first| (epoch, first))).collect();
+        Self {
+            plan,
+            incarnation,
+            log,
+            region,
+            exchange,
+            trainers: Vec::new(),
+            consumers: 0,
+            todo,
+            published: HashMap::new(),
+            adopted: HashMap::new(),
+            done: BTreeMap::new(),
+            // An adopted batch keeps its old number: the numbers of two incarnations must not meet.
+            seq: incarnation << 20,
+        }
+    }
+
+    fn serve(&mut self, commands: &Receiver<Command>, mut accept: impl FnMut() -> Option<Socket>) {
+        loop {
+            match commands.try_recv() {
+                Ok(Command::Die) | Err(TryRecvError::Disconnected) => return,
+                Ok(Command::Say(message)) => {
+                    self.trainers.iter().for_each(|trainer| send(&trainer.socket, &message, &[]));
+                }
+                Err(TryRecvError::Empty) => {}
+            }
+            while let Some(socket) = accept() {
+                self.consumers += 1;
+                self.trainers.push(Trainer { id: ConsumerId(self.consumers), socket, attached: false });
+            }
+            self.hear();
+            self.fill();
+            self.act();
+            std::thread::park_timeout(std::time::Duration::from_micros(200));
+        }
+    }
+
+    fn hear(&mut self) {
+        let mut buffer = vec![0; PACKET_LEN];
+        for place in (0..self.trainers.len()).rev() {
+            loop {
+                match self.trainers[place].socket.recv(&mut buffer).unwrap() {
+                    Received::Packet { len, fds } => self.take(place, Message::parse(&buffer[..len], fds).unwrap()),
+                    Received::WouldBlock => break,
+                    Received::Closed => {
+                        let trainer = self.trainers.swap_remove(place);
+                        if trainer.attached {
+                            self.exchange.put_out(trainer.id);
+                            self.exchange.exited(trainer.id);
+                        }
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, place: usize, message: Message<'_>) {
+        let id = self.trainers[place].id;
+        match message {
+            Message::Attach { head, settings, files: _, resume } => self.attach(place, &head, settings, resume),
+            Message::Ack { head, sums } => {
+                let receipt = Receipt::from(&head);
+                let batch = if receipt.is_handed_in() { &self.adopted } else { &self.published };
+                if let Some((_, first)) = batch.get(&head.seq) {
+                    let sum: RecordSum = self.plan.span(*first).collect();
+                    let seen = RecordSum::from_halves(sum.count, sums[0].high, sums[0].low);
+                    self.log.lock().wrong_sums += usize::from(seen != sum);
+                }
+                assert_eq!(head.last, 1);
+                self.exchange.ack(id, receipt);
+            }
+            Message::Release(release) => {
+                self.log.lock().releases.push((release.seq, release.returned == 1));
+                self.exchange.release(id, Receipt::from(&release), release.returned == 1);
+            }
+            Message::Credit(more) => self.exchange.credit(id, more),
+            Message::Bye => self.log.lock().byes += 1,
+            Message::Call(call, body) => self.call(place, call, &body),
+            other => panic!("{other:?}"),
+        }
+        self.act();
+    }
+
+    fn attach(&mut self, place: usize, head: &Attach, settings: Option<OwnedFd>, resume: Option<OwnedFd>) {
+        let id = self.trainers[place].id;
+        if let Some((code, reason)) = self.plan.refuse {
+            send(&self.trainers[place].socket, &text(Kind::Refused, code, reason), &[]);
+            self.trainers.swap_remove(place);
+            return;
+        }
+        if let Some(settings) = settings {
+            self.log.lock().settings.push(Bulk::accept(settings).unwrap().read(1 << 20).unwrap());
+        }
+        let granted = self.exchange.attach(id, head.credits).unwrap();
+        if let Some(resume) = resume {
+            let bytes = Bulk::accept(resume).unwrap().read(1 << 20).unwrap();
+            let list: Vec<HandIn> = bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect();
+            for item in &list {
+                let first = item.lease & 0xffff_ffff;
+                self.todo.remove(&(item.epoch, first));
+                if item.held == 1 {
+                    self.adopted.insert(item.seq, (item.epoch, first));
+                    self.exchange.adopt(id, Batch { seq: item.seq, epoch: item.epoch });
+                } else {
+                    self.finish(item.epoch, first);
+                }
+            }
+            self.log.lock().resumed = list;
+        }
+        let mut log = self.log.lock();
+        log.attached += 1;
+        drop(log);
+        self.trainers[place].attached = true;
+        let info = v1::StreamInfo {
+            stream: "train".to_owned(),
+            records: self.plan.records,
+            batch_size: u64::from(self.plan.batch),
+            batches_per_epoch: self.plan.firsts().count() as u64,
+            epochs: self.plan.epochs,
+            epoch: self.exchange.open(),
+            ..Default::default()
+        };
+        let info = Bulk::write(&info.encode_to_vec()).unwrap();
+        let welcome = Welcome {
+            kind: Kind::Welcome as u32,
+            protocol: PROTOCOL,
+            incarnation: self.incarnation,
+            consumer: id.0,
+            credits: granted,
+            ring: 0,
+        };
+        let fds = [self.region.share().unwrap(), info.into_fd()];
+        send(&self.trainers[place].socket, &packet(&welcome, &[]), &fds);
+        if self.exchange.open() == self.plan.epochs {
+            self.tell_done();
+        }
+    }
+
+    fn call(&mut self, place: usize, id: u64, body: &Body<'_>) {
+        let Body::Inline(bytes) = body else { panic!("calls of these tests are short") };
+        let call = v1::CallRequest::decode(*bytes).unwrap().call.unwrap();
+        let mut bulk = false;
+        let reply = match call {
+            v1::call_request::Call::State(call) => {
+                self.log.lock().state_calls.push(call);
+                let spec = Some(v1::LedgerSpec { records: self.plan.records, ..Default::default() });
+                v1::call_reply::Reply::State(v1::Snapshot { spec, epoch: self.exchange.open(), ..Default::default() })
+            }
+            v1::call_request::Call::Restore(_) => {
+                self.void_all();
+                self.done.clear();
+                self.todo = (0..self.plan.epochs)
+                    .flat_map(|epoch| self.plan.firsts().map(move |first| (epoch, first)))
+                    .collect();
+                v1::call_reply::Reply::Done(v1::Done {})
+            }
+            v1::call_request::Call::Path(call) if call.record >= self.plan.records => {
+                let message = format!("the dataset has no record {}", call.record);
+                v1::call_reply::Reply::Failure(v1::Failure { message })
+            }
+            v1::call_request::Call::Path(call) => {
+                bulk = call.record == 1;
+                v1::call_reply::Reply::Path(format!("/data/{}.jpg", call.record).into_bytes())
+            }
+            v1::call_request::Call::Reset(_) => {
+                let epoch = self.exchange.open();
+                self.void_all();
+                for first in self.plan.firsts() {
+                    self.todo.remove(&(epoch, first));
+                }
+                self.end_epoch(epoch);
+                v1::call_reply::Reply::Done(v1::Done {})
+            }
+            other => panic!("{other:?}"),
+        };
+        self.act();
+        let bytes = v1::CallReply { reply: Some(reply) }.encode_to_vec();
+        let (tail, fds): (&[u8], _) =
+            if bulk { (&[], vec![Bulk::write(&bytes).unwrap().into_fd()]) } else { (&bytes, Vec::new()) };
+        let head = Call { kind: Kind::Answer as u32, len: u32::try_from(tail.len()).unwrap(), id };
+        send(&self.trainers[place].socket, &packet(&head, tail), &fds);
+    }
+
+    fn void_all(&mut self) {
+        for seq in self.published.keys().copied().collect::<Vec<_>>() {
+            self.exchange.void(seq);
+        }
+        self.act();
+    }
+
+    /// Publishes what there are slots for.
+    fn fill(&mut self) {
+        while let Some((epoch, first)) = self.todo.first().copied().filter(|(epoch, _)| *epoch <= self.exchange.open())
+        {
+            let Some(id) = self.exchange.claim(epoch) else { return };
+            let span = self.plan.span(first);
+            let mut slot = self.region.slot(id.slot).unwrap();
+            for place in 0..self.plan.batch {
+                let record = (first + u64::from(place)).min(self.plan.records - 1);
+                slot.place_mut(place).fill(record.to_le_bytes()[0]);
+                let own = span.contains(&(first + u64::from(place)));
+                let frame = slot.frame();
+                frame.labels()[place as usize] = i64::try_from(record % 7).unwrap();
+                frame.records()[place as usize] = i64::try_from(record).unwrap();
+                frame.mask()[place as usize] = u8::from(own);
+            }
+            slot.frame().claims()[0] = Claim { lease: epoch << 32 | first, start: 0, len: span.end - span.start };
+            drop(slot);
+            self.seq += 1;
+            self.todo.remove(&(epoch, first));
+            self.published.insert(self.seq, (epoch, first));
+            self.exchange.publish(id, Batch { seq: self.seq, epoch });
+        }
+    }
+
+    fn act(&mut self) {
+        let actions: Vec<Action> = self.exchange.drain().collect();
+        for action in actions {
+            match action {
+                Action::Offer { consumer, slot, batch, generation, redelivered } => {
+                    let (_, first) = self.published[&batch.seq];
+                    let span = self.plan.span(first);
+                    let valid = u32::try_from(span.end - span.start).unwrap();
+                    let offer = Offer {
+                        kind: Kind::Offer as u32,
+                        ring: slot.ring,
+                        seq: batch.seq,
+                        generation,
+                        epoch: batch.epoch,
+                        slot: slot.slot,
+                        shown: valid,
+                        valid,
+                        claims: 1,
+                        redelivered,
+                        reserved: 0,
+                        deadline: self.plan.deadline,
+                    };
+                    self.tell(consumer, &packet(&offer, &[]));
+                }
+                Action::Acked { batch, .. } => {
+                    let known = self.published.remove(&batch.seq).or_else(|| self.adopted.remove(&batch.seq));
+                    let (epoch, first) = known.unwrap();
+                    self.finish(epoch, first);
+                }
+                Action::Orphaned(adopted) => {
+                    let (epoch, first) = self.adopted.remove(&adopted.batch.seq).unwrap();
+                    self.todo.insert((epoch, first));
+                }
+                Action::Dropped(batch) => {
+                    self.published.remove(&batch.seq);
+                }
+                Action::EpochEnd { consumer, epoch } => {
+                    self.tell(
+                        consumer,
+                        &packet(&Number { kind: Kind::EpochEnd as u32, reserved: 0, value: epoch }, &[]),
+                    );
+                }
+                Action::Free(_) | Action::Gone(_) | Action::RingEmpty(_) => {}
+            }
+        }
+    }
+
+    fn finish(&mut self, epoch: u64, first: u64) {
+        let done = self.done.entry(epoch).or_default();
+        if done.insert(first) {
+            self.log.lock().delivered.entry(epoch).or_default().extend(self.plan.span(first));
+        }
+        if done.len() == self.plan.firsts().count() {
+            self.end_epoch(epoch);
+        }
+    }
+
+    fn end_epoch(&mut self, epoch: u64) {
+        self.exchange.open_epoch(epoch + 1);
+        self.act();
+        if epoch + 1 == self.plan.epochs {
+            self.tell_done();
+        }
+    }
+
+    fn tell_done(&self) {
+        let done = packet(&Number { kind: Kind::Done as u32, reserved: 0, value: self.plan.epochs }, &[]);
+        self.trainers.iter().filter(|trainer| trainer.attached).for_each(|trainer| send(&trainer.socket, &done, &[]));
+    }
+
+    fn tell(&self, consumer: ConsumerId, message: &[u8]) {
+        if let Some(trainer) = self.trainers.iter().find(|trainer| trainer.id == consumer) {
+            send(&trainer.socket, message, &[]);
+        }
+    }
+}
+
+fn send(socket: &Socket, message: &[u8], fds: &[OwnedFd]) {
+    let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+    assert_ne!(socket.send(message, &fds).unwrap(), Sent::WouldBlock);
+}

@@ -1,0 +1,119 @@
+//! The daemon's death (semantics rule 16): what was consumed stays consumed, what is held stays readable, and only
+//! what nobody saw comes again.
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_client::{Next, NextError, Notice, Options, Patient, PrivateDaemon, Session, Target};
+use forebay_ring::{Socket, inherited};
+
+use crate::daemon::{Plan, serve_parent};
+use crate::{Impatient, World, batch, epoch, next};
+
+#[test]
+fn rule_16_the_next_batch_comes_from_the_next_daemon_and_no_record_twice() {
+    let world = World::new();
+    let first_daemon = world.start(Plan::new(20, 4, 1));
+    let mut session = world.attach();
+    let mut seen = batch(next(&mut session)).records().to_vec();
+    let in_hand = batch(next(&mut session));
+    seen.extend(in_hand.records());
+    first_daemon.die();
+    let second_daemon = world.start(Plan::new(20, 4, 1));
+    seen.extend(epoch(&mut session));
+    assert_eq!(seen, (0..20).collect::<Vec<i64>>());
+    assert_eq!(in_hand.records(), [4, 5, 6, 7], "memory of the dead daemon stays readable");
+    drop((in_hand, session));
+    second_daemon.die();
+
+    let log = world.log.lock();
+    let handed_in: Vec<u64> = log.resumed.iter().map(|item| item.held).collect();
+    assert_eq!(handed_in, [0, 0], "asking for the next batch had consumed both");
+    assert_eq!(log.wrong_sums, 0);
+}
+
+#[test]
+fn rule_16_a_batch_held_over_the_death_is_handed_in_and_acked_later() {
+    let world = World::new();
+    let first_daemon = world.start(Plan::new(12, 4, 1));
+    let mut session = world.attach();
+    let in_hand = batch(next(&mut session));
+    first_daemon.die();
+    let second_daemon = world.start(Plan::new(12, 4, 1));
+    // A call reaches the new daemon while the batch is still in hand.
+    session.state(&mut Patient).unwrap();
+    assert_eq!(world.log.lock().resumed.iter().map(|item| item.held).collect::<Vec<_>>(), [1]);
+    assert!(world.delivered(0).is_empty(), "nobody has acked it");
+    in_hand.ack().unwrap();
+    assert_eq!(epoch(&mut session), (4..12).collect::<Vec<i64>>());
+    drop((in_hand, session));
+    second_daemon.die();
+    let log = world.log.lock();
+    assert_eq!(log.delivered[&0].iter().filter(|record| **record < 4).count(), 4);
+    assert_eq!(log.wrong_sums, 0);
+}
+
+#[test]
+fn rule_16_an_offer_of_a_dead_daemon_is_not_handed_out() {
+    let world = World::new();
+    let first_daemon = world.start(Plan::new(8, 4, 1));
+    let mut session = world.attach();
+    // Wait until offers stand in the socket, then let their daemon die.
+    session.state(&mut Patient).unwrap();
+    first_daemon.die();
+    let mut watch = Impatient { slices: 5, ..Impatient::default() };
+    let interrupted = session.next(None, &mut watch);
+    assert!(interrupted.is_err(), "{interrupted:?}");
+    assert!(matches!(watch.notices[0], Notice::DaemonLost { .. }));
+    let _second_daemon = world.start(Plan::new(8, 4, 1));
+    assert_eq!(epoch(&mut session), (0..8).collect::<Vec<i64>>());
+}
+
+#[test]
+fn rule_16_a_daemon_that_does_not_come_back_is_an_outage_and_views_stay() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(8, 4, 1));
+    let options = Options { reconnect_timeout: Duration::from_millis(200), ..Options::default() };
+    let mut session = Session::attach(world.target(), options, &mut Patient).unwrap();
+    let in_hand = batch(next(&mut session));
+    daemon.die();
+    let error = next(&mut session).unwrap_err();
+    assert!(matches!(error, NextError::Outage { .. }), "{error}");
+    assert_eq!(in_hand.records(), [0, 1, 2, 3]);
+}
+
+#[test]
+fn rule_16_a_private_daemon_that_is_killed_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let binary = folder.path().join("forebay");
+    let this = std::env::current_exe().unwrap();
+    // The command line is the daemon's; the test binary is told by its own arguments to play the daemon.
+    let script = format!(
+        "#!/bin/sh\n[ \"$*\" = 'serve --private --socket-fd 0' ] || exit 9\nexec '{}' --ignored --exact death::play_the_private_daemon >/dev/null\n",
+        this.display()
+    );
+    std::fs::write(&binary, script).unwrap();
+    std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o700)).unwrap();
+
+    let daemon = Arc::new(PrivateDaemon::new(binary));
+    let target = Target::Private { daemon: Arc::clone(&daemon), settings: "{}".to_owned(), files: None };
+    let mut session = Session::attach(target, Options::default(), &mut Patient).unwrap();
+    let mut seen = batch(next(&mut session)).records().to_vec();
+    for _ in 0..3 {
+        let pid = rustix::process::Pid::from_raw(daemon.pid().unwrap().cast_signed()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        seen.extend(batch(next(&mut session)).records());
+    }
+    seen.extend(epoch(&mut session));
+    seen.sort_unstable();
+    assert_eq!(seen, (0..40).collect::<Vec<i64>>());
+    assert!(matches!(next(&mut session), Ok(Next::Done)));
+}
+
+#[test]
+#[ignore = "a part of the test above, in a process of its own"]
+fn play_the_private_daemon() {
+    let parent = Socket::from_fd(inherited(0).unwrap()).unwrap();
+    serve_parent(&parent, Plan::new(40, 4, 1));
+}

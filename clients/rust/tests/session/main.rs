@@ -1,0 +1,319 @@
+//! A session against a scripted daemon: batches, receipts, epochs, calls, misbehaviour, and the daemon's death.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod daemon;
+mod death;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use daemon::{Daemon, Log, Plan};
+use forebay_client::{Batch, Broken, CallError, Next, NextError, Notice, Options, Patient, Session, Target, Watch};
+use forebay_ring::{Held, Kind, packet, text, text_code};
+use parking_lot::Mutex;
+use tempfile::TempDir;
+
+/// A folder with a daemon's socket, and what the daemon saw.
+struct World {
+    folder: TempDir,
+    log: Arc<Mutex<Log>>,
+}
+
+/// Stops a wait after so many slices and keeps what it was told.
+#[derive(Default)]
+struct Impatient {
+    slices: u32,
+    notices: Vec<Notice>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), log: Arc::default() }
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("forebay.sock")
+    }
+
+    fn start(&self, plan: Plan) -> Daemon {
+        Daemon::start(&self.socket(), plan, &self.log)
+    }
+
+    fn target(&self) -> Target {
+        Target::Stream { socket: Some(self.socket()), name: "train".to_owned(), settings: Some("{}".to_owned()) }
+    }
+
+    fn attach(&self) -> Session {
+        Session::attach(self.target(), Options::default(), &mut Patient).unwrap()
+    }
+
+    fn delivered(&self, epoch: u64) -> Vec<u64> {
+        let mut records = self.log.lock().delivered.get(&epoch).cloned().unwrap_or_default();
+        records.sort_unstable();
+        records
+    }
+}
+
+impl Watch for Impatient {
+    fn keep_waiting(&mut self) -> bool {
+        self.slices = self.slices.saturating_sub(1);
+        self.slices > 0
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.notices.push(notice.clone());
+    }
+}
+
+fn batch(next: Result<Next, NextError>) -> Batch {
+    match next {
+        Ok(Next::Batch(batch)) => batch,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn next(session: &mut Session) -> Result<Next, NextError> {
+    session.next(Some(Duration::from_secs(20)), &mut Patient)
+}
+
+/// Own records of one epoch, as the trainer sees them.
+fn epoch(session: &mut Session) -> Vec<i64> {
+    let mut seen = Vec::new();
+    loop {
+        match next(session).unwrap() {
+            Next::Batch(batch) => {
+                let own = batch.records().iter().zip(batch.mask()).filter(|(_, mask)| **mask == 1);
+                seen.extend(own.map(|(record, _)| *record));
+            }
+            Next::EpochEnd(_) | Next::Done => return seen,
+        }
+    }
+}
+
+#[test]
+fn every_record_of_every_epoch_comes_once_with_its_pixels_and_is_acked_with_the_right_sum() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(10, 4, 2));
+    let mut session = world.attach();
+    let first = batch(next(&mut session));
+    assert_eq!((first.labels(), first.records(), first.valid()), (&[0, 1, 2, 3][..], &[0, 1, 2, 3][..], 4));
+    assert_eq!(first.images()[12..24], [1; 12]);
+    assert_eq!(epoch(&mut session), [4, 5, 6, 7, 8, 9]);
+    drop(first);
+    assert_eq!(epoch(&mut session), (0..10).collect::<Vec<i64>>());
+    assert!(matches!(next(&mut session), Ok(Next::Done)));
+    assert!(matches!(next(&mut session), Ok(Next::Done)));
+    drop(session);
+    daemon.die();
+    for epoch in 0..2 {
+        assert_eq!(world.delivered(epoch), (0..10).collect::<Vec<u64>>());
+    }
+    assert_eq!(world.log.lock().wrong_sums, 0);
+}
+
+#[test]
+fn rule_06_a_last_batch_shows_its_own_places_and_keeps_the_others() {
+    let world = World::new();
+    let _daemon = world.start(Plan::new(5, 4, 1));
+    let mut session = world.attach();
+    batch(next(&mut session));
+    let last = batch(next(&mut session));
+    assert_eq!((last.shown(), last.valid()), (1, 1));
+    assert_eq!((last.records(), last.mask()), (&[4, 4, 4, 4][..], &[1, 0, 0, 0][..]));
+}
+
+#[test]
+fn rule_10_a_loop_left_early_goes_on_in_the_same_epoch() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(8, 4, 2));
+    let mut session = world.attach();
+    drop(batch(next(&mut session)));
+    assert_eq!(epoch(&mut session), [4, 5, 6, 7]);
+    drop(session);
+    daemon.die();
+    assert_eq!(world.delivered(0), (0..8).collect::<Vec<u64>>());
+}
+
+#[test]
+fn rule_10_what_is_in_hand_at_the_end_is_given_back() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(8, 4, 1));
+    let mut session = world.attach();
+    let first = batch(next(&mut session));
+    drop(first);
+    session.close().unwrap();
+    let mut second = world.attach();
+    assert_eq!(epoch(&mut second), (0..8).collect::<Vec<i64>>());
+    drop(second);
+    daemon.die();
+    assert_eq!(world.log.lock().byes, 2);
+}
+
+#[test]
+fn a_rejected_batch_comes_again() {
+    let world = World::new();
+    let _daemon = world.start(Plan::new(8, 4, 1));
+    let mut session = world.attach();
+    let first = batch(next(&mut session));
+    let decision = first.decision();
+    first.reject().unwrap();
+    assert!(matches!(decision.reject(), Err(Broken::Decided { .. })));
+    let mut seen = epoch(&mut session);
+    seen.sort_unstable();
+    assert_eq!(seen, (0..8).collect::<Vec<i64>>());
+}
+
+#[test]
+fn rule_11_who_holds_up_the_epoch_is_told_first_and_raised_later() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(0, 4, 1));
+    let mut session = world.attach();
+    let held =
+        |expired| Held { kind: Kind::Held as u32, pid: 77, epoch: 0, seq: 5, for_ms: 11_000, expired, reserved: 0 };
+    daemon.say(packet(&held(0), &[]));
+    daemon.say(packet(&held(1), &[]));
+    let mut watch = Impatient { slices: 100, ..Impatient::default() };
+    match session.next(None, &mut watch) {
+        Err(NextError::EpochHeld(held)) => assert_eq!((held.pid, held.seq, held.held_for.as_secs()), (77, 5, 11)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn rule_14_views_in_every_slot_are_an_error_that_names_the_cure() {
+    let world = World::new();
+    let _daemon = world.start(Plan::new(100, 4, 1));
+    let mut session = world.attach();
+    let first = batch(next(&mut session));
+    let second = batch(next(&mut session));
+    let error = next(&mut session).unwrap_err();
+    assert!(matches!(error, NextError::SlotsHeld { granted: 2 }) && error.to_string().contains("batch.copy()"));
+    assert_eq!(first.records()[0], 0, "the views are still good");
+    drop(first);
+    assert_eq!(batch(next(&mut session)).records()[0], 8, "the wait goes on as if nothing had been");
+    drop(second);
+}
+
+#[test]
+fn rule_14_a_keep_holds_the_slot_and_another_thread_may_drop_it() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(100, 4, 1));
+    let mut session = world.attach();
+    let keep = batch(next(&mut session)).keep();
+    drop(batch(next(&mut session)));
+    drop(batch(next(&mut session)));
+    assert_eq!(keep.records(), [0, 1, 2, 3]);
+    std::thread::spawn(move || drop(keep)).join().unwrap();
+    drop(batch(next(&mut session)));
+    drop(session);
+    daemon.die();
+    assert!(world.log.lock().releases.iter().any(|(seq, returned)| seq & 0xfffff == 1 && !returned));
+}
+
+#[test]
+fn rule_19_a_batch_past_its_deadline_is_kept_back_until_it_is_renewed() {
+    let world = World::new();
+    let daemon = world.start(Plan { deadline: 1, ..Plan::new(4, 4, 1) });
+    let mut session = world.attach();
+    let short = Some(Duration::from_millis(300));
+    assert!(matches!(session.next(short, &mut Patient), Err(NextError::Timeout { .. })));
+    daemon.number(Kind::Deadline, u64::MAX);
+    assert_eq!(batch(next(&mut session)).records(), [0, 1, 2, 3]);
+}
+
+#[test]
+fn rule_22_a_state_counts_what_is_in_hand() {
+    let world = World::new();
+    let _daemon = world.start(Plan::new(8, 4, 1));
+    let mut session = world.attach();
+    let first = batch(next(&mut session));
+    let state = session.state(&mut Patient).unwrap();
+    let calls = std::mem::take(&mut world.log.lock().state_calls);
+    assert_eq!(calls[0].in_hand, [first.seq()]);
+    assert_eq!((calls[0].receipts[0].count, calls[0].receipts[0].range.unwrap().end), (4, 4));
+    assert_eq!(forebay_client::State::from_bytes(&state.to_bytes()).unwrap(), state);
+}
+
+#[test]
+fn rule_23_after_a_restore_nothing_of_before_is_handed_out() {
+    let world = World::new();
+    let _daemon = world.start(Plan::new(12, 4, 1));
+    let mut session = world.attach();
+    let start = session.state(&mut Patient).unwrap();
+    drop(batch(next(&mut session)));
+    session.restore(&start, &mut Patient).unwrap();
+    assert_eq!(epoch(&mut session), (0..12).collect::<Vec<i64>>());
+}
+
+#[test]
+fn reset_ends_the_epoch_and_does_nothing_between_two() {
+    let world = World::new();
+    let _daemon = world.start(Plan::new(12, 4, 2));
+    let mut session = world.attach();
+    drop(batch(next(&mut session)));
+    session.reset(&mut Patient).unwrap();
+    session.reset(&mut Patient).unwrap();
+    assert_eq!(epoch(&mut session), (0..12).collect::<Vec<i64>>());
+    assert!(matches!(next(&mut session), Ok(Next::Done)));
+}
+
+#[test]
+fn calls_are_answered_in_the_packet_or_beside_it_or_refused() {
+    let world = World::new();
+    let _daemon = world.start(Plan::new(4, 4, 1));
+    let mut session = world.attach();
+    assert_eq!(session.path(0, &mut Patient).unwrap(), PathBuf::from("/data/0.jpg"));
+    assert_eq!(session.path(1, &mut Patient).unwrap(), PathBuf::from("/data/1.jpg"));
+    let error = session.path(99, &mut Patient).unwrap_err();
+    assert!(matches!(&error, CallError::Failed(message) if message.contains("99")), "{error}");
+    drop(batch(next(&mut session)));
+}
+
+#[test]
+fn a_failed_stream_says_so_at_every_call_before_what_is_queued() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(0, 4, 1));
+    let mut session = world.attach();
+    daemon.say(text(Kind::Failed, text_code::RECORD, "record 7 (x.jpg): truncated"));
+    for _ in 0..2 {
+        let error = next(&mut session).unwrap_err();
+        assert!(matches!(&error, NextError::Failed(refusal) if refusal.code == text_code::RECORD), "{error}");
+    }
+}
+
+#[test]
+fn an_evicted_trainer_is_told_why() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(0, 4, 1));
+    let mut session = world.attach();
+    daemon.say(text(Kind::Evict, text_code::OTHER, "it did not read its messages"));
+    let error = next(&mut session).unwrap_err().to_string();
+    assert!(error.contains("did not read"), "{error}");
+}
+
+#[test]
+fn a_refusal_comes_with_its_code_and_reason() {
+    let world = World::new();
+    let _daemon = world.start(Plan { refuse: Some((text_code::SETTINGS, "batch_size: 0")), ..Plan::new(4, 4, 1) });
+    let error = Session::attach(world.target(), Options::default(), &mut Patient).unwrap_err();
+    assert_eq!(error.to_string(), "batch_size: 0");
+}
+
+#[test]
+fn a_wait_can_be_interrupted_and_goes_on_later() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(0, 4, 1));
+    let mut session = world.attach();
+    let interrupted = session.next(None, &mut Impatient { slices: 3, ..Impatient::default() });
+    assert!(matches!(interrupted, Err(NextError::Broken(Broken::Interrupted))));
+    daemon.number(Kind::EpochEnd, 0);
+    assert!(matches!(next(&mut session), Ok(Next::EpochEnd(0))));
+}
+
+#[test]
+fn where_no_daemon_listens_the_socket_is_named() {
+    let world = World::new();
+    let error = Session::attach(world.target(), Options::default(), &mut Patient).unwrap_err().to_string();
+    assert!(error.contains("forebay.sock") && error.contains("forebay serve"), "{error}");
+}
