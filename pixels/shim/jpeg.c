@@ -55,11 +55,11 @@ static void on_error(j_common_ptr info)
     fail(jpeg, info->err->msg_code == JERR_OUT_OF_MEMORY ? FOREBAY_JPEG_NO_MEMORY : FOREBAY_JPEG_CORRUPT);
 }
 
-/* Warnings are forgiven, as Pillow does: the decoder has a rule for going on. */
+/* Warnings are forgiven, as Pillow does: libjpeg has a way to go on after each. */
 static void on_message(j_common_ptr info, int level)
 {
-    if (level < 0)
-        info->err->num_warnings++;
+    (void)info;
+    (void)level;
 }
 
 static void print_nothing(j_common_ptr info)
@@ -97,15 +97,6 @@ static void source_skip(j_decompress_ptr info, long count)
     info->src->bytes_in_buffer -= (size_t)count;
 }
 
-/* Apart from forebay_jpeg_new, so that no variable of the function with setjmp changes after it. */
-static int create(struct forebay_jpeg *jpeg)
-{
-    if (setjmp(jpeg->escape) != 0)
-        return jpeg->outcome;
-    jpeg_create_decompress(&jpeg->info);
-    return FOREBAY_JPEG_GOOD;
-}
-
 struct forebay_jpeg *forebay_jpeg_new(void)
 {
     struct forebay_jpeg *jpeg = calloc(1, sizeof *jpeg);
@@ -115,10 +106,6 @@ struct forebay_jpeg *forebay_jpeg_new(void)
     jpeg->errors.error_exit = on_error;
     jpeg->errors.emit_message = on_message;
     jpeg->errors.output_message = print_nothing;
-    if (create(jpeg) != FOREBAY_JPEG_GOOD) {
-        forebay_jpeg_free(jpeg);
-        return NULL;
-    }
     jpeg->source.init_source = source_nothing;
     jpeg->source.fill_input_buffer = source_fill;
     jpeg->source.skip_input_data = source_skip;
@@ -141,8 +128,9 @@ int forebay_jpeg_open(struct forebay_jpeg *jpeg, const uint8_t *data, size_t len
     jpeg->message[0] = '\0';
     if (setjmp(jpeg->escape) != 0)
         return jpeg->outcome;
-    jpeg_abort_decompress(&jpeg->info);
-    jpeg->errors.num_warnings = 0;
+    /* A new decompressor each time: an old one would lend its tables to a picture that has none. */
+    jpeg_destroy_decompress(&jpeg->info);
+    jpeg_create_decompress(&jpeg->info);
     jpeg->scans = scans;
     jpeg->ticks = 0;
     jpeg->deadline_ns = time_ns == 0 ? 0 : now_ns() + time_ns;
@@ -192,8 +180,7 @@ int forebay_jpeg_read(struct forebay_jpeg *jpeg, uint8_t *out, uint32_t rows)
 
 void forebay_jpeg_close(struct forebay_jpeg *jpeg)
 {
-    if (setjmp(jpeg->escape) == 0)
-        jpeg_abort_decompress(&jpeg->info);
+    jpeg_destroy_decompress(&jpeg->info); /* frees memory and cannot fail */
 }
 
 const char *forebay_jpeg_message(const struct forebay_jpeg *jpeg)

@@ -105,16 +105,16 @@ impl Limits {
 impl Fault {
     /// What an error of the `image` crate means here.
     pub(crate) fn from_image(error: &image::ImageError) -> Self {
-        use std::error::Error as _;
-        let mut source = error.source();
+        let eof = |io: &std::io::Error| io.kind() == std::io::ErrorKind::UnexpectedEof;
+        let mut source = std::error::Error::source(error);
         while let Some(inner) = source {
-            let io = inner.downcast_ref::<std::io::Error>();
-            if io.is_some_and(|io| io.kind() == std::io::ErrorKind::UnexpectedEof) {
+            if inner.downcast_ref().is_some_and(eof) {
                 return Self::Truncated;
             }
             source = inner.source();
         }
         match error {
+            image::ImageError::IoError(io) if eof(io) => Self::Truncated,
             image::ImageError::Unsupported(error) => Self::Unsupported { kind: error.to_string() },
             error => Self::Corrupt { reason: error.to_string() },
         }

@@ -158,3 +158,48 @@ fn resize(
     let options = ResizeOptions::new().resize_alg(algorithm).use_alpha(false);
     resizer.resize_typed(&from, &mut to, &options).expect("no crop box is given, so none can be wrong");
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(unsafe_code, reason = "the resizer's switch for CPU extensions is an unsafe function")]
+
+    use fast_image_resize::CpuExtensions;
+
+    use super::*;
+
+    /// Every set of instructions that this machine has gives what plain code gives.
+    #[test]
+    fn a_resize_gives_the_same_bytes_with_and_without_simd() {
+        let (width, height) = (413, 307);
+        let picture = crate::sample::photograph_rgb(2, width, height);
+        let part = Rect { left: 11, top: 7, width: 399, height: 290 };
+        for interpolation in
+            [Interpolation::Nearest, Interpolation::Bilinear, Interpolation::Bicubic, Interpolation::Lanczos3]
+        {
+            for (to_width, to_height) in [(224, 224), (640, 500), (97, 13), (399, 100)] {
+                let run = |extensions: CpuExtensions| {
+                    let mut resizer = Resizer::new();
+                    // SAFETY: only extensions that `is_supported` has found are passed in.
+                    unsafe { resizer.set_cpu_extensions(extensions) };
+                    let mut out = vec![0; to_width as usize * to_height as usize * 3];
+                    resize(&mut resizer, &picture, width, part, interpolation, (to_width, to_height), &mut out);
+                    out
+                };
+                let plain = run(CpuExtensions::None);
+                for extensions in supported() {
+                    assert!(run(extensions) == plain, "{interpolation:?} to {to_width} x {to_height}, {extensions:?}");
+                }
+            }
+        }
+    }
+
+    fn supported() -> Vec<CpuExtensions> {
+        #[cfg(target_arch = "x86_64")]
+        let known = vec![CpuExtensions::Sse4_1, CpuExtensions::Avx2];
+        #[cfg(target_arch = "aarch64")]
+        let known = vec![CpuExtensions::Neon];
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        let known = vec![];
+        known.into_iter().filter(CpuExtensions::is_supported).collect()
+    }
+}

@@ -163,3 +163,33 @@ impl Drop for OpenJpeg<'_> {
         unsafe { forebay_jpeg_close(self.reader.handle.as_ptr()) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_handle_is_left_after_good_and_bad_pictures() {
+        let photo = crate::sample::photograph(0, 60, 50);
+        let limits = Limits::default();
+        assert_eq!(LIVE_HANDLES.get(), 0);
+        {
+            let mut reader = JpegReader::default();
+            assert_eq!(LIVE_HANDLES.get(), 1);
+            let mut rgb = vec![0; 60 * 50 * 3];
+            reader.open(&photo, &limits).unwrap().read(50, &mut rgb).unwrap();
+            assert!(reader.open(&photo[..30], &limits).is_err());
+            drop(reader.open(&photo, &limits).unwrap());
+            let half = &photo[..photo.len() / 2];
+            assert_eq!(reader.open(half, &limits).unwrap().read(50, &mut rgb), Err(Fault::Truncated));
+        }
+        assert_eq!(LIVE_HANDLES.get(), 0);
+    }
+
+    #[test]
+    fn the_reason_of_a_damaged_picture_is_libjpegs() {
+        let fault = JpegReader::default().open(b"\xFF\xD8\xFF\xD9", &Limits::default()).err();
+        let Some(Fault::Corrupt { reason }) = fault else { panic!("{fault:?}") };
+        assert!(reason.contains("JPEG"), "{reason}");
+    }
+}

@@ -6,7 +6,7 @@
 use crate::fault::Fault;
 use crate::probe::Orientation;
 
-/// Longest header that is looked through.
+/// How an APP1 segment with EXIF begins.
 const EXIF_HEAD: &[u8] = b"Exif\0\0";
 
 /// What a JPEG's markers say.
@@ -102,13 +102,13 @@ impl Frame {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        let lossless = matches!(self.code, 0xC3 | 0xC7 | 0xCB | 0xCF);
-        let kind = match self.code {
-            0xC5..=0xC7 | 0xCD..=0xCF => "hierarchical JPEG".to_owned(),
-            0xCB => "lossless JPEG with arithmetic coding".to_owned(),
-            _ if self.precision == 8 => String::new(),
-            _ if lossless => format!("lossless JPEG of {} bits", self.precision),
-            _ => format!("{}-bit JPEG", self.precision),
+        let kind = match (self.code, self.precision) {
+            (0xC5..=0xC7 | 0xCD..=0xCF, _) => "hierarchical JPEG".to_owned(),
+            (0xCB, _) => "lossless JPEG with arithmetic coding".to_owned(),
+            (_, 8) => String::new(),
+            (0xC3, bits @ 2..=16) => format!("lossless JPEG of {bits} bits"),
+            (_, bits @ (12 | 16)) => format!("{bits}-bit JPEG"),
+            (_, bits) => return Err(Fault::Corrupt { reason: format!("its values have {bits} bits") }),
         };
         if !kind.is_empty() {
             return Err(Fault::Unsupported { kind });

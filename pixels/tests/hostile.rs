@@ -1,0 +1,124 @@
+//! Whatever the bytes, the list of transforms and the picture's size: no panic, and a place is filled just so.
+#![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+
+use forebay_pixels::sample::{JpegForm, photograph_rgb};
+use forebay_pixels::{
+    CenterCrop, CpuDecoder, Draw, Dtype, Interpolation, Layout, Limits, Normalize, Output, Pad, RandomHorizontalFlip,
+    RandomResizedCrop, Recipe, Resize, Size, Transform, probe,
+};
+use proptest::prelude::*;
+
+/// Small, so that no case takes long.
+const LIMITS: Limits = Limits { pixels: 1 << 22, bytes: 1 << 20, scans: 20, time: None };
+
+fn size() -> impl Strategy<Value = Size> {
+    let side = 1..40u32;
+    prop_oneof![side.clone().prop_map(Size::One), [side.clone(), side].prop_map(Size::HeightWidth)]
+}
+
+fn interpolation() -> impl Strategy<Value = Interpolation> {
+    prop::sample::select(vec![
+        Interpolation::Nearest,
+        Interpolation::Bilinear,
+        Interpolation::Bicubic,
+        Interpolation::Lanczos3,
+    ])
+}
+
+fn geometry() -> impl Strategy<Value = Transform> {
+    let range = |low: f64, high: f64| (low..high, 1.0..3.0f64).prop_map(|(low, factor)| [low, low * factor]);
+    let crop = (size(), range(0.01, 1.0), range(0.1, 5.0), interpolation());
+    prop_oneof![
+        crop.prop_map(|(size, scale, ratio, interpolation)| {
+            Transform::RandomResizedCrop(RandomResizedCrop { size, scale, ratio, interpolation })
+        }),
+        (size(), interpolation()).prop_map(|(size, interpolation)| Transform::Resize(Resize { size, interpolation })),
+        size().prop_map(|size| Transform::CenterCrop(CenterCrop { size })),
+        (size(), any::<u8>()).prop_map(|(size, fill)| Transform::Pad(Pad { size, fill })),
+        (0.0..=1.0).prop_map(|p| Transform::RandomHorizontalFlip(RandomHorizontalFlip { p })),
+    ]
+}
+
+fn recipe() -> impl Strategy<Value = Recipe> {
+    let dtype = prop::sample::select(vec![Dtype::Uint8, Dtype::Float16, Dtype::Float32]);
+    let layout = prop::sample::select(vec![Layout::Nhwc, Layout::Nchw]);
+    let list = prop::collection::vec(geometry(), 0..5);
+    (list, size(), dtype, layout, any::<bool>()).prop_map(|(mut list, last, dtype, layout, normalize)| {
+        list.push(Transform::CenterCrop(CenterCrop { size: last }));
+        if normalize && dtype != Dtype::Uint8 {
+            list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
+        }
+        Recipe::new(list, Output { dtype, layout, background: [0; 3] }).unwrap()
+    })
+}
+
+fn draw() -> impl Strategy<Value = Draw> {
+    (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(|(seed, epoch, record)| Draw { seed, epoch, record })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_recipe_fills_its_place_from_a_picture_of_any_size(
+        recipe in recipe(), draw in draw(), width in 1..70u32, height in 1..70u32,
+    ) {
+        let bytes = JpegForm::default().encode(&photograph_rgb(draw.record, width, height), width, height).unwrap();
+        let mut decoder = CpuDecoder::new();
+        let mut one = vec![0x00; recipe.place_len()];
+        let mut two = vec![0xFF; recipe.place_len()];
+        let decoded = decoder.decode(&bytes, &recipe, draw, &LIMITS, &mut one).unwrap();
+        decoder.decode(&bytes, &recipe, draw, &LIMITS, &mut two).unwrap();
+        prop_assert_eq!((decoded.width, decoded.height), (width, height));
+        prop_assert!(one == two, "every byte of the place is written, the same each time");
+    }
+
+    #[test]
+    fn plans_of_pictures_of_any_size_stay_inside_them(
+        recipe in recipe(), draw in draw(), width in 1..u32::MAX, height in 1..u32::MAX,
+    ) {
+        let plan = recipe.plan(width, height, draw);
+        prop_assert_eq!((plan.height, plan.width, 3), recipe.shape());
+    }
+
+    #[test]
+    fn damaged_jpegs_give_a_verdict(
+        progressive in any::<bool>(), arithmetic in any::<bool>(), sampling in [1..=4u32, 1..=4u32], restart_rows in 0..2u32,
+        hits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let form = JpegForm { progressive, arithmetic, sampling, restart_rows, ..JpegForm::default() };
+        let Some(mut bytes) = form.encode(&photograph_rgb(1, 60, 50), 60, 50) else { return Ok(()) };
+        for (at, value) in hits {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        verdict(&bytes);
+        bytes.truncate(cut.index(bytes.len()));
+        bytes.extend([0xFF, 0xD9]);
+        verdict(&bytes);
+    }
+
+    #[test]
+    fn noise_behind_any_signature_gives_a_verdict(
+        signature in prop::sample::select(vec![
+            b"\xFF\xD8\xFF".as_slice(), b"\x89PNG\r\n\x1A\n", b"GIF89a", b"BM", b"II*\0", b"MM\0*", b"P6\n", b"P7\n",
+            b"RIFF\0\0\0\0WEBP",
+        ]),
+        noise in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        verdict(&[signature, noise.as_slice()].concat());
+    }
+}
+
+fn verdict(bytes: &[u8]) {
+    let mut decoder = CpuDecoder::new();
+    let recipe = Recipe::training(16).unwrap();
+    let mut place = vec![0; recipe.place_len()];
+    let draw = Draw { seed: 0, epoch: 0, record: 0 };
+    let decoded = decoder.decode(bytes, &recipe, draw, &LIMITS, &mut place);
+    let probed = probe(bytes);
+    if let (Ok(decoded), Ok(probed)) = (decoded, probed) {
+        assert_eq!((decoded.width, decoded.height), (probed.width, probed.height));
+    }
+}

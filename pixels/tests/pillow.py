@@ -1,0 +1,50 @@
+"""Pillow's pixels, for tests/pillow.rs to compare with.
+
+pillow.py TASK LIST OUT: LIST names one picture per line. OUT gets, per picture, width and height (little-endian, 4 bytes
+each; zeros where Pillow fails) and packed RGB. TASK is `whole`, `eval`, or `FILTER HEIGHT WIDTH` joined by colons.
+"""
+
+import struct
+import sys
+
+from PIL import Image, ImageOps
+
+Image.MAX_IMAGE_PIXELS = None
+
+
+def evaluation(picture):
+    """torchvision's Resize(256) and CenterCrop(224)."""
+    width, height = picture.size
+    if width <= height:
+        size = (256, int(256 * height / width))
+    else:
+        size = (int(256 * width / height), 256)
+    picture = picture.resize(size, Image.Resampling.BILINEAR)
+    left = round((size[0] - 224) / 2.0)
+    top = round((size[1] - 224) / 2.0)
+    return picture.crop((left, top, left + 224, top + 224))
+
+
+def carry_out(task, picture):
+    if task == "whole":
+        return picture
+    if task == "eval":
+        return evaluation(picture)
+    name, height, width = task.split(":")
+    return picture.resize((int(width), int(height)), Image.Resampling[name.upper()])
+
+
+def main(task, names, out):
+    with open(names, encoding="utf-8") as lines, open(out, "wb") as out:
+        for name in lines.read().splitlines():
+            try:
+                picture = carry_out(task, ImageOps.exif_transpose(Image.open(name)).convert("RGB"))
+            except Exception as error:
+                print(f"{name}: {error}", file=sys.stderr)
+                out.write(struct.pack("<II", 0, 0))
+                continue
+            out.write(struct.pack("<II", *picture.size))
+            out.write(picture.tobytes())
+
+
+main(*sys.argv[1:])

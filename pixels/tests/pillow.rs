@@ -1,0 +1,164 @@
+//! Our pixels beside Pillow's, where a Python with Pillow is found: `FOREBAY_PYTHON`, else `python3`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests stop at what should not be, and print what they found"
+)]
+
+#[path = "shared/data.rs"]
+mod data;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use forebay_pixels::{CpuDecoder, Draw, Interpolation, Limits, Output, Recipe, Resize, Size, Transform, sample};
+
+/// What Pillow made of one picture: width, height, packed RGB; none where it failed.
+type Theirs = Option<(u32, u32, Vec<u8>)>;
+
+/// Greatest and mean absolute difference of values, over all pictures.
+#[derive(Debug, Default)]
+struct Difference {
+    greatest: u8,
+    sum: u64,
+    values: u64,
+    pictures: usize,
+}
+
+impl Difference {
+    fn add(&mut self, ours: &[u8], theirs: &[u8]) -> u8 {
+        assert_eq!(ours.len(), theirs.len());
+        let differences = ours.iter().zip(theirs).map(|(a, b)| a.abs_diff(*b));
+        let (greatest, sum) = differences.fold((0, 0), |(most, sum), d| (d.max(most), sum + u64::from(d)));
+        self.greatest = self.greatest.max(greatest);
+        self.sum += sum;
+        self.values += ours.len() as u64;
+        self.pictures += 1;
+        greatest
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
+    fn mean(&self) -> f64 {
+        self.sum as f64 / self.values.max(1) as f64
+    }
+}
+
+/// Runs `tests/pillow.py`; none, with the reason printed, where there is no Pillow.
+fn pillow(task: &str, pictures: &[PathBuf]) -> Option<Vec<Theirs>> {
+    let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
+    let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();
+    if !has_pillow.is_ok_and(|output| output.status.success()) {
+        println!("skipped: {python} has no Pillow; set FOREBAY_PYTHON to one that has it");
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (list, out) = (folder.path().join("list"), folder.path().join("out"));
+    let names: Vec<_> = pictures.iter().map(|path| path.to_str().unwrap()).collect();
+    std::fs::write(&list, names.join("\n")).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pillow.py");
+    let status = Command::new(&python).arg(script).arg(task).args([&list, &out]).status().unwrap();
+    assert!(status.success(), "pillow.py failed");
+    let bytes = std::fs::read(out).unwrap();
+    let mut rest = bytes.as_slice();
+    let word = |rest: &mut &[u8]| {
+        let (word, tail) = rest.split_first_chunk().unwrap();
+        *rest = tail;
+        u32::from_le_bytes(*word)
+    };
+    let one = |_: &PathBuf| {
+        let (width, height) = (word(&mut rest), word(&mut rest));
+        let (rgb, tail) = rest.split_at(width as usize * height as usize * 3);
+        rest = tail;
+        (width != 0).then(|| (width, height, rgb.to_vec()))
+    };
+    Some(pictures.iter().map(one).collect())
+}
+
+/// Compares what a recipe gives with what Pillow gives for the task.
+fn compare(task: &str, recipe: &Recipe, pictures: &[PathBuf]) -> Option<Difference> {
+    let theirs = pillow(task, pictures)?;
+    let mut difference = Difference::default();
+    let mut decoder = CpuDecoder::new();
+    let mut place = vec![0; recipe.place_len()];
+    let draw = Draw { seed: 0, epoch: 0, record: 0 };
+    for (path, theirs) in pictures.iter().zip(theirs) {
+        let (_, _, theirs) = theirs.unwrap();
+        decoder.decode(&std::fs::read(path).unwrap(), recipe, draw, &Limits::default(), &mut place).unwrap();
+        difference.add(&place, &theirs);
+    }
+    println!("{task}: {difference:?}, mean {:.4}", difference.mean());
+    Some(difference)
+}
+
+fn resize(interpolation: Interpolation, height: u32, width: u32) -> Recipe {
+    let resize = Resize { size: Size::HeightWidth([height, width]), interpolation };
+    Recipe::new(vec![Transform::Resize(resize)], Output::default()).unwrap()
+}
+
+/// Photographs that the project makes itself, in a folder that goes away with the returned guard.
+fn samples() -> (tempfile::TempDir, Vec<PathBuf>) {
+    let folder = tempfile::tempdir().unwrap();
+    let sizes = [(500, 375), (333, 500), (223, 311), (64, 48), (700, 60)];
+    let paths = (0..).zip(sizes).map(|(index, (width, height))| {
+        let path = folder.path().join(format!("{index}.jpg"));
+        std::fs::write(&path, sample::photograph(index, width, height)).unwrap();
+        path
+    });
+    let paths = paths.collect();
+    (folder, paths)
+}
+
+#[test]
+fn resize_and_centre_crop_of_photographs_is_pillows() {
+    let Some(folder) = data::folder("imagenet") else { return };
+    let Some(difference) = compare("eval", &Recipe::evaluation(224).unwrap(), &data::files(&folder)) else { return };
+    assert!(difference.mean() < 0.5, "mean difference {}", difference.mean());
+    assert!(difference.greatest <= 2, "greatest difference {}", difference.greatest);
+}
+
+#[test]
+fn resize_and_centre_crop_of_samples_is_pillows() {
+    let (_guard, samples) = samples();
+    let Some(difference) = compare("eval", &Recipe::evaluation(224).unwrap(), &samples) else { return };
+    assert!(difference.greatest <= 2, "greatest difference {}", difference.greatest);
+}
+
+#[test]
+fn every_filter_is_pillows_for_growing_and_shrinking() {
+    let (_guard, samples) = samples();
+    // Nearest: where a pixel's middle falls just between two, Pillow's running sum decides, which we do not copy.
+    for (name, interpolation, greatest, mean) in [
+        ("nearest", Interpolation::Nearest, 255, 0.02),
+        ("bilinear", Interpolation::Bilinear, 2, 0.3),
+        ("bicubic", Interpolation::Bicubic, 4, 0.3),
+        ("lanczos", Interpolation::Lanczos3, 4, 0.3),
+    ] {
+        for (height, width) in [(97, 131), (700, 901)] {
+            let task = format!("{name}:{height}:{width}");
+            let Some(difference) = compare(&task, &resize(interpolation, height, width), &samples) else { return };
+            assert!(difference.greatest <= greatest, "{task}: greatest difference {}", difference.greatest);
+            assert!(difference.mean() < mean, "{task}: mean difference {}", difference.mean());
+        }
+    }
+}
+
+#[test]
+fn whole_decodes_of_odd_but_valid_pictures_are_pillows() {
+    let Some(folder) = data::folder("conformance") else { return };
+    let good = data::verdicts(&folder).into_iter().filter(|verdict| verdict.verdict == "ok");
+    let pictures: Vec<_> = good.map(|verdict| folder.parent().unwrap().join(verdict.name)).collect();
+    let Some(theirs) = pillow("whole", &pictures) else { return };
+    let mut decoder = CpuDecoder::new();
+    let mut difference = Difference::default();
+    for (path, theirs) in pictures.iter().zip(theirs) {
+        let ours = decoder.whole(&std::fs::read(path).unwrap(), &Limits::default()).unwrap();
+        let Some((width, height, theirs)) = theirs else {
+            println!("this Pillow refuses {}", path.display());
+            continue;
+        };
+        assert_eq!((ours.width, ours.height), (width, height), "{}", path.display());
+        let greatest = difference.add(&ours.rgb, &theirs);
+        assert!(greatest <= 2, "{}: greatest difference {greatest}", path.display());
+    }
+    println!("whole: {difference:?}, mean {:.4}", difference.mean());
+}
