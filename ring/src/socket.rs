@@ -111,12 +111,13 @@ impl Socket {
         Ok(Self { fd })
     }
 
-    /// Sends one packet, or nothing, without waiting. The descriptors are duplicated into it.
+    /// Sends one packet, or nothing, without waiting. The descriptors, at most four, are duplicated
+    /// into it.
     pub fn send(&self, packet: &[u8], fds: &[BorrowedFd<'_>]) -> Result<Sent, SocketError> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
-            return Err(SocketError::DescriptorsLost);
+            return Err(SocketError::Io(io::ErrorKind::InvalidInput.into()));
         }
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         match rustix::net::sendmsg(&self.fd, &[IoSlice::new(packet)], &mut control, flags) {

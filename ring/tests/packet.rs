@@ -1,0 +1,216 @@
+//! Messages come back as they were sent; whatever else comes is refused without a panic.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use bytemuck::Pod;
+use forebay_ring::{
+    Ack, Attach, Body, Bulk, Call, ClaimSum, Held, Kind, Message, NewRing, Number, Offer, PACKET_LEN, PROTOCOL,
+    PacketError, Received, Release, SUMS_PER_ACK, Sent, Socket, Welcome, attach_flags, packet, text, text_code,
+};
+use proptest::prelude::*;
+
+fn fds(count: usize) -> Vec<OwnedFd> {
+    let fd = Bulk::write(b"x").expect("sealed memory").into_fd();
+    (0..count).map(|_| fd.try_clone().expect("a duplicate")).collect()
+}
+
+fn number(kind: Kind, value: u64) -> Vec<u8> {
+    packet(&Number { kind: kind as u32, reserved: 0, value }, &[])
+}
+
+fn attach(flags: u32) -> Attach {
+    let name = Attach::pad_name("imagenet").expect("a short name");
+    let (kind, protocol, credits) = (Kind::Attach as u32, PROTOCOL, 2);
+    Attach { kind, protocol, flags, credits, name, shard_id: 0, num_shards: 0, incarnation: 3 }
+}
+
+/// A head of which only the kind matters.
+fn head<T: Pod>(kind: Kind) -> T {
+    let mut head = T::zeroed();
+    bytemuck::bytes_of_mut(&mut head)[..4].copy_from_slice(&(kind as u32).to_le_bytes());
+    head
+}
+
+fn ack(first: u32, sums: &[ClaimSum]) -> Vec<u8> {
+    let count = u32::try_from(sums.len()).expect("a few");
+    let ack = Ack { first, count, last: 1, seq: 8, ..head(Kind::Ack) };
+    packet(&ack, bytemuck::cast_slice(sums))
+}
+
+#[test]
+fn every_kind_comes_back_as_it_was_sent() {
+    let plain = [
+        (packet(&Offer { seq: 4, shown: 3, ..head(Kind::Offer) }, &[]), "Offer"),
+        (packet(&Release { seq: 4, returned: 1, ..head(Kind::Release) }, &[]), "Release"),
+        (packet(&Held { pid: 77, ..head(Kind::Held) }, &[]), "Held"),
+        (number(Kind::Credit, 2), "Credit(2)"),
+        (number(Kind::EpochEnd, 5), "EpochEnd(5)"),
+        (number(Kind::Done, 6), "Done(6)"),
+        (number(Kind::Deadline, 7), "Deadline(7)"),
+        (number(Kind::Bye, 0), "Bye"),
+        (text(Kind::Refused, text_code::BUSY, "full"), "Refused(8, \"full\")"),
+        (text(Kind::Failed, text_code::RECORD, "bad"), "Failed(7, \"bad\")"),
+        (text(Kind::Evict, text_code::OTHER, ""), "Evict(0, \"\")"),
+        (packet(&Call { len: 2, id: 9, ..head(Kind::Call) }, b"ab"), "Call(9, Inline([97, 98]))"),
+        (packet(&Call { len: 0, id: 9, ..head(Kind::Answer) }, b""), "Answer(9, Inline([]))"),
+    ];
+    for (bytes, expected) in plain {
+        let message = format!("{:?}", Message::parse(&bytes, Vec::new()).unwrap());
+        assert!(message.starts_with(expected), "{message} instead of {expected}");
+        assert!(Message::parse(&bytes[..bytes.len() - 1], Vec::new()).is_err(), "{expected} cut short");
+        assert!(Message::parse(&[bytes.clone(), vec![0]].concat(), Vec::new()).is_err(), "{expected} with more");
+    }
+    let sums = [ClaimSum { high: 1, low: 2 }, ClaimSum { high: 3, low: 4 }];
+    let bytes = ack(5, &sums);
+    let Message::Ack { head, sums: found } = Message::parse(&bytes, Vec::new()).unwrap() else { panic!("no ACK") };
+    assert_eq!((head.seq, head.first, found), (8, 5, sums.to_vec()));
+}
+
+#[test]
+fn descriptors_come_in_the_order_of_the_flags_and_no_others() {
+    let all = attach_flags::SETTINGS | attach_flags::FILES | attach_flags::RESUME;
+    for flags in 0..=all {
+        let bytes = packet(&attach(flags), &[]);
+        let expected = flags.count_ones() as usize;
+        for count in (0..5).filter(|count| *count != expected) {
+            assert!(matches!(Message::parse(&bytes, fds(count)), Err(PacketError::Descriptors { .. })));
+        }
+        let message = Message::parse(&bytes, fds(expected)).unwrap();
+        let Message::Attach { head, settings, files, resume } = message else { panic!("no ATTACH") };
+        assert_eq!(head.stream_name(), Some("imagenet"));
+        let found = [settings, files, resume].map(|fd| fd.is_some());
+        assert_eq!(found, [1, 2, 4].map(|flag| flags & flag != 0));
+    }
+    let welcome = packet(&Welcome { protocol: PROTOCOL, ..head(Kind::Welcome) }, &[]);
+    assert!(matches!(Message::parse(&welcome, fds(2)), Ok(Message::Welcome { .. })));
+    assert!(Message::parse(&welcome, fds(1)).is_err());
+    let ring = packet(&head::<NewRing>(Kind::Ring), &[]);
+    assert!(matches!(Message::parse(&ring, fds(1)), Ok(Message::Ring { .. })));
+    assert!(matches!(Message::parse(&number(Kind::Connect, 0), fds(1)), Ok(Message::Connect(_))));
+    assert!(Message::parse(&number(Kind::Credit, 0), fds(1)).is_err());
+    let long = packet(&Call { id: 9, ..head(Kind::Call) }, &[]);
+    assert!(matches!(Message::parse(&long, fds(1)), Ok(Message::Call(9, Body::Bulk(_)))));
+    assert!(Message::parse(&long, fds(2)).is_err());
+}
+
+#[test]
+fn another_protocol_version_is_named_whatever_else_the_packet_holds() {
+    let mut other = packet(&attach(0), b"a field of the future");
+    other[4] = 9;
+    let refused = Message::parse(&other, fds(3)).unwrap_err();
+    assert_eq!(refused, PacketError::Protocol { theirs: 9 });
+    assert!(refused.to_string().contains("version 9, this one 1"), "{refused}");
+}
+
+#[test]
+fn fields_out_of_bounds_are_refused() {
+    let bad = [
+        packet(&attach(8), &[]),
+        packet(&Attach { name: [0xFF; 64], ..attach(0) }, &[]),
+        packet(
+            &Attach {
+                name: {
+                    let mut name = [0; 64];
+                    name[1] = b'x';
+                    name
+                },
+                ..attach(0)
+            },
+            &[],
+        ),
+        packet(&Attach { shard_id: 2, num_shards: 2, ..attach(0) }, &[]),
+        packet(&Attach { shard_id: 1, num_shards: 0, ..attach(0) }, &[]),
+        ack(u32::MAX, &[ClaimSum { high: 0, low: 0 }]),
+        ack(0, &vec![ClaimSum { high: 0, low: 0 }; SUMS_PER_ACK + 1]),
+        packet(&Ack { last: 2, ..head(Kind::Ack) }, &[]),
+    ];
+    for bytes in bad {
+        assert!(matches!(Message::parse(&bytes, Vec::new()), Err(PacketError::Field { .. })));
+    }
+    assert_eq!(Message::parse(&[1, 2, 3], Vec::new()).unwrap_err(), PacketError::Short(3));
+    assert_eq!(Message::parse(&[99, 0, 0, 0], Vec::new()).unwrap_err(), PacketError::UnknownKind(99));
+}
+
+#[test]
+fn names_and_texts_of_any_length_are_packed() {
+    assert_eq!(Attach::pad_name(&"x".repeat(65)), None);
+    assert_eq!(Attach::pad_name("a\0b"), None);
+    let full = Attach { name: Attach::pad_name(&"x".repeat(64)).unwrap(), ..attach(0) };
+    assert_eq!(full.stream_name().map(str::len), Some(64));
+    let long = text(Kind::Failed, 0, &"ü".repeat(PACKET_LEN));
+    assert!(long.len() <= PACKET_LEN);
+    assert!(matches!(Message::parse(&long, Vec::new()), Ok(Message::Failed(0, text)) if text.ends_with('ü')));
+}
+
+#[test]
+fn what_a_trainer_sent_before_it_died_comes_before_the_hang_up() {
+    let (daemon, trainer) = Socket::pair().unwrap();
+    assert_eq!(trainer.send(&number(Kind::Credit, 1), &[]).unwrap(), Sent::Done);
+    assert_eq!(trainer.send(&number(Kind::Credit, 2), &[]).unwrap(), Sent::Done);
+    drop(trainer);
+    let events = daemon.wait(None).unwrap();
+    assert!(events.readable && events.hung_up);
+    let mut buffer = vec![0; PACKET_LEN];
+    for expected in 1..=2 {
+        let Received::Packet { len, fds } = daemon.recv(&mut buffer).unwrap() else { panic!("no packet") };
+        assert!(matches!(Message::parse(&buffer[..len], fds), Ok(Message::Credit(value)) if value == expected));
+    }
+    assert!(matches!(daemon.recv(&mut buffer).unwrap(), Received::Closed));
+    assert_eq!(daemon.send(&number(Kind::Credit, 1), &[]).unwrap(), Sent::Closed);
+}
+
+#[test]
+fn a_peer_that_never_reads_blocks_nobody() {
+    let (daemon, trainer) = Socket::pair().unwrap();
+    let mut sent = 0;
+    while daemon.send(&number(Kind::EpochEnd, sent), &[]).unwrap() == Sent::Done {
+        sent += 1;
+    }
+    assert!(sent > 10, "{sent} packets were queued");
+    let mut buffer = [0; 64];
+    for expected in 0..sent {
+        let Received::Packet { len, fds } = trainer.recv(&mut buffer).unwrap() else { panic!("no packet") };
+        assert!(matches!(Message::parse(&buffer[..len], fds), Ok(Message::EpochEnd(value)) if value == expected));
+    }
+    assert!(matches!(trainer.recv(&mut buffer).unwrap(), Received::WouldBlock));
+}
+
+#[test]
+fn a_packet_longer_than_any_message_is_an_error_that_says_so() {
+    let (daemon, trainer) = Socket::pair().unwrap();
+    assert_eq!(trainer.send(&vec![0; PACKET_LEN + 1], &[]).unwrap(), Sent::Done);
+    let refused = daemon.recv(&mut vec![0; PACKET_LEN]).unwrap_err();
+    assert!(refused.to_string().contains("longer than 32768 bytes"), "{refused}");
+}
+
+#[test]
+fn what_is_no_socket_of_packets_is_refused() {
+    let file = tempfile::tempfile().unwrap();
+    assert!(Socket::from_fd(file.into()).is_err());
+    let (stream, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+    assert!(Socket::from_fd(stream.into()).is_err());
+    let (one, _other) = Socket::pair().unwrap();
+    assert!(Socket::from_fd(one.as_fd().try_clone_to_owned().unwrap()).is_ok());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn hostile_packets_never_panic(kind in 0..20_u32, rest in prop::collection::vec(any::<u8>(), 0..300), extra in 0..4_usize) {
+        let bytes = [kind.to_le_bytes().as_slice(), &rest].concat();
+        let _parsed = Message::parse(&bytes, fds(extra));
+        let _parsed = Message::parse(&rest, Vec::new());
+    }
+
+    /// Right lengths, wild fields: what is let through keeps its bounds.
+    #[test]
+    fn hostile_acks_keep_their_bounds(first: u32, count in 0..3_u32, sums in 0..3_usize, last in 0..4_u32, slot: u32) {
+        let ack = Ack { first, count, last, slot, ..head(Kind::Ack) };
+        let bytes = packet(&ack, &vec![7; sums * size_of::<ClaimSum>()]);
+        if let Ok(Message::Ack { head, sums }) = Message::parse(&bytes, Vec::new()) {
+            prop_assert_eq!(sums.len(), count as usize);
+            prop_assert!(head.first.checked_add(head.count).is_some() && head.last <= 1);
+        }
+    }
+}
