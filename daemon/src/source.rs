@@ -43,6 +43,9 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// Where the record is read from, as an error or the quarantine names it.
     fn path(&self, record: u64) -> PathBuf;
 
+    /// The record's bytes, as far as known without looking at it: the budget of reading ahead is granted by it.
+    fn size(&self, record: u64) -> u64;
+
     /// Replaces what is in `buf` by the record's bytes, as stored. Blocks; called from prefetch threads.
     /// After an error `buf` is empty.
     fn read(&self, record: u64, buf: &mut Vec<u8>) -> Result<(), ReadError>;

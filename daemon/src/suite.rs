@@ -47,6 +47,7 @@ fn records_are_numbered_labelled_and_readable(source: &dyn Source) {
     for record in 0..source.len() {
         source.read(record, &mut buf).unwrap();
         assert_eq!(buf, fs::read(source.path(record)).unwrap());
+        assert_eq!(source.size(record), buf.len() as u64);
         let label = source.label(record);
         match usize::try_from(label) {
             Ok(place) => assert!(source.classes().is_empty() || place < source.classes().len()),

@@ -6,6 +6,7 @@ mod recipe;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use forebay_coordinator::Policy;
 use forebay_pixels::Recipe;
 use serde_json::{Map, Value};
 
@@ -130,18 +131,6 @@ pub enum Sharding {
         /// Every shard has the same number of batches.
         pad_last_batch: bool,
     },
-}
-
-/// What becomes of an epoch's last batch (semantics rules 12 and 13).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
-    /// It repeats its last record to be full.
-    Fill,
-    /// It is left out, and counted as dropped.
-    Drop,
-    /// It shows fewer places.
-    #[default]
-    Partial,
 }
 
 /// What becomes of a bad record (semantics rule 7).

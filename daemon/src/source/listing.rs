@@ -15,6 +15,8 @@ use super::{Options, ReadError, Source};
 pub struct Listing {
     root: PathBuf,
     paths: Paths,
+    /// One per path, in bytes; [`NO_SIZE`] where there is no file.
+    sizes: Vec<u64>,
     /// Empty: no labels.
     labels: Vec<i64>,
     classes: Vec<String>,
@@ -49,7 +51,7 @@ impl Listing {
         let fingerprint = fingerprint(&found, &sizes);
         let Found { root, paths, labels, classes, shard_name } = found;
         debug_assert!(labels.is_empty() || labels.len() == paths.len(), "a label per path");
-        (Self { root, paths, labels, classes, shard_name, fingerprint, byte_limit: options.byte_limit }, present)
+        (Self { root, paths, sizes, labels, classes, shard_name, fingerprint, byte_limit: options.byte_limit }, present)
     }
 
     /// The place in the list; the plan never asks beyond the end.
@@ -76,6 +78,13 @@ impl Source for Listing {
 
     fn path(&self, record: u64) -> PathBuf {
         self.root.join(self.paths.get(self.index(record)))
+    }
+
+    fn size(&self, record: u64) -> u64 {
+        match self.sizes[self.index(record)] {
+            NO_SIZE => 0,
+            size => size,
+        }
     }
 
     fn read(&self, record: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {

@@ -1,0 +1,69 @@
+//! The command line: one file per command, and how a failure of any of them ends the process.
+
+mod config;
+mod sample;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use thiserror::Error;
+
+use forebay::config::Mistakes;
+
+/// Turns folders of pictures into training batches in shared memory.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print a commented configuration, or check one.
+    Config(config::Args),
+    /// Make a folder of generated pictures in class folders, to try things out on.
+    Sample(sample::Args),
+}
+
+/// Why a command ended without success. Each command names what it was about.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    /// A configuration or a setting is wrong.
+    #[error("{0}")]
+    Mistakes(#[from] Mistakes),
+    /// Something else, as a full sentence.
+    #[error("{0}")]
+    Failed(String),
+    /// Standard output cannot be written.
+    #[error("The output cannot be written: {0}.")]
+    Output(#[from] io::Error),
+}
+
+/// Wrong usage, as clap's own exit code says it.
+const USAGE: u8 = 2;
+
+impl Cli {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        match self.command {
+            Command::Config(args) => config::run(&args),
+            Command::Sample(args) => sample::run(&args),
+        }
+    }
+}
+
+impl Failure {
+    /// Says what went wrong on stderr and gives the exit code. A reader that has seen enough (`| head`) is no failure.
+    pub(crate) fn report(&self) -> ExitCode {
+        let code = match self {
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+            Self::Mistakes(_) => ExitCode::from(USAGE),
+            Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
+        };
+        match writeln!(io::stderr(), "forebay: {self}") {
+            // Nobody listens on stderr; the code still tells.
+            Ok(()) | Err(_) => code,
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! `forebay config`: prints a commented configuration, or checks one.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use forebay::config::Config;
+
+use super::Failure;
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct Args {
+    /// Print a commented configuration with the defaults.
+    #[arg(long)]
+    example: bool,
+    /// Check a configuration and report all its mistakes.
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match &args.check {
+        None => out.write_all(Config::example().as_bytes())?,
+        Some(file) => {
+            let name = file.display().to_string();
+            let text = fs::read_to_string(file)
+                .map_err(|error| Failure::Failed(format!("The configuration \"{name}\" cannot be read: {error}.")))?;
+            let config = Config::parse(&text, &name)?;
+            let streams: Vec<&str> = config.streams.keys().map(String::as_str).collect();
+            match streams.len() {
+                0 => writeln!(out, "{name}: no mistakes, but no [streams.NAME] either.")?,
+                1 => writeln!(out, "{name}: no mistakes; 1 stream: {}.", streams[0])?,
+                count => writeln!(out, "{name}: no mistakes; {count} streams: {}.", streams.join(", "))?,
+            }
+        }
+    }
+    Ok(())
+}

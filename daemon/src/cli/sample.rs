@@ -1,0 +1,85 @@
+//! `forebay sample`: makes a folder of generated pictures in class folders, the same on every machine.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use clap::value_parser;
+use forebay_pixels::sample::{CLASSES, photograph};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::Failure;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Folder to make; it must not exist, or be empty.
+    dir: PathBuf,
+    /// Pictures in all.
+    #[arg(long, default_value_t = 300, value_parser = value_parser!(u64).range(1..=10_000_000))]
+    count: u64,
+    /// Class folders.
+    #[arg(long, default_value_t = 3, value_parser = value_parser!(u64).range(1..=CLASSES))]
+    classes: u64,
+    /// Width in pixels.
+    #[arg(long, default_value_t = 500, value_parser = value_parser!(u32).range(16..=8192))]
+    width: u32,
+    /// Height in pixels.
+    #[arg(long, default_value_t = 375, value_parser = value_parser!(u32).range(16..=8192))]
+    height: u32,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let failed = |error| Failure::Failed(format!("The folder \"{}\" cannot be filled: {error}.", args.dir.display()));
+    prepare(args).map_err(failed)?;
+    write_all(args).map_err(failed)?;
+    let Args { dir, count, classes, .. } = args;
+    writeln!(io::stdout(), "{}: {count} pictures in {classes} class folders.", dir.display())?;
+    Ok(())
+}
+
+/// Makes the class folders. What stands in the folder already is never touched.
+fn prepare(args: &Args) -> io::Result<()> {
+    fs::create_dir_all(&args.dir)?;
+    if fs::read_dir(&args.dir)?.next().is_some() {
+        return Err(io::Error::other("it is not empty; give a new folder, or remove it first"));
+    }
+    (0..args.classes).try_for_each(|class| fs::create_dir(class_folder(&args.dir, class)))
+}
+
+fn write_all(args: &Args) -> io::Result<()> {
+    let bar = ProgressBar::new(args.count).with_style(
+        ProgressStyle::with_template("{wide_bar} {pos}/{len} pictures").expect("the template is well-formed"),
+    );
+    let next = AtomicU64::new(0);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let result = thread::scope(|scope| {
+        let write = || loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= args.count {
+                return Ok(());
+            }
+            write_one(args, number)?;
+            bar.inc(1);
+        };
+        let writers: Vec<_> = (0..threads).map(|_| scope.spawn(write)).collect();
+        writers.into_iter().try_for_each(|writer| match writer.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    });
+    bar.finish_and_clear();
+    result
+}
+
+/// Classes take turns; a picture's index decides its class, so the indices of one class are [`CLASSES`] apart.
+fn write_one(args: &Args, number: u64) -> io::Result<()> {
+    let (round, class) = (number / args.classes, number % args.classes);
+    let file = class_folder(&args.dir, class).join(format!("{round:06}.jpg"));
+    fs::write(file, photograph(round * CLASSES + class, args.width, args.height))
+}
+
+fn class_folder(dir: &Path, class: u64) -> PathBuf {
+    dir.join(format!("class-{class}"))
+}

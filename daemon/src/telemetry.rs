@@ -1,0 +1,48 @@
+//! What the daemon tells about itself: log lines for people, metrics for Prometheus.
+
+mod endpoint;
+mod metric;
+
+use std::env;
+use std::io::{IsTerminal as _, stderr};
+
+use thiserror::Error;
+use tracing_subscriber::EnvFilter;
+
+pub use endpoint::{Endpoint, EndpointError};
+pub use metric::{Metric, Registry, Type};
+
+/// The environment's filter of log lines.
+pub const LOG_FILTER: &str = "FOREBAY_LOG";
+
+/// Log lines cannot be written.
+#[derive(Debug, Error)]
+pub enum LogError {
+    /// The environment's filter is wrong.
+    #[error("{LOG_FILTER} is \"{text}\", which is no filter: {problem}. Write a level such as info, or forebay=debug.")]
+    Filter {
+        /// The variable's value.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Somebody in this process writes them already.
+    #[error("log lines are set up already")]
+    SetUp,
+}
+
+/// Sends log lines to stderr, from level `info` or as [`LOG_FILTER`] says; in colour only on a terminal, and not
+/// where `NO_COLOR` is set.
+pub fn start_logs() -> Result<(), LogError> {
+    let text = env::var(LOG_FILTER).unwrap_or_else(|_| "info".to_owned());
+    let filter = EnvFilter::try_new(&text)
+        .map_err(|error| LogError::Filter { text: text.clone(), problem: error.to_string() })?;
+    let colour = stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(stderr)
+        .with_ansi(colour)
+        .with_target(false)
+        .try_init()
+        .map_err(|_| LogError::SetUp)
+}

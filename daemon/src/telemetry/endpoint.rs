@@ -1,0 +1,252 @@
+//! Where Prometheus finds the metrics: `GET /metrics` over a Unix socket or TCP.
+
+use std::convert::Infallible;
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::CONTENT_TYPE;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::Registry;
+use crate::config::Metrics;
+
+/// A bound socket that nobody answers on yet: binding can fail before anything else has started. A Unix socket's name
+/// is removed when it is dropped.
+#[derive(Debug)]
+pub struct Endpoint {
+    listener: Listener,
+    place: Place,
+}
+
+/// The socket cannot be bound.
+#[derive(Debug, Error)]
+pub enum EndpointError {
+    /// The address is taken, or not this machine's.
+    #[error("metrics cannot be served at {address}: {source}. Give another metrics.address, or metrics.socket.")]
+    Address {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The socket cannot be made.
+    #[error("metrics cannot be served at \"{path}\": {source}. Give another metrics.socket.", path = path.display())]
+    Socket {
+        /// The socket.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A living daemon has the socket.
+    #[error("\"{path}\" is another daemon's, which answers there. Stop it, or give another metrics.socket.", path = path.display())]
+    Taken {
+        /// The socket.
+        path: PathBuf,
+    },
+}
+
+#[derive(Debug)]
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+#[derive(Debug)]
+enum Place {
+    Address(SocketAddr),
+    Socket(PathBuf),
+}
+
+/// Scrapes at one time; further ones wait.
+const CONNECTIONS: usize = 16;
+/// A connection that sends no request is closed.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Out of descriptors, accepting fails at once and for ever: wait for some to be closed.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+impl Endpoint {
+    /// Binds the socket that the configuration names. Needs a tokio runtime around it.
+    pub fn bind(place: &Metrics, control_dir: &Path) -> Result<Self, EndpointError> {
+        match place {
+            Metrics::Address(address) => bind_tcp(*address),
+            Metrics::Socket(path) => bind_unix(path.clone()),
+            Metrics::BesideControl => bind_unix(control_dir.join("metrics.sock")),
+        }
+    }
+
+    /// The address, where it is TCP; a port 0 is the one that the system gave.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match &self.place {
+            Place::Address(address) => Some(*address),
+            Place::Socket(_) => None,
+        }
+    }
+
+    /// Answers until it is dropped. `update` brings the registry up to date before each answer.
+    pub async fn serve(self, registry: Arc<Registry>, update: impl Fn(&Registry) + Send + Sync + 'static) {
+        let update = Arc::new(update);
+        let connections = Arc::new(Semaphore::new(CONNECTIONS));
+        loop {
+            let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { return };
+            let (registry, update) = (Arc::clone(&registry), Arc::clone(&update));
+            let render = move || {
+                update(&registry);
+                registry.render()
+            };
+            let accepted = match &self.listener {
+                Listener::Tcp(listener) => listener.accept().await.map(|(stream, _)| answer(stream, permit, render)),
+                Listener::Unix(listener) => listener.accept().await.map(|(stream, _)| answer(stream, permit, render)),
+            };
+            if let Err(error) = accepted {
+                tracing::warn!(%error, "a connection for metrics was not accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        if let Place::Socket(path) = &self.place
+            && let Err(error) = fs::remove_file(path)
+        {
+            tracing::debug!(path = %path.display(), %error, "the socket for metrics was not removed");
+        }
+    }
+}
+
+fn bind_tcp(address: SocketAddr) -> Result<Endpoint, EndpointError> {
+    let bound = std::net::TcpListener::bind(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok(Endpoint { listener: Listener::Tcp(TcpListener::from_std(listener)?), place: Place::Address(address) })
+    });
+    bound.map_err(|source| EndpointError::Address { address, source })
+}
+
+fn bind_unix(path: PathBuf) -> Result<Endpoint, EndpointError> {
+    if UnixStream::connect(&path).is_ok() {
+        return Err(EndpointError::Taken { path });
+    }
+    // A killed daemon leaves the name behind, which nobody answers at. Anything else that stands there stays.
+    let left_behind = fs::symlink_metadata(&path).is_ok_and(|found| found.file_type().is_socket());
+    let removed = if left_behind { fs::remove_file(&path) } else { Ok(()) };
+    let bound = removed.and_then(|()| UnixListener::bind(&path));
+    match bound.and_then(|listener| fs::set_permissions(&path, fs::Permissions::from_mode(0o660)).map(|()| listener)) {
+        Ok(listener) => Ok(Endpoint { listener: Listener::Unix(listener), place: Place::Socket(path) }),
+        Err(source) => Err(EndpointError::Socket { path, source }),
+    }
+}
+
+/// Serves one connection in a task of its own.
+fn answer<S, R>(stream: S, permit: OwnedSemaphorePermit, render: R)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    R: Fn() -> String + Send + Sync + 'static,
+{
+    tokio::spawn(async move {
+        let service = service_fn(|request| std::future::ready(Ok::<_, Infallible>(respond(&request, &render))));
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).keep_alive(false);
+        if let Err(error) = http.serve_connection(TokioIo::new(stream), service).await {
+            tracing::debug!(%error, "a connection for metrics ended early");
+        }
+        drop(permit);
+    });
+}
+
+fn respond(request: &Request<Incoming>, render: &impl Fn() -> String) -> Response<Full<Bytes>> {
+    let (status, content_type, text) = match (request.method(), request.uri().path()) {
+        (&Method::GET, "/metrics") => (StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", render()),
+        (_, "/metrics") => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET is answered here\n".to_owned()),
+        _ => (StatusCode::NOT_FOUND, "text/plain", "the metrics are at /metrics\n".to_owned()),
+    };
+    let mut response = Response::new(Full::new(Bytes::from(text)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static(content_type));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::{TcpStream, UnixStream};
+
+    use super::super::Metric;
+    use super::*;
+
+    async fn get(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &str) -> String {
+        stream.write_all(format!("{request} HTTP/1.1\r\nHost: forebay\r\n\r\n").as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    fn serve(endpoint: Endpoint) -> tokio::task::JoinHandle<()> {
+        let registry = Arc::new(Registry::new());
+        tokio::spawn(endpoint.serve(registry, |registry| registry.gauge(Metric::Consumers, &[]).set(2.0)))
+    }
+
+    #[tokio::test]
+    async fn metrics_are_served_on_a_unix_socket_whose_name_goes_with_the_endpoint() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("metrics.sock");
+        let task = serve(Endpoint::bind(&Metrics::BesideControl, dir.path()).unwrap());
+        let answer = get(UnixStream::connect(&path).await.unwrap(), "GET /metrics").await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(answer.contains("forebay_consumers 2"), "{answer}");
+        let answer = get(UnixStream::connect(&path).await.unwrap(), "GET /").await;
+        assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+        let answer = get(UnixStream::connect(&path).await.unwrap(), "POST /metrics").await;
+        assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+        assert!(!path.exists());
+    }
+
+    #[tokio::test]
+    async fn metrics_are_served_on_a_port_on_request() {
+        let endpoint = Endpoint::bind(&Metrics::Address("127.0.0.1:0".parse().unwrap()), Path::new("/")).unwrap();
+        let address = endpoint.address().unwrap();
+        let taken = Endpoint::bind(&Metrics::Address(address), Path::new("/")).unwrap_err();
+        assert!(taken.to_string().contains(&address.to_string()), "{taken}");
+        let task = serve(endpoint);
+        let answer = get(TcpStream::connect(address).await.unwrap(), "GET /metrics").await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        task.abort();
+    }
+
+    #[tokio::test]
+    async fn a_living_daemons_socket_is_left_alone_and_a_dead_ones_taken_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("m.sock");
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        let place = Metrics::Socket(path.clone());
+        let first = Endpoint::bind(&place, dir.path()).unwrap();
+        let refused = Endpoint::bind(&place, dir.path()).unwrap_err();
+        assert!(matches!(&refused, EndpointError::Taken { path: named } if *named == path), "{refused}");
+        drop(first);
+        let file = dir.path().join("notes");
+        fs::write(&file, "kept").unwrap();
+        let occupied = Endpoint::bind(&Metrics::Socket(file.clone()), dir.path()).unwrap_err();
+        assert!(matches!(occupied, EndpointError::Socket { .. }), "{occupied}");
+        assert_eq!(fs::read(file).unwrap(), b"kept");
+        let missing = Endpoint::bind(&Metrics::Socket(dir.path().join("no/m.sock")), dir.path()).unwrap_err();
+        assert!(missing.to_string().contains("no/m.sock"), "{missing}");
+    }
+}
