@@ -223,12 +223,11 @@ impl<S: Store> Keeper<S> {
 
     /// The ledgers; read from the store where a commit has failed.
     fn load(&mut self, now: u64) -> Result<&mut Ledgers, CallError> {
-        let ledgers = match self.ledgers.take() {
-            Some(ledgers) => ledgers,
-            None => {
-                let documents = self.store.load(PREFIX).map_err(|error| CallError::Unavailable(format!("{error}.")))?;
-                Ledgers::load(&documents, self.times, now)?
-            }
+        let ledgers = if let Some(ledgers) = self.ledgers.take() {
+            ledgers
+        } else {
+            let documents = self.store.load(PREFIX).map_err(|error| CallError::Unavailable(format!("{error}.")))?;
+            Ledgers::load(&documents, self.times, now)?
         };
         Ok(self.ledgers.insert(ledgers))
     }

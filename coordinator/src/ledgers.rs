@@ -20,7 +20,7 @@ pub(crate) const PREFIX: &str = "ledger/";
 #[derive(Debug)]
 pub(crate) struct Ledgers {
     times: Times,
-    ledgers: BTreeMap<String, Ledger>,
+    by_name: BTreeMap<String, Ledger>,
     /// Documents of forgotten ledgers.
     forgotten: Vec<Change>,
 }
@@ -44,7 +44,7 @@ impl Ledgers {
             })?;
             ledgers.insert(name.to_owned(), ledger);
         }
-        Ok(Self { times, ledgers, forgotten: Vec::new() })
+        Ok(Self { times, by_name: ledgers, forgotten: Vec::new() })
     }
 
     /// Answers one command at a time `now` in milliseconds.
@@ -54,7 +54,7 @@ impl Ledgers {
             Command::NewRun(request) => self.new_run(&request).map(Reply::NewRun),
             command => {
                 let name = ledger_name(&command);
-                let ledger = self.ledgers.get_mut(name).ok_or_else(|| {
+                let ledger = self.by_name.get_mut(name).ok_or_else(|| {
                     CallError::NotFound(format!(
                         "There is no ledger {name:?}; it was never opened, or a new run was begun."
                     ))
@@ -66,20 +66,20 @@ impl Ledgers {
 
     /// Returns the leases of silent workers.
     pub(crate) fn expire(&mut self, now: u64) {
-        for ledger in self.ledgers.values_mut() {
+        for ledger in self.by_name.values_mut() {
             ledger.expire(now);
         }
     }
 
     /// When [`expire`](Self::expire) has something to do next.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
-        self.ledgers.values().filter_map(Ledger::next_deadline).min()
+        self.by_name.values().filter_map(Ledger::next_deadline).min()
     }
 
     /// What is to be committed: all changes since the last call.
     pub(crate) fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = std::mem::take(&mut self.forgotten);
-        for (name, ledger) in &mut self.ledgers {
+        for (name, ledger) in &mut self.by_name {
             ledger.take_changes(&format!("{PREFIX}{name}/"), &mut changes);
         }
         changes
@@ -98,17 +98,17 @@ impl Ledgers {
             return Err(invalid(format!("epochs is {}; it may be at most {MAX_EPOCH}.", request.epochs)));
         }
         let stream = format!("{}/{}/", request.run, request.stream);
-        let shard = spec.shard.map_or("all".to_owned(), |shard| format!("shard-{}", shard.shard_id));
+        let shard = spec.shard.map_or_else(|| "all".to_owned(), |shard| format!("shard-{}", shard.shard_id));
         let name = format!("{stream}{shard}");
         self.compare(&stream, request)?;
-        let resumed = self.ledgers.contains_key(&name);
+        let resumed = self.by_name.contains_key(&name);
         if !resumed {
             let origin = format!("{name} {} {:x}", request.worker, request.incarnation);
             let ledger = Ledger::new(spec, request.shard_size, request.epochs, origin.as_bytes(), self.times)
                 .map_err(|error| invalid(error.to_string()))?;
-            self.ledgers.insert(name.clone(), ledger);
+            self.by_name.insert(name.clone(), ledger);
         }
-        let ledger = self.ledgers.get_mut(&name).expect("it was there or has just been made");
+        let ledger = self.by_name.get_mut(&name).expect("it was there or has just been made");
         if request.shard_size_required && request.shard_size != ledger.shard_size() {
             return Err(CallError::SpecMismatch(format!(
                 "Run {:?} of stream {:?} was made with shard_size {}, and now {} is asked for. A run keeps its \
@@ -158,7 +158,7 @@ impl Ledgers {
         let stream = format!("{}/{}/", request.run, request.stream);
         let names: Vec<String> = self.of_stream(&stream).map(|(name, _)| name.clone()).collect();
         for name in &names {
-            if let Some(ledger) = self.ledgers.remove(name) {
+            if let Some(ledger) = self.by_name.remove(name) {
                 let delete = |key| Change::Delete { key: format!("{PREFIX}{name}/{key}") };
                 self.forgotten.extend(ledger.keys().into_iter().map(delete));
             }
@@ -167,7 +167,7 @@ impl Ledgers {
     }
 
     fn of_stream<'a>(&'a self, stream: &'a str) -> impl Iterator<Item = (&'a String, &'a Ledger)> {
-        self.ledgers.range(stream.to_owned()..).take_while(move |(name, _)| name.starts_with(stream))
+        self.by_name.range(stream.to_owned()..).take_while(move |(name, _)| name.starts_with(stream))
     }
 }
 

@@ -159,7 +159,7 @@ mod tests {
         assert!(chi < 190.0, "chi-squared {chi}");
     }
 
-    const PINNED_10: [u64; 10] = [0; 10];
-    const PINNED_IMAGENET: [u64; 4] = [0; 4];
-    const PINNED_6_BILLION: [u64; 4] = [0; 4];
+    const PINNED_10: [u64; 10] = [7, 2, 6, 3, 9, 8, 5, 4, 1, 0];
+    const PINNED_IMAGENET: [u64; 4] = [326_198, 1_239_130, 1_274_871, 103_989];
+    const PINNED_6_BILLION: [u64; 4] = [4_340_242_765, 299_993_297, 5_211_768_556, 4_168_830_132];
 }

@@ -28,7 +28,7 @@ impl Ledger {
         let progress = self.progress();
         let answer = if !granted.is_empty() {
             Answer::Granted
-        } else if !self.exhausted() || !self.returned.is_empty() {
+        } else if !self.leased_out() {
             Answer::Wait
         } else if self.first_open().is_some() {
             Answer::EpochEnd
@@ -36,6 +36,12 @@ impl Ledger {
             Answer::DatasetDone
         };
         AcquireReply { answer: answer.into(), leases: granted, progress: Some(progress) }
+    }
+
+    /// No epoch has a position left to lease at this moment, and no epoch is to come.
+    fn leased_out(&self) -> bool {
+        let last = self.epochs > 0 && self.cursor_epoch + 1 == self.epochs && !self.fresh();
+        (self.exhausted() || last) && self.returned.is_empty()
     }
 
     /// Gives a worker's earlier positions to its current incarnation, for what consumers still hold (rule 16). Each

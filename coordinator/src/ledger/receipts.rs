@@ -127,10 +127,14 @@ impl Ledger {
         }
         let mut ranges = Vec::new();
         for (name, worker) in &mut self.workers {
-            for (_, held) in worker.leases.extract_if(.., |_, held| held.lease.epoch == epoch) {
-                ranges.extend(held.open.iter());
-                self.dirty.workers.insert(name.clone());
-            }
+            worker.leases.retain(|_, held| {
+                let ends = held.lease.epoch == epoch;
+                if ends {
+                    ranges.extend(held.open.iter());
+                    self.dirty.workers.insert(name.clone());
+                }
+                !ends
+            });
         }
         ranges.extend(self.returned.extract_if(.., |back| back.epoch == epoch).map(|back| back.start..back.end));
         if epoch == self.cursor_epoch {

@@ -70,5 +70,5 @@ fn tally(sum: RecordSum) -> Tally {
 }
 
 fn cut(text: &str) -> String {
-    text[..text.floor_char_boundary(TEXT_LEN)].to_owned()
+    text.char_indices().take_while(|(start, c)| start + c.len_utf8() <= TEXT_LEN).map(|(_, c)| c).collect()
 }

@@ -1,0 +1,106 @@
+//! A store that fails at each commit in turn, before or after the bytes are down; callers repeat what they sent.
+
+use std::collections::BTreeSet;
+
+use forebay_coordinator::{CallError, Request, Verdict as Judgement};
+use forebay_proto::v1::{
+    AckRequest, AcquireRequest, BadRecord, LeasedRange, NackRequest, Range, ReturnRequest, Verdict, ack_item::Kind,
+    acquire_reply::Answer,
+};
+
+use crate::scene::{Failure, GRACE, Scene, spec};
+
+/// Repeats the very same request until it is answered. One commit fails, so the second try is.
+fn insist<R: Request + Clone>(scene: &Scene, request: &R) -> R::Reply {
+    match scene.call(request.clone()) {
+        Err(CallError::Unavailable(text)) => {
+            assert!(text.contains("it broke"), "{text}");
+            scene.call(request.clone()).unwrap()
+        }
+        reply => reply.unwrap(),
+    }
+}
+
+/// Two epochs with two workers, bad records, returns and a new incarnation; gives how many commits there were.
+fn story(fail: Option<(u64, Failure)>) -> u64 {
+    let scene = Scene::new(spec(30), 7, 2);
+    if let Some((commit, failure)) = fail {
+        scene.store.fail_at(commit, failure);
+    }
+    let mut accepted = BTreeSet::new();
+    let mut daemons: Vec<_> = [("one", 1), ("two", 1), ("one", 2)]
+        .map(|(worker, incarnation)| {
+            let opened = insist(&scene, &scene.open_request(worker, incarnation));
+            let caller = forebay_proto::v1::Caller {
+                ledger: opened.ledger,
+                worker: worker.to_owned(),
+                incarnation,
+                sequence: 0,
+            };
+            let mut daemon = crate::scene::Daemon { caller };
+            insist(&scene, &AcquireRequest { caller: Some(daemon.next()), leases: 1 });
+            daemon
+        })
+        .into();
+    scene.pass(GRACE);
+    daemons.remove(0);
+    let mut turn = 0;
+    loop {
+        turn += 1;
+        let daemon = &mut daemons[turn % 2];
+        let reply = insist(&scene, &AcquireRequest { caller: Some(daemon.next()), leases: 1 });
+        if reply.answer() == Answer::DatasetDone {
+            break;
+        }
+        for lease in &reply.leases {
+            let len = lease.end - lease.start;
+            let record = scene.plan.record(lease.epoch, lease.start);
+            let bad = BadRecord { lease: lease.id, record, ..BadRecord::default() };
+            insist(&scene, &NackRequest { caller: Some(daemon.next()), records: vec![bad] });
+            accepted.insert((lease.epoch, lease.start));
+            if len > 4 {
+                let items = vec![LeasedRange { lease: lease.id, range: Some(Range { start: 4, end: len }) }];
+                insist(&scene, &ReturnRequest { caller: Some(daemon.next()), items });
+            }
+            for position in 1..len.min(4) {
+                let items = vec![scene.receipt(lease, position, position + 1, Kind::Delivered)];
+                let reply = insist(&scene, &AckRequest { caller: Some(daemon.next()), items });
+                assert_eq!(reply.verdicts, [Verdict::Accepted as i32]);
+                assert!(accepted.insert((lease.epoch, lease.start + position)), "accepted twice");
+            }
+        }
+        if turn % 40 == 0 {
+            // The first leases of both workers come back; where the commit of that fails, after another time.
+            scene.pass(crate::scene::TTL);
+        }
+        assert!(turn < 1000, "the epochs never end: {:?}", (scene.snapshot(vec![]), reply.answer));
+    }
+    assert_eq!(accepted.len(), 60);
+    assert!(scene.audit().iter().all(|audit| audit.verdict == Judgement::AddsUp), "{:?}", scene.audit_lines());
+    scene.store.commits()
+}
+
+#[test]
+fn rule_18_nothing_is_lost_or_counted_twice_whichever_commit_fails() {
+    let commits = story(None);
+    for commit in 1..=commits {
+        for failure in [Failure::Before, Failure::After] {
+            story(Some((commit, failure)));
+        }
+    }
+}
+
+#[test]
+fn no_reply_comes_before_its_commit() {
+    let mut scene = Scene::new(spec(30), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    scene.store.fail_at(1, Failure::Before);
+    let request = AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&lease)] };
+    assert!(matches!(scene.call(request.clone()), Err(CallError::Unavailable(_))));
+    // The coordinator dies before the worker repeats: the receipt was never counted, and is counted now.
+    scene.restart();
+    assert_eq!(scene.audit_lines(), Vec::<String>::new());
+    assert_eq!(scene.call(request).unwrap().verdicts, [Verdict::Accepted as i32]);
+    assert_eq!(scene.audit()[0].delivered.count, 10);
+}

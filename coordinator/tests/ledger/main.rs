@@ -1,0 +1,12 @@
+//! The coordinator as its workers see it: rules of docs/ledger.md, random histories against a plain model, and a
+//! store that fails at each commit.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+
+mod crash;
+mod epochs;
+mod model;
+mod opening;
+mod receipts;
+mod resume;
+mod scene;
+mod wire;

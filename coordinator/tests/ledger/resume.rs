@@ -1,0 +1,149 @@
+//! Snapshots and going back to them.
+
+use forebay_coordinator::{CallError, Verdict as Judgement};
+use forebay_proto::v1::{
+    AckItem, OpenRange, RestoreRequest, Snapshot, TakeSnapshotRequest, Verdict, ack_item::Kind, acquire_reply::Answer,
+};
+use prost::Message;
+
+use crate::scene::{Daemon, Scene, span, spec};
+
+fn restore(scene: &Scene, daemon: &mut Daemon, snapshot: &Snapshot) -> Result<u64, CallError> {
+    let request = RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot.clone()) };
+    scene.call(request).map(|reply| reply.progress.unwrap().generation)
+}
+
+#[test]
+fn rule_22_a_snapshot_counts_what_the_caller_has_in_hand_and_nobody_elses() {
+    let scene = Scene::new(spec(100), 10, 1);
+    let (mut one, mut two) = (scene.daemon("one", 1), scene.daemon("two", 1));
+    let (mine, others) = (one.lease(&scene), two.lease(&scene));
+    one.ack(&scene, scene.receipt(&mine, 0, 4, Kind::Delivered));
+    let in_hand = scene.receipt(&mine, 4, 8, Kind::Delivered);
+    let acked_already = scene.receipt(&mine, 0, 4, Kind::Delivered);
+    let snapshot = scene.snapshot(vec![in_hand, acked_already]);
+    let open: Vec<_> = snapshot.open.iter().map(|open| (open.start, open.end)).collect();
+    assert_eq!(open, [(8, 10), (others.start, others.end)]);
+    assert_eq!((snapshot.epoch, snapshot.cursor), (0, 20));
+    assert_eq!(snapshot.tallies[0].delivered.unwrap().count, 8);
+    assert!(snapshot.encoded_len() < 500, "{} bytes", snapshot.encoded_len());
+    assert_eq!(one.ack(&scene, in_hand), Verdict::Accepted, "taking a snapshot acks nothing");
+}
+
+#[test]
+fn rule_22_a_receipt_that_does_not_fit_is_an_error() {
+    let scene = Scene::new(spec(100), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    daemon.ack(&scene, scene.receipt(&lease, 0, 4, Kind::Delivered));
+    for wrong in [
+        scene.receipt(&lease, 2, 6, Kind::Delivered),
+        AckItem { count: 1, ..scene.receipt(&lease, 4, 6, Kind::Delivered) },
+        scene.receipt(&lease, 8, 12, Kind::Delivered),
+    ] {
+        let request = TakeSnapshotRequest { ledger: "run/train/all".to_owned(), consumed: vec![wrong] };
+        assert!(matches!(scene.call(request), Err(CallError::Invalid(_))), "{wrong:?}");
+    }
+}
+
+#[test]
+fn rule_23_restore_fences_older_leases_and_leases_what_was_outstanding_again() {
+    let mut scene = Scene::new(spec(40), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let (first, second) = (daemon.lease(&scene), daemon.lease(&scene));
+    daemon.ack(&scene, scene.delivered(&first));
+    let snapshot = scene.snapshot(vec![]);
+    // The ledger goes further before it is set back.
+    let third = daemon.lease(&scene);
+    daemon.ack(&scene, scene.delivered(&third));
+    assert_eq!(restore(&scene, &mut daemon, &snapshot), Ok(2));
+    assert_eq!(daemon.ack(&scene, scene.delivered(&second)), Verdict::Lost, "fenced");
+    assert_eq!(daemon.reclaim(&scene, &second, 0, 10).id, 0, "fenced");
+    scene.restart();
+    let again: Vec<_> = daemon.acquire(&scene, 8).leases;
+    assert_eq!(again.iter().map(span).collect::<Vec<_>>(), [(0, 10, 20), (0, 20, 30), (0, 30, 40)]);
+    for lease in &again {
+        assert_eq!(daemon.ack(&scene, scene.delivered(lease)), Verdict::Accepted);
+    }
+    assert_eq!(scene.audit_lines(), ["epoch 0: 40 of 40 records accounted for (40 delivered), checksum equal"]);
+    assert_eq!(restore(&scene, &mut daemon, &snapshot), Ok(3), "set back again after the end");
+    assert_eq!(scene.deliver_all(&mut daemon), Answer::DatasetDone);
+    assert_eq!(scene.audit()[0].verdict, Judgement::AddsUp);
+}
+
+#[test]
+fn rule_23_a_fresh_run_goes_on_where_the_snapshot_was_taken() {
+    let old = Scene::new(spec(40), 10, 3);
+    let mut daemon = old.daemon("node", 1);
+    for _ in 0..5 {
+        let lease = daemon.lease(&old);
+        daemon.ack(&old, old.delivered(&lease));
+    }
+    let lease = daemon.lease(&old);
+    assert_eq!(span(&lease), (1, 10, 20));
+    let snapshot = Snapshot::decode(old.snapshot(vec![]).encode_to_vec().as_slice()).unwrap();
+
+    let fresh = Scene::new(spec(40), 10, 3);
+    let mut daemon = fresh.daemon("elsewhere", 9);
+    restore(&fresh, &mut daemon, &snapshot).unwrap();
+    assert_eq!(fresh.deliver_all(&mut daemon), Answer::DatasetDone);
+    assert_eq!(
+        fresh.audit_lines(),
+        [
+            "epoch 1: 40 of 40 records accounted for (40 delivered), checksum equal",
+            "epoch 2: 40 of 40 records accounted for (40 delivered), checksum equal",
+        ]
+    );
+}
+
+#[test]
+fn rule_23_records_that_are_read_again_leave_the_quarantine() {
+    let scene = Scene::new(spec(40), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let first = daemon.lease(&scene);
+    daemon.nack(&scene, &first, 2);
+    let snapshot = scene.snapshot(vec![]);
+    daemon.nack(&scene, &first, 3);
+    let second = daemon.lease(&scene);
+    daemon.nack(&scene, &second, 0);
+    restore(&scene, &mut daemon, &snapshot).unwrap();
+    assert_eq!(scene.deliver_all(&mut daemon), Answer::DatasetDone);
+    assert_eq!(
+        scene.audit_lines(),
+        ["epoch 0: 40 of 40 records accounted for (39 delivered, 1 quarantined), checksum equal"]
+    );
+    let documents = scene.store.documents();
+    assert_eq!(documents.iter().filter(|(key, _)| key.contains("/quarantine/")).count(), 1);
+}
+
+#[test]
+fn rule_23_snapshots_of_other_data_and_impossible_ones_are_refused() {
+    let scene = Scene::new(spec(40), 10, 2);
+    let mut daemon = scene.daemon("node", 1);
+    daemon.lease(&scene);
+    let good = scene.snapshot(vec![]);
+    let open = |epoch, start, end| vec![OpenRange { epoch, start, end, deaths: 0 }];
+    for bad in [
+        Snapshot { version: 2, ..good.clone() },
+        Snapshot { epoch: u64::MAX, ..good.clone() },
+        Snapshot { generation: u64::MAX, ..good.clone() },
+        Snapshot { cursor: 41, ..good.clone() },
+        Snapshot { open: open(0, 5, 5), ..good.clone() },
+        Snapshot { open: open(0, 5, 11), ..good.clone() },
+        Snapshot { open: open(1, 0, 1), ..good.clone() },
+        Snapshot { open: open(u64::MAX, 0, 1), ..good.clone() },
+        Snapshot { open: [open(0, 2, 6), open(0, 5, 8)].concat(), ..good.clone() },
+        Snapshot { epoch: 3, open: open(1, 0, 1), ..good.clone() },
+    ] {
+        let refused = restore(&scene, &mut daemon, &bad);
+        assert!(matches!(refused, Err(CallError::Invalid(_))), "{bad:?}: {refused:?}");
+    }
+    let other = Scene::new(spec(41), 10, 2);
+    let mut stranger = other.daemon("node", 1);
+    let refused = restore(&other, &mut stranger, &good);
+    assert!(matches!(refused, Err(CallError::SpecMismatch(text)) if text.contains("records was 40 and is now 41")));
+    assert!(matches!(
+        scene.call(RestoreRequest { caller: Some(daemon.next()), snapshot: None }),
+        Err(CallError::Invalid(_))
+    ));
+}

@@ -1,0 +1,272 @@
+//! A coordinator with a clock and a store in the test's hands, and workers that talk to it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use forebay_coordinator::{
+    CallError, Change, Coordinator, EpochAudit, Handle, MemoryStore, Plan, Request, Settings, Store, StoreError, audit,
+};
+use forebay_proto::{
+    RecordSum,
+    v1::{
+        AckItem, AckRequest, AcquireReply, AcquireRequest, AuditRequest, BadRecord, Caller, HeartbeatRequest, Lease,
+        LeasedRange, LedgerSpec, NackRequest, OpenReply, OpenRequest, Range, ReclaimRequest, ReturnRequest, Snapshot,
+        StaticShard, TakeSnapshotRequest, Verdict, ack_item::Kind, acquire_reply::Answer,
+    },
+};
+use parking_lot::Mutex;
+
+pub(crate) const TTL: u64 = 30_000;
+pub(crate) const GRACE: u64 = 2_000;
+
+/// A memory store that outlives its coordinator and fails when it is told to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedStore(Arc<Mutex<Shared>>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    inner: MemoryStore,
+    commits: u64,
+    fail_at: Option<(u64, Failure)>,
+}
+
+/// How a commit fails.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Failure {
+    /// Nothing was written.
+    Before,
+    /// All was written, but the answer was lost.
+    After,
+}
+
+pub(crate) struct Scene {
+    pub(crate) store: SharedStore,
+    pub(crate) spec: LedgerSpec,
+    pub(crate) shard_size: u64,
+    pub(crate) epochs: u64,
+    pub(crate) plan: Plan,
+    now: Arc<AtomicU64>,
+    handle: Handle,
+}
+
+/// A daemon, as far as the ledger knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Daemon {
+    pub(crate) caller: Caller,
+}
+
+impl SharedStore {
+    /// Lets the commit with this number, counted from 1 and from now on, fail.
+    pub(crate) fn fail_at(&self, commit: u64, failure: Failure) {
+        let mut shared = self.0.lock();
+        shared.fail_at = Some((shared.commits + commit, failure));
+    }
+
+    pub(crate) fn commits(&self) -> u64 {
+        self.0.lock().commits
+    }
+
+    pub(crate) fn documents(&self) -> Vec<(String, Vec<u8>)> {
+        self.0.lock().inner.load("").unwrap()
+    }
+
+    pub(crate) fn set(&self, documents: &[(String, Vec<u8>)]) {
+        let mut shared = self.0.lock();
+        shared.inner = MemoryStore::new();
+        let put = |(key, value): &(String, Vec<u8>)| Change::Put { key: key.clone(), value: value.clone() };
+        shared.inner.commit(&documents.iter().map(put).collect::<Vec<_>>()).unwrap();
+    }
+}
+
+impl Store for SharedStore {
+    fn load(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.0.lock().inner.load(prefix)
+    }
+
+    fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
+        let mut shared = self.0.lock();
+        shared.commits += 1;
+        match shared.fail_at {
+            Some((at, failure)) if at == shared.commits => {
+                if matches!(failure, Failure::After) {
+                    shared.inner.commit(changes)?;
+                }
+                Err(StoreError::new("Writing to a store that breaks", "it broke"))
+            }
+            _ => shared.inner.commit(changes),
+        }
+    }
+}
+
+pub(crate) fn spec(records: u64) -> LedgerSpec {
+    LedgerSpec { fingerprint: vec![1; 32], records, shuffle: true, seed: 7, permutation: 1, shard: None }
+}
+
+pub(crate) fn static_spec(records: u64, shard_id: u32, num_shards: u32, stick_to_shard: bool) -> LedgerSpec {
+    LedgerSpec { shard: Some(StaticShard { shard_id, num_shards, stick_to_shard }), ..spec(records) }
+}
+
+impl Scene {
+    pub(crate) fn new(spec: LedgerSpec, shard_size: u64, epochs: u64) -> Self {
+        let store = SharedStore::default();
+        let now = Arc::new(AtomicU64::new(1));
+        let handle = start(&store, &now).unwrap();
+        Self { store, plan: Plan::new(&spec).unwrap(), spec, shard_size, epochs, now, handle }
+    }
+
+    pub(crate) fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    pub(crate) fn call<R: Request>(&self, request: R) -> Result<R::Reply, CallError> {
+        self.handle.wait(request)
+    }
+
+    pub(crate) fn pass(&self, millis: u64) {
+        self.now.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// The coordinator is killed and started again on what its store holds.
+    pub(crate) fn restart(&mut self) {
+        self.handle = start(&self.store, &self.now).unwrap();
+    }
+
+    pub(crate) fn try_restart(&self) -> Result<Handle, String> {
+        start(&self.store, &self.now)
+    }
+
+    pub(crate) fn open_request(&self, worker: &str, incarnation: u64) -> OpenRequest {
+        OpenRequest {
+            run: "run".to_owned(),
+            stream: "train".to_owned(),
+            spec: Some(self.spec.clone()),
+            shard_size: self.shard_size,
+            shard_size_required: false,
+            worker: worker.to_owned(),
+            incarnation,
+            epochs: self.epochs,
+        }
+    }
+
+    pub(crate) fn open(&self, worker: &str, incarnation: u64) -> (Daemon, OpenReply) {
+        let reply = self.call(self.open_request(worker, incarnation)).unwrap();
+        let caller = Caller { ledger: reply.ledger.clone(), worker: worker.to_owned(), incarnation, sequence: 0 };
+        (Daemon { caller }, reply)
+    }
+
+    pub(crate) fn daemon(&self, worker: &str, incarnation: u64) -> Daemon {
+        self.open(worker, incarnation).0
+    }
+
+    pub(crate) fn snapshot(&self, consumed: Vec<AckItem>) -> Snapshot {
+        let ledger = self.open_name();
+        self.call(TakeSnapshotRequest { ledger, consumed }).unwrap().snapshot.unwrap()
+    }
+
+    pub(crate) fn audit(&self) -> Vec<EpochAudit> {
+        audit(&self.call(AuditRequest { ledger: self.open_name() }).unwrap(), |_| ()).unwrap()
+    }
+
+    pub(crate) fn audit_lines(&self) -> Vec<String> {
+        self.audit().iter().map(ToString::to_string).collect()
+    }
+
+    fn open_name(&self) -> String {
+        let shard = self.spec.shard.map_or_else(|| "all".to_owned(), |shard| format!("shard-{}", shard.shard_id));
+        format!("run/train/{shard}")
+    }
+
+    /// A receipt with the sum that a trainer would send.
+    pub(crate) fn receipt(&self, lease: &Lease, start: u64, end: u64, kind: Kind) -> AckItem {
+        let positions = lease.start + start..lease.start + end;
+        let sum: RecordSum = positions.map(|position| self.plan.record(lease.epoch, position)).collect();
+        let (sum_high, sum_low) = sum.halves();
+        let range = Some(Range { start, end });
+        AckItem { lease: lease.id, range, kind: kind.into(), count: sum.count, sum_high, sum_low }
+    }
+
+    pub(crate) fn delivered(&self, lease: &Lease) -> AckItem {
+        self.receipt(lease, 0, lease.end - lease.start, Kind::Delivered)
+    }
+
+    /// Leases and delivers everything that there is, as one worker, and says how the last Acquire answered.
+    pub(crate) fn deliver_all(&self, daemon: &mut Daemon) -> Answer {
+        loop {
+            let reply = daemon.acquire(self, 4);
+            if reply.answer() != Answer::Granted {
+                return reply.answer();
+            }
+            for lease in &reply.leases {
+                assert_eq!(daemon.ack(self, self.delivered(lease)), Verdict::Accepted);
+            }
+        }
+    }
+}
+
+impl Daemon {
+    pub(crate) fn next(&mut self) -> Caller {
+        self.caller.sequence += 1;
+        self.caller.clone()
+    }
+
+    pub(crate) fn acquire(&mut self, scene: &Scene, leases: u32) -> AcquireReply {
+        scene.call(AcquireRequest { caller: Some(self.next()), leases }).unwrap()
+    }
+
+    /// The one lease that it gets.
+    pub(crate) fn lease(&mut self, scene: &Scene) -> Lease {
+        let reply = self.acquire(scene, 1);
+        assert_eq!((reply.answer(), reply.leases.len()), (Answer::Granted, 1), "{reply:?}");
+        reply.leases[0]
+    }
+
+    pub(crate) fn ack(&mut self, scene: &Scene, item: AckItem) -> Verdict {
+        let reply = scene.call(AckRequest { caller: Some(self.next()), items: vec![item] }).unwrap();
+        reply.verdicts().next().unwrap()
+    }
+
+    pub(crate) fn nack(&mut self, scene: &Scene, lease: &Lease, position: u64) -> Verdict {
+        let record = scene.plan.record(lease.epoch, lease.start + position);
+        let bad = BadRecord {
+            lease: lease.id,
+            position,
+            record,
+            file: format!("{record}.jpg"),
+            reason: "no end marker".to_owned(),
+        };
+        let reply = scene.call(NackRequest { caller: Some(self.next()), records: vec![bad] }).unwrap();
+        reply.verdicts().next().unwrap()
+    }
+
+    pub(crate) fn give_back(&mut self, scene: &Scene, lease: &Lease, start: u64, end: u64) -> Verdict {
+        let items = vec![leased(lease, start, end)];
+        let reply = scene.call(ReturnRequest { caller: Some(self.next()), items }).unwrap();
+        reply.verdicts().next().unwrap()
+    }
+
+    /// A lease with id 0 where it comes too late.
+    pub(crate) fn reclaim(&mut self, scene: &Scene, lease: &Lease, start: u64, end: u64) -> Lease {
+        let items = vec![leased(lease, start, end)];
+        scene.call(ReclaimRequest { caller: Some(self.next()), items }).unwrap().leases[0]
+    }
+
+    pub(crate) fn heartbeat(&self, scene: &Scene) {
+        scene.call(HeartbeatRequest { caller: Some(self.caller.clone()) }).unwrap();
+    }
+}
+
+pub(crate) fn span(lease: &Lease) -> (u64, u64, u64) {
+    (lease.epoch, lease.start, lease.end)
+}
+
+fn leased(lease: &Lease, start: u64, end: u64) -> LeasedRange {
+    LeasedRange { lease: lease.id, range: Some(Range { start, end }) }
+}
+
+fn start(store: &SharedStore, now: &Arc<AtomicU64>) -> Result<Handle, String> {
+    let now = Arc::clone(now);
+    let clock = Arc::new(move || now.load(Ordering::SeqCst));
+    Coordinator::start(store.clone(), clock, Settings::default()).map_err(|error| error.to_string())
+}
