@@ -1,6 +1,6 @@
 //! Where records come from: the trait [`Source`], and the table of schemes that opens one from a path or URL.
 //!
-//! A new source is its file under `source/`, a line in [`SCHEMES`] and a line in `suite.rs`.
+//! A new source is its file under `source/`, a line in `SCHEMES` and a line in `suite.rs`.
 
 mod csv;
 mod error;

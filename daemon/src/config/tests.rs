@@ -224,3 +224,22 @@ fn serving_a_path_is_one_stream_for_training() {
     assert!(stream.shuffle);
     assert_eq!(Config { streams: BTreeMap::new(), ..config }, Config::default());
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_settings_whatever_make_the_reader_panic(
+        document in "[ -~]{0,80}",
+        key in "(batch_size|size|transform|max_failures|num_shards|shard_id|fill|read_timeout|source|seed)",
+        value in "(-?[0-9]{1,25}|-?[0-9]\\.[0-9]e[0-9]{1,3}|\"[0-9a-z.]{0,8}\"|\\[[0-9]?\\]|\\{\\}|null|true)",
+    ) {
+        if let Err(mistakes) = Config::parse(&document, "any.toml") {
+            proptest::prop_assert!(!mistakes.list.is_empty());
+        }
+        let document = format!("{{\"source\":\"x\",\"batch_size\":1,\"size\":8,\"{key}\":{value}}}");
+        let read = Stream::from_json(document.as_bytes(), &Ring::default());
+        if let Ok(stream) = read {
+            let again: Value = serde_json::from_str(&document).unwrap();
+            proptest::prop_assert_eq!(stream.agree(&again), Ok(()));
+        }
+    }
+}
