@@ -1,9 +1,21 @@
 //! The daemon of Forebay: sources, prefetch, batches, decoding, the ring's authority, and the `forebay` command.
 #![forbid(unsafe_code)]
 
+pub mod ack;
+pub mod batch;
 pub mod config;
+pub mod consumers;
+pub mod decode;
+pub mod lease;
+pub mod prefetch;
+pub mod publish;
 pub mod queue;
+pub mod record;
 pub mod source;
+pub mod stream;
+pub mod telemetry;
+mod thread_class;
+pub mod worker;
 
 #[cfg(test)]
 mod suite;

@@ -271,6 +271,12 @@ impl Exchange {
         self.offer();
     }
 
+    /// A restore: the stream goes on at this epoch, which may be an earlier one. What was READY was
+    /// [dropped](Self::drop_ready) before.
+    pub fn restart_at(&mut self, epoch: u64) {
+        self.open = epoch;
+    }
+
     /// The last epoch whose batches may be offered.
     pub fn open(&self) -> u64 {
         self.open

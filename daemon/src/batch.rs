@@ -1,0 +1,339 @@
+//! Gathers records into batches: gives each its place in a free slot, has it decoded there, and hands settled batches
+//! on.
+//!
+//! [`batcher`] decides; this thread has the slots and does what it says. It waits only when no slot is free or no
+//! record is there. The rights to write come back with the outcomes: a batch is handed on when all of them are home.
+
+pub mod batcher;
+pub mod draft;
+pub mod sheet;
+pub mod slots;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{self as channel, select};
+use forebay_coordinator::{Batching, Plan};
+use forebay_pixels::{Draw, Recipe};
+use forebay_proto::v1::{LeasedRange, Progress, Range};
+use forebay_ring::SlotMut;
+use tokio::sync::watch;
+
+use crate::ack::{Fate, Fates};
+use crate::decode::{Done, Job, Pool};
+use crate::prefetch::readahead::Taken;
+use crate::prefetch::{Buffer, Prefetch, Read};
+use crate::publish::{self, Ready};
+use crate::queue::Meter;
+use crate::record::{BadRecord, Position};
+use crate::source::Source;
+use batcher::{Action, At, Batcher, Tail};
+use slots::Slots;
+
+/// What leaves the stage.
+#[derive(Debug)]
+pub enum Output {
+    /// A batch for the trainers.
+    Ready(Ready),
+    /// A slot that was not needed.
+    Unused(SlotMut),
+    /// Every batch of this epoch, as far as its records are known, was handed on.
+    Finished(u64),
+    /// The stream has failed, with the reason in words.
+    Failed(String),
+}
+
+/// What the stage works with.
+pub struct Parts {
+    /// Where records come from.
+    pub source: Arc<dyn Source>,
+    /// Which record stands where.
+    pub plan: Arc<Plan>,
+    /// What becomes of pictures.
+    pub recipe: Arc<Recipe>,
+    /// Seed of the random choices.
+    pub seed: u64,
+    /// Static assignment: the shape of an epoch's batches.
+    pub fixed: Option<Batching>,
+    /// Records that were read.
+    pub prefetch: Arc<Prefetch>,
+    /// Free slots.
+    pub free: channel::Receiver<SlotMut>,
+    /// Threads that decode.
+    pub pool: Arc<Pool>,
+    /// What the coordinator says about the epochs.
+    pub progress: watch::Receiver<Progress>,
+    /// What became of records without a trainer.
+    pub fates: Fates,
+    /// Where batches go.
+    pub output: Box<dyn Fn(Output) + Send>,
+    /// How long the stage waited for slots (writer) and for records (reader).
+    pub meter: Arc<Meter>,
+}
+
+/// The stage, run by one thread.
+pub struct Stage {
+    parts: Parts,
+    batcher: Batcher,
+    slots: Slots,
+    spare: Vec<SlotMut>,
+    done: (channel::Sender<Done>, channel::Receiver<Done>),
+    ending: BTreeSet<u64>,
+    failed: bool,
+}
+
+/// How often reads are looked at that may have taken too long.
+const LOOK: Duration = Duration::from_secs(1);
+
+impl Stage {
+    /// A stage without batches.
+    pub fn new(parts: Parts, batcher: Batcher) -> Self {
+        Self {
+            parts,
+            batcher,
+            slots: Slots::default(),
+            spare: Vec::new(),
+            done: channel::unbounded(),
+            ending: BTreeSet::new(),
+            failed: false,
+        }
+    }
+
+    /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
+    /// the next batch.
+    pub fn run(mut self, stop: &channel::Receiver<()>) -> u64 {
+        let mut looked = Instant::now();
+        loop {
+            self.fill();
+            let began = Instant::now();
+            let blocked = self.limit().is_none();
+            let (done, free) = (&self.done.1, &self.parts.free);
+            select! {
+                recv(done) -> done => if let Ok(done) = done { self.outcome(done) },
+                recv(free) -> slot => match slot {
+                    Ok(slot) => self.spare.push(slot),
+                    Err(channel::RecvError) => break,
+                },
+                recv(self.parts.prefetch.ready()) -> token => if token.is_err() { break },
+                recv(stop) -> _ => break,
+                default(LOOK) => {}
+            }
+            if blocked {
+                self.parts.meter.writer_waited(began.elapsed());
+            } else {
+                self.parts.meter.reader_waited(began.elapsed());
+            }
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                self.parts.prefetch.expire(looked);
+            }
+        }
+        self.close()
+    }
+
+    fn fill(&mut self) {
+        loop {
+            self.perform();
+            if self.failed {
+                return;
+            }
+            if let Some(epoch) = self.batcher.tail_needs_slot() {
+                if !self.begin(epoch) {
+                    return;
+                }
+                continue;
+            }
+            match self.parts.prefetch.take(self.limit()) {
+                Taken::Record(position, read) => self.record(position, read),
+                Taken::Fetched { tag, record, read } => self.fetched(tag, record, read),
+                Taken::Drained(epoch) => {
+                    let tails = self.tails(epoch);
+                    self.batcher.end(epoch, tails);
+                    self.ending.insert(epoch);
+                }
+                Taken::Wait => return,
+            }
+        }
+    }
+
+    /// The last epoch whose records have room. The next epoch's batches never take the last free slot: a record of
+    /// this one that comes back late must find room.
+    fn limit(&self) -> Option<u64> {
+        let floor = self.parts.progress.borrow().floor;
+        let room = |epoch: u64, spare: usize| !self.batcher.needs_slot(epoch) || self.spare.len() > spare;
+        match (room(floor, 0), room(floor + 1, 1)) {
+            (true, true) => Some(floor + 1),
+            (true, false) => Some(floor),
+            (false, _) => None,
+        }
+    }
+
+    fn begin(&mut self, epoch: u64) -> bool {
+        let ahead = epoch > self.parts.progress.borrow().floor;
+        if self.spare.len() <= usize::from(ahead) {
+            return false;
+        }
+        let Some(slot) = self.spare.pop() else { return false };
+        let batch = self.batcher.begin(epoch);
+        self.slots.open(batch, slot);
+        true
+    }
+
+    fn record(&mut self, position: Position, read: Read) {
+        if let Some(fixed) = &self.parts.fixed
+            && position.index >= fixed.epoch(&self.parts.plan, position.epoch).delivered
+        {
+            self.batcher.drop_position(position);
+            return;
+        }
+        let label = self.parts.source.label(position.record);
+        match read {
+            Ok(bytes) => {
+                self.make_room(position.epoch);
+                let at = self.batcher.place(position, label);
+                self.decode(at, bytes, position.epoch, position.record);
+            }
+            Err(reason) => {
+                if self.batcher.keeps_places() {
+                    self.make_room(position.epoch);
+                }
+                self.batcher.unreadable(BadRecord { position, file: self.file(position.record), reason }, label);
+            }
+        }
+    }
+
+    fn make_room(&mut self, epoch: u64) {
+        if self.batcher.needs_slot(epoch)
+            && let Some(slot) = self.spare.pop()
+        {
+            // `limit` let the record come, so there was a slot.
+            let batch = self.batcher.begin(epoch);
+            self.slots.open(batch, slot);
+        }
+    }
+
+    fn fetched(&mut self, at: At, record: u64, read: Read) {
+        match read {
+            Ok(bytes) => {
+                self.batcher.copying(at, record, self.parts.source.label(record));
+                if let Some(epoch) = self.batcher.epoch(at.0) {
+                    self.decode(at, bytes, epoch, record);
+                }
+            }
+            Err(reason) => self.batcher.outcome(at, Err((self.file(record), reason))),
+        }
+    }
+
+    fn decode(&mut self, at: At, bytes: Buffer, epoch: u64, record: u64) {
+        let Some(place) = self.slots.lend(at) else { return };
+        self.parts.pool.decode(Job {
+            at,
+            bytes,
+            place,
+            recipe: Arc::clone(&self.parts.recipe),
+            draw: Draw { seed: self.parts.seed, epoch, record },
+            done: self.done.0.clone(),
+        });
+    }
+
+    fn outcome(&mut self, done: Done) {
+        let Done { at, place, outcome } = done;
+        self.slots.back(at, place);
+        let outcome = outcome.map_err(|reason| (self.batcher.record(at).map_or_else(String::new, |r| self.file(r)), reason));
+        self.batcher.outcome(at, outcome);
+    }
+
+    fn perform(&mut self) {
+        while let Some(action) = self.batcher.action() {
+            self.act(action);
+        }
+        let idle: Vec<u64> = self.ending.iter().copied().filter(|epoch| self.batcher.is_idle(*epoch)).collect();
+        for epoch in idle {
+            self.ending.remove(&epoch);
+            (self.parts.output)(Output::Finished(epoch));
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Fetch { at, epoch, record } => self.parts.prefetch.fetch(at, epoch, record),
+            Action::Probe { at, epoch, index } => {
+                self.parts.prefetch.fetch(at, epoch, self.parts.plan.record(epoch, index));
+            }
+            Action::Copy { from, to } => self.slots.copy(from, to),
+            Action::Clear { at } => self.slots.clear(at),
+            Action::Publish(sheet) => {
+                if let Some(slot) = self.slots.close(sheet.batch) {
+                    self.parts.meter.item();
+                    (self.parts.output)(Output::Ready(Ready::publish(sheet, slot)));
+                }
+            }
+            Action::Discard { batch } => self.spare.extend(self.slots.close(batch)),
+            Action::Dropped(positions) => {
+                self.tell(Fate::Acked { items: publish::dropped(&positions), urgent: true });
+            }
+            Action::Nack(bad) => self.tell(Fate::Bad(forebay_proto::v1::BadRecord {
+                lease: bad.position.lease,
+                position: bad.position.offset,
+                record: bad.position.record,
+                file: bad.file,
+                reason: bad.reason,
+            })),
+            Action::Fail(text) => {
+                self.failed = true;
+                (self.parts.output)(Output::Failed(text));
+            }
+        }
+    }
+
+    /// The batches at the end of a static epoch.
+    fn tails(&self, epoch: u64) -> Vec<Tail> {
+        let Some(fixed) = &self.parts.fixed else { return Vec::new() };
+        let batches = fixed.epoch(&self.parts.plan, epoch);
+        let first = batches.delivered / fixed.batch_size;
+        (first..batches.batches)
+            .map(|index| {
+                let batch = batches.batch(index);
+                let copies = (batch.valid..batch.shown).map(|place| batches.record(index, place)).collect();
+                Tail { copies, shown: u32::try_from(batch.shown).unwrap_or(u32::MAX) }
+            })
+            .collect()
+    }
+
+    fn file(&self, record: u64) -> String {
+        self.parts.source.path(record).display().to_string()
+    }
+
+    fn tell(&self, fate: Fate) {
+        // The ledger's task outlives the stage, but for a daemon that ends at once.
+        let _gone = self.parts.fates.send(fate);
+    }
+
+    fn close(mut self) -> u64 {
+        while self.slots.lent() > 0 {
+            match self.done.1.recv() {
+                Ok(Done { at, place, .. }) => self.slots.back(at, place),
+                Err(channel::RecvError) => break,
+            }
+        }
+        let mut rest: Vec<LeasedRange> = Vec::new();
+        let mut back = |lease: u64, start: u64, end: u64| match rest.last_mut() {
+            Some(LeasedRange { lease: last, range: Some(range) }) if *last == lease && range.end == start => range.end = end,
+            _ => rest.push(LeasedRange { lease, range: Some(Range { start, end }) }),
+        };
+        for position in self.batcher.close() {
+            back(position.lease, position.offset, position.offset + 1);
+        }
+        for (lease, start, end) in self.parts.prefetch.close() {
+            back(lease, start, end);
+        }
+        if !rest.is_empty() {
+            self.tell(Fate::Returned(rest));
+        }
+        for slot in self.slots.close_all().into_iter().chain(self.spare) {
+            (self.parts.output)(Output::Unused(slot));
+        }
+        self.batcher.next_number()
+    }
+}

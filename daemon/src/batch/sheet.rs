@@ -1,0 +1,55 @@
+//! What is written beside a batch's pictures: labels, record numbers, mask and the claims that it answers for.
+
+use forebay_ring::Claim;
+
+use crate::batch::draft::{Draft, Fill};
+
+/// A settled batch, ready to be published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sheet {
+    /// Number of the batch.
+    pub batch: u64,
+    /// Epoch of its records.
+    pub epoch: u64,
+    /// Places that the user sees.
+    pub shown: u32,
+    /// Places that are this epoch's own records.
+    pub valid: u32,
+    /// Label of each place, -1 without.
+    pub labels: Vec<i64>,
+    /// Record number of each place, -1 where it is none.
+    pub records: Vec<i64>,
+    /// 1 where the place is an own record, 0 where it repeats or replaces.
+    pub mask: Vec<u8>,
+    /// What the batch answers for, in the order of its own places.
+    pub claims: Vec<Claim>,
+}
+
+impl Sheet {
+    /// The sheet of a settled batch.
+    pub(super) fn of(batch: u64, draft: &Draft) -> Self {
+        let mut sheet = Self {
+            batch,
+            epoch: draft.epoch(),
+            shown: draft.shown(),
+            valid: 0,
+            labels: Vec::with_capacity(draft.places().len()),
+            records: Vec::with_capacity(draft.places().len()),
+            mask: Vec::with_capacity(draft.places().len()),
+            claims: Vec::new(),
+        };
+        for place in draft.places() {
+            sheet.labels.push(place.label);
+            let record = if place.fill == Fill::Anonymous { -1 } else { i64::try_from(place.record).unwrap_or(-1) };
+            sheet.records.push(record);
+            sheet.mask.push(u8::from(place.own.is_some()));
+            let Some(own) = place.own else { continue };
+            sheet.valid += 1;
+            match sheet.claims.last_mut() {
+                Some(claim) if claim.lease == own.lease && claim.start + claim.len == own.offset => claim.len += 1,
+                _ => sheet.claims.push(Claim { lease: own.lease, start: own.offset, len: 1 }),
+            }
+        }
+        sheet
+    }
+}

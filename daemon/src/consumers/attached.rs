@@ -1,0 +1,129 @@
+//! One attached trainer: its socket and its process; and a trainer that arrives.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use forebay_ring::{
+    Bulk, Call, Claim, ConsumerId, Kind, PACKET_LEN, PROTOCOL, Peer, Received, Region, Sent, Socket, SocketError,
+    Welcome, packet, text,
+};
+
+/// A trainer whose request was accepted.
+#[derive(Debug)]
+pub struct Arrival {
+    /// Its number.
+    pub id: ConsumerId,
+    /// Its socket.
+    pub socket: Socket,
+    /// Its process.
+    pub peer: Peer,
+    /// Offers that it asks for.
+    pub credits: u32,
+    /// The daemon's incarnation.
+    pub incarnation: u64,
+    /// Protobuf `StreamInfo`.
+    pub info: Vec<u8>,
+    /// Batches of an earlier incarnation in its hands: number, epoch, and what is left of their claims, in the order
+    /// of the sums that it will send.
+    pub adopted: Vec<(u64, u64, Vec<Option<Claim>>)>,
+}
+
+/// An attached trainer, or one that was put out and lives.
+#[derive(Debug)]
+pub struct Consumer {
+    socket: Option<Socket>,
+    peer: Peer,
+}
+
+/// Batches that a trainer goes on holding.
+pub type AdoptedBatches = Vec<(u64, u64, Vec<Option<Claim>>)>;
+
+impl Arrival {
+    /// Sends it away with a reason.
+    pub fn refuse(self, code: u32, reason: &str) {
+        tracing::info!(pid = self.peer.pid(), reason, "a trainer was refused");
+        // It reads the reason and sees the end, or it is gone: both are well.
+        let _sent = self.socket.send(&text(Kind::Refused, code, reason), &[]);
+    }
+
+    /// Welcomes it to a ring.
+    ///
+    /// # Errors
+    /// It is gone already.
+    pub fn welcome(self, credits: u32, ring: u32, region: &Region) -> Result<(AdoptedBatches, Consumer), SocketError> {
+        let welcome = Welcome {
+            kind: Kind::Welcome as u32,
+            protocol: PROTOCOL,
+            incarnation: self.incarnation,
+            consumer: self.id.0,
+            credits,
+            ring,
+        };
+        let info = Bulk::write(&self.info).map_err(|error| SocketError::Io(std::io::Error::other(error)))?.into_fd();
+        let _sent = self.socket.send(&packet(&welcome, &[]), &[region.fd(), info.as_fd()])?;
+        Ok((self.adopted, Consumer { socket: Some(self.socket), peer: self.peer }))
+    }
+}
+
+impl Consumer {
+    /// Its process, for people.
+    pub fn pid(&self) -> u32 {
+        self.peer.pid()
+    }
+
+    /// Its user.
+    pub fn uid(&self) -> u32 {
+        self.peer.uid()
+    }
+
+    /// Readable when its process has ended.
+    pub fn pidfd(&self) -> BorrowedFd<'_> {
+        self.peer.pidfd()
+    }
+
+    /// Its socket, until it hangs up or is put out.
+    pub fn socket(&self) -> Option<&Socket> {
+        self.socket.as_ref()
+    }
+
+    /// Whether it can be talked to.
+    pub fn is_open(&self) -> bool {
+        self.socket.is_some()
+    }
+
+    /// Ends the connection, for forked children that share it too.
+    pub fn close(&mut self) {
+        if let Some(socket) = self.socket.take() {
+            socket.shut_down();
+        }
+    }
+
+    /// Takes one packet.
+    ///
+    /// # Errors
+    /// It does not keep to the protocol.
+    pub fn receive(&self, buffer: &mut [u8]) -> Result<Received, SocketError> {
+        self.socket.as_ref().map_or(Ok(Received::WouldBlock), |socket| socket.recv(buffer))
+    }
+
+    /// Sends one packet without waiting. An error is the end of the connection, which the next `receive` reports.
+    pub fn send(&self, packet: &[u8], fds: &[BorrowedFd<'_>]) -> Sent {
+        self.socket.as_ref().map_or(Sent::Closed, |socket| socket.send(packet, fds).unwrap_or(Sent::Closed))
+    }
+
+    /// Answers a call, in the packet or, where it is too long for one, beside it.
+    pub fn answer(&self, id: u64, reply: &[u8]) -> Sent {
+        let fits = size_of::<Call>() + reply.len() <= PACKET_LEN;
+        let len = if fits { u32::try_from(reply.len()).unwrap_or(0) } else { 0 };
+        let head = Call { kind: Kind::Answer as u32, len, id };
+        if fits && len > 0 {
+            return self.send(&packet(&head, reply), &[]);
+        }
+        match Bulk::write(reply) {
+            Ok(bulk) => self.send(&packet(&head, &[]), &[bulk.into_fd().as_fd()]),
+            Err(error) => {
+                tracing::error!(%error, "an answer could not be sent");
+                Sent::Closed
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What published batches answer for, until they are acked: the ack table.
+
+use std::collections::HashMap;
+
+use forebay_proto::RecordSum;
+use forebay_proto::v1::ack_item::Kind;
+use forebay_proto::v1::{AckItem, LeasedRange, Range};
+use forebay_ring::{Ack, Batch, Claim, ClaimSum, ConsumerId, NO_RING};
+
+use crate::publish::receipt;
+
+/// The table.
+#[derive(Debug, Default)]
+pub struct Claims {
+    published: HashMap<u64, Entry>,
+    adopted: HashMap<(ConsumerId, u64), Entry>,
+}
+
+/// One batch.
+#[derive(Debug)]
+pub struct Entry {
+    /// Epoch of its records.
+    pub epoch: u64,
+    /// Places that the user sees.
+    pub shown: u32,
+    /// Places that are the epoch's own records.
+    pub valid: u32,
+    /// Nothing where a claim of an adopted batch went to somebody else meanwhile.
+    claims: Vec<Option<Claim>>,
+    /// Sums that came so far, by whom.
+    sums: Option<(ConsumerId, Vec<RecordSum>)>,
+}
+
+/// How far a batch's receipts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receipts {
+    /// More packets follow.
+    Partial,
+    /// All are there.
+    Whole,
+    /// They do not fit.
+    Wrong,
+}
+
+impl Claims {
+    /// A batch was published.
+    pub fn published(&mut self, seq: u64, epoch: u64, shown: u32, valid: u32, claims: Vec<Claim>) {
+        let claims = claims.into_iter().map(Some).collect();
+        self.published.insert(seq, Entry { epoch, shown, valid, claims, sums: None });
+    }
+
+    /// A consumer came with a batch of an earlier incarnation.
+    pub fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<Option<Claim>>) {
+        self.adopted.insert((consumer, seq), Entry { epoch, shown: 0, valid: 0, claims, sums: None });
+    }
+
+    /// Forgets every batch: their leases are fenced, late receipts of them lead nowhere.
+    pub fn clear(&mut self) {
+        self.published.clear();
+        self.adopted.clear();
+    }
+
+    /// A published batch.
+    pub fn get(&self, seq: u64) -> Option<&Entry> {
+        self.published.get(&seq)
+    }
+
+    /// Batches of the epoch, published or adopted, that are not acked.
+    pub fn undelivered(&self, epoch: u64) -> usize {
+        self.ready(epoch) + self.adopted.values().filter(|entry| entry.epoch == epoch).count()
+    }
+
+    /// Published batches of the epoch that are not acked.
+    pub fn ready(&self, epoch: u64) -> usize {
+        self.published.values().filter(|entry| entry.epoch == epoch).count()
+    }
+
+    /// Takes the sums of one ACK packet. The consumer holds the batch.
+    pub fn sums(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
+        let entry = if ack.ring == NO_RING {
+            self.adopted.get_mut(&(consumer, ack.seq))
+        } else {
+            self.published.get_mut(&ack.seq)
+        };
+        entry.map_or(Receipts::Wrong, |entry| entry.take(consumer, ack, sums))
+    }
+
+    /// The receipts of an acked batch.
+    pub fn acked(&mut self, consumer: ConsumerId, batch: Batch) -> Vec<AckItem> {
+        let adopted = self.adopted.remove(&(consumer, batch.seq));
+        let Some(entry) = adopted.or_else(|| self.published.remove(&batch.seq)) else { return Vec::new() };
+        let Some((_, sums)) = entry.sums else { return Vec::new() };
+        let claims = entry.claims.into_iter().zip(sums);
+        claims.filter_map(|(claim, sum)| Some(receipt(&claim?, sum, Kind::Delivered))).collect()
+    }
+
+    /// What a dropped batch gives back.
+    pub fn dropped(&mut self, seq: u64) -> Vec<LeasedRange> {
+        self.published.remove(&seq).map(Entry::give_back).unwrap_or_default()
+    }
+
+    /// What an adopted batch gives back that was returned, or whose consumer is gone.
+    pub fn orphaned(&mut self, consumer: ConsumerId, batch: Batch) -> Vec<LeasedRange> {
+        self.adopted.remove(&(consumer, batch.seq)).map(Entry::give_back).unwrap_or_default()
+    }
+}
+
+impl Entry {
+    /// Number of claims, as an offer says it.
+    pub fn len(&self) -> u32 {
+        u32::try_from(self.claims.len()).unwrap_or(u32::MAX)
+    }
+
+    fn take(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
+        // Parts of an earlier holder's receipt do not count: it died in the middle.
+        let known = match &mut self.sums {
+            Some((whose, known)) if *whose == consumer && ack.first > 0 => known,
+            other => &mut other.insert((consumer, Vec::new())).1,
+        };
+        if ack.first as usize != known.len() || known.len() + sums.len() > self.claims.len() {
+            self.sums = None;
+            return Receipts::Wrong;
+        }
+        for sum in sums {
+            let count = self.claims[known.len()].map_or(0, |claim| claim.len);
+            known.push(RecordSum::from_halves(count, sum.high, sum.low));
+        }
+        match (ack.last == 1, known.len() == self.claims.len()) {
+            (true, true) => Receipts::Whole,
+            (false, false) => Receipts::Partial,
+            _ => Receipts::Wrong,
+        }
+    }
+
+    fn give_back(self) -> Vec<LeasedRange> {
+        self.claims
+            .into_iter()
+            .flatten()
+            .map(|claim| LeasedRange {
+                lease: claim.lease,
+                range: Some(Range { start: claim.start, end: claim.start + claim.len }),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLAIMS: [Claim; 2] = [Claim { lease: 7, start: 0, len: 3 }, Claim { lease: 9, start: 4, len: 1 }];
+    const ONE: ConsumerId = ConsumerId(1);
+    const TWO: ConsumerId = ConsumerId(2);
+
+    fn ack(first: u32, count: u32, last: u32) -> Ack {
+        Ack { kind: 0, slot: 0, seq: 5, generation: 1, first, count, last, ring: 0 }
+    }
+
+    fn sum(low: u64) -> ClaimSum {
+        ClaimSum { high: 0, low }
+    }
+
+    fn table() -> Claims {
+        let mut claims = Claims::default();
+        claims.published(5, 2, 4, 4, CLAIMS.to_vec());
+        claims
+    }
+
+    #[test]
+    fn a_receipt_in_two_parts_counts_when_both_are_there() {
+        let mut claims = table();
+        assert_eq!(claims.sums(ONE, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
+        assert_eq!(claims.sums(ONE, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
+        let items = claims.acked(ONE, Batch { seq: 5, epoch: 2 });
+        let told: Vec<_> = items.iter().map(|item| (item.lease, item.count, item.sum_low)).collect();
+        assert_eq!(told, [(7, 3, 10), (9, 1, 20)]);
+        assert_eq!(claims.undelivered(2), 0);
+    }
+
+    #[test]
+    fn half_a_receipt_of_a_dead_trainer_does_not_count_for_the_next_one() {
+        let mut claims = table();
+        assert_eq!(claims.sums(ONE, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
+        assert_eq!(claims.sums(TWO, &ack(1, 1, 1), &[sum(20)]), Receipts::Wrong);
+        assert_eq!(claims.sums(TWO, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
+    }
+
+    #[test]
+    fn more_or_fewer_sums_than_claims_are_wrong() {
+        assert_eq!(table().sums(ONE, &ack(0, 1, 1), &[sum(1)]), Receipts::Wrong);
+        assert_eq!(table().sums(ONE, &ack(0, 3, 1), &[sum(1), sum(2), sum(3)]), Receipts::Wrong);
+    }
+
+    #[test]
+    fn rule_16_a_claim_that_went_to_others_is_left_out_of_an_adopted_batch() {
+        let mut claims = Claims::default();
+        claims.adopted(ONE, 5, 2, vec![None, Some(CLAIMS[1])]);
+        let packet = Ack { ring: NO_RING, ..ack(0, 2, 1) };
+        assert_eq!(claims.sums(ONE, &packet, &[sum(1), sum(2)]), Receipts::Whole);
+        let items = claims.acked(ONE, Batch { seq: 5, epoch: 2 });
+        assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
+    }
+}

@@ -1,0 +1,138 @@
+//! When an epoch is over, when the last one is, and how long an end has been waiting for somebody (semantics rule 11).
+//! Pure: time is an argument.
+
+use std::time::{Duration, Instant};
+
+use forebay_proto::v1::Progress;
+
+/// What is known about the ends of epochs.
+#[derive(Debug)]
+pub struct EpochEnd {
+    progress: Progress,
+    epochs: Option<u64>,
+    /// Every batch of the epochs below was handed on; only asked for where an epoch may end in batches of copies.
+    finished: u64,
+    fixed: bool,
+    timeout: Duration,
+    waiting: Option<Waiting>,
+    done_told: bool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    since: Instant,
+    logged: bool,
+    expired: bool,
+}
+
+/// A wait that is shorter is not worth a word.
+const WORTH_A_WORD: Duration = Duration::from_secs(10);
+
+impl EpochEnd {
+    /// The stream starts at `epoch`. `fixed`: static assignment.
+    pub fn new(epoch: u64, epochs: Option<u64>, fixed: bool, timeout: Duration) -> Self {
+        let progress = Progress { floor: epoch, drained: epoch, generation: 0 };
+        Self { progress, epochs, finished: epoch, fixed, timeout, waiting: None, done_told: false }
+    }
+
+    /// News from the coordinator.
+    pub fn heard(&mut self, progress: Progress) {
+        self.progress = progress;
+    }
+
+    /// The batch thread has handed on every batch of the epoch.
+    pub fn finished(&mut self, epoch: u64) {
+        self.finished = self.finished.max(epoch + 1);
+    }
+
+    /// The stream goes on at this epoch.
+    pub fn reopen(&mut self, epoch: u64) {
+        self.finished = epoch;
+        self.done_told = false;
+    }
+
+    /// Whether every record of the epoch is accounted for, and no batch of it is still to come.
+    pub fn is_over(&self, epoch: u64) -> bool {
+        self.progress.floor > epoch && (!self.fixed || self.finished > epoch)
+    }
+
+    /// Whether nothing of the epoch is left but what consumers hold.
+    pub fn only_held_left(&self, epoch: u64) -> bool {
+        self.progress.drained > epoch
+    }
+
+    /// The number of epochs, once all are over.
+    pub fn done(&self) -> Option<u64> {
+        self.epochs.filter(|epochs| self.progress.floor >= *epochs && self.is_over(epochs.saturating_sub(1)))
+    }
+
+    /// As [`EpochEnd::done`], once.
+    pub fn just_done(&mut self) -> Option<u64> {
+        let done = self.done().filter(|_| !self.done_told);
+        self.done_told |= done.is_some();
+        done
+    }
+
+    /// Notes whether an epoch's end waits for a holder. Answers when that is worth a word: how long it has been, and
+    /// whether it is too long.
+    pub fn waits(&mut self, waits: bool, now: Instant) -> Option<(Duration, bool)> {
+        if !waits {
+            self.waiting = None;
+            return None;
+        }
+        let waiting = self.waiting.get_or_insert(Waiting { since: now, logged: false, expired: false });
+        let time = now.saturating_duration_since(waiting.since);
+        if time >= self.timeout && !std::mem::replace(&mut waiting.expired, time >= self.timeout) {
+            return Some((time, true));
+        }
+        if time >= WORTH_A_WORD && !std::mem::replace(&mut waiting.logged, time >= WORTH_A_WORD) {
+            return Some((time, false));
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn progress(floor: u64, drained: u64) -> Progress {
+        Progress { floor, drained, generation: 1 }
+    }
+
+    #[test]
+    fn rule_11_an_epoch_is_over_when_its_records_are_accounted_for() {
+        let mut end = EpochEnd::new(0, Some(2), false, 600 * SECOND);
+        end.heard(progress(0, 1));
+        assert!(end.only_held_left(0) && !end.is_over(0));
+        end.heard(progress(1, 1));
+        assert!(end.is_over(0) && !end.is_over(1) && end.just_done().is_none());
+        end.heard(progress(2, 2));
+        assert_eq!((end.just_done(), end.just_done(), end.done()), (Some(2), None, Some(2)));
+    }
+
+    #[test]
+    fn rule_13_a_static_epoch_ends_behind_its_batches_of_copies() {
+        let mut end = EpochEnd::new(0, Some(1), true, 600 * SECOND);
+        end.heard(progress(1, 1));
+        assert!(!end.is_over(0), "batches that hold only copies are still to come");
+        end.finished(0);
+        assert!(end.is_over(0));
+    }
+
+    #[test]
+    fn rule_11_a_wait_is_told_after_ten_seconds_and_ended_after_the_timeout() {
+        let mut end = EpochEnd::new(0, None, false, 60 * SECOND);
+        let start = Instant::now();
+        assert_eq!(end.waits(true, start), None);
+        assert_eq!(end.waits(true, start + 9 * SECOND), None);
+        assert_eq!(end.waits(true, start + 11 * SECOND), Some((11 * SECOND, false)));
+        assert_eq!(end.waits(true, start + 12 * SECOND), None);
+        assert_eq!(end.waits(true, start + 60 * SECOND), Some((60 * SECOND, true)));
+        assert_eq!(end.waits(true, start + 61 * SECOND), None);
+        assert_eq!(end.waits(false, start + 62 * SECOND), None);
+        assert_eq!(end.waits(true, start + 63 * SECOND), None, "the next wait starts anew");
+    }
+}

@@ -1,0 +1,92 @@
+//! The way into the ring's thread: notes in a queue, and a bell that wakes it from its sockets.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use crossbeam_channel as channel;
+use forebay_proto::v1::Progress;
+use forebay_ring::{ConsumerId, RegionError, SlotId};
+use rustix::event::{EventfdFlags, eventfd};
+use tokio::sync::oneshot;
+
+use crate::batch::Output;
+use crate::consumers::{Arrival, RingStatus};
+
+/// Something that the ring's thread is to know.
+#[derive(Debug)]
+pub enum Note {
+    /// From the batch thread.
+    Batch(Output),
+    /// A slot has its memory, or cannot get it.
+    Populated(SlotId, Result<(), RegionError>),
+    /// A trainer whose request was accepted.
+    Attach(Box<Arrival>),
+    /// From the coordinator.
+    Progress(Progress),
+    /// The reply to a consumer's call, as protobuf.
+    Answer { consumer: ConsumerId, id: u64, reply: Vec<u8> },
+    /// Every lease was fenced: batches that nobody holds are dropped, and the stream goes on at this epoch.
+    DropReady { epoch: u64, done: oneshot::Sender<()> },
+    /// The stream cannot go on.
+    Failed(String),
+    /// How things are.
+    Status(oneshot::Sender<RingStatus>),
+    /// The stream ends.
+    Close,
+}
+
+/// The reading end.
+#[derive(Debug)]
+pub struct Inbox {
+    notes: channel::Receiver<Note>,
+    bell: Arc<OwnedFd>,
+}
+
+/// The writing end; clones write to the same thread.
+#[derive(Clone, Debug)]
+pub struct Outbox {
+    notes: channel::Sender<Note>,
+    bell: Arc<OwnedFd>,
+}
+
+/// Makes both ends.
+///
+/// # Errors
+/// The process has no descriptor left.
+pub fn inbox() -> std::io::Result<(Outbox, Inbox)> {
+    let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+    let (sender, notes) = channel::unbounded();
+    Ok((Outbox { notes: sender, bell: Arc::clone(&bell) }, Inbox { notes, bell }))
+}
+
+impl Outbox {
+    /// Leaves a note. One that comes too late, after the thread has ended, is dropped with what it owns.
+    pub fn post(&self, note: Note) {
+        if self.notes.send(note).is_ok() {
+            // A full counter rings as well as one that was raised.
+            let _rung = rustix::io::write(&*self.bell, &1u64.to_le_bytes());
+        }
+    }
+}
+
+impl Inbox {
+    /// The notes that are there; nothing when the stream ends.
+    pub fn notes(&self) -> Option<Vec<Note>> {
+        let mut count = [0; 8];
+        // Silenced before the queue is read: a note that comes in between rings again.
+        let _silent = rustix::io::read(&*self.bell, &mut count);
+        let mut notes = Vec::new();
+        loop {
+            match self.notes.try_recv() {
+                Ok(Note::Close) | Err(channel::TryRecvError::Disconnected) => return None,
+                Ok(note) => notes.push(note),
+                Err(channel::TryRecvError::Empty) => return Some(notes),
+            }
+        }
+    }
+
+    /// Readable when there is a note.
+    pub fn bell(&self) -> &OwnedFd {
+        &self.bell
+    }
+}

@@ -1,0 +1,47 @@
+//! How a stream's ring and its consumers are, for the status page.
+
+use forebay_proto::v1::ConsumerStatus;
+use forebay_ring::{ConsumerState, Counts};
+
+use crate::consumers::Consumers;
+
+/// A reading.
+#[derive(Clone, Debug, Default)]
+pub struct RingStatus {
+    /// Slots by state; those that the batch thread has in reserve count as being filled.
+    pub slots: Counts,
+    /// The consumers.
+    pub consumers: Vec<ConsumerStatus>,
+    /// First epoch that is not over.
+    pub epoch: u64,
+    /// Batches that nobody has consumed yet, in trainers' hands.
+    pub unfinished: usize,
+    /// Receipts that fitted nothing.
+    pub stale: u64,
+    /// Why the stream has failed, if it has.
+    pub failure: Option<String>,
+}
+
+impl Consumers {
+    pub(super) fn status(&self) -> RingStatus {
+        RingStatus {
+            slots: self.exchange.counts(),
+            consumers: self.exchange.consumers().map(|state| self.consumer_status(&state)).collect(),
+            epoch: self.exchange.open(),
+            unfinished: self.exchange.holders(self.exchange.open()).len(),
+            stale: self.exchange.stale_receipts(),
+            failure: self.failure.clone(),
+        }
+    }
+
+    fn consumer_status(&self, state: &ConsumerState) -> ConsumerStatus {
+        let consumer = self.consumers.get(&state.id);
+        ConsumerStatus {
+            id: state.id.0,
+            pid: consumer.map_or(0, |consumer| consumer.pid()),
+            uid: consumer.map_or(0, |consumer| consumer.uid()),
+            held: state.held,
+            delivered: state.delivered,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Decoding: the trait of a lane, and the pool of threads that all streams share.
+//!
+//! Whole pictures are the unit of work. Jobs never wait for anything but a large picture's memory, and their number is
+//! bounded by the places of the open slots, so the queue needs no bound of its own (semantics rule 28).
+
+pub mod budget;
+pub mod cpu;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use crossbeam_channel as channel;
+use forebay_pixels::{Draw, Fault, Recipe};
+use forebay_ring::PlaceMut;
+
+use crate::batch::batcher::At;
+use crate::prefetch::Buffer;
+use crate::queue::Meter;
+use crate::thread_class;
+
+/// One picture to decode: what, how, and where to.
+#[derive(Debug)]
+pub struct Picture<'a> {
+    /// The file's bytes.
+    pub bytes: &'a [u8],
+    /// What becomes of the picture.
+    pub recipe: &'a Recipe,
+    /// What its random choices follow.
+    pub draw: Draw,
+    /// The place's bytes; all of them are written where decoding succeeds.
+    pub out: &'a mut [u8],
+}
+
+/// One way to decode, as one thread uses it.
+///
+/// The contract: the pixels are a pure function of the picture's bytes, recipe and draw, whatever was decoded before;
+/// a bad picture is a [`Fault`] and harms no later one; nothing outside `out` is written. Decoders are made once per
+/// thread and keep their state and memory. `suite::decoder` checks an implementation.
+pub trait Decoder: Send {
+    /// Decodes one picture into its place.
+    ///
+    /// # Errors
+    /// The picture's fault; `out` may hold anything then.
+    fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault>;
+}
+
+/// Makes a decoder for one thread.
+pub type MakeDecoder = Arc<dyn Fn() -> Box<dyn Decoder> + Send + Sync>;
+
+/// A picture on its way into a slot.
+#[derive(Debug)]
+pub struct Job {
+    /// Batch and place.
+    pub at: At,
+    /// The file's bytes.
+    pub bytes: Buffer,
+    /// The right to write the place.
+    pub place: PlaceMut,
+    /// What becomes of the picture.
+    pub recipe: Arc<Recipe>,
+    /// What its random choices follow.
+    pub draw: Draw,
+    /// Where the outcome goes.
+    pub done: channel::Sender<Done>,
+}
+
+/// What became of a picture; the right to its place comes back.
+#[derive(Debug)]
+pub struct Done {
+    /// Batch and place.
+    pub at: At,
+    /// The right to write the place.
+    pub place: PlaceMut,
+    /// The fault in words.
+    pub outcome: Result<(), String>,
+}
+
+/// The threads. Dropping the pool lets them end after the jobs that are queued.
+#[derive(Debug)]
+pub struct Pool {
+    jobs: channel::Sender<Job>,
+    meter: Arc<Meter>,
+    threads: usize,
+}
+
+impl Pool {
+    /// Starts the threads, each with a decoder of its own.
+    pub fn start(threads: usize, make: &MakeDecoder) -> std::io::Result<Self> {
+        let (jobs, queue) = channel::unbounded::<Job>();
+        let meter = Arc::new(Meter::new("decode"));
+        for number in 0..threads.max(1) {
+            let (queue, make, meter) = (queue.clone(), Arc::clone(make), Arc::clone(&meter));
+            thread::Builder::new().name(format!("forebay-decode-{number}")).spawn(move || {
+                thread_class::background();
+                work(&queue, &make, &meter);
+            })?;
+        }
+        Ok(Self { jobs, meter, threads: threads.max(1) })
+    }
+
+    /// Queues a picture.
+    pub fn decode(&self, job: Job) {
+        self.meter.item();
+        // The threads outlive every sender: they end only when the pool, which holds this one, is gone.
+        let _gone = self.jobs.send(job);
+    }
+
+    /// How long the threads waited for pictures.
+    pub fn meter(&self) -> &Arc<Meter> {
+        &self.meter
+    }
+
+    /// How many threads.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
+fn work(queue: &channel::Receiver<Job>, make: &MakeDecoder, meter: &Meter) {
+    let mut decoder = make();
+    loop {
+        let waited = Instant::now();
+        let Ok(job) = queue.recv() else { return };
+        meter.reader_waited(waited.elapsed());
+        let Job { at, bytes, mut place, recipe, draw, done } = job;
+        let picture = Picture { bytes: &bytes, recipe: &recipe, draw, out: place.as_mut() };
+        // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
+        // outcome too. The decoder is made anew, so no broken state is used again.
+        let outcome = match catch_unwind(AssertUnwindSafe(|| decoder.decode(picture))) {
+            Ok(outcome) => outcome.map_err(|fault| fault.to_string()),
+            Err(panic) => {
+                decoder = make();
+                Err(format!("The decoder failed on it: {}.", panic_text(panic.as_ref())))
+            }
+        };
+        drop(bytes);
+        // The batch thread may have ended meanwhile; then the right to the place ends here.
+        let _gone = done.send(Done { at, place, outcome });
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no reason given")
+}

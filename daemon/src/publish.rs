@@ -1,0 +1,73 @@
+//! The end of the road in the daemon: a settled batch's sheet is written into its slot, and the claims move on with it.
+
+use forebay_proto::RecordSum;
+use forebay_proto::v1::ack_item::Kind;
+use forebay_proto::v1::{AckItem, Range};
+use forebay_ring::{Claim, SlotFrame, SlotMut};
+
+use crate::batch::sheet::Sheet;
+use crate::record::Position;
+
+/// A batch that trainers may read. It owns its slot and its claims: whoever drops it unread has to give both back.
+#[derive(Debug)]
+pub struct Ready {
+    /// The slot, no longer written.
+    pub slot: SlotMut,
+    /// Number of the batch.
+    pub seq: u64,
+    /// Epoch of its records.
+    pub epoch: u64,
+    /// Places that the user sees.
+    pub shown: u32,
+    /// Places that are the epoch's own records.
+    pub valid: u32,
+    /// What it answers for.
+    pub claims: Vec<Claim>,
+}
+
+impl Ready {
+    /// Writes the sheet beside the pictures.
+    pub fn publish(sheet: Sheet, mut slot: SlotMut) -> Self {
+        write(&sheet, slot.frame());
+        let Sheet { batch: seq, epoch, shown, valid, claims, .. } = sheet;
+        Self { slot, seq, epoch, shown, valid, claims }
+    }
+}
+
+fn write(sheet: &Sheet, frame: &mut SlotFrame) {
+    fill(frame.labels(), &sheet.labels, -1);
+    fill(frame.records(), &sheet.records, -1);
+    fill(frame.mask(), &sheet.mask, 0);
+    frame.claims()[..sheet.claims.len()].copy_from_slice(&sheet.claims);
+}
+
+fn fill<T: Copy>(tensor: &mut [T], values: &[T], rest: T) {
+    let (front, back) = tensor.split_at_mut(values.len());
+    front.copy_from_slice(values);
+    back.fill(rest);
+}
+
+/// Positions as receipts of records that policy dropped.
+pub fn dropped(positions: &[Position]) -> Vec<AckItem> {
+    let mut items: Vec<(Claim, RecordSum)> = Vec::new();
+    for position in positions {
+        match items.last_mut() {
+            Some((claim, sum)) if claim.lease == position.lease && claim.start + claim.len == position.offset => {
+                claim.len += 1;
+                sum.add(position.record);
+            }
+            _ => {
+                let claim = Claim { lease: position.lease, start: position.offset, len: 1 };
+                items.push((claim, std::iter::once(position.record).collect()));
+            }
+        }
+    }
+    items.into_iter().map(|(claim, sum)| receipt(&claim, sum, Kind::Dropped)).collect()
+}
+
+/// A claim and the sum over its records, as a receipt.
+pub fn receipt(claim: &Claim, sum: RecordSum, kind: Kind) -> AckItem {
+    let (sum_high, sum_low) = sum.halves();
+    let range = Range { start: claim.start, end: claim.start.saturating_add(claim.len) };
+    AckItem { lease: claim.lease, range: Some(range), kind: kind.into(), count: sum.count, sum_high, sum_low }
+}

@@ -1,0 +1,37 @@
+//! Nouns of the road: where a record stands in the epoch's order, and what is known of it on its way to a batch.
+
+use std::fmt;
+
+/// A record's place in a lease, and so in the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Epoch of the lease.
+    pub epoch: u64,
+    /// Lease id.
+    pub lease: u64,
+    /// Counted from the lease's start.
+    pub offset: u64,
+    /// Positions of the lease in all.
+    pub lease_len: u64,
+    /// Place in the epoch's order.
+    pub index: u64,
+    /// Number of the record, 0..N in dataset order.
+    pub record: u64,
+}
+
+/// Why a record cannot be part of a batch. A fault is an outcome of its record, not an error of the stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadRecord {
+    /// Where it stands.
+    pub position: Position,
+    /// File that it comes from, for people.
+    pub file: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for BadRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "record {} ({}): {}", self.position.record, self.file, self.reason)
+    }
+}

@@ -1,0 +1,217 @@
+//! A stream that runs: its dataset, its standing with the coordinator, its ring's thread and its pipeline.
+//!
+//! The pipeline may be stopped and started again (a restore, a reset, another run); the ring and its trainers stay.
+
+mod calls;
+mod hand_in;
+mod open;
+mod pipeline;
+mod report;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel as channel;
+use forebay_coordinator::{Batching, CallError, Plan};
+use forebay_pixels::Recipe;
+use forebay_proto::v1::{AckItem, Snapshot};
+use forebay_ring::{ConsumerId, HandIn, Peer, RegionError, ShapeError, SlotMut, Socket, TooLittle, text_code};
+use parking_lot::Mutex;
+use thiserror::Error;
+use tokio::sync::oneshot;
+
+use crate::ack::{Fate, Fates, Refusals};
+use crate::config;
+use crate::consumers::{Arrival, Note, Outbox};
+use crate::decode::Pool;
+use crate::queue::Meter;
+use crate::source::{Source, SourceError};
+use crate::worker::Worker;
+pub use open::{Identity, Opening, Surplus};
+use pipeline::Pipeline;
+
+/// A running stream.
+#[derive(Debug)]
+pub struct Stream {
+    identity: Identity,
+    settings: config::Stream,
+    source: Arc<dyn Source>,
+    plan: Arc<Plan>,
+    recipe: Arc<Recipe>,
+    spec_hash: Vec<u8>,
+    worker: Arc<Worker>,
+    fates: Fates,
+    refusals: Arc<Refusals>,
+    outbox: Outbox,
+    free: channel::Receiver<SlotMut>,
+    pool: Arc<Pool>,
+    prefetch: config::Prefetch,
+    pipeline: tokio::sync::Mutex<Option<Pipeline>>,
+    batch_meter: Arc<Meter>,
+    published: Arc<AtomicU64>,
+    consumers: Arc<Mutex<HashMap<ConsumerId, u32>>>,
+    next_consumer: AtomicU64,
+    restored: tokio::sync::Mutex<Option<(blake3::Hash, Vec<ConsumerId>)>>,
+}
+
+/// Why a stream cannot be opened.
+#[derive(Debug, Error)]
+pub enum StreamError {
+    /// The dataset.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The ledger.
+    #[error("{0}")]
+    Ledger(#[from] CallError),
+    /// The ring's shape.
+    #[error("the ring: {0}")]
+    Shape(#[from] ShapeError),
+    /// Memory for the ring.
+    #[error("the ring: {0}")]
+    Memory(#[from] TooLittle),
+    /// The ring itself.
+    #[error("the ring: {0}")]
+    Region(#[from] RegionError),
+    /// The record numbers of the dataset cannot be planned.
+    #[error("{0}")]
+    Plan(#[from] forebay_coordinator::SpecError),
+    /// The system has no more threads or descriptors.
+    #[error("the stream's threads cannot be started: {0}")]
+    System(#[from] std::io::Error),
+}
+
+/// How long before a stopping stream looks again whether trainers are done.
+const DRAIN_STEP: Duration = Duration::from_millis(20);
+
+impl StreamError {
+    /// What a refused trainer is told for its program.
+    pub fn code(&self) -> u32 {
+        match self {
+            Self::Source(_) | Self::Ledger(CallError::SpecMismatch(_)) => text_code::DATASET,
+            Self::Memory(_) | Self::Region(_) => text_code::MEMORY,
+            Self::Shape(_) | Self::Plan(_) => text_code::SETTINGS,
+            Self::Ledger(_) | Self::System(_) => text_code::OTHER,
+        }
+    }
+}
+
+impl Stream {
+    /// Its name, and its shard where it has one.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &config::Stream {
+        &self.settings
+    }
+
+    /// Lets a trainer in, with what it consumed and holds from an earlier incarnation of the daemon.
+    pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, hand_ins: &[HandIn]) {
+        let id = ConsumerId(self.next_consumer.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        let refusal = self.enter(id, peer.pid());
+        let (adopted, refusal) = match refusal {
+            None => match self.hand_in(hand_ins).await {
+                Ok(adopted) => (adopted, None),
+                Err(error) => (Vec::new(), Some((text_code::OTHER, error.to_string()))),
+            },
+            Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
+        };
+        let incarnation = self.identity.incarnation;
+        let arrival = Arrival { id, socket, peer, credits, incarnation, info: self.info(), adopted };
+        match refusal {
+            None => self.outbox.post(Note::Attach(Box::new(arrival))),
+            Some((code, reason)) => {
+                self.consumers.lock().remove(&id);
+                arrival.refuse(code, &reason);
+            }
+        }
+    }
+
+    /// Notes a trainer, or says why it cannot come in.
+    fn enter(&self, id: ConsumerId, pid: u32) -> Option<String> {
+        let mut consumers = self.consumers.lock();
+        if consumers.values().any(|other| *other == pid) {
+            return Some(format!(
+                "process {pid} has a trainer on stream \"{}\" already; two of one process would wait for each other. \
+                 Use one Loader, or close the first",
+                self.identity.stream
+            ));
+        }
+        if let (Some(shard), Some(other)) = (&self.identity.shard, consumers.values().next()) {
+            return Some(format!(
+                "shard {} of stream \"{}\" has its trainer, process {other}; each shard_id may be used once",
+                shard.shard_id, self.identity.stream
+            ));
+        }
+        consumers.insert(id, pid);
+        None
+    }
+
+    /// The run's state, with these receipts counted as consumed (semantics rule 22).
+    ///
+    /// # Errors
+    /// The ledger cannot be asked.
+    pub async fn snapshot(&self, in_hand: Vec<AckItem>) -> Result<Snapshot, CallError> {
+        self.flush().await;
+        self.worker.snapshot(in_hand).await
+    }
+
+    /// Waits until all that was handed in is durable.
+    async fn flush(&self) {
+        let (done, flushed) = oneshot::channel();
+        if self.fates.send(Fate::Flush(done)).is_ok() {
+            // Answered, or the ledger's task has ended: then there is nothing to wait for.
+            let _flushed = flushed.await;
+        }
+    }
+
+    /// Stops the pipeline, changes the ledger, and goes on where the ledger then stands.
+    async fn anew<T, F: Future<Output = Result<T, CallError>>>(
+        self: &Arc<Self>,
+        change: impl FnOnce() -> F,
+    ) -> Result<T, CallError> {
+        let mut pipeline = self.pipeline.lock().await;
+        let next = match pipeline.take() {
+            Some(running) => running.stop().await,
+            None => 0,
+        };
+        self.flush().await;
+        let changed = change().await;
+        let epoch = self.worker.progress().borrow().floor;
+        let (done, dropped) = oneshot::channel();
+        self.outbox.post(Note::DropReady { epoch, done });
+        // Answered, or the ring's thread has ended, and the stream with it.
+        let _dropped = dropped.await;
+        self.flush().await;
+        *pipeline = Some(self.start(next)?);
+        changed
+    }
+
+    /// Ends the stream: no new batches, trainers finish what they hold, the rest is given back (semantics rule 21).
+    pub async fn close(&self, drain: Duration) {
+        if let Some(running) = self.pipeline.lock().await.take() {
+            running.stop().await;
+        }
+        let deadline = Instant::now() + drain;
+        while Instant::now() < deadline && self.ring_status().await.is_some_and(|ring| ring.unfinished > 0) {
+            tokio::time::sleep(DRAIN_STEP).await;
+        }
+        self.flush().await;
+        self.outbox.post(Note::Close);
+    }
+
+    fn batching(&self) -> Batching {
+        batching(&self.settings)
+    }
+}
+
+fn batching(settings: &config::Stream) -> Batching {
+    let pad_last_batch = match settings.sharding {
+        config::stream::Sharding::Static { pad_last_batch, .. } => pad_last_batch,
+        config::stream::Sharding::Dynamic => false,
+    };
+    Batching { batch_size: settings.batch_size.into(), policy: settings.last_batch_policy, pad_last_batch }
+}

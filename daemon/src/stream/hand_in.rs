@@ -1,0 +1,49 @@
+//! What a trainer brings from an earlier incarnation of the daemon: receipts of what it consumed, and batches that it
+//! goes on holding (semantics rule 16).
+
+use forebay_coordinator::CallError;
+use forebay_proto::RecordSum;
+use forebay_proto::v1::ack_item::Kind;
+use forebay_proto::v1::{LeasedRange, Range};
+use forebay_ring::{Claim, HandIn};
+
+use crate::publish::receipt;
+use crate::stream::Stream;
+
+/// Batches that the trainer goes on holding: number, epoch, and what is left of their claims.
+type Adopted = Vec<(u64, u64, Vec<Option<Claim>>)>;
+
+impl Stream {
+    /// Acks what was consumed, unless it was leased to others meanwhile, and takes back what is held.
+    pub(super) async fn hand_in(&self, list: &[HandIn]) -> Result<Adopted, CallError> {
+        let (held, consumed): (Vec<HandIn>, Vec<HandIn>) = list.iter().partition(|hand_in| hand_in.held == 1);
+        if !consumed.is_empty() {
+            let items = consumed.iter().map(|hand_in| {
+                let sum = RecordSum::from_halves(hand_in.len, hand_in.sum.high, hand_in.sum.low);
+                receipt(&claim(hand_in), sum, Kind::Delivered)
+            });
+            self.worker.ack(items.collect()).await?;
+        }
+        if held.is_empty() {
+            return Ok(Vec::new());
+        }
+        let items = held.iter().map(|hand_in| LeasedRange {
+            lease: hand_in.lease,
+            range: Some(Range { start: hand_in.start, end: hand_in.start.saturating_add(hand_in.len) }),
+        });
+        let reply = self.worker.reclaim(items.collect()).await?;
+        let mut adopted: Adopted = Vec::new();
+        for (hand_in, lease) in held.iter().zip(&reply.leases) {
+            let claim = (lease.id != 0).then_some(Claim { lease: lease.id, start: 0, len: hand_in.len });
+            match adopted.last_mut() {
+                Some((seq, _, claims)) if *seq == hand_in.seq => claims.push(claim),
+                _ => adopted.push((hand_in.seq, hand_in.epoch, vec![claim])),
+            }
+        }
+        Ok(adopted)
+    }
+}
+
+fn claim(hand_in: &HandIn) -> Claim {
+    Claim { lease: hand_in.lease, start: hand_in.start, len: hand_in.len }
+}

@@ -1,0 +1,256 @@
+//! Opening a stream: the dataset, the ledger, the ring; then its threads, last of all.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Weak};
+
+use crossbeam_channel as channel;
+use forebay_coordinator::{Handle, PERMUTATION, Plan};
+use forebay_pixels::{Dtype, Layout};
+use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
+use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Memory, Region, Shape};
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+
+use crate::ack::{self, Refusals};
+use crate::config;
+use crate::config::stream::Sharding;
+use crate::consumers::{self, Consumers, Note, Outbox, inbox};
+use crate::decode::Pool;
+use crate::queue::Meter;
+use crate::source::{self, Source};
+use crate::stream::{Stream, StreamError};
+use crate::worker::Worker;
+
+/// Who a stream is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Name of the run.
+    pub run: String,
+    /// Name of the stream.
+    pub stream: String,
+    /// Shard of a static stream.
+    pub shard: Option<StaticShard>,
+    /// The daemon's incarnation.
+    pub incarnation: u64,
+}
+
+/// What opening a stream needs.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Who it is.
+    pub identity: Identity,
+    /// What the user wants.
+    pub settings: config::Stream,
+    /// A list of files that came with the settings.
+    pub files: Option<Vec<u8>>,
+    /// Largest file.
+    pub byte_limit: u64,
+    /// How files are read ahead.
+    pub prefetch: config::Prefetch,
+    /// The ledger.
+    pub coordinator: Handle,
+    /// Threads that decode.
+    pub pool: Arc<Pool>,
+    /// Memory that the ring may take instead of what the system says.
+    pub memory: Option<u64>,
+}
+
+/// Told when a consumer has left, with how many are left.
+pub type Surplus = Box<dyn Fn(usize) + Send>;
+
+impl Opening {
+    /// Opens the stream and starts it.
+    ///
+    /// # Errors
+    /// The dataset cannot be opened, the ledger is about something else, or there is too little memory.
+    pub async fn open(self, surplus: Surplus) -> Result<Arc<Stream>, StreamError> {
+        let source = self.source().await?;
+        let spec = self.spec(source.as_ref());
+        let plan = Arc::new(Plan::new(&spec)?);
+        let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
+        self.afford(&geometry)?;
+        let region = Region::create(geometry, self.identity.incarnation, 0)?;
+        let (worker, opened) = Worker::open(self.coordinator.clone(), self.request(spec)).await?;
+        let worker = Arc::new(worker);
+        let (outbox, inbox) = inbox()?;
+        let (fates, receipts) = mpsc::unbounded_channel();
+        let (free_sender, free) = channel::unbounded();
+        let refusals = Arc::new(Refusals::default());
+        let published = Arc::new(AtomicU64::new(0));
+        let attached = Arc::new(Mutex::default());
+        let epoch = worker.progress().borrow().floor;
+        let Self { identity, settings, prefetch, pool, .. } = self;
+        let recipe = Arc::new(settings.recipe.clone());
+        let stream = Arc::new(Stream {
+            plan,
+            recipe,
+            source,
+            spec_hash: opened.spec_hash,
+            fates: fates.clone(),
+            refusals: Arc::clone(&refusals),
+            outbox: outbox.clone(),
+            free,
+            pool,
+            prefetch,
+            pipeline: tokio::sync::Mutex::new(None),
+            batch_meter: Arc::new(Meter::new("batch")),
+            published: Arc::clone(&published),
+            consumers: Arc::clone(&attached),
+            next_consumer: AtomicU64::new(1),
+            restored: tokio::sync::Mutex::new(None),
+            worker: Arc::clone(&worker),
+            identity,
+            settings,
+        });
+        let (incarnation, memory) = (stream.identity.incarnation, self.memory);
+        let parts = consumers::Parts {
+            stream: stream.identity.to_string(),
+            region,
+            further: Box::new(move |ring| {
+                afford(&geometry, memory).map_err(|error| error.to_string())?;
+                Region::create(geometry, incarnation, ring).map_err(|error| error.to_string())
+            }),
+            free: free_sender,
+            fates,
+            calls: calls(&stream),
+            gone: Box::new(move |consumer, left| {
+                attached.lock().remove(&consumer);
+                surplus(left);
+            }),
+            epoch,
+            epochs: stream.settings.epochs,
+            fixed: stream.identity.shard.is_some(),
+            epoch_end_timeout: stream.settings.epoch_end_timeout,
+            published,
+        };
+        Consumers::start(parts, inbox, &outbox)?;
+        follow(&worker, outbox.clone());
+        let forward = ack::forward(worker, receipts, refusals);
+        tokio::spawn(async move {
+            if let Err(error) = forward.await {
+                outbox.post(Note::Failed(error.to_string()));
+            }
+        });
+        *stream.pipeline.lock().await = Some(stream.start(0)?);
+        Ok(stream)
+    }
+
+    async fn source(&self) -> Result<Arc<dyn Source>, StreamError> {
+        let name = self.settings.source.clone().unwrap_or_default();
+        let options = source::Options {
+            labels: self.settings.labels,
+            root: self.settings.root.clone(),
+            files: self.files.clone(),
+            byte_limit: self.byte_limit,
+        };
+        let opened = tokio::task::spawn_blocking(move || source::open(&name, &options)).await;
+        Ok(Arc::from(opened.map_err(std::io::Error::other)??))
+    }
+
+    fn spec(&self, source: &dyn Source) -> LedgerSpec {
+        LedgerSpec {
+            fingerprint: source.fingerprint().to_vec(),
+            records: source.len(),
+            shuffle: self.settings.shuffle,
+            seed: self.settings.seed,
+            permutation: PERMUTATION,
+            shard: self.identity.shard,
+        }
+    }
+
+    fn request(&self, spec: LedgerSpec) -> OpenRequest {
+        OpenRequest {
+            run: self.identity.run.clone(),
+            stream: self.identity.stream.clone(),
+            spec: Some(spec),
+            shard_size: self.settings.shard_size(),
+            shard_size_required: self.settings.wanted_shard_size.is_some(),
+            worker: "local".into(),
+            incarnation: self.identity.incarnation,
+            epochs: self.settings.epochs.unwrap_or(0),
+        }
+    }
+
+    fn afford(&self, geometry: &Geometry) -> Result<(), StreamError> {
+        afford(geometry, self.memory)
+    }
+}
+
+/// Whether there is memory for a ring (semantics rule 31).
+fn afford(geometry: &Geometry, memory: Option<u64>) -> Result<(), StreamError> {
+    let needed = u64::try_from(geometry.total_len()).unwrap_or(u64::MAX);
+    let bound = match memory {
+        Some(available) => Memory { available, limited_by: "ring.memory".into() },
+        None => Memory::now()?,
+    };
+    Ok(bound.check(needed)?)
+}
+
+/// A task that tells the ring's thread what the coordinator says.
+fn follow(worker: &Worker, outbox: Outbox) {
+    let mut progress = worker.progress();
+    tokio::spawn(async move {
+        loop {
+            let now = *progress.borrow_and_update();
+            outbox.post(Note::Progress(now));
+            if progress.changed().await.is_err() {
+                return;
+            }
+        }
+    });
+}
+
+type Calls = Box<dyn Fn(forebay_ring::ConsumerId, u64, forebay_proto::v1::CallRequest) + Send>;
+
+fn calls(stream: &Arc<Stream>) -> Calls {
+    let (stream, runtime): (Weak<Stream>, _) = (Arc::downgrade(stream), tokio::runtime::Handle::current());
+    Box::new(move |consumer, id, request| {
+        if let Some(stream) = stream.upgrade() {
+            runtime.spawn(async move { stream.answer(consumer, id, request).await });
+        }
+    })
+}
+
+fn shape(settings: &config::Stream) -> Shape {
+    let (height, width, channels) = settings.recipe.shape();
+    let output = settings.recipe.output();
+    Shape {
+        batch: settings.batch_size,
+        height,
+        width,
+        channels,
+        dtype: match output.dtype {
+            Dtype::Uint8 => RingDtype::U8,
+            Dtype::Float16 => RingDtype::F16,
+            Dtype::Float32 => RingDtype::F32,
+        },
+        layout: match output.layout {
+            Layout::Nhwc => RingLayout::Nhwc,
+            Layout::Nchw => RingLayout::Nchw,
+        },
+    }
+}
+
+impl Identity {
+    /// The identity of one shard of this stream.
+    #[must_use]
+    pub fn of_shard(&self, sharding: Sharding, shard: Option<u32>) -> Self {
+        let shard = match sharding {
+            Sharding::Dynamic => None,
+            Sharding::Static { shard_id, num_shards, stick_to_shard, .. } => {
+                let shard_id = shard.or(shard_id).unwrap_or(0);
+                Some(StaticShard { shard_id, num_shards, stick_to_shard })
+            }
+        };
+        Self { shard, ..self.clone() }
+    }
+}
+
+impl std::fmt::Display for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.shard {
+            None => f.write_str(&self.stream),
+            Some(shard) => write!(f, "{} (shard {} of {})", self.stream, shard.shard_id, shard.num_shards),
+        }
+    }
+}

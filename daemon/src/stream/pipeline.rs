@@ -1,0 +1,107 @@
+//! The wiring of the road: makes the stages of a stream and starts them. The only place that knows all of them.
+
+use std::sync::Arc;
+use std::thread;
+
+use crossbeam_channel as channel;
+use forebay_coordinator::CallError;
+
+use crate::batch::batcher::{Batcher, Rules};
+use crate::batch::{Parts, Stage};
+use crate::config::stream::MaxFailures;
+use crate::consumers::Note;
+use crate::lease;
+use crate::prefetch::{Prefetch, Settings};
+use crate::stream::Stream;
+
+/// The stages that run.
+#[derive(Debug)]
+pub(super) struct Pipeline {
+    /// Dropped to stop the batch thread.
+    stop: channel::Sender<()>,
+    batch: thread::JoinHandle<u64>,
+    lease: tokio::task::JoinHandle<()>,
+    /// Kept for its meter.
+    pub(super) prefetch: Arc<Prefetch>,
+}
+
+impl Stream {
+    /// Starts the stages; batches are numbered from `next`.
+    pub(super) fn start(&self, next: u64) -> Result<Pipeline, CallError> {
+        let first = self.worker.progress().borrow().floor;
+        let settings = Settings {
+            threads: self.prefetch.threads,
+            budget: self.prefetch.budget.0,
+            read_timeout: self.settings.read_timeout,
+        };
+        let prefetch = Prefetch::start(Arc::clone(&self.source), settings, first);
+        let output = self.outbox.clone();
+        let fixed = self.identity.shard.is_some().then(|| self.batching());
+        let parts = Parts {
+            source: Arc::clone(&self.source),
+            plan: Arc::clone(&self.plan),
+            recipe: Arc::clone(&self.recipe),
+            seed: self.settings.seed,
+            fixed,
+            prefetch: Arc::clone(&prefetch),
+            free: self.free.clone(),
+            pool: Arc::clone(&self.pool),
+            progress: self.worker.progress(),
+            fates: self.fates.clone(),
+            output: Box::new(move |made| output.post(Note::Batch(made))),
+            meter: Arc::clone(&self.batch_meter),
+        };
+        let rules = Rules {
+            batch_size: self.settings.batch_size,
+            on_error: self.settings.on_error,
+            max_failures: self.settings.max_failures.map(|limit| count(limit, self.source.len())),
+            dynamic: fixed.is_none().then_some(self.settings.last_batch_policy),
+        };
+        let (stop, stopped) = channel::bounded(0);
+        let stage = Stage::new(parts, Batcher::new(rules).numbered_from(next));
+        let batch = thread::Builder::new()
+            .name("forebay-batch".into())
+            .spawn(move || stage.run(&stopped))
+            .map_err(|error| CallError::Unavailable(format!("The batch thread cannot be started: {error}.")))?;
+        let outbox = self.outbox.clone();
+        let ahead = lease::Settings { ahead: self.prefetch.leases_ahead, ..lease::Settings::default() };
+        let leases = lease::keep(Arc::clone(&self.worker), Arc::clone(&prefetch), Arc::clone(&self.plan), ahead);
+        let lease = tokio::spawn(async move {
+            if let Err(error) = leases.await {
+                outbox.post(Note::Failed(error.to_string()));
+            }
+        });
+        Ok(Pipeline { stop, batch, lease, prefetch })
+    }
+}
+
+impl Pipeline {
+    /// Stops the stages; what was not handed on is given back. Answers the number of the next batch.
+    pub(super) async fn stop(self) -> u64 {
+        let Self { stop, batch, lease, prefetch: _ } = self;
+        lease.abort();
+        // Ended or cancelled: either way no further lease is asked for. A lease whose reply was under way is given
+        // back by its time to live, or by the restore that this stop makes room for.
+        let _ended = lease.await;
+        drop(stop);
+        let joined = tokio::task::spawn_blocking(move || batch.join()).await;
+        match joined {
+            Ok(Ok(next)) => next,
+            _ => u64::MAX / 2,
+        }
+    }
+}
+
+/// A limit of bad records as a number of them.
+fn count(limit: MaxFailures, records: u64) -> u64 {
+    match limit {
+        MaxFailures::Count(count) => count,
+        #[allow(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a fraction of the dataset, 0 to 1, rounded down; exact to 2^53 records"
+        )]
+        MaxFailures::Fraction(fraction) => (records as f64 * fraction) as u64,
+    }
+}

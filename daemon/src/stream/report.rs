@@ -1,0 +1,106 @@
+//! What a stream tells of itself: to a trainer that attaches, to the status page, to the audit.
+
+use std::sync::atomic::Ordering;
+
+use forebay_coordinator::CallError;
+use forebay_pixels::{Dtype, Layout};
+use forebay_proto::v1::{AuditReply, StageStatus, StreamInfo, StreamStatus};
+use prost::Message as _;
+use tokio::sync::oneshot;
+
+use crate::consumers::{Note, RingStatus};
+use crate::queue::Meter;
+use crate::stream::Stream;
+
+impl Stream {
+    /// Protobuf [`StreamInfo`].
+    pub(super) fn info(&self) -> Vec<u8> {
+        let (height, width, _) = self.recipe.shape();
+        let output = self.recipe.output();
+        let epoch = self.worker.progress().borrow().floor;
+        let info = StreamInfo {
+            stream: self.identity.stream.clone(),
+            run: self.identity.run.clone(),
+            records: self.source.len(),
+            batch_size: self.settings.batch_size.into(),
+            batches_per_epoch: self.batching().batches_per_epoch(&self.plan, epoch),
+            epochs: self.settings.epochs.unwrap_or(0),
+            epoch,
+            classes: self.source.classes().to_vec(),
+            height,
+            width,
+            dtype: match output.dtype {
+                Dtype::Uint8 => "uint8",
+                Dtype::Float16 => "float16",
+                Dtype::Float32 => "float32",
+            }
+            .into(),
+            layout: match output.layout {
+                Layout::Nhwc => "NHWC",
+                Layout::Nchw => "NCHW",
+            }
+            .into(),
+            spec_hash: self.spec_hash.clone(),
+        };
+        info.encode_to_vec()
+    }
+
+    /// How its ring is; nothing once the ring's thread has ended.
+    pub async fn ring_status(&self) -> Option<RingStatus> {
+        let (reply, status) = oneshot::channel();
+        self.outbox.post(Note::Status(reply));
+        status.await.ok()
+    }
+
+    /// How it is.
+    ///
+    /// # Errors
+    /// The ledger cannot be asked.
+    pub async fn status(&self) -> Result<StreamStatus, CallError> {
+        let ring = self.ring_status().await.unwrap_or_default();
+        let audit = self.audit().await?;
+        let tally = |pick: fn(&forebay_proto::v1::EpochTally) -> u64| audit.epochs.iter().map(pick).sum();
+        let mut stages = vec![stage(self.pool.meter()), stage(&self.batch_meter)];
+        if let Some(pipeline) = self.pipeline.lock().await.as_ref() {
+            stages.insert(0, stage(pipeline.prefetch.meter()));
+        }
+        Ok(StreamStatus {
+            name: self.identity.to_string(),
+            run: self.identity.run.clone(),
+            source: self.settings.source.clone().unwrap_or_else(|| "a list of files".into()),
+            records: self.source.len(),
+            epoch: ring.epoch,
+            delivered: tally(|epoch| epoch.delivered.unwrap_or_default().count),
+            batches: self.published.load(Ordering::Relaxed),
+            bad: tally(|epoch| epoch.quarantined.unwrap_or_default().count),
+            slots_free: ring.slots.free + ring.slots.unpopulated,
+            slots_filling: ring.slots.filling,
+            slots_ready: ring.slots.ready,
+            slots_held: ring.slots.held,
+            slots_quarantined: ring.slots.quarantined,
+            consumers: ring.consumers,
+            stages,
+            failure: ring.failure.unwrap_or_default(),
+        })
+    }
+
+    /// The ledger's tallies, with all that was handed in.
+    ///
+    /// # Errors
+    /// The ledger cannot be asked.
+    pub async fn audit(&self) -> Result<AuditReply, CallError> {
+        self.flush().await;
+        self.worker.audit().await
+    }
+}
+
+fn stage(meter: &Meter) -> StageStatus {
+    let waits = meter.waits();
+    let micros = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    StageStatus {
+        name: meter.name().into(),
+        items: waits.items,
+        writer_wait_us: micros(waits.writer),
+        reader_wait_us: micros(waits.reader),
+    }
+}

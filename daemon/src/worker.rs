@@ -1,0 +1,153 @@
+//! One stream's standing with its coordinator: who speaks, and in which order.
+//!
+//! Commands go out one after the other, each with the next sequence number; one whose answer was lost is repeated
+//! with the same number until it is answered, so that it takes effect once (semantics rule 18). An outage is never
+//! taken for the end of the data.
+
+use std::time::Duration;
+
+use forebay_coordinator::{CallError, Handle, Request};
+use forebay_proto::v1::{
+    AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply,
+    AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, NackReply, NackRequest, OpenReply, OpenRequest,
+    Progress, ReclaimReply, ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, Snapshot, TakeSnapshotRequest,
+};
+use tokio::sync::{Mutex, watch};
+
+/// A worker of a ledger, in one incarnation.
+#[derive(Debug)]
+pub struct Worker {
+    handle: Handle,
+    ledger: String,
+    worker: String,
+    incarnation: u64,
+    sequence: Mutex<u64>,
+    progress: watch::Sender<Progress>,
+}
+
+/// First pause before a command is repeated; doubled up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+impl Worker {
+    /// Opens the ledger, or makes it, and registers this incarnation.
+    ///
+    /// # Errors
+    /// The ledger exists with another spec, or the store cannot be used.
+    pub async fn open(handle: Handle, request: OpenRequest) -> Result<(Self, OpenReply), CallError> {
+        let (worker, incarnation) = (request.worker.clone(), request.incarnation);
+        let reply = handle.call(request).await?;
+        let progress = reply.progress.unwrap_or_default();
+        let ledger = reply.ledger.clone();
+        let standing =
+            Self { handle, ledger, worker, incarnation, sequence: Mutex::new(0), progress: watch::Sender::new(progress) };
+        Ok((standing, reply))
+    }
+
+    /// What the coordinator last said about the epochs.
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// Asks for leases.
+    pub async fn acquire(&self, leases: u32) -> Result<AcquireReply, CallError> {
+        let reply = self.command(|caller| AcquireRequest { caller: Some(caller), leases }).await?;
+        self.heard(reply.progress);
+        Ok(reply)
+    }
+
+    /// Hands receipts in.
+    pub async fn ack(&self, items: Vec<AckItem>) -> Result<AckReply, CallError> {
+        let reply = self.command(|caller| AckRequest { caller: Some(caller), items: items.clone() }).await?;
+        self.heard(reply.progress);
+        Ok(reply)
+    }
+
+    /// Quarantines records.
+    pub async fn nack(&self, records: Vec<BadRecord>) -> Result<NackReply, CallError> {
+        let reply = self.command(|caller| NackRequest { caller: Some(caller), records: records.clone() }).await?;
+        self.heard(reply.progress);
+        Ok(reply)
+    }
+
+    /// Gives positions back.
+    pub async fn give_back(&self, items: Vec<LeasedRange>) -> Result<ReturnReply, CallError> {
+        let reply = self.command(|caller| ReturnRequest { caller: Some(caller), items: items.clone() }).await?;
+        self.heard(reply.progress);
+        Ok(reply)
+    }
+
+    /// Takes positions of an earlier incarnation back, which a consumer still holds.
+    pub async fn reclaim(&self, items: Vec<LeasedRange>) -> Result<ReclaimReply, CallError> {
+        let reply = self.command(|caller| ReclaimRequest { caller: Some(caller), items: items.clone() }).await?;
+        self.heard(reply.progress);
+        Ok(reply)
+    }
+
+    /// Ends an epoch early.
+    pub async fn abandon(&self, epoch: u64) -> Result<AbandonReply, CallError> {
+        let reply = self.command(|caller| AbandonRequest { caller: Some(caller), epoch }).await?;
+        self.heard(reply.progress);
+        Ok(reply)
+    }
+
+    /// Goes back to a snapshot.
+    pub async fn restore(&self, snapshot: &Snapshot) -> Result<(), CallError> {
+        let reply = self
+            .command(|caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot.clone()) })
+            .await?;
+        self.heard(reply.progress);
+        Ok(())
+    }
+
+    /// The run's state, with these receipts counted as consumed.
+    pub async fn snapshot(&self, consumed: Vec<AckItem>) -> Result<Snapshot, CallError> {
+        let request = TakeSnapshotRequest { ledger: self.ledger.clone(), consumed };
+        let reply = self.handle.call(request).await?;
+        reply.snapshot.ok_or_else(|| CallError::Corrupt("The coordinator sent no snapshot.".into()))
+    }
+
+    /// The ledger's tallies.
+    pub async fn audit(&self) -> Result<AuditReply, CallError> {
+        self.handle.call(AuditRequest { ledger: self.ledger.clone() }).await
+    }
+
+    /// Extends all leases of this incarnation.
+    pub async fn heartbeat(&self) -> Result<(), CallError> {
+        let reply = self.handle.call(HeartbeatRequest { caller: Some(self.caller(0)) }).await?;
+        self.heard(reply.progress);
+        Ok(())
+    }
+
+    async fn command<R: Request + Clone>(&self, request: impl Fn(Caller) -> R) -> Result<R::Reply, CallError> {
+        let mut sequence = self.sequence.lock().await;
+        *sequence += 1;
+        let request = request(self.caller(*sequence));
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.handle.call(request.clone()).await {
+                Err(CallError::Unavailable(why)) => {
+                    tracing::warn!(ledger = self.ledger, why, "the coordinator does not answer; the command is repeated");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    fn caller(&self, sequence: u64) -> Caller {
+        Caller {
+            ledger: self.ledger.clone(),
+            worker: self.worker.clone(),
+            incarnation: self.incarnation,
+            sequence,
+        }
+    }
+
+    fn heard(&self, progress: Option<Progress>) {
+        if let Some(progress) = progress {
+            self.progress.send_if_modified(|known| std::mem::replace(known, progress) != progress);
+        }
+    }
+}
