@@ -70,6 +70,7 @@ impl Peer {
         let pidfd = match peer_pidfd(socket.as_fd()) {
             Ok(pidfd) => pidfd,
             Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => opened_pidfd(pid, uid)?,
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) && pid == 0 => return Err(PeerError::Invisible),
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Err(PeerError::Gone { pid }),
             Err(source) => return Err(PeerError::Io { step: "SO_PEERPIDFD", source }),
         };
