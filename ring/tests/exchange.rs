@@ -361,6 +361,20 @@ fn rule_23_a_restore_drops_ready_batches_and_held_ones_do_not_come_back() {
 }
 
 #[test]
+fn rule_23_after_a_restore_to_an_earlier_epoch_the_barrier_stands_there_again() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 2).unwrap();
+    exchange.open_epoch(3);
+    exchange.drop_ready();
+    exchange.restart_at(1);
+    exchange.drain().count();
+    publish(&mut exchange, 1, 2);
+    assert_eq!(offers(&mut exchange), []);
+    publish(&mut exchange, 2, 1);
+    assert_eq!(offer(&mut exchange).receipt.seq, 2);
+}
+
+#[test]
 fn rule_16_a_batch_handed_in_from_an_earlier_incarnation_is_acked_or_orphaned() {
     let mut exchange = exchange(6);
     exchange.attach(ANNA, 2).unwrap();
