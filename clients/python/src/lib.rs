@@ -1,1 +1,21 @@
-//! forebay-python
+//! The native half of the Python package `forebay`: sessions and batches of the Rust client, thinly wrapped.
+//!
+//! What users see is in `python/forebay/`; here is only what needs the client. There is no unsafe code: numpy learns
+//! of the ring's memory through `__array_interface__`, which is a number.
+#![forbid(unsafe_code)]
+
+mod batch;
+mod error;
+mod session;
+
+use pyo3::prelude::*;
+
+/// Native half of `forebay`.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<session::Session>()?;
+    module.add_class::<batch::Batch>()?;
+    module.add_class::<batch::Decision>()?;
+    module.add_class::<batch::View>()
+}

@@ -1,0 +1,49 @@
+"""Training batches from image files, decoded once per node and mapped without a copy.
+
+Example:
+    >>> import forebay
+    >>> loader = forebay.Loader("/data/train", batch_size=256, size=224, shuffle=True)      # doctest: +SKIP
+    >>> for batch in loader:                                                                # doctest: +SKIP
+    ...     step(batch.images, batch.labels)
+"""
+
+from forebay import errors, transforms
+from forebay._native import __version__
+from forebay.audit import EpochAudit, QuarantinedRecord
+from forebay.batch import Batch, Padded
+from forebay.errors import (
+    AttachError,
+    ClosedError,
+    DatasetError,
+    EpochHeld,
+    Error,
+    Evicted,
+    ForkError,
+    Outage,
+    RecordError,
+    SettingsError,
+    SlotsHeld,
+)
+from forebay.loader import Loader
+
+__all__ = [
+    "AttachError",
+    "Batch",
+    "ClosedError",
+    "DatasetError",
+    "EpochAudit",
+    "EpochHeld",
+    "Error",
+    "Evicted",
+    "ForkError",
+    "Loader",
+    "Outage",
+    "Padded",
+    "QuarantinedRecord",
+    "RecordError",
+    "SettingsError",
+    "SlotsHeld",
+    "__version__",
+    "errors",
+    "transforms",
+]

@@ -1,0 +1,122 @@
+"""One batch: read-only numpy views on the ring's shared memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from forebay.errors import ClosedError
+
+if TYPE_CHECKING:
+    from forebay import _native
+
+__all__ = ["Batch", "Padded"]
+
+
+class Padded(NamedTuple):
+    """Arrays of a batch with all its places, whatever the last batch's policy shows of them.
+
+    Attributes:
+        images: `(batch_size, height, width, 3)`, or `(batch_size, 3, height, width)` with `layout="NCHW"`; of the
+            stream's dtype.
+        labels: `(batch_size,)` of int64; -1 without labels.
+        records: `(batch_size,)` of int64: numbers of the records in the dataset's order; -1 where a place has none.
+        mask: `(batch_size,)` of bool: False where a place repeats another or stands in for one.
+    """
+
+    images: np.ndarray
+    labels: np.ndarray
+    records: np.ndarray
+    mask: np.ndarray
+
+
+class Batch:
+    """A batch of pictures with labels.
+
+    The arrays are views on memory that the daemon refills when the batch was consumed and the last view is gone, so
+    they stay valid for as long as anything refers to them. They are read-only: writing raises `ValueError`. Every
+    access makes a new view; it costs microseconds and copies nothing.
+
+    Attributes:
+        epoch: The epoch that the batch belongs to.
+        valid: How many places are this epoch's own records.
+
+    Example:
+        >>> for batch in loader:                                    # doctest: +SKIP
+        ...     loss = step(batch.images, batch.labels)
+        ...     seen.extend(batch.records[batch.mask])
+    """
+
+    __slots__ = ("__weakref__", "_decision", "_native", "_own", "_shown", "epoch", "valid")
+
+    def __init__(self, native: _native.Batch) -> None:
+        self._native: _native.Batch | None = native
+        self._own: Padded | None = None
+        self._decision = native.decision
+        self._shown = native.shown
+        self.epoch: int = native.epoch
+        self.valid: int = native.valid
+
+    @property
+    def images(self) -> np.ndarray:
+        """Pictures: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`."""
+        return self._array("images")[: self._shown]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Labels: `(n,)` of int64; -1 without labels."""
+        return self._array("labels")[: self._shown]
+
+    @property
+    def records(self) -> np.ndarray:
+        """Record numbers in the dataset's order: `(n,)` of int64; -1 where a place has none."""
+        return self._array("records")[: self._shown]
+
+    @property
+    def mask(self) -> np.ndarray:
+        """`(n,)` of bool: False where a place repeats another or stands in for a bad record."""
+        return self._array("mask")[: self._shown]
+
+    @property
+    def padded(self) -> Padded:
+        """The same arrays with all `batch_size` places."""
+        return Padded(*(self._array(name) for name in Padded._fields))
+
+    def copy(self) -> Batch:
+        """The batch with arrays of its own, which may be kept and written; the slot is not held by it."""
+        twin = Batch.__new__(Batch)
+        twin._native = None
+        twin._own = Padded(*(np.array(array) for array in self.padded))
+        twin._decision, twin._shown, twin.epoch, twin.valid = self._decision, self._shown, self.epoch, self.valid
+        return twin
+
+    def ack(self) -> None:
+        """Says that the batch was consumed, now rather than when the next one is asked for."""
+        self._decision.ack()
+
+    def reject(self) -> None:
+        """Gives the batch back unread: its records are delivered again, here or to another trainer.
+
+        Raises:
+            Error: It was acknowledged before.
+        """
+        self._decision.reject()
+        self._let_go()
+
+    def __len__(self) -> int:
+        return self._shown
+
+    def __repr__(self) -> str:
+        return f"<forebay.Batch epoch={self.epoch} valid={self.valid} of {self._shown}>"
+
+    def _array(self, name: str) -> np.ndarray:
+        if self._own is not None:
+            return getattr(self._own, name)
+        if self._native is None:
+            raise ClosedError("this batch was given back (reject() or close()); take batch.copy() before that")
+        return np.asarray(getattr(self._native, name))
+
+    def _let_go(self) -> None:
+        """Holds the slot no longer; arrays that were taken before still do."""
+        self._native = None

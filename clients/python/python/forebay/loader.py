@@ -1,0 +1,267 @@
+"""The Loader: batches of a source, epoch by epoch."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import os
+import sys
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable
+
+from forebay import _native
+from forebay._command import binary
+from forebay.audit import EpochAudit, QuarantinedRecord
+from forebay.batch import Batch
+from forebay.errors import SettingsError
+from forebay.settings import Source, refuse_unsharded, request, threads_per_rank
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from forebay.torch import TorchLoader
+    from forebay.transforms import Size, Transform
+
+__all__ = ["Loader"]
+
+_STATE_VERSION = 1
+
+
+def _remember_given(init: Callable[..., None]) -> Callable[..., None]:
+    """Notes which settings the caller wrote down: a stream's settings must agree with those and with no defaults."""
+
+    @functools.wraps(init)
+    def wrapper(self: Loader, source: Source, **given: Any) -> None:  # noqa: ANN401 - checked by `init`
+        self._given = given
+        init(self, source, **given)
+
+    return wrapper
+
+
+class Loader:
+    """Batches of decoded pictures.
+
+    One `for` over a Loader is one epoch. Epochs belong to the stream: a `for` joins the current one, and leaving it
+    early leaves the batch in hand held; the next `for` goes on in the same epoch.
+
+    Args:
+        source: A folder (of pictures, or of class folders), a CSV file, a list of files, a URL, or `stream:NAME` of
+            a running `forebay serve`. Anything but a stream is served by a daemon of this process's own, which is
+            started at need and gone with the process.
+        batch_size: Pictures in a batch. With size and transform it may be left out for a stream, and must agree if
+            it is given.
+        size: Side of the square pictures, or (height, width): RandomResizedCrop and flip with `shuffle=True`, Resize
+            and CenterCrop without.
+        transform: A list of `forebay.transforms` in place of `size`.
+        shuffle: Every epoch in an order of its own.
+        seed: Of the order and of the random transforms.
+        epochs: Number of epochs in all; afterwards a `for` yields nothing. None is without end.
+        run: Name of a run that is kept on disk and gone on with. None is a fresh one.
+        shard_id: Which of `num_shards` equal parts of the dataset this Loader reads.
+        num_shards: Number of parts; `num_shards=1` alone lets several trainers share one stream.
+        stick_to_shard: The same part in every epoch; else the parts rotate.
+        pad_last_batch: With shards: all have the same number of batches, the last record is repeated.
+        last_batch_policy: "partial" shows the records that there are, "fill" repeats the last, "drop" leaves them out.
+        prefetch_queue_depth: Batches that are made ahead.
+        num_threads: Decoding threads. None takes the machine's cores, divided by `LOCAL_WORLD_SIZE`.
+        dtype: "uint8", "float16" or "float32".
+        layout: "NHWC" or "NCHW".
+        labels: "auto", "text" (the CSV's labels are names even where they look like numbers) or "none".
+        root: Folder that a CSV's paths are relative to, where it is not the CSV's own.
+        on_error: "fail", "skip" or "replace" a record that cannot be read or decoded.
+        max_failures: Number, or fraction, of bad records from which on the stream fails all the same.
+        socket: Socket of the daemon; `source` is then a stream's name.
+        random_shuffle: Another name of `shuffle`.
+
+    Raises:
+        SettingsError: With every setting that is wrong.
+        DatasetError: The dataset is missing, empty or unreadable.
+        AttachError: No daemon could be reached or started, or it refused.
+
+    Example:
+        >>> loader = forebay.Loader("/data/train", batch_size=256, size=224, shuffle=True)      # doctest: +SKIP
+        >>> for epoch in range(90):                                                             # doctest: +SKIP
+        ...     for batch in loader:
+        ...         step(batch.images, batch.labels)
+    """
+
+    _given: dict[str, Any]
+
+    @_remember_given
+    def __init__(
+        self,
+        source: Source,
+        *,
+        batch_size: int | None = None,
+        size: Size | None = None,
+        transform: Transform | Sequence[Transform] | None = None,
+        shuffle: bool = False,
+        seed: int = 0,
+        epochs: int | None = None,
+        run: str | None = None,
+        shard_id: int | None = None,
+        num_shards: int | None = None,
+        stick_to_shard: bool = False,
+        pad_last_batch: bool = True,
+        last_batch_policy: str = "partial",
+        prefetch_queue_depth: int | None = None,
+        num_threads: int | None = None,
+        dtype: Any = "uint8",  # noqa: ANN401 - whatever numpy takes for a dtype
+        layout: str = "NHWC",
+        labels: str = "auto",
+        root: str | os.PathLike[str] | None = None,
+        on_error: str = "fail",
+        max_failures: float | None = None,
+        socket: str | os.PathLike[str] | None = None,
+        random_shuffle: bool | None = None,
+    ) -> None:
+        given = {name: value for name, value in self._given.items() if value is not None}
+        refuse_unsharded(given, os.environ, _torch_ranks())
+        asked = request(source, given, by_name=socket is not None)
+        if asked.stream is not None:
+            path = None if socket is None else os.path.abspath(os.fspath(socket))
+            self._session = _native.Session.stream(path, asked.stream, asked.settings, asked.shard)
+        else:
+            threads = threads_per_rank(len(os.sched_getaffinity(0)), os.environ)
+            if threads is not None and num_threads is None:
+                asked = request(source, {**given, "num_threads": threads}, by_name=False)
+            self._session = _native.Session.private(binary(), asked.settings or "{}", asked.files, asked.shard)
+        self._in_hand: weakref.ref[Batch] | None = None
+
+    def __iter__(self) -> Iterator[Batch]:
+        """The rest of the stream's current epoch."""
+        return _Epoch(self)
+
+    def next(self, timeout: float | None = None) -> Batch | None:
+        """The next batch, or None at the epoch's end. Acknowledges the one in hand.
+
+        Args:
+            timeout: Seconds to wait at most; 0 only looks.
+
+        Raises:
+            TimeoutError: Nothing came in time. Nothing is lost.
+            RecordError: A bad record with `on_error="fail"`, or too many of them.
+            EpochHeld: Somebody holds the epoch's last batches for longer than the stream's `epoch_end_timeout`.
+            SlotsHeld: Views of earlier batches are kept: keep `batch.copy()` instead.
+            Outage: The daemon went away and did not come back.
+        """
+        native = self._session.next(timeout)
+        if native is None:
+            return None
+        batch = Batch(native)
+        # In a `for`, the last batch is still bound when the next one is asked for: one slot is not enough for both.
+        if self._session.credits() < 2:
+            batch = batch.copy()
+        self._in_hand = weakref.ref(batch)
+        return batch
+
+    def __len__(self) -> int:
+        """Batches of an epoch: exact with shards, else an upper bound for one of several trainers."""
+        return self._session.batches_per_epoch
+
+    @property
+    def classes(self) -> list[str]:
+        """Class names in the order of their labels; empty where labels are numbers or absent."""
+        return self._session.classes
+
+    @property
+    def quarantine(self) -> list[QuarantinedRecord]:
+        """Records that could not be read or decoded so far, with file and reason."""
+        return [QuarantinedRecord(*row) for row in self._session.quarantine()]
+
+    def path(self, record: int) -> str:
+        """The file of a record.
+
+        Raises:
+            Error: The dataset has no such record.
+        """
+        return self._session.path(record)
+
+    def audit(self) -> list[EpochAudit]:
+        """What became of every record, epoch by epoch."""
+        return [EpochAudit(*row) for row in self._session.audit()]
+
+    def reset(self) -> None:
+        """Ends the epoch. What was not delivered is listed as abandoned. Between two epochs it does nothing.
+
+        Raises:
+            Error: Other trainers are attached to the stream.
+        """
+        self._session.reset()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The run as this Loader has consumed it, the batch in hand included; a few hundred bytes, fit for JSON.
+
+        With several trainers of one stream, call it on one of them between steps, inside a barrier.
+        """
+        epoch, cursor, snapshot = self._session.state()
+        return {
+            "forebay": _STATE_VERSION,
+            "epoch": epoch,
+            "cursor": cursor,
+            "snapshot": base64.b64encode(snapshot).decode("ascii"),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on where `state_dict()` was taken, with another number of trainers if need be.
+
+        Raises:
+            SettingsError: It is no such state.
+            Error: It is of another dataset, order or seed.
+        """
+        version = state.get("forebay")
+        if version != _STATE_VERSION:
+            raise SettingsError(f"this is no state that Loader.state_dict() made: its version is {version!r}")
+        try:
+            snapshot = base64.b64decode(state["snapshot"], validate=True)
+        except (KeyError, TypeError, ValueError) as error:
+            raise SettingsError(f"this state's snapshot is damaged: {error!r}") from None
+        self._session.restore(snapshot)
+
+    def torch(self, *, copy: bool = True) -> TorchLoader:
+        """The same batches as PyTorch tensors.
+
+        Args:
+            copy: Fresh tensors, which may be kept and written. False gives views on the ring's memory: writing to
+                one is a crash.
+        """
+        from forebay.torch import TorchLoader
+
+        return TorchLoader(self, copy=copy)
+
+    def close(self) -> None:
+        """Gives the batch in hand back and lets go of the daemon. Arrays that are still kept stay valid."""
+        batch = self._in_hand() if self._in_hand is not None else None
+        if batch is not None:
+            batch._let_go()
+        self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Epoch(Iterator[Batch]):
+    """One `for`. It holds no batch, so that a slot is free as soon as the caller lets go of it."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader: Loader | None = loader
+
+    def __next__(self) -> Batch:
+        batch = self._loader.next() if self._loader is not None else None
+        if batch is None:
+            self._loader = None
+            raise StopIteration
+        return batch
+
+
+def _torch_ranks() -> tuple[int, int] | None:
+    """Rank and world size where the caller has imported PyTorch and initialised its process group."""
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    return distributed.get_rank(), distributed.get_world_size()

@@ -1,0 +1,123 @@
+//! A batch for Python: its arrays as objects that numpy takes for memory, and the decision about it.
+
+use forebay_client::{Batch as Lent, Decision as Right, Dtype, Keep, Layout, Shape};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::error::Raise;
+
+/// A batch in the trainer's hands.
+#[pyclass(frozen, module = "forebay._native")]
+#[derive(Debug)]
+pub(crate) struct Batch {
+    batch: Lent,
+}
+
+/// The right to acknowledge or reject a batch. Does not keep its memory.
+#[pyclass(frozen, module = "forebay._native")]
+#[derive(Debug)]
+pub(crate) struct Decision {
+    right: Right,
+}
+
+/// One array of a batch. Keeps the batch's slot for as long as it lives, and with it every numpy array made of it.
+#[pyclass(frozen, module = "forebay._native")]
+#[derive(Debug)]
+pub(crate) struct View {
+    /// Held for its drop alone.
+    _keep: Keep,
+    address: usize,
+    shape: Vec<usize>,
+    typestr: &'static str,
+}
+
+impl Batch {
+    pub(crate) fn new(batch: Lent) -> Self {
+        Self { batch }
+    }
+
+    fn view<T>(&self, slice: &[T], shape: Vec<usize>, typestr: &'static str) -> View {
+        View { _keep: self.batch.keep(), address: slice.as_ptr().addr(), shape, typestr }
+    }
+}
+
+#[pymethods]
+impl Batch {
+    #[getter]
+    fn epoch(&self) -> u64 {
+        self.batch.epoch()
+    }
+
+    #[getter]
+    fn valid(&self) -> usize {
+        self.batch.valid()
+    }
+
+    #[getter]
+    fn shown(&self) -> usize {
+        self.batch.shown()
+    }
+
+    #[getter]
+    fn decision(&self) -> Decision {
+        Decision { right: self.batch.decision() }
+    }
+
+    #[getter]
+    fn images(&self) -> View {
+        let Shape { batch, height, width, channels, dtype, layout } = self.batch.shape();
+        let axes = match layout {
+            Layout::Nhwc => [batch, height, width, channels],
+            Layout::Nchw => [batch, channels, height, width],
+        };
+        let typestr = match dtype {
+            Dtype::U8 => "|u1",
+            Dtype::F16 => "<f2",
+            Dtype::F32 => "<f4",
+        };
+        self.view(self.batch.images(), axes.map(|axis| axis as usize).to_vec(), typestr)
+    }
+
+    #[getter]
+    fn labels(&self) -> View {
+        let labels = self.batch.labels();
+        self.view(labels, vec![labels.len()], "<i8")
+    }
+
+    #[getter]
+    fn records(&self) -> View {
+        let records = self.batch.records();
+        self.view(records, vec![records.len()], "<i8")
+    }
+
+    #[getter]
+    fn mask(&self) -> View {
+        let mask = self.batch.mask();
+        self.view(mask, vec![mask.len()], "|b1")
+    }
+}
+
+#[pymethods]
+impl Decision {
+    fn ack(&self, py: Python<'_>) -> PyResult<()> {
+        self.right.ack().map_err(|error| error.raise(py))
+    }
+
+    fn reject(&self, py: Python<'_>) -> PyResult<()> {
+        self.right.reject().map_err(|error| error.raise(py))
+    }
+}
+
+#[pymethods]
+impl View {
+    /// Where numpy finds the memory, and that it may not write there.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("shape", PyTuple::new(py, &self.shape)?)?;
+        interface.set_item("typestr", self.typestr)?;
+        interface.set_item("data", (self.address, true))?;
+        Ok(interface)
+    }
+}

@@ -1,0 +1,113 @@
+//! From the client's errors to the classes of `forebay.errors`: the one place that knows both.
+
+use forebay_client::{AttachError, Broken, CallError, NextError, Refusal, StateError, text_code};
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::PyTimeoutError;
+use pyo3::prelude::*;
+
+/// An error that has a class in Python.
+pub(crate) trait Raise: Send {
+    fn raise(self, py: Python<'_>) -> PyErr;
+
+    /// The caller gave up, by a signal or by closing the Loader.
+    fn is_interruption(&self) -> bool;
+}
+
+impl Raise for AttachError {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Refused(refusal) => refused(py, refusal),
+            Self::Broken(broken) => broken.raise(py),
+            other => make(py, "AttachError", (other.to_string(),)),
+        }
+    }
+
+    fn is_interruption(&self) -> bool {
+        matches!(self, Self::Broken(broken) if broken.is_interruption())
+    }
+}
+
+impl Raise for NextError {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        let message = self.to_string();
+        match self {
+            Self::Failed(refusal) if refusal.code == text_code::DATASET => make(py, "DatasetError", (message,)),
+            Self::Failed(_) => make(py, "RecordError", (message,)),
+            Self::EpochHeld(held) => {
+                make(py, "EpochHeld", (message, held.epoch, held.seq, held.pid, held.held_for.as_secs_f64()))
+            }
+            Self::Evicted(_) => make(py, "Evicted", (message,)),
+            Self::SlotsHeld { .. } => make(py, "SlotsHeld", (message,)),
+            Self::Timeout { .. } => PyTimeoutError::new_err(message),
+            Self::Outage { .. } => make(py, "Outage", (message,)),
+            Self::Broken(broken) => broken.raise(py),
+            _ => make(py, "Error", (message,)),
+        }
+    }
+
+    fn is_interruption(&self) -> bool {
+        matches!(self, Self::Broken(broken) if broken.is_interruption())
+    }
+}
+
+impl Raise for CallError {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Broken(broken) => broken.raise(py),
+            Self::Timeout { .. } => PyTimeoutError::new_err(self.to_string()),
+            Self::Outage { .. } | Self::Lost { .. } => make(py, "Outage", (self.to_string(),)),
+            other => make(py, "Error", (other.to_string(),)),
+        }
+    }
+
+    fn is_interruption(&self) -> bool {
+        matches!(self, Self::Broken(broken) if broken.is_interruption())
+    }
+}
+
+impl Raise for Broken {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        let class = if matches!(self, Self::Forked { .. }) { "ForkError" } else { "Error" };
+        make(py, class, (self.to_string(),))
+    }
+
+    fn is_interruption(&self) -> bool {
+        matches!(self, Self::Interrupted)
+    }
+}
+
+impl Raise for StateError {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        make(py, "SettingsError", (self.to_string(),))
+    }
+
+    fn is_interruption(&self) -> bool {
+        false
+    }
+}
+
+/// The Loader was closed, by this thread before or by another one meanwhile.
+pub(crate) fn closed(py: Python<'_>) -> PyErr {
+    make(py, "ClosedError", ("the Loader is closed",))
+}
+
+/// Two threads at one Loader.
+pub(crate) fn busy(py: Python<'_>) -> PyErr {
+    make(py, "Error", ("another thread is waiting in this Loader; a Loader is for one thread at a time",))
+}
+
+fn refused(py: Python<'_>, refusal: Refusal) -> PyErr {
+    let class = match refusal.code {
+        text_code::SETTINGS => "SettingsError",
+        text_code::DATASET => "DatasetError",
+        text_code::RECORD => "RecordError",
+        _ => "AttachError",
+    };
+    make(py, class, (refusal.message,))
+}
+
+/// An exception of `forebay.errors`. Where even that cannot be had, the reason is raised instead.
+fn make<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
+    let exception = || -> PyResult<Bound<'py, PyAny>> { py.import("forebay.errors")?.getattr(class)?.call1(arguments) };
+    exception().map_or_else(|error| error, PyErr::from_value)
+}

@@ -1,0 +1,211 @@
+//! A session for Python: waits without the interpreter's lock, and hears signals and `close()` while it waits.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use forebay_client::{
+    Broken, Next, Notice, Options, PrivateDaemon, Session as Client, Shard, State, StreamInfo, Target, Watch,
+};
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::batch::Batch;
+use crate::error::{Raise, busy, closed};
+
+/// The private daemon of this process, for as long as a session uses it (semantics rule 26).
+static DAEMON: Mutex<Weak<PrivateDaemon>> = Mutex::new(Weak::new());
+
+/// One trainer's attachment to a stream.
+#[pyclass(frozen, module = "forebay._native")]
+#[derive(Debug)]
+pub(crate) struct Session {
+    client: Mutex<Option<Client>>,
+    info: StreamInfo,
+    pid: u32,
+    closing: AtomicBool,
+}
+
+/// Looks for signals and for `close()` between the slices of a wait.
+struct Signals<'a> {
+    closing: &'a AtomicBool,
+    raised: Option<PyErr>,
+}
+
+/// Record, file, reason, epoch.
+type Quarantined = (u64, String, String, u64);
+/// Epoch, delivered, dropped, quarantined, abandoned, regranted, complete, `adds_up`.
+type EpochAudit = (u64, u64, u64, u64, u64, u64, bool, Option<bool>);
+
+#[pymethods]
+impl Session {
+    /// Attaches to a source of this process's private daemon.
+    #[staticmethod]
+    #[pyo3(signature = (binary, settings, files, shard))]
+    fn private(
+        py: Python<'_>,
+        binary: PathBuf,
+        settings: String,
+        files: Option<Vec<u8>>,
+        shard: Option<(u32, u32)>,
+    ) -> PyResult<Self> {
+        Self::attach(py, Target::Private { daemon: private_daemon(binary), settings, files }, shard)
+    }
+
+    /// Attaches to a stream of a daemon that runs.
+    #[staticmethod]
+    #[pyo3(signature = (socket, name, settings, shard))]
+    fn stream(
+        py: Python<'_>,
+        socket: Option<PathBuf>,
+        name: String,
+        settings: Option<String>,
+        shard: Option<(u32, u32)>,
+    ) -> PyResult<Self> {
+        Self::attach(py, Target::Stream { socket, name, settings }, shard)
+    }
+
+    #[getter]
+    fn records(&self) -> u64 {
+        self.info.records
+    }
+
+    #[getter]
+    fn batches_per_epoch(&self) -> u64 {
+        self.info.batches_per_epoch
+    }
+
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.info.classes.clone()
+    }
+
+    /// Slots that this trainer may hold at once.
+    fn credits(&self, py: Python<'_>) -> PyResult<u32> {
+        self.with(py, |client, _| Ok::<_, Broken>(client.credits()))
+    }
+
+    /// The next batch, or None at the end of an epoch and of the stream.
+    #[pyo3(signature = (timeout))]
+    fn next(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Batch>> {
+        let timeout = timeout.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO));
+        match self.with(py, |client, watch| client.next(timeout, watch))? {
+            Next::Batch(batch) => Ok(Some(Batch::new(batch))),
+            Next::EpochEnd(_) | Next::Done => Ok(None),
+        }
+    }
+
+    /// Epoch, cursor and the snapshot's bytes.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<(u64, u64, Bound<'py, PyBytes>)> {
+        let state = self.with(py, Client::state)?;
+        Ok((state.epoch(), state.cursor(), PyBytes::new(py, &state.to_bytes())))
+    }
+
+    fn restore(&self, py: Python<'_>, snapshot: &[u8]) -> PyResult<()> {
+        let state = State::from_bytes(snapshot).map_err(|error| error.raise(py))?;
+        self.with(py, |client, watch| client.restore(&state, watch))
+    }
+
+    fn path(&self, py: Python<'_>, record: u64) -> PyResult<OsString> {
+        self.with(py, |client, watch| client.path(record, watch)).map(PathBuf::into_os_string)
+    }
+
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, Client::reset)
+    }
+
+    fn quarantine(&self, py: Python<'_>) -> PyResult<Vec<Quarantined>> {
+        let list = self.with(py, Client::quarantine)?;
+        Ok(list.into_iter().map(|bad| (bad.record, bad.file, bad.reason, bad.epoch)).collect())
+    }
+
+    fn audit(&self, py: Python<'_>) -> PyResult<Vec<EpochAudit>> {
+        let epochs = self.with(py, Client::audit)?;
+        let row = |e: forebay_client::EpochAudit| {
+            (e.epoch, e.delivered, e.dropped, e.quarantined, e.abandoned, e.regranted, e.complete, e.adds_up)
+        };
+        Ok(epochs.into_iter().map(row).collect())
+    }
+
+    /// Ends a wait of another thread, gives back what is in hand, and lets go of the daemon. In a forked child it
+    /// does nothing: the session is its parent's.
+    fn close(&self, py: Python<'_>) {
+        if std::process::id() == self.pid {
+            self.closing.store(true, Ordering::Relaxed);
+            py.detach(|| drop(self.client.lock().take()));
+        }
+    }
+}
+
+impl Session {
+    fn attach(py: Python<'_>, target: Target, shard: Option<(u32, u32)>) -> PyResult<Self> {
+        let options = Options { shard: shard.map(|(id, count)| Shard { id, count }), ..Options::default() };
+        let closing = AtomicBool::new(false);
+        let client = waiting(py, &closing, |watch| Client::attach(target, options, watch))?;
+        let info = client.info().clone();
+        Ok(Self { client: Mutex::new(Some(client)), info, pid: std::process::id(), closing })
+    }
+
+    /// Does something with the session, without the interpreter's lock.
+    fn with<T: Send, E: Raise>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&mut Client, &mut dyn Watch) -> Result<T, E> + Send,
+    ) -> PyResult<T> {
+        let used_in = std::process::id();
+        if used_in != self.pid {
+            // Before the lock is touched, which another thread of the parent may have held at the fork.
+            return Err(Broken::Forked { made_in: self.pid, used_in }.raise(py));
+        }
+        let Some(mut guard) = self.client.try_lock() else { return Err(busy(py)) };
+        let Some(client) = guard.as_mut() else { return Err(closed(py)) };
+        waiting(py, &self.closing, |watch| act(client, watch))
+    }
+}
+
+/// Runs what may wait, and turns an interruption into the signal's exception.
+fn waiting<T: Send, E: Raise>(
+    py: Python<'_>,
+    closing: &AtomicBool,
+    act: impl FnOnce(&mut dyn Watch) -> Result<T, E> + Send,
+) -> PyResult<T> {
+    let mut signals = Signals { closing, raised: None };
+    match py.detach(|| act(&mut signals)) {
+        Ok(value) => Ok(value),
+        Err(error) if error.is_interruption() => Err(signals.raised.unwrap_or_else(|| closed(py))),
+        Err(error) => Err(error.raise(py)),
+    }
+}
+
+fn private_daemon(binary: PathBuf) -> Arc<PrivateDaemon> {
+    let mut shared = DAEMON.lock();
+    // In a forked child the parent's daemon is still known here, but it is not the child's.
+    if let Some(daemon) = shared.upgrade().filter(|daemon| daemon.is_of_this_process()) {
+        return daemon;
+    }
+    let daemon = Arc::new(PrivateDaemon::new(binary));
+    *shared = Arc::downgrade(&daemon);
+    daemon
+}
+
+impl Watch for Signals<'_> {
+    fn keep_waiting(&mut self) -> bool {
+        if self.closing.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.raised = Python::attach(|py| py.check_signals().err());
+        self.raised.is_none()
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        let log = |py: Python<'_>| -> PyResult<()> {
+            let logger = py.import("logging")?.call_method1("getLogger", ("forebay",))?;
+            logger.call_method1("warning", (notice.to_string(),)).map(drop)
+        };
+        // A logger that raises must not end the wait.
+        let _logged = Python::attach(log);
+    }
+}

@@ -1,0 +1,70 @@
+"""A batch over arrays that stand in for the ring's memory."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from forebay import ClosedError
+from forebay.batch import Batch
+
+
+class Decision:
+    """Writes down what was decided."""
+
+    def __init__(self):
+        self.said = []
+
+    def ack(self):
+        self.said.append("ack")
+
+    def reject(self):
+        self.said.append("reject")
+
+
+def lent(shown=3, valid=3):
+    arrays = {
+        "images": np.arange(4 * 2 * 2 * 3, dtype=np.uint8).reshape(4, 2, 2, 3),
+        "labels": np.array([0, 1, 0, 0]),
+        "records": np.array([7, 8, 9, 9]),
+        "mask": np.array([True, True, True, False]),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False
+    return SimpleNamespace(epoch=2, valid=valid, shown=shown, decision=Decision(), **arrays)
+
+
+def test_rule_06_views_show_what_the_policy_shows_and_padded_shows_all():
+    batch = Batch(lent())
+    assert batch.images.shape == (3, 2, 2, 3)
+    assert batch.records.tolist() == [7, 8, 9]
+    assert batch.mask.tolist() == [True, True, True]
+    assert batch.padded.records.tolist() == [7, 8, 9, 9]
+    assert batch.padded.mask.tolist() == [True, True, True, False]
+    assert (len(batch), batch.valid, batch.epoch) == (3, 3, 2)
+
+
+def test_rule_14_a_copy_may_be_written_and_outlives_the_batch():
+    batch = Batch(lent())
+    twin = batch.copy()
+    batch._let_go()
+    twin.images[:] = 1
+    assert twin.copy().images.sum() == 3 * 2 * 2 * 3
+    with pytest.raises(ClosedError, match="copy"):
+        _ = batch.images
+
+
+def test_rejecting_lets_go_of_the_slot_but_not_of_arrays_in_hand():
+    native = lent()
+    batch = Batch(native)
+    images = batch.images
+    batch.reject()
+    assert native.decision.said == ["reject"]
+    assert images.shape == (3, 2, 2, 3)
+    with pytest.raises(ClosedError):
+        _ = batch.labels
+
+
+def test_a_copy_decides_for_its_batch():
+    native = lent()
+    Batch(native).copy().ack()
+    assert native.decision.said == ["ack"]

@@ -1,0 +1,143 @@
+"""From the arguments of a Loader to what the daemon is asked for."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from forebay import SettingsError
+from forebay.settings import refuse_unsharded, request, threads_per_rank
+from forebay.transforms import RandomHorizontalFlip, Resize
+
+
+def asked(source, by_name=False, **given):
+    found = request(source, given, by_name=by_name)
+    return found, json.loads(found.settings or "{}")
+
+
+def test_a_relative_path_means_this_process_s_folder():
+    _, settings = asked("pictures", batch_size=4)
+    assert settings["source"] == os.path.join(os.getcwd(), "pictures")
+    _, settings = asked(Path("pictures"), batch_size=4)
+    assert settings["source"] == os.path.join(os.getcwd(), "pictures")
+
+
+def test_a_scheme_keeps_its_name_and_its_path_becomes_absolute():
+    _, settings = asked("csv:train.csv", batch_size=4)
+    assert settings["source"] == "csv:" + os.path.join(os.getcwd(), "train.csv")
+    _, settings = asked("s3://bucket/train", batch_size=4)
+    assert settings["source"] == "s3://bucket/train"
+
+
+def test_a_list_of_files_travels_as_bytes():
+    found, settings = asked(["/a.jpg", Path("/b\udcff.jpg")], batch_size=4)
+    assert settings["source"] == "files"
+    assert found.files == b"/a.jpg\0/b\xff.jpg"
+
+
+@pytest.mark.parametrize(("source", "words"), [([], "empty"), (["/a.jpg", 3], "3"), ("stream:", "name is missing")])
+def test_sources_that_are_none(source, words):
+    with pytest.raises(SettingsError, match=words):
+        asked(source, batch_size=4)
+
+
+def test_rule_26_a_stream_is_named_by_scheme_or_by_giving_a_socket():
+    assert asked("stream:train")[0].stream == "train"
+    assert asked("train", by_name=True)[0].stream == "train"
+    assert asked("train", batch_size=4)[0].stream is None
+
+
+def test_rule_26_a_stream_is_asked_only_for_what_was_given():
+    found, _ = asked("stream:train")
+    assert found.settings is None
+    _, settings = asked("stream:train", shuffle=False, batch_size=8)
+    assert settings == {"shuffle": False, "batch_size": 8}
+
+
+def test_a_path_needs_a_batch_size():
+    with pytest.raises(SettingsError, match="batch_size is missing"):
+        asked("/pictures")
+
+
+def test_the_alias_of_shuffle_must_not_contradict_it():
+    assert asked("/p", batch_size=1, random_shuffle=True)[1]["shuffle"] is True
+    with pytest.raises(SettingsError, match="random_shuffle"):
+        asked("/p", batch_size=1, shuffle=False, random_shuffle=True)
+
+
+def test_transforms_and_numbers_of_numpy_become_plain():
+    _, settings = asked(
+        "/p", batch_size=np.int64(4), size=(32, np.int32(48)), transform=[Resize((8, 9)), RandomHorizontalFlip(0.25)]
+    )
+    assert settings["batch_size"] == 4
+    assert settings["size"] == [32, 48]
+    assert settings["transform"] == [
+        {"resize": {"size": [8, 9], "interpolation": "bilinear"}},
+        {"random_horizontal_flip": {"p": 0.25}},
+    ]
+
+
+def test_a_transform_of_another_library_is_refused_by_name():
+    with pytest.raises(SettingsError, match="object object"):
+        asked("/p", batch_size=1, transform=[object()])
+
+
+@pytest.mark.parametrize("dtype", ["float32", np.float32, np.dtype("float32")])
+def test_dtypes_by_any_of_numpy_s_names(dtype):
+    assert asked("/p", batch_size=1, dtype=dtype)[1]["dtype"] == "float32"
+
+
+def test_a_dtype_that_is_none():
+    with pytest.raises(SettingsError, match="dtype='pixels'"):
+        asked("/p", batch_size=1, dtype="pixels")
+
+
+def test_a_setting_of_an_impossible_kind_is_named():
+    with pytest.raises(SettingsError, match="seed="):
+        asked("/p", batch_size=1, seed=object())
+
+
+def test_rule_13_a_shard_is_asked_for_with_its_number():
+    found, settings = asked("/p", batch_size=1, shard_id=1, num_shards=4)
+    assert found.shard == (1, 4)
+    assert (settings["shard_id"], settings["num_shards"]) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"shard_id": 0}, "num_shards is missing"),
+        ({"num_shards": 4}, "shard_id is missing"),
+        ({"shard_id": 4, "num_shards": 4}, "0 to 3"),
+        ({"shard_id": -1, "num_shards": 4}, "0 to 3"),
+    ],
+)
+def test_rule_13_shards_that_do_not_exist(given, words):
+    with pytest.raises(SettingsError, match=words):
+        asked("/p", batch_size=1, **given)
+
+
+def test_rule_11_one_of_several_ranks_must_say_how_they_share():
+    with pytest.raises(SettingsError, match=r"shard_id=3, num_shards=8\)") as raised:
+        refuse_unsharded({}, {"WORLD_SIZE": "8", "RANK": "3"}, None)
+    assert "stream:NAME" in str(raised.value)
+    with pytest.raises(SettingsError, match=r"torch\.distributed"):
+        refuse_unsharded({}, {}, (1, 2))
+
+
+def test_rule_11_saying_so_is_enough():
+    world = {"WORLD_SIZE": "8"}
+    refuse_unsharded({"num_shards": 1}, world, (0, 8))
+    refuse_unsharded({"shard_id": 0, "num_shards": 8}, world, (0, 8))
+    refuse_unsharded({}, {"WORLD_SIZE": "1"}, (0, 1))
+    found, settings = asked("stream:train", num_shards=1)
+    assert found.shard is None
+    assert "num_shards" not in settings
+
+
+def test_rule_04_ranks_of_one_machine_share_its_cores():
+    assert threads_per_rank(16, {}) is None
+    assert threads_per_rank(16, {"LOCAL_WORLD_SIZE": "4"}) == 4
+    assert threads_per_rank(2, {"LOCAL_WORLD_SIZE": "4"}) == 1
+    assert threads_per_rank(2, {"LOCAL_WORLD_SIZE": "many"}) is None
