@@ -41,7 +41,7 @@ pub(crate) struct Times {
 /// It is driven by [`apply`](Self::apply) with the time as an argument, and never looks at a clock. What changed
 /// since the last commit is taken out as documents by its owner, the coordinator's thread.
 #[derive(Clone, Debug)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     plan: Plan,
     spec_hash: [u8; 32],
     shard_size: u64,
@@ -145,12 +145,12 @@ impl Ledger {
     }
 
     /// The plan of its spec.
-    pub const fn plan(&self) -> &Plan {
+    pub(crate) const fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// Positions per lease.
-    pub const fn shard_size(&self) -> u64 {
+    pub(crate) const fn shard_size(&self) -> u64 {
         self.shard_size
     }
 
@@ -161,7 +161,7 @@ impl Ledger {
     /// Answers one command at a time `now`, in milliseconds of any clock that does not go back.
     ///
     /// `Open` and `NewRun` are about the set of ledgers and are refused here.
-    pub fn apply(&mut self, command: Command, now: u64) -> Result<Reply, CallError> {
+    pub(crate) fn apply(&mut self, command: Command, now: u64) -> Result<Reply, CallError> {
         self.expire(now);
         match command {
             Command::Acquire(request) => {
@@ -206,7 +206,7 @@ impl Ledger {
     }
 
     /// What the ledger knows of its epochs, settled.
-    pub fn progress(&mut self) -> Progress {
+    pub(crate) fn progress(&mut self) -> Progress {
         self.settle();
         let returned = self.returned.first().map_or(u64::MAX, |returned| returned.epoch);
         let issued = if self.exhausted() || self.fresh() { self.cursor_epoch } else { self.cursor_epoch + 1 };

@@ -1,7 +1,7 @@
 //! Who reads what, and what has been delivered.
 //!
-//! [`Plan`] says which record stands at which position of an epoch, as a pure function. [`Ledger`] is the pure state
-//! machine of leases and receipts, [`Store`] keeps it, and [`Coordinator`] is the one thread that owns both and
+//! [`Plan`] says which record stands at which position of an epoch, as a pure function. The ledger is the pure state
+//! machine of leases and receipts, [`Store`] keeps it, and [`Coordinator`] starts the one thread that owns both and
 //! answers through [`Handle`] after each durable commit. `docs/ledger.md` is the long form.
 //!
 //! The guarantee: where nothing dies, is cut off or outlives its lease, each record of an epoch is delivered exactly
@@ -25,7 +25,6 @@ pub use audit::{EpochAudit, Verdict, audit, expected};
 pub use batches::{Batching, EpochBatches, LastBatch, Policy, StaticBatch, last_batch};
 pub use call::{CallError, Command, Reply, Request};
 pub use coordinator::{Clock, Coordinator, Handle, Settings, StartError, monotonic_clock};
-pub use ledger::Ledger;
 pub use permutation::Permutation;
 pub use plan::{EpochOrder, Plan};
 pub use service::LedgerService;

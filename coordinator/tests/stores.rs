@@ -1,9 +1,12 @@
 //! The conformance suite of `Store` against every implementation, and what is particular to each.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
-use std::os::unix::fs::PermissionsExt;
+use std::{os::unix::fs::PermissionsExt, path::Path};
 
-use forebay_coordinator::{EmbeddedStore, MemoryStore, suite::check_store};
+use forebay_coordinator::{
+    Coordinator, EmbeddedStore, Handle, MemoryStore, Settings, monotonic_clock, suite::check_store,
+};
+use forebay_proto::v1::{AcquireRequest, Caller, LedgerSpec, OpenReply, OpenRequest};
 
 #[test]
 fn the_memory_store_keeps_the_contract() {
@@ -48,4 +51,47 @@ fn a_file_that_is_no_ledger_is_refused_by_name() {
     assert!(error.contains("ledger.redb"), "{error}");
     let missing = EmbeddedStore::open(&folder.path().join("no/such/folder")).unwrap_err().to_string();
     assert!(missing.contains("no/such/folder"), "{missing}");
+}
+
+#[test]
+fn a_ledger_goes_on_from_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.redb");
+    let acquire = |sequence, ledger: String| AcquireRequest {
+        caller: Some(Caller { ledger, worker: "node".to_owned(), incarnation: 1, sequence }),
+        leases: 1,
+    };
+    let (handle, opened) = serve(&path);
+    assert!(!opened.resumed);
+    let first = handle.wait(acquire(1, opened.ledger)).unwrap();
+    drop(handle);
+
+    let (handle, opened) = serve(&path);
+    assert!(opened.resumed);
+    assert_eq!(handle.wait(acquire(1, opened.ledger.clone())).unwrap(), first, "the stored reply");
+    let second = handle.wait(acquire(2, opened.ledger)).unwrap();
+    assert_eq!(second.leases[0].start, first.leases[0].end);
+}
+
+/// Waits for the thread of the coordinator before, which closes the file when its last handle is gone.
+fn serve(path: &Path) -> (Handle, OpenReply) {
+    let store = loop {
+        match EmbeddedStore::open(path) {
+            Ok(store) => break store,
+            Err(error) if error.to_string().contains("already open") => std::thread::yield_now(),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let handle = Coordinator::start(store, monotonic_clock(), Settings::default()).unwrap();
+    let request = OpenRequest {
+        run: "run".to_owned(),
+        stream: "train".to_owned(),
+        spec: Some(LedgerSpec { fingerprint: vec![0; 32], records: 100, permutation: 1, ..LedgerSpec::default() }),
+        shard_size: 10,
+        worker: "node".to_owned(),
+        incarnation: 1,
+        ..OpenRequest::default()
+    };
+    let opened = handle.wait(request).unwrap();
+    (handle, opened)
 }

@@ -80,7 +80,7 @@ impl Ledger {
     }
 
     /// Returns the leases of workers that said nothing for a whole time to live.
-    pub fn expire(&mut self, now: u64) {
+    pub(crate) fn expire(&mut self, now: u64) {
         let late: Vec<String> = self
             .workers
             .iter()
@@ -97,7 +97,7 @@ impl Ledger {
     }
 
     /// When [`expire`](Self::expire) has something to do next.
-    pub fn next_deadline(&self) -> Option<u64> {
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
         self.workers.values().filter(|worker| !worker.leases.is_empty()).map(|worker| worker.deadline).min()
     }
 

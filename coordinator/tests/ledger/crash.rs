@@ -23,7 +23,7 @@ fn insist<R: Request + Clone>(scene: &Scene, request: &R) -> R::Reply {
 
 /// Two epochs with two workers, bad records, returns and a new incarnation; gives how many commits there were.
 fn story(fail: Option<(u64, Failure)>) -> u64 {
-    let scene = Scene::new(spec(30), 7, 2);
+    let mut scene = Scene::new(spec(30), 7, 2);
     if let Some((commit, failure)) = fail {
         scene.store.fail_at(commit, failure);
     }
@@ -76,6 +76,8 @@ fn story(fail: Option<(u64, Failure)>) -> u64 {
         assert!(turn < 1000, "the epochs never end: {:?}", (scene.snapshot(vec![]), reply.answer));
     }
     assert_eq!(accepted.len(), 60);
+    // What the store holds is what was answered.
+    scene.restart();
     assert!(scene.audit().iter().all(|audit| audit.verdict == Judgement::AddsUp), "{:?}", scene.audit_lines());
     scene.store.commits()
 }
