@@ -157,23 +157,45 @@ int forebay_jpeg_open(struct forebay_jpeg *jpeg, const uint8_t *data, size_t len
     jpeg->info.do_fancy_upsampling = TRUE;
     header->width = jpeg->info.image_width;
     header->height = jpeg->info.image_height;
+    header->one_scan = !jpeg_has_multiple_scans(&jpeg->info);
     return FOREBAY_JPEG_GOOD;
 }
 
-int forebay_jpeg_read(struct forebay_jpeg *jpeg, uint8_t *out, uint32_t rows)
+int forebay_jpeg_begin(struct forebay_jpeg *jpeg, uint32_t *left, uint32_t *width)
 {
     jpeg->outcome = FOREBAY_JPEG_GOOD;
     if (setjmp(jpeg->escape) != 0)
         return jpeg->outcome;
     jpeg_start_decompress(&jpeg->info);
+    if (*width >= jpeg->info.output_width)
+        return FOREBAY_JPEG_GOOD;
+    /* The upsampler takes the edge of what is decoded for the picture's edge, so that it must lie a chroma sample away. */
+    uint32_t margin = (uint32_t)jpeg->info.max_h_samp_factor;
+    uint32_t end = *left + *width;
+    JDIMENSION first = *left > margin ? *left - margin : 0;
+    JDIMENSION count = (jpeg->info.output_width - end > margin ? end + margin : jpeg->info.output_width) - first;
+    jpeg_crop_scanline(&jpeg->info, &first, &count);
+    *left = first;
+    *width = count;
+    return FOREBAY_JPEG_GOOD;
+}
+
+int forebay_jpeg_read(struct forebay_jpeg *jpeg, uint8_t *out, uint32_t top, uint32_t rows)
+{
+    jpeg->outcome = FOREBAY_JPEG_GOOD;
+    if (setjmp(jpeg->escape) != 0)
+        return jpeg->outcome;
+    /* Skipping is exact only if it is done once and from the first row. */
+    if (top > 0)
+        jpeg_skip_scanlines(&jpeg->info, top);
     size_t stride = (size_t)jpeg->info.output_width * (size_t)jpeg->info.output_components;
-    while (jpeg->info.output_scanline < rows) {
+    uint32_t done = 0;
+    while (done < rows) {
         JSAMPROW row[ROWS_PER_CALL];
-        JDIMENSION first = jpeg->info.output_scanline;
-        JDIMENSION count = rows - first < ROWS_PER_CALL ? rows - first : ROWS_PER_CALL;
+        JDIMENSION count = rows - done < ROWS_PER_CALL ? rows - done : ROWS_PER_CALL;
         for (JDIMENSION i = 0; i < count; i++)
-            row[i] = out + (size_t)(first + i) * stride;
-        jpeg_read_scanlines(&jpeg->info, row, count);
+            row[i] = out + (size_t)(done + i) * stride;
+        done += jpeg_read_scanlines(&jpeg->info, row, count);
     }
     return FOREBAY_JPEG_GOOD;
 }

@@ -21,6 +21,7 @@ struct forebay_jpeg_header {
     uint32_t width;
     uint32_t height;
     uint32_t channels; /* 3: red, green, blue; 4: cyan, magenta, yellow, black as stored */
+    uint32_t one_scan; /* 1 if all components come in one scan, 0 if the coefficients of several must be kept */
 };
 
 /* A decompressor, used for one picture after the other. */
@@ -35,8 +36,14 @@ void forebay_jpeg_free(struct forebay_jpeg *jpeg);
 int forebay_jpeg_open(struct forebay_jpeg *jpeg, const uint8_t *data, size_t len, uint64_t time_ns, uint32_t scans,
                       struct forebay_jpeg_header *header);
 
-/* Decodes the first `rows` rows, `channels * width` bytes each, one right after the other. Once per open. */
-int forebay_jpeg_read(struct forebay_jpeg *jpeg, uint8_t *out, uint32_t rows);
+/* Starts decoding. Only the blocks of columns `left` to `left + width` and of a chroma sample on either side are decoded;
+ * the columns that read will give come back in the same two variables. Less than the whole width may be asked for in sequential
+ * pictures of one scan. Once per open. */
+int forebay_jpeg_begin(struct forebay_jpeg *jpeg, uint32_t *left, uint32_t *width);
+
+/* Decodes rows `top` to `top + rows`, `channels` bytes for each column that begin gave, one row right after the other.
+ * What follows is not read. Once per begin. */
+int forebay_jpeg_read(struct forebay_jpeg *jpeg, uint8_t *out, uint32_t top, uint32_t rows);
 
 /* Ends the picture; the decompressor is ready for the next one. After any outcome, any number of times. */
 void forebay_jpeg_close(struct forebay_jpeg *jpeg);

@@ -13,7 +13,7 @@ use std::time::Instant;
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::picture::{Decoded, Picture};
-use crate::plan::Plan;
+use crate::plan::{Plan, Rect};
 use crate::probe::{Format, Orientation};
 use crate::recipe::Recipe;
 use canvas::Canvas;
@@ -28,6 +28,19 @@ pub struct CpuDecoder {
     jpeg: JpegReader,
     canvas: Canvas,
     plan: Plan,
+}
+
+/// What stands in the canvas, in the stored picture's pixels.
+struct Stored {
+    size: (u32, u32),
+    region: Rect,
+    orientation: Orientation,
+}
+
+/// What stands in the canvas, in the pixels of the picture as seen.
+struct Loaded {
+    decoded: Decoded,
+    region: Rect,
 }
 
 impl CpuDecoder {
@@ -54,14 +67,17 @@ impl CpuDecoder {
     ) -> Result<Decoded, Fault> {
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
         let begun = Instant::now();
-        let format = self.load(bytes, recipe.output().background, limits)?;
-        let (width, height) = self.canvas.size();
+        let Self { jpeg, canvas, plan } = self;
+        let planned = |width, height| {
+            recipe.plan_into(width, height, draw, plan);
+            plan.part()
+        };
+        let loaded = load(jpeg, canvas, bytes, recipe.output().background, limits, planned)?;
         check_time(begun, limits)?;
-        recipe.plan_into(width, height, draw, &mut self.plan);
-        self.canvas.carry_out(&self.plan, recipe, limits, out)?;
-        self.canvas.trim();
+        canvas.carry_out(loaded.region, plan, recipe, limits, out)?;
+        canvas.trim();
         check_time(begun, limits)?;
-        Ok(Decoded { format, width, height })
+        Ok(loaded.decoded)
     }
 
     /// Decodes a whole picture, turned as it is seen, alpha over black.
@@ -69,59 +85,85 @@ impl CpuDecoder {
     /// # Errors
     /// The picture's [`Fault`].
     pub fn whole(&mut self, bytes: &[u8], limits: &Limits) -> Result<Picture, Fault> {
-        let format = self.load(bytes, [0; 3], limits)?;
-        let (width, height) = self.canvas.size();
+        let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, [0; 3], limits, |_, _| None)?;
+        let Decoded { format, width, height } = loaded.decoded;
         let rgb = self.canvas.rgb().to_vec();
         self.canvas.trim();
         Ok(Picture { format, width, height, rgb })
     }
+}
 
-    /// Decodes the whole picture into the canvas and turns it.
-    fn load(&mut self, bytes: &[u8], background: [u8; 3], limits: &Limits) -> Result<Format, Fault> {
-        limits.check_bytes(bytes.len())?;
-        let format = Format::of(bytes)?;
-        let orientation = match format {
-            Format::Jpeg => self.load_jpeg(bytes, limits)?,
-            _ => self.load_other(bytes, format, background, limits)?,
-        };
-        if orientation != Orientation::AsStored {
-            let (width, height) = self.canvas.size();
-            let (seen_width, seen_height) = orientation.seen(width, height);
-            self.canvas.remake(seen_width, seen_height, |from, to| turn::turn(orientation, width, height, from, to));
-        }
-        Ok(format)
+/// Decodes a picture into the canvas and turns it. `part` is told the picture's size as seen and says what of it is
+/// wanted; the canvas then holds at least that.
+fn load(
+    jpeg: &mut JpegReader,
+    canvas: &mut Canvas,
+    bytes: &[u8],
+    background: [u8; 3],
+    limits: &Limits,
+    part: impl FnOnce(u32, u32) -> Option<Rect>,
+) -> Result<Loaded, Fault> {
+    limits.check_bytes(bytes.len())?;
+    let format = Format::of(bytes)?;
+    let stored = match format {
+        Format::Jpeg => load_jpeg(jpeg, canvas, bytes, limits, part)?,
+        _ => load_other(canvas, bytes, format, background, limits, part)?,
+    };
+    let Stored { size: (width, height), region, orientation } = stored;
+    if orientation != Orientation::AsStored {
+        let (seen_width, seen_height) = orientation.seen(region.width, region.height);
+        let turn = |from: &[u8], to: &mut [u8]| turn::turn(orientation, region.width, region.height, from, to);
+        canvas.remake(seen_width, seen_height, turn);
     }
+    let region = orientation.seen_part(region, width, height);
+    let (width, height) = orientation.seen(width, height);
+    Ok(Loaded { decoded: Decoded { format, width, height }, region })
+}
 
-    fn load_jpeg(&mut self, bytes: &[u8], limits: &Limits) -> Result<Orientation, Fault> {
-        let head = JpegHead::read(bytes)?;
-        limits.check_pixels(head.width, head.height)?;
-        let open = self.jpeg.open(bytes, limits)?;
-        let (width, height) = open.size();
-        let (rgb, spare) = self.canvas.begin(width, height, limits)?;
-        if open.channels() == 3 {
-            open.read(height, rgb)?;
-        } else {
-            spare.resize(rgb.len() / 3 * open.channels(), 0);
-            open.read(height, spare)?;
-            cmyk::to_rgb(spare, rgb);
-        }
-        Ok(head.orientation)
+fn load_jpeg(
+    jpeg: &mut JpegReader,
+    canvas: &mut Canvas,
+    bytes: &[u8],
+    limits: &Limits,
+    part: impl FnOnce(u32, u32) -> Option<Rect>,
+) -> Result<Stored, Fault> {
+    let head = JpegHead::read(bytes)?;
+    limits.check_pixels(head.width, head.height)?;
+    let open = jpeg.open(bytes, limits)?;
+    let size @ (width, height) = open.size();
+    limits.check_pixels(width, height)?;
+    let (seen_width, seen_height) = head.orientation.seen(width, height);
+    let part = part(seen_width, seen_height).filter(|_| head.sequential && open.in_one_scan());
+    let begun = open.begin(part.map(|part| head.orientation.stored_part(part, width, height)))?;
+    let (region, channels) = (begun.region(), begun.channels());
+    let (rgb, spare) = canvas.begin(region.width, region.height, limits)?;
+    if channels == 3 {
+        begun.read(rgb)?;
+    } else {
+        spare.resize(rgb.len() / 3 * channels, 0);
+        begun.read(spare)?;
+        cmyk::to_rgb(spare, rgb);
     }
+    Ok(Stored { size, region, orientation: head.orientation })
+}
 
-    fn load_other(
-        &mut self,
-        bytes: &[u8],
-        format: Format,
-        background: [u8; 3],
-        limits: &Limits,
-    ) -> Result<Orientation, Fault> {
-        let open = OpenOther::open(bytes, format, limits)?;
-        let (width, height) = open.size();
-        let orientation = open.orientation();
-        let (rgb, spare) = self.canvas.begin(width, height, limits)?;
-        open.read(background, spare, rgb)?;
-        Ok(orientation)
-    }
+fn load_other(
+    canvas: &mut Canvas,
+    bytes: &[u8],
+    format: Format,
+    background: [u8; 3],
+    limits: &Limits,
+    part: impl FnOnce(u32, u32) -> Option<Rect>,
+) -> Result<Stored, Fault> {
+    let open = OpenOther::open(bytes, format, limits)?;
+    let size @ (width, height) = open.size();
+    let orientation = open.orientation();
+    let (rgb, spare) = canvas.begin(width, height, limits)?;
+    let (seen_width, seen_height) = orientation.seen(width, height);
+    // These decoders give whole pictures only, but whoever plans wants to know the size.
+    part(seen_width, seen_height);
+    open.read(background, spare, rgb)?;
+    Ok(Stored { size, region: Rect { left: 0, top: 0, width, height }, orientation })
 }
 
 fn check_time(begun: Instant, limits: &Limits) -> Result<(), Fault> {

@@ -106,6 +106,14 @@ impl Recipe {
 }
 
 impl Plan {
+    /// The part of the picture that the result depends on; none if that is all of it.
+    pub fn part(&self) -> Option<Rect> {
+        match self.steps.first() {
+            Some(Step::Cut(part)) => Some(*part),
+            _ => None,
+        }
+    }
+
     fn begin(&mut self, width: u32, height: u32) {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();

@@ -6,6 +6,7 @@ use image::{ImageDecoder, ImageReader};
 
 use crate::cpu::jpeg_head::JpegHead;
 use crate::fault::Fault;
+use crate::plan::Rect;
 
 /// Format of a picture file. The content decides, never the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,6 +121,35 @@ impl Orientation {
     /// Width and height as seen of a stored width and height.
     pub fn seen(self, width: u32, height: u32) -> (u32, u32) {
         if self.swaps_sides() { (height, width) } else { (width, height) }
+    }
+
+    /// Where a part of a `width` x `height` stored picture is seen.
+    pub(crate) fn seen_part(self, part: Rect, width: u32, height: u32) -> Rect {
+        let Rect { left, top, width: wide, height: high } = part;
+        let (right, below) = (width - left - wide, height - top - high);
+        let (left, top) = match self {
+            Self::AsStored => (left, top),
+            Self::Mirrored => (right, top),
+            Self::Half => (right, below),
+            Self::UpsideDown => (left, below),
+            Self::Transposed => (top, left),
+            Self::Right => (below, left),
+            Self::Transversed => (below, right),
+            Self::Left => (top, right),
+        };
+        let (width, height) = self.seen(wide, high);
+        Rect { left, top, width, height }
+    }
+
+    /// Where a part of the picture as seen, which is stored as `width` x `height`, stands in the stored one.
+    pub(crate) fn stored_part(self, part: Rect, width: u32, height: u32) -> Rect {
+        let back = match self {
+            Self::Right => Self::Left,
+            Self::Left => Self::Right,
+            itself => itself,
+        };
+        let (width, height) = self.seen(width, height);
+        back.seen_part(part, width, height)
     }
 
     pub(crate) fn of_image(decoder: &mut impl ImageDecoder) -> Self {

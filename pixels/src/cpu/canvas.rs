@@ -36,11 +36,6 @@ impl Canvas {
         Ok((sized(&mut self.picture, len), &mut self.spare))
     }
 
-    /// Width and height.
-    pub(super) fn size(&self) -> (u32, u32) {
-        (self.width, self.height)
-    }
-
     /// The whole picture, packed RGB.
     pub(super) fn rgb(&self) -> &[u8] {
         &self.picture[..self.width as usize * self.height as usize * 3]
@@ -53,19 +48,26 @@ impl Canvas {
         self.swap(width, height);
     }
 
-    /// Carries the plan out and writes the result into `out`, which has the recipe's place length.
+    /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `region` is where the
+    /// canvas lies in the picture that the plan speaks of; it holds the plan's part.
     pub(super) fn carry_out(
         &mut self,
+        region: Rect,
         plan: &Plan,
         recipe: &Recipe,
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<(), Fault> {
         let plain = *recipe.values() == Values::Uint8 && recipe.output().layout == Layout::Nhwc && !plan.mirrored;
+        // Only the first step can be a cut from a picture of which there is but a region.
+        let Rect { left: region_left, top: region_top, .. } = region;
         let mut part = self.all();
         for (number, step) in plan.steps.iter().enumerate() {
             let last = number + 1 == plan.steps.len();
             match *step {
+                Step::Cut(rect) if number == 0 => {
+                    part = Rect { left: rect.left - region_left, top: rect.top - region_top, ..rect };
+                }
                 Step::Cut(rect) => part = rect,
                 Step::Resize { width, height, interpolation } if last && plain => {
                     resize(&mut self.resizer, &self.picture, self.width, part, interpolation, (width, height), out);

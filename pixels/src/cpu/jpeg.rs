@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use turbojpeg_sys as _;
 
 use crate::fault::{Fault, Limits};
+use crate::plan::Rect;
 
 #[cfg(test)]
 thread_local! {
@@ -31,6 +32,12 @@ pub(super) struct OpenJpeg<'a> {
     bytes: PhantomData<&'a [u8]>,
 }
 
+/// A picture whose decoding has begun.
+pub(super) struct BegunJpeg<'a> {
+    open: OpenJpeg<'a>,
+    region: Rect,
+}
+
 /// `struct forebay_jpeg`.
 #[repr(C)]
 struct Handle {
@@ -44,6 +51,7 @@ struct Header {
     width: u32,
     height: u32,
     channels: u32,
+    one_scan: u32,
 }
 
 unsafe extern "C" {
@@ -57,7 +65,8 @@ unsafe extern "C" {
         scans: u32,
         header: *mut Header,
     ) -> c_int;
-    fn forebay_jpeg_read(jpeg: *mut Handle, out: *mut u8, rows: u32) -> c_int;
+    fn forebay_jpeg_begin(jpeg: *mut Handle, left: *mut u32, width: *mut u32) -> c_int;
+    fn forebay_jpeg_read(jpeg: *mut Handle, out: *mut u8, top: u32, rows: u32) -> c_int;
     fn forebay_jpeg_close(jpeg: *mut Handle);
     fn forebay_jpeg_message(jpeg: *const Handle) -> *const c_char;
 }
@@ -122,26 +131,30 @@ impl JpegReader {
     }
 }
 
-impl OpenJpeg<'_> {
+impl<'a> OpenJpeg<'a> {
     /// Width and height as stored.
     pub(super) fn size(&self) -> (u32, u32) {
         (self.header.width, self.header.height)
     }
 
-    /// Bytes of a stored pixel: 3 for RGB, 4 for CMYK as stored.
-    pub(super) fn channels(&self) -> usize {
-        self.header.channels as usize
+    /// Whether all components come in one scan.
+    pub(super) fn in_one_scan(&self) -> bool {
+        self.header.one_scan != 0
     }
 
-    /// Decodes the first `rows` rows into `out`, which has just the bytes that they take. What follows is not read.
-    pub(super) fn read(self, rows: u32, out: &mut [u8]) -> Result<(), Fault> {
-        assert!(rows <= self.header.height, "the rows asked for are in the picture");
-        let len = rows as usize * self.header.width as usize * self.channels();
-        assert_eq!(out.len(), len, "the rows fill the buffer");
-        // SAFETY: the handle is live and open; `out` has room for the rows of width x channels bytes that the shim writes,
-        // since without scaling libjpeg's output has the header's width and the channels that open has chosen.
-        let outcome = unsafe { forebay_jpeg_read(self.reader.handle.as_ptr(), out.as_mut_ptr(), rows) };
-        self.check(outcome)
+    /// Starts decoding: of the whole picture, or of a `part` of a sequential one in one scan. The columns that come
+    /// are those of the part, widened to whole blocks and a chroma sample on either side; the rows are just the part's.
+    pub(super) fn begin(self, part: Option<Rect>) -> Result<BegunJpeg<'a>, Fault> {
+        let (width, height) = self.size();
+        let mut region = part.unwrap_or(Rect { left: 0, top: 0, width, height });
+        let inside = |start: u32, len: u32, side: u32| len > 0 && start <= side && len <= side - start;
+        assert!(inside(region.left, region.width, width), "the columns asked for are in the picture");
+        assert!(inside(region.top, region.height, height), "the rows asked for are in the picture");
+        // SAFETY: the handle is live and open, the two numbers are writable, and the columns are in the picture.
+        let outcome =
+            unsafe { forebay_jpeg_begin(self.reader.handle.as_ptr(), &raw mut region.left, &raw mut region.width) };
+        self.check(outcome)?;
+        Ok(BegunJpeg { open: self, region })
     }
 
     fn check(&self, outcome: c_int) -> Result<(), Fault> {
@@ -157,6 +170,29 @@ impl OpenJpeg<'_> {
     }
 }
 
+impl BegunJpeg<'_> {
+    /// The part of the stored picture that will be read.
+    pub(super) fn region(&self) -> Rect {
+        self.region
+    }
+
+    /// Bytes of a stored pixel: 3 for RGB, 4 for CMYK as stored.
+    pub(super) fn channels(&self) -> usize {
+        self.open.header.channels as usize
+    }
+
+    /// Decodes the region into `out`, which has just the bytes that it takes. What follows is not read.
+    pub(super) fn read(self, out: &mut [u8]) -> Result<(), Fault> {
+        let Rect { top, width, height, .. } = self.region;
+        assert_eq!(out.len(), width as usize * height as usize * self.channels(), "the region fills the buffer");
+        let handle = self.open.reader.handle.as_ptr();
+        // SAFETY: the handle is live and begun; the rows are in the picture, and `out` has room for them: the shim writes the
+        // columns that begin gave, of the channels that open has chosen, for each.
+        let outcome = unsafe { forebay_jpeg_read(handle, out.as_mut_ptr(), top, height) };
+        self.open.check(outcome)
+    }
+}
+
 impl Drop for OpenJpeg<'_> {
     fn drop(&mut self) {
         // SAFETY: the handle is live; the shim forgets the bytes.
@@ -167,6 +203,8 @@ impl Drop for OpenJpeg<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::Draw;
+    use crate::sample::{JpegForm, photograph_rgb};
 
     #[test]
     fn no_handle_is_left_after_good_and_bad_pictures() {
@@ -177,13 +215,47 @@ mod tests {
             let mut reader = JpegReader::default();
             assert_eq!(LIVE_HANDLES.get(), 1);
             let mut rgb = vec![0; 60 * 50 * 3];
-            reader.open(&photo, &limits).unwrap().read(50, &mut rgb).unwrap();
+            reader.open(&photo, &limits).unwrap().begin(None).unwrap().read(&mut rgb).unwrap();
             assert!(reader.open(&photo[..30], &limits).is_err());
             drop(reader.open(&photo, &limits).unwrap());
             let half = &photo[..photo.len() / 2];
-            assert_eq!(reader.open(half, &limits).unwrap().read(50, &mut rgb), Err(Fault::Truncated));
+            let begun = reader.open(half, &limits).unwrap().begin(None).unwrap();
+            assert_eq!(begun.read(&mut rgb), Err(Fault::Truncated));
         }
         assert_eq!(LIVE_HANDLES.get(), 0);
+    }
+
+    /// Every region of odd-sized pictures in every sampling: its rows and columns are those of the whole decode.
+    #[test]
+    fn rule_30_a_region_equals_the_same_cut_of_a_whole_decode() {
+        let limits = Limits::default();
+        let mut reader = JpegReader::default();
+        for sampling in [[1, 1], [2, 1], [2, 2], [1, 2], [4, 1], [1, 4], [4, 2], [2, 4], [3, 1], [1, 3]] {
+            for (width, height, restart_rows) in [(131, 97, 0), (64, 64, 1), (33, 150, 0), (7, 5, 0)] {
+                let form = JpegForm { sampling, restart_rows, ..JpegForm::default() };
+                let bytes = form.encode(&photograph_rgb(1, width, height), width, height).unwrap();
+                let mut whole = vec![0; (width * height * 3) as usize];
+                reader.open(&bytes, &limits).unwrap().begin(None).unwrap().read(&mut whole).unwrap();
+                for number in 0..300 {
+                    let draws = Draw { seed: 0, epoch: 0, record: number }.at(0);
+                    let (left, top) = (draws.below(0, width), draws.below(1, height));
+                    let (wide, high) = (1 + draws.below(2, width - left), 1 + draws.below(3, height - top));
+                    let part = Rect { left, top, width: wide, height: high };
+                    let begun = reader.open(&bytes, &limits).unwrap().begin(Some(part)).unwrap();
+                    let region = begun.region();
+                    assert!(region.left <= left && region.left + region.width >= left + wide);
+                    assert_eq!((region.top, region.height), (top, high));
+                    let mut rgb = vec![0; (region.width * high * 3) as usize];
+                    begun.read(&mut rgb).unwrap();
+                    for row in 0..high {
+                        let ours =
+                            &rgb[((row * region.width + left - region.left) * 3) as usize..][..wide as usize * 3];
+                        let expected = &whole[(((top + row) * width + left) * 3) as usize..][..wide as usize * 3];
+                        assert!(ours == expected, "{sampling:?} of {width} x {height}: row {row} of {part:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

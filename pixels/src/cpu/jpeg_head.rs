@@ -20,6 +20,8 @@ pub(crate) struct JpegHead {
     pub(crate) orientation: Orientation,
     /// Whether the frame is progressive.
     pub(crate) progressive: bool,
+    /// Whether the frame is sequential with Huffman coding, of which parts can be decoded.
+    pub(crate) sequential: bool,
 }
 
 /// A frame header.
@@ -63,6 +65,7 @@ impl JpegHead {
             height: frame.height,
             orientation: orientation.unwrap_or_default(),
             progressive: matches!(frame.code, 0xC2 | 0xCA),
+            sequential: matches!(frame.code, 0xC0 | 0xC1),
         })
     }
 }
