@@ -52,7 +52,9 @@ impl Session {
         files: Option<Vec<u8>>,
         shard: Option<(u32, u32)>,
     ) -> PyResult<Self> {
-        Self::attach(py, Target::Private { daemon: private_daemon(binary), settings, files }, shard)
+        let daemon = private_daemon(binary);
+        let number = daemon.number();
+        Self::attach(py, Target::Private { daemon, number, settings, files }, shard)
     }
 
     /// Attaches to a stream of a daemon that runs.

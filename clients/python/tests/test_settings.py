@@ -32,7 +32,7 @@ def test_a_scheme_keeps_its_name_and_its_path_becomes_absolute():
 
 def test_a_list_of_files_travels_as_bytes():
     found, settings = asked(["/a.jpg", Path("/b\udcff.jpg")], batch_size=4)
-    assert settings["source"] == "files"
+    assert settings == {"files": True, "batch_size": 4}
     assert found.files == b"/a.jpg\0/b\xff.jpg"
 
 

@@ -160,8 +160,10 @@ fn shake_hands(
     patience: &mut Patience<'_>,
 ) -> Result<Link, AttachError> {
     let (name, settings, files) = match target {
-        Target::Private { settings, files, .. } => ("", Some(settings.as_str()), files.as_deref()),
-        Target::Stream { name, settings, .. } => (name.as_str(), settings.as_deref(), None),
+        Target::Private { number, settings, files, .. } => {
+            (format!("loader-{number}"), Some(settings.as_str()), files.as_deref())
+        }
+        Target::Stream { name, settings, .. } => (name.clone(), settings.as_deref(), None),
     };
     let bulks = [
         (attach_flags::SETTINGS, settings.map(str::as_bytes)),
@@ -181,7 +183,7 @@ fn shake_hands(
         protocol: PROTOCOL,
         flags,
         credits: options.credits,
-        name: Attach::pad_name(name).ok_or_else(|| AttachError::Name { name: name.to_owned(), limit: NAME_LEN })?,
+        name: Attach::pad_name(&name).ok_or(AttachError::Name { name, limit: NAME_LEN })?,
         shard_id: options.shard.map_or(0, |shard| shard.id),
         num_shards: options.shard.map_or(0, |shard| shard.count),
         incarnation: resume.map_or(0, |resume| resume.incarnation),

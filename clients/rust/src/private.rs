@@ -6,15 +6,17 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use forebay_ring::{Kind, Number, Sent, Socket};
 use parking_lot::Mutex;
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -41,12 +43,16 @@ const FAREWELL: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 pub struct PrivateDaemon {
     owner: Owner,
     binary: PathBuf,
+    sessions: AtomicU64,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     running: Option<Running>,
+    /// What the daemon keeps its ledgers in: a daemon that is started again goes on with them, and they vanish with
+    /// this process.
+    ledgers: Option<Arc<OwnedFd>>,
     deaths: u32,
     /// How the last one ended.
     cause: String,
@@ -57,6 +63,7 @@ struct State {
 struct Running {
     child: Child,
     socket: Socket,
+    ledgers: Arc<OwnedFd>,
     reader: JoinHandle<()>,
 }
 
@@ -69,7 +76,12 @@ struct Words {
 impl PrivateDaemon {
     /// Names the binary; it is run when the first session attaches.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
-        Self { owner: Owner::this_process(), binary: binary.into(), state: Mutex::new(State::default()) }
+        Self { owner: Owner::this_process(), binary: binary.into(), sessions: AtomicU64::new(0), state: Mutex::default() }
+    }
+
+    /// A number for the next session of this process.
+    pub fn number(&self) -> u64 {
+        self.sessions.fetch_add(1, Ordering::Relaxed)
     }
 
     /// True in the process that made it, false in its forked children.
@@ -86,7 +98,8 @@ impl PrivateDaemon {
             let running = state.start(&self.binary)?;
             let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
             let connect = Number { kind: Kind::Connect as u32, reserved: 0, value: 0 };
-            let sent = running.socket.send(bytemuck::bytes_of(&connect), &[theirs.as_fd()]);
+            let fds = [theirs.as_fd(), running.ledgers.as_fd()];
+            let sent = running.socket.send(bytemuck::bytes_of(&connect), &fds);
             match sent.map_err(Broken::from)? {
                 Sent::Done => return Ok(ours),
                 Sent::WouldBlock => {
@@ -117,7 +130,11 @@ impl State {
                 return Err(AttachError::PrivateDied { deaths, cause, words });
             }
             self.words = Words::default();
-            self.running = Some(Running::spawn(binary, self.words.clone())?);
+            let ledgers = match &self.ledgers {
+                Some(ledgers) => Arc::clone(ledgers),
+                None => Arc::clone(self.ledgers.insert(Arc::new(memory().map_err(Broken::from)?))),
+            };
+            self.running = Some(Running::spawn(binary, ledgers, self.words.clone())?);
         }
         Ok(self.running.as_ref().expect("it was started just above"))
     }
@@ -132,7 +149,7 @@ impl State {
 
     /// Makes sure that the daemon is gone and notes how it ended.
     fn bury(&mut self) -> Result<(), AttachError> {
-        let Some(Running { mut child, socket, reader }) = self.running.take() else { return Ok(()) };
+        let Some(Running { mut child, socket, ledgers: _, reader }) = self.running.take() else { return Ok(()) };
         drop(socket);
         // It has hung up: whatever it still does, it serves nobody.
         child.kill().map_err(Broken::from)?;
@@ -146,7 +163,7 @@ impl State {
 }
 
 impl Running {
-    fn spawn(binary: &Path, words: Words) -> Result<Self, AttachError> {
+    fn spawn(binary: &Path, ledgers: Arc<OwnedFd>, words: Words) -> Result<Self, AttachError> {
         let at = |source| AttachError::Spawn { binary: binary.to_path_buf(), source };
         let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
         let mut child = Command::new(binary)
@@ -163,12 +180,12 @@ impl Running {
             .name("forebay-stderr".to_owned())
             .spawn(move || words.read(stderr))
             .map_err(at)?;
-        Ok(Self { child, socket: ours, reader })
+        Ok(Self { child, socket: ours, ledgers, reader })
     }
 
     /// Lets go of the daemon and waits for its end.
     fn end(self) -> io::Result<()> {
-        let Self { mut child, socket, reader } = self;
+        let Self { mut child, socket, ledgers: _, reader } = self;
         drop(socket);
         let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
         let ended = poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&FAREWELL))?;
@@ -179,6 +196,11 @@ impl Running {
         let _ended = reader.join();
         Ok(())
     }
+}
+
+/// Anonymous memory.
+fn memory() -> io::Result<OwnedFd> {
+    Ok(memfd_create("forebay-ledgers", MemfdFlags::CLOEXEC)?)
 }
 
 impl Words {

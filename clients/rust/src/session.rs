@@ -103,9 +103,6 @@ impl Session {
         loop {
             // A hang-up is looked for before a queued offer is handed out: the daemon that vouched for it is gone.
             if let Some(cause) = self.read()? {
-                if let Some(text) = self.inbox.evicted() {
-                    return Err(NextError::Evicted(text));
-                }
                 self.reconnect(&cause, patience)?;
                 continue;
             }

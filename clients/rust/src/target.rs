@@ -13,6 +13,8 @@ pub enum Target {
     Private {
         /// The daemon, one for all sessions of the process. It is started when it is needed.
         daemon: Arc<PrivateDaemon>,
+        /// [`PrivateDaemon::number`] of the session: its ledger is found again by it after the daemon's death.
+        number: u64,
         /// JSON with the keys of a `[streams.NAME]` table.
         settings: String,
         /// Paths separated by NUL bytes, where the source is a list of files.

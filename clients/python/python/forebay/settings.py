@@ -102,7 +102,7 @@ def refuse_unsharded(
 def _source(source: Source, *, by_name: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
     if not isinstance(source, (str, os.PathLike)):
         files = [os.path.abspath(os.fsencode(path)) for path in _sequence(source)]
-        return None, {"source": "files"}, b"\0".join(files)
+        return None, {"files": True}, b"\0".join(files)
     text = os.fspath(source)
     if not isinstance(text, str):
         raise SettingsError(f"source={text!r}: give the path as str, not bytes")
@@ -157,10 +157,8 @@ def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
 def _shard(settings: dict[str, Any]) -> tuple[int, int] | None:
     """One shard without an id is no sharding: whoever asks gets the next batch."""
     shard_id, num_shards = settings.get("shard_id"), settings.get("num_shards")
-    if shard_id is None and num_shards == 1:
-        del settings["num_shards"]
-        return None
-    if shard_id is None and num_shards is None:
+    if shard_id is None and num_shards in (None, 1):
+        settings.pop("num_shards", None)
         return None
     if shard_id is None or num_shards is None:
         missing = "shard_id" if shard_id is None else "num_shards"

@@ -20,12 +20,17 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub(super) enum Unreached {
     /// The caller waits no longer; the next call tries on.
     Impatient(Impatience),
+    /// The daemon has put this consumer out, with its reason.
+    Evicted(String),
     /// The time for it is over, or trying on is no use.
     Outage { cause: String, source: Box<AttachError> },
 }
 
 impl Session {
     pub(super) fn reconnect(&mut self, cause: &str, patience: &mut Patience<'_>) -> Result<(), Unreached> {
+        if let Some(reason) = self.inbox.evicted() {
+            return Err(Unreached::Evicted(reason));
+        }
         self.hands.disconnect();
         patience.watch().notice(&Notice::DaemonLost { cause: cause.to_owned() });
         let resume = Resume { incarnation: self.link.welcome.incarnation, list: self.hands.with(Holds::hand_in) };
@@ -78,6 +83,7 @@ impl From<Unreached> for NextError {
     fn from(unreached: Unreached) -> Self {
         match unreached {
             Unreached::Impatient(impatience) => impatience.into(),
+            Unreached::Evicted(reason) => Self::Evicted(reason),
             Unreached::Outage { cause, source } => Self::Outage { cause, source },
         }
     }
@@ -87,6 +93,7 @@ impl From<Unreached> for CallError {
     fn from(unreached: Unreached) -> Self {
         match unreached {
             Unreached::Impatient(impatience) => impatience.into(),
+            Unreached::Evicted(reason) => Self::Failed(format!("the daemon has put this trainer out: {reason}")),
             Unreached::Outage { cause, source } => Self::Outage { cause, source },
         }
     }

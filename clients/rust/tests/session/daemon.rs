@@ -127,7 +127,7 @@ pub(crate) fn serve_parent(parent: &Socket, plan: Plan) {
     let mut buffer = vec![0; PACKET_LEN];
     let accept = || match parent.recv(&mut buffer).unwrap() {
         Received::Packet { len, fds } => match Message::parse(&buffer[..len], fds).unwrap() {
-            Message::Connect(fd) => Some(Socket::from_fd(fd).unwrap()),
+            Message::Connect { socket, .. } => Some(Socket::from_fd(socket).unwrap()),
             other => panic!("{other:?}"),
         },
         Received::WouldBlock => None,

@@ -97,7 +97,7 @@ fn rule_16_a_private_daemon_that_is_killed_is_started_again() {
     std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o700)).unwrap();
 
     let daemon = Arc::new(PrivateDaemon::new(binary));
-    let target = Target::Private { daemon: Arc::clone(&daemon), settings: "{}".to_owned(), files: None };
+    let target = Target::Private { daemon: Arc::clone(&daemon), number: daemon.number(), settings: "{}".to_owned(), files: None };
     let mut session = Session::attach(target, Options::default(), &mut Patient).unwrap();
     let mut seen = batch(next(&mut session)).records().to_vec();
     for _ in 0..3 {

@@ -1,0 +1,88 @@
+"""A dataset, a service and trainer processes for the tests that need the built daemon."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from forebay import AttachError, _command
+from processes import Daemon
+
+
+@pytest.fixture(scope="session")
+def binary():
+    """The daemon's binary; without it the test is skipped."""
+    try:
+        return _command.binary()
+    except AttachError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    """Makes folders of small pictures of one colour each: record n, in order of names, is of colour n."""
+
+    def make(count=10, classes=1, side=8, name="pictures"):
+        folder = tmp_path / name
+        for number in range(count):
+            place = folder / f"class-{number * classes // count}" if classes > 1 else folder
+            place.mkdir(parents=True, exist_ok=True)
+            colour = bytes([number % 256, 100, 200])
+            (place / f"{number:05}.ppm").write_bytes(b"P6 %d %d 255\n" % (side, side) + colour * side * side)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def jpegs(binary, tmp_path):
+    """A folder of generated JPEGs in class folders."""
+    folder = tmp_path / "jpegs"
+    subprocess.run([binary, "sample", folder, "--count", "12", "--classes", "3"], check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+@pytest.fixture
+def service(binary, tmp_path):
+    """Starts `forebay serve` with a stream `train` and gives its socket; ends it with the test."""
+    running = []
+
+    def start(source, **settings):
+        sockets = tmp_path / "sockets"
+        sockets.mkdir(mode=0o700, exist_ok=True)
+        lines = [f"{key} = {json.dumps(value)}" for key, value in {"source": str(source), **settings}.items()]
+        config = tmp_path / "forebay.toml"
+        config.write_text(
+            f'drain_timeout = "1s"\n[control]\ndir = "{sockets}"\n[coordinator]\npath = "{tmp_path / "state"}"\n'
+            + "[streams.train]\n"
+            + "\n".join(lines)
+            + "\n"
+        )
+        daemon = Daemon([binary, "serve", "--config", str(config)], sockets / "forebay.sock")
+        running.append(daemon)
+        return daemon
+
+    yield start
+    for daemon in running:
+        daemon.end()
+
+
+@pytest.fixture
+def trainer(tmp_path):
+    """Runs Python code as a trainer process of its own; it is killed with the test."""
+    running = []
+
+    def start(code, **names):
+        head = "import forebay, json, os, sys, time\n" + "".join(f"{k} = {str(v)!r}\n" for k, v in names.items())
+        process = subprocess.Popen(
+            [sys.executable, "-u", "-c", head + textwrap.dedent(code)], stdout=subprocess.PIPE, text=True, cwd=tmp_path
+        )
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+        process.stdout.close()

@@ -1,0 +1,74 @@
+"""Daemons that tests start, kill and look for."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+
+class Daemon:
+    """A `forebay serve` that can be killed and started again."""
+
+    def __init__(self, command, socket):
+        self.command = command
+        self.socket = Path(socket)
+        self.process = None
+        self.start()
+
+    def start(self):
+        """Runs it and waits until its socket answers."""
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL)
+        wait_until(lambda: answers(self.socket) or self.process.poll() is not None)
+        assert self.process.poll() is None, "forebay serve ended at its start"
+
+    def kill(self):
+        """Ends it as a crash would."""
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        """Ends it as a service manager would."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(30)
+            finally:
+                self.process.kill()
+
+
+def answers(path):
+    """Whether somebody listens on a socket of packets."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as probe:
+        return probe.connect_ex(os.fspath(path)) == 0
+
+
+def wait_until(condition, seconds=30):
+    """Waits for something that another process does."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def private_daemons(pid=None):
+    """Processes that are private daemons of a process, this one by default."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            command = (entry / "cmdline").read_bytes().split(b"\0")
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except (OSError, ValueError):
+            continue
+        if b"--private" in command and parent == (pid or os.getpid()):
+            found.append(int(entry.name))
+    return found
+
+
+def alive(pid):
+    """Whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

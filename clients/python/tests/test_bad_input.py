@@ -1,0 +1,102 @@
+"""What a user who gives the wrong thing is told: the file or key, and what to do."""
+
+import forebay
+import pytest
+
+pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+
+
+def refused(kind, source, *words, **settings):
+    with pytest.raises(kind) as raised:
+        forebay.Loader(source, **{"batch_size": 2, "size": 8, **settings})
+    for word in words:
+        assert str(word) in str(raised.value)
+
+
+def first_error(loader):
+    with loader, pytest.raises(forebay.RecordError) as raised:
+        for _ in loader:
+            pass
+    return str(raised.value)
+
+
+def test_a_folder_that_is_missing_empty_or_without_pictures(tmp_path):
+    refused(forebay.DatasetError, tmp_path / "nowhere", tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    refused(forebay.DatasetError, tmp_path / "empty", tmp_path / "empty")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "notes.txt").write_text("no picture")
+    refused(forebay.DatasetError, tmp_path / "texts", tmp_path / "texts")
+
+
+def test_csv_lines_that_are_wrong(pictures, tmp_path):
+    pictures(2)
+    table = tmp_path / "train.csv"
+    table.write_text("pictures/00000.ppm,1\n,2\n")
+    refused(forebay.DatasetError, table, "line 2", table)
+    table.write_text("pictures/00000.ppm,1\npictures/00001.ppm,cat\n")
+    refused(forebay.DatasetError, table, "line 2", "text")
+    with forebay.Loader(table, batch_size=2, size=8, labels="text") as loader:
+        assert loader.classes == ["1", "cat"]
+
+
+def test_every_wrong_setting_is_named_at_once(pictures):
+    refused(
+        forebay.SettingsError, pictures(2), "last_batch_policy", "on_error", last_batch_policy="some", on_error="no"
+    )
+
+
+def test_rule_06_no_fixed_shape_is_refused(pictures):
+    resize = [forebay.transforms.Resize(8)]
+    refused(forebay.SettingsError, pictures(2), "transform", size=None, transform=resize)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("truncated", lambda data: data[: len(data) // 2]),
+        ("no picture", lambda _: b"these are words, not pixels"),
+        ("empty", lambda _: b""),
+    ],
+)
+def test_a_bad_file_fails_skips_or_is_replaced(jpegs, name, damage):
+    bad = sorted(jpegs.rglob("*.jpg"))[5]
+    bad.write_bytes(damage(bad.read_bytes()))
+    settings = {"batch_size": 4, "size": 32, "epochs": 1}
+    assert str(bad) in first_error(forebay.Loader(jpegs, **settings)), name
+
+    with forebay.Loader(jpegs, on_error="skip", **settings) as loader:
+        seen = [record for batch in loader for record in batch.records[batch.mask].tolist()]
+        assert seen == [record for record in range(12) if record != 5]
+        (quarantined,) = loader.quarantine
+        assert (quarantined.record, quarantined.file) == (5, str(bad))
+        assert quarantined.reason
+        (audit,) = loader.audit()
+        assert (audit.delivered, audit.quarantined, audit.adds_up) == (11, 1, True)
+
+    with forebay.Loader(jpegs, on_error="replace", **settings) as loader:
+        batches = [batch.copy() for batch in loader]
+        assert [batch.mask.tolist().count(False) for batch in batches] == [0, 1, 0]
+        assert [len(batch.images) for batch in batches] == [4, 4, 4]
+
+
+def test_more_failures_than_allowed_fail_the_stream(jpegs):
+    for bad in sorted(jpegs.rglob("*.jpg"))[2:5]:
+        bad.write_bytes(b"")
+    with forebay.Loader(jpegs, batch_size=4, size=32, epochs=1, on_error="skip", max_failures=3) as loader:
+        assert sum(batch.valid for batch in loader) == 9
+    first_error(forebay.Loader(jpegs, batch_size=4, size=32, epochs=1, on_error="skip", max_failures=2))
+
+
+def test_a_missing_file_of_a_list_is_named(pictures, tmp_path):
+    files = [*sorted(pictures(2).iterdir()), tmp_path / "gone.jpg"]
+    with pytest.raises((forebay.DatasetError, forebay.RecordError), match=r"gone\.jpg"):
+        list(forebay.Loader(files, batch_size=3, size=8))
+
+
+def test_a_png_by_another_name_decodes(pictures):
+    folder = pictures(1)
+    picture = next(folder.iterdir())
+    picture.rename(folder / "really-a-ppm.JPEG")
+    with forebay.Loader(folder, batch_size=1, size=8) as loader:
+        assert loader.next().images[0, 0, 0].tolist() == [0, 100, 200]

@@ -1,0 +1,200 @@
+"""Forks, signals and kills, with real processes."""
+
+import json
+import os
+import signal
+import threading
+
+import forebay
+import pytest
+from processes import alive, private_daemons, wait_until
+
+pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+
+
+def own(batch):
+    return batch.records[batch.mask].tolist()
+
+
+def test_a_forked_child_is_refused_and_leaves_its_parent_alone(pictures):
+    with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=1) as loader:
+        batch = loader.next()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                for use in (loader.next, loader.state_dict, batch.ack):
+                    with pytest.raises(forebay.ForkError, match="forked child"):
+                        use()
+                assert batch.images[1, 0, 0, 0] == 1
+                loader.close()
+                del batch
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert own(batch) + [record for batch in loader for record in own(batch)] == list(range(12))
+        assert loader.audit()[0].adds_up
+
+
+def test_a_forked_child_may_make_a_loader_of_its_own(pictures):
+    folder = pictures(8)
+    with forebay.Loader(folder, batch_size=4, size=8) as loader:
+        loader.next()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                with forebay.Loader(folder, batch_size=8, size=8, epochs=1) as own_loader:
+                    code = 0 if [own(batch) for batch in own_loader] == [list(range(8))] else 2
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_ctrl_c_and_timeouts_end_a_wait_and_nothing_is_lost(service, pictures, trainer):
+    daemon = service(pictures(12), batch_size=4, size=8, epochs=1)
+    # One batch in hand and one offered; the third is the other trainer's.
+    holder = forebay.Loader("train", socket=daemon.socket)
+    held = holder.next()
+    waiting = trainer(
+        """
+        loader = forebay.Loader("train", socket=socket)
+        print(loader.next().records.tolist())
+        try:
+            loader.next(timeout=0.2)
+        except TimeoutError:
+            print("timeout")
+        try:
+            print("waiting")
+            loader.next()
+        except KeyboardInterrupt:
+            print("interrupted")
+        print(loader.next().records.tolist())
+        """,
+        socket=daemon.socket,
+    )
+    lines = waiting.stdout
+    assert json.loads(lines.readline()) == [8, 9, 10, 11]
+    assert [lines.readline() for _ in range(2)] == ["timeout\n", "waiting\n"]
+    waiting.send_signal(signal.SIGINT)
+    assert lines.readline() == "interrupted\n"
+    held.reject()
+    assert json.loads(lines.readline()) == [0, 1, 2, 3]
+    holder.close()
+
+
+def test_close_by_another_thread_ends_a_wait(service, pictures, trainer):
+    daemon = service(pictures(4), batch_size=4, size=8, epochs=1)
+    holder = trainer(
+        """
+        loader = forebay.Loader("train", socket=socket)
+        print(loader.next().valid)
+        time.sleep(600)
+        """,
+        socket=daemon.socket,
+    )
+    assert holder.stdout.readline() == "4\n"
+    loader = forebay.Loader("train", socket=daemon.socket)
+    ended = []
+
+    def wait():
+        try:
+            loader.next()
+        except forebay.ClosedError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    loader.close()
+    thread.join(30)
+    assert len(ended) == 1
+
+
+def test_rule_16_the_private_daemon_is_killed_and_every_record_still_comes_once(pictures):
+    with forebay.Loader(pictures(60), batch_size=4, size=8, shuffle=True, epochs=1) as loader:
+        seen = []
+        for number, batch in enumerate(loader):
+            seen += own(batch)
+            if number in (3, 8):
+                (daemon,) = private_daemons()
+                os.kill(daemon, signal.SIGKILL)
+        assert sorted(seen) == list(range(60))
+        (audit,) = loader.audit()
+        assert (audit.delivered, audit.adds_up) == (60, True)
+
+
+def test_rule_16_the_service_is_killed_and_started_again(service, pictures):
+    daemon = service(pictures(60), batch_size=4, size=8, shuffle=True, epochs=1)
+    with forebay.Loader("stream:train", socket=daemon.socket) as loader:
+        seen = own(loader.next()) + own(loader.next())
+        held = loader.next()
+        daemon.kill()
+        daemon.start()
+        seen += own(held)
+        seen += [record for batch in loader for record in own(batch)]
+        assert sorted(seen) == list(range(60))
+        (audit,) = loader.audit()
+        assert (audit.delivered, audit.adds_up) == (60, True)
+
+
+def test_a_killed_trainer_s_batch_comes_to_another_and_the_audit_adds_up(service, pictures, trainer):
+    daemon = service(pictures(40), batch_size=4, size=8, epochs=1)
+    killed = trainer(
+        """
+        loader = forebay.Loader("train", socket=socket)
+        print(loader.next().records.tolist())
+        print(loader.next().records.tolist())
+        time.sleep(600)
+        """,
+        socket=daemon.socket,
+    )
+    acked, in_hand = (json.loads(killed.stdout.readline()) for _ in range(2))
+    os.kill(killed.pid, signal.SIGKILL)
+    with forebay.Loader("train", socket=daemon.socket) as loader:
+        seen = [record for batch in loader for record in own(batch)]
+        assert sorted(seen + acked) == list(range(40))
+        assert set(in_hand) <= set(seen), "what was in hand was not acked and comes again"
+        (audit,) = loader.audit()
+        assert (audit.delivered, audit.adds_up) == (40, True)
+
+
+def test_two_trainers_share_an_epoch_and_every_record_comes_once(service, pictures, trainer):
+    daemon = service(pictures(100), batch_size=4, size=8, shuffle=True, epochs=3)
+    code = """
+        with forebay.Loader("train", socket=socket) as loader:
+            print(json.dumps([[int(r) for b in loader for r in b.records] for _ in range(3)]))
+        """
+    trainers = [trainer(code, socket=daemon.socket) for _ in range(2)]
+    parts = [json.loads(each.stdout.readline()) for each in trainers]
+    # A trainer that starts late has missed what the other one took; together they have everything.
+    everything = sorted(record for part in parts for epoch in part for record in epoch)
+    assert everything == sorted(list(range(100)) * 3)
+
+
+def test_a_killed_process_takes_its_private_daemon_along(pictures, trainer):
+    killed = trainer(
+        """
+        loader = forebay.Loader(folder, batch_size=4, size=8)
+        loader.next()
+        print("ready")
+        time.sleep(600)
+        """,
+        folder=pictures(8),
+    )
+    assert killed.stdout.readline() == "ready\n"
+    (daemon,) = private_daemons(killed.pid)
+    os.kill(killed.pid, signal.SIGKILL)
+    wait_until(lambda: not alive(daemon))
+
+
+def test_rule_26_settings_that_differ_from_the_stream_s_are_refused_one_by_one(service, pictures):
+    daemon = service(pictures(8), batch_size=4, size=8)
+    with forebay.Loader("train", socket=daemon.socket, batch_size=4, size=8) as loader:
+        assert len(loader) == 2
+    with pytest.raises(forebay.SettingsError) as raised:
+        forebay.Loader("train", socket=daemon.socket, batch_size=5, dtype="float32")
+    assert "batch_size" in str(raised.value)
+    assert "dtype" in str(raised.value)
+    with pytest.raises(forebay.AttachError, match="valid"):
+        forebay.Loader("valid", socket=daemon.socket)

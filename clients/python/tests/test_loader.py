@@ -1,0 +1,217 @@
+"""A Loader over its private daemon: what a user with a folder sees."""
+
+import json
+import pickle
+from collections import Counter
+
+import forebay
+import numpy as np
+import pytest
+from forebay import transforms
+from numpy.testing import assert_array_equal
+from processes import alive, private_daemons, wait_until
+
+pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+
+
+def own(batch):
+    return batch.records[batch.mask].tolist()
+
+
+def test_pictures_labels_records_and_classes_of_class_folders(pictures):
+    folder = pictures(10, classes=2)
+    with forebay.Loader(folder, batch_size=4, size=8) as loader:
+        assert (len(loader), loader.classes) == (3, ["class-0", "class-1"])
+        batch = loader.next()
+        assert (batch.images.shape, batch.images.dtype, batch.epoch) == ((4, 8, 8, 3), np.uint8, 0)
+        for place, record in enumerate(batch.records):
+            assert_array_equal(batch.images[place], np.full((8, 8, 3), [record, 100, 200]))
+            assert batch.labels[place] == (record >= 5)
+            assert loader.path(record).endswith(f"{record:05}.ppm")
+        del batch
+
+
+def test_transforms_dtype_and_layout(pictures):
+    steps = [
+        transforms.Pad((10, 12), fill=9),
+        transforms.Normalize(mean=[0.5, 0.5, 0.5], std=[0.5, 0.5, 0.5]),
+    ]
+    with forebay.Loader(pictures(2), batch_size=2, transform=steps, dtype="float32", layout="NCHW") as loader:
+        images = loader.next().images
+        assert (images.shape, images.dtype) == ((2, 3, 10, 12), np.float32)
+        assert images[0, 1, 0, 0] == pytest.approx((9 / 255 - 0.5) / 0.5, abs=1e-6)
+        assert images[0, 1, 5, 6] == pytest.approx((100 / 255 - 0.5) / 0.5, abs=1e-6)
+
+
+def test_files_and_flat_folders_have_no_labels(pictures):
+    folder = pictures(5)
+    files = sorted(folder.iterdir(), reverse=True)
+    with forebay.Loader(files, batch_size=5, size=8) as loader:
+        batch = loader.next()
+        assert batch.labels.tolist() == [-1] * 5
+        assert [loader.path(record) for record in batch.records] == [str(file) for file in files]
+        del batch
+
+
+@pytest.mark.parametrize(("policy", "shown"), [("partial", [4, 4, 2]), ("fill", [4, 4, 4]), ("drop", [4, 4])])
+def test_rule_06_the_last_batch_by_its_policy(pictures, policy, shown):
+    with forebay.Loader(pictures(10), batch_size=4, size=8, epochs=1, last_batch_policy=policy) as loader:
+        lengths, valid, padded = [], [], []
+        for batch in loader:
+            lengths.append(len(batch.images))
+            valid.append(batch.valid)
+            padded.append(len(batch.padded.images))
+        assert lengths == shown
+        assert sum(valid) == (8 if policy == "drop" else 10)
+        assert set(padded) == {4}
+        (audit,) = loader.audit()
+        assert (audit.delivered, audit.dropped) == ((8, 2) if policy == "drop" else (10, 0))
+        assert audit.adds_up is True
+
+
+def test_rule_10_every_for_is_one_epoch_and_after_the_last_comes_nothing(pictures):
+    with forebay.Loader(pictures(10), batch_size=3, size=8, shuffle=True, epochs=3) as loader:
+        epochs = [[record for batch in loader for record in own(batch)] for _ in range(4)]
+    assert [sorted(epoch) for epoch in epochs] == [list(range(10))] * 3 + [[]]
+    assert len({tuple(epoch) for epoch in epochs[:3]}) > 1
+
+
+def test_rule_10_leaving_a_for_early_goes_on_in_the_same_epoch(pictures):
+    with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=1) as loader:
+        first = next(iter(loader))
+        rest = [record for batch in loader for record in own(batch)]
+        assert own(first) + rest == list(range(12))
+
+
+def test_rule_10_an_exception_does_not_ack_and_reject_gives_back(pictures):
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
+        try:
+            for batch in loader:
+                raise LookupError
+        except LookupError:
+            batch.reject()
+        with pytest.raises(forebay.Error, match="before"):
+            batch.reject()
+        assert sorted(record for batch in loader for record in own(batch)) == list(range(8))
+
+
+def test_rule_10_reset_lists_the_rest_as_abandoned(pictures):
+    with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=2) as loader:
+        loader.next()
+        loader.reset()
+        assert [record for batch in loader for record in own(batch)] == list(range(12))
+        first, second = loader.audit()
+        assert (first.delivered, first.abandoned, first.adds_up) == (4, 8, True)
+        assert (second.delivered, second.adds_up) == (12, True)
+
+
+def test_rule_13_shards_have_an_exact_length_and_rotate(pictures):
+    folder = pictures(10)
+    seen = []
+    for shard_id in range(2):
+        with forebay.Loader(
+            folder, batch_size=2, size=8, epochs=2, shard_id=shard_id, num_shards=2, last_batch_policy="fill"
+        ) as loader:
+            epochs = [[batch.records.tolist() for batch in loader] for _ in range(2)]
+            assert [len(epoch) for epoch in epochs] == [len(loader)] * 2
+            seen.append([[record for batch in epoch for record in batch] for epoch in epochs])
+    # The last record is repeated; the parts change places with the epoch.
+    assert seen == [
+        [[0, 1, 2, 3, 4, 4], [5, 6, 7, 8, 9, 9]],
+        [[5, 6, 7, 8, 9, 9], [0, 1, 2, 3, 4, 4]],
+    ]
+
+
+def test_rule_14_views_are_read_only_and_stay_as_they_are(pictures):
+    with forebay.Loader(pictures(20), batch_size=2, size=8, epochs=1) as loader:
+        kept = loader.next().images
+        with pytest.raises(ValueError, match="read-only"):
+            kept[0] = 1
+        before = kept.copy()
+        copies = [batch.copy() for batch in loader]
+        assert_array_equal(kept, before)
+        copies[0].images[:] = 7
+        assert [int(copy.records[0]) for copy in copies] == list(range(2, 20, 2))
+    assert_array_equal(kept, before)
+
+
+def test_rule_14_keeping_every_view_is_an_error_that_names_copy(pictures):
+    with forebay.Loader(pictures(40), batch_size=2, size=8) as loader:
+        with pytest.raises(forebay.SlotsHeld, match=r"batch\.copy\(\)"):
+            list(loader)
+        assert loader.next().valid == 2
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_rule_22_and_23_a_state_goes_on_where_it_was_taken(pictures, shuffle):
+    folder = pictures(20)
+    settings = {"batch_size": 4, "size": 8, "shuffle": shuffle, "seed": 7, "epochs": 2}
+    with forebay.Loader(folder, **settings) as loader:
+        before = own(loader.next()) + own(loader.next())
+        state = loader.state_dict()
+        gone_further = own(loader.next())
+        assert set(gone_further).isdisjoint(before)
+    assert len(json.dumps(state)) < 2000
+    state = pickle.loads(pickle.dumps(json.loads(json.dumps(state))))
+    with forebay.Loader(folder, **settings) as loader:
+        loader.load_state_dict(state)
+        rest = [record for batch in loader for record in own(batch)]
+        assert sorted(before + rest) == list(range(20))
+        assert sorted(record for batch in loader for record in own(batch)) == list(range(20))
+        assert all(audit.adds_up for audit in loader.audit())
+
+
+def test_rule_23_a_loader_goes_back_within_its_own_run(pictures):
+    with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=1) as loader:
+        state = loader.state_dict()
+        loader.next()
+        loader.next()
+        loader.load_state_dict(state)
+        assert [record for batch in loader for record in own(batch)] == list(range(12))
+
+
+def test_rule_23_a_state_of_another_order_is_refused(pictures):
+    folder = pictures(12)
+    with forebay.Loader(folder, batch_size=4, size=8, shuffle=True, seed=1) as loader:
+        state = loader.state_dict()
+    with forebay.Loader(folder, batch_size=4, size=8, shuffle=True, seed=2) as loader:
+        with pytest.raises(forebay.Error, match="seed"):
+            loader.load_state_dict(state)
+        with pytest.raises(forebay.SettingsError, match="version"):
+            loader.load_state_dict({})
+        with pytest.raises(forebay.SettingsError, match="damaged"):
+            loader.load_state_dict({**state, "snapshot": "?"})
+
+
+def test_rule_26_all_loaders_of_a_process_share_one_daemon_which_goes_with_the_last(pictures):
+    folder = pictures(8)
+    first = forebay.Loader(folder, batch_size=4, size=8)
+    second = forebay.Loader(folder, batch_size=2, size=8)
+    (daemon,) = private_daemons()
+    assert (own(first.next()), own(second.next())) == ([0, 1, 2, 3], [0, 1])
+    first.close()
+    assert own(second.next()) == [2, 3]
+    second.close()
+    wait_until(lambda: not alive(daemon))
+    assert private_daemons() == []
+
+
+def test_a_closed_loader_says_so_and_kept_arrays_stay(pictures):
+    loader = forebay.Loader(pictures(8), batch_size=4, size=8)
+    batch = loader.next()
+    images = batch.images
+    loader.close()
+    loader.close()
+    assert images[1, 0, 0, 0] == 1
+    with pytest.raises(forebay.ClosedError):
+        loader.next()
+    with pytest.raises(forebay.ClosedError, match="copy"):
+        _ = batch.images
+
+
+def test_records_over_many_epochs_are_counted_once_each(pictures):
+    with forebay.Loader(pictures(37), batch_size=5, size=8, shuffle=True, epochs=5) as loader:
+        seen = Counter((batch.epoch, record) for _ in range(5) for batch in loader for record in own(batch))
+        assert set(seen.values()) == {1}
+        assert len(seen) == 5 * 37
+        assert [audit.adds_up for audit in loader.audit()] == [True] * 5
