@@ -57,8 +57,8 @@ pub enum Kind {
     Ring = 15,
     /// Trainer to daemon: [`Number`] (unused): every view is gone, nothing is held, the socket closes.
     Bye = 16,
-    /// Trainer to private daemon, on the parent's socket: [`Number`] (unused) with one descriptor, the daemon's
-    /// end of a new trainer's socket.
+    /// Trainer to private daemon, on the parent's socket: [`Number`] (unused) with two descriptors: the daemon's end
+    /// of a new trainer's socket, and the memory in which the daemon keeps its ledgers.
     Connect = 17,
     /// Daemon to trainer: [`Number`]: all claims offered so far may be handed out until this `CLOCK_BOOTTIME`
     /// nanosecond.

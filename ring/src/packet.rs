@@ -75,7 +75,12 @@ pub enum Message<'a> {
     /// The trainer leaves with nothing in its hands.
     Bye,
     /// A private daemon's parent passes the daemon's end of a new trainer's socket.
-    Connect(OwnedFd),
+    Connect {
+        /// The daemon's end of the socket.
+        socket: OwnedFd,
+        /// Memory of the parent's process in which its daemon keeps ledgers.
+        ledgers: OwnedFd,
+    },
     /// Everything offered so far may be handed out until this `CLOCK_BOOTTIME` nanosecond.
     Deadline(u64),
 }
@@ -215,8 +220,8 @@ impl<'a> Message<'a> {
             }
             Kind::Connect => {
                 let _head: Number = reader.whole()?;
-                let [socket] = reader.descriptors()?;
-                Ok(Self::Connect(socket))
+                let [socket, ledgers] = reader.descriptors()?;
+                Ok(Self::Connect { socket, ledgers })
             }
         }
     }

@@ -16,8 +16,8 @@ use std::thread::JoinHandle;
 
 use forebay_ring::{Kind, Number, Sent, Socket};
 use parking_lot::Mutex;
-use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::error::{AttachError, Broken};
@@ -76,7 +76,12 @@ struct Words {
 impl PrivateDaemon {
     /// Names the binary; it is run when the first session attaches.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
-        Self { owner: Owner::this_process(), binary: binary.into(), sessions: AtomicU64::new(0), state: Mutex::default() }
+        Self {
+            owner: Owner::this_process(),
+            binary: binary.into(),
+            sessions: AtomicU64::new(0),
+            state: Mutex::default(),
+        }
     }
 
     /// A number for the next session of this process.

@@ -24,12 +24,17 @@ impl EmbeddedStore {
     ///
     /// An error names the file and says why: it is open in another process, not readable, or no ledger file.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let fail = |error: Box<dyn std::error::Error + Send + Sync>| {
-            StoreError::new(format!("Opening the ledger file {}", path.display()), error)
-        };
-        let file = private_file(path).map_err(|error| fail(error.into()))?;
-        let database = Database::builder().create_file(file).map_err(|error| fail(error.into()))?;
-        let mut store = Self { database, path: path.display().to_string() };
+        let name = path.display().to_string();
+        let file = private_file(path)
+            .map_err(|error| StoreError::new(format!("Opening the ledger file {name}"), Box::new(error)))?;
+        Self::in_file(file, &name)
+    }
+
+    /// Uses an open file, which may be anonymous memory; `name` is for messages.
+    pub fn in_file(file: File, name: &str) -> Result<Self, StoreError> {
+        let fail = |error| StoreError::new(format!("Opening the ledger file {name}"), Box::new(error));
+        let database = Database::builder().create_file(file).map_err(fail)?;
+        let mut store = Self { database, path: name.to_owned() };
         // An empty commit makes the table, so that `load` need not care whether it is there.
         store.commit(&[])?;
         Ok(store)

@@ -49,6 +49,8 @@ pub(crate) struct Log {
 pub(crate) enum Command {
     /// Ends as by SIGKILL: without a word, sockets and all.
     Die,
+    /// Ends after everything that was sent to it is taken.
+    Stop,
     /// Sends these bytes to every trainer.
     Say(Vec<u8>),
 }
@@ -116,7 +118,15 @@ impl Daemon {
     }
 
     pub(crate) fn die(self) {
-        let _gone = self.commands.send(Command::Die);
+        self.end(Command::Die);
+    }
+
+    pub(crate) fn stop(self) {
+        self.end(Command::Stop);
+    }
+
+    fn end(self, how: Command) {
+        self.commands.send(how).unwrap();
         self.thread.join().unwrap();
     }
 }
@@ -172,6 +182,7 @@ impl Server {
         loop {
             match commands.try_recv() {
                 Ok(Command::Die) | Err(TryRecvError::Disconnected) => return,
+                Ok(Command::Stop) => return self.hear(),
                 Ok(Command::Say(message)) => {
                     self.trainers.iter().for_each(|trainer| send(&trainer.socket, &message, &[]));
                 }

@@ -25,7 +25,7 @@ fn rule_16_the_next_batch_comes_from_the_next_daemon_and_no_record_twice() {
     assert_eq!(seen, (0..20).collect::<Vec<i64>>());
     assert_eq!(in_hand.records(), [4, 5, 6, 7], "memory of the dead daemon stays readable");
     drop((in_hand, session));
-    second_daemon.die();
+    second_daemon.stop();
 
     let log = world.log.lock();
     let handed_in: Vec<u64> = log.resumed.iter().map(|item| item.held).collect();
@@ -48,7 +48,7 @@ fn rule_16_a_batch_held_over_the_death_is_handed_in_and_acked_later() {
     in_hand.ack().unwrap();
     assert_eq!(epoch(&mut session), (4..12).collect::<Vec<i64>>());
     drop((in_hand, session));
-    second_daemon.die();
+    second_daemon.stop();
     let log = world.log.lock();
     assert_eq!(log.delivered[&0].iter().filter(|record| **record < 4).count(), 4);
     assert_eq!(log.wrong_sums, 0);
@@ -97,7 +97,12 @@ fn rule_16_a_private_daemon_that_is_killed_is_started_again() {
     std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o700)).unwrap();
 
     let daemon = Arc::new(PrivateDaemon::new(binary));
-    let target = Target::Private { daemon: Arc::clone(&daemon), number: daemon.number(), settings: "{}".to_owned(), files: None };
+    let target = Target::Private {
+        daemon: Arc::clone(&daemon),
+        number: daemon.number(),
+        settings: "{}".to_owned(),
+        files: None,
+    };
     let mut session = Session::attach(target, Options::default(), &mut Patient).unwrap();
     let mut seen = batch(next(&mut session)).records().to_vec();
     for _ in 0..3 {

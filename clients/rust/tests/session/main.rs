@@ -105,7 +105,7 @@ fn every_record_of_every_epoch_comes_once_with_its_pixels_and_is_acked_with_the_
     assert!(matches!(next(&mut session), Ok(Next::Done)));
     assert!(matches!(next(&mut session), Ok(Next::Done)));
     drop(session);
-    daemon.die();
+    daemon.stop();
     for epoch in 0..2 {
         assert_eq!(world.delivered(epoch), (0..10).collect::<Vec<u64>>());
     }
@@ -131,7 +131,7 @@ fn rule_10_a_loop_left_early_goes_on_in_the_same_epoch() {
     drop(batch(next(&mut session)));
     assert_eq!(epoch(&mut session), [4, 5, 6, 7]);
     drop(session);
-    daemon.die();
+    daemon.stop();
     assert_eq!(world.delivered(0), (0..8).collect::<Vec<u64>>());
 }
 
@@ -146,7 +146,7 @@ fn rule_10_what_is_in_hand_at_the_end_is_given_back() {
     let mut second = world.attach();
     assert_eq!(epoch(&mut second), (0..8).collect::<Vec<i64>>());
     drop(second);
-    daemon.die();
+    daemon.stop();
     assert_eq!(world.log.lock().byes, 2);
 }
 
@@ -207,7 +207,7 @@ fn rule_14_a_keep_holds_the_slot_and_another_thread_may_drop_it() {
     std::thread::spawn(move || drop(keep)).join().unwrap();
     drop(batch(next(&mut session)));
     drop(session);
-    daemon.die();
+    daemon.stop();
     assert!(world.log.lock().releases.iter().any(|(seq, returned)| seq & 0xfffff == 1 && !returned));
 }
 

@@ -1,0 +1,102 @@
+//! The control socket: status, quarantine, audit and new runs for the `forebay` command, and grpc health.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use forebay_proto::v1::control_server::{Control, ControlServer};
+use forebay_proto::v1::{
+    QuarantineReply, QuarantineRequest, RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit,
+    StreamAuditReply, StreamAuditRequest, StreamQuarantine,
+};
+use tokio::net::UnixListener;
+use tokio_stream::wrappers::UnixListenerStream;
+use tonic::{Request, Response, Status};
+
+use crate::daemon::Daemon;
+use crate::stream::Stream;
+
+/// Name of the control socket in the folder of sockets.
+pub const SOCKET: &str = "control.sock";
+
+/// The service.
+#[derive(Debug)]
+struct Service {
+    daemon: Arc<Daemon>,
+    socket: PathBuf,
+}
+
+/// Serves the control socket until it is cancelled. `ring` is the trainers' socket, for the status.
+///
+/// # Errors
+/// The socket cannot be made, or broke.
+pub async fn serve(daemon: Arc<Daemon>, folder: &Path, ring: PathBuf, mode: u32) -> std::io::Result<()> {
+    let path = folder.join(SOCKET);
+    // Only the daemon that holds the lock of the trainers' socket comes here: what is there is a dead one's.
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(&path)?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
+    let (reporter, health) = tonic_health::server::health_reporter();
+    reporter.set_serving::<ControlServer<Service>>().await;
+    tonic::transport::Server::builder()
+        .add_service(health)
+        .add_service(ControlServer::new(Service { daemon, socket: ring }))
+        .serve_with_incoming(UnixListenerStream::new(listener))
+        .await
+        .map_err(std::io::Error::other)
+}
+
+#[tonic::async_trait]
+impl Control for Service {
+    async fn status(&self, _: Request<StatusRequest>) -> Result<Response<StatusReply>, Status> {
+        let mut streams = Vec::new();
+        for stream in self.daemon.streams() {
+            streams.push(stream.status().await?);
+        }
+        Ok(Response::new(StatusReply {
+            version: env!("CARGO_PKG_VERSION").into(),
+            pid: std::process::id(),
+            uptime_ms: u64::try_from(self.daemon.uptime().as_millis()).unwrap_or(u64::MAX),
+            socket: self.socket.display().to_string(),
+            streams,
+        }))
+    }
+
+    async fn quarantine(&self, request: Request<QuarantineRequest>) -> Result<Response<QuarantineReply>, Status> {
+        let mut streams = Vec::new();
+        for stream in self.named(&request.get_ref().stream)? {
+            let records = stream.audit().await?.quarantine;
+            streams.push(StreamQuarantine { stream: stream.identity().to_string(), records });
+        }
+        Ok(Response::new(QuarantineReply { streams }))
+    }
+
+    async fn audit(&self, request: Request<StreamAuditRequest>) -> Result<Response<StreamAuditReply>, Status> {
+        let mut ledgers = Vec::new();
+        for stream in self.named(&request.get_ref().stream)? {
+            let audit = Some(stream.audit().await?);
+            ledgers.push(StreamAudit { ledger: stream.identity().to_string(), audit });
+        }
+        Ok(Response::new(StreamAuditReply { ledgers }))
+    }
+
+    async fn renew_run(&self, request: Request<RenewRunRequest>) -> Result<Response<RenewRunReply>, Status> {
+        let run = self.daemon.new_run(&request.get_ref().stream).await.map_err(Status::failed_precondition)?;
+        Ok(Response::new(RenewRunReply { run }))
+    }
+}
+
+impl Service {
+    /// The streams of this name, or all of them.
+    fn named(&self, name: &str) -> Result<Vec<Arc<Stream>>, Status> {
+        let mut streams = self.daemon.streams();
+        streams.retain(|stream| name.is_empty() || stream.identity().stream == name);
+        if streams.is_empty() && !name.is_empty() {
+            return Err(Status::not_found(format!("No stream \"{name}\" runs here.")));
+        }
+        Ok(streams)
+    }
+}

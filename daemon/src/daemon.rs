@@ -1,0 +1,461 @@
+//! The process's streams: which there are, who may attach to them, and how they begin and end.
+
+use std::collections::{BTreeMap, HashMap};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use forebay_coordinator::{Coordinator, EmbeddedStore, Handle, Settings as LedgerSettings, StartError, StoreError, monotonic_clock};
+use forebay_proto::v1::{NewRunRequest, StaticShard};
+use forebay_ring::{Attach, Bulk, HandIn, Peer, Socket, SocketError, text_code};
+use parking_lot::Mutex;
+use thiserror::Error;
+use tokio::sync::OnceCell;
+
+use crate::config::stream::Sharding;
+use crate::config::{self, Config, Surroundings, default_threads};
+use crate::decode::Pool;
+use crate::decode::budget::Budget;
+use crate::decode::cpu::CpuLane;
+use crate::group;
+use crate::stream::{Identity, Opening, Stream, StreamError};
+
+/// The streams of this process, with what they share.
+#[derive(Debug)]
+pub struct Daemon {
+    config: Config,
+    kind: Kind,
+    incarnation: u64,
+    uid: u32,
+    started: Instant,
+    pool: Arc<Pool>,
+    memory: Arc<Budget>,
+    ledgers: tokio::sync::Mutex<HashMap<Ledgers, Handle>>,
+    streams: Mutex<BTreeMap<Key, Arc<OnceCell<Arc<Stream>>>>>,
+}
+
+/// Whose daemon it is.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// It serves configured streams to whoever may attach.
+    Service {
+        /// The file of the ledgers.
+        ledgers: PathBuf,
+    },
+    /// It serves the Loaders of the process that started it.
+    Private {
+        /// Folder for the ledgers of named runs, where there is one.
+        runs: Option<PathBuf>,
+    },
+}
+
+/// A request to attach, as it came.
+#[derive(Debug)]
+pub struct Request {
+    /// The fixed part.
+    pub head: Attach,
+    /// Bulk JSON.
+    pub settings: Option<OwnedFd>,
+    /// Bulk paths.
+    pub files: Option<OwnedFd>,
+    /// Bulk [`HandIn`]s.
+    pub resume: Option<OwnedFd>,
+}
+
+/// Why a daemon cannot start.
+#[derive(Debug, Error)]
+pub enum DaemonError {
+    /// The ledgers' file.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The ledgers in it.
+    #[error("{0}")]
+    Ledgers(#[from] StartError),
+    /// A folder.
+    #[error("the folder {folder} for ledgers cannot be made: {source}")]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Threads or descriptors.
+    #[error("the daemon cannot start: {0}")]
+    System(#[from] std::io::Error),
+    /// A configured stream.
+    #[error("stream \"{name}\": {source}")]
+    Stream {
+        /// Its name.
+        name: String,
+        /// Why it cannot be opened.
+        source: StreamError,
+    },
+}
+
+/// Where a ledger is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Ledgers {
+    /// In memory that the trainer's process keeps.
+    Kept,
+    /// In a file.
+    File(PathBuf),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    stream: String,
+    shard: Option<u32>,
+}
+
+/// Why a trainer is refused: a code for its program, and a sentence.
+type Refusal = (u32, String);
+
+/// Longest settings document.
+const SETTINGS_LIMIT: u64 = 1 << 20;
+/// Longest list of files, and of hand-ins.
+const LIST_LIMIT: u64 = 4 << 30;
+/// Run that a service's streams have unless they name one.
+const DEFAULT_RUN: &str = "default";
+
+impl Daemon {
+    /// Starts what the streams share.
+    ///
+    /// # Errors
+    /// The system has no more threads.
+    pub fn new(config: Config, kind: Kind, surroundings: &Surroundings) -> Result<Arc<Self>, DaemonError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = config.decode.threads;
+        let threads = threads.unwrap_or_else(|| default_threads(cores, surroundings.local_world_size.as_deref()));
+        let memory = Arc::new(Budget::new(config.decode.memory.0));
+        let pool = Pool::start(threads, &CpuLane::maker(config.decode.limits(), Arc::clone(&memory)))?;
+        Ok(Arc::new(Self {
+            config,
+            kind,
+            incarnation: incarnation()?,
+            uid: surroundings.uid,
+            started: Instant::now(),
+            pool: Arc::new(pool),
+            memory,
+            ledgers: tokio::sync::Mutex::default(),
+            streams: Mutex::default(),
+        }))
+    }
+
+    /// Opens the configured streams that need no trainer to say which shard it wants.
+    ///
+    /// # Errors
+    /// One of them cannot be opened.
+    pub async fn open_streams(self: &Arc<Self>) -> Result<(), DaemonError> {
+        for (name, settings) in self.config.streams.clone() {
+            if settings.sharding == Sharding::Dynamic {
+                let opened = self.configured(&name, settings, None).await;
+                opened.map_err(|source| DaemonError::Stream { name, source })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// How long it has been running.
+    pub fn uptime(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The streams that run.
+    pub fn streams(&self) -> Vec<Arc<Stream>> {
+        self.streams.lock().values().filter_map(|cell| cell.get().cloned()).collect()
+    }
+
+    /// Keeps private ledgers in this memory, which the trainer's process holds as well: they outlive this daemon and
+    /// vanish with the process.
+    ///
+    /// # Errors
+    /// It does not hold ledgers.
+    pub async fn keep_ledgers_in(&self, memory: OwnedFd) -> Result<(), DaemonError> {
+        let mut ledgers = self.ledgers.lock().await;
+        if !ledgers.contains_key(&Ledgers::Kept) {
+            let store = EmbeddedStore::in_file(memory.into(), "the trainer's memory")?;
+            ledgers.insert(Ledgers::Kept, start(store)?);
+        }
+        Ok(())
+    }
+
+    /// Lets a trainer in, or sends it away with the reason.
+    pub async fn attach(self: &Arc<Self>, socket: Socket, request: Request) {
+        let peer = match Peer::of(&socket) {
+            Ok(peer) => peer,
+            Err(error) => return refuse(&socket, &(text_code::PERMISSION, error.to_string())),
+        };
+        let (head, resume) = (request.head, read_resume(&request));
+        let stream = match resume {
+            Ok(hand_ins) => self.stream_for(&peer, request).await.map(|stream| (stream, hand_ins)),
+            Err(refusal) => Err(refusal),
+        };
+        match stream {
+            Ok((stream, hand_ins)) => stream.attach(socket, peer, head.credits, &hand_ins).await,
+            Err(refusal) => {
+                tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");
+                refuse(&socket, &refusal);
+            }
+        }
+    }
+
+    /// Begins a new run of a configured stream: its ledgers are forgotten, its trainers reconnect.
+    ///
+    /// # Errors
+    /// There is no such stream, or the ledgers cannot be changed. In words.
+    pub async fn new_run(self: &Arc<Self>, name: &str) -> Result<String, String> {
+        let Some(settings) = self.config.streams.get(name).cloned() else { return Err(self.no_stream(name)) };
+        let run = settings.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
+        let cells: Vec<_> = {
+            let mut streams = self.streams.lock();
+            let keys: Vec<Key> = streams.keys().filter(|key| key.stream == name).cloned().collect();
+            keys.into_iter().filter_map(|key| streams.remove(&key)).collect()
+        };
+        for stream in cells.iter().filter_map(|cell| cell.get()) {
+            stream.close(Duration::ZERO).await;
+        }
+        let handle = self.coordinator(&self.service_ledgers()).await.map_err(|error| error.to_string())?;
+        let request = NewRunRequest { run: run.clone(), stream: name.into() };
+        handle.call(request).await.map_err(|error| error.to_string())?;
+        if settings.sharding == Sharding::Dynamic {
+            self.configured(name, settings, None).await.map_err(|error| error.to_string())?;
+        }
+        Ok(run)
+    }
+
+    /// Ends every stream.
+    pub async fn close(&self, drain: Duration) {
+        let streams = self.streams();
+        let closing = streams.iter().map(|stream| stream.close(drain));
+        futures_util::future::join_all(closing).await;
+    }
+
+    async fn stream_for(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<Arc<Stream>, Refusal> {
+        let settings = read_settings(&request)?;
+        match &self.kind {
+            Kind::Service { .. } => self.service_stream(peer, &request, settings.as_deref()).await,
+            Kind::Private { .. } => self.private_stream(request, settings.as_deref().unwrap_or(b"{}")).await,
+        }
+    }
+
+    async fn service_stream(
+        self: &Arc<Self>,
+        peer: &Peer,
+        request: &Request,
+        given: Option<&[u8]>,
+    ) -> Result<Arc<Stream>, Refusal> {
+        let name = request.head.stream_name().unwrap_or_default();
+        let Some(settings) = self.config.streams.get(name).cloned() else {
+            return Err((text_code::NOT_FOUND, self.no_stream(name)));
+        };
+        if peer.uid() != self.uid && !settings.group.as_deref().is_some_and(|name| group::has(name, peer)) {
+            let who = settings.group.as_ref().map_or_else(
+                || "only the daemon's own user may attach; the stream's settings may name a group".to_owned(),
+                |group| format!("only members of group \"{group}\" may attach"),
+            );
+            return Err((text_code::PERMISSION, format!("stream \"{name}\" is not for user {}: {who}", peer.uid())));
+        }
+        if let Some(given) = given {
+            let given = serde_json::from_slice(given)
+                .map_err(|error| (text_code::SETTINGS, format!("the settings are no JSON: {error}")))?;
+            settings.agree(&given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
+        }
+        let shard = shard(name, settings.sharding, &request.head)?;
+        self.configured(name, settings, shard).await.map_err(|error| (error.code(), error.to_string()))
+    }
+
+    async fn configured(
+        self: &Arc<Self>,
+        name: &str,
+        settings: config::Stream,
+        shard: Option<u32>,
+    ) -> Result<Arc<Stream>, StreamError> {
+        let run = settings.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
+        self.stream(name, run, settings, shard, None, self.service_ledgers()).await
+    }
+
+    async fn private_stream(self: &Arc<Self>, request: Request, settings: &[u8]) -> Result<Arc<Stream>, Refusal> {
+        let name = request.head.stream_name().unwrap_or_default().to_owned();
+        let settings = config::Stream::from_json(settings, &self.config.ring)
+            .map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
+        let files = match request.files {
+            Some(fd) => Some(bulk(fd, LIST_LIMIT).map_err(|reason| (text_code::SETTINGS, reason))?),
+            None => None,
+        };
+        let (ledgers, run, stream) = self.private_ledger(&name, &settings)?;
+        let opened = self.stream(&stream, run, settings, None, files, ledgers).await;
+        opened.map_err(|error| (error.code(), error.to_string()))
+    }
+
+    /// A Loader without a run has a ledger of its own in the trainer's memory; a named run has a file, in which the
+    /// dataset's path tells one Loader's ledger from another's.
+    fn private_ledger(&self, name: &str, settings: &config::Stream) -> Result<(Ledgers, String, String), Refusal> {
+        let Some(run) = &settings.run else { return Ok((Ledgers::Kept, "private".into(), name.into())) };
+        if run.contains(['/', '\0']) || run.starts_with('.') {
+            let reason = format!("run \"{run}\" is no name for a file; leave slashes and a leading dot out");
+            return Err((text_code::SETTINGS, reason));
+        }
+        let Kind::Private { runs: Some(folder) } = &self.kind else {
+            let reason = "a named run needs a folder for its ledger: set XDG_STATE_HOME or HOME".to_owned();
+            return Err((text_code::SETTINGS, reason));
+        };
+        let stream = settings.source.clone().unwrap_or_else(|| "files".into());
+        Ok((Ledgers::File(folder.join(format!("{run}.redb"))), run.clone(), stream))
+    }
+
+    async fn stream(
+        self: &Arc<Self>,
+        name: &str,
+        run: String,
+        settings: config::Stream,
+        shard: Option<u32>,
+        files: Option<Vec<u8>>,
+        ledgers: Ledgers,
+    ) -> Result<Arc<Stream>, StreamError> {
+        let identity = Identity { run, stream: name.to_owned(), shard: None, incarnation: self.incarnation };
+        let identity = identity.of_shard(settings.sharding, shard);
+        let key = Key { stream: name.into(), shard: identity.shard.map(|shard: StaticShard| shard.shard_id) };
+        let cell = Arc::clone(self.streams.lock().entry(key.clone()).or_default());
+        let opening = async {
+            let coordinator = self.coordinator(&ledgers).await?;
+            let opening = Opening {
+                identity,
+                pool: self.pool_for(&settings)?,
+                settings,
+                files,
+                byte_limit: self.config.decode.byte_limit.0,
+                prefetch: self.config.prefetch.clone(),
+                coordinator,
+                memory: self.config.ring.memory.map(|size| size.0),
+            };
+            opening.open(self.surplus(key.clone())).await
+        };
+        let opened = cell.get_or_try_init(|| opening).await.cloned();
+        if opened.is_err() {
+            self.streams.lock().remove(&key);
+        }
+        opened
+    }
+
+    /// A private stream ends with its Loader.
+    fn surplus(self: &Arc<Self>, key: Key) -> crate::stream::Surplus {
+        let private = matches!(self.kind, Kind::Private { .. });
+        let (daemon, runtime) = (Arc::downgrade(self), tokio::runtime::Handle::current());
+        Box::new(move |left| {
+            if let Some(daemon) = daemon.upgrade().filter(|_| private && left == 0) {
+                let key = key.clone();
+                runtime.spawn(async move {
+                    let cell = daemon.streams.lock().remove(&key);
+                    if let Some(stream) = cell.as_ref().and_then(|cell| cell.get()) {
+                        stream.close(Duration::ZERO).await;
+                    }
+                });
+            }
+        })
+    }
+
+    fn pool_for(&self, settings: &config::Stream) -> Result<Arc<Pool>, StreamError> {
+        match settings.num_threads {
+            Some(threads) if threads != self.pool.threads() => {
+                let maker = CpuLane::maker(self.config.decode.limits(), Arc::clone(&self.memory));
+                Ok(Arc::new(Pool::start(threads, &maker)?))
+            }
+            _ => Ok(Arc::clone(&self.pool)),
+        }
+    }
+
+    async fn coordinator(&self, place: &Ledgers) -> Result<Handle, StreamError> {
+        let mut ledgers = self.ledgers.lock().await;
+        if let Some(handle) = ledgers.get(place) {
+            return Ok(handle.clone());
+        }
+        let Ledgers::File(file) = place else {
+            return Err(std::io::Error::other("the trainer passed no memory for its ledgers").into());
+        };
+        let handle = open_ledgers(file).map_err(std::io::Error::other)?;
+        ledgers.insert(place.clone(), handle.clone());
+        Ok(handle)
+    }
+
+    fn service_ledgers(&self) -> Ledgers {
+        match &self.kind {
+            Kind::Service { ledgers } => Ledgers::File(ledgers.clone()),
+            Kind::Private { .. } => Ledgers::Kept,
+        }
+    }
+
+    fn no_stream(&self, name: &str) -> String {
+        let known: Vec<&str> = self.config.streams.keys().map(String::as_str).collect();
+        format!("there is no stream \"{name}\"; this daemon has {}", known.join(", "))
+    }
+}
+
+fn open_ledgers(file: &std::path::Path) -> Result<Handle, DaemonError> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).map_err(|source| DaemonError::Folder { folder: folder.into(), source })?;
+    }
+    start(EmbeddedStore::open(file)?)
+}
+
+fn start(store: EmbeddedStore) -> Result<Handle, DaemonError> {
+    Ok(Coordinator::start(store, monotonic_clock(), LedgerSettings::default())?)
+}
+
+fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, Refusal> {
+    match (sharding, head.num_shards) {
+        (Sharding::Dynamic, 0) => Ok(None),
+        (Sharding::Dynamic, asked) => Err((
+            text_code::SETTINGS,
+            format!("stream \"{name}\" has no shards, but num_shards={asked} was given; leave shard_id and num_shards out"),
+        )),
+        (Sharding::Static { num_shards, .. }, 0) => Err((
+            text_code::SETTINGS,
+            format!("stream \"{name}\" is split over {num_shards} shards; give shard_id=0..{} and num_shards={num_shards}", num_shards - 1),
+        )),
+        (Sharding::Static { num_shards, .. }, asked) if asked != num_shards || head.shard_id >= num_shards => Err((
+            text_code::SETTINGS,
+            format!("stream \"{name}\" has the shards 0 to {} of {num_shards}, not {} of {asked}", num_shards - 1, head.shard_id),
+        )),
+        (Sharding::Static { .. }, _) => Ok(Some(head.shard_id)),
+    }
+}
+
+fn read_settings(request: &Request) -> Result<Option<Vec<u8>>, Refusal> {
+    let Some(fd) = &request.settings else { return Ok(None) };
+    let fd = fd.try_clone().map_err(|error| (text_code::OTHER, error.to_string()))?;
+    bulk(fd, SETTINGS_LIMIT).map(Some).map_err(|reason| (text_code::SETTINGS, reason))
+}
+
+fn read_resume(request: &Request) -> Result<Vec<HandIn>, Refusal> {
+    let Some(fd) = &request.resume else { return Ok(Vec::new()) };
+    let fd = fd.try_clone().map_err(|error| (text_code::OTHER, error.to_string()))?;
+    let bytes = bulk(fd, LIST_LIMIT).map_err(|reason| (text_code::OTHER, reason))?;
+    if bytes.len() % size_of::<HandIn>() != 0 {
+        return Err((text_code::PROTOCOL, "the list of held batches is cut in the middle".into()));
+    }
+    Ok(bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect())
+}
+
+fn bulk(fd: OwnedFd, limit: u64) -> Result<Vec<u8>, String> {
+    Bulk::accept(fd).and_then(|bulk| bulk.read(limit)).map_err(|error| error.to_string())
+}
+
+fn refuse(socket: &Socket, (code, reason): &Refusal) {
+    let sent: Result<_, SocketError> = socket.send(&forebay_ring::text(forebay_ring::Kind::Refused, *code, reason), &[]);
+    // It may be gone already.
+    let _sent = sent;
+}
+
+/// A number that no other start of a daemon has.
+fn incarnation() -> std::io::Result<u64> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    // Zero stands for none in messages.
+    Ok(u64::from_le_bytes(bytes) | 1)
+}
