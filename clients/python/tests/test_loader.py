@@ -87,7 +87,7 @@ def test_rule_10_an_exception_does_not_ack_and_reject_gives_back(pictures):
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
         try:
             for batch in loader:
-                raise LookupError
+                raise LookupError(batch.records[0])
         except LookupError:
             batch.reject()
         with pytest.raises(forebay.Error, match="before"):
