@@ -16,7 +16,7 @@ use crate::picture::{Decoded, Picture};
 use crate::plan::{Plan, Rect};
 use crate::probe::{Format, Orientation};
 use crate::recipe::Recipe;
-use canvas::Canvas;
+use canvas::{Canvas, sized};
 use jpeg::JpegReader;
 use jpeg_head::JpegHead;
 use other::OpenOther;
@@ -66,6 +66,19 @@ impl CpuDecoder {
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
+        let outcome = self.decode_and_keep(bytes, recipe, draw, limits, out);
+        self.canvas.trim();
+        outcome
+    }
+
+    fn decode_and_keep(
+        &mut self,
+        bytes: &[u8],
+        recipe: &Recipe,
+        draw: Draw,
+        limits: &Limits,
+        out: &mut [u8],
+    ) -> Result<Decoded, Fault> {
         let begun = Instant::now();
         let Self { jpeg, canvas, plan } = self;
         let planned = |width, height| {
@@ -75,7 +88,6 @@ impl CpuDecoder {
         let loaded = load(jpeg, canvas, bytes, recipe.output().background, limits, planned)?;
         check_time(begun, limits)?;
         canvas.carry_out(loaded.region, plan, recipe, limits, out)?;
-        canvas.trim();
         check_time(begun, limits)?;
         Ok(loaded.decoded)
     }
@@ -85,11 +97,15 @@ impl CpuDecoder {
     /// # Errors
     /// The picture's [`Fault`].
     pub fn whole(&mut self, bytes: &[u8], limits: &Limits) -> Result<Picture, Fault> {
-        let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, [0; 3], limits, |_, _| None)?;
-        let Decoded { format, width, height } = loaded.decoded;
-        let rgb = self.canvas.rgb().to_vec();
+        let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, [0; 3], limits, |_, _| None);
+        let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height }, .. }| Picture {
+            format,
+            width,
+            height,
+            rgb: self.canvas.rgb().to_vec(),
+        });
         self.canvas.trim();
-        Ok(Picture { format, width, height, rgb })
+        picture
     }
 }
 
@@ -140,9 +156,9 @@ fn load_jpeg(
     if channels == 3 {
         begun.read(rgb)?;
     } else {
-        spare.resize(rgb.len() / 3 * channels, 0);
-        begun.read(spare)?;
-        cmyk::to_rgb(spare, rgb);
+        let cmyk = sized(spare, rgb.len() / 3 * channels);
+        begun.read(cmyk)?;
+        cmyk::to_rgb(cmyk, rgb);
     }
     Ok(Stored { size, region, orientation: head.orientation })
 }

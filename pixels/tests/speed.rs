@@ -1,4 +1,5 @@
-//! Time per picture with one thread, printed, never judged: `cargo test --release -p forebay-pixels --test speed -- --ignored --nocapture`.
+//! Time per picture with one thread, printed, never judged:
+//! `cargo test --release -p forebay-pixels --test speed -- --ignored --nocapture`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

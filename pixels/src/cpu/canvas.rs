@@ -128,10 +128,11 @@ impl Canvas {
     }
 }
 
-/// The first `len` bytes of a buffer, which grows to that if it must.
-fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+/// The first `len` bytes of a buffer, of unspecified content; it grows to that if it must. A fresh buffer is zeroed by the
+/// kernel as it is written to, so that a picture that only declares its pixels costs no memory.
+pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
-        buffer.resize(len, 0);
+        *buffer = vec![0; len];
     }
     &mut buffer[..len]
 }

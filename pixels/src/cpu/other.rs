@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use image::{ColorType, ImageDecoder, ImageReader};
 
+use crate::cpu::canvas::sized;
 use crate::fault::{Fault, Limits};
 use crate::probe::{Format, Orientation};
 
@@ -47,8 +48,7 @@ impl<'a> OpenOther<'a> {
     pub(super) fn read(self, background: [u8; 3], raw: &mut Vec<u8>, rgb: &mut [u8]) -> Result<(), Fault> {
         let color = self.decoder.color_type();
         let len = rgb.len() / 3 * usize::from(color.bytes_per_pixel());
-        raw.clear();
-        raw.resize(len, 0);
+        let raw = sized(raw, len);
         contained(|| self.decoder.read_image(raw).map_err(|error| Fault::from_image(&error)))?;
         to_rgb(color, raw, background, rgb)
     }
