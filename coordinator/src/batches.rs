@@ -20,7 +20,7 @@ pub enum Policy {
 /// The settings that shape a static epoch's batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batching {
-    /// Places of a batch; at least 1.
+    /// Places of a batch; 0 counts as 1.
     pub batch_size: u64,
     /// For the last batch.
     pub policy: Policy,
@@ -82,6 +82,10 @@ pub const fn last_batch(policy: Policy, batch_size: u64, own: u64) -> LastBatch 
 }
 
 impl Batching {
+    fn size(&self) -> u64 {
+        self.batch_size.max(1)
+    }
+
     /// The batches of an epoch of a static plan.
     pub fn epoch(&self, plan: &Plan, epoch: u64) -> EpochBatches {
         let order = plan.epoch(epoch);
@@ -90,11 +94,11 @@ impl Batching {
         let batches = match self.policy {
             _ if order.is_empty() => 0,
             // DALI drops until every shard has as many batches as the smallest.
-            Policy::Drop => records / shards / self.batch_size,
-            _ if self.pad_last_batch => records.div_ceil(shards).div_ceil(self.batch_size),
-            Policy::Fill | Policy::Partial => order.len().div_ceil(self.batch_size),
+            Policy::Drop => records / shards / self.size(),
+            _ if self.pad_last_batch => records.div_ceil(shards).div_ceil(self.size()),
+            Policy::Fill | Policy::Partial => order.len().div_ceil(self.size()),
         };
-        let delivered = order.len().min(batches.saturating_mul(self.batch_size));
+        let delivered = order.len().min(batches.saturating_mul(self.size()));
         EpochBatches { batches, delivered, batching: *self, order, sticks: shard.stick_to_shard }
     }
 
@@ -102,7 +106,7 @@ impl Batching {
     pub fn batches_per_epoch(&self, plan: &Plan, epoch: u64) -> u64 {
         match plan.spec().shard {
             Some(_) => self.epoch(plan, epoch).batches,
-            None => plan.spec().records.div_ceil(self.batch_size),
+            None => plan.spec().records.div_ceil(self.size()),
         }
     }
 }
@@ -110,7 +114,7 @@ impl Batching {
 impl EpochBatches {
     /// Batch `index`, counted from the epoch's start; below `batches`.
     pub fn batch(&self, index: u64) -> StaticBatch {
-        let size = self.batching.batch_size;
+        let size = self.batching.size();
         let start = index.saturating_mul(size).min(self.order.len());
         let valid = size.min(self.order.len() - start);
         let shown = if self.batching.policy == Policy::Partial { valid } else { size };
@@ -123,7 +127,7 @@ impl EpochBatches {
     /// With `pad_last_batch` the epoch's last record is repeated. Without, the batch goes on with the records that
     /// follow in the epoch's order: wrapping at the dataset's end, or inside the shard when it sticks to it.
     pub fn record(&self, index: u64, place: u64) -> u64 {
-        let position = index.saturating_mul(self.batching.batch_size).saturating_add(place);
+        let position = index.saturating_mul(self.batching.size()).saturating_add(place);
         let own = self.order.len();
         if position < own {
             self.order.record(position)

@@ -121,7 +121,6 @@ impl Ledger {
         self.next_lease += 1;
         let held = Held { lease, deaths_alone, open: Spans::of(range) };
         self.workers.entry(worker.to_owned()).or_default().leases.insert(lease.id, held);
-        self.dirty.workers.insert(worker.to_owned());
         self.touch();
         lease
     }

@@ -167,7 +167,6 @@ impl Ledger {
         if held.open.is_empty() {
             holder.leases.remove(&lease);
         }
-        self.dirty.workers.insert(worker.to_owned());
         self.touch();
         Ok(Taken { grant, lease_start: inner.start, returned: false })
     }

@@ -120,7 +120,8 @@ impl Ledger {
     /// Applies a command unless its reply is stored, in which case that is given again.
     ///
     /// `act` must not change anything when it gives an error. The reply to a command that changed nothing is not
-    /// stored: to ask again is as good, and a worker that waits costs no commit.
+    /// stored: to ask again is as good, and a worker that waits costs no commit. With the reply goes the worker's
+    /// document, so that `act` need not note changes of the caller's own leases.
     pub(super) fn once<R: Message + Default>(
         &mut self,
         caller: Option<&Caller>,
