@@ -16,7 +16,9 @@ pub(crate) struct Inbox {
     /// Text of EVICT: this consumer gets nothing more.
     evicted: Option<String>,
     held: Option<Held>,
-    answer: Option<(u64, Vec<u8>)>,
+    /// The call that is waited for.
+    call: Option<u64>,
+    answer: Option<Vec<u8>>,
     /// The epoch that the caller stands in.
     epoch: u64,
     /// The caller has asked for a batch of `epoch` and not been told its end.
@@ -48,7 +50,16 @@ pub(crate) enum Head {
 impl Inbox {
     /// Of a trainer that attached while the stream stood in this epoch.
     pub(crate) fn new(epoch: u64) -> Self {
-        Self { events: VecDeque::new(), failure: None, evicted: None, held: None, answer: None, epoch, joined: false }
+        Self {
+            events: VecDeque::new(),
+            failure: None,
+            evicted: None,
+            held: None,
+            call: None,
+            answer: None,
+            epoch,
+            joined: false,
+        }
     }
 
     pub(crate) fn offer(&mut self, offer: Offer) {
@@ -76,8 +87,20 @@ impl Inbox {
         self.held = Some(held);
     }
 
-    pub(crate) fn answer(&mut self, id: u64, body: Vec<u8>) {
-        self.answer = Some((id, body));
+    /// A call goes out: answers to earlier ones, which nobody waits for any more, are to be forgotten.
+    pub(crate) fn expect_answer(&mut self, call: u64) {
+        self.call = Some(call);
+        self.answer = None;
+    }
+
+    /// Whether this is the answer that is waited for.
+    pub(crate) fn answer(&mut self, call: u64, body: Vec<u8>) -> bool {
+        let expected = self.call == Some(call);
+        if expected {
+            self.call = None;
+            self.answer = Some(body);
+        }
+        expected
     }
 
     /// Everything offered so far may be handed out until this moment.
@@ -102,9 +125,9 @@ impl Inbox {
         self.held.take()
     }
 
-    /// The answer to this call, once. An answer to another call, which nobody waits for any more, is forgotten.
-    pub(crate) fn take_answer(&mut self, call: u64) -> Option<Vec<u8>> {
-        self.answer.take().filter(|(id, _)| *id == call).map(|(_, body)| body)
+    /// The answer that was waited for, once.
+    pub(crate) fn take_answer(&mut self) -> Option<Vec<u8>> {
+        self.answer.take()
     }
 
     /// Joins the stream's epoch unless the caller is in the middle of one: ends that came while nobody asked are of
@@ -183,7 +206,7 @@ impl Inbox {
         self.events.retain(|event| matches!(event, Event::EpochEnd(_)));
         self.failure = None;
         self.held = None;
-        self.answer = None;
+        self.call = None;
         let told = self.events.iter().fold(self.epoch, |told, event| match event {
             Event::EpochEnd(ended) => told.max(ended + 1),
             Event::Offer(_) | Event::Done => told,
@@ -290,9 +313,11 @@ mod tests {
     #[test]
     fn answers_to_calls_that_were_given_up_are_forgotten() {
         let mut inbox = Inbox::new(0);
-        inbox.answer(1, b"late".to_vec());
-        assert_eq!(inbox.take_answer(2), None);
-        inbox.answer(2, b"right".to_vec());
-        assert_eq!(inbox.take_answer(2), Some(b"right".to_vec()));
+        inbox.expect_answer(1);
+        inbox.expect_answer(2);
+        assert!(!inbox.answer(1, b"late".to_vec()));
+        assert_eq!(inbox.take_answer(), None);
+        assert!(inbox.answer(2, b"right".to_vec()));
+        assert_eq!(inbox.take_answer(), Some(b"right".to_vec()));
     }
 }

@@ -196,10 +196,11 @@ impl Session {
                     Message::Done(_) => self.inbox.done(),
                     Message::Failed(code, text) => self.inbox.fail(code, text.to_owned()),
                     Message::Evict(_, text) => self.inbox.evict(text.to_owned()),
-                    // What stands behind an answer is read by the next look: the caller has to act on it first.
                     Message::Answer(id, body) => {
-                        self.inbox.answer(id, link::body(body)?);
-                        return Ok(None);
+                        // What stands behind the answer is left for the next look: the caller acts on it first.
+                        if self.inbox.answer(id, link::body(body)?) {
+                            return Ok(None);
+                        }
                     }
                     Message::Held(held) => self.inbox.hold_up(held),
                     Message::Ring { ring, fd } => add_ring(&mut self.rings, &self.link, ring, fd)?,

@@ -136,12 +136,12 @@ impl Session {
         let body = v1::CallRequest { call: Some(request) }.encode_to_vec();
         let patience = &mut Patience::new(watch, Some(TIMEOUT));
         loop {
-            let id = self.ask(&body, patience)?;
+            self.ask(&body, patience)?;
             let cause = loop {
                 if let Some(cause) = self.read()? {
                     break cause;
                 }
-                if let Some(answer) = self.inbox.take_answer(id) {
+                if let Some(answer) = self.inbox.take_answer() {
                     return reply(&answer);
                 }
                 let slice = patience.slice()?;
@@ -155,18 +155,19 @@ impl Session {
     }
 
     /// Sends a call behind every receipt that had to wait.
-    fn ask(&mut self, body: &[u8], patience: &mut Patience<'_>) -> Result<u64, CallError> {
+    fn ask(&mut self, body: &[u8], patience: &mut Patience<'_>) -> Result<(), CallError> {
         self.calls += 1;
         let inline = body.len() <= PACKET_LEN - size_of::<Call>();
         let (tail, fds): (&[u8], Vec<OwnedFd>) =
             if inline { (body, Vec::new()) } else { (&[], vec![Bulk::write(body).map_err(Broken::from)?.into_fd()]) };
         let len = u32::try_from(tail.len()).expect("it fits into a packet");
         let head = Call { kind: Kind::Call as u32, len, id: self.calls };
+        self.inbox.expect_answer(self.calls);
         while !self.hands.flush() {
             link::pause_for_room(&self.link.socket, patience)?;
         }
         link::send(&self.link.socket, &packet(&head, tail), &fds, patience)?;
-        Ok(self.calls)
+        Ok(())
     }
 }
 

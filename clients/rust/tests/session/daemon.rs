@@ -4,6 +4,9 @@
 //! A lease is one batch: its id says epoch and first record, so that a later incarnation understands the hand-in of
 //! an earlier one without a ledger on disk.
 
+mod attach;
+mod calls;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -13,12 +16,10 @@ use std::thread::JoinHandle;
 
 use forebay_proto::{RecordSum, v1};
 use forebay_ring::{
-    Action, Attach, Batch, Body, Bulk, Call, Claim, ConsumerId, Dtype, Exchange, Geometry, HandIn, Kind, Layout,
-    Listener, Message, Number, Offer, PACKET_LEN, PROTOCOL, Receipt, Received, Region, Sent, Shape, SlotId, Socket,
-    Welcome, packet, text,
+    Action, Batch, Claim, ConsumerId, Dtype, Exchange, Geometry, HandIn, Kind, Layout, Listener, Message, Number,
+    Offer, PACKET_LEN, Receipt, Received, Region, Sent, Shape, SlotId, Socket, packet,
 };
 use parking_lot::Mutex;
-use prost::Message as _;
 
 /// What the daemon serves.
 #[derive(Clone, Debug)]
@@ -93,6 +94,10 @@ impl Plan {
         (0..self.records).step_by(self.batch as usize)
     }
 
+    fn todo(&self) -> BTreeSet<(u64, u64)> {
+        (0..self.epochs).flat_map(|epoch| self.firsts().map(move |first| (epoch, first))).collect()
+    }
+
     fn span(&self, first: u64) -> std::ops::Range<u64> {
         first..(first + u64::from(self.batch)).min(self.records)
     }
@@ -160,7 +165,7 @@ impl Server {
             region.populate(slot).unwrap();
             exchange.populated(SlotId { ring: 0, slot });
         }
-        let todo = (0..plan.epochs).flat_map(|epoch| plan.firsts().map(move |first| (epoch, first))).collect();
+        let todo = plan.todo();
         Self {
             plan,
             incarnation,
@@ -242,113 +247,6 @@ impl Server {
             Message::Bye => self.log.lock().byes += 1,
             Message::Call(call, body) => self.call(place, call, &body),
             other => panic!("{other:?}"),
-        }
-        self.act();
-    }
-
-    fn attach(&mut self, place: usize, head: &Attach, settings: Option<OwnedFd>, resume: Option<OwnedFd>) {
-        let id = self.trainers[place].id;
-        if let Some((code, reason)) = self.plan.refuse {
-            send(&self.trainers[place].socket, &text(Kind::Refused, code, reason), &[]);
-            self.trainers.swap_remove(place);
-            return;
-        }
-        if let Some(settings) = settings {
-            self.log.lock().settings.push(Bulk::accept(settings).unwrap().read(1 << 20).unwrap());
-        }
-        let granted = self.exchange.attach(id, head.credits).unwrap();
-        if let Some(resume) = resume {
-            let bytes = Bulk::accept(resume).unwrap().read(1 << 20).unwrap();
-            let list: Vec<HandIn> = bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect();
-            for item in &list {
-                let first = item.lease & 0xffff_ffff;
-                self.todo.remove(&(item.epoch, first));
-                if item.held == 1 {
-                    self.adopted.insert(item.seq, (item.epoch, first));
-                    self.exchange.adopt(id, Batch { seq: item.seq, epoch: item.epoch });
-                } else {
-                    self.finish(item.epoch, first);
-                }
-            }
-            self.log.lock().resumed = list;
-        }
-        let mut log = self.log.lock();
-        log.attached += 1;
-        drop(log);
-        self.trainers[place].attached = true;
-        let info = v1::StreamInfo {
-            stream: "train".to_owned(),
-            records: self.plan.records,
-            batch_size: u64::from(self.plan.batch),
-            batches_per_epoch: self.plan.firsts().count() as u64,
-            epochs: self.plan.epochs,
-            epoch: self.exchange.open(),
-            ..Default::default()
-        };
-        let info = Bulk::write(&info.encode_to_vec()).unwrap();
-        let welcome = Welcome {
-            kind: Kind::Welcome as u32,
-            protocol: PROTOCOL,
-            incarnation: self.incarnation,
-            consumer: id.0,
-            credits: granted,
-            ring: 0,
-        };
-        let fds = [self.region.share().unwrap(), info.into_fd()];
-        send(&self.trainers[place].socket, &packet(&welcome, &[]), &fds);
-        if self.exchange.open() == self.plan.epochs {
-            self.tell_done();
-        }
-    }
-
-    fn call(&mut self, place: usize, id: u64, body: &Body<'_>) {
-        let Body::Inline(bytes) = body else { panic!("calls of these tests are short") };
-        let call = v1::CallRequest::decode(*bytes).unwrap().call.unwrap();
-        let mut bulk = false;
-        let reply = match call {
-            v1::call_request::Call::State(call) => {
-                self.log.lock().state_calls.push(call);
-                let spec = Some(v1::LedgerSpec { records: self.plan.records, ..Default::default() });
-                v1::call_reply::Reply::State(v1::Snapshot { spec, epoch: self.exchange.open(), ..Default::default() })
-            }
-            v1::call_request::Call::Restore(_) => {
-                self.void_all();
-                self.done.clear();
-                self.todo = (0..self.plan.epochs)
-                    .flat_map(|epoch| self.plan.firsts().map(move |first| (epoch, first)))
-                    .collect();
-                v1::call_reply::Reply::Done(v1::Done {})
-            }
-            v1::call_request::Call::Path(call) if call.record >= self.plan.records => {
-                let message = format!("the dataset has no record {}", call.record);
-                v1::call_reply::Reply::Failure(v1::Failure { message })
-            }
-            v1::call_request::Call::Path(call) => {
-                bulk = call.record == 1;
-                v1::call_reply::Reply::Path(format!("/data/{}.jpg", call.record).into_bytes())
-            }
-            v1::call_request::Call::Reset(_) => {
-                let epoch = self.exchange.open();
-                self.void_all();
-                for first in self.plan.firsts() {
-                    self.todo.remove(&(epoch, first));
-                }
-                self.end_epoch(epoch);
-                v1::call_reply::Reply::Done(v1::Done {})
-            }
-            other => panic!("{other:?}"),
-        };
-        self.act();
-        let bytes = v1::CallReply { reply: Some(reply) }.encode_to_vec();
-        let (tail, fds): (&[u8], _) =
-            if bulk { (&[], vec![Bulk::write(&bytes).unwrap().into_fd()]) } else { (&bytes, Vec::new()) };
-        let head = Call { kind: Kind::Answer as u32, len: u32::try_from(tail.len()).unwrap(), id };
-        send(&self.trainers[place].socket, &packet(&head, tail), &fds);
-    }
-
-    fn void_all(&mut self) {
-        for seq in self.published.keys().copied().collect::<Vec<_>>() {
-            self.exchange.void(seq);
         }
         self.act();
     }

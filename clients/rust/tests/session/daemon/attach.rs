@@ -1,0 +1,66 @@
+//! The scripted daemon's door: it refuses, or takes what a trainer hands in and welcomes it.
+
+use std::os::fd::OwnedFd;
+
+use forebay_proto::v1;
+use forebay_ring::{Attach, Batch, Bulk, HandIn, Kind, PROTOCOL, Welcome, packet, text};
+use prost::Message as _;
+
+use super::{Server, send};
+
+impl Server {
+    pub(super) fn attach(&mut self, place: usize, head: &Attach, settings: Option<OwnedFd>, resume: Option<OwnedFd>) {
+        let id = self.trainers[place].id;
+        if let Some((code, reason)) = self.plan.refuse {
+            send(&self.trainers[place].socket, &text(Kind::Refused, code, reason), &[]);
+            self.trainers.swap_remove(place);
+            return;
+        }
+        if let Some(settings) = settings {
+            self.log.lock().settings.push(Bulk::accept(settings).unwrap().read(1 << 20).unwrap());
+        }
+        let granted = self.exchange.attach(id, head.credits).unwrap();
+        if let Some(resume) = resume {
+            let bytes = Bulk::accept(resume).unwrap().read(1 << 20).unwrap();
+            let list: Vec<HandIn> = bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect();
+            for item in &list {
+                let first = item.lease & 0xffff_ffff;
+                self.todo.remove(&(item.epoch, first));
+                if item.held == 1 {
+                    self.adopted.insert(item.seq, (item.epoch, first));
+                    self.exchange.adopt(id, Batch { seq: item.seq, epoch: item.epoch });
+                } else {
+                    self.finish(item.epoch, first);
+                }
+            }
+            self.log.lock().resumed = list;
+        }
+        let mut log = self.log.lock();
+        log.attached += 1;
+        drop(log);
+        self.trainers[place].attached = true;
+        let info = v1::StreamInfo {
+            stream: "train".to_owned(),
+            records: self.plan.records,
+            batch_size: u64::from(self.plan.batch),
+            batches_per_epoch: self.plan.firsts().count() as u64,
+            epochs: self.plan.epochs,
+            epoch: self.exchange.open(),
+            ..Default::default()
+        };
+        let info = Bulk::write(&info.encode_to_vec()).unwrap();
+        let welcome = Welcome {
+            kind: Kind::Welcome as u32,
+            protocol: PROTOCOL,
+            incarnation: self.incarnation,
+            consumer: id.0,
+            credits: granted,
+            ring: 0,
+        };
+        let fds = [self.region.share().unwrap(), info.into_fd()];
+        send(&self.trainers[place].socket, &packet(&welcome, &[]), &fds);
+        if self.exchange.open() == self.plan.epochs {
+            self.tell_done();
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The scripted daemon's answers to calls.
+
+use forebay_proto::v1;
+use forebay_ring::{Body, Bulk, Call, Kind, packet};
+use prost::Message as _;
+
+use super::{Server, send};
+
+impl Server {
+    pub(super) fn call(&mut self, place: usize, id: u64, body: &Body<'_>) {
+        let Body::Inline(bytes) = body else { panic!("calls of these tests are short") };
+        let call = v1::CallRequest::decode(*bytes).unwrap().call.unwrap();
+        let mut bulk = false;
+        let reply = match call {
+            v1::call_request::Call::State(call) => {
+                self.log.lock().state_calls.push(call);
+                let spec = Some(v1::LedgerSpec { records: self.plan.records, ..Default::default() });
+                v1::call_reply::Reply::State(v1::Snapshot { spec, epoch: self.exchange.open(), ..Default::default() })
+            }
+            v1::call_request::Call::Restore(_) => {
+                self.void_all();
+                self.done.clear();
+                self.todo = self.plan.todo();
+                v1::call_reply::Reply::Done(v1::Done {})
+            }
+            v1::call_request::Call::Path(call) if call.record >= self.plan.records => {
+                let message = format!("the dataset has no record {}", call.record);
+                v1::call_reply::Reply::Failure(v1::Failure { message })
+            }
+            v1::call_request::Call::Path(call) => {
+                bulk = call.record == 1;
+                v1::call_reply::Reply::Path(format!("/data/{}.jpg", call.record).into_bytes())
+            }
+            v1::call_request::Call::Reset(_) => {
+                let epoch = self.exchange.open();
+                self.void_all();
+                for first in self.plan.firsts() {
+                    self.todo.remove(&(epoch, first));
+                }
+                self.end_epoch(epoch);
+                v1::call_reply::Reply::Done(v1::Done {})
+            }
+            other => panic!("{other:?}"),
+        };
+        self.act();
+        let bytes = v1::CallReply { reply: Some(reply) }.encode_to_vec();
+        let (tail, fds): (&[u8], _) =
+            if bulk { (&[], vec![Bulk::write(&bytes).unwrap().into_fd()]) } else { (&bytes, Vec::new()) };
+        let head = Call { kind: Kind::Answer as u32, len: u32::try_from(tail.len()).unwrap(), id };
+        send(&self.trainers[place].socket, &packet(&head, tail), &fds);
+    }
+
+    fn void_all(&mut self) {
+        for seq in self.published.keys().copied().collect::<Vec<_>>() {
+            self.exchange.void(seq);
+        }
+        self.act();
+    }
+}
