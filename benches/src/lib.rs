@@ -1,1 +1,1 @@
-//! forebay-benches
+//! Benchmarks of Forebay, and in `tests/` what holds for the workspace as a whole.

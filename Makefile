@@ -1,0 +1,48 @@
+# What to type. Everything that these do stands in scripts/, and CI calls `make test` alone.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo test lint test-rust test-python test-readme test-torch docs clean
+
+# PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
+export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
+export PYO3_BUILD_EXTENSION_MODULE := 1
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+
+deps: ## Install what the build needs, or name it where that may not be
+	@scripts/deps.sh
+
+build: deps ## Build in release and install the wheel into .venv
+	cargo build --release --locked -p forebay
+	scripts/wheel.sh release target/release/forebay
+
+demo: build ## Train on generated pictures, with a summary and demo-preview.png
+	@.venv/bin/python scripts/demo.py
+
+test: deps ## Run everything: lints, all tests, documents, README
+	@.venv/bin/python scripts/test.py
+
+lint: deps ## Formatting, clippy, rustdoc, ruff
+	@.venv/bin/python scripts/test.py format clippy rustdoc ruff
+
+test-rust: deps ## Rust: unit, integration and doc tests
+	@.venv/bin/python scripts/test.py rust
+
+test-python: deps ## Python: the package against a freshly built wheel
+	@.venv/bin/python scripts/test.py wheel pytest
+
+test-readme: deps ## The README's blocks, and the documents that are made from code
+	@.venv/bin/python scripts/test.py wheel documents systemd readme
+
+test-torch: deps ## PyTorch: installs it into .venv, which is large, and runs its tests
+	.venv/bin/python -m pip install -q --disable-pip-version-check torch
+	@.venv/bin/python scripts/test.py wheel torch
+
+docs: deps ## Write anew what is made from code: docs/configuration.md
+	cargo build --locked -p forebay
+	.venv/bin/python scripts/configuration.py --write
+
+clean: ## Remove what make made, but for installed packages
+	rm -rf target .venv .demo demo-preview.png clients/python/python/forebay/bin

@@ -1,0 +1,63 @@
+//! The house rules that a program can see: every file says what it is for, and files are small.
+#![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files that `cargo` or `protoc` made.
+const GENERATED: &str = "proto/src/gen";
+const FOLDERS: [&str; 8] =
+    ["proto", "ring", "coordinator", "pixels", "daemon", "clients/rust", "clients/python", "benches"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Every Rust file of the workspace, with its path below the root.
+fn files() -> Vec<(String, String)> {
+    let root = root();
+    let mut files = Vec::new();
+    let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") && !name.starts_with(GENERATED) {
+                files.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(files.len() > 50, "the files were not found");
+    files
+}
+
+#[test]
+fn every_file_opens_by_saying_what_it_is_for() {
+    let silent: Vec<_> =
+        files().into_iter().filter(|(_, text)| !text.starts_with("//! ")).map(|(name, _)| name).collect();
+    assert!(silent.is_empty(), "these open without a word: {silent:?}");
+}
+
+#[test]
+fn the_middle_file_is_under_200_lines_and_none_above_700() {
+    let mut lengths: Vec<_> = files().iter().map(|(name, text)| (text.lines().count(), name.clone())).collect();
+    lengths.sort();
+    let (middle, _) = lengths[lengths.len() / 2];
+    let (longest, name) = lengths.last().unwrap();
+    println!("{} files: the middle one has {middle} lines, the longest {longest} ({name})", lengths.len());
+    assert!(middle < 200, "the middle file has {middle} lines");
+    assert!(*longest <= 700, "{name} has {longest} lines: split it");
+}
+
+#[test]
+fn no_module_is_a_mod_rs_or_a_drawer_for_anything() {
+    let banned = ["mod.rs", "utils.rs", "util.rs", "helpers.rs", "common.rs", "manager.rs"];
+    let drawers: Vec<_> = files()
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| banned.iter().any(|end| name.rsplit('/').next() == Some(end)))
+        .collect();
+    assert!(drawers.is_empty(), "name these after what they hold: {drawers:?}");
+}

@@ -1,0 +1,79 @@
+//! Who may import whom: a crate imports only crates of a lower rank, and each foreign library stays behind its fence.
+#![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// ARCHITECTURE.md has the same table.
+const RANKS: [(&str, u32); 8] = [
+    ("forebay-proto", 0),
+    ("forebay-ring", 0),
+    ("forebay-coordinator", 1),
+    ("forebay-pixels", 1),
+    ("forebay-client", 1),
+    ("forebay-python", 2),
+    ("forebay", 3),
+    ("forebay-benches", 4),
+];
+
+/// Libraries that only these crates may name, in what they build.
+const FENCES: [(&str, &[&str]); 7] = [
+    ("redb", &["forebay-coordinator"]),
+    ("pyo3", &["forebay-python"]),
+    ("turbojpeg-sys", &["forebay-pixels"]),
+    ("fast_image_resize", &["forebay-pixels"]),
+    ("libc", &["forebay-ring"]),
+    ("tonic", &["forebay-proto", "forebay-coordinator", "forebay"]),
+    ("tokio", &["forebay-coordinator", "forebay", "forebay-benches"]),
+];
+
+/// A crate and what it depends on, tests aside.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let built = |dependency: &&Value| dependency["kind"] != "dev";
+    let name = |value: &Value| value["name"].as_str().unwrap().to_owned();
+    packages
+        .map(|package| {
+            (name(package), package["dependencies"].as_array().unwrap().iter().filter(built).map(name).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn a_crate_imports_only_crates_of_a_lower_rank() {
+    let ranks = BTreeMap::from(RANKS);
+    let mut wrong = Vec::new();
+    for (package, imports) in dependencies() {
+        let Some(rank) = ranks.get(package.as_str()) else {
+            wrong.push(format!("{package} has no rank: give it one here and in ARCHITECTURE.md"));
+            continue;
+        };
+        let ours = imports.iter().filter_map(|import| Some((import, ranks.get(import.as_str())?)));
+        let upward = ours.filter(|(_, imported)| *imported >= rank);
+        wrong.extend(upward.map(|(import, imported)| format!("{package} ({rank}) imports {import} ({imported})")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_foreign_library_is_named_only_behind_its_fence() {
+    let mut wrong = Vec::new();
+    for (package, imports) in dependencies() {
+        let outside = FENCES.iter().filter(|(library, within)| {
+            imports.iter().any(|import| import == library) && !within.contains(&package.as_str())
+        });
+        wrong
+            .extend(outside.map(|(library, within)| format!("{package} names {library}, which belongs to {within:?}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,214 @@
+"""Runs every check and test, or those that are named, and ends with one line that adds them up.
+
+A check (formatting, a lint, a document) counts as one test. A Rust test that prints a line `skipped: REASON` counts as
+skipped. A failure does not keep the rest from running; the exit status tells.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv" / "bin"
+BINARY = ROOT / "target" / "debug" / "forebay"
+
+
+class Tally(NamedTuple):
+    """Tests by how they ended."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: tuple[int, ...]) -> Tally:
+        return Tally(*(a + b for a, b in zip(self, other)))
+
+
+def lines_of(*command: str | Path, **extra: str) -> Iterator[str]:
+    """Runs a command at the root, line by line; the last item is its exit status. `extra` joins the environment."""
+    environment = {**os.environ, **extra}
+    with subprocess.Popen(
+        [str(word) for word in command],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        yield from process.stdout
+        yield f"exit {process.wait()}"
+
+
+def check(*command: str | Path, **extra: str) -> Tally:
+    """A command that passes or fails as a whole."""
+    for line in lines_of(*command, **extra):
+        if line == "exit 0":
+            return Tally(passed=1)
+        if line.startswith("exit "):
+            return Tally(failed=1)
+        print(line, end="", flush=True)
+    raise AssertionError("a command's last line is its status")
+
+
+def counted(command: tuple[str | Path, ...], read: Callable[[str], Tally], **extra: str) -> Tally:
+    """A command that counts its tests itself. One that fails without a failed test did not get as far as a test."""
+    tally = Tally()
+    for line in lines_of(*command, **extra):
+        if line.startswith("exit "):
+            broken = line != "exit 0" and tally.failed == 0
+            return tally + Tally(failed=int(broken))
+        tally += read(line)
+    return tally
+
+
+class CargoOutput:
+    """Reads what `cargo test -- --show-output` prints: hides what is well, shows what tests have to say."""
+
+    RESULT = re.compile(r"test result: .* (\d+) passed; (\d+) failed; (\d+) ignored")
+    DULL = re.compile(r"(test .* ok|successes:|running \d+ tests?|    [\w:]+|)$")
+
+    def __init__(self) -> None:
+        self.skips: set[str] = set()
+        self.section = ""
+
+    def read(self, line: str) -> Tally:
+        """Takes one line."""
+        line = line.rstrip("\n")
+        if section := re.match(r"---- (.+) stdout ----$", line):
+            self.section = section[1]
+            return Tally()
+        if result := self.RESULT.match(line):
+            passed, failed, ignored = map(int, result.groups())
+            skipped = len(self.skips)
+            self.skips.clear()
+            print(f"    {passed - skipped} passed, {failed} failed, {ignored + skipped} skipped", flush=True)
+            return Tally(passed - skipped, failed, ignored + skipped)
+        if line.startswith("skipped: "):
+            self.skips.add(self.section)
+        if not self.DULL.match(line):
+            print(line, flush=True)
+        return Tally()
+
+
+def rust() -> Tally:
+    """Unit, integration and doc tests, the ranks among them."""
+    command = ("cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output")
+    return counted(command, CargoOutput().read, FOREBAY_PYTHON=str(VENV / "python"))
+
+
+def wheel() -> Tally:
+    """The wheel around the binary that the Rust tests were run with."""
+    built = check("cargo", "test", "-q", "--workspace", "--locked", "--no-run")
+    return check("scripts/wheel.sh", "dev", BINARY) if built.passed else built
+
+
+def pytest_tally(line: str) -> Tally:
+    """Reads pytest's last line, such as `2 failed, 31 passed, 1 skipped in 5.02s`."""
+    print(line, end="", flush=True)
+    if not re.search(r"\d+ \w+.* in [\d.]+s", line):
+        return Tally()
+    found = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", line)}
+    failed = sum(found.get(word, 0) for word in ("failed", "error", "errors"))
+    return Tally(found.get("passed", 0) + found.get("xfailed", 0), failed, found.get("skipped", 0))
+
+
+def pytest(*arguments: str) -> Tally:
+    """The Python package's tests, against the wheel in .venv."""
+    command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *arguments)
+    return counted((*command, "clients/python/tests"), pytest_tally, PATH=with_venv())
+
+
+def torch() -> Tally:
+    """Those that need PyTorch."""
+    return pytest("-k", "torch")
+
+
+def ruff() -> Tally:
+    """Python's lints and formatting."""
+    folders = ("clients/python", "scripts", "examples", "pixels/tests")
+    config = ("--config", "clients/python/pyproject.toml")
+    lint = check(VENV / "ruff", "check", "--no-cache", "-q", *config, *folders)
+    return lint + check(VENV / "ruff", "format", "--no-cache", "-q", "--check", *config, *folders)
+
+
+def documents() -> Tally:
+    """Documents that are made from code are current."""
+    return check(VENV / "python", "scripts/configuration.py")
+
+
+def systemd() -> Tally:
+    """systemd's own opinion of the units."""
+    command = ("scripts/units.sh",)
+
+    def read(line: str) -> Tally:
+        print(line, end="", flush=True)
+        return Tally(passed=line.startswith("passed: "), skipped=line.startswith("skipped: "))
+
+    return counted(command, read)
+
+
+def readme() -> Tally:
+    """The README's blocks, each of which is a test."""
+
+    def read(line: str) -> Tally:
+        print(line, end="", flush=True)
+        return Tally(*(int(line.startswith(word)) for word in ("passed: ", "failed: ", "skipped: ")))
+
+    return counted((VENV / "python", "scripts/readme.py"), read, PATH=with_venv())
+
+
+def with_venv() -> str:
+    """PATH with .venv first, where the wheel's `forebay` is."""
+    return f"{VENV}:{os.environ['PATH']}"
+
+
+STAGES: dict[str, Callable[[], Tally]] = {
+    "format": lambda: check("cargo", "fmt", "--all", "--check"),
+    "clippy": lambda: check(
+        "cargo", "clippy", "-q", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"
+    ),
+    "rust": rust,
+    "rustdoc": lambda: check(
+        "cargo", "doc", "-q", "--workspace", "--no-deps", "--locked", RUSTDOCFLAGS="-D warnings"
+    ),
+    "wheel": wheel,
+    "ruff": ruff,
+    "pytest": pytest,
+    "documents": documents,
+    "systemd": systemd,
+    "readme": readme,
+}
+# Not in the whole: PyTorch is large.
+ASKED_FOR = {"torch": torch}
+
+
+def main(names: list[str]) -> int:
+    """Runs the stages and prints the table."""
+    known = {**STAGES, **ASKED_FOR}
+    if unknown := [name for name in names if name not in known]:
+        sys.exit(f"test.py: there is no {', '.join(unknown)}; there are {', '.join(known)}")
+    rows = []
+    for name in names or STAGES:
+        print(f"== {name}", flush=True)
+        began = time.monotonic()
+        tally = known[name]()
+        rows.append((name, tally, time.monotonic() - began))
+    print(f"\n{'':12}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
+    for name, tally, seconds in rows:
+        print(f"{name:12}{tally.passed:8}{tally.failed:8}{tally.skipped:8}{seconds:9.0f}")
+    total = sum((tally for _, tally, _ in rows), Tally())
+    print(f"\ntests: {total.passed} passed, {total.failed} failed, {total.skipped} skipped")
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

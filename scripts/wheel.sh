@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Makes the Python package's wheel around a built forebay binary and installs it into .venv.
+# Usage: wheel.sh PROFILE BINARY      (PROFILE is a cargo profile: dev or release)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+profile=$1 binary=$2
+out=target/wheels/$profile
+
+mkdir -p clients/python/python/forebay/bin "$out"
+# Debug information would make the wheel ten times as large.
+strip -o clients/python/python/forebay/bin/forebay "$binary"
+rm -f "$out"/*.whl
+# "linux": for this machine; no check against older C libraries.
+.venv/bin/maturin build -q --locked --profile "$profile" --compatibility linux \
+  --interpreter .venv/bin/python -m clients/python/Cargo.toml --out "$out"
+.venv/bin/python -m pip install -q --disable-pip-version-check --no-input --no-deps --force-reinstall "$out"/*.whl
