@@ -134,10 +134,8 @@ def torch() -> Tally:
 
 def ruff() -> Tally:
     """Python's lints and formatting."""
-    folders = ("clients/python", "scripts", "examples", "pixels/tests")
-    config = ("--config", "clients/python/pyproject.toml")
-    lint = check(VENV / "ruff", "check", "--no-cache", "-q", *config, *folders)
-    return lint + check(VENV / "ruff", "format", "--no-cache", "-q", "--check", *config, *folders)
+    lint = check(VENV / "ruff", "check", "--no-cache", "-q")
+    return lint + check(VENV / "ruff", "format", "--no-cache", "-q", "--check")
 
 
 def documents() -> Tally:
@@ -146,7 +144,7 @@ def documents() -> Tally:
 
 
 def systemd() -> Tally:
-    """systemd's own opinion of the units."""
+    """What systemd itself says of the units."""
     command = ("scripts/units.sh",)
 
     def read(line: str) -> Tally:
@@ -177,9 +175,7 @@ STAGES: dict[str, Callable[[], Tally]] = {
         "cargo", "clippy", "-q", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"
     ),
     "rust": rust,
-    "rustdoc": lambda: check(
-        "cargo", "doc", "-q", "--workspace", "--no-deps", "--locked", RUSTDOCFLAGS="-D warnings"
-    ),
+    "rustdoc": lambda: check("cargo", "doc", "-q", "--workspace", "--no-deps", "--locked", RUSTDOCFLAGS="-D warnings"),
     "wheel": wheel,
     "ruff": ruff,
     "pytest": pytest,

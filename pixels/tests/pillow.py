@@ -1,7 +1,8 @@
 """Pillow's pixels, for tests/pillow.rs to compare with.
 
-pillow.py TASK LIST OUT: LIST names one picture per line. OUT gets, per picture, width and height (little-endian, 4 bytes
-each; zeros where Pillow fails) and packed RGB. TASK is `whole`, `eval`, or `FILTER HEIGHT WIDTH` joined by colons.
+pillow.py TASK LIST OUT: LIST names one picture per line. OUT gets, per picture, width and height (little-endian, 4
+bytes each; zeros where Pillow fails) and packed RGB. TASK is `whole`, `eval`, or `FILTER HEIGHT WIDTH` joined by
+colons.
 """
 
 import struct
@@ -13,7 +14,7 @@ Image.MAX_IMAGE_PIXELS = None
 
 
 def evaluation(picture):
-    """torchvision's Resize(256) and CenterCrop(224)."""
+    """Resize(256) and CenterCrop(224) of torchvision."""
     width, height = picture.size
     if width <= height:
         size = (256, int(256 * height / width))

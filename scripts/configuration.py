@@ -1,0 +1,40 @@
+"""Compares docs/configuration.md with what the code says, or writes it anew with --write."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "configuration.md"
+HEAD = """\
+# Configuration
+
+<!-- Made by `make docs` from `forebay config --example`; a test compares. Change the code, not this file. -->
+
+`forebay serve --config FILE` reads TOML. Unknown keys are refused, and every mistake is reported at once, with the
+key, what is wrong and what is allowed; `forebay config --check FILE` does only that. `forebay serve PATH` is the
+configuration below with one stream named `default`: PATH, shuffled, at 224 x 224.
+
+A `[streams.NAME]` table has the same keys as the arguments of `forebay.Loader`, and the same defaults.
+A Loader that attaches to `stream:NAME` may leave them out, and must agree with those that it gives.
+
+What follows is what `forebay config --example` prints.
+
+```toml
+"""
+
+
+def main() -> None:
+    """Compares or writes."""
+    command = [ROOT / "target" / "debug" / "forebay", "config", "--example"]
+    fresh = HEAD + subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout + "```\n"
+    if "--write" in sys.argv[1:]:
+        DOCUMENT.write_text(fresh)
+    elif not DOCUMENT.exists() or DOCUMENT.read_text() != fresh:
+        sys.exit(f"{DOCUMENT.relative_to(ROOT)} is not what the code says: run `make docs`")
+
+
+if __name__ == "__main__":
+    main()

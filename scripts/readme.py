@@ -1,0 +1,112 @@
+"""Runs the README's blocks, one after another, in a scratch folder.
+
+A block that is fenced as ```sh or ```python is run, unless its first line also says `no-run`; those are listed. What a
+block starts in the background goes on for the blocks that follow, and is ended with the last.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+LIMIT = 120
+RUN_BY = {"sh": ["bash", "-eu"], "python": [sys.executable]}
+
+
+class Block(NamedTuple):
+    """A fenced block: where it stands, its language, whether it is run, and its text."""
+
+    line: int
+    language: str
+    runs: bool
+    text: str
+
+    def __str__(self) -> str:
+        first = next((line for line in self.text.splitlines() if line and not line.startswith("#")), "")
+        return f"README.md:{self.line} {self.language}: {first}"
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Those that could be run."""
+    for fence in re.finditer(r"^```(\w+)([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        language, tags, body = fence.groups()
+        if language in RUN_BY:
+            yield Block(text.count("\n", 0, fence.start()) + 1, language, "no-run" not in tags.split(), body)
+
+
+def surroundings(scratch: Path) -> dict[str, str]:
+    """An environment in which sockets and ledgers are in the scratch folder too, root's among them."""
+    sockets, state = scratch / "run", scratch / "state"
+    for folder in (sockets, state):
+        folder.mkdir(mode=0o700)
+    return {
+        **os.environ,
+        "HOME": str(scratch),
+        "XDG_RUNTIME_DIR": str(sockets),
+        "RUNTIME_DIRECTORY": str(sockets / "forebay"),
+        "STATE_DIRECTORY": str(state),
+    }
+
+
+def run(block: Block, folder: Path, environment: dict[str, str], groups: list[int]) -> bool:
+    """Runs a block in a process group of its own, and shows what it said where it failed."""
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(
+            RUN_BY[block.language] + ["-c", block.text],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        groups.append(process.pid)
+        try:
+            status = process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            status = f"no end after {LIMIT} s"
+        if status != 0:
+            output.seek(0)
+            print(f"{output.read()}(status {status})")
+        return status == 0
+
+
+def main() -> int:
+    """Runs all, ends what they left running, and says how each went."""
+    failed = 0
+    groups: list[int] = []
+    with tempfile.TemporaryDirectory(prefix="forebay-readme-") as scratch:
+        folder = Path(scratch) / "work"
+        folder.mkdir()
+        environment = surroundings(Path(scratch))
+        try:
+            for block in blocks((ROOT / "README.md").read_text()):
+                if not block.runs:
+                    print(f"skipped: {block} (tagged no-run)", flush=True)
+                    continue
+                well = run(block, folder, environment, groups)
+                failed += not well
+                print(f"{'passed' if well else 'failed'}: {block}", flush=True)
+        finally:
+            for group in groups:
+                end(group)
+    return 1 if failed else 0
+
+
+def end(group: int) -> None:
+    """Kills what is left of a process group."""
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
