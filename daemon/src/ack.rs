@@ -35,9 +35,11 @@ pub enum Fate {
 /// The writing end; clones write to the same ledger.
 pub type Fates = mpsc::UnboundedSender<Fate>;
 
-/// What was refused, for status and metrics.
+/// What is counted, for metrics.
 #[derive(Debug, Default)]
-pub struct Refusals {
+pub struct Counts {
+    /// Bad records.
+    pub bad: AtomicU64,
     /// Receipts for leases that went to somebody else.
     pub lost: AtomicU64,
     /// Receipts that did not fit their lease.
@@ -56,7 +58,7 @@ const MOST: usize = 4096;
 pub async fn forward(
     worker: Arc<Worker>,
     mut fates: mpsc::UnboundedReceiver<Fate>,
-    refusals: Arc<Refusals>,
+    counts: Arc<Counts>,
 ) -> Result<(), CallError> {
     let mut gathered = Gathered::default();
     let mut deadline = None;
@@ -66,18 +68,18 @@ pub async fn forward(
             Some(at) => match timeout_at(at, fates.recv()).await {
                 Ok(next) => next,
                 Err(_elapsed) => {
-                    gathered.hand_in(&worker, &refusals).await?;
+                    gathered.hand_in(&worker, &counts).await?;
                     deadline = None;
                     continue;
                 }
             },
         };
         let Some(fate) = next else {
-            return gathered.hand_in(&worker, &refusals).await;
+            return gathered.hand_in(&worker, &counts).await;
         };
         let urgent = gathered.add(fate);
         if urgent || gathered.acks.len() >= MOST {
-            gathered.hand_in(&worker, &refusals).await?;
+            gathered.hand_in(&worker, &counts).await?;
             deadline = None;
         } else {
             deadline.get_or_insert_with(|| Instant::now() + GATHER);
@@ -117,18 +119,19 @@ impl Gathered {
         }
     }
 
-    async fn hand_in(&mut self, worker: &Worker, refusals: &Refusals) -> Result<(), CallError> {
+    async fn hand_in(&mut self, worker: &Worker, counts: &Counts) -> Result<(), CallError> {
         if !self.acks.is_empty() {
             let reply = worker.ack(std::mem::take(&mut self.acks)).await?;
-            count("receipts", reply.verdicts(), refusals);
+            count("receipts", reply.verdicts(), counts);
         }
         if !self.bad.is_empty() {
+            counts.bad.fetch_add(self.bad.len() as u64, Ordering::Relaxed);
             let reply = worker.nack(std::mem::take(&mut self.bad)).await?;
-            count("bad records", reply.verdicts(), refusals);
+            count("bad records", reply.verdicts(), counts);
         }
         if !self.returned.is_empty() {
             let reply = worker.give_back(std::mem::take(&mut self.returned)).await?;
-            count("returned positions", reply.verdicts(), refusals);
+            count("returned positions", reply.verdicts(), counts);
         }
         for done in self.waiting.drain(..) {
             // Who asked may have gone meanwhile.
@@ -138,7 +141,7 @@ impl Gathered {
     }
 }
 
-fn count(what: &str, verdicts: impl Iterator<Item = Verdict>, refusals: &Refusals) {
+fn count(what: &str, verdicts: impl Iterator<Item = Verdict>, counts: &Counts) {
     let (mut lost, mut invalid) = (0, 0);
     for verdict in verdicts {
         match verdict {
@@ -148,11 +151,11 @@ fn count(what: &str, verdicts: impl Iterator<Item = Verdict>, refusals: &Refusal
         }
     }
     if lost > 0 {
-        refusals.lost.fetch_add(lost, Ordering::Relaxed);
+        counts.lost.fetch_add(lost, Ordering::Relaxed);
         tracing::info!(lost, what, "the leases are not this daemon's any more; the records come again");
     }
     if invalid > 0 {
-        refusals.invalid.fetch_add(invalid, Ordering::Relaxed);
+        counts.invalid.fetch_add(invalid, Ordering::Relaxed);
         tracing::error!(invalid, what, "the ledger refused them: they do not fit their leases");
     }
 }

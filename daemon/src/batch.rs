@@ -240,7 +240,8 @@ impl Stage {
     fn outcome(&mut self, done: Done) {
         let Done { at, place, outcome } = done;
         self.slots.back(at, place);
-        let outcome = outcome.map_err(|reason| (self.batcher.record(at).map_or_else(String::new, |r| self.file(r)), reason));
+        let outcome =
+            outcome.map_err(|reason| (self.batcher.record(at).map_or_else(String::new, |r| self.file(r)), reason));
         self.batcher.outcome(at, outcome);
     }
 
@@ -319,7 +320,9 @@ impl Stage {
         }
         let mut rest: Vec<LeasedRange> = Vec::new();
         let mut back = |lease: u64, start: u64, end: u64| match rest.last_mut() {
-            Some(LeasedRange { lease: last, range: Some(range) }) if *last == lease && range.end == start => range.end = end,
+            Some(LeasedRange { lease: last, range: Some(range) }) if *last == lease && range.end == start => {
+                range.end = end
+            }
             _ => rest.push(LeasedRange { lease, range: Some(Range { start, end }) }),
         };
         for position in self.batcher.close() {

@@ -1,7 +1,15 @@
 //! The command line: one file per command, and how a failure of any of them ends the process.
 
+mod audit;
+mod bench;
 mod config;
+mod contact;
+mod daemon;
+mod preview;
+mod run;
 mod sample;
+mod serve;
+mod status;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -21,6 +29,19 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Serve a folder, or the streams of a configuration, to trainers on this machine.
+    Serve(serve::Args),
+    /// Show how a running daemon is: streams, trainers, waits.
+    Status(status::Args),
+    /// Prove from the ledger that every record of every epoch is accounted for.
+    Audit(audit::Args),
+    /// Begin a new run of a stream.
+    #[command(subcommand)]
+    Run(run::Command),
+    /// Make a picture of the next batch: a contact sheet with labels.
+    Preview(preview::Args),
+    /// Measure how fast a dataset goes through, and what the bottleneck is.
+    Bench(bench::Args),
     /// Print a commented configuration, or check one.
     Config(config::Args),
     /// Make a folder of generated pictures in class folders, to try things out on.
@@ -47,6 +68,12 @@ const USAGE: u8 = 2;
 impl Cli {
     pub(crate) fn run(self) -> Result<(), Failure> {
         match self.command {
+            Command::Serve(args) => serve::run(args),
+            Command::Status(args) => status::run(&args),
+            Command::Audit(args) => audit::run(&args),
+            Command::Run(command) => run::run(&command),
+            Command::Preview(args) => preview::run(&args),
+            Command::Bench(args) => bench::run(&args),
             Command::Config(args) => config::run(&args),
             Command::Sample(args) => sample::run(&args),
         }

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel as channel;
 use forebay_proto::v1::CallRequest;
 use forebay_ring::{
-    Action, Adopted, Batch, Body, Bulk, ConsumerId, Exchange, Held, Kind, Message, NewRing, Number, Offer, PACKET_LEN, Received,
-    Receipt, Region, Sent, SlotId, SlotMut, packet, text, text_code,
+    Action, Adopted, Batch, Body, Bulk, ConsumerId, Exchange, Held, Kind, Message, NewRing, Number, Offer, PACKET_LEN,
+    Receipt, Received, Region, Sent, SlotId, SlotMut, packet, text, text_code,
 };
 use prost::Message as _;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -27,10 +27,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use crate::ack::{Fate, Fates};
 use crate::batch::Output;
 use crate::publish::Ready;
+pub use attached::Arrival;
 use attached::Consumer;
 use claims::{Claims, Receipts};
 use epoch_end::EpochEnd;
-pub use attached::Arrival;
 pub use inbox::{Inbox, Note, Outbox, inbox};
 pub use status::RingStatus;
 
@@ -58,8 +58,19 @@ pub struct Parts {
     pub fixed: bool,
     /// How long an epoch's end may wait for a held batch.
     pub epoch_end_timeout: Duration,
+    /// What is counted.
+    pub counters: Arc<Counters>,
+}
+
+/// What the ring's thread counts, for metrics.
+#[derive(Debug, Default)]
+pub struct Counters {
     /// Batches that were published.
-    pub published: Arc<AtomicU64>,
+    pub published: AtomicU64,
+    /// Batches that were offered again.
+    pub redelivered: AtomicU64,
+    /// Records whose batch was consumed.
+    pub delivered: AtomicU64,
 }
 
 /// The thread's state.
@@ -167,8 +178,9 @@ impl Consumers {
         }
         let news = packet(&NewRing { kind: Kind::Ring as u32, ring }, &[]);
         if ring > 0 {
-            for consumer in self.consumers.values_mut() {
-                consumer.send(&news, &[region.fd()]);
+            for consumer in self.consumers.values() {
+                // One that does not take it is evicted at its next message, or has hung up.
+                let _sent = consumer.send(&news, &[region.fd()]);
             }
         }
         self.regions.insert(ring, region);
@@ -199,7 +211,7 @@ impl Consumers {
         // From here on the slot is read, and written by nobody.
         drop(slot);
         self.claims.published(seq, epoch, shown, valid, claims);
-        self.parts.published.fetch_add(1, Ordering::Relaxed);
+        self.parts.counters.published.fetch_add(1, Ordering::Relaxed);
         self.exchange.publish(place, Batch { seq, epoch });
     }
 
@@ -297,7 +309,8 @@ impl Consumers {
     fn evict(&mut self, id: ConsumerId, reason: &str) {
         if let Some(consumer) = self.consumers.get_mut(&id) {
             tracing::warn!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), reason, "evicted");
-            consumer.send(&text(Kind::Evict, text_code::OTHER, reason), &[]);
+            // A full queue is one of the reasons why it is put out.
+            let _sent = consumer.send(&text(Kind::Evict, text_code::OTHER, reason), &[]);
             consumer.close();
             self.exchange.put_out(id);
         }
@@ -312,8 +325,8 @@ impl Consumers {
     }
 
     fn send_answer(&mut self, id: ConsumerId, call: u64, reply: &[u8]) {
-        if let Some(consumer) = self.consumers.get_mut(&id) {
-            consumer.answer(call, reply);
+        if self.consumers.get(&id).map(|each| each.answer(call, reply)) == Some(Sent::WouldBlock) {
+            self.evict(id, "it does not take its messages");
         }
     }
 
@@ -343,6 +356,7 @@ impl Consumers {
         match action {
             Action::Offer { consumer, slot, batch, generation, redelivered } => {
                 let Some(known) = self.claims.get(batch.seq) else { return };
+                self.parts.counters.redelivered.fetch_add(u64::from(redelivered > 0), Ordering::Relaxed);
                 let offer = Offer {
                     kind: Kind::Offer as u32,
                     ring: slot.ring,
@@ -361,6 +375,8 @@ impl Consumers {
             }
             Action::Acked { consumer, batch } => {
                 let items = self.claims.acked(consumer, batch);
+                let records = items.iter().map(|item| item.count).sum();
+                self.parts.counters.delivered.fetch_add(records, Ordering::Relaxed);
                 let urgent = self.claims.undelivered(batch.epoch) == 0;
                 self.tell(Fate::Acked { items, urgent });
             }
@@ -436,7 +452,11 @@ impl Consumers {
             let ring = self.regions.last_key_value().map_or(0, |(ring, _)| ring + 1);
             match (self.parts.further)(ring) {
                 Ok(region) => {
-                    tracing::warn!(stream = self.parts.stream, ring, "slots are held for ever; a further ring is opened");
+                    tracing::warn!(
+                        stream = self.parts.stream,
+                        ring,
+                        "slots are held for ever; a further ring is opened"
+                    );
                     let older: Vec<u32> = self.regions.keys().copied().collect();
                     self.add_ring(ring, region);
                     older.into_iter().for_each(|ring| self.exchange.retire_ring(ring));

@@ -1,7 +1,7 @@
 //! The control socket: status, quarantine, audit and new runs for the `forebay` command, and grpc health.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use forebay_proto::v1::control_server::{Control, ControlServer};
@@ -30,7 +30,7 @@ struct Service {
 ///
 /// # Errors
 /// The socket cannot be made, or broke.
-pub async fn serve(daemon: Arc<Daemon>, folder: &Path, ring: PathBuf, mode: u32) -> std::io::Result<()> {
+pub async fn serve(daemon: Arc<Daemon>, folder: PathBuf, ring: PathBuf, mode: u32) -> std::io::Result<()> {
     let path = folder.join(SOCKET);
     // Only the daemon that holds the lock of the trainers' socket comes here: what is there is a dead one's.
     match std::fs::remove_file(&path) {

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::{Coordinator, EmbeddedStore, Handle, Settings as LedgerSettings, StartError, StoreError, monotonic_clock};
+use forebay_coordinator::{
+    Coordinator, EmbeddedStore, Handle, Settings as LedgerSettings, StartError, StoreError, monotonic_clock,
+};
 use forebay_proto::v1::{NewRunRequest, StaticShard};
 use forebay_ring::{Attach, Bulk, HandIn, Peer, Socket, SocketError, text_code};
 use parking_lot::Mutex;
@@ -305,7 +307,8 @@ impl Daemon {
             let reason = "a named run needs a folder for its ledger: set XDG_STATE_HOME or HOME".to_owned();
             return Err((text_code::SETTINGS, reason));
         };
-        let stream = settings.source.clone().unwrap_or_else(|| "files".into());
+        let source = settings.source.as_deref().unwrap_or("files");
+        let stream = blake3::hash(source.as_bytes()).to_hex()[..16].to_owned();
         Ok((Ledgers::File(folder.join(format!("{run}.redb"))), run.clone(), stream))
     }
 
@@ -412,15 +415,24 @@ fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, R
         (Sharding::Dynamic, 0) => Ok(None),
         (Sharding::Dynamic, asked) => Err((
             text_code::SETTINGS,
-            format!("stream \"{name}\" has no shards, but num_shards={asked} was given; leave shard_id and num_shards out"),
+            format!(
+                "stream \"{name}\" has no shards, but num_shards={asked} was given; leave shard_id and num_shards out"
+            ),
         )),
         (Sharding::Static { num_shards, .. }, 0) => Err((
             text_code::SETTINGS,
-            format!("stream \"{name}\" is split over {num_shards} shards; give shard_id=0..{} and num_shards={num_shards}", num_shards - 1),
+            format!(
+                "stream \"{name}\" is split over {num_shards} shards; give shard_id=0..{} and num_shards={num_shards}",
+                num_shards - 1
+            ),
         )),
         (Sharding::Static { num_shards, .. }, asked) if asked != num_shards || head.shard_id >= num_shards => Err((
             text_code::SETTINGS,
-            format!("stream \"{name}\" has the shards 0 to {} of {num_shards}, not {} of {asked}", num_shards - 1, head.shard_id),
+            format!(
+                "stream \"{name}\" has the shards 0 to {} of {num_shards}, not {} of {asked}",
+                num_shards - 1,
+                head.shard_id
+            ),
         )),
         (Sharding::Static { .. }, _) => Ok(Some(head.shard_id)),
     }
@@ -447,7 +459,8 @@ fn bulk(fd: OwnedFd, limit: u64) -> Result<Vec<u8>, String> {
 }
 
 fn refuse(socket: &Socket, (code, reason): &Refusal) {
-    let sent: Result<_, SocketError> = socket.send(&forebay_ring::text(forebay_ring::Kind::Refused, *code, reason), &[]);
+    let sent: Result<_, SocketError> =
+        socket.send(&forebay_ring::text(forebay_ring::Kind::Refused, *code, reason), &[]);
     // It may be gone already.
     let _sent = sent;
 }

@@ -5,8 +5,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_ring::{Listener, Message, PACKET_LEN, Received, Socket, SocketError, text, text_code};
-use tokio::io::unix::AsyncFd;
+use forebay_ring::{Listener, Message, PACKET_LEN, Received, Socket, text, text_code};
+use tokio::io::Interest;
+use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 
 use crate::daemon::{Daemon, Request};
@@ -15,27 +16,25 @@ use crate::daemon::{Daemon, Request};
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Connections that have not asked yet; more wait in the kernel's queue.
 const ASKING: usize = 64;
+/// How long accepting rests after it failed.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Lets trainers in at a listening socket, until it is cancelled.
 ///
 /// # Errors
 /// The socket is broken.
 pub async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::Result<()> {
-    let ready = readiness(listener.as_fd())?;
+    let ready = Readiness::of(&listener)?;
     let asking = Arc::new(Semaphore::new(ASKING));
     loop {
         let Ok(permit) = Arc::clone(&asking).acquire_owned().await else { return Ok(()) };
-        let socket = loop {
-            match listener.accept() {
-                Ok(Some(socket)) => break socket,
-                Ok(None) => {
-                    let mut guard = ready.readable().await?;
-                    guard.clear_ready();
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
+        let socket = match ready.until(|| listener.accept().map_err(std::io::Error::other)).await {
+            Ok(socket) => socket,
+            Err(error) => {
+                // Out of descriptors, most likely: some will be closed.
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(PAUSE).await;
+                continue;
             }
         };
         let daemon = Arc::clone(&daemon);
@@ -51,7 +50,7 @@ pub async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::Result<
 /// # Errors
 /// The socket is broken.
 pub async fn serve_parent(daemon: Arc<Daemon>, parent: Socket) -> std::io::Result<()> {
-    let ready = readiness(parent.as_fd())?;
+    let ready = Readiness::of(&parent)?;
     loop {
         let Some((packet, fds)) = next_packet(&parent, &ready).await? else { return Ok(()) };
         match Message::parse(&packet, fds) {
@@ -73,7 +72,7 @@ pub async fn serve_parent(daemon: Arc<Daemon>, parent: Socket) -> std::io::Resul
 
 async fn admit(daemon: &Arc<Daemon>, socket: Socket) {
     let asked = async {
-        let ready = readiness(socket.as_fd())?;
+        let ready = Readiness::of(&socket)?;
         next_packet(&socket, &ready).await
     };
     let (packet, fds) = match tokio::time::timeout(PATIENCE, asked).await {
@@ -95,29 +94,43 @@ async fn admit(daemon: &Arc<Daemon>, socket: Socket) {
 }
 
 /// The next packet with its descriptors; nothing when the peer has hung up.
-async fn next_packet(
-    socket: &Socket,
-    ready: &AsyncFd<OwnedFd>,
-) -> std::io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
+async fn next_packet(socket: &Socket, ready: &Readiness) -> std::io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
     let mut buffer = vec![0; PACKET_LEN];
-    loop {
-        match socket.recv(&mut buffer) {
-            Ok(Received::Packet { len, fds }) => {
-                buffer.truncate(len);
-                return Ok(Some((buffer, fds)));
-            }
-            Ok(Received::Closed) => return Ok(None),
-            Ok(Received::WouldBlock) => {
-                let mut guard = ready.readable().await?;
-                guard.clear_ready();
-            }
-            Err(SocketError::Io(error)) => return Err(error),
-            Err(error) => return Err(std::io::Error::other(error)),
+    let received = ready.until(|| match socket.recv(&mut buffer).map_err(std::io::Error::other)? {
+        Received::WouldBlock => Ok(None),
+        received => Ok(Some(received)),
+    });
+    match received.await? {
+        Received::Packet { len, fds } => {
+            buffer.truncate(len);
+            Ok(Some((buffer, fds)))
         }
+        Received::Closed | Received::WouldBlock => Ok(None),
     }
 }
 
-/// A duplicate of the descriptor that tokio watches; the socket itself goes on to the ring's thread.
-fn readiness(fd: impl AsFd) -> std::io::Result<AsyncFd<OwnedFd>> {
-    AsyncFd::with_interest(fd.as_fd().try_clone_to_owned()?, tokio::io::Interest::READABLE)
+/// Waits until something can be received, or accepted, at a socket that itself goes on to the ring's thread.
+///
+/// tokio has no type for packet sockets, and a watch over any descriptor needs unsafe code. A stream socket's type
+/// does as well: nothing is read or written through it.
+struct Readiness(UnixStream);
+
+impl Readiness {
+    fn of(socket: impl AsFd) -> std::io::Result<Self> {
+        let duplicate = std::os::unix::net::UnixStream::from(socket.as_fd().try_clone_to_owned()?);
+        duplicate.set_nonblocking(true)?;
+        UnixStream::from_std(duplicate).map(Self)
+    }
+
+    /// Tries until there is something. `attempt` answers nothing when it would have to wait.
+    async fn until<T>(&self, mut attempt: impl FnMut() -> std::io::Result<Option<T>>) -> std::io::Result<T> {
+        let nothing = || std::io::Error::from(std::io::ErrorKind::WouldBlock);
+        loop {
+            // Inside of `try_io`, so that what comes between the attempt and the wait is not missed.
+            match self.0.try_io(Interest::READABLE, || attempt()?.ok_or_else(nothing)) {
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => self.0.readable().await?,
+                done => return done,
+            }
+        }
+    }
 }

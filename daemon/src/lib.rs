@@ -15,6 +15,7 @@ pub mod prefetch;
 pub mod publish;
 pub mod queue;
 pub mod record;
+pub mod serve;
 pub mod source;
 pub mod stream;
 pub mod telemetry;

@@ -62,6 +62,7 @@ struct Shared {
     hungry: Notify,
     meter: Arc<Meter>,
     replaced: AtomicU64,
+    bytes_read: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -81,12 +82,17 @@ impl Prefetch {
     pub fn start(source: Arc<dyn Source>, settings: Settings, first: u64) -> Arc<Self> {
         let (ready_sender, ready) = channel::bounded(1);
         let shared = Arc::new(Shared {
-            state: Mutex::new(State { ahead: ReadAhead::new(settings.budget, first), spare: Vec::new(), closed: false }),
+            state: Mutex::new(State {
+                ahead: ReadAhead::new(settings.budget, first),
+                spare: Vec::new(),
+                closed: false,
+            }),
             work: Condvar::new(),
             ready: ready_sender,
             hungry: Notify::new(),
             meter: Arc::new(Meter::new("prefetch")),
             replaced: AtomicU64::new(0),
+            bytes_read: AtomicU64::new(0),
         });
         let prefetch = Arc::new(Self { shared, source, settings, ready });
         for _ in 0..settings.threads.max(1) {
@@ -181,6 +187,16 @@ impl Prefetch {
         &self.shared.meter
     }
 
+    /// Bytes that were read.
+    pub fn bytes_read(&self) -> u64 {
+        self.shared.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Leases that are not read to their end.
+    pub fn leases(&self) -> usize {
+        self.shared.state.lock().ahead.leases()
+    }
+
     /// Reader threads that were given up.
     pub fn replaced(&self) -> u64 {
         self.shared.replaced.load(Ordering::Relaxed)
@@ -219,7 +235,10 @@ impl Shared {
         while let Some((job, mut bytes)) = self.next_job(source) {
             bytes.clear();
             let read = match source.read(job.record, &mut bytes) {
-                Ok(()) => Ok(Buffer { bytes, reserved: job.reserved, shared: Arc::clone(self) }),
+                Ok(()) => {
+                    self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                    Ok(Buffer { bytes, reserved: job.reserved, shared: Arc::clone(self) })
+                }
                 Err(error) => {
                     self.give_back(job.reserved, Vec::new());
                     Err(error.to_string())

@@ -22,9 +22,9 @@ use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::oneshot;
 
-use crate::ack::{Fate, Fates, Refusals};
+use crate::ack::{Counts, Fate, Fates};
 use crate::config;
-use crate::consumers::{Arrival, Note, Outbox};
+use crate::consumers::{Arrival, Counters, Note, Outbox};
 use crate::decode::Pool;
 use crate::queue::Meter;
 use crate::source::{Source, SourceError};
@@ -43,14 +43,14 @@ pub struct Stream {
     spec_hash: Vec<u8>,
     worker: Arc<Worker>,
     fates: Fates,
-    refusals: Arc<Refusals>,
+    counts: Arc<Counts>,
     outbox: Outbox,
     free: channel::Receiver<SlotMut>,
     pool: Arc<Pool>,
     prefetch: config::Prefetch,
     pipeline: tokio::sync::Mutex<Option<Pipeline>>,
     batch_meter: Arc<Meter>,
-    published: Arc<AtomicU64>,
+    counters: Arc<Counters>,
     consumers: Arc<Mutex<HashMap<ConsumerId, u32>>>,
     next_consumer: AtomicU64,
     restored: tokio::sync::Mutex<Option<(blake3::Hash, Vec<ConsumerId>)>>,

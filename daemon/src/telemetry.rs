@@ -31,10 +31,10 @@ pub enum LogError {
     SetUp,
 }
 
-/// Sends log lines to stderr, from level `info` or as [`LOG_FILTER`] says; in colour only on a terminal, and not
+/// Sends log lines to stderr, from `level` or as [`LOG_FILTER`] says; in colour only on a terminal, and not
 /// where `NO_COLOR` is set.
-pub fn start_logs() -> Result<(), LogError> {
-    let text = env::var(LOG_FILTER).unwrap_or_else(|_| "info".to_owned());
+pub fn start_logs(level: &str) -> Result<(), LogError> {
+    let text = env::var(LOG_FILTER).unwrap_or_else(|_| level.to_owned());
     let filter = EnvFilter::try_new(&text)
         .map_err(|error| LogError::Filter { text: text.clone(), problem: error.to_string() })?;
     let colour = stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

@@ -1,9 +1,9 @@
 //! The scheduling class of threads that read and decode: they give way to the trainer (semantics rule 32).
 
+use thread_priority::ThreadPriority;
 use thread_priority::unix::{
     NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
 };
-use thread_priority::ThreadPriority;
 
 /// Makes the calling thread SCHED_BATCH with nice 10. Where the system refuses, it stays as it is: only others' speed
 /// depends on it.

@@ -39,8 +39,14 @@ impl Worker {
         let reply = handle.call(request).await?;
         let progress = reply.progress.unwrap_or_default();
         let ledger = reply.ledger.clone();
-        let standing =
-            Self { handle, ledger, worker, incarnation, sequence: Mutex::new(0), progress: watch::Sender::new(progress) };
+        let standing = Self {
+            handle,
+            ledger,
+            worker,
+            incarnation,
+            sequence: Mutex::new(0),
+            progress: watch::Sender::new(progress),
+        };
         Ok((standing, reply))
     }
 
@@ -93,9 +99,8 @@ impl Worker {
 
     /// Goes back to a snapshot.
     pub async fn restore(&self, snapshot: &Snapshot) -> Result<(), CallError> {
-        let reply = self
-            .command(|caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot.clone()) })
-            .await?;
+        let reply =
+            self.command(|caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot.clone()) }).await?;
         self.heard(reply.progress);
         Ok(())
     }
@@ -127,7 +132,11 @@ impl Worker {
         loop {
             match self.handle.call(request.clone()).await {
                 Err(CallError::Unavailable(why)) => {
-                    tracing::warn!(ledger = self.ledger, why, "the coordinator does not answer; the command is repeated");
+                    tracing::warn!(
+                        ledger = self.ledger,
+                        why,
+                        "the coordinator does not answer; the command is repeated"
+                    );
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
@@ -137,12 +146,7 @@ impl Worker {
     }
 
     fn caller(&self, sequence: u64) -> Caller {
-        Caller {
-            ledger: self.ledger.clone(),
-            worker: self.worker.clone(),
-            incarnation: self.incarnation,
-            sequence,
-        }
+        Caller { ledger: self.ledger.clone(), worker: self.worker.clone(), incarnation: self.incarnation, sequence }
     }
 
     fn heard(&self, progress: Option<Progress>) {

@@ -399,11 +399,16 @@ impl Batcher {
 
     /// Moves the last pictures of an ended epoch into its holes. False while records or outcomes are still to come.
     fn close_holes(&mut self, batch: u64, epoch: u64) -> bool {
-        if !self.ended.contains(&epoch) || self.drafts.values().any(|draft| draft.epoch() == epoch && draft.decoding()) {
+        if !self.ended.contains(&epoch) || self.drafts.values().any(|draft| draft.epoch() == epoch && draft.decoding())
+        {
             return false;
         }
-        let later: Vec<u64> =
-            self.drafts.range(batch + 1..).filter(|(_, draft)| draft.epoch() == epoch).map(|(batch, _)| *batch).collect();
+        let later: Vec<u64> = self
+            .drafts
+            .range(batch + 1..)
+            .filter(|(_, draft)| draft.epoch() == epoch)
+            .map(|(batch, _)| *batch)
+            .collect();
         for other in &later {
             if !self.repair(*other) {
                 return false;

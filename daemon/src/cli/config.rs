@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use forebay::config::Config;
 
@@ -24,10 +24,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     match &args.check {
         None => out.write_all(Config::example().as_bytes())?,
         Some(file) => {
-            let name = file.display().to_string();
-            let text = fs::read_to_string(file)
-                .map_err(|error| Failure::Failed(format!("The configuration \"{name}\" cannot be read: {error}.")))?;
-            let config = Config::parse(&text, &name)?;
+            let name = file.display();
+            let config = read(file)?;
             let streams: Vec<&str> = config.streams.keys().map(String::as_str).collect();
             match streams.len() {
                 0 => writeln!(out, "{name}: no mistakes, but no [streams.NAME] either.")?,
@@ -37,4 +35,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Reads a configuration file.
+pub(super) fn read(file: &Path) -> Result<Config, Failure> {
+    let name = file.display().to_string();
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::Failed(format!("The configuration \"{name}\" cannot be read: {error}.")))?;
+    Ok(Config::parse(&text, &name)?)
 }

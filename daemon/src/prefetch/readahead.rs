@@ -126,6 +126,11 @@ impl<R> ReadAhead<R> {
         self.epochs.get(&epoch).map_or(0, |e| e.spans.len())
     }
 
+    /// Leases that are not read to their end.
+    pub fn leases(&self) -> usize {
+        self.epochs.values().map(|epoch| epoch.spans.len()).sum()
+    }
+
     /// The read to do next, if the budget allows one. `size` gives a record's bytes, as far as known.
     pub fn next_job(&mut self, now: Instant, size: impl Fn(u64) -> u64) -> Option<Job> {
         if let Some(fetch) = self.fetches.iter_mut().find(|fetch| matches!(fetch.state, Stage::Waiting)) {
@@ -293,7 +298,10 @@ impl<R> Stage<R> {
 
 impl<R> std::fmt::Debug for ReadAhead<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ReadAhead").field("used", &self.used).field("epochs", &self.epochs.len()).finish_non_exhaustive()
+        f.debug_struct("ReadAhead")
+            .field("used", &self.used)
+            .field("epochs", &self.epochs.len())
+            .finish_non_exhaustive()
     }
 }
 

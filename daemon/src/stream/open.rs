@@ -11,10 +11,10 @@ use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Memory, R
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
-use crate::ack::{self, Refusals};
+use crate::ack::{self, Counts};
 use crate::config;
 use crate::config::stream::Sharding;
-use crate::consumers::{self, Consumers, Note, Outbox, inbox};
+use crate::consumers::{self, Consumers, Counters, Note, Outbox, inbox};
 use crate::decode::Pool;
 use crate::queue::Meter;
 use crate::source::{self, Source};
@@ -75,8 +75,8 @@ impl Opening {
         let (outbox, inbox) = inbox()?;
         let (fates, receipts) = mpsc::unbounded_channel();
         let (free_sender, free) = channel::unbounded();
-        let refusals = Arc::new(Refusals::default());
-        let published = Arc::new(AtomicU64::new(0));
+        let counts = Arc::new(Counts::default());
+        let counters = Arc::new(Counters::default());
         let attached = Arc::new(Mutex::default());
         let epoch = worker.progress().borrow().floor;
         let Self { identity, settings, prefetch, pool, .. } = self;
@@ -87,14 +87,14 @@ impl Opening {
             source,
             spec_hash: opened.spec_hash,
             fates: fates.clone(),
-            refusals: Arc::clone(&refusals),
+            counts: Arc::clone(&counts),
             outbox: outbox.clone(),
             free,
             pool,
             prefetch,
             pipeline: tokio::sync::Mutex::new(None),
             batch_meter: Arc::new(Meter::new("batch")),
-            published: Arc::clone(&published),
+            counters: Arc::clone(&counters),
             consumers: Arc::clone(&attached),
             next_consumer: AtomicU64::new(1),
             restored: tokio::sync::Mutex::new(None),
@@ -121,11 +121,11 @@ impl Opening {
             epochs: stream.settings.epochs,
             fixed: stream.identity.shard.is_some(),
             epoch_end_timeout: stream.settings.epoch_end_timeout,
-            published,
+            counters,
         };
         Consumers::start(parts, inbox, &outbox)?;
         follow(&worker, outbox.clone());
-        let forward = ack::forward(worker, receipts, refusals);
+        let forward = ack::forward(worker, receipts, counts);
         tokio::spawn(async move {
             if let Err(error) = forward.await {
                 outbox.post(Note::Failed(error.to_string()));

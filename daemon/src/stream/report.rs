@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use crate::consumers::{Note, RingStatus};
 use crate::queue::Meter;
 use crate::stream::Stream;
+use crate::telemetry::{Metric, Registry};
 
 impl Stream {
     /// Protobuf [`StreamInfo`].
@@ -71,7 +72,7 @@ impl Stream {
             records: self.source.len(),
             epoch: ring.epoch,
             delivered: tally(|epoch| epoch.delivered.unwrap_or_default().count),
-            batches: self.published.load(Ordering::Relaxed),
+            batches: self.counters.published.load(Ordering::Relaxed),
             bad: tally(|epoch| epoch.quarantined.unwrap_or_default().count),
             slots_free: ring.slots.free + ring.slots.unpopulated,
             slots_filling: ring.slots.filling,
@@ -82,6 +83,43 @@ impl Stream {
             stages,
             failure: ring.failure.unwrap_or_default(),
         })
+    }
+
+    /// Brings its metrics up to date.
+    pub async fn show(&self, registry: &Registry) {
+        let name = self.identity.to_string();
+        let labels = [("stream", name.as_str())];
+        let counters = [
+            (Metric::RecordsDelivered, &self.counters.delivered),
+            (Metric::Batches, &self.counters.published),
+            (Metric::BatchesRedelivered, &self.counters.redelivered),
+            (Metric::RecordsBad, &self.counts.bad),
+        ];
+        for (metric, value) in counters {
+            registry.counter(metric, &labels).absolute(value.load(Ordering::Relaxed));
+        }
+        registry.show_stage(&name, self.pool.meter());
+        registry.show_stage(&name, &self.batch_meter);
+        if let Some(pipeline) = self.pipeline.lock().await.as_ref() {
+            let prefetch = &pipeline.prefetch;
+            registry.show_stage(&name, prefetch.meter());
+            registry.counter(Metric::BytesRead, &labels).absolute(prefetch.bytes_read());
+            registry.counter(Metric::ReadersReplaced, &labels).absolute(prefetch.replaced());
+            registry.gauge(Metric::Leases, &labels).set(prefetch.leases() as f64);
+        }
+        let Some(ring) = self.ring_status().await else { return };
+        let slots = [
+            ("free", ring.slots.free),
+            ("filling", ring.slots.filling),
+            ("ready", ring.slots.ready),
+            ("held", ring.slots.held),
+            ("quarantined", ring.slots.quarantined),
+        ];
+        for (state, count) in slots {
+            registry.gauge(Metric::RingSlots, &[labels[0], ("state", state)]).set(count);
+        }
+        registry.gauge(Metric::Consumers, &labels).set(ring.consumers.len() as f64);
+        registry.gauge(Metric::Epoch, &labels).set(ring.epoch as f64);
     }
 
     /// The ledger's tallies, with all that was handed in.

@@ -1,0 +1,49 @@
+//! `forebay audit`: recomputes each epoch's checksum over the dataset's record numbers and compares it with the ledger's.
+
+use std::io::{self, Write as _};
+
+use forebay_coordinator::{EpochAudit, Verdict, audit};
+use forebay_proto::v1::{AuditReply, StreamAuditReply, StreamAuditRequest};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::Failure;
+use super::daemon::Daemon;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Name of the stream; left out, all of them.
+    stream: Option<String>,
+    #[command(flatten)]
+    daemon: Daemon,
+}
+
+/// Below it the sum is there before a bar could be drawn.
+const WORTH_A_BAR: u64 = 50_000_000;
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let request = StreamAuditRequest { stream: args.stream.clone().unwrap_or_default() };
+    let reply: StreamAuditReply = args.daemon.ask(|mut client| async move { client.audit(request).await })?;
+    let mut wrong = 0;
+    let mut out = io::stdout().lock();
+    for ledger in reply.ledgers {
+        writeln!(out, "stream {}", ledger.ledger)?;
+        for epoch in epochs(&ledger.audit.unwrap_or_default())? {
+            wrong += usize::from(epoch.verdict == Verdict::DoesNotAddUp);
+            writeln!(out, "  {epoch}")?;
+        }
+    }
+    if wrong > 0 {
+        return Err(Failure::Failed(format!("{wrong} epochs do not add up: records were lost or counted twice.")));
+    }
+    Ok(())
+}
+
+fn epochs(reply: &AuditReply) -> Result<Vec<EpochAudit>, Failure> {
+    let records = reply.spec.as_ref().map_or(0, |spec| spec.records) * reply.epochs.len() as u64;
+    let bar = if records < WORTH_A_BAR { ProgressBar::hidden() } else { ProgressBar::new(records) };
+    let style = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} records, {eta} left");
+    bar.set_style(style.expect("the template has only known keys"));
+    let audited = audit(reply, |done| bar.inc(done)).map_err(|error| Failure::Failed(error.to_string()))?;
+    bar.finish_and_clear();
+    Ok(audited)
+}

@@ -1,0 +1,66 @@
+//! A running daemon, as the other commands reach it: over its control socket.
+
+use std::path::{Path, PathBuf};
+
+use forebay::config::Surroundings;
+use forebay::control;
+use forebay_proto::v1::control_client::ControlClient;
+use hyper_util::rt::TokioIo;
+use tokio::net::UnixStream;
+use tonic::transport::{Channel, Endpoint, Uri};
+
+use super::Failure;
+
+/// Which daemon is meant.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Daemon {
+    /// Folder of the daemon's sockets; left out, the user's or the service's.
+    #[arg(long, value_name = "FOLDER")]
+    socket_dir: Option<PathBuf>,
+}
+
+impl Daemon {
+    /// The one with its sockets in this folder.
+    pub(super) fn in_folder(folder: &Path) -> Self {
+        Self { socket_dir: Some(folder.to_owned()) }
+    }
+
+    /// Asks it something.
+    pub(super) fn ask<R, F>(&self, question: impl FnOnce(ControlClient<Channel>) -> F) -> Result<R, Failure>
+    where
+        F: Future<Output = Result<tonic::Response<R>, tonic::Status>>,
+    {
+        let socket = self.socket(control::SOCKET)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let channel = connect(&socket).await.map_err(|error| {
+                Failure::Failed(format!(
+                    "No daemon answers at {}: {error}. Is `forebay serve` running?",
+                    socket.display()
+                ))
+            })?;
+            let answer = question(ControlClient::new(channel)).await;
+            answer.map(tonic::Response::into_inner).map_err(|status| Failure::Failed(status.message().to_owned()))
+        })
+    }
+
+    /// One of its sockets.
+    pub(super) fn socket(&self, name: &str) -> Result<PathBuf, Failure> {
+        let surroundings = Surroundings::of_process();
+        let user = || surroundings.socket_dir().filter(|folder| folder.join(name).exists());
+        let service = || Some(PathBuf::from("/run/forebay"));
+        let folder = self.socket_dir.clone().or_else(user).or_else(service);
+        folder.map(|folder| folder.join(name)).ok_or_else(|| Failure::Failed("No daemon is known.".into()))
+    }
+}
+
+async fn connect(socket: &Path) -> Result<Channel, tonic::transport::Error> {
+    let socket = socket.to_owned();
+    // The address is not used: the connector knows the socket.
+    let endpoint = Endpoint::from_static("http://daemon");
+    let connector = tower::service_fn(move |_: Uri| {
+        let socket = socket.clone();
+        async move { UnixStream::connect(socket).await.map(TokioIo::new) }
+    });
+    endpoint.connect_with_connector(connector).await
+}

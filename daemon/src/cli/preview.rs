@@ -1,0 +1,68 @@
+//! `forebay preview`: takes one batch from a ring as a trainer would, draws it, and gives it back.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use forebay::serve;
+use forebay_client::{Next, Options, Patient, PrivateDaemon, Session, Target};
+
+use super::Failure;
+use super::contact;
+use super::daemon::Daemon;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Folder, .csv file or .txt list; left out, a stream of a running daemon.
+    path: Option<String>,
+    /// Stream of a running daemon.
+    #[arg(long, value_name = "NAME", default_value = "default", conflicts_with = "path")]
+    stream: String,
+    #[command(flatten)]
+    daemon: Daemon,
+    /// The picture to write, a .png.
+    #[arg(short, long, value_name = "FILE", default_value = "preview.png")]
+    output: PathBuf,
+    /// Pictures on the sheet.
+    #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    count: u32,
+    /// Pictures in a row.
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=64))]
+    columns: u32,
+    /// With a path: height and width of a picture.
+    #[arg(long, default_value_t = 224)]
+    size: u32,
+    /// With a path: as training sees it, shuffled, cropped and flipped at random.
+    #[arg(long)]
+    shuffle: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let options = Options { credits: 1, ..Options::default() };
+    let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+    let mut session = Session::attach(target(args)?, options, &mut Patient).map_err(|error| fail(&error))?;
+    let classes = session.info().classes.clone();
+    let batch = match session.next(None, &mut Patient).map_err(|error| fail(&error))? {
+        Next::Batch(batch) => batch,
+        Next::EpochEnd(_) | Next::Done => return Err(fail(&"The stream has no further batch.")),
+    };
+    let sheet = contact::sheet(&batch, &classes, args.count as usize, args.columns);
+    batch.reject().map_err(|error| fail(&error))?;
+    session.close().map_err(|error| fail(&error))?;
+    let name = args.output.display();
+    sheet.save(&args.output).map_err(|error| Failure::Failed(format!("{name} cannot be written: {error}.")))?;
+    Ok(writeln!(io::stdout(), "{name}: {} x {} pixels", sheet.width(), sheet.height())?)
+}
+
+fn target(args: &Args) -> Result<Target, Failure> {
+    let Some(path) = &args.path else {
+        let socket = Some(args.daemon.socket(serve::SOCKET)?);
+        return Ok(Target::Stream { socket, name: args.stream.clone(), settings: None });
+    };
+    let daemon = Arc::new(PrivateDaemon::new(std::env::current_exe()?));
+    let number = daemon.number();
+    let settings = serde_json::json!({
+        "source": path, "batch_size": args.count, "size": args.size, "shuffle": args.shuffle, "on_error": "skip",
+    });
+    Ok(Target::Private { daemon, number, settings: settings.to_string(), files: None })
+}

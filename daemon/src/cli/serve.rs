@@ -1,0 +1,46 @@
+//! `forebay serve`: the daemon, for a folder, for a configuration, or for the trainer that starts it.
+
+use std::path::PathBuf;
+
+use forebay::config::{Config, Surroundings};
+use forebay::serve;
+use forebay::telemetry::start_logs;
+
+use super::Failure;
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false, id = "what")]
+pub(super) struct Args {
+    /// Folder, .csv file or .txt list to serve as the stream "default", shuffled, at 224 x 224.
+    #[arg(group = "what")]
+    path: Option<String>,
+    /// Configuration; `forebay config --example` prints one.
+    #[arg(long, value_name = "FILE", group = "what")]
+    config: Option<PathBuf>,
+    /// Serve the process that starts this one, and end with it.
+    #[arg(long, hide = true, requires = "socket_fd", group = "what")]
+    private: bool,
+    /// The parent's socket, with --private.
+    #[arg(long, hide = true, value_name = "NUMBER")]
+    socket_fd: Option<i32>,
+}
+
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let surroundings = Surroundings::of_process();
+    start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let served = if let Some(socket) = args.socket_fd.filter(|_| args.private) {
+        runtime.block_on(serve::private(socket, surroundings))
+    } else {
+        let config = configuration(&args)?;
+        runtime.block_on(serve::service(config, surroundings))
+    };
+    served.map_err(|error| Failure::Failed(error.to_string()))
+}
+
+fn configuration(args: &Args) -> Result<Config, Failure> {
+    if let Some(file) = &args.config {
+        return super::config::read(file);
+    }
+    Ok(Config::for_path(args.path.as_deref().unwrap_or("."))?)
+}

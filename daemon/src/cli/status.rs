@@ -1,0 +1,126 @@
+//! `forebay status`: how a running daemon is, and which records are in quarantine.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use forebay_proto::v1::{QuarantineReply, QuarantineRequest, StatusReply, StatusRequest, StreamStatus};
+
+use super::Failure;
+use super::daemon::Daemon;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    daemon: Daemon,
+    /// List the records that could not be read or decoded, with file and reason.
+    #[arg(long)]
+    quarantine: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    if args.quarantine {
+        let request = QuarantineRequest { stream: String::new() };
+        let reply = args.daemon.ask(|mut client| async move { client.quarantine(request).await })?;
+        return Ok(quarantine(&mut out, &reply)?);
+    }
+    let reply = args.daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?;
+    Ok(status(&mut out, &reply)?)
+}
+
+fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
+    let uptime = Duration::from_secs(reply.uptime_ms / 1000);
+    writeln!(out, "forebay {}, process {}, up {}", reply.version, reply.pid, span(uptime))?;
+    writeln!(out, "socket {}", reply.socket)?;
+    for stream in &reply.streams {
+        writeln!(out)?;
+        one(out, stream)?;
+    }
+    Ok(())
+}
+
+fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
+    let StreamStatus { name, run, source, records, epoch, delivered, batches, bad, .. } = stream;
+    writeln!(out, "stream {name} (run {run}): {source}, {records} records")?;
+    if !stream.failure.is_empty() {
+        writeln!(out, "  FAILED   {}", stream.failure)?;
+    }
+    writeln!(out, "  epoch    {epoch}; {delivered} records delivered, {batches} batches made, {bad} bad records")?;
+    writeln!(
+        out,
+        "  slots    {} free, {} filling, {} ready, {} held, {} quarantined",
+        stream.slots_free, stream.slots_filling, stream.slots_ready, stream.slots_held, stream.slots_quarantined
+    )?;
+    for consumer in &stream.consumers {
+        let each = (consumer.pid, consumer.uid, consumer.held, consumer.delivered);
+        writeln!(
+            out,
+            "  trainer  process {} of user {}: holds {}, {} batches consumed",
+            each.0, each.1, each.2, each.3
+        )?;
+    }
+    for stage in &stream.stages {
+        let waits = [stage.writer_wait_us, stage.reader_wait_us].map(|us| span(Duration::from_micros(us)));
+        writeln!(
+            out,
+            "  stage    {:<9} {:>10} items; waited {} for room, {} for input",
+            stage.name, stage.items, waits[0], waits[1]
+        )?;
+    }
+    Ok(())
+}
+
+fn quarantine(out: &mut impl Write, reply: &QuarantineReply) -> io::Result<()> {
+    for stream in &reply.streams {
+        writeln!(out, "stream {}: {} records in quarantine", stream.stream, stream.records.len())?;
+        for record in &stream.records {
+            writeln!(out, "  epoch {} record {} {}: {}", record.epoch, record.record, record.file, record.reason)?;
+        }
+    }
+    Ok(())
+}
+
+/// A duration as people say it.
+fn span(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        seconds @ 1..=119 => format!("{seconds} s"),
+        seconds @ 120..=7199 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::{ConsumerStatus, QuarantinedRecord, StreamQuarantine};
+
+    use super::*;
+
+    #[test]
+    fn a_status_tells_streams_trainers_and_a_failure() {
+        let stream = StreamStatus {
+            name: "train".into(),
+            failure: "record 7 is bad".into(),
+            consumers: vec![ConsumerStatus { pid: 42, held: 2, ..Default::default() }],
+            ..Default::default()
+        };
+        let reply = StatusReply { pid: 1, uptime_ms: 7_300_000, streams: vec![stream], ..Default::default() };
+        let mut out = Vec::new();
+        status(&mut out, &reply).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
+        assert!(text.contains("FAILED   record 7 is bad"), "{text}");
+    }
+
+    #[test]
+    fn the_quarantine_names_record_file_and_reason() {
+        let record = QuarantinedRecord { record: 3, file: "a.jpg".into(), reason: "truncated".into(), epoch: 1 };
+        let reply = QuarantineReply { streams: vec![StreamQuarantine { stream: "s".into(), records: vec![record] }] };
+        let mut out = Vec::new();
+        quarantine(&mut out, &reply).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "stream s: 1 records in quarantine\n  epoch 1 record 3 a.jpg: truncated\n"
+        );
+    }
+}

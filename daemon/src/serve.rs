@@ -1,0 +1,262 @@
+//! A daemon from its start to its end: sockets first, then streams, then work; at the end the same backwards.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_ring::{BindError, Listener, Socket, inherited, make_socket_dir};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{AtFlags, CWD, Gid, chownat};
+use rustix::io::Errno;
+use rustix::process::{PidfdFlags, getppid, pidfd_open};
+use sd_notify::NotifyState;
+use thiserror::Error;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+
+use crate::config::{Config, Surroundings};
+use crate::control;
+use crate::daemon::{Daemon, DaemonError, Kind};
+use crate::door;
+use crate::group;
+use crate::telemetry::{Endpoint, EndpointError, Registry};
+
+/// Name of the trainers' socket in the folder of sockets.
+pub const SOCKET: &str = "forebay.sock";
+
+/// Why a daemon ends before its time.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The trainers' socket.
+    #[error("{0}")]
+    Bind(#[from] BindError),
+    /// The streams.
+    #[error("{0}")]
+    Daemon(#[from] DaemonError),
+    /// The metrics' socket.
+    #[error("{0}")]
+    Metrics(#[from] EndpointError),
+    /// The folder of sockets.
+    #[error("the folder {folder} for sockets cannot be made: {reason}")]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A group that the configuration names.
+    #[error("there is no group \"{0}\" on this machine; control.group and a stream's group name one from /etc/group")]
+    Group(String),
+    /// There is no place for ledgers.
+    #[error("there is no folder for ledgers: set HOME or XDG_STATE_HOME, or coordinator.path in the configuration")]
+    NoState,
+    /// The system.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// Where a service's sockets stand.
+#[derive(Clone, Debug)]
+struct Place {
+    folder: PathBuf,
+    mode: u32,
+    group: Option<u32>,
+}
+
+/// Serves configured streams until SIGTERM or SIGINT, then drains (semantics rule 21).
+///
+/// # Errors
+/// Something that the configuration asks for cannot be had; nothing has been served then.
+pub async fn service(config: Config, surroundings: Surroundings) -> Result<(), ServeError> {
+    let mut signals = Signals::new()?;
+    let place = Place::of(&config, &surroundings)?;
+    let (listener, path) = place.listen()?;
+    let folder = config.coordinator.path.clone().or_else(|| surroundings.state_dir()).ok_or(ServeError::NoState)?;
+    private_folder(&folder, 0o700)?;
+    let metrics = Endpoint::bind(&config.metrics, &place.folder)?;
+    let drain = config.drain_timeout;
+    let daemon = Daemon::new(config, Kind::Service { ledgers: folder.join("ledger.redb") }, &surroundings)?;
+    daemon.open_streams().await?;
+
+    let door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));
+    let control = tokio::spawn(control::serve(Arc::clone(&daemon), place.folder.clone(), path.clone(), place.mode));
+    let registry = Arc::new(Registry::new());
+    let gauges = tokio::spawn(keep_gauges(Arc::clone(&daemon), Arc::clone(&registry)));
+    let metrics = tokio::spawn(metrics.serve(registry, |_| ()));
+    notify(&[NotifyState::Ready]);
+    let watchdog = tokio::spawn(watch());
+    tracing::info!(socket = %path.display(), streams = daemon.streams().len(), "ready");
+
+    let broken = tokio::select! {
+        () = signals.come() => None,
+        ended = door => Some(("the trainers' socket broke", ended)),
+        ended = control => Some(("the control socket broke", ended)),
+    };
+    notify(&[NotifyState::Stopping]);
+    tracing::info!(seconds = drain.as_secs(), "draining: trainers may finish what they hold");
+    tokio::select! {
+        () = daemon.close(drain) => {}
+        () = signals.come() => tracing::warn!("a second signal: what trainers hold is given back at once"),
+    }
+    daemon.close(Duration::ZERO).await;
+    gauges.abort();
+    metrics.abort();
+    watchdog.abort();
+    match broken {
+        Some((what, Ok(Err(source)))) => Err(ServeError::System { what, source }),
+        Some((what, Err(error))) => Err(ServeError::System { what, source: std::io::Error::other(error) }),
+        Some((_, Ok(Ok(())))) | None => Ok(()),
+    }
+}
+
+/// Serves the Loaders of the process that started this one, until it lets go of the socket or dies.
+///
+/// # Errors
+/// `socket` is not the socket that the parent passes.
+pub async fn private(socket: i32, surroundings: Surroundings) -> Result<(), ServeError> {
+    let what = "a private daemon is started by its trainer, with a socket";
+    let system = |source| ServeError::System { what, source };
+    let parent = getppid().ok_or_else(|| system(std::io::Error::other("the parent is gone")))?;
+    let alive = pidfd_open(parent, PidfdFlags::empty()).map_err(|error| system(error.into()))?;
+    let parents_end = ends(alive).map_err(system)?;
+    let socket = inherited(socket).map_err(system)?;
+    let socket = Socket::from_fd(socket).map_err(|error| system(std::io::Error::other(error)))?;
+    let mut signals = Signals::new()?;
+    let runs = surroundings.state_dir().map(|folder| folder.join("runs"));
+    let daemon = Daemon::new(Config::default(), Kind::Private { runs }, &surroundings)?;
+    tokio::select! {
+        () = signals.come() => {}
+        // The thread that watches lives as long as the parent: it says so, or it never does.
+        _died = parents_end => {}
+        ended = door::serve_parent(Arc::clone(&daemon), socket) => ended.map_err(system)?,
+    }
+    daemon.close(Duration::ZERO).await;
+    Ok(())
+}
+
+/// Tells when a process has ended.
+fn ends(process: OwnedFd) -> std::io::Result<oneshot::Receiver<()>> {
+    let (told, ended) = oneshot::channel();
+    std::thread::Builder::new().name("forebay-parent".into()).spawn(move || {
+        while poll(&mut [PollFd::new(&process, PollFlags::IN)], None) == Err(Errno::INTR) {}
+        // Who is told may have ended before.
+        let _late = told.send(());
+    })?;
+    Ok(ended)
+}
+
+impl Place {
+    fn of(config: &Config, surroundings: &Surroundings) -> Result<Self, ServeError> {
+        let group = match &config.control.group {
+            Some(name) => Some(group::number(name).ok_or_else(|| ServeError::Group(name.clone()))?),
+            None => None,
+        };
+        let mode = if group.is_some() { 0o660 } else { 0o600 };
+        let folder = match config.control.dir.clone().or_else(|| surroundings.socket_dir()) {
+            Some(folder) => {
+                private_folder(&folder, if group.is_some() { 0o750 } else { 0o700 })?;
+                folder
+            }
+            None => make_socket_dir(None, &std::env::temp_dir())
+                .map_err(|error| ServeError::Folder { folder: std::env::temp_dir(), reason: error.to_string() })?,
+        };
+        let place = Self { folder, mode, group };
+        place.give_to_group(&place.folder)?;
+        Ok(place)
+    }
+
+    /// The service manager's socket, or one of our own.
+    fn listen(&self) -> Result<(Listener, PathBuf), ServeError> {
+        let path = self.folder.join(SOCKET);
+        let passed = sd_notify::listen_fds().ok().and_then(|mut fds| fds.next());
+        let listener = match passed {
+            Some(number) => {
+                let fd = inherited(number)
+                    .map_err(|source| ServeError::System { what: "the service manager's socket", source })?;
+                Listener::from_fd(fd)?
+            }
+            None => Listener::bind(&path, self.mode)?,
+        };
+        if passed.is_none() {
+            self.give_to_group(&path)?;
+        }
+        Ok((listener, path))
+    }
+
+    fn give_to_group(&self, path: &Path) -> Result<(), ServeError> {
+        let Some(group) = self.group else { return Ok(()) };
+        chownat(CWD, path, None, Some(Gid::from_raw(group)), AtFlags::empty()).map_err(|error| ServeError::Folder {
+            folder: path.to_owned(),
+            reason: format!("it cannot be given to group {group}: {error}"),
+        })
+    }
+}
+
+/// Makes a folder that only this user, and a group where the mode says so, may enter. One that is there keeps its
+/// mode unless everybody may enter it.
+fn private_folder(folder: &Path, mode: u32) -> Result<(), ServeError> {
+    let fail = |reason: String| ServeError::Folder { folder: folder.to_owned(), reason };
+    std::fs::DirBuilder::new().recursive(true).mode(mode).create(folder).map_err(|error| fail(error.to_string()))?;
+    let permissions = folder.metadata().map_err(|error| fail(error.to_string()))?.permissions();
+    if permissions.mode() & 0o007 != 0 {
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode))
+            .map_err(|error| fail(format!("everybody may enter it, and that cannot be changed: {error}")))?;
+    }
+    Ok(())
+}
+
+/// Signals that end the daemon.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self, ServeError> {
+        let listen = |kind| signal(kind).map_err(|source| ServeError::System { what: "signals", source });
+        Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
+    }
+
+    async fn come(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Tells the service manager that the runtime turns, as often as it asks for.
+async fn watch() {
+    let Some(within) = sd_notify::watchdog_enabled() else { return };
+    let mut tick = tokio::time::interval(within / 2);
+    loop {
+        tick.tick().await;
+        notify(&[NotifyState::Watchdog]);
+    }
+}
+
+fn notify(state: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(state) {
+        tracing::warn!(%error, "the service manager cannot be told");
+    }
+}
+
+/// How old metrics may be.
+const GAUGES: Duration = Duration::from_secs(1);
+
+async fn keep_gauges(daemon: Arc<Daemon>, registry: Arc<Registry>) {
+    let mut tick = tokio::time::interval(GAUGES);
+    loop {
+        tick.tick().await;
+        for stream in daemon.streams() {
+            stream.show(&registry).await;
+        }
+    }
+}
