@@ -9,16 +9,15 @@ use forebay::telemetry::start_logs;
 use super::Failure;
 
 #[derive(Debug, clap::Args)]
-#[group(required = true, multiple = false, id = "what")]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["path", "config", "private"])))]
 pub(super) struct Args {
     /// Folder, .csv file or .txt list to serve as the stream "default", shuffled, at 224 x 224.
-    #[arg(group = "what")]
     path: Option<String>,
     /// Configuration; `forebay config --example` prints one.
-    #[arg(long, value_name = "FILE", group = "what")]
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Serve the process that starts this one, and end with it.
-    #[arg(long, hide = true, requires = "socket_fd", group = "what")]
+    #[arg(long, hide = true, requires = "socket_fd")]
     private: bool,
     /// The parent's socket, with --private.
     #[arg(long, hide = true, value_name = "NUMBER")]
