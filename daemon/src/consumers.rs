@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_proto::v1::CallRequest;
+use forebay_proto::v1::{CallRequest, LeasedRange};
 use forebay_ring::{
     Action, Adopted, Batch, Body, Bulk, ConsumerId, Exchange, Held, Kind, Message, NewRing, Number, Offer, PACKET_LEN,
     Receipt, Received, Region, Sent, SlotId, SlotMut, packet, text, text_code,
@@ -38,8 +38,6 @@ pub use status::RingStatus;
 pub struct Parts {
     /// Name of the stream, for messages.
     pub stream: String,
-    /// The first ring.
-    pub region: Region,
     /// Makes a further ring, by its number.
     pub further: Box<dyn Fn(u32) -> Result<Region, String> + Send>,
     /// Rights to free slots, for the batch thread.
@@ -48,8 +46,8 @@ pub struct Parts {
     pub fates: Fates,
     /// Calls of consumers; answers come back as [`Note::Answer`].
     pub calls: Box<dyn Fn(ConsumerId, u64, CallRequest) + Send>,
-    /// Told when a consumer is gone, with how many are left.
-    pub gone: Box<dyn Fn(ConsumerId, usize) + Send>,
+    /// Told when a consumer has left, or was not let in, with how many are left.
+    pub left: Box<dyn Fn(ConsumerId, usize) + Send>,
     /// First epoch that is not complete.
     pub epoch: u64,
     /// Epochs in all, without end if nothing.
@@ -95,8 +93,8 @@ const TURN: usize = 64;
 const CALL_LIMIT: u64 = 64 << 20;
 
 impl Consumers {
-    /// Starts the thread; it ends when the inbox says so or is dropped.
-    pub fn start(parts: Parts, inbox: Inbox, outbox: &Outbox) -> std::io::Result<std::thread::JoinHandle<()>> {
+    /// Starts the thread with the first ring; it ends when the inbox says so or is dropped.
+    pub fn start(parts: Parts, first: Region, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
         let populate = populate(outbox.clone())?;
         let mut state = Self {
             exchange: Exchange::new(parts.epoch),
@@ -109,15 +107,16 @@ impl Consumers {
             claims: Claims::default(),
             failure: None,
         };
-        let first = state.parts.region.clone();
         std::thread::Builder::new().name("forebay-ring".into()).spawn(move || {
             state.add_ring(0, first);
             state.run();
-        })
+        })?;
+        Ok(())
     }
 
     fn run(&mut self) {
         let mut buffer = vec![0; PACKET_LEN];
+        let mut looked = Instant::now();
         loop {
             match self.inbox.notes() {
                 Some(notes) => notes.into_iter().for_each(|note| self.note(note)),
@@ -131,12 +130,16 @@ impl Consumers {
             }
             for id in dead {
                 // What it sent before it died counts: everything is received first.
-                self.receive(id, &mut buffer);
+                while self.receive(id, &mut buffer) {}
+                self.leave(id);
                 self.exchange.exited(id);
                 self.act();
             }
-            self.look();
-            self.act();
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                self.look();
+                self.act();
+            }
         }
     }
 
@@ -221,7 +224,10 @@ impl Consumers {
         let id = arrival.id;
         let granted = match self.exchange.attach(id, arrival.credits) {
             Ok(granted) => granted,
-            Err(taken) => return arrival.refuse(text_code::BUSY, &taken.to_string()),
+            Err(taken) => {
+                arrival.refuse(text_code::BUSY, &taken.to_string());
+                return (self.parts.left)(id, self.open());
+            }
         };
         let Some((newest, region)) = self.regions.last_key_value() else { return };
         let (adopted, consumer) = match arrival.welcome(granted, *newest, region) {
@@ -229,7 +235,7 @@ impl Consumers {
             Err(error) => {
                 tracing::info!(%error, "a trainer left before it was welcomed");
                 self.exchange.exited(id);
-                return;
+                return (self.parts.left)(id, self.open());
             }
         };
         tracing::info!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
@@ -246,9 +252,10 @@ impl Consumers {
         }
     }
 
-    fn receive(&mut self, id: ConsumerId, buffer: &mut [u8]) {
+    /// Takes what a consumer sent. True when there may be more.
+    fn receive(&mut self, id: ConsumerId, buffer: &mut [u8]) -> bool {
         for _ in 0..TURN {
-            let Some(consumer) = self.consumers.get(&id) else { return };
+            let Some(consumer) = self.consumers.get(&id) else { return false };
             match consumer.receive(buffer) {
                 Ok(Received::Packet { len, fds }) => {
                     let parsed = Message::parse(&buffer[..len], fds);
@@ -257,17 +264,18 @@ impl Consumers {
                         Err(error) => self.evict(id, &error.to_string()),
                     }
                 }
-                Ok(Received::WouldBlock) => return,
+                Ok(Received::WouldBlock) => return false,
                 Ok(Received::Closed) => {
-                    self.hang_up(id);
-                    return;
+                    self.put_out(id);
+                    return false;
                 }
                 Err(error) => {
                     self.evict(id, &error.to_string());
-                    return;
+                    return false;
                 }
             }
         }
+        true
     }
 
     fn message(&mut self, id: ConsumerId, message: Message<'_>) {
@@ -294,16 +302,26 @@ impl Consumers {
                 Ok(request) => (self.parts.calls)(id, call, request),
                 Err(reason) => self.evict(id, &reason),
             },
-            Message::Bye => self.hang_up(id),
+            Message::Bye => self.put_out(id),
             _ => self.evict(id, "a trainer does not send this kind of message"),
         }
     }
 
-    fn hang_up(&mut self, id: ConsumerId) {
-        if let Some(consumer) = self.consumers.get_mut(&id) {
+    /// The consumer has hung up, or has to; its process may live on and look at its slots.
+    fn put_out(&mut self, id: ConsumerId) {
+        self.leave(id);
+        self.exchange.put_out(id);
+    }
+
+    fn leave(&mut self, id: ConsumerId) {
+        if let Some(consumer) = self.consumers.get_mut(&id).filter(|consumer| consumer.is_open()) {
             consumer.close();
-            self.exchange.put_out(id);
+            (self.parts.left)(id, self.open());
         }
+    }
+
+    fn open(&self) -> usize {
+        self.consumers.values().filter(|consumer| consumer.is_open()).count()
     }
 
     fn evict(&mut self, id: ConsumerId, reason: &str) {
@@ -311,8 +329,7 @@ impl Consumers {
             tracing::warn!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), reason, "evicted");
             // A full queue is one of the reasons why it is put out.
             let _sent = consumer.send(&text(Kind::Evict, text_code::OTHER, reason), &[]);
-            consumer.close();
-            self.exchange.put_out(id);
+            self.put_out(id);
         }
     }
 
@@ -382,18 +399,16 @@ impl Consumers {
             }
             Action::Dropped(batch) => {
                 let ranges = self.claims.dropped(batch.seq);
-                self.tell(Fate::Returned(ranges));
+                self.give_back(ranges);
             }
             Action::Orphaned(Adopted { consumer, batch }) => {
                 let ranges = self.claims.orphaned(consumer, batch);
-                self.tell(Fate::Returned(ranges));
+                self.give_back(ranges);
             }
             Action::Free(_) => self.claim_free(),
             Action::EpochEnd { consumer, epoch } => self.send(consumer, &number(Kind::EpochEnd, epoch)),
             Action::Gone(consumer) => {
                 self.consumers.remove(&consumer);
-                let left = self.consumers.values().filter(|consumer| consumer.is_open()).count();
-                (self.parts.gone)(consumer, left);
             }
             Action::RingEmpty(ring) => {
                 self.regions.remove(&ring);
@@ -463,6 +478,12 @@ impl Consumers {
                 }
                 Err(reason) => self.fail(reason),
             }
+        }
+    }
+
+    fn give_back(&self, ranges: Vec<LeasedRange>) {
+        if !ranges.is_empty() {
+            self.tell(Fate::Returned(ranges));
         }
     }
 

@@ -47,6 +47,9 @@ pub trait Decoder: Send {
     fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault>;
 }
 
+/// How the names of decode threads begin. Their panics are caught; those of other threads end the process.
+pub const DECODE_THREAD: &str = "forebay-decode-";
+
 /// Makes a decoder for one thread.
 pub type MakeDecoder = Arc<dyn Fn() -> Box<dyn Decoder> + Send + Sync>;
 
@@ -93,7 +96,7 @@ impl Pool {
         let meter = Arc::new(Meter::new("decode"));
         for number in 0..threads.max(1) {
             let (queue, make, meter) = (queue.clone(), Arc::clone(make), Arc::clone(&meter));
-            thread::Builder::new().name(format!("forebay-decode-{number}")).spawn(move || {
+            thread::Builder::new().name(format!("{DECODE_THREAD}{number}")).spawn(move || {
                 thread_class::background();
                 work(&queue, &make, &meter);
             })?;

@@ -1,8 +1,10 @@
 //! `forebay serve`: the daemon, for a folder, for a configuration, or for the trainer that starts it.
 
 use std::path::PathBuf;
+use std::{panic, process, thread};
 
 use forebay::config::{Config, Surroundings};
+use forebay::decode::DECODE_THREAD;
 use forebay::serve;
 use forebay::telemetry::start_logs;
 
@@ -25,6 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<(), Failure> {
+    end_at_a_panic();
     let surroundings = Surroundings::of_process();
     start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -35,6 +38,18 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         runtime.block_on(serve::service(config, surroundings))
     };
     served.map_err(|error| Failure::Failed(error.to_string()))
+}
+
+/// A stage that has panicked would leave its trainers waiting for ever. The process ends instead: whoever started it
+/// starts it again, and the trainers reconnect. A decoder's panic is an outcome of its picture.
+fn end_at_a_panic() {
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        report(info);
+        if !thread::current().name().is_some_and(|name| name.starts_with(DECODE_THREAD)) {
+            process::abort();
+        }
+    }));
 }
 
 fn configuration(args: &Args) -> Result<Config, Failure> {

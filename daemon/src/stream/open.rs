@@ -105,7 +105,6 @@ impl Opening {
         let (incarnation, memory) = (stream.identity.incarnation, self.memory);
         let parts = consumers::Parts {
             stream: stream.identity.to_string(),
-            region,
             further: Box::new(move |ring| {
                 afford(&geometry, memory).map_err(|error| error.to_string())?;
                 Region::create(geometry, incarnation, ring).map_err(|error| error.to_string())
@@ -113,7 +112,7 @@ impl Opening {
             free: free_sender,
             fates,
             calls: calls(&stream),
-            gone: Box::new(move |consumer, left| {
+            left: Box::new(move |consumer, left| {
                 attached.lock().remove(&consumer);
                 surplus(left);
             }),
@@ -123,7 +122,7 @@ impl Opening {
             epoch_end_timeout: stream.settings.epoch_end_timeout,
             counters,
         };
-        Consumers::start(parts, inbox, &outbox)?;
+        Consumers::start(parts, region, inbox, &outbox)?;
         follow(&worker, outbox.clone());
         let forward = ack::forward(worker, receipts, counts);
         tokio::spawn(async move {

@@ -85,10 +85,8 @@ impl Pipeline {
         let _ended = lease.await;
         drop(stop);
         let joined = tokio::task::spawn_blocking(move || batch.join()).await;
-        match joined {
-            Ok(Ok(next)) => next,
-            _ => u64::MAX / 2,
-        }
+        // A panic of the batch thread ends the process.
+        joined.ok().and_then(Result::ok).unwrap_or_default()
     }
 }
 
