@@ -67,7 +67,7 @@ def test_a_bad_file_fails_skips_or_is_replaced(jpegs, name, damage):
 
     with forebay.Loader(jpegs, on_error="skip", **settings) as loader:
         seen = [record for batch in loader for record in batch.records[batch.mask].tolist()]
-        assert seen == [record for record in range(12) if record != 5]
+        assert sorted(seen) == [record for record in range(12) if record != 5]
         (quarantined,) = loader.quarantine
         assert (quarantined.record, quarantined.file) == (5, str(bad))
         assert quarantined.reason

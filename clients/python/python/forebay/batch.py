@@ -38,6 +38,9 @@ class Batch:
     they stay valid for as long as anything refers to them. They are read-only: writing raises `ValueError`. Every
     access makes a new view; it costs microseconds and copies nothing.
 
+    The batch itself gives arrays until a newer one than the next has come, so that a variable that still names it
+    does not hold up a later loop.
+
     Attributes:
         epoch: The epoch that the batch belongs to.
         valid: How many places are this epoch's own records.
@@ -114,7 +117,10 @@ class Batch:
         if self._own is not None:
             return getattr(self._own, name)
         if self._native is None:
-            raise ClosedError("this batch was given back (reject() or close()); take batch.copy() before that")
+            raise ClosedError(
+                "this batch was given back (by reject() or close()), or newer ones have taken its place; "
+                "take batch.copy() before that"
+            )
         return np.asarray(getattr(self._native, name))
 
     def _let_go(self) -> None:

@@ -127,7 +127,7 @@ class Loader:
             if threads is not None and num_threads is None:
                 asked = request(source, {**given, "num_threads": threads}, by_name=False)
             self._session = _native.Session.private(binary(), asked.settings or "{}", asked.files, asked.shard)
-        self._in_hand: weakref.ref[Batch] | None = None
+        self._lent: list[weakref.ref[Batch]] = []
 
     def __iter__(self) -> Iterator[Batch]:
         """The rest of the stream's current epoch."""
@@ -135,6 +135,9 @@ class Loader:
 
     def next(self, timeout: float | None = None) -> Batch | None:
         """The next batch, or None at the epoch's end. Acknowledges the one in hand.
+
+        The batch before this one may still be looked at, older ones not any more: keep their arrays, or
+        `batch.copy()`.
 
         Args:
             timeout: Seconds to wait at most; 0 only looks.
@@ -146,14 +149,17 @@ class Loader:
             SlotsHeld: Views of earlier batches are kept: keep `batch.copy()` instead.
             Outage: The daemon went away and did not come back.
         """
+        slots = self._session.credits()
+        # Variables often keep a batch longer than its loop. The newest stay, and leave a slot for the one to come.
+        self._let_go(keep=max(slots - 1, 1))
         native = self._session.next(timeout)
         if native is None:
             return None
         batch = Batch(native)
         # In a `for`, the last batch is still bound when the next one is asked for: one slot is not enough for both.
-        if self._session.credits() < 2:
+        if slots < 2:
             batch = batch.copy()
-        self._in_hand = weakref.ref(batch)
+        self._lent.append(weakref.ref(batch))
         return batch
 
     def __len__(self) -> int:
@@ -232,10 +238,17 @@ class Loader:
 
     def close(self) -> None:
         """Gives the batch in hand back and lets go of the daemon. Arrays that are still kept stay valid."""
-        batch = self._in_hand() if self._in_hand is not None else None
-        if batch is not None:
-            batch._let_go()
+        self._let_go(keep=0)
         self._session.close()
+
+    def _let_go(self, *, keep: int) -> None:
+        """Takes the slots from all but the newest Batch objects; arrays that were taken from them still hold theirs."""
+        alive = [lent for lent in self._lent if lent() is not None]
+        self._lent = alive[len(alive) - keep :] if keep < len(alive) else alive
+        for lent in alive[: len(alive) - len(self._lent)]:
+            batch = lent()
+            if batch is not None:
+                batch._let_go()
 
     def __enter__(self) -> Self:
         return self
