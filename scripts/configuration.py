@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,8 +29,12 @@ What follows is what `forebay config --example` prints.
 
 def main() -> None:
     """Compares or writes."""
-    command = [ROOT / "target" / "debug" / "forebay", "config", "--example"]
-    fresh = HEAD + subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout + "```\n"
+    binary = os.environ.get("FOREBAY_BIN", ROOT / "target" / "debug" / "forebay")
+    fresh = (
+        HEAD
+        + subprocess.run([binary, "config", "--example"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        + "```\n"
+    )
     if "--write" in sys.argv[1:]:
         DOCUMENT.write_text(fresh)
     elif not DOCUMENT.exists() or DOCUMENT.read_text() != fresh:

@@ -145,13 +145,15 @@ def summary(reports: list[dict], audit: str) -> None:
     batches = sum(report["batches"] for report in reports)
     seconds = max(report["ended"] for report in reports) - min(report["began"] for report in reports)
     losses = [" -> ".join(f"{loss:.2f}" for loss in report["losses"] if loss is not None) for report in reports]
+    # Below a line with the stream's name.
+    audit_lines = "\n             ".join(line.strip() for line in audit.splitlines()[1:])
     print(f"""
   pictures   {COUNT} in {CLASSES} classes, {EPOCHS} epochs, {TRAINERS} trainers
   loss       {"; ".join(losses)}
   delivered  {records} records in {batches} batches
   speed      {records / seconds:.0f} pictures/s, training included
   preview    {PREVIEW.name}
-  audit      {audit.strip()}""")
+  audit      {audit_lines}""")
 
 
 if __name__ == "__main__":
