@@ -10,11 +10,12 @@ pub mod sheet;
 pub mod slots;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
-use forebay_coordinator::{Batching, Plan};
+use forebay_coordinator::{Batching, Plan, Policy};
 use forebay_pixels::{Draw, Recipe};
 use forebay_proto::v1::{LeasedRange, Progress, Range};
 use forebay_ring::SlotMut;
@@ -28,7 +29,8 @@ use crate::publish::{self, Ready};
 use crate::queue::Meter;
 use crate::record::{BadRecord, Position};
 use crate::source::Source;
-use batcher::{Action, At, Batcher, Tail};
+use batcher::{Action, At, Batcher, Ending, Tail};
+use draft::Ends;
 use slots::Slots;
 
 /// What leaves the stage.
@@ -73,13 +75,15 @@ pub struct Parts {
 }
 
 /// The stage, run by one thread.
+#[derive(Debug)]
 pub struct Stage {
     parts: Parts,
     batcher: Batcher,
     slots: Slots,
     spare: Vec<SlotMut>,
     done: (channel::Sender<Done>, channel::Receiver<Done>),
-    ending: BTreeSet<u64>,
+    /// Epochs whose last batches are in the making.
+    drained: BTreeSet<u64>,
     failed: bool,
 }
 
@@ -95,7 +99,7 @@ impl Stage {
             slots: Slots::default(),
             spare: Vec::new(),
             done: channel::unbounded(),
-            ending: BTreeSet::new(),
+            drained: BTreeSet::new(),
             failed: false,
         }
     }
@@ -138,19 +142,16 @@ impl Stage {
             if self.failed {
                 return;
             }
-            if let Some(epoch) = self.batcher.tail_needs_slot() {
-                if !self.begin(epoch) {
-                    return;
-                }
+            if self.begin_extra() {
                 continue;
             }
             match self.parts.prefetch.take(self.limit()) {
                 Taken::Record(position, read) => self.record(position, read),
                 Taken::Fetched { tag, record, read } => self.fetched(tag, record, read),
                 Taken::Drained(epoch) => {
-                    let tails = self.tails(epoch);
-                    self.batcher.end(epoch, tails);
-                    self.ending.insert(epoch);
+                    let ending = self.ending(epoch);
+                    self.batcher.end(epoch, ending);
+                    self.drained.insert(epoch);
                 }
                 Taken::Wait => return,
             }
@@ -169,19 +170,21 @@ impl Stage {
         }
     }
 
-    fn begin(&mut self, epoch: u64) -> bool {
+    /// Begins a batch of copies at a static epoch's end, if one waits and there is a slot for it.
+    fn begin_extra(&mut self) -> bool {
+        let Some(epoch) = self.batcher.extra_needs_slot() else { return false };
         let ahead = epoch > self.parts.progress.borrow().floor;
         if self.spare.len() <= usize::from(ahead) {
             return false;
         }
-        let Some(slot) = self.spare.pop() else { return false };
-        let batch = self.batcher.begin(epoch);
+        let (Some(slot), Some(batch)) = (self.spare.pop(), self.batcher.begin_extra()) else { return false };
         self.slots.open(batch, slot);
         true
     }
 
     fn record(&mut self, position: Position, read: Read) {
         if let Some(fixed) = &self.parts.fixed
+            && fixed.policy == Policy::Drop
             && position.index >= fixed.epoch(&self.parts.plan, position.epoch).delivered
         {
             self.batcher.drop_position(position);
@@ -249,9 +252,9 @@ impl Stage {
         while let Some(action) = self.batcher.action() {
             self.act(action);
         }
-        let idle: Vec<u64> = self.ending.iter().copied().filter(|epoch| self.batcher.is_idle(*epoch)).collect();
+        let idle: Vec<u64> = self.drained.iter().copied().filter(|epoch| self.batcher.is_idle(*epoch)).collect();
         for epoch in idle {
-            self.ending.remove(&epoch);
+            self.drained.remove(&epoch);
             (self.parts.output)(Output::Finished(epoch));
         }
     }
@@ -288,18 +291,23 @@ impl Stage {
         }
     }
 
-    /// The batches at the end of a static epoch.
-    fn tails(&self, epoch: u64) -> Vec<Tail> {
-        let Some(fixed) = &self.parts.fixed else { return Vec::new() };
+    /// How a static epoch ends. The batch that is not full may have another number of records than the plan says,
+    /// when records came back late or the run goes on with another batch size.
+    fn ending(&self, epoch: u64) -> Ending {
+        let Some(fixed) = &self.parts.fixed else { return Ending::default() };
         let batches = fixed.epoch(&self.parts.plan, epoch);
-        let first = batches.delivered / fixed.batch_size;
-        (first..batches.batches)
-            .map(|index| {
-                let batch = batches.batch(index);
-                let copies = (batch.valid..batch.shown).map(|place| batches.record(index, place)).collect();
-                Tail { copies, shown: u32::try_from(batch.shown).unwrap_or(u32::MAX) }
-            })
-            .collect()
+        let tail = |own: u64| {
+            // Places count on from the epoch's last record.
+            let copies = |count: u64| (0..count).map(|place| batches.record(0, batches.delivered + place)).collect();
+            let size = fixed.batch_size;
+            match fixed.policy {
+                Policy::Fill => Tail { copies: copies(size.saturating_sub(own)), ends: Ends::Shown(whole(size)) },
+                Policy::Partial => Tail { copies: Vec::new(), ends: Ends::Shown(whole(own)) },
+                Policy::Drop => Tail { copies: Vec::new(), ends: Ends::Dropped },
+            }
+        };
+        let extra = batches.delivered.div_ceil(fixed.batch_size.max(1))..batches.batches;
+        Ending { open: Some(tail(u64::from(self.batcher.taken(epoch)))), extra: extra.map(|_| tail(0)).collect() }
     }
 
     fn file(&self, record: u64) -> String {
@@ -339,4 +347,14 @@ impl Stage {
         }
         self.batcher.next_number()
     }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts").field("source", &self.source).field("fixed", &self.fixed).finish_non_exhaustive()
+    }
+}
+
+fn whole(places: u64) -> u32 {
+    u32::try_from(places).unwrap_or(u32::MAX)
 }

@@ -5,9 +5,9 @@ use thread_priority::unix::{
     NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
 };
 
-/// Makes the calling thread SCHED_BATCH with nice 10. Where the system refuses, it stays as it is: only others' speed
+/// Makes the calling thread `SCHED_BATCH` with nice 10. Where the system refuses, it stays as it is: only others' speed
 /// depends on it.
-pub fn background() {
+pub(crate) fn background() {
     let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Batch);
     let batch = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy);
     let nice = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);

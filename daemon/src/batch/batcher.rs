@@ -8,14 +8,24 @@
 //! * `skip`, static: places never shift; the place repeats a good picture, its record is -1.
 //! * `replace`: the place repeats a good record of the same lease.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+mod action;
+#[cfg(test)]
+mod invariants;
+mod mend;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use forebay_coordinator::Policy;
 
-use crate::batch::draft::{Draft, Fill, Place};
+use crate::batch::draft::{Draft, Ends, Fill, Place};
 use crate::batch::sheet::Sheet;
 use crate::config::stream::OnError;
 use crate::record::{BadRecord, Position};
+pub use action::Action;
 
 /// Number of a batch and a place in it.
 pub type At = (u64, u32);
@@ -33,36 +43,22 @@ pub struct Rules {
     pub dynamic: Option<Policy>,
 }
 
-/// One batch at the end of a static epoch: the rest of the epoch's own records, then these.
+/// How a batch at a static epoch's end ends: after its own records come these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// Records that follow the own ones; copies, not acked.
     pub copies: Vec<u64>,
-    /// How many places the user sees.
-    pub shown: u32,
+    /// What becomes of the batch.
+    pub ends: Ends,
 }
 
-/// What is to be done next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Read this record and decode it into the place; the outcome comes with [`Batcher::outcome`].
-    Fetch { at: At, epoch: u64, record: u64 },
-    /// The same with the record at this index of the epoch's order.
-    Probe { at: At, epoch: u64, index: u64 },
-    /// Copy a picture; both batches have no place in decoding.
-    Copy { from: At, to: At },
-    /// No picture is left to repeat: the place is black.
-    Clear { at: At },
-    /// Hand the batch on.
-    Publish(Sheet),
-    /// Give the batch's slot back, nothing is in it.
-    Discard { batch: u64 },
-    /// Ack these as dropped.
-    Dropped(Vec<Position>),
-    /// Quarantine this record.
-    Nack(BadRecord),
-    /// The stream has failed.
-    Fail(String),
+/// How a static epoch ends. The default is for a dynamic one, where the policy says it all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// For the batch that is not full, if there is one.
+    pub open: Option<Tail>,
+    /// Batches without a record of their own; they are made when the epoch ends for the first time.
+    pub extra: Vec<Tail>,
 }
 
 /// The state.
@@ -73,13 +69,18 @@ pub struct Batcher {
     drafts: BTreeMap<u64, Draft>,
     /// Batch that takes the next records, by epoch.
     open: HashMap<u64, u64>,
-    /// Dynamic epochs whose records have all been placed.
+    /// Dynamic epochs whose records have all been placed and that have batches in the making.
     ended: BTreeSet<u64>,
-    /// Static batches that are still to be made, with their epoch.
-    tails: VecDeque<(u64, Tail)>,
-    /// Last good record of a lease among the published batches, for `replace`.
-    last_good: HashMap<u64, u64>,
-    bad: u64,
+    /// Batches of copies that are still to be begun, with their epoch.
+    extra: VecDeque<(u64, Tail)>,
+    /// Epochs below this one had their batches of copies.
+    padded: u64,
+    /// Static positions that no batch has room for, until their epoch ends.
+    dropped: Vec<Position>,
+    /// Epoch and last published good record of a lease, for `replace`.
+    last_good: HashMap<u64, (u64, u64)>,
+    /// Bad records, as far as their number matters.
+    bad: HashSet<u64>,
     failed: bool,
     actions: VecDeque<Action>,
 }
@@ -93,9 +94,11 @@ impl Batcher {
             drafts: BTreeMap::new(),
             open: HashMap::new(),
             ended: BTreeSet::new(),
-            tails: VecDeque::new(),
+            extra: VecDeque::new(),
+            padded: 0,
+            dropped: Vec::new(),
             last_good: HashMap::new(),
-            bad: 0,
+            bad: HashSet::new(),
             failed: false,
             actions: VecDeque::new(),
         }
@@ -120,48 +123,45 @@ impl Batcher {
 
     /// Whether a record of this epoch needs a new batch, and so a slot.
     pub fn needs_slot(&self, epoch: u64) -> bool {
-        self.hole(epoch).is_none() && !self.open.contains_key(&epoch)
+        !self.open.contains_key(&epoch) && self.hole(epoch).is_none()
     }
 
-    /// Whether a batch at a static epoch's end waits for a slot.
-    pub fn tail_needs_slot(&self) -> Option<u64> {
-        self.tails.front().map(|(epoch, _)| *epoch)
+    /// The epoch of a batch of copies that waits for a slot.
+    pub fn extra_needs_slot(&self) -> Option<u64> {
+        self.extra.front().map(|(epoch, _)| *epoch)
     }
 
-    /// Opens a batch, for which the caller has a slot. Gives its number.
+    /// Opens a batch for records, for which the caller has a slot. Gives its number.
     pub fn begin(&mut self, epoch: u64) -> u64 {
-        let batch = self.next;
-        self.next += 1;
-        self.drafts.insert(batch, Draft::new(epoch, self.rules.batch_size));
-        if let Some((tail_epoch, _)) = self.tails.front()
-            && *tail_epoch == epoch
-        {
-            self.begin_tail(batch);
-        } else {
-            self.open.insert(epoch, batch);
-        }
+        let batch = self.add(epoch);
+        self.open.insert(epoch, batch);
         batch
+    }
+
+    /// Begins the batch of [`Batcher::extra_needs_slot`], for which the caller has a slot. Gives its number.
+    pub fn begin_extra(&mut self) -> Option<u64> {
+        let (epoch, tail) = self.extra.pop_front()?;
+        let batch = self.add(epoch);
+        self.finish_with(batch, &tail);
+        self.settle(epoch);
+        Some(batch)
     }
 
     /// Gives a record that was read its place, where it is to be decoded. A batch with room must be there.
     pub fn place(&mut self, position: Position, label: i64) -> At {
         self.ended.remove(&position.epoch);
-        let at = self.hole(position.epoch).unwrap_or_else(|| self.append(position.epoch));
         let place = Place { own: Some(position), record: position.record, label, fill: Fill::Decoding };
-        self.draft(at.0).set(at.1, place);
-        at
+        self.seat(position.epoch, place)
     }
 
-    /// Notes a record that could not be read. Answers whether it has a place, which it has where places never shift:
-    /// then a batch with room must be there.
+    /// Notes a record that could not be read. Where places never shift it has one: then a batch with room must be
+    /// there, as [`Batcher::keeps_places`] says.
     pub fn unreadable(&mut self, bad: BadRecord, label: i64) {
         let position = bad.position;
         self.ended.remove(&position.epoch);
         if self.report(bad) && self.keeps_places() {
-            let at = self.append(position.epoch);
-            let fill = bad_place(self.rules.on_error, position);
-            let place = Place { own: None, record: position.record, label, fill };
-            self.draft(at.0).set(at.1, place);
+            let fill = self.left_behind(position);
+            self.seat(position.epoch, Place { own: None, record: position.record, label, fill });
             self.settle(position.epoch);
         }
     }
@@ -171,19 +171,19 @@ impl Batcher {
         self.rules.dynamic.is_none() || self.rules.on_error == OnError::Replace
     }
 
-    /// Notes what decoding gave. `label` is the record's, for copies.
+    /// Notes what decoding gave, or for a copy, that it could not be read.
     pub fn outcome(&mut self, at: At, outcome: Result<(), (String, String)>) {
         let Some(draft) = self.drafts.get_mut(&at.0) else { return };
         let epoch = draft.epoch();
-        let place = draft.place_mut(at.1);
+        let place = *draft.place(at.1);
         match (place.own, outcome) {
-            (_, Ok(())) => place.fill = Fill::Good,
+            (_, Ok(())) => draft.fill(at.1, Fill::Good),
             (Some(position), Err((file, reason))) => {
-                place.own = None;
-                place.fill = bad_place(self.rules.on_error, position);
+                let fill = self.left_behind(position);
+                self.draft(at.0).set(at.1, Place { own: None, fill, ..place });
                 self.report(BadRecord { position, file, reason });
             }
-            (None, Err(_)) => place.copy_failed(),
+            (None, Err(_)) => self.copy_failed(at),
         }
         self.settle(epoch);
     }
@@ -191,9 +191,7 @@ impl Batcher {
     /// Names what a fetched copy is of, before it is decoded.
     pub fn copying(&mut self, at: At, record: u64, label: i64) {
         if let Some(draft) = self.drafts.get_mut(&at.0) {
-            let place = draft.place_mut(at.1);
-            place.record = record;
-            place.label = label;
+            draft.set(at.1, Place { record, label, ..*draft.place(at.1) });
         }
     }
 
@@ -207,86 +205,107 @@ impl Batcher {
         self.drafts.get(&batch).map(Draft::epoch)
     }
 
-    /// Every record of the epoch that is to be had was placed. Static: with the batches of its end.
-    pub fn end(&mut self, epoch: u64, tails: Vec<Tail>) {
+    /// Places that are taken in the batch of the epoch that is not full.
+    pub fn taken(&self, epoch: u64) -> u32 {
+        self.open.get(&epoch).and_then(|batch| self.drafts.get(batch)).map_or(0, Draft::taken)
+    }
+
+    /// Every record of the epoch that is to be had at this moment was placed. Comes again when others came later.
+    pub fn end(&mut self, epoch: u64, ending: Ending) {
         if self.rules.dynamic.is_some() {
             self.ended.insert(epoch);
         } else {
-            self.tails.extend(tails.into_iter().map(|tail| (epoch, tail)));
+            let dropped: Vec<Position> = self.dropped.extract_if(.., |position| position.epoch == epoch).collect();
+            self.give_up(dropped);
             if let Some(batch) = self.open.remove(&epoch) {
-                self.begin_tail(batch);
+                let rest = Tail { copies: Vec::new(), ends: Ends::Shown(self.rules.batch_size) };
+                self.finish_with(batch, ending.open.as_ref().unwrap_or(&rest));
+            }
+            if epoch >= self.padded {
+                self.padded = epoch + 1;
+                self.extra.extend(ending.extra.into_iter().map(|tail| (epoch, tail)));
             }
         }
         self.settle(epoch);
     }
 
-    /// Acks a static epoch's position that no batch has room for.
+    /// Notes a static position that no batch has room for: it is acked as dropped at the epoch's end.
     pub fn drop_position(&mut self, position: Position) {
-        self.actions.push_back(Action::Dropped(vec![position]));
+        self.dropped.push(position);
     }
 
     /// Whether the epoch has no batch in the making.
     pub fn is_idle(&self, epoch: u64) -> bool {
-        self.drafts.values().all(|draft| draft.epoch() != epoch) && self.tails.iter().all(|(tail, _)| *tail != epoch)
+        self.drafts.values().all(|draft| draft.epoch() != epoch) && self.extra.iter().all(|(extra, _)| *extra != epoch)
     }
 
-    /// Positions of all batches that are not published, given up with them.
+    /// Gives up what is not published: its positions. Every action is to be done before.
     pub fn close(&mut self) -> Vec<Position> {
         self.open.clear();
-        self.tails.clear();
-        std::mem::take(&mut self.drafts).values().flat_map(Draft::owned).collect()
+        self.extra.clear();
+        let mut rest = std::mem::take(&mut self.dropped);
+        rest.extend(std::mem::take(&mut self.drafts).values().flat_map(Draft::owned));
+        rest
     }
 
-    /// Bad records so far.
-    pub fn bad(&self) -> u64 {
-        self.bad
-    }
-
-    /// Forgets what completed epochs left behind.
-    pub fn completed(&mut self, live: impl Fn(u64) -> bool) {
-        self.last_good.retain(|lease, _| live(*lease));
+    fn add(&mut self, epoch: u64) -> u64 {
+        let batch = self.next;
+        self.next += 1;
+        self.drafts.insert(batch, Draft::new(epoch, self.rules.batch_size));
+        batch
     }
 
     fn draft(&mut self, batch: u64) -> &mut Draft {
         self.drafts.get_mut(&batch).expect("a batch that was begun and not yet published")
     }
 
-    /// The lowest hole of the epoch that the next record fills.
+    /// The lowest hole of the epoch, which the next record fills.
     fn hole(&self, epoch: u64) -> Option<At> {
-        if self.rules.dynamic.is_none() {
-            return None;
-        }
-        self.drafts
-            .iter()
-            .filter(|(_, draft)| draft.epoch() == epoch)
-            .find_map(|(batch, draft)| draft.hole().map(|place| (*batch, place)))
+        self.rules.dynamic?;
+        let mut drafts = self.drafts.iter().filter(|(_, draft)| draft.epoch() == epoch);
+        drafts.find_map(|(batch, draft)| Some((*batch, draft.hole()?)))
     }
 
-    fn append(&mut self, epoch: u64) -> At {
+    fn seat(&mut self, epoch: u64, place: Place) -> At {
+        if let Some(at) = self.hole(epoch) {
+            self.draft(at.0).set(at.1, place);
+            return at;
+        }
         let batch = *self.open.get(&epoch).expect("the caller began a batch when needs_slot said so");
-        let place = self.draft(batch).append();
-        if place + 1 == self.rules.batch_size {
+        let draft = self.draft(batch);
+        let at = (batch, draft.append(place));
+        if draft.is_full() {
             self.open.remove(&epoch);
         }
-        (batch, place)
+        at
+    }
+
+    /// What a bad record leaves behind in its place.
+    fn left_behind(&self, position: Position) -> Fill {
+        match self.rules.on_error {
+            OnError::Replace => Fill::Bad { position, probe: None },
+            OnError::Fail | OnError::Skip => Fill::Hole,
+        }
     }
 
     /// Quarantines a record. False when that ends the stream.
     fn report(&mut self, bad: BadRecord) -> bool {
-        self.bad += 1;
-        let text = bad.to_string();
+        let (record, text) = (bad.position.record, bad.to_string());
+        self.actions.push_back(Action::Nack(bad));
         if self.rules.on_error == OnError::Fail {
             self.fail(format!(
                 "{text}. The stream stops at a bad record because on_error is \"fail\"; \"skip\" or \"replace\" go on"
             ));
             return false;
         }
-        self.actions.push_back(Action::Nack(bad));
-        if let Some(limit) = self.rules.max_failures.filter(|limit| self.bad > *limit) {
-            self.fail(format!("{} bad records are more than max_failures ({limit}); the last: {text}", self.bad));
-            return false;
+        let Some(limit) = self.rules.max_failures else { return true };
+        self.bad.insert(record);
+        let count = self.bad.len();
+        if count as u64 <= limit {
+            return true;
         }
-        true
+        self.fail(format!("{count} bad records are more than max_failures ({limit}); the last: {text}"));
+        false
     }
 
     fn fail(&mut self, text: String) {
@@ -295,190 +314,91 @@ impl Batcher {
         }
     }
 
-    fn begin_tail(&mut self, batch: u64) {
-        if let Some((_, tail)) = self.tails.pop_front() {
-            let draft = self.draft(batch);
-            for &record in &tail.copies {
-                let place = draft.append();
-                draft.set(place, Place { own: None, record, label: -1, fill: Fill::Copy { asked: false } });
-            }
-            draft.end(tail.shown);
-            let epoch = draft.epoch();
-            self.settle(epoch);
+    fn give_up(&mut self, positions: Vec<Position>) {
+        if !positions.is_empty() {
+            self.actions.push_back(Action::Dropped(positions));
         }
+    }
+
+    fn finish_with(&mut self, batch: u64, tail: &Tail) {
+        let draft = self.draft(batch);
+        for &record in &tail.copies {
+            if !draft.is_full() {
+                draft.append(Place { record, fill: Fill::Copy { asked: false }, ..Place::HOLE });
+            }
+        }
+        draft.end(tail.ends);
     }
 
     /// Publishes what may be published of an epoch.
     fn settle(&mut self, epoch: u64) {
-        if self.failed {
-            return;
-        }
-        while let Some((&batch, draft)) = self.drafts.iter().find(|(_, draft)| draft.epoch() == epoch) {
-            if draft.decoding() || !(draft.is_full() || draft.is_ended() || self.ended.contains(&epoch)) {
-                break;
+        while !self.failed
+            && let Some((&batch, draft)) = self.drafts.iter().find(|(_, draft)| draft.epoch() == epoch)
+        {
+            let complete = draft.is_full() || draft.ends().is_some() || self.ended.contains(&epoch);
+            if draft.is_busy() || !complete || !self.mend(batch) {
+                return;
             }
-            if !self.repair(batch) {
-                break;
-            }
-            if self.rules.dynamic.is_some() && !self.whole(batch) && !self.close_holes(batch, epoch) {
-                break;
+            if self.rules.dynamic.is_some() && !self.is_whole(batch) && !self.close_holes(epoch) {
+                return;
             }
             self.finish(batch);
         }
+        self.ended.remove(&epoch);
     }
 
-    /// Finds pictures for the places that repeat one. False while one is to be fetched.
-    fn repair(&mut self, batch: u64) -> bool {
-        let replace = self.rules.on_error == OnError::Replace;
-        let fixed = self.rules.dynamic.is_none();
-        let Some(draft) = self.drafts.get_mut(&batch) else { return false };
-        let epoch = draft.epoch();
-        for place in 0..draft.len() {
-            let fill = draft.place(place).fill;
-            match fill {
-                Fill::Bad { position, probe } if replace => {
-                    let donor = draft.donor_in_lease(place, position.lease);
-                    if let Some(donor) = donor.filter(|donor| *donor < place) {
-                        self.actions.push_back(Action::Copy { from: (batch, donor), to: (batch, place) });
-                        draft.repeat(donor, place);
-                    } else if let Some(record) = self.last_good.get(&position.lease).filter(|_| probe.is_none()) {
-                        draft.place_mut(place).fill = Fill::Probing { position, probe: position.offset + 1 };
-                        self.actions.push_back(Action::Fetch { at: (batch, place), epoch, record: *record });
-                        return false;
-                    } else if let Some(donor) = donor {
-                        self.actions.push_back(Action::Copy { from: (batch, donor), to: (batch, place) });
-                        draft.repeat(donor, place);
-                    } else {
-                        let offset = probe.unwrap_or(position.offset + 1);
-                        if offset >= position.lease_len {
-                            draft.place_mut(place).fill = Fill::Hole;
-                            continue;
-                        }
-                        draft.place_mut(place).fill = Fill::Probing { position, probe: offset + 1 };
-                        let index = position.index - position.offset + offset;
-                        self.actions.push_back(Action::Probe { at: (batch, place), epoch, index });
-                        return false;
-                    }
-                }
-                Fill::Copy { asked } => {
-                    if let Some(donor) = draft.donor_of(draft.place(place).record) {
-                        self.actions.push_back(Action::Copy { from: (batch, donor), to: (batch, place) });
-                        draft.repeat(donor, place);
-                    } else if asked {
-                        draft.place_mut(place).fill = Fill::Hole;
-                    } else {
-                        let record = draft.place(place).record;
-                        draft.place_mut(place).fill = Fill::Fetching;
-                        self.actions.push_back(Action::Fetch { at: (batch, place), epoch, record });
-                        return false;
-                    }
-                }
-                _ => {}
-            }
-        }
-        if fixed {
-            for place in 0..draft.len() {
-                if draft.place(place).fill == Fill::Hole {
-                    match draft.nearest_good(place) {
-                        Some(donor) => {
-                            self.actions.push_back(Action::Copy { from: (batch, donor), to: (batch, place) });
-                            draft.repeat(donor, place);
-                        }
-                        None => self.actions.push_back(Action::Clear { at: (batch, place) }),
-                    }
-                    draft.place_mut(place).anonymous();
-                }
-            }
-        }
-        true
-    }
-
-    fn whole(&self, batch: u64) -> bool {
+    fn is_whole(&self, batch: u64) -> bool {
         self.drafts.get(&batch).is_some_and(|draft| draft.is_full() && draft.hole().is_none())
     }
 
     /// Moves the last pictures of an ended epoch into its holes. False while records or outcomes are still to come.
-    fn close_holes(&mut self, batch: u64, epoch: u64) -> bool {
-        if !self.ended.contains(&epoch) || self.drafts.values().any(|draft| draft.epoch() == epoch && draft.decoding())
-        {
+    fn close_holes(&mut self, epoch: u64) -> bool {
+        if !self.ended.contains(&epoch) {
             return false;
         }
-        let later: Vec<u64> = self
-            .drafts
-            .range(batch + 1..)
-            .filter(|(_, draft)| draft.epoch() == epoch)
-            .map(|(batch, _)| *batch)
-            .collect();
-        for other in &later {
-            if !self.repair(*other) {
-                return false;
-            }
+        let batches: Vec<u64> =
+            self.drafts.iter().filter(|(_, draft)| draft.epoch() == epoch).map(|(batch, _)| *batch).collect();
+        if batches.iter().any(|batch| self.drafts[batch].is_busy()) || !batches.iter().all(|batch| self.mend(*batch)) {
+            return false;
         }
-        let mut all = later;
-        all.insert(0, batch);
-        self.compact(&all);
         self.open.remove(&epoch);
+        let mut left = batches.as_slice();
+        while let Some((&last, before)) = left.split_last() {
+            if self.draft(last).trim() == 0 {
+                self.drafts.remove(&last);
+                self.actions.push_back(Action::Discard { batch: last });
+                left = before;
+                continue;
+            }
+            let Some(to) = self.hole(epoch) else { break };
+            let Some(moved) = self.draft(last).pop() else { break };
+            let from = (last, self.draft(last).taken());
+            self.actions.push_back(Action::Copy { from, to });
+            self.draft(to.0).set(to.1, moved);
+        }
         true
-    }
-
-    fn compact(&mut self, batches: &[u64]) {
-        let mut from = batches.len();
-        loop {
-            // The last batch with a picture gives, the first with a hole before it takes.
-            while from > 0 && self.draft(batches[from - 1]).trim() == 0 {
-                from -= 1;
-            }
-            let Some(giver) = from.checked_sub(1).map(|last| batches[last]) else { break };
-            let taker = batches[..from].iter().find_map(|batch| {
-                let draft = &self.drafts[batch];
-                draft.hole().or_else(|| draft.room().filter(|_| *batch != giver)).map(|place| (*batch, place))
-            });
-            let Some(to) = taker else { break };
-            let last = self.draft(giver).len() - 1;
-            let moved = self.draft(giver).take_last();
-            self.actions.push_back(Action::Copy { from: (giver, last), to });
-            self.draft(to.0).put(to.1, moved);
-        }
-        for batch in batches {
-            if self.draft(*batch).trim() == 0 {
-                self.drafts.remove(batch);
-                self.actions.push_back(Action::Discard { batch: *batch });
-            }
-        }
     }
 
     /// Publishes a settled batch, or drops it.
     fn finish(&mut self, batch: u64) {
         let Some(mut draft) = self.drafts.remove(&batch) else { return };
-        self.open.retain(|_, open| *open != batch);
-        let own: Vec<Position> = draft.owned().collect();
-        let short = draft.len() < self.rules.batch_size;
-        if short && self.rules.dynamic == Some(Policy::Drop) {
-            self.actions.push_back(Action::Dropped(own));
+        let size = self.rules.batch_size;
+        let (short, policy) = (!draft.is_full(), self.rules.dynamic);
+        if draft.ends() == Some(Ends::Dropped) || short && policy == Some(Policy::Drop) {
+            self.give_up(draft.owned().collect());
             self.actions.push_back(Action::Discard { batch });
             return;
         }
-        if short && self.rules.dynamic == Some(Policy::Fill) {
-            let last = draft.len() - 1;
-            while draft.len() < self.rules.batch_size {
-                let place = draft.append();
+        if short && policy == Some(Policy::Fill) {
+            let last = draft.taken() - 1;
+            for place in draft.taken()..size {
                 self.actions.push_back(Action::Copy { from: (batch, last), to: (batch, place) });
                 draft.repeat(last, place);
             }
         }
-        if self.rules.on_error == OnError::Replace {
-            for position in own {
-                self.last_good.insert(position.lease, position.record);
-            }
-        }
+        self.remember(&draft);
+        // Nobody is to see the pictures of an earlier batch of this slot.
+        self.actions.extend((draft.taken()..size).map(|place| Action::Clear { at: (batch, place) }));
         self.actions.push_back(Action::Publish(Sheet::of(batch, &draft)));
-    }
-}
-
-/// What a bad record leaves behind in its place.
-fn bad_place(on_error: OnError, position: Position) -> Fill {
-    match on_error {
-        OnError::Replace => Fill::Bad { position, probe: None },
-        OnError::Fail | OnError::Skip => Fill::Hole,
     }
 }

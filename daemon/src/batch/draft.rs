@@ -8,8 +8,20 @@ pub struct Draft {
     epoch: u64,
     size: u32,
     places: Vec<Place>,
-    /// Places that the user sees, once no further record comes.
-    shown: Option<u32>,
+    ends: Option<Ends>,
+    /// How many places are in each of the states that a batch waits for: asked for every record, so it is counted.
+    busy: u32,
+    wanting: u32,
+    holes: u32,
+}
+
+/// What becomes of a batch that no further record comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// It is handed on, and the user sees so many places.
+    Shown(u32),
+    /// Its records are acked as dropped.
+    Dropped,
 }
 
 /// One place of a batch.
@@ -32,39 +44,52 @@ pub enum Fill {
     Decoding,
     /// There.
     Good,
-    /// A bad record stood here; `probe` is the lease's next offset that may stand in.
-    Bad { position: Position, probe: Option<u64> },
+    /// A bad record stood here, for which another one of its lease is to stand in.
+    Bad {
+        /// Where the bad record stands.
+        position: Position,
+        /// The lease's next offset that may stand in, once one was tried in vain.
+        probe: Option<u64>,
+    },
     /// A stand-in for a bad record is being read and decoded.
-    Probing { position: Position, probe: u64 },
-    /// Is to repeat a record; `asked`: it was fetched, in vain.
-    Copy { asked: bool },
+    Probing {
+        /// Where the bad record stands.
+        position: Position,
+        /// The offset to try after this one.
+        probe: u64,
+    },
+    /// Is to repeat a record.
+    Copy {
+        /// The record was fetched, in vain.
+        asked: bool,
+    },
     /// A copy is being read and decoded.
     Fetching,
-    /// Empty, to be filled by whatever comes.
+    /// Empty: the next record fills it, or, where places never shift, any picture of the batch.
     Hole,
     /// Shows a picture, or black, that has no record.
     Anonymous,
 }
 
-impl Place {
-    /// Decoding the copy failed.
-    pub fn copy_failed(&mut self) {
-        self.fill = match self.fill {
-            Fill::Probing { position, probe } => Fill::Bad { position, probe: Some(probe) },
-            _ => Fill::Copy { asked: true },
-        };
-    }
+/// Where in its lease a stand-in is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Before the bad record.
+    Before,
+    /// After it.
+    After,
+}
 
-    /// Whatever picture is there, it stands for no record.
-    pub fn anonymous(&mut self) {
-        self.fill = Fill::Anonymous;
-    }
+impl Place {
+    /// A place of which nothing is known.
+    pub const HOLE: Self = Self { own: None, record: 0, label: -1, fill: Fill::Hole };
 }
 
 impl Draft {
     /// An empty batch of `size` places.
     pub fn new(epoch: u64, size: u32) -> Self {
-        Self { epoch, size, places: Vec::with_capacity(size as usize), shown: None }
+        let places = Vec::with_capacity(size as usize);
+        Self { epoch, size, places, ends: None, busy: 0, wanting: 0, holes: 0 }
     }
 
     /// Epoch of its records.
@@ -74,31 +99,34 @@ impl Draft {
 
     /// Places that are taken.
     #[allow(clippy::cast_possible_truncation, reason = "a batch has at most `size` places, a u32")]
-    pub fn len(&self) -> u32 {
+    pub fn taken(&self) -> u32 {
         self.places.len() as u32
     }
 
     /// Whether every place is taken.
     pub fn is_full(&self) -> bool {
-        self.len() == self.size
+        self.taken() == self.size
     }
 
-    /// Says that no further record comes, and how many places are shown.
-    pub fn end(&mut self, shown: u32) {
-        self.shown = Some(shown);
+    /// Says that no further record comes, and what becomes of the batch.
+    pub fn end(&mut self, ends: Ends) {
+        self.ends = Some(ends);
     }
 
-    /// Whether [`Draft::end`] was said.
-    pub fn is_ended(&self) -> bool {
-        self.shown.is_some()
+    /// What was said with [`Draft::end`].
+    pub fn ends(&self) -> Option<Ends> {
+        self.ends
     }
 
     /// How many places the user sees.
     pub fn shown(&self) -> u32 {
-        self.shown.unwrap_or(self.len())
+        match self.ends {
+            Some(Ends::Shown(shown)) => shown.min(self.taken()),
+            _ => self.taken(),
+        }
     }
 
-    /// The places.
+    /// The places that are taken.
     pub fn places(&self) -> &[Place] {
         &self.places
     }
@@ -108,88 +136,122 @@ impl Draft {
         self.places.iter().filter_map(|place| place.own)
     }
 
-    /// Takes the next place, as a hole.
-    pub fn append(&mut self) -> u32 {
-        self.places.push(Place { own: None, record: 0, label: -1, fill: Fill::Hole });
-        self.len() - 1
-    }
-
     /// One place.
     pub fn place(&self, place: u32) -> &Place {
         &self.places[place as usize]
     }
 
-    /// One place, to change it.
-    pub fn place_mut(&mut self, place: u32) -> &mut Place {
-        &mut self.places[place as usize]
+    /// Takes the next place.
+    pub fn append(&mut self, new: Place) -> u32 {
+        debug_assert!(!self.is_full(), "a batch has no place {}", self.size);
+        self.count(new.fill);
+        self.places.push(new);
+        self.taken() - 1
     }
 
-    /// Sets a place that is taken.
+    /// Sets a place: a taken one, or the next.
     pub fn set(&mut self, place: u32, new: Place) {
-        *self.place_mut(place) = new;
-    }
-
-    /// Sets a place, which may be the next free one.
-    pub fn put(&mut self, place: u32, new: Place) {
-        if place == self.len() {
-            self.places.push(new);
+        if place == self.taken() {
+            self.append(new);
         } else {
-            self.set(place, new);
+            let old = std::mem::replace(&mut self.places[place as usize], new);
+            self.forget(old.fill);
+            self.count(new.fill);
         }
     }
 
-    /// Whether a picture is still in somebody's hands.
-    pub fn decoding(&self) -> bool {
-        self.places.iter().any(|place| matches!(place.fill, Fill::Decoding | Fill::Fetching | Fill::Probing { .. }))
+    /// Notes how far a place's picture is.
+    pub fn fill(&mut self, place: u32, fill: Fill) {
+        self.set(place, Place { fill, ..*self.place(place) });
     }
 
-    /// The first hole. A bad record's place counts as one when nothing can stand in for it.
-    pub fn hole(&self) -> Option<u32> {
-        self.first(|place| place.fill == Fill::Hole)
+    /// Makes `to` a copy of `from`, for which the batch does not answer.
+    pub fn repeat(&mut self, from: u32, to: u32) {
+        self.set(to, Place { own: None, fill: Fill::Good, ..*self.place(from) });
     }
 
-    /// The next place after the last taken one.
-    pub fn room(&self) -> Option<u32> {
-        (!self.is_full()).then(|| self.len())
+    /// Takes the last place out.
+    pub fn pop(&mut self) -> Option<Place> {
+        let last = self.places.pop()?;
+        self.forget(last.fill);
+        Some(last)
     }
 
     /// Drops holes at the end; gives the places that are left.
     pub fn trim(&mut self) -> u32 {
         while self.places.last().is_some_and(|place| place.fill == Fill::Hole) {
-            self.places.pop();
+            self.pop();
         }
-        self.len()
+        self.taken()
     }
 
-    /// Takes the last place out.
-    pub fn take_last(&mut self) -> Place {
-        self.places.pop().expect("trim left at least one place")
+    /// Whether a picture is still in somebody's hands.
+    pub fn is_busy(&self) -> bool {
+        self.busy > 0
     }
 
-    /// A good own picture of the lease: the nearest before `place`, else the nearest after it.
-    pub fn donor_in_lease(&self, place: u32, lease: u64) -> Option<u32> {
-        let fits = |at: &u32| {
-            let place = self.place(*at);
-            place.fill == Fill::Good && place.own.is_some_and(|own| own.lease == lease)
-        };
-        (0..place).rev().find(fits).or_else(|| (place + 1..self.len()).find(fits))
+    /// Whether a place is to repeat a picture that was not found yet.
+    pub fn is_wanting(&self) -> bool {
+        self.wanting > 0
+    }
+
+    /// The first hole.
+    pub fn hole(&self) -> Option<u32> {
+        if self.holes == 0 { None } else { self.first(|place| place.fill == Fill::Hole) }
+    }
+
+    /// The first place that a record can take: a hole, or the next place.
+    pub fn room(&self) -> Option<u32> {
+        self.hole().or_else(|| (!self.is_full()).then(|| self.taken()))
+    }
+
+    /// The good own picture of the lease that is next to `offset`: the last before it, or the first after it.
+    #[allow(clippy::cast_possible_truncation, reason = "a batch has at most `size` places, a u32")]
+    pub fn beside(&self, lease: u64, offset: u64, side: Side) -> Option<u32> {
+        let good = self.places.iter().enumerate().filter(|(_, place)| place.fill == Fill::Good);
+        let own = good.filter_map(|(at, place)| Some((at as u32, place.own.filter(|own| own.lease == lease)?.offset)));
+        match side {
+            Side::Before => own.filter(|(_, at)| *at < offset).max_by_key(|(_, at)| *at),
+            Side::After => own.filter(|(_, at)| *at > offset).min_by_key(|(_, at)| *at),
+        }
+        .map(|(at, _)| at)
     }
 
     /// A place that shows this record.
-    pub fn donor_of(&self, record: u64) -> Option<u32> {
+    pub fn showing(&self, record: u64) -> Option<u32> {
         self.first(|place| place.fill == Fill::Good && place.record == record)
+    }
+
+    /// A place that this record is being fetched for.
+    pub fn fetching(&self, record: u64) -> Option<u32> {
+        self.first(|place| place.fill == Fill::Fetching && place.record == record)
     }
 
     /// The nearest good picture before `place`, else after it.
     pub fn nearest_good(&self, place: u32) -> Option<u32> {
         let good = |at: &u32| self.place(*at).fill == Fill::Good;
-        (0..place).rev().find(good).or_else(|| (place + 1..self.len()).find(good))
+        (0..place).rev().find(good).or_else(|| (place + 1..self.taken()).find(good))
     }
 
-    /// Makes `to` a copy of `from`, for which the batch does not answer.
-    pub fn repeat(&mut self, from: u32, to: u32) {
-        let Place { record, label, .. } = *self.place(from);
-        self.set(to, Place { own: None, record, label, fill: Fill::Good });
+    fn count(&mut self, fill: Fill) {
+        if let Some(counter) = self.counter(fill) {
+            *counter += 1;
+        }
+    }
+
+    fn forget(&mut self, fill: Fill) {
+        if let Some(counter) = self.counter(fill) {
+            *counter -= 1;
+        }
+    }
+
+    fn counter(&mut self, fill: Fill) -> Option<&mut u32> {
+        match fill {
+            Fill::Decoding | Fill::Fetching | Fill::Probing { .. } => Some(&mut self.busy),
+            Fill::Bad { .. } | Fill::Copy { .. } => Some(&mut self.wanting),
+            Fill::Hole => Some(&mut self.holes),
+            Fill::Good | Fill::Anonymous => None,
+        }
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "a batch has at most `size` places, a u32")]

@@ -1,0 +1,331 @@
+//! Stories of single batches; `invariants.rs` has what holds for all.
+
+use super::*;
+use forebay_ring::Claim;
+
+const FILE: &str = "cat.jpg";
+
+fn dynamic(on_error: OnError, policy: Policy) -> Batcher {
+    Batcher::new(Rules { batch_size: 4, on_error, max_failures: None, dynamic: Some(policy) })
+}
+
+fn fixed(on_error: OnError) -> Batcher {
+    Batcher::new(Rules { batch_size: 4, on_error, max_failures: None, dynamic: None })
+}
+
+/// Record `index` of epoch 0, in leases of six.
+fn position(index: u64) -> Position {
+    Position { epoch: 0, lease: index / 6, offset: index % 6, lease_len: 6, index, record: 100 + index }
+}
+
+fn place(batcher: &mut Batcher, index: u64) -> At {
+    if batcher.needs_slot(0) {
+        batcher.begin(0);
+    }
+    batcher.place(position(index), 7)
+}
+
+fn good(batcher: &mut Batcher, indices: impl IntoIterator<Item = u64>) {
+    for index in indices {
+        let at = place(batcher, index);
+        batcher.outcome(at, Ok(()));
+    }
+}
+
+fn bad(batcher: &mut Batcher, index: u64) {
+    let at = place(batcher, index);
+    batcher.outcome(at, Err((FILE.into(), "no end marker".into())));
+}
+
+fn nack(index: u64) -> Action {
+    Action::Nack(BadRecord { position: position(index), file: FILE.into(), reason: "no end marker".into() })
+}
+
+fn actions(batcher: &mut Batcher) -> Vec<Action> {
+    std::iter::from_fn(|| batcher.action()).collect()
+}
+
+/// The batch that is published last, and what was to be done before it.
+fn published(batcher: &mut Batcher) -> (Vec<Action>, Sheet) {
+    let mut actions = actions(batcher);
+    match actions.pop() {
+        Some(Action::Publish(sheet)) => (actions, sheet),
+        other => panic!("{other:?} after {actions:?}"),
+    }
+}
+
+fn copy(from: At, to: At) -> Action {
+    Action::Copy { from, to }
+}
+
+#[test]
+fn rule_5_a_batch_has_claims_of_several_leases_and_a_lease_feeds_several_batches() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    good(&mut batcher, 0..12);
+    let claims: Vec<Vec<Claim>> = actions(&mut batcher)
+        .into_iter()
+        .map(|action| match action {
+            Action::Publish(sheet) => sheet.claims,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let claim = |lease, start, len| Claim { lease, start, len };
+    assert_eq!(claims, [vec![claim(0, 0, 4)], vec![claim(0, 4, 2), claim(1, 0, 2)], vec![claim(1, 2, 4)]]);
+    assert_eq!(batcher.close(), []);
+}
+
+#[test]
+fn rule_5_closing_gives_back_what_is_not_published() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    good(&mut batcher, 0..5);
+    bad(&mut batcher, 5);
+    place(&mut batcher, 6);
+    actions(&mut batcher);
+    assert_eq!(batcher.close(), [position(4), position(6)]);
+}
+
+#[test]
+fn batches_are_published_in_the_order_of_their_numbers() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let slow = place(&mut batcher, 0);
+    good(&mut batcher, 1..8);
+    assert_eq!(actions(&mut batcher), [], "the second batch is complete, and waits for the first");
+    batcher.outcome(slow, Ok(()));
+    let numbers: Vec<u64> = actions(&mut batcher)
+        .iter()
+        .map(|action| match action {
+            Action::Publish(sheet) => sheet.batch,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(numbers, [0, 1]);
+}
+
+#[test]
+fn rule_7_fail_quarantines_the_record_and_says_which_it_was_once() {
+    let mut batcher = dynamic(OnError::Fail, Policy::Partial);
+    bad(&mut batcher, 0);
+    bad(&mut batcher, 1);
+    let actions = actions(&mut batcher);
+    let Action::Fail(text) = &actions[1] else { panic!("{actions:?}") };
+    assert!(text.starts_with("record 100 (cat.jpg): no end marker. The stream stops"), "{text}");
+    assert_eq!([&actions[0], &actions[2]], [&nack(0), &nack(1)]);
+    assert_eq!(actions.len(), 3);
+}
+
+#[test]
+fn rule_7_skip_fills_the_place_with_the_next_record_of_the_order() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    good(&mut batcher, 0..2);
+    bad(&mut batcher, 2);
+    good(&mut batcher, 3..5);
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [nack(2)]);
+    assert_eq!((sheet.records, sheet.mask), (vec![100, 101, 103, 104], vec![1; 4]));
+    assert_eq!(sheet.claims, [Claim { lease: 0, start: 0, len: 2 }, Claim { lease: 0, start: 3, len: 2 }]);
+}
+
+#[test]
+fn rule_7_skip_leaves_holes_only_at_the_end_of_the_last_batch() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let first = place(&mut batcher, 0);
+    good(&mut batcher, 1..6);
+    batcher.end(0, Ending::default());
+    batcher.outcome(first, Err((FILE.into(), "no end marker".into())));
+    let mut actions = actions(&mut batcher);
+    let Some(Action::Publish(last)) = actions.pop() else { panic!("{actions:?}") };
+    assert_eq!(last.records, [104]);
+    let clears = actions.split_off(actions.len() - 3);
+    assert_eq!(clears[0], Action::Clear { at: (1, 1) });
+    let Some(Action::Publish(sheet)) = actions.pop() else { panic!("{actions:?}") };
+    assert_eq!(sheet.records, [105, 101, 102, 103]);
+    assert_eq!(actions, [nack(0), copy((1, 1), (0, 0))]);
+}
+
+#[test]
+fn rule_7_skip_in_a_static_epoch_repeats_the_nearest_earlier_picture_as_no_record() {
+    let mut batcher = fixed(OnError::Skip);
+    good(&mut batcher, 0..2);
+    bad(&mut batcher, 2);
+    good(&mut batcher, 3..4);
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [nack(2), copy((0, 1), (0, 2))]);
+    assert_eq!((sheet.records, sheet.mask, sheet.valid), (vec![100, 101, -1, 103], vec![1, 1, 0, 1], 3));
+    assert_eq!(sheet.labels, [7; 4]);
+}
+
+#[test]
+fn rule_7_a_static_batch_without_one_good_record_is_black_and_claims_nothing() {
+    let mut batcher = fixed(OnError::Skip);
+    for index in 0..4 {
+        bad(&mut batcher, index);
+    }
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before[4], Action::Clear { at: (0, 0) });
+    assert_eq!((sheet.records, sheet.valid, sheet.claims), (vec![-1; 4], 0, vec![]));
+}
+
+#[test]
+fn rule_7_replace_shows_the_nearest_earlier_good_record_of_the_lease() {
+    let mut batcher = dynamic(OnError::Replace, Policy::Partial);
+    good(&mut batcher, 0..2);
+    bad(&mut batcher, 2);
+    bad(&mut batcher, 3);
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [nack(2), nack(3), copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
+    assert_eq!((sheet.records, sheet.mask), (vec![100, 101, 101, 101], vec![1, 1, 0, 0]));
+    assert_eq!(sheet.claims, [Claim { lease: 0, start: 0, len: 2 }]);
+}
+
+#[test]
+fn rule_7_replace_fetches_a_record_that_was_published_before() {
+    let mut batcher = dynamic(OnError::Replace, Policy::Partial);
+    good(&mut batcher, 0..4);
+    published(&mut batcher);
+    bad(&mut batcher, 4);
+    good(&mut batcher, 5..8);
+    assert_eq!(actions(&mut batcher), [nack(4), Action::Fetch { at: (1, 0), epoch: 0, record: 103 }]);
+    batcher.copying((1, 0), 103, 9);
+    batcher.outcome((1, 0), Ok(()));
+    let (_, sheet) = published(&mut batcher);
+    assert_eq!((sheet.records, sheet.labels), (vec![103, 105, 106, 107], vec![9, 7, 7, 7]));
+}
+
+#[test]
+fn rule_7_replace_looks_further_in_the_lease_when_nothing_before_is_good() {
+    let mut batcher = dynamic(OnError::Replace, Policy::Partial);
+    for index in 0..4 {
+        bad(&mut batcher, index);
+    }
+    let probes =
+        |index| (0..4).map(move |place| Action::Probe { at: (0, place), epoch: 0, index: index + u64::from(place) });
+    assert_eq!(actions(&mut batcher)[4..], probes(1).collect::<Vec<_>>());
+    for place in 0..3 {
+        batcher.outcome((0, place), Err((FILE.into(), "no end marker".into())));
+    }
+    batcher.copying((0, 3), 104, 7);
+    batcher.outcome((0, 3), Ok(()));
+    // The fifth record is no donor for its neighbours: its own place is in the next batch.
+    assert_eq!(actions(&mut batcher), probes(2).take(3).collect::<Vec<_>>());
+}
+
+#[test]
+fn rule_7_a_lease_without_one_good_record_gives_no_batch() {
+    for on_error in [OnError::Skip, OnError::Replace] {
+        let mut batcher = dynamic(on_error, Policy::Fill);
+        for index in 0..6 {
+            bad(&mut batcher, index);
+            for action in actions(&mut batcher) {
+                if let Action::Fetch { at, .. } | Action::Probe { at, .. } = action {
+                    batcher.outcome(at, Err((FILE.into(), "no end marker".into())));
+                }
+            }
+        }
+        batcher.end(0, Ending::default());
+        while let Some(action) = batcher.action() {
+            match action {
+                Action::Probe { at, .. } => batcher.outcome(at, Err((FILE.into(), "no end marker".into()))),
+                Action::Publish(sheet) => panic!("{sheet:?}"),
+                _ => {}
+            }
+        }
+        assert!(batcher.is_idle(0), "{on_error:?}");
+    }
+}
+
+#[test]
+fn rule_7_max_failures_counts_records_not_how_often_they_failed() {
+    let rules = Rules { batch_size: 4, on_error: OnError::Skip, max_failures: Some(1), dynamic: Some(Policy::Partial) };
+    let mut batcher = Batcher::new(rules);
+    for _epoch in 0..3 {
+        bad(&mut batcher, 5);
+    }
+    assert_eq!(actions(&mut batcher), [nack(5), nack(5), nack(5)]);
+    bad(&mut batcher, 6);
+    let actions = actions(&mut batcher);
+    let Action::Fail(text) = &actions[1] else { panic!("{actions:?}") };
+    assert!(text.starts_with("2 bad records are more than max_failures (1); the last: record 106"), "{text}");
+}
+
+#[test]
+fn rule_12_partial_is_short_fill_repeats_the_last_record_and_drop_acks_them_as_dropped() {
+    let end = |policy| {
+        let mut batcher = dynamic(OnError::Skip, policy);
+        good(&mut batcher, 0..2);
+        assert_eq!(actions(&mut batcher), []);
+        batcher.end(0, Ending::default());
+        assert!(batcher.is_idle(0));
+        batcher
+    };
+    let (before, sheet) = published(&mut end(Policy::Partial));
+    assert_eq!((sheet.shown, sheet.valid, sheet.records), (2, 2, vec![100, 101]));
+    assert_eq!(before, [Action::Clear { at: (0, 2) }, Action::Clear { at: (0, 3) }]);
+    let (before, sheet) = published(&mut end(Policy::Fill));
+    assert_eq!((sheet.shown, sheet.valid, sheet.records), (4, 2, vec![100, 101, 101, 101]));
+    assert_eq!((sheet.mask, sheet.claims), (vec![1, 1, 0, 0], vec![Claim { lease: 0, start: 0, len: 2 }]));
+    assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
+    let dropped = Action::Dropped(vec![position(0), position(1)]);
+    assert_eq!(actions(&mut end(Policy::Drop)), [dropped, Action::Discard { batch: 0 }]);
+}
+
+#[test]
+fn rule_12_records_that_come_back_after_the_end_make_one_further_batch() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    good(&mut batcher, 0..2);
+    batcher.end(0, Ending::default());
+    published(&mut batcher);
+    good(&mut batcher, 2..5);
+    assert_eq!(actions(&mut batcher), [], "others may come back as well");
+    batcher.end(0, Ending::default());
+    assert_eq!(published(&mut batcher).1.records, [102, 103, 104]);
+}
+
+#[test]
+fn rule_13_a_static_epoch_ends_with_copies_that_are_not_acked() {
+    let mut batcher = fixed(OnError::Skip);
+    good(&mut batcher, 0..3);
+    assert_eq!(batcher.taken(0), 3);
+    let tail = |copies: &[u64]| Tail { copies: copies.to_vec(), ends: Ends::Shown(4) };
+    let ending = Ending { open: Some(tail(&[102])), extra: vec![tail(&[102; 4])] };
+    batcher.end(0, ending.clone());
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [copy((0, 2), (0, 3))]);
+    assert_eq!((sheet.records, sheet.mask), (vec![100, 101, 102, 102], vec![1, 1, 1, 0]));
+
+    assert_eq!(batcher.extra_needs_slot(), Some(0));
+    assert!(!batcher.is_idle(0));
+    assert_eq!(batcher.begin_extra(), Some(1));
+    assert_eq!(actions(&mut batcher), [Action::Fetch { at: (1, 0), epoch: 0, record: 102 }], "once for all copies");
+    batcher.copying((1, 0), 102, 7);
+    batcher.outcome((1, 0), Ok(()));
+    let (_, sheet) = published(&mut batcher);
+    assert_eq!((sheet.records, sheet.valid, sheet.shown, sheet.claims), (vec![102; 4], 0, 4, vec![]));
+
+    // A trainer has died; its batch comes again, and the epoch ends again.
+    good(&mut batcher, 0..4);
+    published(&mut batcher);
+    batcher.end(0, ending);
+    assert!(batcher.is_idle(0), "the batches of copies were there");
+}
+
+#[test]
+fn rule_13_a_copy_that_cannot_be_read_shows_another_picture_as_no_record() {
+    let mut batcher = fixed(OnError::Fail);
+    good(&mut batcher, 0..2);
+    batcher.end(0, Ending { open: Some(Tail { copies: vec![5, 5], ends: Ends::Shown(4) }), extra: vec![] });
+    assert_eq!(actions(&mut batcher), [Action::Fetch { at: (0, 2), epoch: 0, record: 5 }]);
+    batcher.outcome((0, 2), Err((FILE.into(), "gone".into())));
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
+    assert_eq!(sheet.records, [100, 101, -1, -1]);
+}
+
+#[test]
+fn rule_13_drop_acks_the_rest_of_a_static_epoch_at_its_end() {
+    let mut batcher = fixed(OnError::Skip);
+    batcher.drop_position(position(4));
+    batcher.drop_position(position(5));
+    assert_eq!(actions(&mut batcher), []);
+    batcher.end(0, Ending::default());
+    assert_eq!(actions(&mut batcher), [Action::Dropped(vec![position(4), position(5)])]);
+}
