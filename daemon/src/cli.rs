@@ -68,7 +68,7 @@ const USAGE: u8 = 2;
 impl Cli {
     pub(crate) fn run(self) -> Result<(), Failure> {
         match self.command {
-            Command::Serve(args) => serve::run(args),
+            Command::Serve(args) => serve::run(&args),
             Command::Status(args) => status::run(&args),
             Command::Audit(args) => audit::run(&args),
             Command::Run(command) => run::run(&command),

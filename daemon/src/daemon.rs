@@ -1,5 +1,6 @@
 //! The process's streams: which there are, who may attach to them, and how they begin and end.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use forebay_coordinator::{
     Coordinator, EmbeddedStore, Handle, Settings as LedgerSettings, StartError, StoreError, monotonic_clock,
 };
 use forebay_proto::v1::{NewRunRequest, StaticShard};
-use forebay_ring::{Attach, Bulk, HandIn, Peer, Socket, SocketError, text_code};
+use forebay_ring::{Attach, Bulk, HandIn, Peer, Socket, text_code};
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::OnceCell;
@@ -179,10 +180,8 @@ impl Daemon {
     /// # Errors
     /// It does not hold ledgers.
     pub async fn keep_ledgers_in(&self, memory: OwnedFd) -> Result<(), DaemonError> {
-        let mut ledgers = self.ledgers.lock().await;
-        if !ledgers.contains_key(&Ledgers::Kept) {
-            let store = EmbeddedStore::in_file(memory.into(), "the trainer's memory")?;
-            ledgers.insert(Ledgers::Kept, start(store)?);
+        if let Entry::Vacant(none) = self.ledgers.lock().await.entry(Ledgers::Kept) {
+            none.insert(start(EmbeddedStore::in_file(memory.into(), "the trainer's memory")?)?);
         }
         Ok(())
     }
@@ -459,10 +458,9 @@ fn bulk(fd: OwnedFd, limit: u64) -> Result<Vec<u8>, String> {
 }
 
 fn refuse(socket: &Socket, (code, reason): &Refusal) {
-    let sent: Result<_, SocketError> =
-        socket.send(&forebay_ring::text(forebay_ring::Kind::Refused, *code, reason), &[]);
-    // It may be gone already.
-    let _sent = sent;
+    if let Err(error) = socket.send(&forebay_ring::text(forebay_ring::Kind::Refused, *code, reason), &[]) {
+        tracing::debug!(%error, "who was refused is gone already");
+    }
 }
 
 /// A number that no other start of a daemon has.

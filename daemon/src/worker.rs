@@ -19,7 +19,7 @@ use tokio::sync::{Mutex, watch};
 pub struct Worker {
     handle: Handle,
     ledger: String,
-    worker: String,
+    name: String,
     incarnation: u64,
     sequence: Mutex<u64>,
     progress: watch::Sender<Progress>,
@@ -35,18 +35,12 @@ impl Worker {
     /// # Errors
     /// The ledger exists with another spec, or the store cannot be used.
     pub async fn open(handle: Handle, request: OpenRequest) -> Result<(Self, OpenReply), CallError> {
-        let (worker, incarnation) = (request.worker.clone(), request.incarnation);
+        let (name, incarnation) = (request.worker.clone(), request.incarnation);
         let reply = handle.call(request).await?;
         let progress = reply.progress.unwrap_or_default();
         let ledger = reply.ledger.clone();
-        let standing = Self {
-            handle,
-            ledger,
-            worker,
-            incarnation,
-            sequence: Mutex::new(0),
-            progress: watch::Sender::new(progress),
-        };
+        let standing =
+            Self { handle, ledger, name, incarnation, sequence: Mutex::new(0), progress: watch::Sender::new(progress) };
         Ok((standing, reply))
     }
 
@@ -146,7 +140,7 @@ impl Worker {
     }
 
     fn caller(&self, sequence: u64) -> Caller {
-        Caller { ledger: self.ledger.clone(), worker: self.worker.clone(), incarnation: self.incarnation, sequence }
+        Caller { ledger: self.ledger.clone(), worker: self.name.clone(), incarnation: self.incarnation, sequence }
     }
 
     fn heard(&self, progress: Option<Progress>) {

@@ -163,7 +163,9 @@ impl Stages {
 }
 
 fn report(measured: &Measured, stages: &Stages, threads: usize, readers: usize) -> Result<(), Failure> {
-    let share = |time: Duration, of: usize| time.as_secs_f64() / (measured.time.as_secs_f64() * of.max(1) as f64);
+    let share = |time: Duration, of: usize| {
+        time.as_secs_f64() / (measured.time.as_secs_f64() * f64::from(u32::try_from(of.max(1)).unwrap_or(u32::MAX)))
+    };
     let reading = 1.0 - share(stages.readers_idle, readers).min(1.0);
     let decoding = 1.0 - share(stages.decoders_idle, threads).min(1.0);
     let no_slot = share(stages.no_slot, 1).min(1.0);
@@ -212,7 +214,7 @@ struct Folder(PathBuf);
 impl Folder {
     fn new() -> Result<Self, Failure> {
         let made = forebay_ring::make_socket_dir(None, &std::env::temp_dir());
-        made.map(|folder| Self(folder)).map_err(|error| Failure::Failed(error.to_string()))
+        made.map(Self).map_err(|error| Failure::Failed(error.to_string()))
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Args {
     socket_fd: Option<i32>,
 }
 
-pub(super) fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
     end_at_a_panic();
     let surroundings = Surroundings::of_process();
     start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
@@ -34,7 +34,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let served = if let Some(socket) = args.socket_fd.filter(|_| args.private) {
         runtime.block_on(serve::private(socket, surroundings))
     } else {
-        let config = configuration(&args)?;
+        let config = configuration(args)?;
         runtime.block_on(serve::service(config, surroundings))
     };
     served.map_err(|error| Failure::Failed(error.to_string()))

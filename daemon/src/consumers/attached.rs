@@ -29,13 +29,13 @@ pub struct Arrival {
 
 /// An attached trainer, or one that was put out and lives.
 #[derive(Debug)]
-pub struct Consumer {
+pub(super) struct Consumer {
     socket: Option<Socket>,
     peer: Peer,
 }
 
 /// Batches that a trainer goes on holding.
-pub type AdoptedBatches = Vec<(u64, u64, Vec<Option<Claim>>)>;
+pub(super) type AdoptedBatches = Vec<(u64, u64, Vec<Option<Claim>>)>;
 
 impl Arrival {
     /// Sends it away with a reason.
@@ -49,7 +49,12 @@ impl Arrival {
     ///
     /// # Errors
     /// It is gone already.
-    pub fn welcome(self, credits: u32, ring: u32, region: &Region) -> Result<(AdoptedBatches, Consumer), SocketError> {
+    pub(super) fn welcome(
+        self,
+        credits: u32,
+        ring: u32,
+        region: &Region,
+    ) -> Result<(AdoptedBatches, Consumer), SocketError> {
         let welcome = Welcome {
             kind: Kind::Welcome as u32,
             protocol: PROTOCOL,
@@ -66,32 +71,32 @@ impl Arrival {
 
 impl Consumer {
     /// Its process, for people.
-    pub fn pid(&self) -> u32 {
+    pub(super) fn pid(&self) -> u32 {
         self.peer.pid()
     }
 
     /// Its user.
-    pub fn uid(&self) -> u32 {
+    pub(super) fn uid(&self) -> u32 {
         self.peer.uid()
     }
 
     /// Readable when its process has ended.
-    pub fn pidfd(&self) -> BorrowedFd<'_> {
+    pub(super) fn pidfd(&self) -> BorrowedFd<'_> {
         self.peer.pidfd()
     }
 
     /// Its socket, until it hangs up or is put out.
-    pub fn socket(&self) -> Option<&Socket> {
+    pub(super) fn socket(&self) -> Option<&Socket> {
         self.socket.as_ref()
     }
 
     /// Whether it can be talked to.
-    pub fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.socket.is_some()
     }
 
     /// Ends the connection, for forked children that share it too.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         if let Some(socket) = self.socket.take() {
             socket.shut_down();
         }
@@ -101,17 +106,17 @@ impl Consumer {
     ///
     /// # Errors
     /// It does not keep to the protocol.
-    pub fn receive(&self, buffer: &mut [u8]) -> Result<Received, SocketError> {
+    pub(super) fn receive(&self, buffer: &mut [u8]) -> Result<Received, SocketError> {
         self.socket.as_ref().map_or(Ok(Received::WouldBlock), |socket| socket.recv(buffer))
     }
 
     /// Sends one packet without waiting. An error is the end of the connection, which the next `receive` reports.
-    pub fn send(&self, packet: &[u8], fds: &[BorrowedFd<'_>]) -> Sent {
+    pub(super) fn send(&self, packet: &[u8], fds: &[BorrowedFd<'_>]) -> Sent {
         self.socket.as_ref().map_or(Sent::Closed, |socket| socket.send(packet, fds).unwrap_or(Sent::Closed))
     }
 
     /// Answers a call, in the packet or, where it is too long for one, beside it.
-    pub fn answer(&self, id: u64, reply: &[u8]) -> Sent {
+    pub(super) fn answer(&self, id: u64, reply: &[u8]) -> Sent {
         let fits = size_of::<Call>() + reply.len() <= PACKET_LEN;
         let len = if fits { u32::try_from(reply.len()).unwrap_or(0) } else { 0 };
         let head = Call { kind: Kind::Answer as u32, len, id };

@@ -11,20 +11,20 @@ use crate::publish::receipt;
 
 /// The table.
 #[derive(Debug, Default)]
-pub struct Claims {
+pub(super) struct Claims {
     published: HashMap<u64, Entry>,
     adopted: HashMap<(ConsumerId, u64), Entry>,
 }
 
 /// One batch.
 #[derive(Debug)]
-pub struct Entry {
+pub(super) struct Entry {
     /// Epoch of its records.
-    pub epoch: u64,
+    pub(super) epoch: u64,
     /// Places that the user sees.
-    pub shown: u32,
+    pub(super) shown: u32,
     /// Places that are the epoch's own records.
-    pub valid: u32,
+    pub(super) valid: u32,
     /// Nothing where a claim of an adopted batch went to somebody else meanwhile.
     claims: Vec<Option<Claim>>,
     /// Sums that came so far, by whom.
@@ -33,7 +33,7 @@ pub struct Entry {
 
 /// How far a batch's receipts are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Receipts {
+pub(super) enum Receipts {
     /// More packets follow.
     Partial,
     /// All are there.
@@ -44,39 +44,39 @@ pub enum Receipts {
 
 impl Claims {
     /// A batch was published.
-    pub fn published(&mut self, seq: u64, epoch: u64, shown: u32, valid: u32, claims: Vec<Claim>) {
+    pub(super) fn published(&mut self, seq: u64, epoch: u64, shown: u32, valid: u32, claims: Vec<Claim>) {
         let claims = claims.into_iter().map(Some).collect();
         self.published.insert(seq, Entry { epoch, shown, valid, claims, sums: None });
     }
 
     /// A consumer came with a batch of an earlier incarnation.
-    pub fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<Option<Claim>>) {
+    pub(super) fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<Option<Claim>>) {
         self.adopted.insert((consumer, seq), Entry { epoch, shown: 0, valid: 0, claims, sums: None });
     }
 
     /// Forgets every batch: their leases are fenced, late receipts of them lead nowhere.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.published.clear();
         self.adopted.clear();
     }
 
     /// A published batch.
-    pub fn get(&self, seq: u64) -> Option<&Entry> {
+    pub(super) fn get(&self, seq: u64) -> Option<&Entry> {
         self.published.get(&seq)
     }
 
     /// Batches of the epoch, published or adopted, that are not acked.
-    pub fn undelivered(&self, epoch: u64) -> usize {
+    pub(super) fn undelivered(&self, epoch: u64) -> usize {
         self.ready(epoch) + self.adopted.values().filter(|entry| entry.epoch == epoch).count()
     }
 
     /// Published batches of the epoch that are not acked.
-    pub fn ready(&self, epoch: u64) -> usize {
+    pub(super) fn ready(&self, epoch: u64) -> usize {
         self.published.values().filter(|entry| entry.epoch == epoch).count()
     }
 
     /// Takes the sums of one ACK packet. The consumer holds the batch.
-    pub fn sums(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
+    pub(super) fn sums(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
         let entry = if ack.ring == NO_RING {
             self.adopted.get_mut(&(consumer, ack.seq))
         } else {
@@ -86,7 +86,7 @@ impl Claims {
     }
 
     /// The receipts of an acked batch.
-    pub fn acked(&mut self, consumer: ConsumerId, batch: Batch) -> Vec<AckItem> {
+    pub(super) fn acked(&mut self, consumer: ConsumerId, batch: Batch) -> Vec<AckItem> {
         let adopted = self.adopted.remove(&(consumer, batch.seq));
         let Some(entry) = adopted.or_else(|| self.published.remove(&batch.seq)) else { return Vec::new() };
         let Some((_, sums)) = entry.sums else { return Vec::new() };
@@ -95,19 +95,19 @@ impl Claims {
     }
 
     /// What a dropped batch gives back.
-    pub fn dropped(&mut self, seq: u64) -> Vec<LeasedRange> {
+    pub(super) fn dropped(&mut self, seq: u64) -> Vec<LeasedRange> {
         self.published.remove(&seq).map(Entry::give_back).unwrap_or_default()
     }
 
     /// What an adopted batch gives back that was returned, or whose consumer is gone.
-    pub fn orphaned(&mut self, consumer: ConsumerId, batch: Batch) -> Vec<LeasedRange> {
+    pub(super) fn orphaned(&mut self, consumer: ConsumerId, batch: Batch) -> Vec<LeasedRange> {
         self.adopted.remove(&(consumer, batch.seq)).map(Entry::give_back).unwrap_or_default()
     }
 }
 
 impl Entry {
     /// Number of claims, as an offer says it.
-    pub fn len(&self) -> u32 {
+    pub(super) fn len(&self) -> u32 {
         u32::try_from(self.claims.len()).unwrap_or(u32::MAX)
     }
 

@@ -7,7 +7,7 @@ use forebay_proto::v1::Progress;
 
 /// What is known about the ends of epochs.
 #[derive(Debug)]
-pub struct EpochEnd {
+pub(super) struct EpochEnd {
     progress: Progress,
     epochs: Option<u64>,
     /// Every batch of the epochs below was handed on; only asked for where an epoch may end in batches of copies.
@@ -30,44 +30,44 @@ const WORTH_A_WORD: Duration = Duration::from_secs(10);
 
 impl EpochEnd {
     /// The stream starts at `epoch`. `fixed`: static assignment.
-    pub fn new(epoch: u64, epochs: Option<u64>, fixed: bool, timeout: Duration) -> Self {
+    pub(super) fn new(epoch: u64, epochs: Option<u64>, fixed: bool, timeout: Duration) -> Self {
         let progress = Progress { floor: epoch, drained: epoch, generation: 0 };
         Self { progress, epochs, finished: epoch, fixed, timeout, waiting: None, done_told: false }
     }
 
     /// News from the coordinator.
-    pub fn heard(&mut self, progress: Progress) {
+    pub(super) fn heard(&mut self, progress: Progress) {
         self.progress = progress;
     }
 
     /// The batch thread has handed on every batch of the epoch.
-    pub fn finished(&mut self, epoch: u64) {
+    pub(super) fn finished(&mut self, epoch: u64) {
         self.finished = self.finished.max(epoch + 1);
     }
 
     /// The stream goes on at this epoch.
-    pub fn reopen(&mut self, epoch: u64) {
+    pub(super) fn reopen(&mut self, epoch: u64) {
         self.finished = epoch;
         self.done_told = false;
     }
 
     /// Whether every record of the epoch is accounted for, and no batch of it is still to come.
-    pub fn is_over(&self, epoch: u64) -> bool {
+    pub(super) fn is_over(&self, epoch: u64) -> bool {
         self.progress.floor > epoch && (!self.fixed || self.finished > epoch)
     }
 
     /// Whether nothing of the epoch is left but what consumers hold.
-    pub fn only_held_left(&self, epoch: u64) -> bool {
+    pub(super) fn only_held_left(&self, epoch: u64) -> bool {
         self.progress.drained > epoch
     }
 
     /// The number of epochs, once all are over.
-    pub fn done(&self) -> Option<u64> {
+    pub(super) fn done(&self) -> Option<u64> {
         self.epochs.filter(|epochs| self.progress.floor >= *epochs && self.is_over(epochs.saturating_sub(1)))
     }
 
     /// As [`EpochEnd::done`], once.
-    pub fn just_done(&mut self) -> Option<u64> {
+    pub(super) fn just_done(&mut self) -> Option<u64> {
         let done = self.done().filter(|_| !self.done_told);
         self.done_told |= done.is_some();
         done
@@ -75,7 +75,7 @@ impl EpochEnd {
 
     /// Notes whether an epoch's end waits for a holder. Answers when that is worth a word: how long it has been, and
     /// whether it is too long.
-    pub fn waits(&mut self, waits: bool, now: Instant) -> Option<(Duration, bool)> {
+    pub(super) fn waits(&mut self, waits: bool, now: Instant) -> Option<(Duration, bool)> {
         if !waits {
             self.waiting = None;
             return None;

@@ -24,9 +24,21 @@ pub enum Note {
     /// From the coordinator.
     Progress(Progress),
     /// The reply to a consumer's call, as protobuf.
-    Answer { consumer: ConsumerId, id: u64, reply: Vec<u8> },
+    Answer {
+        /// Who called.
+        consumer: ConsumerId,
+        /// As the call said.
+        id: u64,
+        /// Protobuf `CallReply`.
+        reply: Vec<u8>,
+    },
     /// Every lease was fenced: batches that nobody holds are dropped, and the stream goes on at this epoch.
-    DropReady { epoch: u64, done: oneshot::Sender<()> },
+    DropReady {
+        /// First epoch that is not complete now.
+        epoch: u64,
+        /// Told when nothing of before is left.
+        done: oneshot::Sender<()>,
+    },
     /// The stream cannot go on.
     Failed(String),
     /// How things are.

@@ -3,7 +3,8 @@
 use forebay_proto::v1::ConsumerStatus;
 use forebay_ring::{ConsumerState, Counts};
 
-use crate::consumers::Consumers;
+use crate::consumers::RingThread;
+use crate::consumers::attached::Consumer;
 
 /// A reading.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +23,7 @@ pub struct RingStatus {
     pub failure: Option<String>,
 }
 
-impl Consumers {
+impl RingThread {
     pub(super) fn status(&self) -> RingStatus {
         RingStatus {
             slots: self.exchange.counts(),
@@ -38,8 +39,8 @@ impl Consumers {
         let consumer = self.consumers.get(&state.id);
         ConsumerStatus {
             id: state.id.0,
-            pid: consumer.map_or(0, |consumer| consumer.pid()),
-            uid: consumer.map_or(0, |consumer| consumer.uid()),
+            pid: consumer.map_or(0, Consumer::pid),
+            uid: consumer.map_or(0, Consumer::uid),
             held: state.held,
             delivered: state.delivered,
         }

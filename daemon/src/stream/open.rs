@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use crate::ack::{self, Counts};
 use crate::config;
 use crate::config::stream::Sharding;
-use crate::consumers::{self, Consumers, Counters, Note, Outbox, inbox};
+use crate::consumers::{self, Counters, Note, Outbox, RingThread, inbox};
 use crate::decode::Pool;
 use crate::queue::Meter;
 use crate::source::{self, Source};
@@ -122,7 +122,7 @@ impl Opening {
             epoch_end_timeout: stream.settings.epoch_end_timeout,
             counters,
         };
-        Consumers::start(parts, region, inbox, &outbox)?;
+        RingThread::start(parts, region, inbox, &outbox)?;
         follow(&worker, outbox.clone());
         let forward = ack::forward(worker, receipts, counts);
         tokio::spawn(async move {

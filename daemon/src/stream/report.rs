@@ -105,7 +105,7 @@ impl Stream {
             registry.show_stage(&name, prefetch.meter());
             registry.counter(Metric::BytesRead, &labels).absolute(prefetch.bytes_read());
             registry.counter(Metric::ReadersReplaced, &labels).absolute(prefetch.replaced());
-            registry.gauge(Metric::Leases, &labels).set(prefetch.leases() as f64);
+            registry.gauge(Metric::Leases, &labels).set(small(prefetch.leases()));
         }
         let Some(ring) = self.ring_status().await else { return };
         let slots = [
@@ -118,8 +118,8 @@ impl Stream {
         for (state, count) in slots {
             registry.gauge(Metric::RingSlots, &[labels[0], ("state", state)]).set(count);
         }
-        registry.gauge(Metric::Consumers, &labels).set(ring.consumers.len() as f64);
-        registry.gauge(Metric::Epoch, &labels).set(ring.epoch as f64);
+        registry.gauge(Metric::Consumers, &labels).set(small(ring.consumers.len()));
+        registry.gauge(Metric::Epoch, &labels).set(f64::from(u32::try_from(ring.epoch).unwrap_or(u32::MAX)));
     }
 
     /// The ledger's tallies, with all that was handed in.
@@ -141,4 +141,9 @@ fn stage(meter: &Meter) -> StageStatus {
         writer_wait_us: micros(waits.writer),
         reader_wait_us: micros(waits.reader),
     }
+}
+
+/// A small number as a gauge takes it.
+fn small(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }

@@ -1,0 +1,147 @@
+//! What the exchange has decided, done: offers, receipts to the ledger, free slots, ends of epochs.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use forebay_ring::{Action, Adopted, ConsumerId, Held, Kind, Number, Offer, packet};
+
+use super::RingThread;
+use super::attached::Consumer;
+use crate::ack::Fate;
+
+impl RingThread {
+    pub(super) fn act(&mut self) {
+        loop {
+            let actions: Vec<Action> = self.exchange.drain().collect();
+            if actions.is_empty() {
+                return self.advance();
+            }
+            for action in actions {
+                self.do_one(action);
+            }
+        }
+    }
+
+    fn do_one(&mut self, action: Action) {
+        match action {
+            Action::Offer { consumer, slot, batch, generation, redelivered } => {
+                let Some(known) = self.claims.get(batch.seq) else { return };
+                self.parts.counters.redelivered.fetch_add(u64::from(redelivered > 0), Ordering::Relaxed);
+                let offer = Offer {
+                    kind: Kind::Offer as u32,
+                    ring: slot.ring,
+                    seq: batch.seq,
+                    generation,
+                    epoch: batch.epoch,
+                    slot: slot.slot,
+                    shown: known.shown,
+                    valid: known.valid,
+                    claims: known.len(),
+                    redelivered,
+                    reserved: 0,
+                    deadline: u64::MAX,
+                };
+                self.send(consumer, &packet(&offer, &[]));
+            }
+            Action::Acked { consumer, batch } => {
+                let items = self.claims.acked(consumer, batch);
+                let records = items.iter().map(|item| item.count).sum();
+                self.parts.counters.delivered.fetch_add(records, Ordering::Relaxed);
+                let urgent = self.claims.undelivered(batch.epoch) == 0;
+                self.tell(Fate::Acked { items, urgent });
+            }
+            Action::Dropped(batch) => {
+                let ranges = self.claims.dropped(batch.seq);
+                self.give_back(ranges);
+            }
+            Action::Orphaned(Adopted { consumer, batch }) => {
+                let ranges = self.claims.orphaned(consumer, batch);
+                self.give_back(ranges);
+            }
+            Action::Free(_) => self.claim_free(),
+            Action::EpochEnd { consumer, epoch } => self.send(consumer, &number(Kind::EpochEnd, epoch)),
+            Action::Gone(consumer) => {
+                self.consumers.remove(&consumer);
+            }
+            Action::RingEmpty(ring) => {
+                self.regions.remove(&ring);
+            }
+        }
+    }
+
+    /// Opens the next epoch when the current one is over, and says when the last one is.
+    pub(super) fn advance(&mut self) {
+        let open = self.exchange.open();
+        if self.claims.undelivered(open) == 0 && self.end.is_over(open) {
+            self.exchange.open_epoch(open + 1);
+            self.act();
+            if let Some(epochs) = self.end.just_done() {
+                let ids: Vec<_> = self.consumers.keys().copied().collect();
+                for id in ids {
+                    self.send(id, &number(Kind::Done, epochs));
+                }
+            }
+        }
+    }
+
+    /// What time brings: an epoch that waits for a holder, a ring whose slots are stuck.
+    pub(super) fn look(&mut self) {
+        let open = self.exchange.open();
+        let holders = self.exchange.holders(open);
+        let waiting: Vec<ConsumerId> = if self.end.only_held_left(open) && self.claims.ready(open) == 0 {
+            let holds = |id: &ConsumerId| holders.iter().any(|holder| holder.consumer == *id);
+            self.consumers.iter().filter(|(id, each)| each.is_open() && !holds(id)).map(|(id, _)| *id).collect()
+        } else {
+            Vec::new()
+        };
+        let waits = !waiting.is_empty() && !holders.is_empty();
+        if let Some((for_how_long, expired)) = self.end.waits(waits, Instant::now())
+            && let Some(holder) = holders.first()
+        {
+            let pid = self.consumers.get(&holder.consumer).map_or(0, Consumer::pid);
+            tracing::warn!(
+                stream = self.parts.stream,
+                epoch = open,
+                pid,
+                batch = holder.seq,
+                seconds = for_how_long.as_secs(),
+                "the epoch's end waits for a batch that a trainer holds"
+            );
+            let held = Held {
+                kind: Kind::Held as u32,
+                pid,
+                epoch: open,
+                seq: holder.seq,
+                for_ms: u64::try_from(for_how_long.as_millis()).unwrap_or(u64::MAX),
+                expired: u32::from(expired),
+                reserved: 0,
+            };
+            for id in waiting {
+                self.send(id, &packet(&held, &[]));
+            }
+        }
+        if self.failure.is_none() && self.exchange.counts().unpopulated == 0 && self.exchange.usable() < 2 {
+            let ring = self.regions.last_key_value().map_or(0, |(ring, _)| ring + 1);
+            match (self.parts.further)(ring) {
+                Ok(region) => {
+                    tracing::warn!(
+                        stream = self.parts.stream,
+                        ring,
+                        "slots are held for ever; a further ring is opened"
+                    );
+                    let older: Vec<u32> = self.regions.keys().copied().collect();
+                    self.add_ring(ring, region);
+                    for ring in older {
+                        self.exchange.retire_ring(ring);
+                    }
+                }
+                Err(reason) => self.fail(reason),
+            }
+        }
+    }
+}
+
+/// A message that is one number.
+pub(super) fn number(kind: Kind, value: u64) -> Vec<u8> {
+    packet(&Number { kind: kind as u32, reserved: 0, value }, &[])
+}

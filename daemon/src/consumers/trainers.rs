@@ -1,0 +1,165 @@
+//! What trainers say and are told: they attach, hand receipts in, call, and leave.
+
+use forebay_proto::v1::CallRequest;
+use forebay_ring::{Batch, Body, Bulk, ConsumerId, Kind, Message, Receipt, Received, Sent, text, text_code};
+use prost::Message as _;
+
+use super::RingThread;
+use super::act::number;
+use super::attached::Arrival;
+use super::claims::Receipts;
+
+/// Packets taken from one consumer before the next has its turn.
+const TURN: usize = 64;
+/// Bytes of a call's protobuf: a snapshot of a ledger with very many open ranges is the longest.
+const CALL_LIMIT: u64 = 64 << 20;
+
+impl RingThread {
+    pub(super) fn attach(&mut self, arrival: Arrival) {
+        let id = arrival.id;
+        let granted = match self.exchange.attach(id, arrival.credits) {
+            Ok(granted) => granted,
+            Err(taken) => {
+                arrival.refuse(text_code::BUSY, &taken.to_string());
+                return (self.parts.left)(id, self.open());
+            }
+        };
+        let Some((newest, region)) = self.regions.last_key_value() else { return };
+        let (adopted, consumer) = match arrival.welcome(granted, *newest, region) {
+            Ok(parts) => parts,
+            Err(error) => {
+                tracing::info!(%error, "a trainer left before it was welcomed");
+                self.exchange.exited(id);
+                return (self.parts.left)(id, self.open());
+            }
+        };
+        tracing::info!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
+        self.consumers.insert(id, consumer);
+        for (seq, epoch, claims) in adopted {
+            self.exchange.adopt(id, Batch { seq, epoch });
+            self.claims.adopted(id, seq, epoch, claims);
+        }
+        if let Some(reason) = &self.failure {
+            let packet = text(Kind::Failed, text_code::RECORD, reason);
+            self.send(id, &packet);
+        } else if let Some(epochs) = self.end.done() {
+            self.send(id, &number(Kind::Done, epochs));
+        }
+    }
+
+    /// Takes what a consumer sent. True when there may be more.
+    pub(super) fn receive(&mut self, id: ConsumerId, buffer: &mut [u8]) -> bool {
+        for _ in 0..TURN {
+            let Some(consumer) = self.consumers.get(&id) else { return false };
+            match consumer.receive(buffer) {
+                Ok(Received::Packet { len, fds }) => {
+                    let parsed = Message::parse(&buffer[..len], fds);
+                    match parsed {
+                        Ok(message) => self.message(id, message),
+                        Err(error) => self.evict(id, &error.to_string()),
+                    }
+                }
+                Ok(Received::WouldBlock) => return false,
+                Ok(Received::Closed) => {
+                    self.put_out(id);
+                    return false;
+                }
+                Err(error) => {
+                    self.evict(id, &error.to_string());
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn message(&mut self, id: ConsumerId, message: Message<'_>) {
+        match message {
+            Message::Ack { head, sums } => {
+                let receipt = Receipt::from(&head);
+                if !self.exchange.awaits(id, receipt) {
+                    self.exchange.ack(id, receipt);
+                    return;
+                }
+                match self.claims.sums(id, &head, &sums) {
+                    Receipts::Partial => {}
+                    Receipts::Whole => {
+                        self.exchange.ack(id, receipt);
+                    }
+                    Receipts::Wrong => self.evict(id, "an ACK's sums do not fit the batch's claims"),
+                }
+            }
+            Message::Release(release) => {
+                self.exchange.release(id, Receipt::from(&release), release.returned != 0);
+            }
+            Message::Credit(more) => self.exchange.credit(id, more),
+            Message::Call(call, body) => match request(body) {
+                Ok(request) => (self.parts.calls)(id, call, request),
+                Err(reason) => self.evict(id, &reason),
+            },
+            Message::Bye => self.put_out(id),
+            _ => self.evict(id, "a trainer does not send this kind of message"),
+        }
+    }
+
+    /// The consumer has hung up, or has to; its process may live on and look at its slots.
+    pub(super) fn put_out(&mut self, id: ConsumerId) {
+        self.leave(id);
+        self.exchange.put_out(id);
+    }
+
+    pub(super) fn leave(&mut self, id: ConsumerId) {
+        if let Some(consumer) = self.consumers.get_mut(&id).filter(|consumer| consumer.is_open()) {
+            consumer.close();
+            (self.parts.left)(id, self.open());
+        }
+    }
+
+    fn open(&self) -> usize {
+        self.consumers.values().filter(|consumer| consumer.is_open()).count()
+    }
+
+    pub(super) fn evict(&mut self, id: ConsumerId, reason: &str) {
+        if let Some(consumer) = self.consumers.get_mut(&id) {
+            tracing::warn!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), reason, "evicted");
+            // A full queue is one of the reasons why it is put out.
+            let _sent = consumer.send(&text(Kind::Evict, text_code::OTHER, reason), &[]);
+            self.put_out(id);
+        }
+    }
+
+    pub(super) fn send(&mut self, id: ConsumerId, packet: &[u8]) {
+        let sent = self.consumers.get_mut(&id).map(|consumer| consumer.send(packet, &[]));
+        if sent == Some(Sent::WouldBlock) {
+            // Hundreds of packets fit: who does not take them is stuck or hostile.
+            self.evict(id, "it does not take its messages");
+        }
+    }
+
+    pub(super) fn send_answer(&mut self, id: ConsumerId, call: u64, reply: &[u8]) {
+        if self.consumers.get(&id).map(|each| each.answer(call, reply)) == Some(Sent::WouldBlock) {
+            self.evict(id, "it does not take its messages");
+        }
+    }
+
+    pub(super) fn fail(&mut self, reason: String) {
+        tracing::error!(stream = self.parts.stream, reason, "the stream has failed");
+        let packet = text(Kind::Failed, text_code::RECORD, &reason);
+        let ids: Vec<_> = self.consumers.keys().copied().collect();
+        for id in ids {
+            self.send(id, &packet);
+        }
+        self.failure.get_or_insert(reason);
+    }
+}
+
+/// Reads a call's protobuf, from the packet or beside it.
+fn request(body: Body<'_>) -> Result<CallRequest, String> {
+    match body {
+        Body::Inline(bytes) => CallRequest::decode(bytes).map_err(|error| error.to_string()),
+        Body::Bulk(fd) => {
+            let bytes = Bulk::accept(fd).and_then(|bulk| bulk.read(CALL_LIMIT)).map_err(|error| error.to_string())?;
+            CallRequest::decode(&bytes[..]).map_err(|error| error.to_string())
+        }
+    }
+}
