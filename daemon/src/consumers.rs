@@ -27,7 +27,7 @@ use crate::batch::Output;
 use crate::publish::Ready;
 pub use attached::Arrival;
 use attached::Consumer;
-use claims::Claims;
+use claims::{Claims, Entry};
 use epoch_end::EpochEnd;
 pub use inbox::{Inbox, Note, Outbox, inbox};
 pub use status::RingStatus;
@@ -222,11 +222,11 @@ impl RingThread {
     }
 
     fn publish(&mut self, ready: Ready) {
-        let Ready { slot, seq, epoch, shown, valid, claims } = ready;
+        let Ready { slot, seq, epoch, shown, valid, claims, time } = ready;
         let place = SlotId { ring: slot.ring(), slot: slot.index() };
         // From here on the slot is read, and written by nobody.
         drop(slot);
-        self.claims.published(seq, epoch, shown, valid, claims);
+        self.claims.published(seq, Entry::new(epoch, shown, valid, claims, time));
         self.parts.counters.published.fetch_add(1, Ordering::Relaxed);
         self.exchange.publish(place, Batch { seq, epoch });
     }

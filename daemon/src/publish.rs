@@ -3,6 +3,7 @@
 use forebay_proto::RecordSum;
 use forebay_proto::v1::ack_item::Kind;
 use forebay_proto::v1::{AckItem, Range};
+use rustix::time::{ClockId, clock_gettime};
 use forebay_ring::{Claim, SlotFrame, SlotMut};
 
 use crate::batch::sheet::Sheet;
@@ -23,6 +24,8 @@ pub struct Ready {
     pub valid: u32,
     /// What it answers for.
     pub claims: Vec<Claim>,
+    /// `CLOCK_MONOTONIC` nanosecond at which it was ready.
+    pub time: u64,
 }
 
 impl Ready {
@@ -30,8 +33,13 @@ impl Ready {
     pub fn publish(sheet: Sheet, mut slot: SlotMut) -> Self {
         write(&sheet, slot.frame());
         let Sheet { batch: seq, epoch, shown, valid, claims, .. } = sheet;
-        Self { slot, seq, epoch, shown, valid, claims }
+        Self { slot, seq, epoch, shown, valid, claims, time: now() }
     }
+}
+
+fn now() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
 fn write(sheet: &Sheet, frame: &mut SlotFrame) {

@@ -143,6 +143,8 @@ pub struct Offer {
     pub reserved: u32,
     /// `CLOCK_BOOTTIME` nanosecond after which the batch may not be handed out; `u64::MAX` for never.
     pub deadline: u64,
+    /// `CLOCK_MONOTONIC` nanosecond at which the batch was ready.
+    pub ready: u64,
 }
 
 /// What a batch answers for: a range of positions counted from a lease's start. Stands in the slot, in the order of

@@ -102,6 +102,7 @@ fn a_batch_crosses_to_a_trainer_and_its_receipts_come_back() {
         redelivered: 0,
         reserved: 0,
         deadline: u64::MAX,
+        ready: 0,
     };
     send(&socket, &packet(&offer, &[]));
     let ack = receive(&socket, |message| match message {

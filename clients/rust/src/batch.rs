@@ -54,6 +54,11 @@ impl Batch {
         self.offer.epoch
     }
 
+    /// When the batch was ready, on `CLOCK_MONOTONIC`, in nanoseconds.
+    pub fn ready(&self) -> u64 {
+        self.offer.ready
+    }
+
     /// Number of the batch, unique until the daemon starts again.
     pub fn seq(&self) -> u64 {
         self.offer.seq

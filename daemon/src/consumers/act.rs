@@ -40,6 +40,7 @@ impl RingThread {
                     redelivered,
                     reserved: 0,
                     deadline: u64::MAX,
+                    ready: known.ready,
                 };
                 self.send(consumer, &packet(&offer, &[]));
             }

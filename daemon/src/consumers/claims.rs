@@ -25,6 +25,8 @@ pub(super) struct Entry {
     pub(super) shown: u32,
     /// Places that are the epoch's own records.
     pub(super) valid: u32,
+    /// When it was ready.
+    pub(super) ready: u64,
     /// Nothing where a claim of an adopted batch went to somebody else meanwhile.
     claims: Vec<Option<Claim>>,
     /// Sums that came so far, by whom.
@@ -44,14 +46,13 @@ pub(super) enum Receipts {
 
 impl Claims {
     /// A batch was published.
-    pub(super) fn published(&mut self, seq: u64, epoch: u64, shown: u32, valid: u32, claims: Vec<Claim>) {
-        let claims = claims.into_iter().map(Some).collect();
-        self.published.insert(seq, Entry { epoch, shown, valid, claims, sums: None });
+    pub(super) fn published(&mut self, seq: u64, entry: Entry) {
+        self.published.insert(seq, entry);
     }
 
     /// A consumer came with a batch of an earlier incarnation.
     pub(super) fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<Option<Claim>>) {
-        self.adopted.insert((consumer, seq), Entry { epoch, shown: 0, valid: 0, claims, sums: None });
+        self.adopted.insert((consumer, seq), Entry { epoch, shown: 0, valid: 0, ready: 0, claims, sums: None });
     }
 
     /// Forgets every batch: their leases are fenced, late receipts of them lead nowhere.
@@ -106,6 +107,11 @@ impl Claims {
 }
 
 impl Entry {
+    /// A batch that is ready since `ready`.
+    pub(super) fn new(epoch: u64, shown: u32, valid: u32, claims: Vec<Claim>, ready: u64) -> Self {
+        Self { epoch, shown, valid, ready, claims: claims.into_iter().map(Some).collect(), sums: None }
+    }
+
     /// Number of claims, as an offer says it.
     pub(super) fn len(&self) -> u32 {
         u32::try_from(self.claims.len()).unwrap_or(u32::MAX)
@@ -162,7 +168,7 @@ mod tests {
 
     fn table() -> Claims {
         let mut claims = Claims::default();
-        claims.published(5, 2, 4, 4, CLAIMS.to_vec());
+        claims.published(5, Entry::new(2, 4, 4, CLAIMS.to_vec(), 0));
         claims
     }
 

@@ -297,6 +297,7 @@ impl Server {
                         redelivered,
                         reserved: 0,
                         deadline: self.plan.deadline,
+                        ready: 0,
                     };
                     self.tell(consumer, &packet(&offer, &[]));
                 }

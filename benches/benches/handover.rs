@@ -1,0 +1,195 @@
+//! How long handing a batch over takes, beside a bare ping-pong over the same kind of socket in the same run.
+//!
+//! `cargo bench -p forebay-benches --bench handover` builds the daemon in release first. Three figures per round:
+//! the time inside `next()` while an offer is queued; from READY in the daemon to the return of `next()` while the
+//! trainer sleeps; and a packet there and back between two threads that sleep. The second is taken with the decode
+//! threads on every core, and with one of them.
+#![allow(clippy::print_stdout, reason = "it prints its figures")]
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use forebay_client::{Next, Options, Patient, Session, Target};
+use forebay_pixels::sample;
+use forebay_ring::{Received, Socket};
+use rustix::time::{ClockId, clock_gettime};
+
+const ROUNDS: usize = 3;
+const TAKEN: usize = 400;
+const PING_PONGS: usize = 5000;
+
+type Bare = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Bare> {
+    if !std::env::args().any(|argument| argument == "--bench") {
+        // `cargo test` builds benches and runs them without this argument.
+        println!("skipped: figures are taken by `cargo bench`");
+        return Ok(());
+    }
+    let binary = release_binary()?;
+    let folder = tempfile::tempdir()?;
+    let pictures = folder.path().join("pictures/one");
+    std::fs::create_dir_all(&pictures)?;
+    for index in 0..64 {
+        std::fs::write(pictures.join(format!("{index}.jpg")), sample::photograph(index, 500, 375))?;
+    }
+    let cores = std::thread::available_parallelism()?.get();
+    println!("microseconds, p50 / p99 of {TAKEN} batches of 8 pictures at 224 x 224; {cores} cores");
+    println!(
+        "{:<6} {:>20} {:>24} {:>24} {:>20}",
+        "round", "next(), queued", "READY to back, busy", "READY to back, idle", "bare ping-pong"
+    );
+    for round in 1..=ROUNDS {
+        let queued = with_daemon(&binary, folder.path(), cores, queued)?;
+        let busy = with_daemon(&binary, folder.path(), cores, asleep)?;
+        let idle = with_daemon(&binary, folder.path(), 1, asleep)?;
+        let bare = ping_pong()?;
+        println!("{round:<6} {:>20} {:>24} {:>24} {:>20}", show(queued), show(busy), show(idle), show(bare));
+    }
+    Ok(())
+}
+
+/// Time inside `next()` while an offer waits in the socket.
+fn queued(session: &mut Session) -> Result<Vec<Duration>, Bare> {
+    let mut times = Vec::with_capacity(TAKEN);
+    while times.len() < TAKEN {
+        // Nothing is asked for meanwhile, so the next offer comes and waits.
+        std::thread::park_timeout(Duration::from_millis(8));
+        let asked = Instant::now();
+        if let Next::Batch(batch) = session.next(None, &mut Patient)? {
+            let took = asked.elapsed();
+            if batch.ready() < nanoseconds() - u64::try_from(took.as_nanos())? {
+                times.push(took);
+            }
+        }
+    }
+    Ok(times)
+}
+
+/// From READY to the return of `next()`, for batches that were not ready when they were asked for.
+fn asleep(session: &mut Session) -> Result<Vec<Duration>, Bare> {
+    let mut times = Vec::with_capacity(TAKEN);
+    while times.len() < TAKEN {
+        let asked = nanoseconds();
+        if let Next::Batch(batch) = session.next(None, &mut Patient)? {
+            let back = nanoseconds();
+            if batch.ready() > asked {
+                times.push(Duration::from_nanos(back - batch.ready()));
+            }
+        }
+    }
+    Ok(times)
+}
+
+fn ping_pong() -> Result<Vec<Duration>, Bare> {
+    let (ours, theirs) = Socket::pair()?;
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut buffer = [0; 64];
+            while let Ok(true) = take(&theirs, &mut buffer) {
+                if theirs.send(&buffer, &[]).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut buffer = [0; 64];
+        let mut times = Vec::with_capacity(PING_PONGS);
+        for _ in 0..PING_PONGS {
+            let sent = Instant::now();
+            let _sent = ours.send(&buffer, &[])?;
+            take(&ours, &mut buffer)?;
+            times.push(sent.elapsed());
+        }
+        ours.shut_down();
+        Ok(times)
+    })
+}
+
+/// Waits for a packet; false at the end.
+fn take(socket: &Socket, buffer: &mut [u8]) -> Result<bool, Bare> {
+    loop {
+        match socket.recv(buffer)? {
+            Received::Packet { .. } => return Ok(true),
+            Received::Closed => return Ok(false),
+            Received::WouldBlock => drop(socket.wait(None)?),
+        }
+    }
+}
+
+fn with_daemon<T>(
+    binary: &Path,
+    folder: &Path,
+    threads: usize,
+    measure: impl FnOnce(&mut Session) -> Result<T, Bare>,
+) -> Result<T, Bare> {
+    let place = folder.display();
+    let sockets = tempfile::tempdir_in(folder)?;
+    let config = format!(
+        "[streams.bench]\nsource = \"{place}/pictures\"\nbatch_size = 8\nsize = 224\nshuffle = true\n\
+         [control]\ndir = \"{0}\"\n[coordinator]\npath = \"{0}\"\n[decode]\nthreads = {threads}\n",
+        sockets.path().display()
+    );
+    let file = sockets.path().join("forebay.toml");
+    std::fs::write(&file, config)?;
+    let mut daemon =
+        Daemon(Command::new(binary).args(["serve", "--config"]).arg(&file).stderr(Stdio::piped()).spawn()?);
+    let socket = sockets.path().join("forebay.sock");
+    let mut session = loop {
+        let target = Target::Stream { socket: Some(socket.clone()), name: "bench".into(), settings: None };
+        match Session::attach(target, Options::default(), &mut Patient) {
+            Ok(session) => break session,
+            Err(error) => daemon.still_runs(&error)?,
+        }
+    };
+    let measured = measure(&mut session)?;
+    session.close()?;
+    Ok(measured)
+}
+
+struct Daemon(Child);
+
+impl Daemon {
+    fn still_runs(&mut self, error: &dyn std::error::Error) -> Result<(), Bare> {
+        if self.0.try_wait()?.is_some() {
+            let mut words = String::new();
+            self.0.stderr.take().ok_or("no standard error")?.read_to_string(&mut words)?;
+            return Err(format!("{error}\n{words}").into());
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+        Ok(())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _killed = self.0.kill();
+        let _ended = self.0.wait();
+    }
+}
+
+/// The release binary beside this benchmark, built if need be.
+fn release_binary() -> Result<PathBuf, Bare> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let built = Command::new(cargo).args(["build", "--release", "-q", "-p", "forebay"]).status()?;
+    if !built.success() {
+        return Err("the daemon could not be built".into());
+    }
+    // target/release/deps/handover-… stands beside target/release/forebay.
+    let own = std::env::current_exe()?;
+    let folder = own.parent().and_then(Path::parent).ok_or("the benchmark has no folder")?;
+    Ok(folder.join("forebay"))
+}
+
+fn nanoseconds() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}
+
+fn show(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    let at = |hundredths: usize| times[(times.len() - 1) * hundredths / 100].as_secs_f64() * 1e6;
+    format!("{:.0} / {:.0}", at(50), at(99))
+}
