@@ -261,9 +261,9 @@ impl Stage {
 
     fn act(&mut self, action: Action) {
         match action {
-            Action::Fetch { at, epoch, record } => self.parts.prefetch.fetch(at, epoch, record),
+            Action::Fetch { at, record, .. } => self.parts.prefetch.fetch(at, record),
             Action::Probe { at, epoch, index } => {
-                self.parts.prefetch.fetch(at, epoch, self.parts.plan.record(epoch, index));
+                self.parts.prefetch.fetch(at, self.parts.plan.record(epoch, index));
             }
             Action::Copy { from, to } => self.slots.copy(from, to),
             Action::Clear { at } => self.slots.clear(at),
@@ -329,7 +329,7 @@ impl Stage {
         let mut rest: Vec<LeasedRange> = Vec::new();
         let mut back = |lease: u64, start: u64, end: u64| match rest.last_mut() {
             Some(LeasedRange { lease: last, range: Some(range) }) if *last == lease && range.end == start => {
-                range.end = end
+                range.end = end;
             }
             _ => rest.push(LeasedRange { lease, range: Some(Range { start, end }) }),
         };

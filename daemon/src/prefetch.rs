@@ -5,6 +5,8 @@
 //! thread is given up and another one started.
 
 pub mod readahead;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +20,7 @@ use tokio::sync::Notify;
 use crate::queue::Meter;
 use crate::source::Source;
 use crate::thread_class;
-use readahead::{Job, ReadAhead, Span, Taken};
+use readahead::{Held, Job, ReadAhead, Span, Taken};
 
 /// How reading ahead is done.
 #[derive(Clone, Copy, Debug)]
@@ -67,13 +69,15 @@ struct Shared {
 
 #[derive(Debug)]
 struct State {
-    ahead: ReadAhead<Read>,
+    ahead: ReadAhead<Vec<u8>>,
     spare: Vec<Vec<u8>>,
     closed: bool,
 }
 
-/// Buffers that are kept for the next reads; more are freed.
-const SPARE_BUFFERS: usize = 256;
+/// Buffers that are kept for the next reads: so many, and none that is larger. Others are freed, since what is kept
+/// is memory beyond the budget.
+const SPARE_BUFFERS: usize = 64;
+const SPARE_BYTES: usize = 1 << 20;
 
 // === impl Prefetch ===
 
@@ -101,7 +105,7 @@ impl Prefetch {
         prefetch
     }
 
-    /// Adds a lease. `record` gives the record number of each of its positions.
+    /// Adds a lease.
     pub fn lease(&self, span: Span) {
         self.change(|state| state.ahead.lease(span));
     }
@@ -117,23 +121,28 @@ impl Prefetch {
     }
 
     /// Reads one record out of turn, for a place that repeats it; `tag` comes back with it.
-    pub fn fetch(&self, tag: (u64, u32), epoch: u64, record: u64) {
-        self.change(|state| state.ahead.fetch(tag, epoch, record));
+    pub fn fetch(&self, tag: (u64, u32), record: u64) {
+        self.change(|state| state.ahead.fetch(tag, record));
     }
 
     /// Takes what comes next of the epochs up to `epoch`, without waiting.
     ///
     /// Without a limit, only what [`Prefetch::fetch`] asked for.
     pub fn take(&self, epoch: Option<u64>) -> Taken<Read> {
-        let mut state = self.shared.state.lock();
-        let taken = state.ahead.take(epoch);
-        drop(state);
-        if matches!(taken, Taken::Record(..) | Taken::Fetched { .. }) {
-            self.shared.meter.item();
-            self.shared.work.notify_one();
-            self.shared.hungry.notify_one();
+        let taken = self.shared.state.lock().ahead.take(epoch);
+        match &taken {
+            Taken::Record(_, read) | Taken::Fetched { read, .. } => {
+                self.shared.meter.item();
+                if read.is_err() {
+                    // Nothing will be decoded, so no buffer's end tells the readers that another record goes first.
+                    self.shared.work.notify_one();
+                }
+            }
+            Taken::Drained(_) | Taken::Wait => {}
         }
-        taken
+        taken.map(|read| {
+            read.map(|Held { bytes, reserved }| Buffer { bytes, reserved, shared: Arc::clone(&self.shared) })
+        })
     }
 
     /// Gets a token whenever something new may be taken.
@@ -143,13 +152,13 @@ impl Prefetch {
 
     /// Looks for reads that have taken too long; to be called now and then by the batch thread.
     pub fn expire(&self, now: Instant) {
-        let late = self.shared.state.lock().ahead.expire(now, self.settings.read_timeout, |job| {
-            Err(format!(
-                "reading it took longer than read_timeout ({} s): {}",
-                self.settings.read_timeout.as_secs(),
-                self.source.path(job).display()
-            ))
-        });
+        let timeout = self.settings.read_timeout;
+        let late = self
+            .shared
+            .state
+            .lock()
+            .ahead
+            .expire(now, timeout, |_record| format!("Reading it took longer than read_timeout ({timeout:?})."));
         for _ in 0..late {
             self.shared.replaced.fetch_add(1, Ordering::Relaxed);
             self.spawn_reader();
@@ -174,15 +183,13 @@ impl Prefetch {
     pub fn close(&self) -> Vec<(u64, u64, u64)> {
         let mut state = self.shared.state.lock();
         state.closed = true;
-        let (rest, unread) = state.ahead.close();
+        let rest = state.ahead.close();
         drop(state);
-        // What was read is dropped outside the lock: a buffer takes the lock when it goes.
-        drop(unread);
         self.shared.work.notify_all();
         rest
     }
 
-    /// How long readers and the batch thread waited for each other.
+    /// How long the readers waited for room, where there was something to read.
     pub fn meter(&self) -> &Arc<Meter> {
         &self.shared.meter
     }
@@ -234,20 +241,9 @@ impl Shared {
     fn read_until_closed(self: &Arc<Self>, source: &dyn Source) {
         while let Some((job, mut bytes)) = self.next_job(source) {
             bytes.clear();
-            let read = match source.read(job.record, &mut bytes) {
-                Ok(()) => {
-                    self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-                    Ok(Buffer { bytes, reserved: job.reserved, shared: Arc::clone(self) })
-                }
-                Err(error) => {
-                    self.give_back(job.reserved, Vec::new());
-                    Err(error.to_string())
-                }
-            };
-            let mut state = self.state.lock();
-            let refused = state.ahead.done(&job, read);
-            drop(state);
-            if refused.is_some() {
+            let read = source.read(job.record, &mut bytes).map_err(|error| error.to_string());
+            self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            if !self.state.lock().ahead.done(&job, read.map(|()| bytes)) {
                 // This read was given up, and this thread with it: another one has its place.
                 return;
             }
@@ -261,15 +257,27 @@ impl Shared {
             if state.closed {
                 return None;
             }
-            if let Some(job) = state.ahead.next_job(Instant::now(), |record| source.size(record)) {
+            // A buffer that is larger than the record counts with what it has.
+            let least = state.spare.last().map_or(0, Vec::capacity) as u64;
+            if let Some(job) = state.ahead.next_job(Instant::now(), |record| source.size(record).max(least)) {
                 let spare = state.spare.pop().unwrap_or_default();
+                let more = state.ahead.wants_room();
                 drop(state);
-                self.hungry.notify_one();
+                if more {
+                    self.work.notify_one();
+                }
+                if job.last {
+                    self.hungry.notify_one();
+                }
                 return Some((job, spare));
             }
-            let waited = Instant::now();
-            self.work.wait(&mut state);
-            self.meter.writer_waited(waited.elapsed());
+            if state.ahead.wants_room() {
+                let waited = Instant::now();
+                self.work.wait(&mut state);
+                self.meter.writer_waited(waited.elapsed());
+            } else {
+                self.work.wait(&mut state);
+            }
         }
     }
 
@@ -281,7 +289,7 @@ impl Shared {
     fn give_back(&self, reserved: u64, bytes: Vec<u8>) {
         let mut state = self.state.lock();
         state.ahead.release(reserved);
-        if state.spare.len() < SPARE_BUFFERS && bytes.capacity() > 0 {
+        if state.spare.len() < SPARE_BUFFERS && bytes.capacity() <= SPARE_BYTES {
             state.spare.push(bytes);
         }
         drop(state);

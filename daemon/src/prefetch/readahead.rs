@@ -1,8 +1,12 @@
 //! Which record is read next, and which may be taken: a state machine without threads or clock.
 //!
 //! Positions are read and taken in the order of the epoch; a lower epoch goes first, so that positions that come back
-//! late pass those of the next epoch. Room in the byte budget is granted in the same order, and the record that is
-//! taken next may always exceed it: a budget smaller than one file slows the road down, it does not stop it.
+//! late pass those of the next epoch. Room in the byte budget is granted in the same order and comes back when a
+//! record was decoded. The oldest record that is not decoded may always exceed it: a budget smaller than one file slows
+//! the road down, it does not stop it.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -33,7 +37,19 @@ pub struct Job {
     pub record: u64,
     /// Bytes of the budget that it has.
     pub reserved: u64,
-    epoch: u64,
+    /// It is the last of its lease: a further one may be wanted.
+    pub last: bool,
+    /// Epoch in whose order it stands; none for one out of turn.
+    epoch: Option<u64>,
+}
+
+/// What was read, and the bytes of the budget that are given back with [`ReadAhead::release`].
+#[derive(Debug, PartialEq, Eq)]
+pub struct Held<B> {
+    /// The bytes.
+    pub bytes: B,
+    /// Bytes of the budget.
+    pub reserved: u64,
 }
 
 /// What [`ReadAhead::take`] gives.
@@ -50,64 +66,83 @@ pub enum Taken<R> {
         /// What came of it.
         read: R,
     },
-    /// Every position of this epoch was taken, and none is left to lease at this moment. Told once.
+    /// Every position of this epoch was taken, and none is left to lease at this moment. Told in the order of the
+    /// epochs; once, and again after each lease that came later.
     Drained(u64),
     /// Nothing now.
     Wait,
 }
 
-/// The state; `R` is what a read gives.
-pub struct ReadAhead<R> {
+/// The state; `B` is what a read gives, or in words why not.
+pub struct ReadAhead<B> {
     budget: u64,
+    /// Bytes that are being read, lie ready or were taken.
     used: u64,
+    /// Those that were taken.
+    taken: u64,
     next_id: u64,
-    fetches: VecDeque<Fetch<R>>,
-    epochs: BTreeMap<u64, Epoch<R>>,
+    fetches: VecDeque<Fetch<B>>,
+    epochs: BTreeMap<u64, Epoch<B>>,
     /// Epochs below this one have nothing left to lease.
     drained: u64,
     /// Epochs below this one were reported as drained.
     told: u64,
 }
 
-struct Epoch<R> {
+struct Epoch<B> {
+    /// Leases that are not all being read, with the next offset.
     spans: VecDeque<(Span, u64)>,
-    tickets: VecDeque<Ticket<R>>,
-    /// A record was taken or a lease added since the epoch was last reported as drained.
+    /// Records that are being read or lie ready, in the order of their ids.
+    tickets: VecDeque<Ticket<B>>,
+    /// A lease came since the epoch was last reported as drained.
     news: bool,
 }
 
-struct Ticket<R> {
+struct Ticket<B> {
     id: u64,
     position: Position,
-    state: Stage<R>,
+    stage: Stage<B>,
 }
 
-struct Fetch<R> {
+struct Fetch<B> {
     id: u64,
     tag: (u64, u32),
-    epoch: u64,
     record: u64,
-    state: Stage<R>,
+    stage: Stage<B>,
 }
 
-enum Stage<R> {
+enum Stage<B> {
     Waiting,
     Reading(Instant),
-    Done(R),
+    Done(Result<Held<B>, String>),
 }
 
-impl<R> ReadAhead<R> {
+impl<R> Taken<R> {
+    /// The same with another form of what was read.
+    pub fn map<S>(self, form: impl FnOnce(R) -> S) -> Taken<S> {
+        match self {
+            Self::Record(position, read) => Taken::Record(position, form(read)),
+            Self::Fetched { tag, record, read } => Taken::Fetched { tag, record, read: form(read) },
+            Self::Drained(epoch) => Taken::Drained(epoch),
+            Self::Wait => Taken::Wait,
+        }
+    }
+}
+
+impl<B> ReadAhead<B> {
     /// Nothing leased, nothing read; epochs below `first` are over.
     pub fn new(budget: u64, first: u64) -> Self {
         let (fetches, epochs) = (VecDeque::new(), BTreeMap::new());
-        Self { budget, used: 0, next_id: 0, fetches, epochs, drained: first, told: first }
+        Self { budget, used: 0, taken: 0, next_id: 0, fetches, epochs, drained: first, told: first }
     }
 
     /// Adds a lease behind those of its epoch.
     pub fn lease(&mut self, span: Span) {
         let epoch = self.epochs.entry(span.epoch).or_insert_with(Epoch::empty);
         epoch.news = true;
-        epoch.spans.push_back((span, 0));
+        if span.len > 0 {
+            epoch.spans.push_back((span, 0));
+        }
     }
 
     /// Epochs below `epoch` have nothing left to lease at this moment.
@@ -116,118 +151,127 @@ impl<R> ReadAhead<R> {
     }
 
     /// Asks for one record out of turn.
-    pub fn fetch(&mut self, tag: (u64, u32), epoch: u64, record: u64) {
+    pub fn fetch(&mut self, tag: (u64, u32), record: u64) {
         let id = self.id();
-        self.fetches.push_back(Fetch { id, tag, epoch, record, state: Stage::Waiting });
+        self.fetches.push_back(Fetch { id, tag, record, stage: Stage::Waiting });
     }
 
-    /// Leases of `epoch` that are not read to their end.
+    /// Leases of `epoch` whose records are not all being read.
     pub fn leases_ahead(&self, epoch: u64) -> usize {
-        self.epochs.get(&epoch).map_or(0, |e| e.spans.len())
+        self.epochs.get(&epoch).map_or(0, |epoch| epoch.spans.len())
     }
 
-    /// Leases that are not read to their end.
+    /// Leases whose records are not all being read.
     pub fn leases(&self) -> usize {
         self.epochs.values().map(|epoch| epoch.spans.len()).sum()
     }
 
-    /// The read to do next, if the budget allows one. `size` gives a record's bytes, as far as known.
-    pub fn next_job(&mut self, now: Instant, size: impl Fn(u64) -> u64) -> Option<Job> {
-        if let Some(fetch) = self.fetches.iter_mut().find(|fetch| matches!(fetch.state, Stage::Waiting)) {
-            // A batch waits for this one with a place open: it may exceed the budget as the oldest record may.
-            fetch.state = Stage::Reading(now);
-            let (id, record, epoch) = (fetch.id, fetch.record, fetch.epoch);
-            let reserved = size(record);
-            self.used += reserved;
-            return Some(Job { id, record, reserved, epoch });
-        }
-        let (&number, epoch) = self.epochs.iter_mut().find(|(_, epoch)| !epoch.spans.is_empty())?;
-        let (span, next) = epoch.spans.front_mut().expect("an epoch with spans was found");
-        let record = (span.record)(span.start + *next);
-        let reserved = size(record);
-        if !epoch.tickets.is_empty() && self.used.saturating_add(reserved) > self.budget {
-            return None;
-        }
-        let position = Position {
-            epoch: number,
-            lease: span.lease,
-            offset: *next,
-            lease_len: span.len,
-            index: span.start + *next,
-            record,
-        };
-        *next += 1;
-        if *next == span.len {
-            epoch.spans.pop_front();
-        }
-        self.used += reserved;
-        let id = self.next_id;
-        self.next_id += 1;
-        epoch.tickets.push_back(Ticket { id, position, state: Stage::Reading(now) });
-        Some(Job { id, record, reserved, epoch: number })
+    /// Whether there is something to read, if the budget allows.
+    pub fn wants_room(&self) -> bool {
+        self.epochs.values().any(|epoch| !epoch.spans.is_empty())
+            || self.fetches.iter().any(|fetch| fetch.stage.waits())
     }
 
-    /// Notes what a read gave. Gives it back when the read was given up before.
-    pub fn done(&mut self, job: &Job, read: R) -> Option<R> {
-        if let Some(fetch) = self.fetches.iter_mut().find(|fetch| fetch.id == job.id) {
-            return fetch.state.finish(read);
+    /// Bytes of the budget that are in use.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// The read to do next, if the budget allows one. `size` gives a record's bytes, as far as known.
+    pub fn next_job(&mut self, now: Instant, size: impl Fn(u64) -> u64) -> Option<Job> {
+        // A batch waits for what is fetched with a place open: nothing goes before it.
+        if let Some(place) = self.fetches.iter().position(|fetch| fetch.stage.waits()) {
+            let Fetch { id, record, .. } = self.fetches[place];
+            // Waiting ones stand behind the others.
+            let reserved = self.grant(size(record), place == 0)?;
+            self.fetches[place].stage = Stage::Reading(now);
+            return Some(Job { id, record, reserved, last: false, epoch: None });
         }
-        // Tickets stand in the order of their ids.
-        let tickets = self.epochs.get_mut(&job.epoch).map(|epoch| &mut epoch.tickets);
-        let found = tickets.and_then(|tickets| {
-            let place = tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
-            tickets.get_mut(place)
-        });
-        match found {
-            Some(ticket) => ticket.state.finish(read),
-            None => Some(read),
+        let number = self.epochs.iter().find(|(_, epoch)| !epoch.spans.is_empty()).map(|(number, _)| *number)?;
+        let oldest = self.epochs.range(..=number).all(|(_, epoch)| epoch.tickets.is_empty());
+        let (span, offset) = self.epochs[&number].spans.front()?;
+        let (offset, index) = (*offset, span.start + *offset);
+        let (lease, lease_len, record) = (span.lease, span.len, (span.record)(index));
+        let reserved = self.grant(size(record), oldest)?;
+        let id = self.id();
+        let epoch = self.epochs.get_mut(&number)?;
+        let last = offset + 1 == lease_len;
+        if last {
+            epoch.spans.pop_front();
+        } else if let Some((_, next)) = epoch.spans.front_mut() {
+            *next += 1;
         }
+        let position = Position { epoch: number, lease, offset, lease_len, index, record };
+        epoch.tickets.push_back(Ticket { id, position, stage: Stage::Reading(now) });
+        Some(Job { id, record, reserved, last, epoch: Some(number) })
+    }
+
+    /// Notes what a read gave. False when the read was given up before: then so is its thread.
+    pub fn done(&mut self, job: &Job, read: Result<B, String>) -> bool {
+        let stage = match job.epoch {
+            None => self.fetches.iter_mut().find(|fetch| fetch.id == job.id).map(|fetch| &mut fetch.stage),
+            Some(epoch) => self.epochs.get_mut(&epoch).and_then(|epoch| {
+                let place = epoch.tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
+                Some(&mut epoch.tickets[place].stage)
+            }),
+        };
+        let stage = stage.filter(|stage| matches!(stage, Stage::Reading(_)));
+        let noted = stage.is_some();
+        let kept = noted && read.is_ok();
+        if let Some(stage) = stage {
+            *stage = Stage::Done(read.map(|bytes| Held { bytes, reserved: job.reserved }));
+        }
+        if !kept {
+            self.used = self.used.saturating_sub(job.reserved);
+        }
+        noted
     }
 
     /// Takes what comes next of the epochs up to `limit`; without a limit only what was fetched.
-    pub fn take(&mut self, limit: Option<u64>) -> Taken<R> {
-        if let Some(place) = self.fetches.iter().position(|fetch| matches!(fetch.state, Stage::Done(_)))
-            && let Some(Fetch { tag, record, state: Stage::Done(read), .. }) = self.fetches.remove(place)
+    pub fn take(&mut self, limit: Option<u64>) -> Taken<Result<Held<B>, String>> {
+        if let Some(place) = self.fetches.iter().position(|fetch| matches!(fetch.stage, Stage::Done(_)))
+            && let Some(Fetch { tag, record, stage: Stage::Done(read), .. }) = self.fetches.remove(place)
         {
-            return Taken::Fetched { tag, record, read };
+            return Taken::Fetched { tag, record, read: self.hand_out(read) };
         }
         let Some(limit) = limit else { return Taken::Wait };
+        // An epoch without a single position here (an empty shard, or all of it held by trainers) is drained as well.
+        let untold = (self.told < self.drained && self.told <= limit).then_some(self.told);
         for (&number, epoch) in self.epochs.range_mut(..=limit) {
-            match epoch.tickets.front() {
-                Some(Ticket { state: Stage::Done(_), .. }) => {
-                    if let Some(Ticket { position, state: Stage::Done(read), .. }) = epoch.tickets.pop_front() {
-                        return Taken::Record(position, read);
-                    }
-                }
-                Some(_) => return Taken::Wait,
-                None if !epoch.spans.is_empty() => return Taken::Wait,
-                None => {
-                    if number < self.drained && epoch.news {
-                        epoch.news = false;
-                        self.told = self.told.max(number + 1);
-                        return Taken::Drained(number);
-                    }
-                }
+            if untold.is_some_and(|untold| untold < number) {
+                break;
+            }
+            if let Some(Ticket { stage: Stage::Done(_), .. }) = epoch.tickets.front()
+                && let Some(Ticket { position, stage: Stage::Done(read), .. }) = epoch.tickets.pop_front()
+            {
+                return Taken::Record(position, self.hand_out(read));
+            }
+            if !epoch.is_empty() {
+                return Taken::Wait;
+            }
+            if number < self.drained && epoch.news {
+                epoch.news = false;
+                self.told = self.told.max(number + 1);
+                return Taken::Drained(number);
             }
         }
-        // An epoch without a single position here (an empty shard) is drained as well.
-        if self.told < self.drained && self.told <= limit && !self.epochs.contains_key(&self.told) {
-            self.told += 1;
-            return Taken::Drained(self.told - 1);
+        if let Some(untold) = untold {
+            self.told = untold + 1;
+            return Taken::Drained(untold);
         }
         Taken::Wait
     }
 
-    /// Gives up reads that began more than `timeout` ago; `outcome` says what becomes of them. Answers how many.
-    pub fn expire(&mut self, now: Instant, timeout: Duration, outcome: impl Fn(u64) -> R) -> usize {
+    /// Gives up reads that began more than `timeout` ago; `reason` says so of a record. Answers how many.
+    pub fn expire(&mut self, now: Instant, timeout: Duration, reason: impl Fn(u64) -> String) -> usize {
+        let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
+        let tickets = tickets.map(|ticket| (ticket.position.record, &mut ticket.stage));
+        let fetches = self.fetches.iter_mut().map(|fetch| (fetch.record, &mut fetch.stage));
         let mut late = 0;
-        let tickets = self.epochs.values_mut().flat_map(|epoch| epoch.tickets.iter_mut());
-        let reads = tickets
-            .map(|ticket| (ticket.position.record, &mut ticket.state))
-            .chain(self.fetches.iter_mut().map(|fetch| (fetch.record, &mut fetch.state)));
-        for (record, state) in reads {
-            if matches!(state, Stage::Reading(since) if now.duration_since(*since) > timeout) {
-                *state = Stage::Done(outcome(record));
+        for (record, stage) in tickets.chain(fetches) {
+            if matches!(stage, Stage::Reading(since) if now.duration_since(*since) > timeout) {
+                // Its bytes stay in use until the thread comes back, if it does.
+                *stage = Stage::Done(Err(reason(record)));
                 late += 1;
             }
         }
@@ -239,33 +283,46 @@ impl<R> ReadAhead<R> {
         self.epochs.retain(|number, epoch| *number >= floor || !epoch.is_empty() || epoch.news);
     }
 
-    /// Gives room back.
+    /// Gives the room of something that was taken back.
     pub fn release(&mut self, reserved: u64) {
         self.used = self.used.saturating_sub(reserved);
+        self.taken = self.taken.saturating_sub(reserved);
     }
 
-    /// Forgets everything. Gives the ranges that were not taken, as (lease, first offset, end), and what was read.
-    pub fn close(&mut self) -> (Vec<(u64, u64, u64)>, Vec<R>) {
+    /// Forgets everything that was not taken. Gives its ranges, as (lease, first offset, end).
+    pub fn close(&mut self) -> Vec<(u64, u64, u64)> {
         let mut rest: Vec<(u64, u64, u64)> = Vec::new();
-        let mut unread = Vec::new();
+        self.fetches.clear();
+        self.used = self.taken;
         for (_, epoch) in std::mem::take(&mut self.epochs) {
-            for ticket in epoch.tickets {
-                let Position { lease, offset, .. } = ticket.position;
+            let tickets = epoch
+                .tickets
+                .iter()
+                .map(|Ticket { position, .. }| (position.lease, position.offset, position.offset + 1));
+            let spans = epoch.spans.iter().map(|(span, next)| (span.lease, *next, span.len));
+            for (lease, start, end) in tickets.chain(spans) {
                 match rest.last_mut() {
-                    Some(last) if last.0 == lease && last.2 == offset => last.2 += 1,
-                    _ => rest.push((lease, offset, offset + 1)),
-                }
-                if let Stage::Done(read) = ticket.state {
-                    unread.push(read);
+                    Some(last) if last.0 == lease && last.2 == start => last.2 = end,
+                    _ => rest.push((lease, start, end)),
                 }
             }
-            rest.extend(epoch.spans.iter().map(|(span, next)| (span.lease, *next, span.len)));
         }
-        unread.extend(self.fetches.drain(..).filter_map(|fetch| match fetch.state {
-            Stage::Done(read) => Some(read),
-            _ => None,
-        }));
-        (rest, unread)
+        rest
+    }
+
+    /// Takes room for a read. What goes first gets it as soon as nothing is in decoding that will give some back.
+    fn grant(&mut self, bytes: u64, first: bool) -> Option<u64> {
+        let used = self.used.saturating_add(bytes);
+        if used > self.budget && !(first && self.taken == 0) {
+            return None;
+        }
+        self.used = used;
+        Some(bytes)
+    }
+
+    fn hand_out(&mut self, read: Result<Held<B>, String>) -> Result<Held<B>, String> {
+        self.taken += read.as_ref().map_or(0, |held| held.reserved);
+        read
     }
 
     fn id(&mut self) -> u64 {
@@ -274,7 +331,7 @@ impl<R> ReadAhead<R> {
     }
 }
 
-impl<R> Epoch<R> {
+impl<B> Epoch<B> {
     fn empty() -> Self {
         Self { spans: VecDeque::new(), tickets: VecDeque::new(), news: true }
     }
@@ -284,19 +341,13 @@ impl<R> Epoch<R> {
     }
 }
 
-impl<R> Stage<R> {
-    fn finish(&mut self, read: R) -> Option<R> {
-        match self {
-            Self::Done(_) => Some(read),
-            _ => {
-                *self = Self::Done(read);
-                None
-            }
-        }
+impl<B> Stage<B> {
+    fn waits(&self) -> bool {
+        matches!(self, Self::Waiting)
     }
 }
 
-impl<R> std::fmt::Debug for ReadAhead<R> {
+impl<B> std::fmt::Debug for ReadAhead<B> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ReadAhead")
             .field("used", &self.used)

@@ -268,7 +268,9 @@ impl World {
                 }
                 Action::Dropped(positions) => {
                     assert!(!positions.is_empty());
-                    positions.iter().for_each(|position| self.settled(position, Fate::Dropped));
+                    for position in &positions {
+                        self.settled(position, Fate::Dropped);
+                    }
                 }
                 Action::Nack(bad) => self.settled(&bad.position, Fate::Nacked),
                 Action::Fail(_) => assert!(!std::mem::replace(&mut self.failed, true), "told once"),
@@ -313,7 +315,7 @@ impl World {
         }
         assert_eq!(claims.next(), None, "a copy carries no claim");
         drop(claims);
-        assert_eq!(sheet.valid as usize, sheet.mask.iter().filter(|mask| **mask == 1).count());
+        assert_eq!(sheet.valid, sheet.mask.iter().map(|mask| u32::from(*mask)).sum::<u32>());
         assert!(sheet.shown <= size);
         if self.is_static() {
             self.places_never_shift(&sheet);

@@ -1,0 +1,325 @@
+//! Stories of reading ahead, and what holds for all of them.
+
+use std::collections::{BTreeMap, HashSet};
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn span(lease: u64, epoch: u64, start: u64, len: u64) -> Span {
+    Span { lease, epoch, start, len, record: Arc::new(|index| index) }
+}
+
+/// Reads everything that the budget allows.
+fn read(ahead: &mut ReadAhead<u64>, now: Instant) -> Vec<u64> {
+    let jobs = std::iter::from_fn(|| ahead.next_job(now, |_| 10)).collect::<Vec<_>>();
+    for job in &jobs {
+        assert!(ahead.done(job, Ok(job.record)));
+    }
+    jobs.iter().map(|job| job.record).collect()
+}
+
+fn record(taken: Taken<Result<Held<u64>, String>>) -> u64 {
+    match taken {
+        Taken::Record(_, Ok(held)) => held.bytes,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn records_are_taken_in_order_however_the_reads_come_back() {
+    let (mut ahead, now) = (ReadAhead::new(100, 0), Instant::now());
+    ahead.lease(span(7, 0, 5, 2));
+    let jobs = [ahead.next_job(now, |_| 1).unwrap(), ahead.next_job(now, |_| 1).unwrap()];
+    assert_eq!(jobs.map(|job| (job.record, job.last)), [(5, false), (6, true)]);
+    assert!(ahead.done(&jobs[1], Ok("second")));
+    assert_eq!(ahead.take(Some(0)), Taken::Wait);
+    assert!(ahead.done(&jobs[0], Err("gone".into())));
+    let position =
+        |offset| Position { epoch: 0, lease: 7, offset, lease_len: 2, index: 5 + offset, record: 5 + offset };
+    assert_eq!(ahead.take(None), Taken::Wait, "only what was fetched");
+    assert_eq!(ahead.take(Some(0)), Taken::Record(position(0), Err("gone".into())));
+    assert_eq!(ahead.take(Some(0)), Taken::Record(position(1), Ok(Held { bytes: "second", reserved: 1 })));
+}
+
+#[test]
+fn rule_28_the_budget_is_granted_in_order_and_the_oldest_may_exceed_it() {
+    let (mut ahead, now) = (ReadAhead::new(25, 0), Instant::now());
+    ahead.lease(span(1, 0, 0, 9));
+    assert_eq!(read(&mut ahead, now), [0, 1], "ten bytes each");
+    for expected in 0..2 {
+        assert_eq!(record(ahead.take(Some(0))), expected);
+    }
+    assert_eq!(read(&mut ahead, now), [0; 0], "they are in decoding, and will give their room back");
+    ahead.release(10);
+    assert_eq!(read(&mut ahead, now), [2]);
+    ahead.release(10);
+    assert_eq!(record(ahead.take(Some(0))), 2);
+    ahead.release(10);
+    assert_eq!(ahead.used(), 0);
+    let large = ahead.next_job(now, |_| 1000).unwrap();
+    assert_eq!(ahead.next_job(now, |_| 1), None, "it has the budget alone");
+    assert!(ahead.done(&large, Ok(3)));
+    assert_eq!(record(ahead.take(Some(0))), 3);
+    ahead.release(1000);
+    assert_eq!(read(&mut ahead, now), [4, 5]);
+}
+
+#[test]
+fn rule_28_a_record_that_comes_back_late_is_the_oldest_though_the_next_epoch_fills_the_budget() {
+    let (mut ahead, now) = (ReadAhead::new(20, 0), Instant::now());
+    ahead.drained(1);
+    ahead.lease(span(2, 1, 0, 5));
+    assert_eq!(read(&mut ahead, now), [0, 1]);
+    ahead.lease(span(3, 0, 7, 2));
+    assert_eq!(read(&mut ahead, now), [7], "nothing goes before it");
+    assert_eq!(record(ahead.take(Some(1))), 7, "it passes the next epoch");
+    assert_eq!(ahead.take(Some(1)), Taken::Wait);
+    ahead.release(10);
+    assert_eq!(read(&mut ahead, now), [8]);
+}
+
+#[test]
+fn rule_28_a_read_that_is_late_is_an_outcome_and_its_thread_hears_of_it() {
+    let (mut ahead, start) = (ReadAhead::new(100, 0), Instant::now());
+    let timeout = Duration::from_secs(60);
+    ahead.lease(span(1, 0, 0, 1));
+    let job = ahead.next_job(start, |_| 10).unwrap();
+    assert_eq!(ahead.expire(start + timeout, timeout, |_| "late".into()), 0);
+    let late = start + timeout + Duration::from_millis(1);
+    assert_eq!(ahead.expire(late, timeout, |record| format!("{record} is late")), 1);
+    assert_eq!(ahead.expire(late, timeout, |_| "late".into()), 0);
+    assert!(matches!(ahead.take(Some(0)), Taken::Record(_, Err(reason)) if reason == "0 is late"));
+    assert_eq!(ahead.used(), 10, "the thread still has its memory");
+    assert!(!ahead.done(&job, Ok(0)));
+    assert_eq!(ahead.used(), 0);
+}
+
+#[test]
+fn drained_is_told_once_and_again_after_news() {
+    let (mut ahead, now) = (ReadAhead::new(100, 3), Instant::now());
+    ahead.lease(span(1, 3, 0, 1));
+    read(&mut ahead, now);
+    record(ahead.take(Some(3)));
+    assert_eq!(ahead.take(Some(3)), Taken::Wait, "there may be more to lease");
+    ahead.drained(4);
+    assert_eq!(ahead.take(Some(3)), Taken::Drained(3));
+    assert_eq!(ahead.take(Some(3)), Taken::Wait);
+    ahead.lease(span(2, 3, 0, 1));
+    assert_eq!(ahead.take(Some(3)), Taken::Wait);
+    read(&mut ahead, now);
+    record(ahead.take(Some(3)));
+    assert_eq!(ahead.take(Some(3)), Taken::Drained(3));
+}
+
+#[test]
+fn an_epoch_without_a_position_is_drained_before_the_next() {
+    let (mut ahead, now) = (ReadAhead::new(100, 0), Instant::now());
+    ahead.drained(2);
+    ahead.lease(span(1, 1, 0, 1));
+    read(&mut ahead, now);
+    assert_eq!(ahead.take(Some(1)), Taken::Drained(0));
+    record(ahead.take(Some(1)));
+    assert_eq!(ahead.take(Some(1)), Taken::Drained(1));
+    assert_eq!(ahead.take(Some(1)), Taken::Wait);
+}
+
+#[test]
+fn rule_5_closing_gives_back_what_was_not_taken() {
+    let (mut ahead, now) = (ReadAhead::new(30, 0), Instant::now());
+    ahead.lease(span(1, 0, 0, 5));
+    ahead.lease(span(2, 0, 5, 2));
+    ahead.lease(span(3, 1, 0, 4));
+    read(&mut ahead, now);
+    record(ahead.take(Some(0)));
+    assert_eq!(ahead.close(), [(1, 1, 5), (2, 0, 2), (3, 0, 4)]);
+    assert_eq!(ahead.take(Some(9)), Taken::Wait);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Lease { late: bool, len: u64 },
+    Drain,
+    Start,
+    Finish { which: usize, good: bool },
+    Take { ahead: bool },
+    Decode,
+    Fetch,
+    Expire,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        2 => (any::<bool>(), 0_u64..6).prop_map(|(late, len)| Step::Lease { late, len }),
+        1 => Just(Step::Drain),
+        6 => Just(Step::Start),
+        6 => (any::<usize>(), any::<bool>()).prop_map(|(which, good)| Step::Finish { which, good }),
+        8 => any::<bool>().prop_map(|ahead| Step::Take { ahead }),
+        4 => Just(Step::Decode),
+        1 => Just(Step::Fetch),
+        1 => Just(Step::Expire),
+    ];
+    prop::collection::vec(step, 0..200)
+}
+
+/// What is known outside: jobs in threads, bytes in decoding, positions by epoch that were leased and not taken.
+struct World {
+    ahead: ReadAhead<u64>,
+    budget: u64,
+    now: Instant,
+    epoch: u64,
+    lease: u64,
+    waiting: BTreeMap<u64, VecDeque<(u64, u64)>>,
+    fetched: usize,
+    jobs: Vec<Job>,
+    decoding: VecDeque<u64>,
+    /// Epochs of which an end is to be told.
+    news: HashSet<u64>,
+}
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+fn size(record: u64) -> u64 {
+    1 + record % 7 * 3
+}
+
+impl World {
+    fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Lease { late, len } => {
+                let epoch = if late { self.epoch.saturating_sub(1) } else { self.epoch };
+                self.lease += 1;
+                self.ahead.lease(span(self.lease, epoch, self.lease, len));
+                self.waiting.entry(epoch).or_default().extend((0..len).map(|offset| (self.lease, offset)));
+                self.news.insert(epoch);
+            }
+            Step::Drain => {
+                self.news.insert(self.epoch);
+                self.epoch += 1;
+                self.ahead.drained(self.epoch);
+            }
+            Step::Start => {
+                let before = self.ahead.used();
+                if let Some(job) = self.ahead.next_job(self.now, size) {
+                    assert_eq!(self.ahead.used(), before + job.reserved);
+                    let idle = self.decoding.is_empty();
+                    assert!(self.ahead.used() <= self.budget || idle, "only with nothing in decoding");
+                    self.jobs.push(job);
+                }
+            }
+            Step::Finish { which, good } => {
+                if !self.jobs.is_empty() {
+                    let job = self.jobs.swap_remove(which % self.jobs.len());
+                    self.ahead.done(&job, if good { Ok(job.record) } else { Err("bad".into()) });
+                }
+            }
+            Step::Take { ahead } => {
+                let limit = if ahead { self.epoch } else { self.epoch.saturating_sub(1) };
+                self.take(Some(limit));
+            }
+            Step::Decode => {
+                if let Some(reserved) = self.decoding.pop_front() {
+                    self.ahead.release(reserved);
+                }
+            }
+            Step::Fetch => {
+                self.ahead.fetch((0, 0), 3);
+                self.fetched += 1;
+            }
+            Step::Expire => {
+                self.now += 2 * TIMEOUT;
+                self.ahead.expire(self.now, TIMEOUT, |_| "late".into());
+            }
+        }
+    }
+
+    /// Answers whether something came.
+    fn take(&mut self, limit: Option<u64>) -> bool {
+        let read = match self.ahead.take(limit) {
+            Taken::Wait => return false,
+            Taken::Drained(epoch) => {
+                assert!(epoch < self.epoch && Some(epoch) <= limit);
+                assert!(self.news.remove(&epoch), "{epoch} was drained before, and nothing came since");
+                let mut upto = self.waiting.range(..=epoch);
+                assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{epoch} has positions");
+                assert!(self.news.iter().all(|other| *other > epoch || self.waiting.contains_key(other)));
+                return true;
+            }
+            Taken::Fetched { read, .. } => {
+                self.fetched -= 1;
+                read
+            }
+            Taken::Record(position, read) => {
+                assert!(Some(position.epoch) <= limit);
+                let (epoch, first) = self.waiting.iter_mut().find(|(_, waiting)| !waiting.is_empty()).unwrap();
+                assert_eq!((*epoch, first.pop_front()), (position.epoch, Some((position.lease, position.offset))));
+                read
+            }
+        };
+        if let Ok(held) = read {
+            assert_eq!(held.reserved, size(held.bytes));
+            self.decoding.push_back(held.reserved);
+        }
+        true
+    }
+
+    /// Goes on until nothing more happens.
+    fn run_out(&mut self) {
+        loop {
+            let mut moved = false;
+            while let Some(job) = self.ahead.next_job(self.now, size) {
+                self.jobs.push(job);
+            }
+            for job in self.jobs.drain(..) {
+                moved = true;
+                self.ahead.done(&job, Ok(job.record));
+            }
+            while self.take(Some(self.epoch)) {
+                moved = true;
+            }
+            for reserved in self.decoding.drain(..) {
+                moved = true;
+                self.ahead.release(reserved);
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn rule_28_positions_are_taken_in_order_within_the_budget_and_nothing_is_lost(
+        budget in 0_u64..60,
+        steps in steps(),
+        stop in any::<bool>(),
+    ) {
+        let mut world = World {
+            ahead: ReadAhead::new(budget, 0),
+            budget,
+            now: Instant::now(),
+            epoch: 0,
+            lease: 0,
+            waiting: BTreeMap::new(),
+            fetched: 0,
+            jobs: Vec::new(),
+            decoding: VecDeque::new(),
+            news: HashSet::new(),
+        };
+        for step in &steps {
+            world.step(step);
+        }
+        if !stop {
+            world.run_out();
+            prop_assert!(world.waiting.values().all(VecDeque::is_empty), "positions are stuck: {:?}", world.waiting);
+            prop_assert_eq!(world.fetched, 0);
+            prop_assert_eq!(world.ahead.used(), 0);
+            prop_assert!(world.news.iter().all(|epoch| *epoch >= world.epoch), "not told: {:?}", world.news);
+        }
+        let rest = world.ahead.close().into_iter();
+        let rest: HashSet<_> = rest.flat_map(|(lease, start, end)| (start..end).map(move |at| (lease, at))).collect();
+        let waiting: HashSet<_> = world.waiting.into_values().flatten().collect();
+        prop_assert_eq!(rest, waiting);
+    }
+}

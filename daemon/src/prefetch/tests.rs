@@ -1,0 +1,1 @@
+//! The reader threads: a source whose reads wait for the test.
