@@ -74,7 +74,7 @@ class CargoOutput:
     """Reads what `cargo test -- --show-output` prints: hides what is well, shows what tests have to say."""
 
     RESULT = re.compile(r"test result: .* (\d+) passed; (\d+) failed; (\d+) ignored")
-    DULL = re.compile(r"(test .* ok|successes:|running \d+ tests?|    [\w:]+|)$")
+    DULL = re.compile(r"(test .* ok|successes:|running \d+ tests?|    [\w:]+|    \S+ - .*\(line \d+\)|)$")
 
     def __init__(self) -> None:
         self.skips: set[str] = set()
@@ -172,10 +172,12 @@ def with_venv() -> str:
 STAGES: dict[str, Callable[[], Tally]] = {
     "format": lambda: check("cargo", "fmt", "--all", "--check"),
     "clippy": lambda: check(
-        "cargo", "clippy", "-q", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"
+        "cargo", "clippy", "-q", "--workspace", "--all-targets", "--locked", "--keep-going", "--", "-D", "warnings"
     ),
     "rust": rust,
-    "rustdoc": lambda: check("cargo", "doc", "-q", "--workspace", "--no-deps", "--locked", RUSTDOCFLAGS="-D warnings"),
+    "rustdoc": lambda: check(
+        "cargo", "doc", "-q", "--workspace", "--no-deps", "--locked", "--keep-going", RUSTDOCFLAGS="-D warnings"
+    ),
     "wheel": wheel,
     "ruff": ruff,
     "pytest": pytest,

@@ -10,7 +10,7 @@ mkdir -p clients/python/python/forebay/bin "$out"
 # Debug information would make the wheel ten times as large.
 strip -o clients/python/python/forebay/bin/forebay "$binary"
 rm -f "$out"/*.whl
-# "linux": for this machine; no check against older C libraries.
-.venv/bin/maturin build -q --locked --profile "$profile" --compatibility linux \
-  --interpreter .venv/bin/python -m clients/python/Cargo.toml --out "$out"
+# "linux": for this machine; no check against older C libraries. What it says is shown where it fails.
+.venv/bin/maturin build -q --locked --profile "$profile" --compatibility linux --interpreter .venv/bin/python \
+  -m clients/python/Cargo.toml --out "$out" >"$out/log" 2>&1 || { cat "$out/log" >&2; exit 1; }
 .venv/bin/python -m pip install -q --disable-pip-version-check --no-input --no-deps --force-reinstall "$out"/*.whl
