@@ -159,3 +159,109 @@ fn count(what: &str, verdicts: impl Iterator<Item = Verdict>, counts: &Counts) {
         tracing::error!(invalid, what, "the ledger refused them: they do not fit their leases");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use forebay_coordinator::{Coordinator, Handle, MemoryStore, PERMUTATION, Settings, monotonic_clock};
+    use forebay_proto::RecordSum;
+    use forebay_proto::v1::ack_item::Kind;
+    use forebay_proto::v1::{AuditRequest, LedgerSpec, OpenRequest, Range};
+    use forebay_ring::Claim;
+
+    use super::*;
+    use crate::publish::receipt;
+
+    /// A ledger of twenty records in leases of ten, with the first one out.
+    struct Story {
+        handle: Handle,
+        ledger: String,
+        lease: u64,
+        fates: Fates,
+        counts: Arc<Counts>,
+    }
+
+    impl Story {
+        async fn begin() -> Self {
+            let handle = Coordinator::start(MemoryStore::new(), monotonic_clock(), Settings::default()).unwrap();
+            let spec =
+                LedgerSpec { fingerprint: vec![7; 32], records: 20, permutation: PERMUTATION, ..LedgerSpec::default() };
+            let request = OpenRequest {
+                run: "run".into(),
+                stream: "stream".into(),
+                spec: Some(spec),
+                shard_size: 10,
+                worker: "local".into(),
+                incarnation: 1,
+                ..OpenRequest::default()
+            };
+            let (worker, opened) = Worker::open(handle.clone(), request).await.unwrap();
+            let worker = Arc::new(worker);
+            let lease = worker.acquire(1).await.unwrap().leases[0].id;
+            let (fates, receiver) = mpsc::unbounded_channel();
+            let counts = Arc::new(Counts::default());
+            tokio::spawn(forward(worker, receiver, Arc::clone(&counts)));
+            Self { handle, ledger: opened.ledger, lease, fates, counts }
+        }
+
+        fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
+            let claim = Claim { lease: self.lease, start: range.start, len: range.end - range.start };
+            let items = vec![receipt(&claim, range.collect::<RecordSum>(), Kind::Delivered)];
+            self.fates.send(Fate::Acked { items, urgent }).unwrap();
+        }
+
+        async fn flush(&self) {
+            let (done, flushed) = oneshot::channel();
+            self.fates.send(Fate::Flush(done)).unwrap();
+            flushed.await.unwrap();
+        }
+
+        async fn delivered(&self) -> u64 {
+            let audit = self.handle.call(AuditRequest { ledger: self.ledger.clone() }).await.unwrap();
+            audit.epochs.iter().map(|epoch| epoch.delivered.unwrap_or_default().count).sum()
+        }
+    }
+
+    #[tokio::test]
+    async fn rule_17_a_state_that_waits_for_receipts_has_them_all() {
+        let story = Story::begin().await;
+        story.ack(0..3, false);
+        story.ack(3..5, false);
+        story.flush().await;
+        assert_eq!(story.delivered().await, 5);
+    }
+
+    #[tokio::test]
+    async fn rule_17_receipts_reach_the_ledger_without_being_asked_for() {
+        let story = Story::begin().await;
+        story.ack(0..3, false);
+        while story.delivered().await < 3 {
+            tokio::task::yield_now().await;
+        }
+        story.ack(3..10, true);
+        while story.delivered().await < 10 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn rule_15_a_receipt_that_came_twice_is_refused_and_counted() {
+        let story = Story::begin().await;
+        story.ack(0..3, false);
+        story.ack(0..3, false);
+        story.flush().await;
+        assert_eq!(story.delivered().await, 3);
+        let refused = story.counts.lost.load(Ordering::Relaxed) + story.counts.invalid.load(Ordering::Relaxed);
+        assert_eq!(refused, 1);
+    }
+
+    #[tokio::test]
+    async fn rule_17_what_came_first_is_handed_in_first() {
+        let story = Story::begin().await;
+        story.ack(0..3, false);
+        let range = Some(Range { start: 3, end: 10 });
+        story.fates.send(Fate::Returned(vec![LeasedRange { lease: story.lease, range }])).unwrap();
+        story.flush().await;
+        assert_eq!(story.delivered().await, 3);
+        assert_eq!(story.counts.lost.load(Ordering::Relaxed), 0, "what is given back is still this worker's");
+    }
+}
