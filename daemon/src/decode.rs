@@ -38,7 +38,7 @@ pub struct Picture<'a> {
 ///
 /// The contract: the pixels are a pure function of the picture's bytes, recipe and draw, whatever was decoded before;
 /// a bad picture is a [`Fault`] and harms no later one; nothing outside `out` is written. Decoders are made once per
-/// thread and keep their state and memory. `suite::decoder` checks an implementation.
+/// thread and keep their state and memory. `suite/decoder.rs` checks it: one line per implementation.
 pub trait Decoder: Send {
     /// Decodes one picture into its place.
     ///

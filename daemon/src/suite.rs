@@ -1,6 +1,9 @@
-//! The conformance suite of [`Source`]: what its contract says, checked on every implementation.
+//! The conformance suites of [`Source`] and [`Decoder`](crate::decode::Decoder): what their contracts say, checked on
+//! every implementation.
 //!
-//! A new source is one line in [`SOURCES`].
+//! A new source is one line in [`SOURCES`], a new decoder one in [`decoder::DECODERS`].
+
+mod decoder;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -15,3 +15,21 @@ pub(crate) fn background() {
         tracing::debug!(?batch, ?nice, "the thread keeps its scheduling class");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_32_threads_that_read_and_decode_give_way_and_others_stay() {
+        let nice = || rustix::process::getpriority_process(Some(rustix::thread::gettid())).unwrap();
+        let before = nice();
+        let theirs = std::thread::spawn(move || {
+            background();
+            (nice(), thread_priority::unix::thread_schedule_policy().unwrap())
+        });
+        let batch = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Batch);
+        assert_eq!(theirs.join().unwrap(), (10.max(before), batch));
+        assert_eq!(nice(), before);
+    }
+}

@@ -2,12 +2,20 @@
 
 use parking_lot::{Condvar, Mutex};
 
-/// The budget.
+/// The budget. Who comes first is served first, so that small pictures never keep a large one waiting for ever.
 #[derive(Debug)]
 pub struct Budget {
     total: u64,
-    used: Mutex<u64>,
-    freed: Condvar,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    used: u64,
+    /// Number of the next who comes, and of who is served next.
+    next: u64,
+    served: u64,
 }
 
 /// Memory that a picture has; dropping it gives it back.
@@ -21,30 +29,42 @@ pub struct Share<'a> {
 impl Budget {
     /// A budget of `total` bytes.
     pub fn new(total: u64) -> Self {
-        Self { total, used: Mutex::new(0), freed: Condvar::new() }
+        Self { total, state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Takes `bytes`, waiting until others have given enough back. More than the total is granted when nobody else
     /// has any.
     pub fn take(&self, bytes: u64) -> Share<'_> {
-        let mut used = self.used.lock();
-        while *used > 0 && used.saturating_add(bytes) > self.total {
-            self.freed.wait(&mut used);
+        let mut state = self.state.lock();
+        let number = state.next;
+        state.next += 1;
+        while state.served != number || state.used > 0 && state.used.saturating_add(bytes) > self.total {
+            self.changed.wait(&mut state);
         }
-        *used = used.saturating_add(bytes);
+        state.served += 1;
+        state.used = state.used.saturating_add(bytes);
+        drop(state);
+        // There may be room for the next one as well.
+        self.changed.notify_all();
         Share { budget: self, bytes }
     }
 
     /// Bytes that are taken.
     pub fn used(&self) -> u64 {
-        *self.used.lock()
+        self.state.lock().used
+    }
+
+    /// How many wait.
+    pub fn waiting(&self) -> u64 {
+        let state = self.state.lock();
+        state.next - state.served
     }
 }
 
 impl Drop for Share<'_> {
     fn drop(&mut self) {
-        *self.budget.used.lock() -= self.bytes;
-        self.budget.freed.notify_all();
+        self.budget.state.lock().used -= self.bytes;
+        self.budget.changed.notify_all();
     }
 }
 
@@ -53,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rule_31_a_picture_larger_than_the_budget_is_decoded_alone() {
+    fn rule_31_a_picture_larger_than_the_budget_is_decoded_alone_and_those_after_it_wait() {
         let budget = Budget::new(100);
         let small = budget.take(60);
         let other = budget.take(40);
@@ -64,11 +84,19 @@ mod tests {
                 drop(share);
                 used
             });
+            while budget.waiting() < 1 {
+                std::thread::yield_now();
+            }
             drop(small);
-            assert!(budget.used() <= 1000);
+            let after = scope.spawn(|| drop(budget.take(10)));
+            while budget.waiting() < 2 {
+                std::thread::yield_now();
+            }
+            assert_eq!(budget.used(), 40, "there is room for the small one, but the large one came first");
             drop(other);
             assert_eq!(large.join().unwrap(), 1000, "it has everything, and nobody else has anything");
+            after.join().unwrap();
         });
-        assert_eq!(budget.used(), 0);
+        assert_eq!((budget.used(), budget.waiting()), (0, 0));
     }
 }
