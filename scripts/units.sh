@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What systemd says of the units: no complaint from `verify`, and an exposure of at most LIMIT (of 100) from `security`.
+# What systemd says of the units: no complaint from `verify`, and an exposure of at most LIMIT (of 100) from `security`;
+# and whether a trainer that comes before the daemon finds it there, by a socket that was opened for both.
 # Prints a line per test: "passed: ...", "skipped: ..." or "failed: ...".
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -32,6 +33,34 @@ elif said=$(systemd-analyze security --no-pager --offline=true --threshold=$LIMI
   echo "passed: systemd-analyze security: exposure $(grep -oE 'forebay.service: [0-9.]+' <<<"$said" | tail -1)"
 else
   printf 'failed: systemd-analyze security\n%s\n' "$said"
+  failed=1
+fi
+
+# As forebay.socket and forebay.service do it: the daemon is started by the first trainer.
+activated() {
+  local run=$scratch/run daemon trainer=0
+  mkdir -m 750 "$run"
+  mkdir "$scratch/state"
+  target/debug/forebay sample "$scratch/pictures" --count 20 --width 64 --height 48
+  RUNTIME_DIRECTORY=$run STATE_DIRECTORY=$scratch/state systemd-socket-activate --seqpacket \
+    -l "$run/forebay.sock" -E RUNTIME_DIRECTORY -E STATE_DIRECTORY target/debug/forebay serve "$scratch/pictures" &
+  daemon=$!
+  for _ in {1..100}; do [ -S "$run/forebay.sock" ] && break || sleep 0.1; done
+  .venv/bin/python - "$run/forebay.sock" <<'END' || trainer=1
+import sys, forebay
+with forebay.Loader("default", socket=sys.argv[1]) as loader:
+    assert sum(batch.valid for batch in loader) == 20
+END
+  kill $daemon
+  wait $daemon || return 1
+  return $trainer
+}
+if ! command -v systemd-socket-activate >/dev/null; then
+  echo "skipped: socket activation: there is no systemd-socket-activate here"
+elif activated >"$scratch/log" 2>&1; then
+  echo "passed: socket activation"
+else
+  printf 'failed: socket activation\n%s\n' "$(cat "$scratch/log")"
   failed=1
 fi
 exit $failed
