@@ -8,6 +8,8 @@ pub mod batcher;
 pub mod draft;
 pub mod sheet;
 pub mod slots;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -109,9 +111,8 @@ impl Stage {
     pub fn run(mut self, stop: &channel::Receiver<()>) -> u64 {
         let mut looked = Instant::now();
         loop {
-            self.fill();
+            let blocked = self.fill();
             let began = Instant::now();
-            let blocked = self.limit().is_none();
             let (done, free) = (&self.done.1, &self.parts.free);
             select! {
                 recv(done) -> done => if let Ok(done) = done { self.outcome(done) },
@@ -136,16 +137,17 @@ impl Stage {
         self.close()
     }
 
-    fn fill(&mut self) {
+    /// Goes on until nothing more can be done now. Answers whether that is for want of a slot.
+    fn fill(&mut self) -> bool {
         loop {
             self.perform();
             if self.failed {
-                return;
+                return false;
             }
             if self.begin_extra() {
                 continue;
             }
-            match self.parts.prefetch.take(self.limit()) {
+            match self.take() {
                 Taken::Record(position, read) => self.record(position, read),
                 Taken::Fetched { tag, record, read } => self.fetched(tag, record, read),
                 Taken::Drained(epoch) => {
@@ -153,21 +155,17 @@ impl Stage {
                     self.batcher.end(epoch, ending);
                     self.drained.insert(epoch);
                 }
-                Taken::Wait => return,
+                taken @ (Taken::NoRoom | Taken::Wait) => return matches!(taken, Taken::NoRoom),
             }
         }
     }
 
-    /// The last epoch whose records have room. The next epoch's batches never take the last free slot: a record of
-    /// this one that comes back late must find room.
-    fn limit(&self) -> Option<u64> {
+    /// Takes what the readers have. The next epoch's batches never take the last free slot: a record of this one that
+    /// comes back late must find room.
+    fn take(&self) -> Taken<Read> {
         let floor = self.parts.progress.borrow().floor;
-        let room = |epoch: u64, spare: usize| !self.batcher.needs_slot(epoch) || self.spare.len() > spare;
-        match (room(floor, 0), room(floor + 1, 1)) {
-            (true, true) => Some(floor + 1),
-            (true, false) => Some(floor),
-            (false, _) => None,
-        }
+        let room = |epoch| !self.batcher.needs_slot(epoch) || self.spare.len() > usize::from(epoch > floor);
+        self.parts.prefetch.take(floor + 1, room)
     }
 
     /// Begins a batch of copies at a static epoch's end, if one waits and there is a slot for it.
@@ -210,7 +208,7 @@ impl Stage {
         if self.batcher.needs_slot(epoch)
             && let Some(slot) = self.spare.pop()
         {
-            // `limit` let the record come, so there was a slot.
+            // There was room when the record was taken, so there is a slot.
             let batch = self.batcher.begin(epoch);
             self.slots.open(batch, slot);
         }

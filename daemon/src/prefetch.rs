@@ -6,6 +6,8 @@
 
 pub mod readahead;
 #[cfg(test)]
+pub(crate) mod shelf;
+#[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
@@ -125,11 +127,10 @@ impl Prefetch {
         self.change(|state| state.ahead.fetch(tag, record));
     }
 
-    /// Takes what comes next of the epochs up to `epoch`, without waiting.
-    ///
-    /// Without a limit, only what [`Prefetch::fetch`] asked for.
-    pub fn take(&self, epoch: Option<u64>) -> Taken<Read> {
-        let taken = self.shared.state.lock().ahead.take(epoch);
+    /// Takes what comes next of the epochs up to `limit`, without waiting: what [`Prefetch::fetch`] asked for, or the
+    /// next position, if `room` says that its epoch has room for one.
+    pub fn take(&self, limit: u64, room: impl Fn(u64) -> bool) -> Taken<Read> {
+        let taken = self.shared.state.lock().ahead.take(limit, room);
         match &taken {
             Taken::Record(_, read) | Taken::Fetched { read, .. } => {
                 self.shared.meter.item();
@@ -138,7 +139,7 @@ impl Prefetch {
                     self.shared.work.notify_one();
                 }
             }
-            Taken::Drained(_) | Taken::Wait => {}
+            Taken::Drained(_) | Taken::NoRoom | Taken::Wait => {}
         }
         taken.map(|read| {
             read.map(|Held { bytes, reserved }| Buffer { bytes, reserved, shared: Arc::clone(&self.shared) })

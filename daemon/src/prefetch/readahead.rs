@@ -69,6 +69,8 @@ pub enum Taken<R> {
     /// Every position of this epoch was taken, and none is left to lease at this moment. Told in the order of the
     /// epochs; once, and again after each lease that came later.
     Drained(u64),
+    /// The next position was read, but there is no room for it.
+    NoRoom,
     /// Nothing now.
     Wait,
 }
@@ -124,6 +126,7 @@ impl<R> Taken<R> {
             Self::Record(position, read) => Taken::Record(position, form(read)),
             Self::Fetched { tag, record, read } => Taken::Fetched { tag, record, read: form(read) },
             Self::Drained(epoch) => Taken::Drained(epoch),
+            Self::NoRoom => Taken::NoRoom,
             Self::Wait => Taken::Wait,
         }
     }
@@ -227,23 +230,24 @@ impl<B> ReadAhead<B> {
         noted
     }
 
-    /// Takes what comes next of the epochs up to `limit`; without a limit only what was fetched.
-    pub fn take(&mut self, limit: Option<u64>) -> Taken<Result<Held<B>, String>> {
+    /// Takes what comes next of the epochs up to `limit`; a position only if its epoch has room for it.
+    pub fn take(&mut self, limit: u64, room: impl Fn(u64) -> bool) -> Taken<Result<Held<B>, String>> {
         if let Some(place) = self.fetches.iter().position(|fetch| matches!(fetch.stage, Stage::Done(_)))
             && let Some(Fetch { tag, record, stage: Stage::Done(read), .. }) = self.fetches.remove(place)
         {
             return Taken::Fetched { tag, record, read: self.hand_out(read) };
         }
-        let Some(limit) = limit else { return Taken::Wait };
         // An epoch without a single position here (an empty shard, or all of it held by trainers) is drained as well.
         let untold = (self.told < self.drained && self.told <= limit).then_some(self.told);
         for (&number, epoch) in self.epochs.range_mut(..=limit) {
             if untold.is_some_and(|untold| untold < number) {
                 break;
             }
-            if let Some(Ticket { stage: Stage::Done(_), .. }) = epoch.tickets.front()
-                && let Some(Ticket { position, stage: Stage::Done(read), .. }) = epoch.tickets.pop_front()
-            {
+            let is_read = matches!(epoch.tickets.front(), Some(Ticket { stage: Stage::Done(_), .. }));
+            if is_read && !room(number) {
+                return Taken::NoRoom;
+            }
+            if is_read && let Some(Ticket { position, stage: Stage::Done(read), .. }) = epoch.tickets.pop_front() {
                 return Taken::Record(position, self.hand_out(read));
             }
             if !epoch.is_empty() {

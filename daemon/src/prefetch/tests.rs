@@ -1,1 +1,96 @@
-//! The reader threads: a source whose reads wait for the test.
+//! The reader threads, with a source whose reads wait for the test.
+
+use std::thread;
+
+use super::shelf::Shelf;
+use super::*;
+use crate::record::Position;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+fn start(shelf: &Arc<Shelf>, threads: usize) -> Arc<Prefetch> {
+    let settings = Settings { threads, budget: 1 << 20, read_timeout: TIMEOUT };
+    Prefetch::start(Arc::clone(shelf) as Arc<dyn Source>, settings, 0)
+}
+
+fn span(lease: u64, start: u64, len: u64) -> Span {
+    Span { lease, epoch: 0, start, len, record: Arc::new(|index| index) }
+}
+
+fn next(prefetch: &Prefetch) -> (Position, Read) {
+    loop {
+        match prefetch.take(0, |_| true) {
+            Taken::Record(position, read) => return (position, read),
+            Taken::Wait => prefetch.ready().recv().unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn records_come_in_order_from_many_threads_and_a_bad_one_is_an_outcome() {
+    let shelf = Arc::new(Shelf::new(100).without(&[3]));
+    let slow = shelf.shut(0);
+    let prefetch = start(&shelf, 4);
+    prefetch.lease(span(1, 0, 60));
+    prefetch.lease(span(2, 60, 40));
+    shelf.begun(9);
+    drop(slow);
+    for index in 0..100 {
+        let (position, read) = next(&prefetch);
+        assert_eq!((position.index, position.lease), (index, 1 + index / 60));
+        match read {
+            Ok(bytes) => assert_eq!(u64::from(bytes[0]), index),
+            Err(reason) => assert!(index == 3 && reason.contains("3.jpg"), "{reason}"),
+        }
+    }
+    assert_eq!((prefetch.leases(), prefetch.bytes_read(), prefetch.replaced()), (0, 99, 0));
+    assert_eq!(prefetch.shared.state.lock().ahead.used(), 0);
+}
+
+#[test]
+fn rule_28_a_read_that_hangs_is_an_outcome_and_its_thread_is_replaced() {
+    let shelf = Arc::new(Shelf::new(3));
+    let hangs = shelf.shut(0);
+    let prefetch = start(&shelf, 1);
+    prefetch.lease(span(1, 0, 3));
+    shelf.begun(0);
+    assert!(matches!(prefetch.take(0, |_| true), Taken::Wait));
+    prefetch.expire(Instant::now() + 2 * TIMEOUT);
+    let (position, read) = next(&prefetch);
+    assert_eq!((position.record, prefetch.replaced()), (0, 1));
+    assert_eq!(read.unwrap_err(), "Reading it took longer than read_timeout (60s).");
+    assert_eq!(next(&prefetch).1.unwrap()[..], [1], "there was one thread, and it hangs: another one reads on");
+    drop(hangs);
+    assert_eq!(next(&prefetch).1.unwrap()[..], [2]);
+}
+
+#[test]
+fn a_buffer_is_read_into_again() {
+    let shelf = Arc::new(Shelf::new(50));
+    let prefetch = start(&shelf, 1);
+    let mut first = None;
+    for record in 0..50 {
+        prefetch.lease(span(record, record, 1));
+        let bytes = next(&prefetch).1.unwrap();
+        assert_eq!(*first.get_or_insert(bytes.as_ptr()), bytes.as_ptr(), "no allocation for each picture");
+    }
+}
+
+#[test]
+fn rule_5_closing_gives_back_what_was_not_taken_and_ends_the_threads() {
+    let shelf = Arc::new(Shelf::new(10));
+    let slow = shelf.shut(1);
+    let prefetch = start(&shelf, 2);
+    prefetch.lease(span(1, 0, 6));
+    prefetch.lease(span(2, 6, 4));
+    assert_eq!(next(&prefetch).0.offset, 0);
+    shelf.begun(9);
+    assert_eq!(prefetch.close(), [(1, 1, 6), (2, 0, 4)]);
+    drop(slow);
+    let shared = Arc::downgrade(&prefetch.shared);
+    drop(prefetch);
+    while shared.strong_count() > 0 {
+        thread::yield_now();
+    }
+}

@@ -33,13 +33,13 @@ fn records_are_taken_in_order_however_the_reads_come_back() {
     let jobs = [ahead.next_job(now, |_| 1).unwrap(), ahead.next_job(now, |_| 1).unwrap()];
     assert_eq!(jobs.map(|job| (job.record, job.last)), [(5, false), (6, true)]);
     assert!(ahead.done(&jobs[1], Ok("second")));
-    assert_eq!(ahead.take(Some(0)), Taken::Wait);
+    assert_eq!(ahead.take(0, |_| true), Taken::Wait);
     assert!(ahead.done(&jobs[0], Err("gone".into())));
     let position =
         |offset| Position { epoch: 0, lease: 7, offset, lease_len: 2, index: 5 + offset, record: 5 + offset };
-    assert_eq!(ahead.take(None), Taken::Wait, "only what was fetched");
-    assert_eq!(ahead.take(Some(0)), Taken::Record(position(0), Err("gone".into())));
-    assert_eq!(ahead.take(Some(0)), Taken::Record(position(1), Ok(Held { bytes: "second", reserved: 1 })));
+    assert_eq!(ahead.take(0, |_| false), Taken::NoRoom);
+    assert_eq!(ahead.take(0, |_| true), Taken::Record(position(0), Err("gone".into())));
+    assert_eq!(ahead.take(0, |_| true), Taken::Record(position(1), Ok(Held { bytes: "second", reserved: 1 })));
 }
 
 #[test]
@@ -48,19 +48,19 @@ fn rule_28_the_budget_is_granted_in_order_and_the_oldest_may_exceed_it() {
     ahead.lease(span(1, 0, 0, 9));
     assert_eq!(read(&mut ahead, now), [0, 1], "ten bytes each");
     for expected in 0..2 {
-        assert_eq!(record(ahead.take(Some(0))), expected);
+        assert_eq!(record(ahead.take(0, |_| true)), expected);
     }
     assert_eq!(read(&mut ahead, now), [0; 0], "they are in decoding, and will give their room back");
     ahead.release(10);
     assert_eq!(read(&mut ahead, now), [2]);
     ahead.release(10);
-    assert_eq!(record(ahead.take(Some(0))), 2);
+    assert_eq!(record(ahead.take(0, |_| true)), 2);
     ahead.release(10);
     assert_eq!(ahead.used(), 0);
     let large = ahead.next_job(now, |_| 1000).unwrap();
     assert_eq!(ahead.next_job(now, |_| 1), None, "it has the budget alone");
     assert!(ahead.done(&large, Ok(3)));
-    assert_eq!(record(ahead.take(Some(0))), 3);
+    assert_eq!(record(ahead.take(0, |_| true)), 3);
     ahead.release(1000);
     assert_eq!(read(&mut ahead, now), [4, 5]);
 }
@@ -73,8 +73,8 @@ fn rule_28_a_record_that_comes_back_late_is_the_oldest_though_the_next_epoch_fil
     assert_eq!(read(&mut ahead, now), [0, 1]);
     ahead.lease(span(3, 0, 7, 2));
     assert_eq!(read(&mut ahead, now), [7], "nothing goes before it");
-    assert_eq!(record(ahead.take(Some(1))), 7, "it passes the next epoch");
-    assert_eq!(ahead.take(Some(1)), Taken::Wait);
+    assert_eq!(record(ahead.take(1, |_| true)), 7, "it passes the next epoch");
+    assert_eq!(ahead.take(1, |_| true), Taken::Wait);
     ahead.release(10);
     assert_eq!(read(&mut ahead, now), [8]);
 }
@@ -89,7 +89,7 @@ fn rule_28_a_read_that_is_late_is_an_outcome_and_its_thread_hears_of_it() {
     let late = start + timeout + Duration::from_millis(1);
     assert_eq!(ahead.expire(late, timeout, |record| format!("{record} is late")), 1);
     assert_eq!(ahead.expire(late, timeout, |_| "late".into()), 0);
-    assert!(matches!(ahead.take(Some(0)), Taken::Record(_, Err(reason)) if reason == "0 is late"));
+    assert!(matches!(ahead.take(0, |_| true), Taken::Record(_, Err(reason)) if reason == "0 is late"));
     assert_eq!(ahead.used(), 10, "the thread still has its memory");
     assert!(!ahead.done(&job, Ok(0)));
     assert_eq!(ahead.used(), 0);
@@ -100,16 +100,16 @@ fn drained_is_told_once_and_again_after_news() {
     let (mut ahead, now) = (ReadAhead::new(100, 3), Instant::now());
     ahead.lease(span(1, 3, 0, 1));
     read(&mut ahead, now);
-    record(ahead.take(Some(3)));
-    assert_eq!(ahead.take(Some(3)), Taken::Wait, "there may be more to lease");
+    record(ahead.take(3, |_| true));
+    assert_eq!(ahead.take(3, |_| true), Taken::Wait, "there may be more to lease");
     ahead.drained(4);
-    assert_eq!(ahead.take(Some(3)), Taken::Drained(3));
-    assert_eq!(ahead.take(Some(3)), Taken::Wait);
+    assert_eq!(ahead.take(3, |_| true), Taken::Drained(3));
+    assert_eq!(ahead.take(3, |_| true), Taken::Wait);
     ahead.lease(span(2, 3, 0, 1));
-    assert_eq!(ahead.take(Some(3)), Taken::Wait);
+    assert_eq!(ahead.take(3, |_| true), Taken::Wait);
     read(&mut ahead, now);
-    record(ahead.take(Some(3)));
-    assert_eq!(ahead.take(Some(3)), Taken::Drained(3));
+    record(ahead.take(3, |_| true));
+    assert_eq!(ahead.take(3, |_| true), Taken::Drained(3));
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn an_epoch_without_a_position_is_drained_before_the_next() {
     ahead.drained(2);
     ahead.lease(span(1, 1, 0, 1));
     read(&mut ahead, now);
-    assert_eq!(ahead.take(Some(1)), Taken::Drained(0));
-    record(ahead.take(Some(1)));
-    assert_eq!(ahead.take(Some(1)), Taken::Drained(1));
-    assert_eq!(ahead.take(Some(1)), Taken::Wait);
+    assert_eq!(ahead.take(1, |_| true), Taken::Drained(0));
+    record(ahead.take(1, |_| true));
+    assert_eq!(ahead.take(1, |_| true), Taken::Drained(1));
+    assert_eq!(ahead.take(1, |_| true), Taken::Wait);
 }
 
 #[test]
@@ -131,9 +131,9 @@ fn rule_5_closing_gives_back_what_was_not_taken() {
     ahead.lease(span(2, 0, 5, 2));
     ahead.lease(span(3, 1, 0, 4));
     read(&mut ahead, now);
-    record(ahead.take(Some(0)));
+    record(ahead.take(0, |_| true));
     assert_eq!(ahead.close(), [(1, 1, 5), (2, 0, 2), (3, 0, 4)]);
-    assert_eq!(ahead.take(Some(9)), Taken::Wait);
+    assert_eq!(ahead.take(9, |_| true), Taken::Wait);
 }
 
 #[derive(Clone, Debug)]
@@ -142,7 +142,7 @@ enum Step {
     Drain,
     Start,
     Finish { which: usize, good: bool },
-    Take { ahead: bool },
+    Take { ahead: bool, room: bool },
     Decode,
     Fetch,
     Expire,
@@ -154,7 +154,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Drain),
         6 => Just(Step::Start),
         6 => (any::<usize>(), any::<bool>()).prop_map(|(which, good)| Step::Finish { which, good }),
-        8 => any::<bool>().prop_map(|ahead| Step::Take { ahead }),
+        8 => any::<(bool, bool)>().prop_map(|(ahead, room)| Step::Take { ahead, room }),
         4 => Just(Step::Decode),
         1 => Just(Step::Fetch),
         1 => Just(Step::Expire),
@@ -213,9 +213,9 @@ impl World {
                     self.ahead.done(&job, if good { Ok(job.record) } else { Err("bad".into()) });
                 }
             }
-            Step::Take { ahead } => {
+            Step::Take { ahead, room } => {
                 let limit = if ahead { self.epoch } else { self.epoch.saturating_sub(1) };
-                self.take(Some(limit));
+                self.take(limit, room || limit == self.epoch);
             }
             Step::Decode => {
                 if let Some(reserved) = self.decoding.pop_front() {
@@ -234,11 +234,11 @@ impl World {
     }
 
     /// Answers whether something came.
-    fn take(&mut self, limit: Option<u64>) -> bool {
-        let read = match self.ahead.take(limit) {
-            Taken::Wait => return false,
+    fn take(&mut self, limit: u64, room: bool) -> bool {
+        let read = match self.ahead.take(limit, |_| room) {
+            Taken::Wait | Taken::NoRoom => return false,
             Taken::Drained(epoch) => {
-                assert!(epoch < self.epoch && Some(epoch) <= limit);
+                assert!(epoch < self.epoch && epoch <= limit);
                 assert!(self.news.remove(&epoch), "{epoch} was drained before, and nothing came since");
                 let mut upto = self.waiting.range(..=epoch);
                 assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{epoch} has positions");
@@ -250,7 +250,7 @@ impl World {
                 read
             }
             Taken::Record(position, read) => {
-                assert!(Some(position.epoch) <= limit);
+                assert!(room && position.epoch <= limit);
                 let (epoch, first) = self.waiting.iter_mut().find(|(_, waiting)| !waiting.is_empty()).unwrap();
                 assert_eq!((*epoch, first.pop_front()), (position.epoch, Some((position.lease, position.offset))));
                 read
@@ -274,7 +274,7 @@ impl World {
                 moved = true;
                 self.ahead.done(&job, Ok(job.record));
             }
-            while self.take(Some(self.epoch)) {
+            while self.take(self.epoch, true) {
                 moved = true;
             }
             for reserved in self.decoding.drain(..) {

@@ -1,0 +1,87 @@
+//! A source in memory, for tests: each record is its own number as one byte, or what the test makes of it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use crossbeam_channel as channel;
+use parking_lot::Mutex;
+
+use crate::source::{ReadError, Source};
+
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    len: u64,
+    missing: Vec<u64>,
+    /// Reads of these records wait until the other end is dropped.
+    shut: Mutex<HashMap<u64, channel::Receiver<()>>>,
+    /// Records whose read has begun.
+    begun: (channel::Sender<u64>, channel::Receiver<u64>),
+}
+
+impl Shelf {
+    pub(crate) fn new(len: u64) -> Self {
+        Self { len, missing: Vec::new(), shut: Mutex::default(), begun: channel::unbounded() }
+    }
+
+    pub(crate) fn without(mut self, missing: &[u64]) -> Self {
+        self.missing = missing.to_vec();
+        self
+    }
+
+    /// Reads of this record wait until the answer is dropped.
+    pub(crate) fn shut(&self, record: u64) -> channel::Sender<()> {
+        let (opener, shut) = channel::bounded(0);
+        self.shut.lock().insert(record, shut);
+        opener
+    }
+
+    /// Waits until a read of this record has begun.
+    pub(crate) fn begun(&self, record: u64) {
+        while self.begun.1.recv().unwrap() != record {}
+    }
+}
+
+impl Source for Shelf {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn classes(&self) -> &[String] {
+        &[]
+    }
+
+    fn label(&self, record: u64) -> i64 {
+        i64::try_from(record).unwrap() * 10
+    }
+
+    fn path(&self, record: u64) -> PathBuf {
+        format!("{record}.jpg").into()
+    }
+
+    fn size(&self, _record: u64) -> u64 {
+        1
+    }
+
+    fn read(&self, record: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        buf.clear();
+        self.begun.0.send(record).unwrap();
+        let shut = self.shut.lock().get(&record).cloned();
+        if let Some(shut) = shut {
+            // The other end is never written to: this returns when it is dropped.
+            shut.recv().unwrap_err();
+        }
+        if self.missing.contains(&record) {
+            return Err(ReadError::Missing { path: self.path(record) });
+        }
+        buf.push(u8::try_from(record).unwrap());
+        Ok(())
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        [0; 32]
+    }
+
+    fn shard_name(&self, _record: u64) -> &'static str {
+        "shelf"
+    }
+}
