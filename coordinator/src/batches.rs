@@ -1,7 +1,7 @@
 //! How the last batch of an epoch ends (semantics rules 12 and 13), as pure arithmetic.
 //!
-//! Dynamic assignment has one question, [`last_batch`]. Static assignment knows every batch of an epoch before it
-//! starts: [`Batching::epoch`] gives them, equal to what DALI 2.4 returns.
+//! Static assignment knows every batch of an epoch before it starts: [`Batching::epoch`] gives them, equal to what
+//! DALI 2.4 returns. In dynamic assignment a batch is what comes next; only its end follows the [`Policy`].
 
 use crate::plan::{EpochOrder, Plan};
 
@@ -49,36 +49,6 @@ pub struct StaticBatch {
     pub valid: u64,
     /// Places that the user sees. Places from `valid` on are copies.
     pub shown: u64,
-}
-
-/// What to do with the last records of a dynamic epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LastBatch {
-    /// There are none.
-    None,
-    /// Acknowledge them as dropped.
-    Drop,
-    /// Publish them; the places from the number of own records up to `shown` repeat the last one.
-    Publish {
-        /// Places that the user sees.
-        shown: u64,
-    },
-}
-
-/// The last batch of a dynamic epoch that has `own` records left, fewer than `batch_size`.
-///
-/// ```
-/// use forebay_coordinator::{LastBatch, Policy, last_batch};
-/// assert_eq!(last_batch(Policy::Partial, 8, 3), LastBatch::Publish { shown: 3 });
-/// assert_eq!(last_batch(Policy::Fill, 8, 3), LastBatch::Publish { shown: 8 });
-/// ```
-pub const fn last_batch(policy: Policy, batch_size: u64, own: u64) -> LastBatch {
-    match policy {
-        _ if own == 0 => LastBatch::None,
-        Policy::Drop => LastBatch::Drop,
-        Policy::Partial => LastBatch::Publish { shown: own },
-        Policy::Fill => LastBatch::Publish { shown: batch_size },
-    }
 }
 
 impl Batching {
@@ -163,16 +133,6 @@ mod tests {
 
     fn batching(batch_size: u64, policy: Policy, pad_last_batch: bool) -> Batching {
         Batching { batch_size, policy, pad_last_batch }
-    }
-
-    #[test]
-    fn rule_12_last_batch_of_a_dynamic_epoch() {
-        for policy in [Policy::Fill, Policy::Drop, Policy::Partial] {
-            assert_eq!(last_batch(policy, 8, 0), LastBatch::None);
-        }
-        assert_eq!(last_batch(Policy::Drop, 8, 7), LastBatch::Drop);
-        assert_eq!(last_batch(Policy::Partial, 8, 7), LastBatch::Publish { shown: 7 });
-        assert_eq!(last_batch(Policy::Fill, 8, 7), LastBatch::Publish { shown: 8 });
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod store;
 pub mod suite;
 
 pub use audit::{EpochAudit, Verdict, audit, expected};
-pub use batches::{Batching, EpochBatches, LastBatch, Policy, StaticBatch, last_batch};
+pub use batches::{Batching, EpochBatches, Policy, StaticBatch};
 pub use call::{CallError, Command, Reply, Request};
 pub use coordinator::{Clock, Coordinator, Handle, Settings, StartError, monotonic_clock};
 pub use permutation::Permutation;

@@ -203,7 +203,7 @@ impl RingThread {
     }
 
     fn claim_free(&mut self) {
-        while let Some(slot) = self.exchange.claim(self.exchange.open()) {
+        while let Some(slot) = self.exchange.claim() {
             let right = self.regions.get(&slot.ring).map(|region| region.slot(slot.slot));
             match right {
                 Some(Ok(right)) => self.hand_out(right),

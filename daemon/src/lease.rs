@@ -11,6 +11,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::prefetch::Prefetch;
 use crate::prefetch::readahead::Span;
+use crate::source::Source;
 use crate::worker::Worker;
 
 /// How leases are kept.
@@ -38,6 +39,7 @@ pub async fn keep(
     worker: Arc<Worker>,
     prefetch: Arc<Prefetch>,
     plan: Arc<Plan>,
+    source: Arc<dyn Source>,
     settings: Settings,
 ) -> Result<(), CallError> {
     let mut progress = worker.progress();
@@ -54,6 +56,7 @@ pub async fn keep(
             match reply.answer() {
                 Answer::Granted => {
                     for lease in &reply.leases {
+                        tell(source.as_ref(), &plan, lease);
                         prefetch.lease(span(&plan, lease));
                     }
                     continue;
@@ -79,6 +82,14 @@ pub async fn keep(
 /// The epoch whose leases are wanted next: the first that is not complete, or the one after it.
 fn target(progress: Progress) -> u64 {
     if progress.drained > progress.floor { progress.floor + 1 } else { progress.floor }
+}
+
+/// Says in the log which shard was leased: name, start and end as the user knows them, where the order is the dataset's.
+fn tell(source: &dyn Source, plan: &Plan, lease: &Lease) {
+    let Lease { id, epoch, start, end, deaths } = *lease;
+    let shard = source.shard_name(plan.record(epoch, start));
+    let shuffled = plan.spec().shuffle;
+    tracing::debug!(shard, start, end, epoch, shuffled, lease = id, deaths, "leased");
 }
 
 fn span(plan: &Arc<Plan>, lease: &Lease) -> Span {

@@ -36,7 +36,7 @@ const SPARE_SLOTS: u32 = 2;
 /// let trainer = ConsumerId(1);
 /// assert_eq!(exchange.attach(trainer, 2)?, 2);
 ///
-/// let slot = exchange.claim(0).expect("one slot is populated");
+/// let slot = exchange.claim().expect("one slot is populated");
 /// exchange.publish(slot, Batch { seq: 1, epoch: 0 });
 /// let offer = exchange.drain().find_map(|action| match action {
 ///     Action::Offer { batch, slot, generation, .. } => Some(Receipt { seq: batch.seq, slot, generation }),
@@ -94,13 +94,9 @@ impl Exchange {
         self.sweep(ring);
     }
 
-    /// The right to fill a slot for a batch of `epoch`: FREE becomes FILLING. `None` while there is none.
-    ///
-    /// The last free slot is kept for batches of the open epoch: ready batches of the next one, which may not be
-    /// offered yet, could else fill the ring while a returned record of the open epoch waits for a slot.
-    pub fn claim(&mut self, epoch: u64) -> Option<SlotId> {
-        let needed = if epoch > self.open { 2 } else { 1 };
-        let slot = self.slots.free(needed)?;
+    /// The right to fill a slot: FREE becomes FILLING. `None` while there is none.
+    pub fn claim(&mut self) -> Option<SlotId> {
+        let slot = self.slots.free()?;
         let entry = self.slots.expect_mut(slot);
         entry.state = State::Filling;
         entry.generation += 1;

@@ -45,7 +45,7 @@ fn tables_of_messages_have_every_field_at_its_offset() {
         fields!(Claim: lease start len),
         fields!(Attach: kind protocol flags credits name shard_id num_shards incarnation),
         fields!(Welcome: kind protocol incarnation consumer credits ring),
-        fields!(Offer: kind ring seq generation epoch slot shown valid claims redelivered reserved deadline),
+        fields!(Offer: kind ring seq generation epoch slot shown valid claims redelivered reserved deadline ready),
         fields!(Ack: kind slot seq generation first count last ring),
         fields!(ClaimSum: high low),
         fields!(Release: kind slot seq generation returned ring),

@@ -168,7 +168,7 @@ impl Model {
     }
 
     fn claim(&mut self, epoch: u64) {
-        let Some(slot) = self.exchange.claim(epoch) else { return };
+        let Some(slot) = self.exchange.claim() else { return };
         for (id, trainer) in &self.trainers {
             assert!(!trainer.may_read.contains(&slot), "{slot:?} is refilled while {id:?} may read it");
         }

@@ -65,7 +65,13 @@ impl Stream {
             .map_err(|error| CallError::Unavailable(format!("The batch thread cannot be started: {error}.")))?;
         let outbox = self.outbox.clone();
         let ahead = lease::Settings { ahead: self.prefetch.leases_ahead, ..lease::Settings::default() };
-        let leases = lease::keep(Arc::clone(&self.worker), Arc::clone(&prefetch), Arc::clone(&self.plan), ahead);
+        let leases = lease::keep(
+            Arc::clone(&self.worker),
+            Arc::clone(&prefetch),
+            Arc::clone(&self.plan),
+            Arc::clone(&self.source),
+            ahead,
+        );
         let lease = tokio::spawn(async move {
             if let Err(error) = leases.await {
                 outbox.post(Note::Failed(error.to_string()));

@@ -71,11 +71,9 @@ impl Slots {
         entry.expect("a slot is claimed before it is published or given up")
     }
 
-    /// The first free slot, if there are `needed` of them.
-    pub(super) fn free(&self, needed: usize) -> Option<SlotId> {
-        let mut free = self.by_id.iter().filter(|(_, entry)| matches!(entry.state, State::Free)).map(|(id, _)| *id);
-        let first = free.next()?;
-        (needed < 2 || free.nth(needed - 2).is_some()).then_some(first)
+    /// The first free slot.
+    pub(super) fn free(&self) -> Option<SlotId> {
+        self.by_id.iter().find(|(_, entry)| matches!(entry.state, State::Free)).map(|(id, _)| *id)
     }
 
     /// The READY batch to offer next: offered before first, then by number; none of a later epoch than `open`.
