@@ -236,7 +236,7 @@ impl Batcher {
 
     /// Whether the epoch has no batch in the making.
     pub fn is_idle(&self, epoch: u64) -> bool {
-        self.drafts.values().all(|draft| draft.epoch() != epoch) && self.extra.iter().all(|(extra, _)| *extra != epoch)
+        self.of_epoch(epoch).next().is_none() && self.extra.iter().all(|(extra, _)| *extra != epoch)
     }
 
     /// Gives up what is not published: its positions. Every action is to be done before.
@@ -259,11 +259,14 @@ impl Batcher {
         self.drafts.get_mut(&batch).expect("a batch that was begun and not yet published")
     }
 
+    fn of_epoch(&self, epoch: u64) -> impl Iterator<Item = (&u64, &Draft)> {
+        self.drafts.iter().filter(move |(_, draft)| draft.epoch() == epoch)
+    }
+
     /// The lowest hole of the epoch, which the next record fills.
     fn hole(&self, epoch: u64) -> Option<At> {
         self.rules.dynamic?;
-        let mut drafts = self.drafts.iter().filter(|(_, draft)| draft.epoch() == epoch);
-        drafts.find_map(|(batch, draft)| Some((*batch, draft.hole()?)))
+        self.of_epoch(epoch).find_map(|(batch, draft)| Some((*batch, draft.hole()?)))
     }
 
     fn seat(&mut self, epoch: u64, place: Place) -> At {
@@ -332,51 +335,21 @@ impl Batcher {
 
     /// Publishes what may be published of an epoch.
     fn settle(&mut self, epoch: u64) {
-        while !self.failed
-            && let Some((&batch, draft)) = self.drafts.iter().find(|(_, draft)| draft.epoch() == epoch)
-        {
+        while !self.failed {
+            let first = self.of_epoch(epoch).map(|(batch, _)| *batch).next();
+            let Some(batch) = first else { break };
+            let draft = &self.drafts[&batch];
             let complete = draft.is_full() || draft.ends().is_some() || self.ended.contains(&epoch);
             if draft.is_busy() || !complete || !self.mend(batch) {
                 return;
             }
-            if self.rules.dynamic.is_some() && !self.is_whole(batch) && !self.close_holes(epoch) {
+            let whole = self.drafts[&batch].is_full() && self.drafts[&batch].hole().is_none();
+            if self.rules.dynamic.is_some() && !whole && !self.close_holes(epoch) {
                 return;
             }
             self.finish(batch);
         }
         self.ended.remove(&epoch);
-    }
-
-    fn is_whole(&self, batch: u64) -> bool {
-        self.drafts.get(&batch).is_some_and(|draft| draft.is_full() && draft.hole().is_none())
-    }
-
-    /// Moves the last pictures of an ended epoch into its holes. False while records or outcomes are still to come.
-    fn close_holes(&mut self, epoch: u64) -> bool {
-        if !self.ended.contains(&epoch) {
-            return false;
-        }
-        let batches: Vec<u64> =
-            self.drafts.iter().filter(|(_, draft)| draft.epoch() == epoch).map(|(batch, _)| *batch).collect();
-        if batches.iter().any(|batch| self.drafts[batch].is_busy()) || !batches.iter().all(|batch| self.mend(*batch)) {
-            return false;
-        }
-        self.open.remove(&epoch);
-        let mut left = batches.as_slice();
-        while let Some((&last, before)) = left.split_last() {
-            if self.draft(last).trim() == 0 {
-                self.drafts.remove(&last);
-                self.actions.push_back(Action::Discard { batch: last });
-                left = before;
-                continue;
-            }
-            let Some(to) = self.hole(epoch) else { break };
-            let Some(moved) = self.draft(last).pop() else { break };
-            let from = (last, self.draft(last).taken());
-            self.actions.push_back(Action::Copy { from, to });
-            self.draft(to.0).set(to.1, moved);
-        }
-        true
     }
 
     /// Publishes a settled batch, or drops it.

@@ -331,6 +331,9 @@ fn rule_11_the_next_epoch_leaves_a_slot_for_records_that_come_back() {
     let held = bench.ready();
     bench.lease(1, 0, 8);
     assert!(matches!(bench.output.recv().unwrap(), Output::Finished(0)));
+    while bench.prefetch.bytes_read() < 12 {
+        thread::yield_now();
+    }
     // Its trainer dies: the records come again, in a new lease.
     bench.lease(0, 0, 4);
     assert_eq!(bench.ready().epoch, 0);

@@ -1,5 +1,5 @@
-//! Finds pictures for the places of a batch that repeat one: for bad records, and for the copies at a static epoch's
-//! end (semantics rules 7 and 13).
+//! Finds pictures for the places of a batch that lack one: bad records, holes at a dynamic epoch's end, and the copies
+//! at a static one's (semantics rules 7, 12 and 13).
 
 use crate::batch::batcher::{Action, At, Batcher};
 use crate::batch::draft::{Draft, Fill, Place, Side};
@@ -46,8 +46,9 @@ impl Batcher {
     /// For a bad record: the nearest earlier good one of its lease, else the next one; else its place is a hole.
     fn stand_in(&mut self, at: At, position: Position, probe: Option<u64>) {
         let Position { epoch, lease, offset, lease_len, index, .. } = position;
-        let drafts = self.drafts.iter().filter(|(_, draft)| draft.epoch() == epoch);
-        let earlier = drafts.filter_map(|(batch, draft)| Some((*batch, draft.beside(lease, offset, Side::Before)?)));
+        let earlier = self
+            .of_epoch(epoch)
+            .filter_map(|(batch, draft)| Some((*batch, draft.beside(lease, offset, Side::Before)?)));
         let offset_of = |(batch, place): &At| self.drafts[batch].place(*place).own.map(|own| own.offset);
         if let Some(from) = earlier.max_by_key(offset_of) {
             self.repeat(from, at);
@@ -95,6 +96,33 @@ impl Batcher {
                 draft.fill(place, Fill::Copy { asked: true });
             }
         }
+    }
+
+    /// Moves the last pictures of an ended epoch into its holes. False while records or outcomes are still to come.
+    pub(super) fn close_holes(&mut self, epoch: u64) -> bool {
+        if !self.ended.contains(&epoch) {
+            return false;
+        }
+        let batches: Vec<u64> = self.of_epoch(epoch).map(|(batch, _)| *batch).collect();
+        if batches.iter().any(|batch| self.drafts[batch].is_busy()) || !batches.iter().all(|batch| self.mend(*batch)) {
+            return false;
+        }
+        self.open.remove(&epoch);
+        let mut left = batches.as_slice();
+        while let Some((&last, before)) = left.split_last() {
+            if self.draft(last).trim() == 0 {
+                self.drafts.remove(&last);
+                self.actions.push_back(Action::Discard { batch: last });
+                left = before;
+                continue;
+            }
+            let Some(to) = self.hole(epoch) else { break };
+            let Some(moved) = self.draft(last).pop() else { break };
+            let from = (last, self.draft(last).taken());
+            self.actions.push_back(Action::Copy { from, to });
+            self.draft(to.0).set(to.1, moved);
+        }
+        true
     }
 
     /// Keeps the last good records of the leases that a published batch shows, for bad ones in later batches.

@@ -281,6 +281,19 @@ fn rule_12_records_that_come_back_after_the_end_make_one_further_batch() {
 }
 
 #[test]
+fn rule_12_a_record_that_comes_back_before_the_last_batch_is_settled_joins_it() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let slow = place(&mut batcher, 0);
+    batcher.end(0, Ending::default());
+    good(&mut batcher, 1..2);
+    batcher.outcome(slow, Ok(()));
+    assert_eq!(actions(&mut batcher), [], "its lease has more");
+    good(&mut batcher, 2..3);
+    batcher.end(0, Ending::default());
+    assert_eq!(published(&mut batcher).1.records, [100, 101, 102]);
+}
+
+#[test]
 fn rule_13_a_static_epoch_ends_with_copies_that_are_not_acked() {
     let mut batcher = fixed(OnError::Skip);
     good(&mut batcher, 0..3);

@@ -66,6 +66,18 @@ fn rule_28_the_budget_is_granted_in_order_and_the_oldest_may_exceed_it() {
 }
 
 #[test]
+fn rule_28_the_first_record_of_an_epoch_is_not_the_oldest_while_the_epoch_before_has_some() {
+    let (mut ahead, now) = (ReadAhead::new(10, 0), Instant::now());
+    ahead.lease(span(1, 0, 0, 1));
+    ahead.lease(span(2, 1, 5, 1));
+    ahead.drained(1);
+    assert_eq!(read(&mut ahead, now), [0]);
+    assert_eq!(record(ahead.take(1, |_| true)), 0);
+    ahead.release(10);
+    assert_eq!(read(&mut ahead, now), [5]);
+}
+
+#[test]
 fn rule_28_a_record_that_comes_back_late_is_the_oldest_though_the_next_epoch_fills_the_budget() {
     let (mut ahead, now) = (ReadAhead::new(20, 0), Instant::now());
     ahead.drained(1);
