@@ -3,8 +3,8 @@
 use forebay_proto::RecordSum;
 use forebay_proto::v1::ack_item::Kind;
 use forebay_proto::v1::{AckItem, Range};
-use rustix::time::{ClockId, clock_gettime};
 use forebay_ring::{Claim, SlotFrame, SlotMut};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::batch::sheet::Sheet;
 use crate::record::Position;

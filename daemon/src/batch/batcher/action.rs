@@ -7,7 +7,7 @@ use crate::record::{BadRecord, Position};
 /// What is to be done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Read this record and decode it into the place; the outcome comes with [`Batcher::outcome`].
+    /// Read this record and decode it into the place; the outcome comes with [`Batcher::outcome`](super::Batcher::outcome).
     Fetch {
         /// Where to.
         at: At,
