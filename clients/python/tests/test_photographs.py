@@ -89,7 +89,7 @@ def test_resize_and_centre_crop_against_pillow(photographs, capsys):
 
 
 def pillow(image, path):
-    """torchvision's Resize(256) and CenterCrop(224), by Pillow."""
+    """Resize(256) and CenterCrop(224) of torchvision, by Pillow."""
     with image.open(path) as opened:
         picture = opened.convert("RGB")
     width, height = picture.size
