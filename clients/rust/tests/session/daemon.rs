@@ -255,7 +255,7 @@ impl Server {
     fn fill(&mut self) {
         while let Some((epoch, first)) = self.todo.first().copied().filter(|(epoch, _)| *epoch <= self.exchange.open())
         {
-            let Some(id) = self.exchange.claim(epoch) else { return };
+            let Some(id) = self.exchange.claim() else { return };
             let span = self.plan.span(first);
             let mut slot = self.region.slot(id.slot).unwrap();
             for place in 0..self.plan.batch {
