@@ -111,6 +111,6 @@ mod tests {
         assert_eq!(RecordSum::from_halves(77, high, low), sum);
     }
 
-    const PINNED_0: u128 = 0xe220a8397b1dcdaf32238a634b318d38;
-    const PINNED_LAST_OF_IMAGENET: u128 = 0x280a9def7bf4eb0aa1a438949e668972;
+    const PINNED_0: u128 = 0xe220_a839_7b1d_cdaf_3223_8a63_4b31_8d38;
+    const PINNED_LAST_OF_IMAGENET: u128 = 0x280a_9def_7bf4_eb0a_a1a4_3894_9e66_8972;
 }
