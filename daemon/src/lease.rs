@@ -7,6 +7,7 @@ use std::time::Duration;
 use forebay_coordinator::{CallError, Plan};
 use forebay_proto::v1::acquire_reply::Answer;
 use forebay_proto::v1::{Lease, Progress};
+use tokio::sync::oneshot::{self, error::TryRecvError};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::prefetch::Prefetch;
@@ -41,12 +42,14 @@ pub async fn keep(
     plan: Arc<Plan>,
     source: Arc<dyn Source>,
     settings: Settings,
+    mut stop: oneshot::Receiver<()>,
 ) -> Result<(), CallError> {
     let mut progress = worker.progress();
     let mut heartbeat = interval(settings.heartbeat);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut asked_again = Instant::now();
-    loop {
+    // A reply under way is waited for: a lease in it would be nobody's, and the heartbeat would extend it for ever.
+    while stop.try_recv() == Err(TryRecvError::Empty) {
         let now = *progress.borrow_and_update();
         prefetch.completed(now.floor);
         prefetch.drained(now.drained);
@@ -71,12 +74,14 @@ pub async fn keep(
             }
         }
         tokio::select! {
+            _ = &mut stop => return Ok(()),
             () = prefetch.hungry() => {}
             changed = progress.changed() => if changed.is_err() { return Ok(()) },
             () = tokio::time::sleep_until(asked_again), if wanted > 0 => {}
             _ = heartbeat.tick() => worker.heartbeat().await.or_else(outage)?,
         }
     }
+    Ok(())
 }
 
 /// The epoch whose leases are wanted next: the first that is not complete, or the one after it.

@@ -94,7 +94,11 @@ impl RingThread {
             }
             Message::Credit(more) => self.exchange.credit(id, more),
             Message::Call(call, body) => match request(body) {
-                Ok(request) => (self.parts.calls)(id, call, request),
+                Ok(request) => {
+                    // Receipts that came before the call reach the ledger before it.
+                    self.act();
+                    (self.parts.calls)(id, call, request);
+                }
                 Err(reason) => self.evict(id, &reason),
             },
             Message::Bye => self.put_out(id),
