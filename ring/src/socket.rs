@@ -130,15 +130,20 @@ impl Socket {
 
     /// Takes one packet, if there is one, without waiting. A buffer of [`PACKET_LEN`](crate::PACKET_LEN) bytes holds
     /// any message.
+    ///
+    /// What the peer sent before it hung up is still received.
     pub fn recv(&self, buffer: &mut [u8]) -> Result<Received, SocketError> {
         let room = buffer.len();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
-        let message = match rustix::net::recvmsg(&self.fd, &mut [IoSliceMut::new(buffer)], &mut control, flags) {
+        let received = rustix::net::recvmsg(&self.fd, &mut [IoSliceMut::new(buffer)], &mut control, flags);
+        let message = match received {
             Ok(message) => message,
+            // Said once where the peer hung up before it had read everything; its own last words stand behind it.
+            Err(Errno::CONNRESET) => return self.recv(buffer),
             Err(Errno::AGAIN | Errno::INTR) => return Ok(Received::WouldBlock),
-            Err(Errno::CONNRESET | Errno::NOTCONN) => return Ok(Received::Closed),
+            Err(Errno::NOTCONN) => return Ok(Received::Closed),
             Err(error) => return Err(SocketError::Io(error.into())),
         };
         // Drained before the flags are looked at: what came is closed, whatever else is wrong.
