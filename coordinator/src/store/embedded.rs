@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use redb::{Database, Durability, ReadableDatabase, TableDefinition};
+use redb::{Database, DatabaseError, Durability, ReadableDatabase, TableDefinition};
 
 use super::{Change, Store, StoreError};
 
@@ -33,7 +33,13 @@ impl EmbeddedStore {
     /// Uses an open file, which may be anonymous memory; `name` is for messages.
     pub fn in_file(file: File, name: &str) -> Result<Self, StoreError> {
         let fail = |error| StoreError::new(format!("Opening the ledger file {name}"), Box::new(error));
-        let database = Database::builder().create_file(file).map_err(fail)?;
+        let database = Database::builder().create_file(file).map_err(|error| match error {
+            DatabaseError::DatabaseAlreadyOpen => StoreError::new(
+                format!("Opening the ledger file {name}"),
+                "another daemon has it open; stop that one, or give this one another folder for ledgers",
+            ),
+            error => fail(error),
+        })?;
         let mut store = Self { database, path: name.to_owned() };
         // An empty commit makes the table, so that `load` need not care whether it is there.
         store.commit(&[])?;
