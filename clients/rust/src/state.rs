@@ -29,12 +29,13 @@ impl State {
         &self.snapshot
     }
 
-    /// The epoch in which the run stands.
+    /// The epoch in which the run stands: the first that is not complete.
     pub fn epoch(&self) -> u64 {
-        self.snapshot.epoch
+        self.snapshot.open.iter().map(|range| range.epoch).fold(self.snapshot.epoch, u64::min)
     }
 
-    /// The first position of the epoch's order that was never leased.
+    /// The first position that was never leased, in the order of its epoch; that may be the one after
+    /// [`epoch`](Self::epoch).
     pub fn cursor(&self) -> u64 {
         self.snapshot.cursor
     }
