@@ -1,7 +1,7 @@
 //! The control socket: status, quarantine, audit and new runs for the `forebay` command, and grpc health.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forebay_proto::v1::control_server::{Control, ControlServer};
@@ -26,19 +26,49 @@ struct Service {
     socket: PathBuf,
 }
 
+/// A socket that waits for the daemon to be ready. Its name is removed when it is dropped.
+#[derive(Debug)]
+pub struct Endpoint {
+    listener: UnixListener,
+    _name: Name,
+}
+
+/// A socket's place in the file system.
+#[derive(Debug)]
+struct Name(PathBuf);
+
+impl Endpoint {
+    /// Makes the socket.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn bind(folder: &Path, mode: u32) -> std::io::Result<Self> {
+        let path = folder.join(SOCKET);
+        // Only the daemon that holds the lock of the trainers' socket comes here: what is there is a dead one's.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&path)?;
+        let endpoint = Self { listener, _name: Name(path.clone()) };
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
+        Ok(endpoint)
+    }
+}
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        // The process ends; the next daemon replaces what is left.
+        let _removed = std::fs::remove_file(&self.0);
+    }
+}
+
 /// Serves the control socket until it is cancelled. `ring` is the trainers' socket, for the status.
 ///
 /// # Errors
-/// The socket cannot be made, or broke.
-pub async fn serve(daemon: Arc<Daemon>, folder: PathBuf, ring: PathBuf, mode: u32) -> std::io::Result<()> {
-    let path = folder.join(SOCKET);
-    // Only the daemon that holds the lock of the trainers' socket comes here: what is there is a dead one's.
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let listener = UnixListener::bind(&path)?;
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
+/// The socket broke.
+pub async fn serve(daemon: Arc<Daemon>, endpoint: Endpoint, ring: PathBuf) -> std::io::Result<()> {
+    let Endpoint { listener, _name } = endpoint;
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<ControlServer<Service>>().await;
     tonic::transport::Server::builder()

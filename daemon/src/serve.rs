@@ -81,12 +81,13 @@ pub async fn service(config: Config, surroundings: Surroundings) -> Result<(), S
     let folder = config.coordinator.path.clone().or_else(|| surroundings.state_dir()).ok_or(ServeError::NoState)?;
     private_folder(&folder, 0o700)?;
     let metrics = Endpoint::bind(&config.metrics, &place.folder)?;
+    let control = place.control()?;
     let drain = config.drain_timeout;
     let daemon = Daemon::new(config, Kind::Service { ledgers: folder.join("ledger.redb") }, &surroundings)?;
     daemon.open_streams().await?;
 
     let door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));
-    let control = tokio::spawn(control::serve(Arc::clone(&daemon), place.folder.clone(), path.clone(), place.mode));
+    let control = tokio::spawn(control::serve(Arc::clone(&daemon), control, path.clone()));
     let registry = Arc::new(Registry::new());
     let gauges = tokio::spawn(keep_gauges(Arc::clone(&daemon), Arc::clone(&registry)));
     let metrics = tokio::spawn(metrics.serve(registry, |_| ()));
@@ -188,6 +189,13 @@ impl Place {
             self.give_to_group(&path)?;
         }
         Ok((listener, path))
+    }
+
+    fn control(&self) -> Result<control::Endpoint, ServeError> {
+        let endpoint = control::Endpoint::bind(&self.folder, self.mode)
+            .map_err(|source| ServeError::System { what: "the control socket cannot be made", source })?;
+        self.give_to_group(&self.folder.join(control::SOCKET))?;
+        Ok(endpoint)
     }
 
     fn give_to_group(&self, path: &Path) -> Result<(), ServeError> {
