@@ -81,6 +81,8 @@ pub struct RingThread {
     claims: Claims,
     end: EpochEnd,
     failure: Option<String>,
+    /// The stream is about to end.
+    draining: bool,
 }
 
 impl std::fmt::Debug for Parts {
@@ -115,6 +117,7 @@ impl RingThread {
             consumers: BTreeMap::new(),
             claims: Claims::default(),
             failure: None,
+            draining: false,
         };
         std::thread::Builder::new().name("forebay-ring".into()).spawn(move || {
             state.add_ring(0, first);
@@ -167,14 +170,19 @@ impl RingThread {
             Note::Attach(arrival) => self.attach(*arrival),
             Note::Progress(progress) => self.end.heard(progress),
             Note::Answer { consumer, id, reply } => self.send_answer(consumer, id, &reply),
-            Note::DropReady { epoch, done } => {
+            Note::DropReady { progress, done } => {
                 self.exchange.drop_ready();
                 self.act();
                 self.claims.clear();
-                self.exchange.restart_at(epoch);
-                self.end.reopen(epoch);
+                self.exchange.restart_at(progress.floor);
+                self.end.reopen(progress);
                 done.send(()).ok();
             }
+            Note::Drain => {
+                self.draining = true;
+                self.exchange.drop_ready();
+            }
+            Note::Restored(consumer) => self.tell_if_done(consumer),
             // The inbox ends at it.
             Note::Close => {}
             Note::Status(reply) => {
@@ -192,11 +200,9 @@ impl RingThread {
             // The thread that populates lives as long as this one.
             self.populate.send((SlotId { ring, slot }, region.clone())).ok();
         }
-        let news = packet(&NewRing { kind: Kind::Ring as u32, ring }, &[]);
         if ring > 0 {
             for consumer in self.consumers.values() {
-                // One that does not take it is evicted at its next message, or has hung up.
-                let _sent = consumer.send(&news, &[region.fd()]);
+                pass(consumer, ring, &region);
             }
         }
         self.regions.insert(ring, region);
@@ -228,6 +234,11 @@ impl RingThread {
         drop(slot);
         self.claims.published(seq, Entry::new(epoch, shown, valid, claims, time));
         self.parts.counters.published.fetch_add(1, Ordering::Relaxed);
+        if self.draining {
+            let ranges = self.claims.dropped(seq);
+            self.give_back(ranges);
+            return self.exchange.give_up(place);
+        }
         self.exchange.publish(place, Batch { seq, epoch });
     }
 
@@ -263,6 +274,13 @@ impl RingThread {
         let ids = |list: Vec<(ConsumerId, bool)>| list.into_iter().map(|(id, _)| id).collect();
         (ids(readable), ids(dead))
     }
+}
+
+/// Gives a trainer a ring beside the one that it was welcomed to.
+fn pass(consumer: &Consumer, ring: u32, region: &Region) {
+    let news = packet(&NewRing { kind: Kind::Ring as u32, ring }, &[]);
+    // One that does not take it is evicted at its next message, or has hung up.
+    let _sent = consumer.send(&news, &[region.fd()]);
 }
 
 /// A thread that takes the slots' memory from the kernel, one by one: the first batch need not wait for the last slot.

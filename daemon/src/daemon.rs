@@ -22,7 +22,7 @@ use crate::config::{self, Config, Surroundings, default_threads};
 use crate::decode::Pool;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::CpuLane;
-use crate::stream::{Identity, Opening, Stream, StreamError};
+use crate::stream::{Identity, Opening, RingMemory, Stream, StreamError};
 pub use admission::Request;
 
 /// The streams of this process, with what they share.
@@ -37,6 +37,9 @@ pub struct Daemon {
     memory: Arc<Budget>,
     ledgers: tokio::sync::Mutex<HashMap<Ledgers, Handle>>,
     streams: Mutex<BTreeMap<Key, Arc<OnceCell<Arc<Stream>>>>>,
+    ring_memory: Arc<RingMemory>,
+    /// Held by whoever opens a stream, and alone by who begins a new run.
+    renewing: tokio::sync::RwLock<()>,
 }
 
 /// Whose daemon it is.
@@ -114,6 +117,7 @@ impl Daemon {
         let memory = Arc::new(Budget::new(config.decode.memory.0));
         let pool = Pool::start(threads, &CpuLane::maker(config.decode.limits(), Arc::clone(&memory)))?;
         Ok(Arc::new(Self {
+            ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0))),
             config,
             kind,
             incarnation: incarnation()?,
@@ -123,6 +127,7 @@ impl Daemon {
             memory,
             ledgers: tokio::sync::Mutex::default(),
             streams: Mutex::default(),
+            renewing: tokio::sync::RwLock::default(),
         }))
     }
 
@@ -174,6 +179,8 @@ impl Daemon {
     pub async fn new_run(self: &Arc<Self>, name: &str) -> Result<String, String> {
         let Some(settings) = self.config.streams.get(name).cloned() else { return Err(self.no_stream(name)) };
         let run = settings.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
+        // Trainers reconnect at once: none may open the stream before its old ledgers are forgotten.
+        let _alone = self.renewing.write().await;
         let cells: Vec<_> = {
             let mut streams = self.streams.lock();
             let keys: Vec<Key> = streams.keys().filter(|key| key.stream == name).cloned().collect();
@@ -186,7 +193,8 @@ impl Daemon {
         let request = NewRunRequest { run: run.clone(), stream: name.into() };
         handle.call(request).await.map_err(|error| error.to_string())?;
         if settings.sharding == Sharding::Dynamic {
-            self.configured(name, settings, None).await.map_err(|error| error.to_string())?;
+            let opened = self.stream(name, run.clone(), settings, None, None, self.service_ledgers()).await;
+            opened.map_err(|error| error.to_string())?;
         }
         Ok(run)
     }
@@ -205,6 +213,7 @@ impl Daemon {
         shard: Option<u32>,
     ) -> Result<Arc<Stream>, StreamError> {
         let run = settings.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
+        let _no_new_run = self.renewing.read().await;
         self.stream(name, run, settings, shard, None, self.service_ledgers()).await
     }
 
@@ -231,7 +240,7 @@ impl Daemon {
                 byte_limit: self.config.decode.byte_limit.0,
                 prefetch: self.config.prefetch.clone(),
                 coordinator,
-                memory: self.config.ring.memory.map(|size| size.0),
+                memory: Arc::clone(&self.ring_memory),
             };
             opening.open(self.surplus(key.clone())).await
         };
@@ -277,7 +286,7 @@ impl Daemon {
         let Ledgers::File(file) = place else {
             return Err(std::io::Error::other("the trainer passed no memory for its ledgers").into());
         };
-        let handle = open_ledgers(file).map_err(std::io::Error::other)?;
+        let handle = open_ledgers(file).map_err(|error| StreamError::Ledgers(Box::new(error)))?;
         ledgers.insert(place.clone(), handle.clone());
         Ok(handle)
     }

@@ -7,6 +7,7 @@ mod hand_in;
 mod open;
 mod pipeline;
 mod report;
+mod ring_memory;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,12 +26,14 @@ use tokio::sync::oneshot;
 use crate::ack::{Counts, Fate, Fates};
 use crate::config;
 use crate::consumers::{Arrival, Counters, Note, Outbox};
+use crate::daemon::DaemonError;
 use crate::decode::Pool;
 use crate::queue::Meter;
 use crate::source::{Source, SourceError};
 use crate::worker::Worker;
 pub use open::{Identity, Opening, Surplus};
 use pipeline::Pipeline;
+pub use ring_memory::RingMemory;
 
 /// A running stream.
 #[derive(Debug)]
@@ -65,6 +68,9 @@ pub enum StreamError {
     /// The ledger.
     #[error("{0}")]
     Ledger(#[from] CallError),
+    /// The ledgers' file.
+    #[error("{0}")]
+    Ledgers(Box<DaemonError>),
     /// The ring's shape.
     #[error("the ring: {0}")]
     Shape(#[from] ShapeError),
@@ -92,7 +98,7 @@ impl StreamError {
             Self::Source(_) | Self::Ledger(CallError::SpecMismatch(_)) => text_code::DATASET,
             Self::Memory(_) | Self::Region(_) => text_code::MEMORY,
             Self::Shape(_) | Self::Plan(_) => text_code::SETTINGS,
-            Self::Ledger(_) | Self::System(_) => text_code::OTHER,
+            Self::Ledger(_) | Self::Ledgers(_) | Self::System(_) => text_code::OTHER,
         }
     }
 }
@@ -111,6 +117,7 @@ impl Stream {
     /// Lets a trainer in, with what it consumed and holds from an earlier incarnation of the daemon.
     pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, hand_ins: &[HandIn]) {
         let id = ConsumerId(self.next_consumer.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        self.see_who_left().await;
         let refusal = self.enter(id, peer.pid());
         let (adopted, refusal) = match refusal {
             None => match self.hand_in(hand_ins).await {
@@ -127,6 +134,14 @@ impl Stream {
                 self.consumers.lock().remove(&id);
                 arrival.refuse(code, &reason);
             }
+        }
+    }
+
+    /// Makes sure that whoever left before this moment does not count any more: the ring's thread looks at all its
+    /// sockets between two notes.
+    async fn see_who_left(&self) {
+        for _ in 0..2 {
+            self.ring_status().await;
         }
     }
 
@@ -180,18 +195,21 @@ impl Stream {
         };
         self.flush().await;
         let changed = change().await;
-        let epoch = self.worker.progress().borrow().floor;
-        let (done, dropped) = oneshot::channel();
-        self.outbox.post(Note::DropReady { epoch, done });
-        // Answered, or the ring's thread has ended, and the stream with it.
-        let _dropped = dropped.await;
-        self.flush().await;
+        if changed.is_ok() {
+            let progress = *self.worker.progress().borrow();
+            let (done, dropped) = oneshot::channel();
+            self.outbox.post(Note::DropReady { progress, done });
+            // Answered, or the ring's thread has ended, and the stream with it.
+            let _dropped = dropped.await;
+            self.flush().await;
+        }
         *pipeline = Some(self.start(next)?);
         changed
     }
 
     /// Ends the stream: no new batches, trainers finish what they hold, the rest is given back (semantics rule 21).
     pub async fn close(&self, drain: Duration) {
+        self.outbox.post(Note::Drain);
         if let Some(running) = self.pipeline.lock().await.take() {
             running.stop().await;
         }

@@ -76,11 +76,14 @@ impl RingThread {
         if self.claims.undelivered(open) == 0 && self.end.is_over(open) {
             self.exchange.open_epoch(open + 1);
             self.act();
-            if let Some(epochs) = self.end.just_done() {
-                let ids: Vec<_> = self.consumers.keys().copied().collect();
-                for id in ids {
-                    self.send(id, &number(Kind::Done, epochs));
-                }
+        }
+        // Told behind the end of the last epoch, which a reset or a restore may have ended as well.
+        if self.end.done().is_some_and(|epochs| self.exchange.open() >= epochs)
+            && let Some(epochs) = self.end.just_done()
+        {
+            let ids: Vec<_> = self.consumers.keys().copied().collect();
+            for id in ids {
+                self.send(id, &number(Kind::Done, epochs));
             }
         }
     }
@@ -89,12 +92,13 @@ impl RingThread {
     pub(super) fn look(&mut self) {
         let open = self.exchange.open();
         let holders = self.exchange.holders(open);
-        let waiting: Vec<ConsumerId> = if self.end.only_held_left(open) && self.claims.ready(open) == 0 {
-            let holds = |id: &ConsumerId| holders.iter().any(|holder| holder.consumer == *id);
-            self.consumers.iter().filter(|(id, each)| each.is_open() && !holds(id)).map(|(id, _)| *id).collect()
-        } else {
-            Vec::new()
-        };
+        let waiting: Vec<ConsumerId> =
+            if self.end.only_held_left(open) && self.claims.undelivered(open) <= holders.len() {
+                let holds = |id: &ConsumerId| holders.iter().any(|holder| holder.consumer == *id);
+                self.consumers.iter().filter(|(id, each)| each.is_open() && !holds(id)).map(|(id, _)| *id).collect()
+            } else {
+                Vec::new()
+            };
         let waits = !waiting.is_empty() && !holders.is_empty();
         if let Some((for_how_long, expired)) = self.end.waits(waits, Instant::now())
             && let Some(holder) = holders.first()

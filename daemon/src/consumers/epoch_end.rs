@@ -35,9 +35,11 @@ impl EpochEnd {
         Self { progress, epochs, finished: epoch, fixed, timeout, waiting: None, done_told: false }
     }
 
-    /// News from the coordinator.
+    /// News from the coordinator. What it said before a restore is no news after it.
     pub(super) fn heard(&mut self, progress: Progress) {
-        self.progress = progress;
+        if progress.generation >= self.progress.generation {
+            self.progress = progress;
+        }
     }
 
     /// The batch thread has handed on every batch of the epoch.
@@ -45,9 +47,10 @@ impl EpochEnd {
         self.finished = self.finished.max(epoch + 1);
     }
 
-    /// The stream goes on at this epoch.
-    pub(super) fn reopen(&mut self, epoch: u64) {
-        self.finished = epoch;
+    /// The stream goes on where the coordinator says, which may be in an earlier epoch.
+    pub(super) fn reopen(&mut self, progress: Progress) {
+        self.progress = progress;
+        self.finished = progress.floor;
         self.done_told = false;
     }
 
@@ -111,6 +114,18 @@ mod tests {
         assert!(end.is_over(0) && !end.is_over(1) && end.just_done().is_none());
         end.heard(progress(2, 2));
         assert_eq!((end.just_done(), end.just_done(), end.done()), (Some(2), None, Some(2)));
+    }
+
+    #[test]
+    fn rule_23_what_was_heard_before_a_restore_does_not_end_the_epoch_that_it_goes_back_to() {
+        let mut end = EpochEnd::new(0, Some(2), false, 600 * SECOND);
+        end.heard(progress(2, 2));
+        assert_eq!(end.just_done(), Some(2));
+        end.reopen(Progress { generation: 2, ..progress(0, 0) });
+        end.heard(progress(2, 2));
+        assert!(!end.is_over(0) && end.done().is_none(), "it comes late, and from another task");
+        end.heard(Progress { generation: 2, ..progress(2, 2) });
+        assert_eq!(end.just_done(), Some(2), "the end is told anew");
     }
 
     #[test]

@@ -34,11 +34,15 @@ pub enum Note {
     },
     /// Every lease was fenced: batches that nobody holds are dropped, and the stream goes on at this epoch.
     DropReady {
-        /// First epoch that is not complete now.
-        epoch: u64,
+        /// Where the coordinator stands now.
+        progress: Progress,
         /// Told when nothing of before is left.
         done: oneshot::Sender<()>,
     },
+    /// The stream is about to end: batches that nobody holds are dropped, and none is offered again.
+    Drain,
+    /// A consumer has the answer to a restore, before which nothing counts: it is told if the stream has ended.
+    Restored(ConsumerId),
     /// The stream cannot go on.
     Failed(String),
     /// How things are.

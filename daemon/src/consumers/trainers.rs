@@ -4,10 +4,10 @@ use forebay_proto::v1::CallRequest;
 use forebay_ring::{Batch, Body, Bulk, ConsumerId, Kind, Message, Receipt, Received, Sent, text, text_code};
 use prost::Message as _;
 
-use super::RingThread;
 use super::act::number;
 use super::attached::Arrival;
 use super::claims::Receipts;
+use super::{RingThread, pass};
 
 /// Packets taken from one consumer before the next has its turn.
 const TURN: usize = 64;
@@ -34,6 +34,10 @@ impl RingThread {
             }
         };
         tracing::info!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
+        // Batches may be left in older rings.
+        for (ring, region) in self.regions.range(..newest) {
+            pass(&consumer, *ring, region);
+        }
         self.consumers.insert(id, consumer);
         for (seq, epoch, claims) in adopted {
             self.exchange.adopt(id, Batch { seq, epoch });
@@ -42,7 +46,13 @@ impl RingThread {
         if let Some(reason) = &self.failure {
             let packet = text(Kind::Failed, text_code::RECORD, reason);
             self.send(id, &packet);
-        } else if let Some(epochs) = self.end.done() {
+        } else {
+            self.tell_if_done(id);
+        }
+    }
+
+    pub(super) fn tell_if_done(&mut self, id: ConsumerId) {
+        if let Some(epochs) = self.end.done() {
             self.send(id, &number(Kind::Done, epochs));
         }
     }

@@ -67,6 +67,15 @@ impl Daemon {
         given: Option<&[u8]>,
     ) -> Result<Arc<Stream>, Refusal> {
         let name = request.head.stream_name().unwrap_or_default();
+        if name.is_empty() {
+            let known: Vec<&str> = self.config.streams.keys().map(String::as_str).collect();
+            let known = known.join(", ");
+            let reason = format!(
+                "this daemon serves only its configured streams ({known}); a path is read by a daemon of the trainer's \
+                 own process"
+            );
+            return Err((text_code::PERMISSION, reason));
+        }
         let Some(settings) = self.config.streams.get(name).cloned() else {
             return Err((text_code::NOT_FOUND, self.no_stream(name)));
         };

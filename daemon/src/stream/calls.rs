@@ -16,12 +16,16 @@ use crate::stream::Stream;
 impl Stream {
     /// Answers one request.
     pub(super) async fn answer(self: Arc<Self>, consumer: ConsumerId, id: u64, request: CallRequest) {
+        let restores = matches!(request.call, Some(Call::Restore(_)));
         let reply = match self.reply(consumer, request).await {
             Ok(reply) => reply,
             Err(error) => Reply::Failure(Failure { message: error.to_string() }),
         };
         let reply = CallReply { reply: Some(reply) }.encode_to_vec();
         self.outbox.post(Note::Answer { consumer, id, reply });
+        if restores {
+            self.outbox.post(Note::Restored(consumer));
+        }
     }
 
     async fn reply(self: &Arc<Self>, consumer: ConsumerId, request: CallRequest) -> Result<Reply, CallError> {

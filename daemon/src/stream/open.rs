@@ -7,7 +7,7 @@ use crossbeam_channel as channel;
 use forebay_coordinator::{Handle, PERMUTATION, Plan};
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
-use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Memory, Region, Shape};
+use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Region, Shape};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
@@ -18,7 +18,7 @@ use crate::consumers::{self, Counters, Note, Outbox, RingThread, inbox};
 use crate::decode::Pool;
 use crate::queue::Meter;
 use crate::source::{self, Source};
-use crate::stream::{Stream, StreamError};
+use crate::stream::{RingMemory, Stream, StreamError};
 use crate::worker::Worker;
 
 /// Who a stream is.
@@ -51,8 +51,8 @@ pub struct Opening {
     pub coordinator: Handle,
     /// Threads that decode.
     pub pool: Arc<Pool>,
-    /// Memory that the ring may take instead of what the system says.
-    pub memory: Option<u64>,
+    /// Where the ring's memory is taken from.
+    pub memory: Arc<RingMemory>,
 }
 
 /// Told when a consumer has left, with how many are left.
@@ -68,7 +68,8 @@ impl Opening {
         let spec = self.spec(source.as_ref());
         let plan = Arc::new(Plan::new(&spec)?);
         let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
-        self.afford(&geometry)?;
+        let bytes = u64::try_from(geometry.total_len()).unwrap_or(u64::MAX);
+        let shares = Mutex::new(vec![self.memory.take(bytes)?]);
         let region = Region::create(geometry, self.identity.incarnation, 0)?;
         let (worker, opened) = Worker::open(self.coordinator.clone(), self.request(spec)).await?;
         let worker = Arc::new(worker);
@@ -103,10 +104,11 @@ impl Opening {
             settings,
         });
         let (incarnation, memory) = (stream.identity.incarnation, self.memory);
+        // The shares live as long as the ring's thread; a retired ring keeps its own until then.
         let parts = consumers::Parts {
             stream: stream.identity.to_string(),
             further: Box::new(move |ring| {
-                afford(&geometry, memory).map_err(|error| error.to_string())?;
+                shares.lock().push(memory.take(bytes).map_err(|error| error.to_string())?);
                 Region::create(geometry, incarnation, ring).map_err(|error| error.to_string())
             }),
             free: free_sender,
@@ -169,20 +171,6 @@ impl Opening {
             epochs: self.settings.epochs.unwrap_or(0),
         }
     }
-
-    fn afford(&self, geometry: &Geometry) -> Result<(), StreamError> {
-        afford(geometry, self.memory)
-    }
-}
-
-/// Whether there is memory for a ring (semantics rule 31).
-fn afford(geometry: &Geometry, memory: Option<u64>) -> Result<(), StreamError> {
-    let needed = u64::try_from(geometry.total_len()).unwrap_or(u64::MAX);
-    let bound = match memory {
-        Some(available) => Memory { available, limited_by: "ring.memory".into() },
-        None => Memory::now()?,
-    };
-    Ok(bound.check(needed)?)
 }
 
 /// A task that tells the ring's thread what the coordinator says.
