@@ -1,0 +1,138 @@
+//! SIGKILL, of trainers, of the daemon and of both: nothing is lost, and only what was not acked comes again.
+
+use std::collections::BTreeSet;
+
+use forebay_client::Patient;
+
+use crate::daemon::Home;
+use crate::trainer::{Event, Puppet, Seen, Trainer, batches, records};
+
+const EPOCH: &str = "epochs = 1\nshuffle = true";
+
+#[test]
+fn rule_15_a_killed_trainer_s_batches_reach_another_and_what_it_acked_does_not() {
+    let home = Home::with_pictures(60);
+    let _daemon = home.serve(EPOCH);
+    let mut killed = Puppet::attach(&home);
+    let seen: Vec<Seen> = (0..4).map(|_| killed.next().batch()).collect();
+    killed.kill();
+    let mut other = Trainer::attach(&home);
+    let rest = other.epoch();
+    assert_eq!(records(seen[..3].iter().chain(&rest)), (0..60).collect::<Vec<_>>());
+    let again = rest.iter().find(|batch| batch.records == seen[3].records);
+    assert!(again.is_some(), "the batch in its hand comes again as it was");
+    home.audit();
+}
+
+#[test]
+fn rule_15_a_killed_trainer_s_own_restart_goes_on_where_it_was() {
+    let home = Home::with_pictures(60);
+    let _daemon = home.serve(EPOCH);
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        let mut trainer = Puppet::attach(&home);
+        seen.extend((0..3).map(|_| trainer.next().batch()));
+        // The one in its hand was not acked.
+        trainer.kill();
+        seen.pop();
+    }
+    seen.extend(batches(&Puppet::attach(&home).finish()));
+    assert_eq!(records(&seen), (0..60).collect::<Vec<_>>());
+    home.audit();
+}
+
+#[test]
+fn rule_16_the_daemon_is_killed_and_two_trainers_go_on_without_a_record_twice() {
+    let home = Home::with_pictures(80);
+    let daemon = home.serve(EPOCH);
+    let mut trainers = [Puppet::attach(&home), Puppet::attach(&home)];
+    let mut seen: Vec<Seen> = Vec::new();
+    for trainer in &mut trainers {
+        seen.extend((0..3).map(|_| trainer.next().batch()));
+    }
+    daemon.kill();
+    let daemon = home.start();
+    // Both come back and hand in what they consumed, well within the time that they have for it.
+    trainers.iter_mut().for_each(Puppet::ask);
+    seen.extend(trainers.each_ref().map(|trainer| trainer.told().batch()));
+    daemon.kill();
+    let _daemon = home.start();
+    trainers.iter_mut().for_each(Puppet::ask);
+    seen.extend(trainers.each_ref().map(|trainer| trainer.told().batch()));
+    trainers.iter_mut().for_each(Puppet::run);
+    seen.extend(trainers.iter().flat_map(|trainer| batches(&trainer.rest())));
+    assert_eq!(records(&seen), (0..80).collect::<Vec<_>>());
+    home.audit();
+}
+
+#[test]
+fn rule_16_trainers_that_run_freely_get_every_record_of_every_epoch_while_their_daemon_is_killed_again_and_again() {
+    let home = Home::with_pictures(120);
+    let mut daemon = home.serve("epochs = 3\nshuffle = true");
+    let mut trainers = [Puppet::attach(&home), Puppet::attach(&home)];
+    trainers.iter_mut().for_each(Puppet::run);
+    let mut events = Vec::new();
+    for _ in 0..4 {
+        events.extend((0..6).map(|_| trainers[0].told()).filter(|event| *event != Event::Done));
+        daemon.kill();
+        daemon = home.start();
+    }
+    for trainer in &trainers {
+        events.extend(trainer.rest());
+    }
+    let seen = batches(&events);
+    for epoch in 0..3 {
+        let of_epoch: BTreeSet<u64> = records(seen.iter().filter(|seen| seen.epoch == epoch)).into_iter().collect();
+        assert_eq!(of_epoch, (0..120).collect(), "epoch {epoch}");
+    }
+    let audit = home.audit();
+    assert_eq!(audit.len(), 4, "{audit:?}");
+}
+
+#[test]
+fn rule_16_daemon_and_trainer_are_killed_and_only_what_was_in_their_hands_comes_again() {
+    let home = Home::with_pictures(60);
+    let daemon = home.serve("epochs = 2\nshuffle = true");
+    let mut killed = Puppet::attach(&home);
+    let mut events = Vec::new();
+    while events.last() != Some(&Event::EpochEnd(0)) {
+        events.push(killed.next());
+    }
+    let seen: Vec<Seen> = (0..5).map(|_| killed.next().batch()).collect();
+    daemon.kill();
+    killed.kill();
+    let _daemon = home.start();
+    let mut trainer = Trainer::attach(&home);
+    assert_eq!(trainer.session.info().epoch, 1, "the ledger's file knows that epoch 0 is complete");
+    let rest = trainer.epoch();
+    let (before, after): (BTreeSet<u64>, Vec<u64>) = (records(&seen).into_iter().collect(), records(&rest));
+    let once: BTreeSet<u64> = after.iter().copied().collect();
+    assert_eq!(once.len(), after.len(), "the new trainer gets nothing twice");
+    assert_eq!(before.union(&once).copied().collect::<Vec<_>>(), (0..60).collect::<Vec<_>>());
+    let in_hand: BTreeSet<u64> = seen[4].own.iter().copied().collect();
+    assert!(in_hand.is_subset(&once), "what was in its hand was not acked");
+    let audit = trainer.session.audit(&mut Patient).unwrap();
+    assert!(audit.iter().all(|epoch| epoch.adds_up == Some(true) && epoch.delivered == 60), "{audit:?}");
+    home.audit();
+}
+
+#[test]
+fn rule_16_a_batch_in_hand_is_finished_and_acked_after_its_daemon_s_death() {
+    let home = Home::with_pictures(20);
+    let daemon = home.serve("epochs = 1");
+    let mut trainer = Trainer::attach(&home);
+    let batch = match trainer.session.next(None, &mut Patient).unwrap() {
+        forebay_client::Next::Batch(batch) => batch,
+        other => panic!("{other:?}"),
+    };
+    let before = batch.images().to_vec();
+    daemon.kill();
+    let _daemon = home.start();
+    let second = trainer.next().batch();
+    assert_eq!(batch.images(), before, "its memory stays as it is");
+    assert_eq!(second.records, [4, 5, 6, 7], "and it counts as consumed");
+    drop(batch);
+    let rest = trainer.epoch();
+    assert_eq!(records([&second].into_iter().chain(&rest)), (4..20).collect::<Vec<_>>());
+    home.audit();
+}

@@ -1,0 +1,311 @@
+//! Peers that lie, or send something else: the audit notices, the daemon refuses, and nobody else is disturbed.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::{AsFd, OwnedFd};
+
+use bytemuck::Zeroable;
+use forebay_proto::RecordSum;
+use forebay_ring::{
+    Ack, Attach, Bulk, ClaimSum, Kind, Message, Number, Offer, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View,
+    attach_flags, packet, text_code,
+};
+use rustix::fs::{MemfdFlags, memfd_create};
+
+use crate::daemon::{Home, PATIENCE, stderr};
+use crate::trainer::{Trainer, records};
+
+/// A trainer that speaks the protocol word by word.
+struct Speaker {
+    socket: Socket,
+    buffer: Vec<u8>,
+}
+
+/// What the daemon said.
+#[derive(Debug)]
+enum Said {
+    Refused(u32, String),
+    Evicted(String),
+    Offer(Offer),
+    Welcome(Box<View>),
+    /// It hung up.
+    Nothing,
+    Other,
+}
+
+impl Speaker {
+    fn connect(home: &Home) -> Self {
+        Self { socket: Socket::connect(&home.socket()).unwrap(), buffer: vec![0; PACKET_LEN] }
+    }
+
+    fn say(&self, packet: &[u8], fds: &[OwnedFd]) {
+        let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+        assert_eq!(self.socket.send(packet, &fds).unwrap(), Sent::Done);
+    }
+
+    fn attach(&self) {
+        self.say(&packet(&attach(), &[]), &[]);
+    }
+
+    fn hear(&mut self) -> Said {
+        loop {
+            let events = self.socket.wait(Some(PATIENCE)).unwrap();
+            assert!(events.readable || events.hung_up, "the daemon says nothing");
+            match self.socket.recv(&mut self.buffer).unwrap() {
+                Received::WouldBlock => {}
+                Received::Closed => return Said::Nothing,
+                Received::Packet { len, fds } => {
+                    return match Message::parse(&self.buffer[..len], fds).unwrap() {
+                        Message::Refused(code, text) => Said::Refused(code, text.to_owned()),
+                        Message::Evict(_, text) => Said::Evicted(text.to_owned()),
+                        Message::Offer(offer) => Said::Offer(offer),
+                        Message::Welcome { head, ring, .. } => {
+                            Said::Welcome(Box::new(View::map(ring, head.incarnation, head.ring).unwrap()))
+                        }
+                        _ => Said::Other,
+                    };
+                }
+            }
+        }
+    }
+
+    fn refused(&mut self) -> (u32, String) {
+        match self.hear() {
+            Said::Refused(code, reason) => {
+                assert!(matches!(self.hear(), Said::Nothing), "the daemon hangs up after it has refused");
+                (code, reason)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn welcome(&mut self) -> Box<View> {
+        self.attach();
+        match self.hear() {
+            Said::Welcome(view) => view,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn offer(&mut self) -> Offer {
+        loop {
+            match self.hear() {
+                Said::Offer(offer) => return offer,
+                Said::Other => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Acks and releases a batch with sums of its own making.
+    fn ack(&self, offer: &Offer, sums: &[RecordSum]) {
+        let sums: Vec<ClaimSum> =
+            sums.iter().map(|sum| sum.halves()).map(|(high, low)| ClaimSum { high, low }).collect();
+        let head = Ack {
+            kind: Kind::Ack as u32,
+            slot: offer.slot,
+            seq: offer.seq,
+            generation: offer.generation,
+            first: 0,
+            count: u32::try_from(sums.len()).unwrap(),
+            last: 1,
+            ring: offer.ring,
+        };
+        self.say(&packet(&head, bytemuck::cast_slice(&sums)), &[]);
+        let release = forebay_ring::Release {
+            kind: Kind::Release as u32,
+            slot: offer.slot,
+            seq: offer.seq,
+            generation: offer.generation,
+            returned: 0,
+            ring: offer.ring,
+        };
+        self.say(&packet(&release, &[]), &[]);
+        self.say(&packet(&Number { kind: Kind::Credit as u32, reserved: 0, value: 1 }, &[]), &[]);
+    }
+}
+
+fn attach() -> Attach {
+    Attach {
+        kind: Kind::Attach as u32,
+        protocol: PROTOCOL,
+        credits: 2,
+        name: Attach::pad_name("train").unwrap(),
+        ..Attach::zeroed()
+    }
+}
+
+/// Sums over these records for a batch of one claim.
+fn sum(records: impl IntoIterator<Item = u64>) -> RecordSum {
+    records.into_iter().collect()
+}
+
+/// Consumes the eight records of an epoch and says of the second batch that it showed these.
+fn consume(home: &Home, second: [u64; 4]) {
+    let mut speaker = Speaker::connect(home);
+    let view = speaker.welcome();
+    for claimed in [[0, 1, 2, 3], second] {
+        let offer = speaker.offer();
+        assert_eq!(view.claims(offer.slot)[0].len, 4, "one claim");
+        speaker.ack(&offer, &[sum(claimed)]);
+    }
+    home.wait_for("both batches are counted", |status| status.delivered == 8);
+}
+
+#[test]
+fn rule_24_a_trainer_that_acks_a_record_twice_and_another_never_makes_the_audit_fail() {
+    let home = Home::with_pictures(8);
+    let _daemon = home.serve("epochs = 1");
+    consume(&home, [4, 5, 6, 6]);
+    let audit = home.command(&["audit", "train"]);
+    assert_eq!(audit.status.code(), Some(1));
+    assert!(stderr(&audit).contains("1 epochs do not add up"), "{}", stderr(&audit));
+}
+
+#[test]
+fn rule_24_the_same_trainer_with_true_sums_passes_the_audit() {
+    let home = Home::with_pictures(8);
+    let _daemon = home.serve("epochs = 1");
+    consume(&home, [4, 5, 6, 7]);
+    assert_eq!(home.audit().len(), 2);
+}
+
+#[test]
+fn a_trainer_that_acks_more_claims_than_its_batch_has_is_put_out_and_the_batch_goes_on() {
+    let home = Home::with_pictures(8);
+    let _daemon = home.serve("epochs = 1");
+    {
+        let mut speaker = Speaker::connect(&home);
+        speaker.welcome();
+        let offer = speaker.offer();
+        speaker.ack(&offer, &[sum([0, 1, 2, 3]), sum([4])]);
+        let reason = loop {
+            match speaker.hear() {
+                Said::Evicted(reason) => break reason,
+                Said::Nothing => panic!("it was not told why"),
+                _ => {}
+            }
+        };
+        assert!(reason.contains("do not fit"), "{reason}");
+    }
+    assert_eq!(records(&Trainer::attach(&home).epoch()), (0..8).collect::<Vec<_>>());
+    home.audit();
+}
+
+#[test]
+fn receipts_for_batches_that_one_does_not_hold_change_nothing() {
+    let home = Home::with_pictures(8);
+    let _daemon = home.serve("epochs = 1");
+    let mut speaker = Speaker::connect(&home);
+    speaker.welcome();
+    let offer = speaker.offer();
+    speaker.ack(&Offer { generation: offer.generation + 1, ..offer }, &[sum([0, 1, 2, 3])]);
+    speaker.ack(&Offer { seq: offer.seq + 1000, ..offer }, &[sum([0, 1, 2, 3])]);
+    speaker.ack(&Offer { slot: 4_000_000, ..offer }, &[sum([0, 1, 2, 3])]);
+    drop(speaker);
+    assert_eq!(records(&Trainer::attach(&home).epoch()), (0..8).collect::<Vec<_>>());
+    home.audit();
+}
+
+#[test]
+fn a_client_of_another_protocol_version_is_told_both_versions() {
+    let home = Home::with_pictures(4);
+    let _daemon = home.serve("");
+    let mut speaker = Speaker::connect(&home);
+    speaker.say(&packet(&Attach { protocol: PROTOCOL + 1, ..attach() }, &[]), &[]);
+    let (code, reason) = speaker.refused();
+    assert_eq!(code, text_code::PROTOCOL);
+    assert!(reason.contains(&format!("version {}, this one {PROTOCOL}", PROTOCOL + 1)), "{reason}");
+    assert!(reason.contains("same version of Forebay"), "{reason}");
+}
+
+#[test]
+fn something_that_is_no_request_is_refused_and_the_daemon_goes_on() {
+    let home = Home::with_pictures(4);
+    let _daemon = home.serve("epochs = 1");
+    let bye = packet(&Number { kind: Kind::Bye as u32, reserved: 0, value: 0 }, &[]);
+    let packets: [(&[u8], &str); 4] = [
+        (b"GET", "4 bytes"),
+        (b"GET / HTTP/1.1", "unknown kind"),
+        (&packet(&attach(), &[])[..60], "60 bytes"),
+        (&bye, "the first message must ask for a stream"),
+    ];
+    for (bytes, words) in packets {
+        let mut speaker = Speaker::connect(&home);
+        speaker.say(bytes, &[]);
+        let (code, reason) = speaker.refused();
+        assert_eq!(code, text_code::PROTOCOL);
+        assert!(reason.contains(words), "{words:?} is not in: {reason}");
+    }
+    // Once it is in, the same words put a trainer out.
+    let mut speaker = Speaker::connect(&home);
+    speaker.welcome();
+    speaker.say(b"GET / HTTP/1.1", &[]);
+    loop {
+        match speaker.hear() {
+            Said::Evicted(reason) => break assert!(reason.contains("unknown kind"), "{reason}"),
+            Said::Nothing => panic!("it was not told why"),
+            _ => {}
+        }
+    }
+    drop(speaker);
+    assert_eq!(records(&Trainer::attach(&home).epoch()), (0..4).collect::<Vec<_>>());
+}
+
+#[test]
+fn connections_that_say_nothing_keep_nobody_out() {
+    let home = Home::with_pictures(8);
+    let _daemon = home.serve("epochs = 1");
+    let _silent: Vec<Speaker> = (0..32).map(|_| Speaker::connect(&home)).collect();
+    assert_eq!(records(&Trainer::attach(&home).epoch()), (0..8).collect::<Vec<_>>());
+}
+
+#[test]
+fn rule_25_bulk_without_seals_is_refused() {
+    let home = Home::with_pictures(4);
+    let _daemon = home.serve("");
+    let mut file = File::from(memfd_create("settings", MemfdFlags::CLOEXEC).unwrap());
+    file.write_all(b"{}").unwrap();
+    let with_settings = packet(&Attach { flags: attach_flags::SETTINGS, ..attach() }, &[]);
+    let mut speaker = Speaker::connect(&home);
+    speaker.say(&with_settings, &[file.into()]);
+    let (code, reason) = speaker.refused();
+    assert_eq!(code, text_code::SETTINGS);
+    assert!(reason.contains("sealed"), "{reason}");
+
+    let mut speaker = Speaker::connect(&home);
+    speaker.say(&with_settings, &[Bulk::write(b"{}").unwrap().into_fd()]);
+    assert!(matches!(speaker.hear(), Said::Welcome(_)), "the same with seals is taken");
+}
+
+#[test]
+fn a_list_of_held_batches_that_makes_no_sense_is_refused_or_leads_nowhere() {
+    let home = Home::with_pictures(8);
+    let _daemon = home.serve("epochs = 1");
+    let resume = packet(&Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() }, &[]);
+    let mut speaker = Speaker::connect(&home);
+    speaker.say(&resume, &[Bulk::write(&[0; 65]).unwrap().into_fd()]);
+    let (code, reason) = speaker.refused();
+    assert_eq!(code, text_code::PROTOCOL);
+    assert!(reason.contains("cut in the middle"), "{reason}");
+
+    // Leases that never were, ranges without an end, and every number at its limit.
+    let wild =
+        [[0_u64, 0, 0], [1, u64::MAX, u64::MAX], [u64::MAX, 0, 8], [3, 5, u64::MAX]].map(|[lease, start, len]| {
+            [0, 1].map(|held| forebay_ring::HandIn {
+                lease,
+                start,
+                len,
+                epoch: u64::MAX,
+                seq: u64::MAX,
+                held,
+                sum: ClaimSum { high: u64::MAX, low: u64::MAX },
+            })
+        });
+    let mut speaker = Speaker::connect(&home);
+    speaker.say(&resume, &[Bulk::write(bytemuck::cast_slice(wild.as_flattened())).unwrap().into_fd()]);
+    assert!(matches!(speaker.hear(), Said::Welcome(_)));
+    drop(speaker);
+    assert_eq!(records(&Trainer::attach(&home).epoch()), (0..8).collect::<Vec<_>>());
+    home.audit();
+}

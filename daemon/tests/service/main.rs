@@ -1,0 +1,19 @@
+//! `forebay serve` as a process, with this process and children of it as its trainers: the rules from end to end.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "why a test was skipped, and what a failed daemon said")]
+
+mod bad_pictures;
+mod batches;
+mod crashes;
+mod daemon;
+mod end;
+mod epochs;
+mod lies;
+mod memory;
+mod permission;
+mod resume;
+mod run;
+mod start;
+mod surroundings;
+mod trainer;

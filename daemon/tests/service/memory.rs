@@ -1,0 +1,108 @@
+//! Rings: how many trainers they have room for, what happens when slots are held for ever, and what they may cost.
+
+use forebay_client::{Keep, Next, NextError, Options, Patient};
+use forebay_proto::v1::StreamStatus;
+
+use crate::daemon::Home;
+use crate::trainer::{Event, Puppet, Seen, Trainer, options, records};
+
+#[test]
+fn rule_04_a_further_trainer_gets_the_credits_that_are_left_and_the_next_one_is_refused_with_the_number() {
+    let home = Home::with_pictures(40);
+    let _daemon = home.serve("trainers = 1\ncredits = 3");
+    let _first = Puppet::attach(&home);
+    let second = Puppet::attach(&home);
+    let refused = Trainer::with(&home, options()).map(drop).unwrap_err().to_string();
+    assert!(refused.contains('3') && refused.contains('2'), "{refused}");
+    second.close();
+    let third = Trainer::with(&home, options()).unwrap();
+    assert_eq!(third.session.credits(), 1, "what the first one left");
+}
+
+#[test]
+fn rule_04_views_that_are_held_for_ever_open_a_further_ring() {
+    let home = Home::with_pictures(40);
+    let _daemon = home.serve("epochs = 1\ntrainers = 1");
+    let mut kept: Vec<(Keep, Vec<u8>)> = Vec::new();
+    let mut consumed = Vec::new();
+    // Two trainers of this process come, consume two batches each, keep their views, and leave.
+    for _ in 0..2 {
+        let mut trainer = Trainer::attach(&home);
+        for _ in 0..2 {
+            let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("a batch") };
+            batch.ack().unwrap();
+            consumed.push(Seen::of(&batch));
+            kept.push((batch.keep(), batch.images().to_vec()));
+        }
+        trainer.session.close().unwrap();
+    }
+    let mut trainer = Trainer::attach(&home);
+    let rest = trainer.epoch();
+    assert_eq!(records(consumed.iter().chain(&rest)), (0..40).collect::<Vec<_>>());
+    assert_eq!(trainer.next(), Event::Done);
+    let status = home.status();
+    assert_eq!(status.slots_quarantined, 4, "the slots of the first ring wait for this process's end");
+    assert!(kept.iter().all(|(keep, before)| keep.images() == before), "nothing was written into views");
+    home.audit();
+}
+
+#[test]
+fn rule_04_a_trainer_that_comes_after_a_further_ring_reads_what_is_left_in_the_older_one() {
+    let home = Home::with_pictures(60);
+    let _daemon = home.serve("epochs = 1\ntrainers = 1\ncredits = 3");
+    let mut kept = Vec::new();
+    let mut consumed = Vec::new();
+    for batches in [3, 1] {
+        let mut trainer = Trainer::with(&home, Options { credits: 3, ..options() }).unwrap();
+        for _ in 0..batches {
+            let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("a batch") };
+            batch.ack().unwrap();
+            consumed.push(Seen::of(&batch));
+            kept.push(batch.keep());
+        }
+        trainer.session.close().unwrap();
+    }
+    let slots = |status: &StreamStatus| {
+        status.slots_free + status.slots_filling + status.slots_ready + status.slots_held + status.slots_quarantined
+    };
+    home.wait_for("there are two rings", |status| slots(status) > 5);
+    let rest = Trainer::attach(&home).epoch();
+    assert_eq!(records(consumed.iter().chain(&rest)), (0..60).collect::<Vec<_>>());
+}
+
+#[test]
+fn rule_14_a_trainer_that_keeps_every_slot_is_told_so_and_goes_on_when_one_is_gone() {
+    let home = Home::with_pictures(20);
+    let _daemon = home.serve("epochs = 1");
+    let mut trainer = Trainer::with(&home, Options { credits: 2, ..options() }).unwrap();
+    let mut kept = Vec::new();
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("a batch") };
+        seen.push(Seen::of(&batch));
+        kept.push(batch.keep());
+    }
+    assert!(matches!(trainer.session.next(None, &mut Patient), Err(NextError::SlotsHeld { granted: 2 })));
+    kept.pop();
+    seen.extend(trainer.epoch());
+    assert_eq!(records(&seen), (0..20).collect::<Vec<_>>());
+}
+
+#[test]
+fn rule_31_a_ring_larger_than_its_memory_is_refused_with_the_number_that_is_needed() {
+    let home = Home::with_pictures(4);
+    home.configure(&format!("[ring]\nmemory = \"5mb\"\n{}", home.train("")));
+    let (code, said) = home.fails_to_start();
+    assert_eq!(code, Some(1));
+    // Six slots of 2 MiB and a page in front, which takes 2 MiB as well.
+    assert!(said.contains("stream \"train\": the ring: 14 MiB of memory are needed"), "{said}");
+    assert!(said.contains("ring.memory leaves 5 MiB") && said.contains("lower batch_size"), "{said}");
+}
+
+#[test]
+fn rule_31_rings_share_the_memory_that_they_may_take_together() {
+    let home = Home::with_pictures(4);
+    home.configure(&format!("[ring]\nmemory = \"20mb\"\n{}{}", home.train(""), home.stream("eval", "")));
+    let (_, said) = home.fails_to_start();
+    assert!(said.contains("of memory are needed"), "{said}");
+}

@@ -1,0 +1,139 @@
+//! Who may attach, and what they may ask for.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use forebay_client::{AttachError, Patient, Refusal, Session};
+use forebay_ring::text_code;
+use rustix::process::geteuid;
+
+use crate::daemon::Home;
+use crate::trainer::{Event, Puppet, options, target};
+
+/// A user and group of no rights, which every Linux has.
+const NOBODY: u32 = 65534;
+
+/// Name of the group of nobody, which distributions do not agree on.
+fn nobodys_group() -> Option<String> {
+    let groups = fs::read_to_string("/etc/group").unwrap_or_default();
+    let of_nobody = |line: &str| line.split(':').nth(2) == Some(&NOBODY.to_string());
+    groups.lines().find(|line| of_nobody(line)).and_then(|line| line.split(':').next()).map(str::to_owned)
+}
+
+/// This binary where another user may run it, in a home that others may walk through.
+fn program(home: &Home) -> PathBuf {
+    let program = home.path("trainer");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(home.path("."), fs::Permissions::from_mode(0o711)).unwrap();
+    program
+}
+
+fn is_root(what: &str) -> bool {
+    let root = geteuid().is_root();
+    if !root {
+        println!("skipped: only root can become another user, and so test that {what}");
+    }
+    root
+}
+
+#[test]
+fn rule_25_another_user_does_not_even_reach_the_socket() {
+    if !is_root("other users are kept out") {
+        return;
+    }
+    let home = Home::with_pictures(4);
+    let _daemon = home.serve("");
+    assert_eq!(fs::metadata(home.path("sockets")).unwrap().permissions().mode() & 0o777, 0o700);
+    let Event::Failed(reason) = Puppet::answer_to_user(&home, &program(&home), NOBODY, NOBODY) else {
+        panic!("it was let in")
+    };
+    assert!(reason.contains("no daemon answers") && reason.contains("ermission denied"), "{reason}");
+}
+
+#[test]
+fn rule_25_a_user_of_the_socket_s_group_attaches_only_to_streams_that_name_it() {
+    if !is_root("groups are let in") {
+        return;
+    }
+    let Some(group) = nobodys_group() else { return println!("skipped: group {NOBODY} has no name here") };
+    let home = Home::with_pictures(4);
+    let serve = |settings: &str| {
+        let _first = fs::remove_dir_all(home.path("sockets"));
+        let control = format!("[control]\ngroup = {group:?}\ndir = {:?}\n", home.path("sockets"));
+        let state = format!("[coordinator]\npath = {:?}\n", home.path("state"));
+        fs::write(home.path("forebay.toml"), control + &state + &home.train(settings)).unwrap();
+        home.start()
+    };
+    let program = program(&home);
+    let daemon = serve("");
+    let Event::Failed(reason) = Puppet::answer_to_user(&home, &program, NOBODY, NOBODY) else {
+        panic!("it was let in")
+    };
+    assert!(reason.contains("stream \"train\" is not for user 65534: only the daemon's own user"), "{reason}");
+    daemon.stop();
+
+    let daemon = serve(&format!("group = {group:?}"));
+    assert_eq!(Puppet::answer_to_user(&home, &program, NOBODY, NOBODY), Event::Well);
+    daemon.stop();
+
+    let daemon = serve("group = \"root\"");
+    let Event::Failed(reason) = Puppet::answer_to_user(&home, &program, NOBODY, NOBODY) else {
+        panic!("it was let in")
+    };
+    assert!(reason.contains("only members of group \"root\" may attach"), "{reason}");
+    daemon.stop();
+}
+
+fn refusal(home: &Home, name: &str, settings: Option<&str>) -> Refusal {
+    match Session::attach(target(&home.socket(), name, settings), options(), &mut Patient) {
+        Err(AttachError::Refused(refusal)) => refusal,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it was let in"),
+    }
+}
+
+#[test]
+fn rule_25_a_path_is_not_taken_over_the_socket_of_a_service() {
+    let home = Home::with_pictures(4);
+    let _daemon = home.serve("");
+    let settings = format!("{{\"source\": {:?}, \"batch_size\": 4, \"size\": 16}}", home.path("pictures"));
+    let refused = refusal(&home, "", Some(&settings));
+    assert_eq!(refused.code, text_code::PERMISSION);
+    assert!(refused.message.contains("only its configured streams (train)"), "{refused}");
+}
+
+#[test]
+fn rule_26_a_stream_that_is_not_there_is_refused_with_those_that_are() {
+    let home = Home::with_pictures(4);
+    home.configure(&(home.stream("eval", "") + &home.train("")));
+    let _daemon = home.start();
+    let refused = refusal(&home, "tain", None);
+    assert_eq!(refused.code, text_code::NOT_FOUND);
+    assert_eq!(refused.message, "there is no stream \"tain\"; this daemon has eval, train");
+}
+
+#[test]
+fn rule_26_settings_that_differ_are_listed_each_and_equal_ones_are_taken() {
+    let home = Home::with_pictures(4);
+    let _daemon = home.serve("shuffle = true\nseed = 3");
+    let refused = refusal(&home, "train", Some("{\"batch_size\": 8, \"size\": 16, \"seed\": 4, \"shuffle\": false}"));
+    assert_eq!(refused.code, text_code::SETTINGS);
+    for words in ["There are 3 mistakes", "batch_size: is 8, but the stream has 4", "seed: is 4", "shuffle: is false"] {
+        assert!(refused.message.contains(words), "{words:?} is not in: {refused}");
+    }
+    let broken = refusal(&home, "train", Some("{\"batch_size\":"));
+    assert_eq!(broken.code, text_code::SETTINGS);
+    assert!(broken.message.contains("no JSON"), "{broken}");
+    let same = Some("{\"batch_size\": 4, \"size\": 16, \"seed\": 3, \"shuffle\": true}");
+    Session::attach(target(&home.socket(), "train", same), options(), &mut Patient).unwrap();
+}
+
+#[test]
+fn a_socket_on_which_nobody_listens_is_named() {
+    let home = Home::with_pictures(0);
+    let error =
+        Session::attach(target(&home.socket(), "train", None), options(), &mut Patient).unwrap_err().to_string();
+    assert!(error.contains(&*home.socket().to_string_lossy()) && error.contains("forebay serve"), "{error}");
+}

@@ -1,0 +1,148 @@
+//! Snapshots of a run and the way back to them.
+
+use forebay_client::Patient;
+
+use crate::daemon::Home;
+use crate::trainer::{Event, Puppet, Seen, Trainer, batches, records};
+
+#[test]
+fn rule_22_a_state_counts_the_callers_batches_and_not_those_in_other_hands() {
+    let home = Home::with_pictures(40);
+    let _daemon = home.serve("epochs = 1\nshuffle = true");
+    let mut other = Puppet::with_one_credit(&home);
+    let others = other.next().batch();
+    let mut trainer = Puppet::with_one_credit(&home);
+    let mine: Vec<Seen> = (0..2).map(|_| trainer.next().batch()).collect();
+    let state = trainer.state();
+    assert_eq!(state.epoch(), 0);
+    assert!(state.to_bytes().len() < 1024, "a few hundred bytes");
+    // More is consumed after the snapshot, by both.
+    trainer.next().batch();
+    other.next().batch();
+    trainer.next().batch();
+    trainer.close();
+    other.close();
+
+    let mut later = Trainer::attach(&home);
+    later.session.restore(&state, &mut Patient).unwrap();
+    let rest = later.epoch();
+    assert_eq!(records(mine.iter().chain(&rest)), (0..40).collect::<Vec<_>>(), "exactly the complement");
+    assert!(others.own.iter().all(|record| records(&rest).contains(record)));
+    let audit = later.session.audit(&mut Patient).unwrap();
+    assert_eq!((audit[0].delivered, audit[0].adds_up), (40, Some(true)));
+}
+
+#[test]
+fn rule_23_a_state_goes_back_into_an_earlier_epoch() {
+    let home = Home::with_pictures(20);
+    let _daemon = home.serve("epochs = 3\nshuffle = true");
+    let mut trainer = Trainer::attach(&home);
+    let mine = [trainer.next().batch(), trainer.next().batch()];
+    let state = trainer.session.state(&mut Patient).unwrap();
+    trainer.epoch();
+    assert_eq!(trainer.next().batch().epoch, 1);
+    trainer.session.restore(&state, &mut Patient).unwrap();
+    let rest = trainer.epoch();
+    assert!(rest.iter().all(|seen| seen.epoch == 0));
+    assert_eq!(records(mine.iter().chain(&rest)), (0..20).collect::<Vec<_>>());
+    for epoch in 1..3 {
+        let all = trainer.epoch();
+        assert!(all.iter().all(|seen| seen.epoch == epoch));
+        assert_eq!(records(&all), (0..20).collect::<Vec<_>>());
+    }
+    assert_eq!(trainer.next(), Event::Done);
+    home.audit();
+}
+
+#[test]
+fn rule_23_a_state_that_every_rank_restores_is_applied_once() {
+    let home = Home::with_pictures(40);
+    let _daemon = home.serve("epochs = 1\nshuffle = true");
+    let mut ranks = [Puppet::with_one_credit(&home), Puppet::with_one_credit(&home)];
+    let mine: Vec<Seen> = ranks.iter_mut().map(|rank| rank.next().batch()).collect();
+    // A barrier of the ranks would stand here. The other's batch is not the caller's: it comes again.
+    let state = ranks[0].state();
+    let lost: Vec<Seen> = ranks.iter_mut().map(|rank| rank.next().batch()).collect();
+    ranks[0].restore(&state);
+    let first = ranks[0].next().batch();
+    // Were the second one's restore applied anew, the first one's batch would come again.
+    ranks[1].restore(&state);
+    ranks.iter_mut().for_each(Puppet::run);
+    let rest: Vec<Seen> = ranks.iter().flat_map(|rank| batches(&rank.rest())).collect();
+    let after = records([&first].into_iter().chain(&rest));
+    assert_eq!(records([&mine[0]].into_iter().chain([&first]).chain(&rest)), (0..40).collect::<Vec<_>>());
+    assert!(records(&lost).iter().all(|record| after.contains(record)), "what came after the snapshot comes again");
+    home.audit();
+}
+
+#[test]
+fn rule_23_the_same_state_is_applied_anew_once_its_senders_have_left() {
+    let home = Home::with_pictures(24);
+    let _daemon = home.serve("epochs = 1");
+    let mut trainer = Trainer::attach(&home);
+    let mine = trainer.next().batch();
+    let state = trainer.session.state(&mut Patient).unwrap();
+    trainer.session.close().unwrap();
+    for _ in 0..3 {
+        let mut trainer = Trainer::attach(&home);
+        trainer.session.restore(&state, &mut Patient).unwrap();
+        let rest = trainer.epoch();
+        assert_eq!(records([&mine].into_iter().chain(&rest)), (0..24).collect::<Vec<_>>());
+        trainer.session.close().unwrap();
+    }
+    home.audit();
+}
+
+#[test]
+fn rule_23_a_state_outlives_the_daemon_and_the_run_that_it_is_of() {
+    let home = Home::with_pictures(24);
+    let daemon = home.serve("epochs = 1\nshuffle = true");
+    let mut trainer = Trainer::attach(&home);
+    let mine = trainer.next().batch();
+    let state = trainer.session.state(&mut Patient).unwrap();
+    trainer.session.close().unwrap();
+    daemon.stop();
+    std::fs::remove_dir_all(home.path("state")).unwrap();
+    let _daemon = home.start();
+    let mut trainer = Trainer::attach(&home);
+    trainer.session.restore(&state, &mut Patient).unwrap();
+    let rest = trainer.epoch();
+    assert_eq!(records([&mine].into_iter().chain(&rest)), (0..24).collect::<Vec<_>>());
+    home.audit();
+}
+
+#[test]
+fn rule_23_a_state_of_the_very_end_is_an_end() {
+    let home = Home::with_pictures(8);
+    let _daemon = home.serve("epochs = 1");
+    let mut trainer = Trainer::attach(&home);
+    let all = [trainer.next().batch(), trainer.next().batch()];
+    let state = trainer.session.state(&mut Patient).unwrap();
+    assert_eq!(records(&all), (0..8).collect::<Vec<_>>());
+    trainer.session.restore(&state, &mut Patient).unwrap();
+    assert_eq!(trainer.next(), Event::Done);
+    trainer.session.close().unwrap();
+    // Ranks that send it again, and late, are told the same.
+    let mut ranks = [Puppet::attach(&home), Puppet::attach(&home)];
+    for rank in &mut ranks {
+        rank.restore(&state);
+        assert_eq!(rank.next(), Event::Done);
+    }
+}
+
+#[test]
+fn rule_23_a_state_of_another_order_is_refused_and_nothing_changes() {
+    let (home, other) = (Home::with_pictures(12), Home::with_pictures(12));
+    let _daemon = home.serve("epochs = 1\nseed = 1");
+    let _other = other.serve("epochs = 1\nseed = 2");
+    let mut stranger = Trainer::attach(&other);
+    stranger.next().batch();
+    let state = stranger.session.state(&mut Patient).unwrap();
+    let mut trainer = Trainer::attach(&home);
+    let first = trainer.next().batch();
+    let refused = trainer.session.restore(&state, &mut Patient).unwrap_err().to_string();
+    assert!(refused.contains("seed"), "{refused}");
+    let rest = trainer.epoch();
+    assert_eq!(records([&first].into_iter().chain(&rest)), (0..12).collect::<Vec<_>>());
+    home.audit();
+}

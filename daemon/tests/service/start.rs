@@ -1,0 +1,92 @@
+//! Daemons that cannot start say why, each in one clear message.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use crate::daemon::{Daemon, Home, names};
+use crate::trainer::{Trainer, records};
+
+#[test]
+fn two_daemons_on_one_socket_the_second_is_told_where_the_first_is() {
+    let home = Home::with_pictures(8);
+    let daemon = home.serve("epochs = 1");
+    let (code, said) = home.fails_to_start();
+    assert_eq!(code, Some(1));
+    let words = format!("another daemon (process {}) already listens at {}", daemon.pid(), home.socket().display());
+    assert!(said.contains(&words), "{words:?} is not in: {said}");
+    assert_eq!(records(&Trainer::attach(&home).epoch()), (0..8).collect::<Vec<_>>(), "the first is not disturbed");
+}
+
+#[test]
+fn two_daemons_on_one_ledger_the_second_is_told_which() {
+    let home = Home::with_pictures(8);
+    let _daemon = home.serve("epochs = 1");
+    let text = fs::read_to_string(home.path("forebay.toml")).unwrap();
+    fs::write(home.path("forebay.toml"), text.replace("/sockets", "/others")).unwrap();
+    let (_, said) = home.fails_to_start();
+    assert!(said.contains("ledger.redb") && said.contains("another"), "{said}");
+}
+
+#[test]
+fn every_mistake_of_a_configuration_is_reported_at_once_with_exit_code_2() {
+    let home = Home::with_pictures(4);
+    home.configure("[ring]\ncredit = 2\n[streams.train]\nsource = \"/data\"\nsize = \"large\"\nshufle = true\n");
+    let (code, said) = home.fails_to_start();
+    assert_eq!(code, Some(2));
+    for words in ["4 mistakes", "forebay.toml", "ring.credit", "\"credits\"", "size", "shufle", "batch_size"] {
+        assert!(said.contains(words), "{words:?} is not in: {said}");
+    }
+}
+
+/// `forebay serve PATH` in a home of its own.
+fn serve(home: &Home, path: &Path) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
+    command.env("RUNTIME_DIRECTORY", home.path("run")).env("STATE_DIRECTORY", home.path("state"));
+    command.arg("serve").arg(path);
+    Daemon::spawn(command).fails()
+}
+
+#[test]
+fn a_path_that_cannot_be_served_is_named_in_one_clear_line() {
+    let home = Home::with_pictures(0);
+    fs::create_dir(home.path("no-pictures")).unwrap();
+    fs::write(home.path("no-pictures/notes.md"), "words").unwrap();
+    fs::create_dir_all(home.path("mixed/class")).unwrap();
+    fs::write(home.path("mixed/a.jpg"), "").unwrap();
+    fs::write(home.path("mixed/class/b.jpg"), "").unwrap();
+    fs::write(home.path("labels.csv"), "a.jpg,1\n,2\n").unwrap();
+    fs::write(home.path("list.txt"), "nowhere.jpg\n").unwrap();
+    fs::write(home.path("data.xyz"), "").unwrap();
+    let cases = [
+        ("nowhere", "nowhere"),
+        ("pictures", "pictures"),
+        ("no-pictures", "no-pictures"),
+        ("mixed", "a.jpg"),
+        ("labels.csv", "line 2"),
+        ("list.txt", "nowhere.jpg"),
+        ("data.xyz", "data.xyz"),
+    ];
+    for (name, words) in cases {
+        let (code, said) = serve(&home, &home.path(name));
+        assert_eq!(code, Some(1), "{name}: {said}");
+        let last = said.lines().last().unwrap_or_default();
+        assert!(last.starts_with("forebay: stream \"default\": ") && last.contains(words), "{name}: {said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+    assert_eq!(names(&home.path("run")), [""; 0], "no socket is left");
+}
+
+#[test]
+fn a_folder_for_sockets_that_everybody_may_enter_is_closed_and_something_else_at_the_socket_s_place_stays() {
+    let home = Home::with_pictures(4);
+    fs::create_dir(home.path("sockets")).unwrap();
+    fs::set_permissions(home.path("sockets"), fs::Permissions::from_mode(0o755)).unwrap();
+    home.serve("").stop();
+    assert_eq!(fs::metadata(home.path("sockets")).unwrap().permissions().mode() & 0o777, 0o700);
+    fs::write(home.socket(), "precious").unwrap();
+    let (_, said) = home.fails_to_start();
+    assert!(said.contains("is not a socket"), "{said}");
+    assert_eq!(fs::read_to_string(home.socket()).unwrap(), "precious");
+}

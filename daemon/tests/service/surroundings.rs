@@ -1,0 +1,84 @@
+//! What the rest of the machine sees of a daemon: numbers, health, and nothing in places that are not its own.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+
+use crate::daemon::{Home, PATIENCE, runtime};
+use crate::trainer::Trainer;
+
+fn scrape(home: &Home) -> String {
+    let mut socket = UnixStream::connect(home.path("sockets").join("metrics.sock")).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.write_all(b"GET /metrics HTTP/1.1\r\nHost: forebay\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    socket.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+    text
+}
+
+#[test]
+fn metrics_over_the_socket_count_what_trainers_consumed() {
+    let home = Home::with_pictures(10);
+    let _daemon = home.serve("epochs = 1");
+    let mut trainer = Trainer::attach(&home);
+    trainer.epoch();
+    let until = Instant::now() + PATIENCE;
+    let wanted = ["forebay_records_delivered_total{stream=\"train\"} 10", "forebay_batches_total{stream=\"train\"} 3"];
+    loop {
+        let text = scrape(&home);
+        if wanted.iter().all(|line| text.contains(line)) {
+            assert!(text.contains("forebay_consumers{stream=\"train\"} 1"), "{text}");
+            assert!(text.contains("forebay_ring_slots{stream=\"train\",state="), "{text}");
+            break;
+        }
+        assert!(Instant::now() < until, "{wanted:?} are not in:\n{text}");
+        // Numbers are brought up to date once a second; nobody unparks this thread.
+        thread::park_timeout(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_ready_daemon_is_healthy_and_tells_its_status() {
+    let home = Home::with_pictures(10);
+    let daemon = home.serve("epochs = 1");
+    let health = runtime().block_on(async {
+        let mut client = HealthClient::new(home.channel().await);
+        let request = HealthCheckRequest { service: "forebay.v1.Control".into() };
+        client.check(request).await.unwrap().into_inner().status()
+    });
+    assert_eq!(health, ServingStatus::Serving);
+    let mut trainer = Trainer::attach(&home);
+    trainer.next().batch();
+    let output = home.command(&["status"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (pid, trainer) = (daemon.pid(), std::process::id());
+    for words in [format!("process {pid}"), "stream train (run default)".into(), format!("process {trainer} of user")] {
+        assert!(text.contains(&words), "{words:?} is not in: {text}");
+    }
+}
+
+#[test]
+fn nothing_of_a_daemon_stands_in_dev_shm_or_outside_of_its_folders() {
+    let home = Home::with_pictures(10);
+    let daemon = home.serve("epochs = 1");
+    let mut trainer = Trainer::attach(&home);
+    trainer.next().batch();
+    for process in [daemon.pid(), std::process::id()] {
+        let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
+        assert!(!maps.contains(" /dev/shm"), "{maps}");
+    }
+    let own = home.path(".").canonicalize().unwrap();
+    let files = fs::read_dir(format!("/proc/{}/fd", daemon.pid())).unwrap();
+    for file in files.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok()) {
+        let unnamed = ["/memfd:", "/dev/null"].iter().any(|start| file.to_string_lossy().starts_with(start));
+        let named = file.is_absolute() && !unnamed;
+        assert!(!named || file.starts_with(&own), "{} is open", file.display());
+    }
+}

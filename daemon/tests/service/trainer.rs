@@ -1,0 +1,345 @@
+//! Trainers: this process, and children that do what they are told. A child is this test binary again.
+
+use std::io::{BufRead as _, Write as _, stdin, stdout};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use crossbeam_channel::{self as channel, RecvTimeoutError};
+use forebay_client::{AttachError, Batch, Next, Options, Patient, Session, Shard, State, Target};
+use serde::{Deserialize, Serialize};
+
+use crate::daemon::{Home, PATIENCE, lines};
+
+/// What a trainer was told by `next()`, as it writes it down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Event {
+    Batch(Seen),
+    EpochEnd(u64),
+    Done,
+    /// An error, in words.
+    Failed(String),
+    /// The answer to an order that gives nothing.
+    Well,
+    State(Vec<u8>),
+}
+
+/// A batch that a trainer saw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Seen {
+    pub(crate) epoch: u64,
+    pub(crate) seq: u64,
+    /// Records of the places that the user sees.
+    pub(crate) records: Vec<i64>,
+    /// The epoch's own among all places.
+    pub(crate) own: Vec<u64>,
+}
+
+/// What a child is told to do.
+#[derive(Debug, Serialize, Deserialize)]
+enum Order {
+    /// One `next()`.
+    Next,
+    /// `next()` until the stream's end; every event is told.
+    Run,
+    State,
+    Restore(Vec<u8>),
+    /// Gives everything back and detaches.
+    Close,
+}
+
+/// How a child attaches.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Role {
+    socket: std::path::PathBuf,
+    credits: u32,
+    shard: Option<(u32, u32)>,
+}
+
+/// This process as a trainer of `train`.
+pub(crate) struct Trainer {
+    pub(crate) session: Session,
+}
+
+/// A child as a trainer of `train`. It is killed with the test.
+pub(crate) struct Puppet {
+    child: Child,
+    orders: Option<ChildStdin>,
+    told: channel::Receiver<String>,
+}
+
+const ROLE: &str = "FOREBAY_TEST_TRAINER";
+/// Tells a child's answers from what the test harness writes.
+const MARK: &str = "> ";
+
+impl Seen {
+    pub(crate) fn of(batch: &Batch) -> Self {
+        let places = batch.records().iter().zip(batch.mask());
+        let own = places.filter(|(_, mask)| **mask != 0).map(|(record, _)| u64::try_from(*record).unwrap());
+        Self {
+            epoch: batch.epoch(),
+            seq: batch.seq(),
+            records: batch.records()[..batch.shown()].to_vec(),
+            own: own.collect(),
+        }
+    }
+}
+
+impl Event {
+    /// The batch that it must be.
+    #[track_caller]
+    pub(crate) fn batch(self) -> Seen {
+        match self {
+            Self::Batch(seen) => seen,
+            other => panic!("{other:?} came in place of a batch"),
+        }
+    }
+}
+
+impl Trainer {
+    pub(crate) fn attach(home: &Home) -> Self {
+        Self::with(home, options()).unwrap()
+    }
+
+    pub(crate) fn with(home: &Home, options: Options) -> Result<Self, AttachError> {
+        let session = Session::attach(target(&home.socket(), "train", None), options, &mut Patient)?;
+        Ok(Self { session })
+    }
+
+    /// Acks what is in hand and takes what comes next.
+    pub(crate) fn next(&mut self) -> Event {
+        next(&mut self.session)
+    }
+
+    /// Everything up to the end of the epoch, or of the stream.
+    #[track_caller]
+    pub(crate) fn epoch(&mut self) -> Vec<Seen> {
+        let mut all = Vec::new();
+        loop {
+            match self.next() {
+                Event::Batch(seen) => all.push(seen),
+                Event::EpochEnd(_) | Event::Done => return all,
+                other => panic!("{other:?} came in the middle of an epoch"),
+            }
+        }
+    }
+}
+
+impl Puppet {
+    /// A trainer that may have two batches in its hands.
+    pub(crate) fn attach(home: &Home) -> Self {
+        Self::play(home, 2, None)
+    }
+
+    /// A trainer that may have one.
+    pub(crate) fn with_one_credit(home: &Home) -> Self {
+        Self::play(home, 1, None)
+    }
+
+    /// The trainer of one shard.
+    pub(crate) fn of_shard(home: &Home, id: u32, count: u32) -> Self {
+        Self::play(home, 2, Some((id, count)))
+    }
+
+    fn play(home: &Home, credits: u32, shard: Option<(u32, u32)>) -> Self {
+        let role = Role { socket: home.socket(), credits, shard };
+        let puppet = Self::spawn(&mut command(&std::env::current_exe().unwrap(), &role));
+        assert_eq!(puppet.told(), Event::Well, "it has attached");
+        puppet
+    }
+
+    /// Runs a trainer as another user, and gives what it was told in answer to its request.
+    pub(crate) fn answer_to_user(home: &Home, program: &Path, uid: u32, gid: u32) -> Event {
+        let role = Role { socket: home.socket(), credits: 2, shard: None };
+        Self::spawn(command(program, &role).uid(uid).gid(gid).current_dir("/")).told()
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a child");
+        let told = lines(child.stdout.take().unwrap());
+        let orders = child.stdin.take();
+        Self { child, orders, told }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// One `next()`, with its answer.
+    pub(crate) fn next(&mut self) -> Event {
+        self.ask();
+        self.told()
+    }
+
+    /// One `next()`, which may have to wait: the answer is read later.
+    pub(crate) fn ask(&mut self) {
+        self.order(&Order::Next);
+    }
+
+    /// `next()` until the stream's end: the events are read later.
+    pub(crate) fn run(&mut self) {
+        self.order(&Order::Run);
+    }
+
+    /// Runs to the stream's end, with all events.
+    pub(crate) fn finish(&mut self) -> Vec<Event> {
+        self.run();
+        self.rest()
+    }
+
+    /// Reads on until the stream's end.
+    pub(crate) fn rest(&self) -> Vec<Event> {
+        let mut events = Vec::new();
+        loop {
+            match self.told() {
+                Event::Done => return events,
+                event @ Event::Failed(_) => panic!("{event:?}"),
+                event => events.push(event),
+            }
+        }
+    }
+
+    pub(crate) fn state(&mut self) -> State {
+        self.order(&Order::State);
+        match self.told() {
+            Event::State(bytes) => State::from_bytes(&bytes).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn restore(&mut self, state: &State) {
+        self.order(&Order::Restore(state.to_bytes()));
+        assert_eq!(self.told(), Event::Well);
+    }
+
+    pub(crate) fn close(mut self) {
+        self.order(&Order::Close);
+        assert_eq!(self.told(), Event::Well);
+        drop(self.orders.take());
+        self.child.wait().unwrap();
+    }
+
+    /// Ends it as a crash would. What it wrote down before stays readable.
+    pub(crate) fn kill(&mut self) -> Vec<Event> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.told.iter().filter_map(|line| event(&line)).collect()
+    }
+
+    /// The next thing that it was told.
+    pub(crate) fn told(&self) -> Event {
+        loop {
+            match self.told.recv_timeout(PATIENCE) {
+                Ok(line) => {
+                    if let Some(event) = event(&line) {
+                        return event;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => panic!("the trainer has ended"),
+                Err(RecvTimeoutError::Timeout) => panic!("the trainer is told nothing"),
+            }
+        }
+    }
+
+    /// Whether it still waits.
+    pub(crate) fn waits(&self) -> bool {
+        self.told.is_empty()
+    }
+
+    fn order(&mut self, order: &Order) {
+        let line = serde_json::to_string(order).unwrap();
+        writeln!(self.orders.as_mut().unwrap(), "{line}").expect("the trainer runs");
+    }
+}
+
+impl Drop for Puppet {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _killed = self.child.kill();
+        let _ended = self.child.wait();
+    }
+}
+
+/// The records of all batches, sorted.
+pub(crate) fn records<'a>(batches: impl IntoIterator<Item = &'a Seen>) -> Vec<u64> {
+    let mut all: Vec<u64> = batches.into_iter().flat_map(|seen| seen.own.iter().copied()).collect();
+    all.sort_unstable();
+    all
+}
+
+/// The batches among events.
+pub(crate) fn batches(events: &[Event]) -> Vec<Seen> {
+    let batch = |event: &Event| if let Event::Batch(seen) = event { Some(seen.clone()) } else { None };
+    events.iter().filter_map(batch).collect()
+}
+
+pub(crate) fn options() -> Options {
+    Options { attach_timeout: PATIENCE, reconnect_timeout: PATIENCE, ..Options::default() }
+}
+
+pub(crate) fn target(socket: &Path, name: &str, settings: Option<&str>) -> Target {
+    Target::Stream { socket: Some(socket.to_owned()), name: name.to_owned(), settings: settings.map(str::to_owned) }
+}
+
+pub(crate) fn next(session: &mut Session) -> Event {
+    match session.next(Some(PATIENCE), &mut Patient) {
+        // The batch stays in hand, un-acked, when its views go.
+        Ok(Next::Batch(batch)) => Event::Batch(Seen::of(&batch)),
+        Ok(Next::EpochEnd(epoch)) => Event::EpochEnd(epoch),
+        Ok(Next::Done) => Event::Done,
+        Err(error) => Event::Failed(error.to_string()),
+    }
+}
+
+fn command(program: &Path, role: &Role) -> Command {
+    let mut command = Command::new(program);
+    command.args(["--exact", "trainer::play", "--ignored", "--nocapture"]);
+    command.env(ROLE, serde_json::to_string(role).unwrap());
+    command
+}
+
+fn event(line: &str) -> Option<Event> {
+    // The harness writes its own words without a line break before a child's first.
+    let (_, json) = line.split_once(MARK)?;
+    Some(serde_json::from_str(json).expect("an event"))
+}
+
+#[test]
+#[ignore = "the part of a child"]
+fn play() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let role: Role = serde_json::from_str(&role).unwrap();
+    let tell = |event: &Event| {
+        let mut out = stdout().lock();
+        writeln!(out, "{MARK}{}", serde_json::to_string(event).unwrap()).unwrap();
+        out.flush().unwrap();
+    };
+    let shard = role.shard.map(|(id, count)| Shard { id, count });
+    let options = Options { credits: role.credits, shard, ..options() };
+    let mut session = match Session::attach(target(&role.socket, "train", None), options, &mut Patient) {
+        Ok(session) => session,
+        Err(error) => return tell(&Event::Failed(error.to_string())),
+    };
+    tell(&Event::Well);
+    for line in stdin().lock().lines() {
+        match serde_json::from_str(&line.unwrap()).unwrap() {
+            Order::Next => tell(&next(&mut session)),
+            Order::Run => loop {
+                let event = next(&mut session);
+                tell(&event);
+                if matches!(event, Event::Done | Event::Failed(_)) {
+                    break;
+                }
+            },
+            Order::State => tell(&Event::State(session.state(&mut Patient).unwrap().to_bytes())),
+            Order::Restore(bytes) => {
+                session.restore(&State::from_bytes(&bytes).unwrap(), &mut Patient).unwrap();
+                tell(&Event::Well);
+            }
+            Order::Close => {
+                session.close().unwrap();
+                return tell(&Event::Well);
+            }
+        }
+    }
+}
