@@ -39,7 +39,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { lease_ttl: Duration::from_secs(30), grace: Duration::from_secs(2) }
+        Self { lease_ttl: Duration::from_secs(30), grace: Duration::from_millis(800) }
     }
 }
 
