@@ -5,6 +5,7 @@ use std::thread;
 
 use crossbeam_channel as channel;
 use forebay_coordinator::CallError;
+use tokio::sync::oneshot;
 
 use crate::batch::batcher::{Batcher, Rules};
 use crate::batch::{Parts, Stage};
@@ -19,6 +20,8 @@ use crate::stream::Stream;
 pub(super) struct Pipeline {
     /// Dropped to stop the batch thread.
     stop: channel::Sender<()>,
+    /// Dropped to stop the lease task.
+    stop_leases: oneshot::Sender<()>,
     batch: thread::JoinHandle<u64>,
     lease: tokio::task::JoinHandle<()>,
     /// Kept for its meter.
@@ -65,29 +68,30 @@ impl Stream {
             .map_err(|error| CallError::Unavailable(format!("The batch thread cannot be started: {error}.")))?;
         let outbox = self.outbox.clone();
         let ahead = lease::Settings { ahead: self.prefetch.leases_ahead, ..lease::Settings::default() };
+        let (stop_leases, stopped_leases) = oneshot::channel();
         let leases = lease::keep(
             Arc::clone(&self.worker),
             Arc::clone(&prefetch),
             Arc::clone(&self.plan),
             Arc::clone(&self.source),
             ahead,
+            stopped_leases,
         );
         let lease = tokio::spawn(async move {
             if let Err(error) = leases.await {
                 outbox.post(Note::Failed(error.to_string()));
             }
         });
-        Ok(Pipeline { stop, batch, lease, prefetch })
+        Ok(Pipeline { stop, stop_leases, batch, lease, prefetch })
     }
 }
 
 impl Pipeline {
     /// Stops the stages; what was not handed on is given back. Answers the number of the next batch.
     pub(super) async fn stop(self) -> u64 {
-        let Self { stop, batch, lease, prefetch: _ } = self;
-        lease.abort();
-        // Ended or cancelled: either way no further lease is asked for. A lease whose reply was under way is given
-        // back by its time to live, or by the restore that this stop makes room for.
+        let Self { stop, stop_leases, batch, lease, prefetch: _ } = self;
+        drop(stop_leases);
+        // Its last reply is waited for, so that every lease in it is given back with the rest.
         let _ended = lease.await;
         drop(stop);
         let joined = tokio::task::spawn_blocking(move || batch.join()).await;
