@@ -19,7 +19,7 @@ use tokio::net::UnixStream;
 use tonic::transport::{Channel, Endpoint, Uri};
 
 /// How long anything may take before the test has failed. Nothing is ever waited for this long where all is well.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Where one test's daemon lives.
 pub(crate) struct Home {
@@ -76,11 +76,15 @@ impl Home {
         table + settings + "\n"
     }
 
-    /// Writes the configuration: sockets and ledgers in this folder, then `tables`.
+    /// Writes the configuration: sockets and ledgers in this folder, then `tables`. A drain that waits for somebody
+    /// does not end within a test.
     pub(crate) fn configure(&self, tables: &str) {
         let (sockets, state) = (self.path("sockets"), self.path("state"));
-        let head =
-            format!("[control]\ndir = \"{}\"\n[coordinator]\npath = \"{}\"\n", sockets.display(), state.display());
+        let head = format!(
+            "drain_timeout = \"1h\"\n[control]\ndir = \"{}\"\n[coordinator]\npath = \"{}\"\n",
+            sockets.display(),
+            state.display()
+        );
         fs::write(self.path("forebay.toml"), head + tables).unwrap();
     }
 

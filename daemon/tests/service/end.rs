@@ -34,10 +34,7 @@ fn rule_21_a_batch_in_hand_can_be_finished_and_no_new_one_comes() {
 #[test]
 fn rule_21_a_second_signal_ends_it_at_once_and_what_is_held_is_returned() {
     let home = Home::with_pictures(20);
-    home.configure(&home.train("epochs = 1"));
-    let text = std::fs::read_to_string(home.path("forebay.toml")).unwrap();
-    std::fs::write(home.path("forebay.toml"), format!("drain_timeout = \"1h\"\n{text}")).unwrap();
-    let mut daemon = home.start();
+    let mut daemon = home.serve("epochs = 1");
     let mut holder = Puppet::attach(&home);
     let held = holder.next().batch();
     daemon.signal(Signal::TERM);

@@ -71,7 +71,7 @@ fn a_new_run_of_a_stream_that_is_not_there_names_those_that_are() {
 
 #[test]
 fn rule_20_batch_size_threads_and_transform_may_change_between_incarnations() {
-    let home = Home::with_pictures(40);
+    let home = Home::with_pictures(200);
     let daemon = home.serve("epochs = 1\nshuffle = true");
     let mut trainer = Trainer::attach(&home);
     let mut seen = vec![trainer.next().batch(), trainer.next().batch()];
@@ -84,7 +84,7 @@ fn rule_20_batch_size_threads_and_transform_may_change_between_incarnations() {
     assert_eq!((trainer.session.info().batch_size, trainer.session.info().height), (6, 8));
     assert_eq!(further[0].records.len(), 6);
     seen.extend(further);
-    assert_eq!(records(&seen), (0..40).collect::<Vec<_>>());
+    assert_eq!(records(&seen), (0..200).collect::<Vec<_>>());
     daemon.stop();
 
     home.configure(&home.train("epochs = 1\nshuffle = true\nshard_size = 24"));
