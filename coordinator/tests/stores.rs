@@ -78,7 +78,7 @@ fn serve(path: &Path) -> (Handle, OpenReply) {
     let store = loop {
         match EmbeddedStore::open(path) {
             Ok(store) => break store,
-            Err(error) if error.to_string().contains("already open") => std::thread::yield_now(),
+            Err(error) if error.to_string().contains("has it open") => std::thread::yield_now(),
             Err(error) => panic!("{error}"),
         }
     };
