@@ -113,7 +113,10 @@ impl Hands {
         }
         state.waiting.extend(packets);
         state.flush();
-        state.socket = None;
+        if let Some(socket) = state.socket.take() {
+            // A forked child may hold the connection open, and the daemon is to know that nobody reads it.
+            socket.shut_down();
+        }
     }
 }
 
