@@ -250,7 +250,8 @@ impl Stage {
         while let Some(action) = self.batcher.action() {
             self.act(action);
         }
-        let idle: Vec<u64> = self.drained.iter().copied().filter(|epoch| self.batcher.is_idle(*epoch)).collect();
+        // In order: an epoch whose batch of copies still waits for its picture ends before the next one does.
+        let idle: Vec<u64> = self.drained.iter().copied().take_while(|epoch| self.batcher.is_idle(*epoch)).collect();
         for epoch in idle {
             self.drained.remove(&epoch);
             (self.parts.output)(Output::Finished(epoch));
