@@ -30,12 +30,15 @@ fn metrics_over_the_socket_count_what_trainers_consumed() {
     let mut trainer = Trainer::attach(&home);
     trainer.epoch();
     let until = Instant::now() + PATIENCE;
-    let wanted = ["forebay_records_delivered_total{stream=\"train\"} 10", "forebay_batches_total{stream=\"train\"} 3"];
+    let wanted = [
+        "forebay_records_delivered_total{stream=\"train\"} 10",
+        "forebay_batches_total{stream=\"train\"} 3",
+        "forebay_consumers{stream=\"train\"} 1",
+        "forebay_ring_slots{stream=\"train\",state=",
+    ];
     loop {
         let text = scrape(&home);
         if wanted.iter().all(|line| text.contains(line)) {
-            assert!(text.contains("forebay_consumers{stream=\"train\"} 1"), "{text}");
-            assert!(text.contains("forebay_ring_slots{stream=\"train\",state="), "{text}");
             break;
         }
         assert!(Instant::now() < until, "{wanted:?} are not in:\n{text}");
