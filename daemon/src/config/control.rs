@@ -6,7 +6,7 @@ use super::table::Table;
 use super::value::{path, text};
 
 pub(super) const EXAMPLE: &str = r#"[control]
-# Folder of the sockets (ring.sock, control.sock). Left out: /run/forebay for a service,
+# Folder of the sockets (forebay.sock, control.sock). Left out: /run/forebay for a service,
 # $XDG_RUNTIME_DIR/forebay for a user.
 # dir = "/run/forebay"
 # Group that may reach the sockets; a stream must name its group as well. Left out: only the daemon's own user.
