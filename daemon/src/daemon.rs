@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use forebay_coordinator::{
@@ -22,6 +22,7 @@ use crate::config::{self, Config, Surroundings, default_threads};
 use crate::decode::Pool;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::CpuLane;
+use crate::incarnation;
 use crate::stream::{Identity, Opening, RingMemory, Stream, StreamError};
 pub use admission::Request;
 
@@ -34,6 +35,8 @@ pub struct Daemon {
     uid: u32,
     started: Instant,
     pool: Arc<Pool>,
+    /// Pools of streams that ask for another number of threads, by that number.
+    further_pools: Mutex<HashMap<usize, Weak<Pool>>>,
     memory: Arc<Budget>,
     ledgers: tokio::sync::Mutex<HashMap<Ledgers, Handle>>,
     streams: Mutex<BTreeMap<Key, Arc<OnceCell<Arc<Stream>>>>>,
@@ -98,6 +101,7 @@ enum Ledgers {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
+    run: String,
     stream: String,
     shard: Option<u32>,
 }
@@ -120,10 +124,11 @@ impl Daemon {
             ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0))),
             config,
             kind,
-            incarnation: incarnation()?,
+            incarnation: incarnation::fresh()?,
             uid: surroundings.uid,
             started: Instant::now(),
             pool: Arc::new(pool),
+            further_pools: Mutex::default(),
             memory,
             ledgers: tokio::sync::Mutex::default(),
             streams: Mutex::default(),
@@ -217,6 +222,20 @@ impl Daemon {
         self.stream(name, run, settings, shard, None, self.service_ledgers()).await
     }
 
+    /// The stream of a Loader of the process that started this one.
+    async fn private(
+        self: &Arc<Self>,
+        name: &str,
+        run: String,
+        settings: config::Stream,
+        files: Option<Vec<u8>>,
+        ledgers: Ledgers,
+    ) -> Result<Arc<Stream>, StreamError> {
+        // The stream of a Loader that has just left may be about to end.
+        let _none_ends = self.renewing.read().await;
+        self.stream(name, run, settings, None, files, ledgers).await
+    }
+
     async fn stream(
         self: &Arc<Self>,
         name: &str,
@@ -228,7 +247,8 @@ impl Daemon {
     ) -> Result<Arc<Stream>, StreamError> {
         let identity = Identity { run, stream: name.to_owned(), shard: None, incarnation: self.incarnation };
         let identity = identity.of_shard(settings.sharding, shard);
-        let key = Key { stream: name.into(), shard: identity.shard.map(|shard: StaticShard| shard.shard_id) };
+        let shard = identity.shard.map(|shard: StaticShard| shard.shard_id);
+        let key = Key { run: identity.run.clone(), stream: name.into(), shard };
         let cell = Arc::clone(self.streams.lock().entry(key.clone()).or_default());
         let opening = async {
             let coordinator = self.coordinator(&ledgers).await?;
@@ -246,7 +266,11 @@ impl Daemon {
         };
         let opened = cell.get_or_try_init(|| opening).await.cloned();
         if opened.is_err() {
-            self.streams.lock().remove(&key);
+            // Another trainer may have opened it meanwhile, in this cell or in a new one.
+            let mut streams = self.streams.lock();
+            if streams.get(&key).is_some_and(|kept| Arc::ptr_eq(kept, &cell) && kept.get().is_none()) {
+                streams.remove(&key);
+            }
         }
         opened
     }
@@ -258,21 +282,39 @@ impl Daemon {
         Box::new(move |left| {
             if let Some(daemon) = daemon.upgrade().filter(|_| private && left == 0) {
                 let key = key.clone();
-                runtime.spawn(async move {
-                    let cell = daemon.streams.lock().remove(&key);
-                    if let Some(stream) = cell.as_ref().and_then(|cell| cell.get()) {
-                        stream.close(Duration::ZERO).await;
-                    }
-                });
+                runtime.spawn(async move { daemon.end_private(&key).await });
             }
         })
+    }
+
+    /// Ends a private stream whose Loader has left, unless another one has come for it. A ledger that no run keeps
+    /// goes with it.
+    async fn end_private(&self, key: &Key) {
+        let _alone = self.renewing.write().await;
+        let Some(cell) = self.streams.lock().get(key).cloned() else { return };
+        let Some(stream) = cell.get().filter(|stream| stream.is_idle()) else { return };
+        self.streams.lock().remove(key);
+        stream.close(Duration::ZERO).await;
+        let kept = self.ledgers.lock().await.get(&Ledgers::Kept).cloned();
+        if let Some(ledgers) = kept.filter(|_| stream.settings().run.is_none()) {
+            let request = NewRunRequest { run: key.run.clone(), stream: key.stream.clone() };
+            if let Err(error) = ledgers.call(request).await {
+                tracing::debug!(%error, "the ledger of a closed Loader stays");
+            }
+        }
     }
 
     fn pool_for(&self, settings: &config::Stream) -> Result<Arc<Pool>, StreamError> {
         match settings.num_threads {
             Some(threads) if threads != self.pool.threads() => {
+                let mut further = self.further_pools.lock();
+                if let Some(pool) = further.get(&threads).and_then(Weak::upgrade) {
+                    return Ok(pool);
+                }
                 let maker = CpuLane::maker(self.config.decode.limits(), Arc::clone(&self.memory));
-                Ok(Arc::new(Pool::start(threads, &maker)?))
+                let pool = Arc::new(Pool::start(threads, &maker)?);
+                further.insert(threads, Arc::downgrade(&pool));
+                Ok(pool)
             }
             _ => Ok(Arc::clone(&self.pool)),
         }
@@ -286,7 +328,10 @@ impl Daemon {
         let Ledgers::File(file) = place else {
             return Err(std::io::Error::other("the trainer passed no memory for its ledgers").into());
         };
-        let handle = open_ledgers(file).map_err(|error| StreamError::Ledgers(Box::new(error)))?;
+        let path = file.clone();
+        // Opening may have to mend the file after a crash.
+        let opened = tokio::task::spawn_blocking(move || open_ledgers(&path)).await.map_err(std::io::Error::other)?;
+        let handle = opened.map_err(|error| StreamError::Ledgers(Box::new(error)))?;
         ledgers.insert(place.clone(), handle.clone());
         Ok(handle)
     }
@@ -313,12 +358,4 @@ fn open_ledgers(file: &std::path::Path) -> Result<Handle, DaemonError> {
 
 fn start(store: EmbeddedStore) -> Result<Handle, DaemonError> {
     Ok(Coordinator::start(store, monotonic_clock(), LedgerSettings::default())?)
-}
-
-/// A number that no other start of a daemon has.
-fn incarnation() -> std::io::Result<u64> {
-    let mut bytes = [0; 8];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    // Zero stands for none in messages.
-    Ok(u64::from_le_bytes(bytes) | 1)
 }

@@ -10,6 +10,7 @@ pub mod daemon;
 pub mod decode;
 pub mod door;
 mod group;
+mod incarnation;
 pub mod lease;
 pub mod prefetch;
 pub mod publish;

@@ -145,6 +145,11 @@ impl Stream {
         }
     }
 
+    /// Whether no trainer is there.
+    pub fn is_idle(&self) -> bool {
+        self.consumers.lock().is_empty()
+    }
+
     /// Notes a trainer, or says why it cannot come in.
     fn enter(&self, id: ConsumerId, pid: u32) -> Option<String> {
         let mut consumers = self.consumers.lock();

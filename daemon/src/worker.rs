@@ -58,28 +58,28 @@ impl Worker {
 
     /// Hands receipts in.
     pub async fn ack(&self, items: Vec<AckItem>) -> Result<AckReply, CallError> {
-        let reply = self.command(|caller| AckRequest { caller: Some(caller), items: items.clone() }).await?;
+        let reply = self.command(|caller| AckRequest { caller: Some(caller), items }).await?;
         self.heard(reply.progress);
         Ok(reply)
     }
 
     /// Quarantines records.
     pub async fn nack(&self, records: Vec<BadRecord>) -> Result<NackReply, CallError> {
-        let reply = self.command(|caller| NackRequest { caller: Some(caller), records: records.clone() }).await?;
+        let reply = self.command(|caller| NackRequest { caller: Some(caller), records }).await?;
         self.heard(reply.progress);
         Ok(reply)
     }
 
     /// Gives positions back.
     pub async fn give_back(&self, items: Vec<LeasedRange>) -> Result<ReturnReply, CallError> {
-        let reply = self.command(|caller| ReturnRequest { caller: Some(caller), items: items.clone() }).await?;
+        let reply = self.command(|caller| ReturnRequest { caller: Some(caller), items }).await?;
         self.heard(reply.progress);
         Ok(reply)
     }
 
     /// Takes positions of an earlier incarnation back, which a consumer still holds.
     pub async fn reclaim(&self, items: Vec<LeasedRange>) -> Result<ReclaimReply, CallError> {
-        let reply = self.command(|caller| ReclaimRequest { caller: Some(caller), items: items.clone() }).await?;
+        let reply = self.command(|caller| ReclaimRequest { caller: Some(caller), items }).await?;
         self.heard(reply.progress);
         Ok(reply)
     }
@@ -92,9 +92,8 @@ impl Worker {
     }
 
     /// Goes back to a snapshot.
-    pub async fn restore(&self, snapshot: &Snapshot) -> Result<(), CallError> {
-        let reply =
-            self.command(|caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot.clone()) }).await?;
+    pub async fn restore(&self, snapshot: Snapshot) -> Result<(), CallError> {
+        let reply = self.command(|caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot) }).await?;
         self.heard(reply.progress);
         Ok(())
     }
@@ -118,7 +117,7 @@ impl Worker {
         Ok(())
     }
 
-    async fn command<R: Request + Clone>(&self, request: impl Fn(Caller) -> R) -> Result<R::Reply, CallError> {
+    async fn command<R: Request + Clone>(&self, request: impl FnOnce(Caller) -> R) -> Result<R::Reply, CallError> {
         let mut sequence = self.sequence.lock().await;
         *sequence += 1;
         let request = request(self.caller(*sequence));

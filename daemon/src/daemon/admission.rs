@@ -103,14 +103,19 @@ impl Daemon {
             Some(fd) => Some(bulk(fd, LIST_LIMIT).map_err(|reason| (text_code::SETTINGS, reason))?),
             None => None,
         };
-        let (ledgers, run, stream) = self.private_ledger(&name, &settings)?;
-        let opened = self.stream(&stream, run, settings, None, files, ledgers).await;
+        let (ledgers, run, stream) = self.private_ledger(&name, &settings, files.as_deref())?;
+        let opened = self.private(&stream, run, settings, files, ledgers).await;
         opened.map_err(|error| (error.code(), error.to_string()))
     }
 
     /// A Loader without a run has a ledger of its own in the trainer's memory; a named run has a file, in which the
     /// dataset's path tells one Loader's ledger from another's.
-    fn private_ledger(&self, name: &str, settings: &config::Stream) -> Result<(Ledgers, String, String), Refusal> {
+    fn private_ledger(
+        &self,
+        name: &str,
+        settings: &config::Stream,
+        files: Option<&[u8]>,
+    ) -> Result<(Ledgers, String, String), Refusal> {
         let Some(run) = &settings.run else { return Ok((Ledgers::Kept, "private".into(), name.into())) };
         if run.contains(['/', '\0']) || run.starts_with('.') {
             let reason = format!("run \"{run}\" is no name for a file; leave slashes and a leading dot out");
@@ -120,8 +125,8 @@ impl Daemon {
             let reason = "a named run needs a folder for its ledger: set XDG_STATE_HOME or HOME".to_owned();
             return Err((text_code::SETTINGS, reason));
         };
-        let source = settings.source.as_deref().unwrap_or("files");
-        let stream = blake3::hash(source.as_bytes()).to_hex()[..16].to_owned();
+        let source = files.or_else(|| settings.source.as_deref().map(str::as_bytes)).unwrap_or_default();
+        let stream = blake3::hash(source).to_hex()[..16].to_owned();
         Ok((Ledgers::File(folder.join(format!("{run}.redb"))), run.clone(), stream))
     }
 }

@@ -61,12 +61,12 @@ impl Stream {
         if let Some((last, senders)) = restored.as_mut() {
             let attached = self.consumers.lock();
             senders.retain(|sender| attached.contains_key(sender));
-            if *last == id && !senders.is_empty() {
+            if *last == id && !senders.is_empty() && !senders.contains(&consumer) {
                 senders.push(consumer);
                 return Ok(());
             }
         }
-        self.anew(|| async { self.worker.restore(&snapshot).await }).await?;
+        self.anew(|| async { self.worker.restore(snapshot).await }).await?;
         *restored = Some((id, vec![consumer]));
         Ok(())
     }

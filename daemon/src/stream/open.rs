@@ -16,6 +16,7 @@ use crate::config;
 use crate::config::stream::Sharding;
 use crate::consumers::{self, Counters, Note, Outbox, RingThread, inbox};
 use crate::decode::Pool;
+use crate::incarnation;
 use crate::queue::Meter;
 use crate::source::{self, Source};
 use crate::stream::{RingMemory, Stream, StreamError};
@@ -71,7 +72,8 @@ impl Opening {
         let bytes = u64::try_from(geometry.total_len()).unwrap_or(u64::MAX);
         let shares = Mutex::new(vec![self.memory.take(bytes)?]);
         let region = Region::create(geometry, self.identity.incarnation, 0)?;
-        let (worker, opened) = Worker::open(self.coordinator.clone(), self.request(spec)).await?;
+        let (worker, opened) =
+            Worker::open(self.coordinator.clone(), self.request(spec, incarnation::fresh()?)).await?;
         let worker = Arc::new(worker);
         let (outbox, inbox) = inbox()?;
         let (fates, receipts) = mpsc::unbounded_channel();
@@ -159,7 +161,9 @@ impl Opening {
         }
     }
 
-    fn request(&self, spec: LedgerSpec) -> OpenRequest {
+    /// The ledger has to tell each opening from the one before, whose leases are returned and whose commands have
+    /// numbers of their own; the daemon's incarnation may open it more than once.
+    fn request(&self, spec: LedgerSpec, incarnation: u64) -> OpenRequest {
         OpenRequest {
             run: self.identity.run.clone(),
             stream: self.identity.stream.clone(),
@@ -167,7 +171,7 @@ impl Opening {
             shard_size: self.settings.shard_size(),
             shard_size_required: self.settings.wanted_shard_size.is_some(),
             worker: "local".into(),
-            incarnation: self.identity.incarnation,
+            incarnation,
             epochs: self.settings.epochs.unwrap_or(0),
         }
     }

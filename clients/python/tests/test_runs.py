@@ -1,0 +1,51 @@
+"""Runs that are named, opened again, and gone back in, within one process and its one daemon."""
+
+import forebay
+import pytest
+
+pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+
+
+@pytest.fixture(autouse=True)
+def state_folder(tmp_path, monkeypatch):
+    """Named runs are kept here."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def records(loader):
+    return [record for batch in loader for record in batch.records.tolist()]
+
+
+def test_rule_01_a_named_run_goes_on_where_the_loader_before_left_it(pictures):
+    folder = pictures(12)
+    with forebay.Loader(pictures(3, name="other"), batch_size=1, size=8) as _keeps_the_daemon:
+        first = forebay.Loader(folder, batch_size=4, size=8, run="r", epochs=1)
+        seen = first.next().records.tolist()
+        first.next()
+        first.close()  # the second batch was in hand: it comes again
+        for _ in range(3):
+            with forebay.Loader(folder, batch_size=4, size=8, run="r", epochs=1) as again:
+                seen += again.next().records.tolist()
+                again.next()
+            if len(seen) >= 12:
+                break
+        with forebay.Loader(folder, batch_size=4, size=8, run="r", epochs=1) as last:
+            seen += records(last)
+            assert last.audit()[0].adds_up
+    assert sorted(set(seen)) == list(range(12))
+
+
+def test_rule_01_runs_of_other_names_are_runs_of_their_own(pictures):
+    folder = pictures(6)
+    with forebay.Loader(folder, batch_size=6, size=8, run="one", epochs=1) as one:  # noqa: SIM117 - Python 3.9
+        with forebay.Loader(folder, batch_size=3, size=8, run="two", epochs=1) as two:
+            assert records(one) == records(two) == list(range(6))
+
+
+def test_rule_23_a_loader_may_go_back_to_the_same_state_twice(pictures):
+    with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=1) as loader:
+        loader.next()
+        state = loader.state_dict()
+        for _ in range(3):
+            assert sorted(records(loader)) == list(range(4, 12))
+            loader.load_state_dict(state)
