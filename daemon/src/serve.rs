@@ -1,7 +1,9 @@
 //! A daemon from its start to its end: sockets first, then streams, then work; at the end the same backwards.
 
+use std::fs::{DirBuilder, Permissions};
+use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +12,7 @@ use forebay_ring::{BindError, Listener, Socket, inherited, make_socket_dir};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, CWD, Gid, chownat};
 use rustix::io::Errno;
-use rustix::process::{PidfdFlags, getppid, pidfd_open};
+use rustix::process::{PidfdFlags, geteuid, getppid, pidfd_open};
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -38,8 +40,8 @@ pub enum ServeError {
     /// The metrics' socket.
     #[error("{0}")]
     Metrics(#[from] EndpointError),
-    /// The folder of sockets.
-    #[error("the folder {folder} for sockets cannot be made: {reason}")]
+    /// The folder of sockets, or of ledgers.
+    #[error("the folder {folder} cannot be used: {reason}")]
     Folder {
         /// The folder.
         folder: PathBuf,
@@ -79,7 +81,7 @@ pub async fn service(config: Config, surroundings: Surroundings) -> Result<(), S
     let place = Place::of(&config, &surroundings)?;
     let (listener, path) = place.listen()?;
     let folder = config.coordinator.path.clone().or_else(|| surroundings.state_dir()).ok_or(ServeError::NoState)?;
-    private_folder(&folder, 0o700)?;
+    own_folder(&folder, 0o700, None, surroundings.state_directory.as_deref() == Some(&*folder))?;
     let metrics = Endpoint::bind(&config.metrics, &place.folder)?;
     let control = place.control()?;
     let drain = config.drain_timeout;
@@ -162,15 +164,14 @@ impl Place {
         let mode = if group.is_some() { 0o660 } else { 0o600 };
         let folder = match config.control.dir.clone().or_else(|| surroundings.socket_dir()) {
             Some(folder) => {
-                private_folder(&folder, if group.is_some() { 0o750 } else { 0o700 })?;
+                let managed = surroundings.runtime_directory.as_deref() == Some(&*folder);
+                own_folder(&folder, if group.is_some() { 0o750 } else { 0o700 }, group, managed)?;
                 folder
             }
             None => make_socket_dir(None, &std::env::temp_dir())
                 .map_err(|error| ServeError::Folder { folder: std::env::temp_dir(), reason: error.to_string() })?,
         };
-        let place = Self { folder, mode, group };
-        place.give_to_group(&place.folder)?;
-        Ok(place)
+        Ok(Self { folder, mode, group })
     }
 
     /// The service manager's socket, or one of our own.
@@ -199,25 +200,62 @@ impl Place {
     }
 
     fn give_to_group(&self, path: &Path) -> Result<(), ServeError> {
-        let Some(group) = self.group else { return Ok(()) };
-        chownat(CWD, path, None, Some(Gid::from_raw(group)), AtFlags::empty()).map_err(|error| ServeError::Folder {
-            folder: path.to_owned(),
-            reason: format!("it cannot be given to group {group}: {error}"),
-        })
+        self.group.map_or(Ok(()), |group| give_to_group(path, group))
     }
 }
 
-/// Makes a folder that only this user, and a group where the mode says so, may enter. One that is there keeps its
-/// mode unless everybody may enter it.
-fn private_folder(folder: &Path, mode: u32) -> Result<(), ServeError> {
+fn give_to_group(path: &Path, group: u32) -> Result<(), ServeError> {
+    chownat(CWD, path, None, Some(Gid::from_raw(group)), AtFlags::empty()).map_err(|error| ServeError::Folder {
+        folder: path.to_owned(),
+        reason: format!("it cannot be given to group {group}: {error}"),
+    })
+}
+
+/// Makes a folder that only this user, and a group where one is given, may enter.
+///
+/// One that is there is somebody's: its mode stays, and it is refused where others could reach what will stand in it.
+/// Only a folder that the service manager made for this service may be open to others, as its unit says; what stands
+/// in it has modes of its own.
+fn own_folder(folder: &Path, mode: u32, group: Option<u32>, managed: bool) -> Result<(), ServeError> {
     let fail = |reason: String| ServeError::Folder { folder: folder.to_owned(), reason };
-    std::fs::DirBuilder::new().recursive(true).mode(mode).create(folder).map_err(|error| fail(error.to_string()))?;
-    let permissions = folder.metadata().map_err(|error| fail(error.to_string()))?.permissions();
-    if permissions.mode() & 0o007 != 0 {
-        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode))
-            .map_err(|error| fail(format!("everybody may enter it, and that cannot be changed: {error}")))?;
+    let failed = |error: std::io::Error| fail(error.to_string());
+    if let Some(parent) = folder.parent() {
+        DirBuilder::new().recursive(true).mode(mode).create(parent).map_err(failed)?;
     }
-    Ok(())
+    match DirBuilder::new().mode(mode).create(folder) {
+        Ok(()) => {
+            // Whatever the umask is.
+            std::fs::set_permissions(folder, Permissions::from_mode(mode)).map_err(failed)?;
+            return group.map_or(Ok(()), |group| give_to_group(folder, group));
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let found = folder.metadata().map_err(failed)?;
+    let (own, owner) = (geteuid().as_raw(), found.uid());
+    let shown = folder.display();
+    if !found.is_dir() {
+        return Err(fail("something else stands there; move it away, or name another folder".into()));
+    }
+    if owner != own {
+        return Err(fail(format!(
+            "it belongs to user {owner}, and the daemon runs as user {own}; name a folder of its own"
+        )));
+    }
+    let open = found.mode() & if managed { 0o002 } else { 0o007 };
+    if open != 0 {
+        return Err(fail(format!(
+            "every user of this machine may enter it; name a folder of the daemon's own, or close this one with \
+             `chmod {mode:o} {shown}`"
+        )));
+    }
+    match group {
+        Some(group) if managed => give_to_group(folder, group),
+        Some(group) if found.gid() != group || found.mode() & 0o010 == 0 => Err(fail(format!(
+            "group {group} may not enter it; let it in with `chgrp {group} {shown} && chmod {mode:o} {shown}`"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Signals that end the daemon.

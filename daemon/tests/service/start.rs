@@ -78,13 +78,62 @@ fn a_path_that_cannot_be_served_is_named_in_one_clear_line() {
     assert_eq!(names(&home.path("run")), [""; 0], "no socket is left");
 }
 
+fn mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
 #[test]
-fn a_folder_for_sockets_that_everybody_may_enter_is_closed_and_something_else_at_the_socket_s_place_stays() {
+fn a_folder_that_everybody_may_enter_is_refused_and_stays_as_it_is() {
     let home = Home::with_pictures(4);
-    fs::create_dir(home.path("sockets")).unwrap();
-    fs::set_permissions(home.path("sockets"), fs::Permissions::from_mode(0o755)).unwrap();
+    for name in ["sockets", "state"] {
+        let folder = home.path(name);
+        fs::create_dir(&folder).unwrap();
+        for open in [0o755, 0o1777] {
+            home.configure(&home.train(""));
+            mode(&folder, open);
+            let (code, said) = home.fails_to_start();
+            assert_eq!(code, Some(1));
+            let remedy = format!("chmod 700 {}", folder.display());
+            assert!(said.contains("every user of this machine") && said.contains(&remedy), "{said}");
+            assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o7777, open, "it was not changed");
+        }
+        mode(&folder, 0o700);
+    }
     home.serve("").stop();
-    assert_eq!(fs::metadata(home.path("sockets")).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn a_folder_of_another_user_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        return println!("skipped: only root can give a folder away");
+    }
+    let home = Home::with_pictures(4);
+    home.configure(&home.train(""));
+    fs::create_dir(home.path("sockets")).unwrap();
+    mode(&home.path("sockets"), 0o700);
+    std::os::unix::fs::chown(home.path("sockets"), Some(65534), None).unwrap();
+    let (_, said) = home.fails_to_start();
+    assert!(said.contains("belongs to user 65534"), "{said}");
+}
+
+#[test]
+fn a_folder_that_the_service_manager_made_is_taken_as_it_is() {
+    let home = Home::with_pictures(4);
+    fs::create_dir(home.path("run")).unwrap();
+    mode(&home.path("run"), 0o755);
+    fs::create_dir(home.path("empty")).unwrap();
+    let (code, said) = serve(&home, &home.path("empty"));
+    assert_eq!(code, Some(1));
+    assert!(said.contains("stream \"default\": "), "it came as far as the stream: {said}");
+    assert_eq!(fs::metadata(home.path("run")).unwrap().permissions().mode() & 0o777, 0o755);
+}
+
+#[test]
+fn something_else_at_the_socket_s_place_stays() {
+    let home = Home::with_pictures(4);
+    home.configure(&home.train(""));
+    fs::create_dir(home.path("sockets")).unwrap();
+    mode(&home.path("sockets"), 0o700);
     fs::write(home.socket(), "precious").unwrap();
     let (_, said) = home.fails_to_start();
     assert!(said.contains("is not a socket"), "{said}");
