@@ -19,12 +19,15 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_proto::v1::{CallRequest, LeasedRange};
-use forebay_ring::{Batch, ConsumerId, Exchange, Kind, NewRing, PACKET_LEN, Region, SlotId, SlotMut, packet};
+use forebay_ring::{
+    Batch, ConsumerId, Exchange, Kind, NewRing, PACKET_LEN, Region, SlotId, SlotMut, packet, text_code,
+};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::ack::{Fate, Fates};
 use crate::batch::Output;
 use crate::publish::Ready;
+use act::number;
 pub use attached::Arrival;
 use attached::Consumer;
 use claims::{Claims, Entry};
@@ -80,7 +83,8 @@ pub struct RingThread {
     /// Published batches that are not acked, by number.
     claims: Claims,
     end: EpochEnd,
-    failure: Option<String>,
+    /// [`text_code`] and reason.
+    failure: Option<(u32, String)>,
     /// The stream is about to end.
     draining: bool,
 }
@@ -164,9 +168,10 @@ impl RingThread {
             Note::Batch(Output::Ready(ready)) => self.publish(ready),
             Note::Batch(Output::Unused(slot)) => self.hand_out(slot),
             Note::Batch(Output::Finished(epoch)) => self.end.finished(epoch),
-            Note::Batch(Output::Failed(reason)) | Note::Failed(reason) => self.fail(reason),
+            Note::Batch(Output::Failed(reason)) => self.fail(text_code::RECORD, reason),
+            Note::Failed(reason) => self.fail(text_code::OTHER, reason),
             Note::Populated(slot, Ok(())) => self.exchange.populated(slot),
-            Note::Populated(_, Err(error)) => self.fail(error.to_string()),
+            Note::Populated(_, Err(error)) => self.fail(text_code::MEMORY, error.to_string()),
             Note::Attach(arrival) => self.attach(*arrival),
             Note::Progress(progress) => self.end.heard(progress),
             Note::Answer { consumer, id, reply } => self.send_answer(consumer, id, &reply),
@@ -176,6 +181,8 @@ impl RingThread {
                 self.claims.clear();
                 self.exchange.restart_at(progress.floor);
                 self.end.reopen(progress);
+                self.failure = None;
+                self.send_all(&number(Kind::Fenced, progress.floor));
                 done.send(()).ok();
             }
             Note::Drain => {

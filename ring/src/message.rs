@@ -63,6 +63,9 @@ pub enum Kind {
     /// Daemon to trainer: [`Number`]: all claims offered so far may be handed out until this `CLOCK_BOOTTIME`
     /// nanosecond.
     Deadline = 18,
+    /// Daemon to trainer: [`Number`], the epoch in which the stream goes on: the run went back or left its epoch, and
+    /// every batch offered before is void.
+    Fenced = 19,
 }
 
 /// The trainer asks for a stream. Bulk descriptors follow in the order of the flags: settings, files, resume.

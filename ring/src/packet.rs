@@ -83,6 +83,8 @@ pub enum Message<'a> {
     },
     /// Everything offered so far may be handed out until this `CLOCK_BOOTTIME` nanosecond.
     Deadline(u64),
+    /// Every batch offered before is void; the stream goes on in this epoch.
+    Fenced(u64),
 }
 
 /// Protobuf bytes of a call or its answer.
@@ -209,6 +211,7 @@ impl<'a> Message<'a> {
             Kind::EpochEnd => reader.number().map(Self::EpochEnd),
             Kind::Done => reader.number().map(Self::Done),
             Kind::Deadline => reader.number().map(Self::Deadline),
+            Kind::Fenced => reader.number().map(Self::Fenced),
             Kind::Bye => reader.number().map(|_| Self::Bye),
             Kind::Call => reader.call().map(|(id, body)| Self::Call(id, body)),
             Kind::Answer => reader.call().map(|(id, body)| Self::Answer(id, body)),
@@ -231,7 +234,7 @@ impl TryFrom<u32> for Kind {
     type Error = PacketError;
 
     fn try_from(word: u32) -> Result<Self, PacketError> {
-        const KINDS: [Kind; 18] = [
+        const KINDS: [Kind; 19] = [
             Kind::Attach,
             Kind::Welcome,
             Kind::Refused,
@@ -250,6 +253,7 @@ impl TryFrom<u32> for Kind {
             Kind::Bye,
             Kind::Connect,
             Kind::Deadline,
+            Kind::Fenced,
         ];
         KINDS.into_iter().find(|kind| *kind as u32 == word).ok_or(PacketError::UnknownKind(word))
     }

@@ -186,8 +186,13 @@ pub(crate) fn release(offer: &Offer, returned: bool, orphaned: bool) -> Vec<u8> 
     packet(&head, &[])
 }
 
+/// Offers that were never handed out go back, for as many others.
+pub(crate) fn unread(offers: &[Offer]) -> Packets {
+    offers.iter().flat_map(|offer| [release(offer, true, false), credit(1)]).collect()
+}
+
 /// That many more offers may be sent.
-pub(crate) fn credit(offers: u64) -> Vec<u8> {
+fn credit(offers: u64) -> Vec<u8> {
     packet(&Number { kind: Kind::Credit as u32, reserved: 0, value: offers }, &[])
 }
 

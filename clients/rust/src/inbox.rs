@@ -171,6 +171,17 @@ impl Inbox {
         Head::Nothing
     }
 
+    /// The run went back, or left its epoch, and goes on in this one: what was offered before is void and taken out;
+    /// ends and failures that it has not come to again are no news.
+    pub(crate) fn fence(&mut self, epoch: u64) -> Vec<Offer> {
+        let offers = self.take_offers();
+        self.events.retain(|event| matches!(event, Event::EpochEnd(ended) if *ended < epoch));
+        self.epoch = self.epoch.min(epoch);
+        self.failure = None;
+        self.held = None;
+        offers
+    }
+
     /// Offers that wait, in order, taken out: the run was restored, or the caller closes.
     pub(crate) fn take_offers(&mut self) -> Vec<Offer> {
         let mut offers = Vec::new();
@@ -287,6 +298,22 @@ mod tests {
         assert!(matches!(inbox.take(101), Head::Expired));
         inbox.renew(200);
         assert!(matches!(inbox.take(101), Head::Offer(_)));
+    }
+
+    #[test]
+    fn rule_23_after_another_trainers_restore_what_was_queued_is_void() {
+        let mut inbox = Inbox::new(0);
+        inbox.join();
+        inbox.epoch_end(0);
+        inbox.offer(offer(5, 1));
+        inbox.epoch_end(1);
+        inbox.done();
+        inbox.fail(7, "record 3".to_owned());
+        let void: Vec<u64> = inbox.fence(1).iter().map(|offer| offer.seq).collect();
+        assert_eq!((void, inbox.failure()), (vec![5], None));
+        inbox.offer(offer(6, 1));
+        inbox.epoch_end(1);
+        assert_eq!(told(&mut inbox), ["end 0", "batch 6", "end 1"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::batch::Batch;
 use crate::error::{AttachError, Broken, NextError, Refusal};
 use crate::hands::Hands;
-use crate::hold::Holds;
+use crate::hold::{Holds, unread};
 use crate::inbox::{Head, Inbox};
 use crate::link::{self, Arrival, Link, Patience};
 use crate::owner::Owner;
@@ -205,6 +205,13 @@ impl Session {
                     Message::Held(held) => self.inbox.hold_up(held),
                     Message::Ring { ring, fd } => add_ring(&mut self.rings, &self.link, ring, fd)?,
                     Message::Deadline(deadline) => self.inbox.renew(deadline),
+                    Message::Fenced(epoch) => {
+                        let void = self.inbox.fence(epoch);
+                        self.hands.change(|holds| {
+                            holds.forget_sent();
+                            unread(&void)
+                        });
+                    }
                     other => return Err(Broken::Protocol(format!("{other:?} came, which only a trainer sends"))),
                 },
             }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use forebay_ring::{Action, Adopted, ConsumerId, Held, Kind, Number, Offer, packet};
+use forebay_ring::{Action, Adopted, ConsumerId, Held, Kind, Number, Offer, packet, text_code};
 
 use super::RingThread;
 use super::attached::Consumer;
@@ -81,10 +81,7 @@ impl RingThread {
         if self.end.done().is_some_and(|epochs| self.exchange.open() >= epochs)
             && let Some(epochs) = self.end.just_done()
         {
-            let ids: Vec<_> = self.consumers.keys().copied().collect();
-            for id in ids {
-                self.send(id, &number(Kind::Done, epochs));
-            }
+            self.send_all(&number(Kind::Done, epochs));
         }
     }
 
@@ -140,7 +137,7 @@ impl RingThread {
                         self.exchange.retire_ring(ring);
                     }
                 }
-                Err(reason) => self.fail(reason),
+                Err(reason) => self.fail(text_code::MEMORY, reason),
             }
         }
     }

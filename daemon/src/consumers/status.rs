@@ -31,7 +31,7 @@ impl RingThread {
             epoch: self.exchange.open(),
             unfinished: self.exchange.holders(self.exchange.open()).len(),
             stale: self.exchange.stale_receipts(),
-            failure: self.failure.clone(),
+            failure: self.failure.as_ref().map(|(_, reason)| reason.clone()),
         }
     }
 

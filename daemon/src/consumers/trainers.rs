@@ -43,8 +43,8 @@ impl RingThread {
             self.exchange.adopt(id, Batch { seq, epoch });
             self.claims.adopted(id, seq, epoch, claims);
         }
-        if let Some(reason) = &self.failure {
-            let packet = text(Kind::Failed, text_code::RECORD, reason);
+        if let Some((code, reason)) = &self.failure {
+            let packet = text(Kind::Failed, *code, reason);
             self.send(id, &packet);
         } else {
             self.tell_if_done(id);
@@ -156,14 +156,18 @@ impl RingThread {
         }
     }
 
-    pub(super) fn fail(&mut self, reason: String) {
-        tracing::error!(stream = self.parts.stream, reason, "the stream has failed");
-        let packet = text(Kind::Failed, text_code::RECORD, &reason);
+    pub(super) fn send_all(&mut self, packet: &[u8]) {
         let ids: Vec<_> = self.consumers.keys().copied().collect();
         for id in ids {
-            self.send(id, &packet);
+            self.send(id, packet);
         }
-        self.failure.get_or_insert(reason);
+    }
+
+    /// Nothing more comes before a restore or a reset mends it.
+    pub(super) fn fail(&mut self, code: u32, reason: String) {
+        tracing::error!(stream = self.parts.stream, reason, "the stream has failed");
+        self.send_all(&text(Kind::Failed, code, &reason));
+        self.failure.get_or_insert((code, reason));
     }
 }
 

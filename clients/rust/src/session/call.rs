@@ -13,7 +13,7 @@ use prost::Message as _;
 use super::Session;
 use crate::audit::EpochAudit;
 use crate::error::{Broken, CallError};
-use crate::hold::{Holds, Packets, credit, release};
+use crate::hold::{Holds, unread};
 use crate::link::{self, Patience};
 use crate::state::State;
 use crate::watch::Watch;
@@ -189,9 +189,4 @@ fn reply(answer: &[u8]) -> Result<Reply, CallError> {
 
 fn unexpected(reply: &Reply) -> CallError {
     Broken::Protocol(format!("it answered another question: {reply:?}")).into()
-}
-
-/// Offers that were never handed out go back.
-fn unread(offers: &[forebay_ring::Offer]) -> Packets {
-    offers.iter().flat_map(|offer| [release(offer, true, false), credit(1)]).collect()
 }

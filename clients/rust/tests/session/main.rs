@@ -247,6 +247,22 @@ fn rule_23_after_a_restore_nothing_of_before_is_handed_out() {
 }
 
 #[test]
+fn rule_23_when_another_trainer_restores_queued_offers_are_void_and_the_batch_in_hand_stays_readable() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(12, 4, 1));
+    let mut session = world.attach();
+    let in_hand = batch(next(&mut session));
+    daemon.number(Kind::Fenced, 0);
+    let went_back = || world.log.lock().releases.iter().any(|(_, returned)| *returned);
+    while !went_back() {
+        session.path(0, &mut Patient).unwrap();
+    }
+    let keep = in_hand.keep();
+    assert_eq!(epoch(&mut session), (4..12).collect::<Vec<i64>>(), "what went back unread comes again");
+    assert_eq!(keep.records(), [0, 1, 2, 3]);
+}
+
+#[test]
 fn reset_ends_the_epoch_and_does_nothing_between_two() {
     let world = World::new();
     let _daemon = world.start(Plan::new(12, 4, 2));
