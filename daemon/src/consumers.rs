@@ -4,6 +4,7 @@
 //! come to it as rights to slots, and free slots leave it as rights. It never waits for anybody but the kernel.
 
 mod act;
+mod asked;
 mod attached;
 mod claims;
 mod epoch_end;
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_proto::v1::{CallRequest, LeasedRange};
+use forebay_proto::v1::LeasedRange;
 use forebay_ring::{
     Batch, ConsumerId, Exchange, Kind, NewRing, PACKET_LEN, Region, SlotId, SlotMut, packet, text_code,
 };
@@ -28,6 +29,7 @@ use crate::ack::{Fate, Fates};
 use crate::batch::Output;
 use crate::publish::Ready;
 use act::number;
+pub use asked::Asked;
 pub use attached::Arrival;
 use attached::Consumer;
 use claims::{Claims, Entry};
@@ -45,8 +47,8 @@ pub struct Parts {
     pub free: channel::Sender<SlotMut>,
     /// Receipts, for the ledger.
     pub fates: Fates,
-    /// Calls of consumers; answers come back as [`Note::Answer`].
-    pub calls: Box<dyn Fn(ConsumerId, u64, CallRequest) + Send>,
+    /// Calls of consumers; answers come back as [`Note::Answer`], or [`Note::Evict`] for one that cannot be read.
+    pub calls: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
     /// Told when a consumer has left, or was not let in, with how many are left.
     pub left: Box<dyn Fn(ConsumerId, usize) + Send>,
     /// First epoch that is not complete.
@@ -175,6 +177,7 @@ impl RingThread {
             Note::Attach(arrival) => self.attach(*arrival),
             Note::Progress(progress) => self.end.heard(progress),
             Note::Answer { consumer, id, reply } => self.send_answer(consumer, id, &reply),
+            Note::Evict { consumer, reason } => self.evict(consumer, &reason),
             Note::DropReady { progress, done } => {
                 self.exchange.drop_ready();
                 self.act();

@@ -32,7 +32,12 @@ pub struct Arrival {
 pub(super) struct Consumer {
     socket: Option<Socket>,
     peer: Peer,
+    /// Calls that it has no answer to yet.
+    calls: u32,
 }
+
+/// Calls of one consumer that wait for their answers.
+const CALLS_AT_ONCE: u32 = 4;
 
 /// Batches that a trainer goes on holding.
 pub(super) type AdoptedBatches = Vec<(u64, u64, Vec<Option<Claim>>)>;
@@ -65,7 +70,7 @@ impl Arrival {
         };
         let info = Bulk::write(&self.info).map_err(|error| SocketError::Io(std::io::Error::other(error)))?.into_fd();
         let _sent = self.socket.send(&packet(&welcome, &[]), &[region.fd(), info.as_fd()])?;
-        Ok((self.adopted, Consumer { socket: Some(self.socket), peer: self.peer }))
+        Ok((self.adopted, Consumer { socket: Some(self.socket), peer: self.peer, calls: 0 }))
     }
 }
 
@@ -115,8 +120,16 @@ impl Consumer {
         self.socket.as_ref().map_or(Sent::Closed, |socket| socket.send(packet, fds).unwrap_or(Sent::Closed))
     }
 
+    /// Notes a call. False when it has asked too much: answers come one after the other, and whoever gives up waiting
+    /// for one may ask again, but not without end.
+    pub(super) fn calls(&mut self) -> bool {
+        self.calls += 1;
+        self.calls <= CALLS_AT_ONCE
+    }
+
     /// Answers a call, in the packet or, where it is too long for one, beside it.
-    pub(super) fn answer(&self, id: u64, reply: &[u8]) -> Sent {
+    pub(super) fn answer(&mut self, id: u64, reply: &[u8]) -> Sent {
+        self.calls = self.calls.saturating_sub(1);
         let fits = size_of::<Call>() + reply.len() <= PACKET_LEN;
         let len = if fits { u32::try_from(reply.len()).unwrap_or(0) } else { 0 };
         let head = Call { kind: Kind::Answer as u32, len, id };

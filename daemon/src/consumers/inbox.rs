@@ -32,6 +32,13 @@ pub enum Note {
         /// Protobuf `CallReply`.
         reply: Vec<u8>,
     },
+    /// A consumer does not keep to the protocol.
+    Evict {
+        /// Who.
+        consumer: ConsumerId,
+        /// What is wrong.
+        reason: String,
+    },
     /// Every lease was fenced: batches that nobody holds are dropped, and the stream goes on at this epoch.
     DropReady {
         /// Where the coordinator stands now.

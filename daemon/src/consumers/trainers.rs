@@ -1,18 +1,15 @@
 //! What trainers say and are told: they attach, hand receipts in, call, and leave.
 
-use forebay_proto::v1::CallRequest;
-use forebay_ring::{Batch, Body, Bulk, ConsumerId, Kind, Message, Receipt, Received, Sent, text, text_code};
-use prost::Message as _;
+use forebay_ring::{Batch, ConsumerId, Kind, Message, Receipt, Received, Sent, text, text_code};
 
 use super::act::number;
-use super::attached::Arrival;
+use super::asked::Asked;
+use super::attached::{Arrival, Consumer};
 use super::claims::Receipts;
 use super::{RingThread, pass};
 
 /// Packets taken from one consumer before the next has its turn.
 const TURN: usize = 64;
-/// Bytes of a call's protobuf: a snapshot of a ledger with very many open ranges is the longest.
-const CALL_LIMIT: u64 = 64 << 20;
 
 impl RingThread {
     pub(super) fn attach(&mut self, arrival: Arrival) {
@@ -103,14 +100,18 @@ impl RingThread {
                 self.exchange.release(id, Receipt::from(&release), release.returned != 0);
             }
             Message::Credit(more) => self.exchange.credit(id, more),
-            Message::Call(call, body) => match request(body) {
-                Ok(request) => {
-                    // Receipts that came before the call reach the ledger before it.
-                    self.act();
-                    (self.parts.calls)(id, call, request);
+            Message::Call(call, body) => {
+                let may = self.consumers.get_mut(&id).is_some_and(Consumer::calls);
+                match Asked::take(body) {
+                    Ok(asked) if may => {
+                        // Receipts that came before the call reach the ledger before it.
+                        self.act();
+                        (self.parts.calls)(id, call, asked);
+                    }
+                    Ok(_) => self.evict(id, "it asks on and on without waiting for answers, which come one by one"),
+                    Err(reason) => self.evict(id, &reason),
                 }
-                Err(reason) => self.evict(id, &reason),
-            },
+            }
             Message::Bye => self.put_out(id),
             _ => self.evict(id, "a trainer does not send this kind of message"),
         }
@@ -151,7 +152,7 @@ impl RingThread {
     }
 
     pub(super) fn send_answer(&mut self, id: ConsumerId, call: u64, reply: &[u8]) {
-        if self.consumers.get(&id).map(|each| each.answer(call, reply)) == Some(Sent::WouldBlock) {
+        if self.consumers.get_mut(&id).map(|each| each.answer(call, reply)) == Some(Sent::WouldBlock) {
             self.evict(id, "it does not take its messages");
         }
     }
@@ -168,16 +169,5 @@ impl RingThread {
         tracing::error!(stream = self.parts.stream, reason, "the stream has failed");
         self.send_all(&text(Kind::Failed, code, &reason));
         self.failure.get_or_insert((code, reason));
-    }
-}
-
-/// Reads a call's protobuf, from the packet or beside it.
-fn request(body: Body<'_>) -> Result<CallRequest, String> {
-    match body {
-        Body::Inline(bytes) => CallRequest::decode(bytes).map_err(|error| error.to_string()),
-        Body::Bulk(fd) => {
-            let bytes = Bulk::accept(fd).and_then(|bulk| bulk.read(CALL_LIMIT)).map_err(|error| error.to_string())?;
-            CallRequest::decode(&bytes[..]).map_err(|error| error.to_string())
-        }
     }
 }

@@ -191,13 +191,20 @@ fn follow(worker: &Worker, outbox: Outbox) {
     });
 }
 
-type Calls = Box<dyn Fn(forebay_ring::ConsumerId, u64, forebay_proto::v1::CallRequest) + Send>;
+type Calls = Box<dyn Fn(forebay_ring::ConsumerId, u64, consumers::Asked) + Send>;
 
 fn calls(stream: &Arc<Stream>) -> Calls {
     let (stream, runtime): (Weak<Stream>, _) = (Arc::downgrade(stream), tokio::runtime::Handle::current());
-    Box::new(move |consumer, id, request| {
+    Box::new(move |consumer, id, asked| {
         if let Some(stream) = stream.upgrade() {
-            runtime.spawn(async move { stream.answer(consumer, id, request).await });
+            runtime.spawn(async move {
+                match tokio::task::spawn_blocking(|| asked.read()).await {
+                    Ok(Ok(request)) => stream.answer(consumer, id, request).await,
+                    Ok(Err(reason)) => stream.outbox.post(Note::Evict { consumer, reason }),
+                    // The runtime ends.
+                    Err(_cancelled) => {}
+                }
+            });
         }
     })
 }
