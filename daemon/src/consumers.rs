@@ -9,6 +9,7 @@ mod attached;
 mod claims;
 mod epoch_end;
 mod inbox;
+mod rings;
 mod status;
 mod trainers;
 
@@ -20,9 +21,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_proto::v1::LeasedRange;
-use forebay_ring::{
-    Batch, ConsumerId, Exchange, Kind, NewRing, PACKET_LEN, Region, SlotId, SlotMut, packet, text_code,
-};
+use forebay_ring::{Batch, ConsumerId, Exchange, Kind, PACKET_LEN, Region, SlotId, SlotMut, text_code};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::ack::{Fate, Fates};
@@ -35,14 +34,15 @@ use attached::Consumer;
 use claims::{Claims, Entry};
 use epoch_end::EpochEnd;
 pub use inbox::{Inbox, Note, Outbox, inbox};
+use rings::{Further, Work, ring_work};
 pub use status::RingStatus;
 
 /// What the thread works with.
 pub struct Parts {
     /// Name of the stream, for messages.
     pub stream: String,
-    /// Makes a further ring, by its number.
-    pub further: Box<dyn Fn(u32) -> Result<Region, String> + Send>,
+    /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
+    pub further: Arc<dyn Fn(u32) -> Result<Region, String> + Send + Sync>,
     /// Rights to free slots, for the batch thread.
     pub free: channel::Sender<SlotMut>,
     /// Receipts, for the ledger.
@@ -80,7 +80,8 @@ pub struct RingThread {
     inbox: Inbox,
     exchange: Exchange,
     regions: BTreeMap<u32, Region>,
-    populate: channel::Sender<(SlotId, Region)>,
+    works: channel::Sender<Work>,
+    further: Further,
     consumers: BTreeMap<ConsumerId, Consumer>,
     /// Published batches that are not acked, by number.
     claims: Claims,
@@ -112,14 +113,15 @@ const LOOK: Duration = Duration::from_secs(1);
 impl RingThread {
     /// Starts the thread with the first ring; it ends when the inbox says so or is dropped.
     pub fn start(parts: Parts, first: Region, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
-        let populate = populate(outbox.clone())?;
+        let works = ring_work(outbox.clone(), Arc::clone(&parts.further))?;
         let mut state = Self {
             exchange: Exchange::new(parts.epoch),
             end: EpochEnd::new(parts.epoch, parts.epochs, parts.fixed, parts.epoch_end_timeout),
             parts,
             inbox,
             regions: BTreeMap::new(),
-            populate,
+            works,
+            further: Further::default(),
             consumers: BTreeMap::new(),
             claims: Claims::default(),
             failure: None,
@@ -174,6 +176,7 @@ impl RingThread {
             Note::Failed(reason) => self.fail(text_code::OTHER, reason),
             Note::Populated(slot, Ok(())) => self.exchange.populated(slot),
             Note::Populated(_, Err(error)) => self.fail(text_code::MEMORY, error.to_string()),
+            Note::Ring(ring, made) => self.take_over(ring, made),
             Note::Attach(arrival) => self.attach(*arrival),
             Note::Progress(progress) => self.end.heard(progress),
             Note::Answer { consumer, id, reply } => self.send_answer(consumer, id, &reply),
@@ -202,21 +205,6 @@ impl RingThread {
     }
 
     // Slots.
-
-    fn add_ring(&mut self, ring: u32, region: Region) {
-        let slots = region.geometry().slots();
-        self.exchange.add_ring(ring, slots);
-        for slot in 0..slots {
-            // The thread that populates lives as long as this one.
-            self.populate.send((SlotId { ring, slot }, region.clone())).ok();
-        }
-        if ring > 0 {
-            for consumer in self.consumers.values() {
-                pass(consumer, ring, &region);
-            }
-        }
-        self.regions.insert(ring, region);
-    }
 
     fn claim_free(&mut self) {
         while let Some(slot) = self.exchange.claim() {
@@ -284,23 +272,4 @@ impl RingThread {
         let ids = |list: Vec<(ConsumerId, bool)>| list.into_iter().map(|(id, _)| id).collect();
         (ids(readable), ids(dead))
     }
-}
-
-/// Gives a trainer a ring beside the one that it was welcomed to.
-fn pass(consumer: &Consumer, ring: u32, region: &Region) {
-    let news = packet(&NewRing { kind: Kind::Ring as u32, ring }, &[]);
-    // One that does not take it is evicted at its next message, or has hung up.
-    let _sent = consumer.send(&news, &[region.fd()]);
-}
-
-/// A thread that takes the slots' memory from the kernel, one by one: the first batch need not wait for the last slot.
-fn populate(outbox: Outbox) -> std::io::Result<channel::Sender<(SlotId, Region)>> {
-    let (sender, work) = channel::unbounded::<(SlotId, Region)>();
-    std::thread::Builder::new().name("forebay-populate".into()).spawn(move || {
-        for (slot, region) in work {
-            let populated = region.populate(slot.slot);
-            outbox.post(Note::Populated(slot, populated));
-        }
-    })?;
-    Ok(sender)
 }

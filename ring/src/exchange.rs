@@ -225,7 +225,7 @@ impl Exchange {
             self.take_back(slot);
         }
         self.orphan(consumer);
-        if !self.slots.watched_by(consumer) {
+        if self.slots.watched_by(consumer) == 0 {
             self.forget(consumer);
         }
         self.offer();
@@ -298,6 +298,11 @@ impl Exchange {
     /// With fewer than two, open a further ring (rule 4).
     pub fn usable(&self) -> u32 {
         self.slots.usable()
+    }
+
+    /// Slots that a consumer may still look at although it was put out.
+    pub fn watched_by(&self, consumer: ConsumerId) -> u32 {
+        self.slots.watched_by(consumer)
     }
 
     /// Receipts that fitted nothing: late, repeated, or false.

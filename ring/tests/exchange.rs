@@ -78,6 +78,7 @@ fn rule_4_with_fewer_than_two_usable_slots_a_further_ring_takes_over() {
     exchange.ack(BELA, held);
     exchange.release(BELA, held, false);
     assert_eq!(exchange.usable(), 2, "Anna's process keeps one slot");
+    assert_eq!((exchange.watched_by(ANNA), exchange.watched_by(BELA)), (1, 0));
     publish(&mut exchange, 2, 0);
     exchange.credit(BELA, 1);
     let kept = offer(&mut exchange).receipt;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use forebay_ring::{Action, Adopted, ConsumerId, Held, Kind, Number, Offer, packet, text_code};
+use forebay_ring::{Action, Adopted, ConsumerId, Held, Kind, Number, Offer, packet};
 
 use super::RingThread;
 use super::attached::Consumer;
@@ -122,24 +122,7 @@ impl RingThread {
                 self.send(id, &packet(&held, &[]));
             }
         }
-        if self.failure.is_none() && self.exchange.counts().unpopulated == 0 && self.exchange.usable() < 2 {
-            let ring = self.regions.last_key_value().map_or(0, |(ring, _)| ring + 1);
-            match (self.parts.further)(ring) {
-                Ok(region) => {
-                    tracing::warn!(
-                        stream = self.parts.stream,
-                        ring,
-                        "slots are held for ever; a further ring is opened"
-                    );
-                    let older: Vec<u32> = self.regions.keys().copied().collect();
-                    self.add_ring(ring, region);
-                    for ring in older {
-                        self.exchange.retire_ring(ring);
-                    }
-                }
-                Err(reason) => self.fail(text_code::MEMORY, reason),
-            }
-        }
+        self.look_at_rings();
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crossbeam_channel as channel;
 use forebay_proto::v1::Progress;
-use forebay_ring::{ConsumerId, RegionError, SlotId};
+use forebay_ring::{ConsumerId, Region, RegionError, SlotId};
 use rustix::event::{EventfdFlags, eventfd};
 use tokio::sync::oneshot;
 
@@ -19,6 +19,8 @@ pub enum Note {
     Batch(Output),
     /// A slot has its memory, or cannot get it.
     Populated(SlotId, Result<(), RegionError>),
+    /// A further ring is made, or why not.
+    Ring(u32, Result<Region, String>),
     /// A trainer whose request was accepted.
     Attach(Box<Arrival>),
     /// From the coordinator.

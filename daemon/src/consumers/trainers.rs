@@ -2,11 +2,12 @@
 
 use forebay_ring::{Batch, ConsumerId, Kind, Message, Receipt, Received, Sent, text, text_code};
 
+use super::RingThread;
 use super::act::number;
 use super::asked::Asked;
 use super::attached::{Arrival, Consumer};
 use super::claims::Receipts;
-use super::{RingThread, pass};
+use super::rings::pass;
 
 /// Packets taken from one consumer before the next has its turn.
 const TURN: usize = 64;
@@ -14,6 +15,10 @@ const TURN: usize = 64;
 impl RingThread {
     pub(super) fn attach(&mut self, arrival: Arrival) {
         let id = arrival.id;
+        if let Some(reason) = self.looks_back(&arrival) {
+            arrival.refuse(text_code::BUSY, &reason);
+            return (self.parts.left)(id, self.open());
+        }
         let granted = match self.exchange.attach(id, arrival.credits) {
             Ok(granted) => granted,
             Err(taken) => {
@@ -46,6 +51,20 @@ impl RingThread {
         } else {
             self.tell_if_done(id);
         }
+    }
+
+    /// Why a process may not come again yet: it would take the ring away slot by slot, Loader by Loader.
+    fn looks_back(&self, arrival: &Arrival) -> Option<String> {
+        let pid = arrival.peer.pid();
+        // A process of another PID namespace has no number here that tells it from others.
+        let earlier = self.consumers.iter().filter(|(_, each)| !each.is_open() && pid != 0 && each.pid() == pid);
+        let watched: u32 = earlier.map(|(id, _)| self.exchange.watched_by(*id)).sum();
+        (watched > arrival.credits.max(1).saturating_mul(2)).then(|| {
+            format!(
+                "process {pid} still looks at {watched} batches of Loaders of this stream that it closed; their slots \
+                 are kept until it ends. Start it anew, and drop a Loader's arrays before the Loader"
+            )
+        })
     }
 
     pub(super) fn tell_if_done(&mut self, id: ConsumerId) {

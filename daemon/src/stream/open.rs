@@ -109,7 +109,7 @@ impl Opening {
         // The shares live as long as the ring's thread; a retired ring keeps its own until then.
         let parts = consumers::Parts {
             stream: stream.identity.to_string(),
-            further: Box::new(move |ring| {
+            further: Arc::new(move |ring| {
                 shares.lock().push(memory.take(bytes).map_err(|error| error.to_string())?);
                 Region::create(geometry, incarnation, ring).map_err(|error| error.to_string())
             }),

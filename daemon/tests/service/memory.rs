@@ -47,6 +47,26 @@ fn rule_04_views_that_are_held_for_ever_open_a_further_ring() {
 }
 
 #[test]
+fn rule_04_a_process_that_keeps_views_of_one_closed_session_after_the_other_is_refused_with_the_number() {
+    let home = Home::with_pictures(40);
+    let _daemon = home.serve("epochs = 1\ntrainers = 1");
+    let mut kept = Vec::new();
+    for _ in 0..3 {
+        let mut trainer = Trainer::attach(&home);
+        for _ in 0..2 {
+            let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("a batch") };
+            batch.ack().unwrap();
+            kept.push(batch.keep());
+        }
+        trainer.session.close().unwrap();
+    }
+    let refused = Trainer::with(&home, options()).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("looks at 6 batches"), "{refused}");
+    let mut other = Puppet::attach(&home);
+    assert_eq!(other.next().batch().records.len(), 4, "other processes are let in");
+}
+
+#[test]
 fn rule_04_a_trainer_that_comes_after_a_further_ring_reads_what_is_left_in_the_older_one() {
     let home = Home::with_pictures(60);
     let _daemon = home.serve("epochs = 1\ntrainers = 1\ncredits = 3");

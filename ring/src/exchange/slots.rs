@@ -122,8 +122,8 @@ impl Slots {
         })
     }
 
-    pub(super) fn watched_by(&self, consumer: ConsumerId) -> bool {
-        self.by_id.values().any(|entry| entry.watchers.contains(&consumer))
+    pub(super) fn watched_by(&self, consumer: ConsumerId) -> u32 {
+        self.by_id.values().map(|entry| u32::from(entry.watchers.contains(&consumer))).sum()
     }
 
     /// Removes a watcher everywhere; gives the quarantined slots that nobody watches any more.

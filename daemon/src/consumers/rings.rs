@@ -1,0 +1,122 @@
+//! A stream's rings: their slots' memory, and a further ring where slots are held for ever (semantics rule 4). What
+//! the kernel may take its time for is done by a thread beside the ring's.
+
+use std::sync::Arc;
+
+use crossbeam_channel as channel;
+use forebay_ring::{Kind, NewRing, Region, SlotId, packet};
+
+use super::attached::Consumer;
+use super::{Note, Outbox, RingThread};
+
+/// Rings of a stream that take memory at the same time.
+const MOST: usize = 4;
+
+/// What the thread beside the ring's does.
+pub(super) enum Work {
+    /// Takes a slot's memory from the kernel.
+    Populate(SlotId, Region),
+    /// Makes a ring.
+    Ring(u32),
+}
+
+/// How far a further ring is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Further {
+    #[default]
+    NotAsked,
+    Asked,
+    /// There is no memory for it, which was told; it is asked for again.
+    Refused,
+    AskedAgain,
+}
+
+impl RingThread {
+    pub(super) fn add_ring(&mut self, ring: u32, region: Region) {
+        let slots = region.geometry().slots();
+        self.exchange.add_ring(ring, slots);
+        for slot in 0..slots {
+            // The thread beside lives as long as this one.
+            self.works.send(Work::Populate(SlotId { ring, slot }, region.clone())).ok();
+        }
+        if ring > 0 {
+            for consumer in self.consumers.values() {
+                pass(consumer, ring, &region);
+            }
+        }
+        self.regions.insert(ring, region);
+    }
+
+    /// Asks for a further ring when too few slots of this one can still become free.
+    pub(super) fn look_at_rings(&mut self) {
+        if self.exchange.usable() >= 2 && self.further == Further::Refused {
+            self.further = Further::NotAsked;
+        }
+        if self.exchange.counts().unpopulated > 0 || self.exchange.usable() >= 2 {
+            return;
+        }
+        let ring = self.regions.last_key_value().map_or(0, |(ring, _)| ring + 1);
+        self.further = match self.further {
+            Further::Asked | Further::AskedAgain => return,
+            _ if self.regions.len() >= MOST => {
+                return self.refused("as many rings as a stream may have are in use");
+            }
+            Further::NotAsked => Further::Asked,
+            Further::Refused => Further::AskedAgain,
+        };
+        self.works.send(Work::Ring(ring)).ok();
+    }
+
+    /// A further ring is made: the stream moves on to it.
+    pub(super) fn take_over(&mut self, ring: u32, made: Result<Region, String>) {
+        match made {
+            Ok(region) => {
+                self.further = Further::NotAsked;
+                tracing::warn!(stream = self.parts.stream, ring, "slots are held for ever; a further ring is opened");
+                let older: Vec<u32> = self.regions.keys().copied().collect();
+                self.add_ring(ring, region);
+                for ring in older {
+                    self.exchange.retire_ring(ring);
+                }
+            }
+            Err(reason) => self.refused(&reason),
+        }
+    }
+
+    /// The stream goes on with the slots that it has; whoever holds the others may let go.
+    fn refused(&mut self, reason: &str) {
+        let told = std::mem::replace(&mut self.further, Further::Refused);
+        if matches!(told, Further::NotAsked | Further::Asked) {
+            tracing::warn!(
+                stream = self.parts.stream,
+                reason,
+                "slots are held for ever, and no further ring can be opened; end the processes that keep arrays of \
+                 Loaders that they closed"
+            );
+        }
+    }
+}
+
+/// Gives a trainer a ring beside the one that it was welcomed to.
+pub(super) fn pass(consumer: &Consumer, ring: u32, region: &Region) {
+    let news = packet(&NewRing { kind: Kind::Ring as u32, ring }, &[]);
+    // One that does not take it is evicted at its next message, or has hung up.
+    let _sent = consumer.send(&news, &[region.fd()]);
+}
+
+/// A thread that takes the slots' memory from the kernel, one by one: the first batch need not wait for the last slot.
+pub(super) fn ring_work(
+    outbox: Outbox,
+    further: Arc<dyn Fn(u32) -> Result<Region, String> + Send + Sync>,
+) -> std::io::Result<channel::Sender<Work>> {
+    let (sender, work) = channel::unbounded();
+    std::thread::Builder::new().name("forebay-populate".into()).spawn(move || {
+        for work in work {
+            outbox.post(match work {
+                Work::Populate(slot, region) => Note::Populated(slot, region.populate(slot.slot)),
+                Work::Ring(ring) => Note::Ring(ring, further(ring)),
+            });
+        }
+    })?;
+    Ok(sender)
+}
