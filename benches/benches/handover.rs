@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "it prints its figures")]
 
 use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -125,7 +126,8 @@ fn with_daemon<T>(
     measure: impl FnOnce(&mut Session) -> Result<T, Bare>,
 ) -> Result<T, Bare> {
     let place = folder.display();
-    let sockets = tempfile::tempdir_in(folder)?;
+    let own = std::fs::Permissions::from_mode(0o700);
+    let sockets = tempfile::Builder::new().permissions(own).tempdir_in(folder)?;
     let config = format!(
         "[streams.bench]\nsource = \"{place}/pictures\"\nbatch_size = 8\nsize = 224\nshuffle = true\n\
          [control]\ndir = \"{0}\"\n[coordinator]\npath = \"{0}\"\n[decode]\nthreads = {threads}\n",
