@@ -185,9 +185,9 @@ impl Stream {
         self.wanted_shard_size.unwrap_or_else(|| u64::from(self.batch_size) * 4)
     }
 
-    /// Slots of the stream's ring.
+    /// Slots of the stream's ring: the ring itself needs two beyond the trainers' credits.
     pub fn slots(&self) -> u32 {
-        self.prefetch_queue_depth + self.credits * self.trainers
+        self.prefetch_queue_depth.max(2) + self.credits * self.trainers
     }
 
     fn from_loader(written: &Map<String, Value>, ring: &Ring) -> Result<Self, Mistakes> {

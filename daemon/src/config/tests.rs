@@ -156,6 +156,13 @@ fn a_loader_says_everything_that_a_table_can_say() {
 }
 
 #[test]
+fn rule_04_the_ring_has_two_slots_beyond_the_credits_however_short_the_queue() {
+    let settings = json!({"source": "/data", "batch_size": 4, "size": 32, "trainers": 1, "credits": 1,
+        "prefetch_queue_depth": 1});
+    assert_eq!(loader(&settings).unwrap().slots(), 3);
+}
+
+#[test]
 fn a_loader_may_send_null_for_what_it_leaves_out_and_a_list_in_place_of_a_source() {
     let stream = loader(&json!({
         "source": null, "files": true, "batch_size": 4, "size": 32, "transform": null, "run": null, "max_failures": 3
