@@ -51,7 +51,8 @@ const GATHER: Duration = Duration::from_millis(200);
 /// Receipts in one request.
 const MOST: usize = 4096;
 
-/// Runs until every writing end is dropped and everything has been handed in.
+/// Runs until every writing end is dropped and everything has been handed in. Leases that turn out to be somebody
+/// else's are told to `lost`.
 ///
 /// # Errors
 /// The coordinator refused this worker.
@@ -59,6 +60,7 @@ pub async fn forward(
     worker: Arc<Worker>,
     mut fates: mpsc::UnboundedReceiver<Fate>,
     counts: Arc<Counts>,
+    lost: impl Fn(Vec<u64>),
 ) -> Result<(), CallError> {
     let mut gathered = Gathered::default();
     let mut deadline = None;
@@ -68,18 +70,18 @@ pub async fn forward(
             Some(at) => match timeout_at(at, fates.recv()).await {
                 Ok(next) => next,
                 Err(_elapsed) => {
-                    gathered.hand_in(&worker, &counts).await?;
+                    gathered.hand_in(&worker, &counts, &lost).await?;
                     deadline = None;
                     continue;
                 }
             },
         };
         let Some(fate) = next else {
-            return gathered.hand_in(&worker, &counts).await;
+            return gathered.hand_in(&worker, &counts, &lost).await;
         };
         let urgent = gathered.add(fate);
         if urgent || gathered.acks.len() >= MOST {
-            gathered.hand_in(&worker, &counts).await?;
+            gathered.hand_in(&worker, &counts, &lost).await?;
             deadline = None;
         } else {
             deadline.get_or_insert_with(|| Instant::now() + GATHER);
@@ -119,19 +121,26 @@ impl Gathered {
         }
     }
 
-    async fn hand_in(&mut self, worker: &Worker, counts: &Counts) -> Result<(), CallError> {
+    async fn hand_in(&mut self, worker: &Worker, counts: &Counts, lost: &impl Fn(Vec<u64>)) -> Result<(), CallError> {
+        let mut gone = Vec::new();
         if !self.acks.is_empty() {
+            let leases: Vec<u64> = self.acks.iter().map(|item| item.lease).collect();
             let reply = worker.ack(std::mem::take(&mut self.acks)).await?;
-            count("receipts", reply.verdicts(), counts);
+            gone.extend(count("receipts", leases.into_iter().zip(reply.verdicts()), counts));
         }
         if !self.bad.is_empty() {
             counts.bad.fetch_add(self.bad.len() as u64, Ordering::Relaxed);
+            let leases: Vec<u64> = self.bad.iter().map(|record| record.lease).collect();
             let reply = worker.nack(std::mem::take(&mut self.bad)).await?;
-            count("bad records", reply.verdicts(), counts);
+            gone.extend(count("bad records", leases.into_iter().zip(reply.verdicts()), counts));
         }
         if !self.returned.is_empty() {
+            let leases: Vec<u64> = self.returned.iter().map(|item| item.lease).collect();
             let reply = worker.give_back(std::mem::take(&mut self.returned)).await?;
-            count("returned positions", reply.verdicts(), counts);
+            gone.extend(count("returned positions", leases.into_iter().zip(reply.verdicts()), counts));
+        }
+        if !gone.is_empty() {
+            lost(gone);
         }
         for done in self.waiting.drain(..) {
             // Who asked may have gone meanwhile.
@@ -141,23 +150,25 @@ impl Gathered {
     }
 }
 
-fn count(what: &str, verdicts: impl Iterator<Item = Verdict>, counts: &Counts) {
-    let (mut lost, mut invalid) = (0, 0);
-    for verdict in verdicts {
+/// Counts what was refused. Gives the leases that are lost.
+fn count(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>, counts: &Counts) -> Vec<u64> {
+    let (mut lost, mut invalid) = (Vec::new(), 0);
+    for (lease, verdict) in verdicts {
         match verdict {
             Verdict::Accepted => {}
-            Verdict::Lost => lost += 1,
+            Verdict::Lost => lost.push(lease),
             Verdict::Invalid | Verdict::Unspecified => invalid += 1,
         }
     }
-    if lost > 0 {
-        counts.lost.fetch_add(lost, Ordering::Relaxed);
-        tracing::info!(lost, what, "the leases are not this daemon's any more; the records come again");
+    if !lost.is_empty() {
+        counts.lost.fetch_add(lost.len() as u64, Ordering::Relaxed);
+        tracing::info!(lost = lost.len(), what, "the leases are not this daemon's any more; the records come again");
     }
     if invalid > 0 {
         counts.invalid.fetch_add(invalid, Ordering::Relaxed);
         tracing::error!(invalid, what, "the ledger refused them: they do not fit their leases");
     }
+    lost
 }
 
 #[cfg(test)]
@@ -178,6 +189,7 @@ mod tests {
         lease: u64,
         fates: Fates,
         counts: Arc<Counts>,
+        lost: mpsc::UnboundedReceiver<Vec<u64>>,
     }
 
     impl Story {
@@ -199,8 +211,10 @@ mod tests {
             let lease = worker.acquire(1).await.unwrap().leases[0].id;
             let (fates, receiver) = mpsc::unbounded_channel();
             let counts = Arc::new(Counts::default());
-            tokio::spawn(forward(worker, receiver, Arc::clone(&counts)));
-            Self { handle, ledger: opened.ledger, lease, fates, counts }
+            let (told, lost) = mpsc::unbounded_channel();
+            let tell = move |leases| told.send(leases).unwrap();
+            tokio::spawn(forward(worker, receiver, Arc::clone(&counts), tell));
+            Self { handle, ledger: opened.ledger, lease, fates, counts, lost }
         }
 
         fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
@@ -252,6 +266,15 @@ mod tests {
         assert_eq!(story.delivered().await, 3);
         let refused = story.counts.lost.load(Ordering::Relaxed) + story.counts.invalid.load(Ordering::Relaxed);
         assert_eq!(refused, 1);
+    }
+
+    #[tokio::test]
+    async fn rule_05_a_lease_that_is_not_this_workers_is_told() {
+        let mut story = Story::begin().await;
+        let range = Some(Range { start: 0, end: 1 });
+        story.fates.send(Fate::Returned(vec![LeasedRange { lease: 999, range }])).unwrap();
+        assert_eq!(story.lost.recv().await, Some(vec![999]));
+        assert_eq!(story.counts.lost.load(Ordering::Relaxed), 1);
     }
 
     #[tokio::test]

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_proto::v1::LeasedRange;
-use forebay_ring::{Batch, ConsumerId, Exchange, Kind, PACKET_LEN, Region, SlotId, SlotMut, text_code};
+use forebay_ring::{Batch, ConsumerId, Exchange, Kind, PACKET_LEN, Region, SlotId, SlotMut, Voided, text_code};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::ack::{Fate, Fates};
@@ -141,6 +141,11 @@ impl RingThread {
             match self.inbox.notes() {
                 Some(notes) => {
                     for note in notes {
+                        if let Note::Close(done) = note {
+                            self.end(&mut buffer);
+                            done.send(()).ok();
+                            return;
+                        }
                         self.note(note);
                     }
                 }
@@ -154,7 +159,7 @@ impl RingThread {
             }
             for id in dead {
                 // What it sent before it died counts: everything is received first.
-                while self.receive(id, &mut buffer) {}
+                self.last_words(id, &mut buffer);
                 self.leave(id);
                 self.exchange.exited(id);
                 self.act();
@@ -191,17 +196,40 @@ impl RingThread {
                 self.send_all(&number(Kind::Fenced, progress.floor));
                 done.send(()).ok();
             }
-            Note::Drain => {
+            Note::Drain(done) => {
                 self.draining = true;
                 self.exchange.drop_ready();
+                self.act();
+                done.send(()).ok();
             }
+            Note::Lost(leases) => self.lose(&leases),
             Note::Restored(consumer) => self.tell_if_done(consumer),
-            // The inbox ends at it.
-            Note::Close => {}
+            // The loop ends at it.
+            Note::Close(_) => {}
             Note::Status(reply) => {
                 reply.send(self.status()).ok();
             }
         }
+    }
+
+    /// These leases are somebody else's: batches of them that nobody holds are void (semantics rule 5).
+    fn lose(&mut self, leases: &[u64]) {
+        for seq in self.claims.of_leases(leases) {
+            if self.exchange.void(seq) == Voided::Dropped {
+                self.claims.lose(seq, leases);
+            }
+        }
+    }
+
+    /// What was sent counts; what is held after it is given back, so that the end is no death (semantics rule 21).
+    fn end(&mut self, buffer: &mut [u8]) {
+        self.exchange.drop_ready();
+        let ids: Vec<_> = self.consumers.keys().copied().collect();
+        for id in ids {
+            self.last_words(id, buffer);
+            self.exchange.exited(id);
+        }
+        self.act();
     }
 
     // Slots.

@@ -153,7 +153,8 @@ impl Stream {
     /// Notes a trainer, or says why it cannot come in.
     fn enter(&self, id: ConsumerId, pid: u32) -> Option<String> {
         let mut consumers = self.consumers.lock();
-        if consumers.values().any(|other| *other == pid) {
+        // A process of another PID namespace has no number here that tells it from others.
+        if pid != 0 && consumers.values().any(|other| *other == pid) {
             return Some(format!(
                 "process {pid} has a trainer on stream \"{}\" already; two of one process would wait for each other. \
                  Use one Loader, or close the first",
@@ -202,10 +203,7 @@ impl Stream {
         let changed = change().await;
         if changed.is_ok() {
             let progress = *self.worker.progress().borrow();
-            let (done, dropped) = oneshot::channel();
-            self.outbox.post(Note::DropReady { progress, done });
-            // Answered, or the ring's thread has ended, and the stream with it.
-            let _dropped = dropped.await;
+            self.ask(|done| Note::DropReady { progress, done }).await;
             self.flush().await;
         }
         *pipeline = Some(self.start(next)?);
@@ -214,7 +212,7 @@ impl Stream {
 
     /// Ends the stream: no new batches, trainers finish what they hold, the rest is given back (semantics rule 21).
     pub async fn close(&self, drain: Duration) {
-        self.outbox.post(Note::Drain);
+        self.ask(Note::Drain).await;
         if let Some(running) = self.pipeline.lock().await.take() {
             running.stop().await;
         }
@@ -222,8 +220,16 @@ impl Stream {
         while Instant::now() < deadline && self.ring_status().await.is_some_and(|ring| ring.unfinished > 0) {
             tokio::time::sleep(DRAIN_STEP).await;
         }
+        self.ask(Note::Close).await;
         self.flush().await;
-        self.outbox.post(Note::Close);
+    }
+
+    /// Leaves a note that the ring's thread answers.
+    async fn ask(&self, note: impl FnOnce(oneshot::Sender<()>) -> Note) {
+        let (done, answered) = oneshot::channel();
+        self.outbox.post(note(done));
+        // Answered, or the ring's thread has ended, and the stream with it.
+        let _answered = answered.await;
     }
 
     fn batching(&self) -> Batching {

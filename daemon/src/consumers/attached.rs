@@ -39,9 +39,6 @@ pub(super) struct Consumer {
 /// Calls of one consumer that wait for their answers.
 const CALLS_AT_ONCE: u32 = 4;
 
-/// Batches that a trainer goes on holding.
-pub(super) type AdoptedBatches = Vec<(u64, u64, Vec<Option<Claim>>)>;
-
 impl Arrival {
     /// Sends it away with a reason.
     pub fn refuse(self, code: u32, reason: &str) {
@@ -54,12 +51,7 @@ impl Arrival {
     ///
     /// # Errors
     /// It is gone already.
-    pub(super) fn welcome(
-        self,
-        credits: u32,
-        ring: u32,
-        region: &Region,
-    ) -> Result<(AdoptedBatches, Consumer), SocketError> {
+    pub(super) fn welcome(self, credits: u32, ring: u32, region: &Region) -> Result<Consumer, SocketError> {
         let welcome = Welcome {
             kind: Kind::Welcome as u32,
             protocol: PROTOCOL,
@@ -70,7 +62,7 @@ impl Arrival {
         };
         let info = Bulk::write(&self.info).map_err(|error| SocketError::Io(std::io::Error::other(error)))?.into_fd();
         let _sent = self.socket.send(&packet(&welcome, &[]), &[region.fd(), info.as_fd()])?;
-        Ok((self.adopted, Consumer { socket: Some(self.socket), peer: self.peer, calls: 0 }))
+        Ok(Consumer { socket: Some(self.socket), peer: self.peer, calls: 0 })
     }
 }
 
@@ -98,6 +90,13 @@ impl Consumer {
     /// Whether it can be talked to.
     pub(super) fn is_open(&self) -> bool {
         self.socket.is_some()
+    }
+
+    /// Nothing can be sent any more, by anybody who shares the connection; what was sent can still be received.
+    pub(super) fn shut_down(&self) {
+        if let Some(socket) = &self.socket {
+            socket.shut_down();
+        }
     }
 
     /// Ends the connection, for forked children that share it too.
@@ -143,5 +142,22 @@ impl Consumer {
                 Sent::Closed
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_14_after_a_shut_down_what_was_sent_is_still_there_and_nothing_comes_after_it() {
+        let (ours, theirs) = Socket::pair().unwrap();
+        let consumer = Consumer { peer: Peer::of(&ours).unwrap(), socket: Some(ours), calls: 0 };
+        assert_eq!(theirs.send(b"the last receipt", &[]).unwrap(), Sent::Done);
+        consumer.shut_down();
+        assert!(!matches!(theirs.send(b"of a forked child", &[]), Ok(Sent::Done)));
+        let mut buffer = [0; 64];
+        assert!(matches!(consumer.receive(&mut buffer), Ok(Received::Packet { len: 16, .. })));
+        assert!(matches!(consumer.receive(&mut buffer), Ok(Received::Closed)));
     }
 }

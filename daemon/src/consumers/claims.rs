@@ -52,7 +52,9 @@ impl Claims {
 
     /// A consumer came with a batch of an earlier incarnation.
     pub(super) fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<Option<Claim>>) {
-        self.adopted.insert((consumer, seq), Entry { epoch, shown: 0, valid: 0, ready: 0, claims, sums: None });
+        let none = Entry { epoch, shown: 0, valid: 0, ready: 0, claims: Vec::new(), sums: None };
+        // A batch may be told in several parts.
+        self.adopted.entry((consumer, seq)).or_insert(none).claims.extend(claims);
     }
 
     /// Forgets every batch: their leases are fenced, late receipts of them lead nowhere.
@@ -68,11 +70,11 @@ impl Claims {
 
     /// Batches of the epoch, published or adopted, that are not acked.
     pub(super) fn undelivered(&self, epoch: u64) -> usize {
-        self.ready(epoch) + self.adopted.values().filter(|entry| entry.epoch == epoch).count()
+        self.published_in(epoch) + self.adopted.values().filter(|entry| entry.epoch == epoch).count()
     }
 
-    /// Published batches of the epoch that are not acked.
-    pub(super) fn ready(&self, epoch: u64) -> usize {
+    /// Published batches of the epoch that are not acked, in somebody's hands or not.
+    fn published_in(&self, epoch: u64) -> usize {
         self.published.values().filter(|entry| entry.epoch == epoch).count()
     }
 
@@ -85,6 +87,19 @@ impl Claims {
         };
         // A batch that is held and not known was fenced by a restore: its receipt leads nowhere.
         entry.map_or(Receipts::Whole, |entry| entry.take(consumer, ack, sums))
+    }
+
+    /// Published batches that have a claim on one of these leases.
+    pub(super) fn of_leases(&self, leases: &[u64]) -> Vec<u64> {
+        let has = |entry: &Entry| entry.claims.iter().flatten().any(|claim| leases.contains(&claim.lease));
+        self.published.iter().filter(|(_, entry)| has(entry)).map(|(seq, _)| *seq).collect()
+    }
+
+    /// These leases are somebody else's now: the batch, which nobody gets, has nothing of them to give back.
+    pub(super) fn lose(&mut self, seq: u64, leases: &[u64]) {
+        if let Some(entry) = self.published.get_mut(&seq) {
+            entry.claims.retain(|claim| claim.is_some_and(|claim| !leases.contains(&claim.lease)));
+        }
     }
 
     /// The receipts of an acked batch.
@@ -140,15 +155,14 @@ impl Entry {
     }
 
     fn give_back(self) -> Vec<LeasedRange> {
-        self.claims
-            .into_iter()
-            .flatten()
-            .map(|claim| LeasedRange {
-                lease: claim.lease,
-                range: Some(Range { start: claim.start, end: claim.start + claim.len }),
-            })
-            .collect()
+        ranges(self.claims)
     }
+}
+
+/// Claims as they are given back.
+pub(super) fn ranges(claims: impl IntoIterator<Item = Option<Claim>>) -> Vec<LeasedRange> {
+    let range = |claim: Claim| Range { start: claim.start, end: claim.start + claim.len };
+    claims.into_iter().flatten().map(|claim| LeasedRange { lease: claim.lease, range: Some(range(claim)) }).collect()
 }
 
 #[cfg(test)]
@@ -196,6 +210,23 @@ mod tests {
     fn more_or_fewer_sums_than_claims_are_wrong() {
         assert_eq!(table().sums(ONE, &ack(0, 1, 1), &[sum(1)]), Receipts::Wrong);
         assert_eq!(table().sums(ONE, &ack(0, 3, 1), &[sum(1), sum(2), sum(3)]), Receipts::Wrong);
+    }
+
+    #[test]
+    fn rule_16_an_adopted_batch_in_two_parts_has_the_claims_of_both() {
+        let mut claims = Claims::default();
+        claims.adopted(ONE, 5, 2, vec![Some(CLAIMS[0])]);
+        claims.adopted(ONE, 5, 2, vec![Some(CLAIMS[1])]);
+        let back = claims.orphaned(ONE, Batch { seq: 5, epoch: 2 });
+        assert_eq!(back.iter().map(|range| range.lease).collect::<Vec<_>>(), [7, 9]);
+    }
+
+    #[test]
+    fn rule_05_a_void_batch_gives_back_what_is_not_lost() {
+        let mut claims = table();
+        assert_eq!((claims.of_leases(&[8]), claims.of_leases(&[8, 7])), (vec![], vec![5]));
+        claims.lose(5, &[7]);
+        assert_eq!(claims.dropped(5).iter().map(|range| range.lease).collect::<Vec<_>>(), [9]);
     }
 
     #[test]

@@ -48,16 +48,19 @@ pub enum Note {
         /// Told when nothing of before is left.
         done: oneshot::Sender<()>,
     },
-    /// The stream is about to end: batches that nobody holds are dropped, and none is offered again.
-    Drain,
+    /// Leases that went to somebody else.
+    Lost(Vec<u64>),
+    /// The stream is about to end: batches that nobody holds are dropped, and none is offered again. Answered when
+    /// their claims are on their way back.
+    Drain(oneshot::Sender<()>),
     /// A consumer has the answer to a restore, before which nothing counts: it is told if the stream has ended.
     Restored(ConsumerId),
     /// The stream cannot go on.
     Failed(String),
     /// How things are.
     Status(oneshot::Sender<RingStatus>),
-    /// The stream ends.
-    Close,
+    /// The stream ends. Answered when what trainers held is on its way back.
+    Close(oneshot::Sender<()>),
 }
 
 /// The reading end.
@@ -95,7 +98,7 @@ impl Outbox {
 }
 
 impl Inbox {
-    /// The notes that are there; nothing when the stream ends.
+    /// The notes that are there; nothing when nobody is left to write any.
     pub fn notes(&self) -> Option<Vec<Note>> {
         let mut count = [0; 8];
         // Silenced before the queue is read: a note that comes in between rings again.
@@ -103,9 +106,9 @@ impl Inbox {
         let mut notes = Vec::new();
         loop {
             match self.notes.try_recv() {
-                Ok(Note::Close) | Err(channel::TryRecvError::Disconnected) => return None,
                 Ok(note) => notes.push(note),
-                Err(channel::TryRecvError::Empty) => return Some(notes),
+                Err(channel::TryRecvError::Disconnected) if notes.is_empty() => return None,
+                Err(_empty) => return Some(notes),
             }
         }
     }

@@ -15,7 +15,7 @@ pub struct RingStatus {
     pub consumers: Vec<ConsumerStatus>,
     /// First epoch that is not over.
     pub epoch: u64,
-    /// Batches that nobody has consumed yet, in trainers' hands.
+    /// Batches of the open epoch that are in trainers' hands and not acked.
     pub unfinished: usize,
     /// Receipts that fitted nothing.
     pub stale: u64,

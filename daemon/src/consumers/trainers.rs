@@ -6,40 +6,21 @@ use super::RingThread;
 use super::act::number;
 use super::asked::Asked;
 use super::attached::{Arrival, Consumer};
-use super::claims::Receipts;
+use super::claims::{Receipts, ranges};
 use super::rings::pass;
 
 /// Packets taken from one consumer before the next has its turn.
 const TURN: usize = 64;
 
 impl RingThread {
-    pub(super) fn attach(&mut self, arrival: Arrival) {
-        let id = arrival.id;
-        if let Some(reason) = self.looks_back(&arrival) {
-            arrival.refuse(text_code::BUSY, &reason);
+    pub(super) fn attach(&mut self, mut arrival: Arrival) {
+        let (id, adopted) = (arrival.id, std::mem::take(&mut arrival.adopted));
+        let Some(consumer) = self.let_in(arrival) else {
+            // What it holds was taken back for it, and is nobody's now.
+            self.give_back(ranges(adopted.into_iter().flat_map(|(_, _, claims)| claims)));
             return (self.parts.left)(id, self.open());
-        }
-        let granted = match self.exchange.attach(id, arrival.credits) {
-            Ok(granted) => granted,
-            Err(taken) => {
-                arrival.refuse(text_code::BUSY, &taken.to_string());
-                return (self.parts.left)(id, self.open());
-            }
-        };
-        let Some((newest, region)) = self.regions.last_key_value() else { return };
-        let (adopted, consumer) = match arrival.welcome(granted, *newest, region) {
-            Ok(parts) => parts,
-            Err(error) => {
-                tracing::info!(%error, "a trainer left before it was welcomed");
-                self.exchange.exited(id);
-                return (self.parts.left)(id, self.open());
-            }
         };
         tracing::info!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
-        // Batches may be left in older rings.
-        for (ring, region) in self.regions.range(..newest) {
-            pass(&consumer, *ring, region);
-        }
         self.consumers.insert(id, consumer);
         for (seq, epoch, claims) in adopted {
             self.exchange.adopt(id, Batch { seq, epoch });
@@ -50,6 +31,37 @@ impl RingThread {
             self.send(id, &packet);
         } else {
             self.tell_if_done(id);
+        }
+    }
+
+    /// Welcomes a trainer, or sends it away with the reason.
+    fn let_in(&mut self, arrival: Arrival) -> Option<Consumer> {
+        let id = arrival.id;
+        if let Some(reason) = self.looks_back(&arrival) {
+            arrival.refuse(text_code::BUSY, &reason);
+            return None;
+        }
+        let (newest, region) = self.regions.last_key_value()?;
+        let granted = match self.exchange.attach(id, arrival.credits) {
+            Ok(granted) => granted,
+            Err(taken) => {
+                arrival.refuse(text_code::BUSY, &taken.to_string());
+                return None;
+            }
+        };
+        match arrival.welcome(granted, *newest, region) {
+            Ok(consumer) => {
+                // Batches may be left in older rings.
+                for (ring, region) in self.regions.range(..newest) {
+                    pass(&consumer, *ring, region);
+                }
+                Some(consumer)
+            }
+            Err(error) => {
+                tracing::info!(%error, "a trainer left before it was welcomed");
+                self.exchange.exited(id);
+                None
+            }
         }
     }
 
@@ -134,6 +146,15 @@ impl RingThread {
             Message::Bye => self.put_out(id),
             _ => self.evict(id, "a trainer does not send this kind of message"),
         }
+    }
+
+    /// Takes everything that a consumer sent up to now, when nothing more of it counts.
+    pub(super) fn last_words(&mut self, id: ConsumerId, buffer: &mut [u8]) {
+        if let Some(consumer) = self.consumers.get(&id) {
+            // Nothing comes after this, also not of a forked child: there is an end to what is to be taken.
+            consumer.shut_down();
+        }
+        while self.receive(id, buffer) {}
     }
 
     /// The consumer has hung up, or has to; its process may live on and look at its slots.

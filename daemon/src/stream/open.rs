@@ -128,7 +128,8 @@ impl Opening {
         };
         RingThread::start(parts, region, inbox, &outbox)?;
         follow(&worker, outbox.clone());
-        let forward = ack::forward(worker, receipts, counts);
+        let tell = outbox.clone();
+        let forward = ack::forward(worker, receipts, counts, move |leases| tell.post(Note::Lost(leases)));
         tokio::spawn(async move {
             if let Err(error) = forward.await {
                 outbox.post(Note::Failed(error.to_string()));
