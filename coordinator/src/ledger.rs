@@ -169,7 +169,7 @@ impl Ledger {
                 self.once(request.caller.as_ref(), workers::ACQUIRE, now, act).map(Reply::Acquire)
             }
             Command::Ack(request) => {
-                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.ack(&caller.worker, &request.items));
+                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.ack(&caller.worker, &request));
                 self.once(request.caller.as_ref(), workers::ACK, now, act).map(Reply::Ack)
             }
             Command::Nack(request) => {
@@ -230,10 +230,6 @@ impl Ledger {
     /// incomplete one: at most one epoch of lookahead. What it does follows from the rest of the state, so that it
     /// need not be stored.
     fn settle(&mut self) {
-        if self.plan.is_void() {
-            self.cursor_epoch = self.epochs;
-            return;
-        }
         while !self.exhausted()
             && self.cursor == self.plan.epoch_len(self.cursor_epoch)
             && self.first_open().is_none_or(|open| open >= self.cursor_epoch)
@@ -245,7 +241,7 @@ impl Ledger {
 
     /// Every position of every epoch was leased once.
     fn exhausted(&self) -> bool {
-        self.plan.is_void() || (self.epochs > 0 && self.cursor_epoch >= self.epochs)
+        self.epochs > 0 && self.cursor_epoch >= self.epochs
     }
 
     /// There is a position that was never leased and may be now.

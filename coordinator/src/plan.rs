@@ -37,7 +37,13 @@ impl Plan {
     /// The plan of a spec.
     pub fn new(spec: &LedgerSpec) -> Result<Self, SpecError> {
         spec::check(spec)?;
-        Ok(Self { spec: spec.clone() })
+        let plan = Self { spec: spec.clone() };
+        match spec.shard {
+            Some(StaticShard { shard_id, num_shards, stick_to_shard: true }) if plan.epoch_len(0) == 0 => {
+                Err(SpecError::EmptyShard { shard_id, num_shards, records: spec.records })
+            }
+            _ => Ok(plan),
+        }
     }
 
     /// The spec.
@@ -87,11 +93,6 @@ impl Plan {
     fn shard_start(&self, shard: u64, num_shards: u32) -> u64 {
         let product = u128::from(shard) * u128::from(self.spec.records);
         u64::try_from(product / u128::from(num_shards)).expect("shard <= num_shards, so the quotient is at most N")
-    }
-
-    /// True for a static shard that has no record in any epoch.
-    pub(crate) fn is_void(&self) -> bool {
-        self.spec.shard.is_some_and(|shard| shard.stick_to_shard) && self.epoch_len(0) == 0
     }
 }
 

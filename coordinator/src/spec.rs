@@ -33,6 +33,19 @@ pub enum SpecError {
         /// As asked.
         num_shards: u32,
     },
+    /// A static shard that is empty in every epoch: its trainer would wait without end.
+    #[error(
+        "Shard {shard_id} of {num_shards} has no record in any epoch: the dataset has {records} records, and \
+         stick_to_shard keeps it at its own. Use at most {records} shards, or leave stick_to_shard out."
+    )]
+    EmptyShard {
+        /// As asked.
+        shard_id: u32,
+        /// As asked.
+        num_shards: u32,
+        /// Of the dataset.
+        records: u64,
+    },
     /// More shards than a ledger steps over.
     #[error("num_shards is {0}; it may be at most {MAX_SHARDS}.")]
     TooManyShards(u32),

@@ -58,7 +58,14 @@ impl Worker {
 
     /// Hands receipts in.
     pub async fn ack(&self, items: Vec<AckItem>) -> Result<AckReply, CallError> {
-        let reply = self.command(|caller| AckRequest { caller: Some(caller), items }).await?;
+        let reply = self.command(|caller| AckRequest { caller: Some(caller), items, hand_in: false }).await?;
+        self.heard(reply.progress);
+        Ok(reply)
+    }
+
+    /// Hands receipts in of a consumer that an earlier incarnation had.
+    pub async fn hand_in(&self, items: Vec<AckItem>) -> Result<AckReply, CallError> {
+        let reply = self.command(|caller| AckRequest { caller: Some(caller), items, hand_in: true }).await?;
         self.heard(reply.progress);
         Ok(reply)
     }

@@ -51,7 +51,7 @@ impl Ledger {
             .iter()
             .map(|item| {
                 let range = item.range.unwrap_or_default();
-                let taken = self.take_returned(worker, item.lease, &range).ok();
+                let taken = self.take_kept(worker, item.lease, &range).ok();
                 taken.map_or_else(Lease::default, |taken| self.grant(worker, taken.grant))
             })
             .collect();

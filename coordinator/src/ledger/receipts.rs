@@ -5,7 +5,8 @@ use std::ops::Range;
 use forebay_proto::{
     RecordSum,
     v1::{
-        self, AbandonReply, AckItem, AckReply, BadRecord, LeasedRange, NackReply, ReturnReply, Verdict, ack_item::Kind,
+        self, AbandonReply, AckItem, AckReply, AckRequest, BadRecord, LeasedRange, NackReply, ReturnReply, Verdict,
+        ack_item::Kind,
     },
 };
 
@@ -22,14 +23,16 @@ pub(super) struct Taken {
 
 impl Ledger {
     /// Counts receipts. Each is accepted once, and only while its positions are nobody else's.
-    pub(super) fn ack(&mut self, worker: &str, items: &[AckItem]) -> AckReply {
-        let verdicts = items.iter().map(|item| self.ack_item(worker, item).into()).collect();
+    pub(super) fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
+        let verdicts = request.items.iter().map(|item| self.ack_item(worker, item, request.hand_in).into()).collect();
         AckReply { verdicts, progress: Some(self.progress()) }
     }
 
-    fn ack_item(&mut self, worker: &str, item: &AckItem) -> Verdict {
+    fn ack_item(&mut self, worker: &str, item: &AckItem, hand_in: bool) -> Verdict {
         let Some(range) = receipt_range(item) else { return Verdict::Invalid };
-        match self.take(worker, item.lease, &range) {
+        let taken =
+            if hand_in { self.take_kept(worker, item.lease, &range) } else { self.take(worker, item.lease, &range) };
+        match taken {
             Ok(taken) => {
                 let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
                 let tallies = self.tally(taken.grant.epoch);
@@ -171,9 +174,25 @@ impl Ledger {
         Ok(Taken { grant, lease_start: inner.start, returned: false })
     }
 
+    /// Takes positions that are kept for consumers of a dead incarnation: a lease that is out is not theirs to end,
+    /// nor what a living consumer gave back.
+    pub(super) fn take_kept(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<Taken, Verdict> {
+        self.take_back(worker, lease, range, |back| back.kept_for_consumers)
+    }
+
+    fn take_returned(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<Taken, Verdict> {
+        self.take_back(worker, lease, range, |_| true)
+    }
+
     /// Takes positions out of the returned ones, by the lease that they were in last.
-    pub(super) fn take_returned(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<Taken, Verdict> {
-        let ours = |back: &Returned| lease != 0 && back.lease == lease && back.worker == worker;
+    fn take_back(
+        &mut self,
+        worker: &str,
+        lease: u64,
+        range: &v1::Range,
+        which: impl Fn(&Returned) -> bool,
+    ) -> Result<Taken, Verdict> {
+        let ours = |back: &Returned| lease != 0 && back.lease == lease && back.worker == worker && which(back);
         let first = self.returned.iter().find(|back| ours(back)).ok_or(Verdict::Lost)?;
         let (epoch, lease_start) = (first.epoch, first.lease_start);
         let wanted = positions(lease_start, range).ok_or(Verdict::Invalid)?;

@@ -64,7 +64,7 @@ fn story(fail: Option<(u64, Failure)>) -> u64 {
             }
             for position in 1..len.min(4) {
                 let items = vec![scene.receipt(lease, position, position + 1, Kind::Delivered)];
-                let reply = insist(&scene, &AckRequest { caller: Some(daemon.next()), items });
+                let reply = insist(&scene, &AckRequest { caller: Some(daemon.next()), items, hand_in: false });
                 assert_eq!(reply.verdicts, [Verdict::Accepted as i32]);
                 assert!(accepted.insert((lease.epoch, lease.start + position)), "accepted twice");
             }
@@ -98,7 +98,7 @@ fn no_reply_comes_before_its_commit() {
     let mut daemon = scene.daemon("node", 1);
     let lease = daemon.lease(&scene);
     scene.store.fail_at(1, Failure::Before);
-    let request = AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&lease)] };
+    let request = AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&lease)], hand_in: false };
     assert!(matches!(scene.call(request.clone()), Err(CallError::Unavailable(_))));
     // The coordinator dies before the worker repeats: the receipt was never counted, and is counted now.
     scene.restart();

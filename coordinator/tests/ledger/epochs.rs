@@ -1,7 +1,7 @@
 //! Epochs: their order, their ends, and how large a ledger is.
 
 use forebay_coordinator::CallError;
-use forebay_proto::v1::{AbandonRequest, AcquireReply, Verdict, acquire_reply::Answer};
+use forebay_proto::v1::{AbandonRequest, AcquireReply, OpenRequest, Verdict, acquire_reply::Answer};
 
 use crate::scene::{Scene, span, spec, static_spec};
 
@@ -111,13 +111,13 @@ fn rule_13_static_epochs_have_the_length_that_the_rotation_gives() {
 }
 
 #[test]
-fn rule_13_a_shard_without_any_record_is_done_before_it_begins() {
-    for epochs in [0, 3, 1 << 40] {
-        let scene = Scene::new(static_spec(2, 0, 5, true), 2, epochs);
-        let mut daemon = scene.daemon("node", 1);
-        let reply = daemon.acquire(&scene, 1);
-        assert_eq!((reply.answer(), reply.progress.unwrap().floor), (Answer::DatasetDone, epochs));
-    }
+fn rule_13_a_shard_without_any_record_is_refused_with_the_numbers() {
+    let scene = Scene::new(spec(2), 2, 0);
+    let request = OpenRequest { spec: Some(static_spec(2, 0, 5, true)), ..scene.open_request("node", 1) };
+    let refused = scene.call(request).unwrap_err().to_string();
+    assert!(refused.contains("Shard 0 of 5 has no record in any epoch: the dataset has 2 records"), "{refused}");
+    // Rotating, it has its turns.
+    Scene::new(static_spec(2, 0, 5, false), 2, 0).daemon("node", 1);
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl History {
         let Some((lease, start, end)) = self.choose(who, which, from, len) else { return };
         let owned = self.owns(who, &lease, start, end);
         let items = vec![self.scene.receipt(&lease, start, end, Kind::Delivered)];
-        let request = AckRequest { caller: Some(self.actors[who].daemon.next()), items };
+        let request = AckRequest { caller: Some(self.actors[who].daemon.next()), items, hand_in: false };
         let verdicts = self.scene.call(request.clone()).unwrap().verdicts;
         if verdicts == [Verdict::Accepted as i32] {
             self.account(&lease, start, end);

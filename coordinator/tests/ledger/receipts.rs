@@ -134,7 +134,7 @@ fn rule_16_what_a_dead_incarnation_had_waits_for_its_consumers_and_goes_last() {
     assert_eq!(waiting.answer(), Answer::Wait, "not yet, and no record of the next epoch before these");
     assert_eq!(waiting.progress.unwrap().drained, 0);
 
-    assert_eq!(new.ack(&scene, scene.delivered(&consumed)), Verdict::Accepted, "a consumer's hand-in counts");
+    assert_eq!(new.hand_in(&scene, scene.delivered(&consumed)), Verdict::Accepted, "a consumer's hand-in counts");
     let reclaimed = new.reclaim(&scene, &held, 2, 7);
     assert_eq!(span(&reclaimed), (0, 2, 7));
     assert_eq!(new.reclaim(&scene, &held, 2, 7).id, 0, "only once");
@@ -144,6 +144,21 @@ fn rule_16_what_a_dead_incarnation_had_waits_for_its_consumers_and_goes_last() {
     assert_eq!(rest[3].0, 1, "then the next epoch");
     assert_eq!(new.ack(&scene, scene.receipt(&lost, 0, 1, Kind::Delivered)), Verdict::Lost, "too late");
     assert_eq!(scene.audit()[0].regranted, 15);
+}
+
+#[test]
+fn rule_16_what_a_living_incarnation_has_or_gave_back_cannot_be_handed_in() {
+    let scene = Scene::new(spec(20), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let (out, back) = (daemon.lease(&scene), daemon.lease(&scene));
+    daemon.give_back(&scene, &back, 0, 10);
+    for lease in [&out, &back] {
+        assert_eq!(daemon.hand_in(&scene, scene.delivered(lease)), Verdict::Lost);
+        assert_eq!(daemon.reclaim(&scene, lease, 0, 10).id, 0);
+    }
+    assert_eq!(scene.deliver_all(&mut daemon), Answer::EpochEnd, "nothing was taken from those who have it");
+    assert_eq!(daemon.ack(&scene, scene.delivered(&out)), Verdict::Accepted);
+    assert_eq!(scene.audit()[0].verdict, Judgement::AddsUp);
 }
 
 #[test]
@@ -171,7 +186,8 @@ fn rule_18_a_repeated_command_gets_the_same_reply_and_changes_nothing() {
     let mut daemon = scene.daemon("node", 1);
     let ask = AcquireRequest { caller: Some(daemon.next()), leases: 2 };
     let granted = scene.call(ask.clone()).unwrap();
-    let ack = AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&granted.leases[0])] };
+    let ack =
+        AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&granted.leases[0])], hand_in: false };
     let acked = scene.call(ack.clone()).unwrap();
     assert_eq!(acked.verdicts, [Verdict::Accepted as i32]);
     for _ in 0..2 {

@@ -223,7 +223,13 @@ impl Daemon {
     }
 
     pub(crate) fn ack(&mut self, scene: &Scene, item: AckItem) -> Verdict {
-        let reply = scene.call(AckRequest { caller: Some(self.next()), items: vec![item] }).unwrap();
+        let reply = scene.call(AckRequest { caller: Some(self.next()), items: vec![item], hand_in: false }).unwrap();
+        reply.verdicts().next().unwrap()
+    }
+
+    /// For a consumer of a dead incarnation.
+    pub(crate) fn hand_in(&mut self, scene: &Scene, item: AckItem) -> Verdict {
+        let reply = scene.call(AckRequest { caller: Some(self.next()), items: vec![item], hand_in: true }).unwrap();
         reply.verdicts().next().unwrap()
     }
 

@@ -22,7 +22,7 @@ impl Stream {
                 let sum = RecordSum::from_halves(hand_in.len, hand_in.sum.high, hand_in.sum.low);
                 receipt(&claim(hand_in), sum, Kind::Delivered)
             });
-            self.worker.ack(items.collect()).await?;
+            self.worker.hand_in(items.collect()).await?;
         }
         if held.is_empty() {
             return Ok(Vec::new());

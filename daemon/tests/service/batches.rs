@@ -73,6 +73,16 @@ fn rule_13_static_shards_rotate_and_are_padded_to_the_same_number_of_batches() {
 }
 
 #[test]
+fn rule_13_a_shard_that_is_empty_in_every_epoch_is_refused() {
+    let home = Home::with_pictures(2);
+    let _daemon = home.serve("num_shards = 3\nstick_to_shard = true");
+    let shard = Some(Shard { id: 0, count: 3 });
+    let refused = Trainer::with(&home, Options { shard, ..options() }).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("Shard 0 of 3 has no record in any epoch: the dataset has 2 records"), "{refused}");
+    Puppet::of_shard(&home, 1, 3).next().batch();
+}
+
+#[test]
 fn rule_13_a_shard_waits_for_its_own_trainer_to_come_back() {
     let home = Home::with_pictures(40);
     let _daemon = home.serve("epochs = 1\nnum_shards = 2");

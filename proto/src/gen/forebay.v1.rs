@@ -266,6 +266,10 @@ pub struct AckRequest {
     pub caller: ::core::option::Option<Caller>,
     #[prost(message, repeated, tag = "2")]
     pub items: ::prost::alloc::vec::Vec<AckItem>,
+    /// They come from a consumer of a dead incarnation of the caller (semantics rule 16): accepted only for what was
+    /// returned by that death, never for a lease that is out.
+    #[prost(bool, tag = "3")]
+    pub hand_in: bool,
 }
 /// One verdict per item, in order.
 #[allow(clippy::all)]
@@ -333,7 +337,8 @@ pub struct ReturnReply {
     #[prost(message, optional, tag = "2")]
     pub progress: ::core::option::Option<Progress>,
 }
-/// Takes back positions that a consumer still holds from this worker's earlier incarnation (semantics rule 16).
+/// Takes back positions that a consumer still holds from this worker's earlier incarnation (semantics rule 16): only
+/// what was returned by that incarnation's death.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ReclaimRequest {
