@@ -177,7 +177,7 @@ impl Stream {
             Ok(_) => return Err(broken("they are no JSON object.".to_owned())),
             Err(error) => return Err(broken(format!("they are no JSON: {error}."))),
         };
-        Self::from_loader(&written, ring)
+        Self::from_object(&written, ring, Writer::Loader)
     }
 
     /// Records per lease: what the user asked for, else four batches.
@@ -190,10 +190,10 @@ impl Stream {
         self.prefetch_queue_depth.max(2) + self.credits * self.trainers
     }
 
-    fn from_loader(written: &Map<String, Value>, ring: &Ring) -> Result<Self, Mistakes> {
+    fn from_object(written: &Map<String, Value>, ring: &Ring, writer: Writer) -> Result<Self, Mistakes> {
         let mut mistakes = Vec::new();
         let mut table = Table::new(written, &mut mistakes);
-        let stream = Self::read(&mut table, ring, Writer::Loader);
+        let stream = Self::read(&mut table, ring, writer);
         table.finish();
         match stream {
             Some(stream) if mistakes.is_empty() => Ok(stream),

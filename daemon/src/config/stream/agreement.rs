@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::mistake::{Mistake, Mistakes};
 use super::super::ring::Ring;
 use super::super::table::shown;
-use super::{LOADER, Stream};
+use super::{LOADER, Stream, Writer};
 
 /// Keys that say how the trainer attaches, not what the stream is.
 const OF_THE_TRAINER: [&str; 3] = ["source", "shard_id", "credits"];
@@ -34,7 +34,8 @@ impl Stream {
         };
         written.insert(key.to_owned(), value.clone());
         let ring = Ring { credits: self.credits, trainers: self.trainers, memory: None };
-        match Self::from_loader(&written, &ring) {
+        // As the configuration was read: a trainer's shard_id is no part of the stream.
+        match Self::from_object(&written, &ring, Writer::Configuration) {
             Ok(other) if self.is_same(&other) => None,
             Err(mistakes) if mistakes.list.iter().any(|mistake| mistake.key == key) => {
                 mistakes.list.into_iter().find(|mistake| mistake.key == key)
