@@ -1,21 +1,21 @@
 //! Where trainers come in: a listening socket, or the socket of a private daemon's parent. Whoever connects has a
 //! little time to say what it wants; nothing is believed before.
 
+mod askers;
+
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_ring::{Listener, Message, PACKET_LEN, Received, Socket, text, text_code};
+use askers::Askers;
+use forebay_ring::{Kind, Listener, Message, PACKET_LEN, Peer, Received, Socket, text, text_code};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
-use tokio::sync::Semaphore;
 
 use crate::daemon::{Daemon, Request};
 
 /// How long a connection may take to ask for a stream.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Connections that have not asked yet; more wait in the kernel's queue.
-const ASKING: usize = 64;
 /// How long accepting rests after it failed.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -25,9 +25,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The socket is broken.
 pub async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::Result<()> {
     let ready = Readiness::of(&listener)?;
-    let asking = Arc::new(Semaphore::new(ASKING));
+    let askers = Askers::default();
     loop {
-        let Ok(permit) = Arc::clone(&asking).acquire_owned().await else { return Ok(()) };
         let socket = match ready.until(|| listener.accept().map_err(std::io::Error::other)).await {
             Ok(socket) => socket,
             Err(error) => {
@@ -37,10 +36,22 @@ pub async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::Result<
                 continue;
             }
         };
-        let daemon = Arc::clone(&daemon);
+        let Some(peer) = peer(&socket) else { continue };
+        let (daemon, mut place) = (Arc::clone(&daemon), askers.enter(peer.uid()));
         tokio::spawn(async move {
-            admit(&daemon, socket).await;
-            drop(permit);
+            let asked = tokio::select! {
+                biased;
+                asked = request(&socket) => asked,
+                () = place.lost() => {
+                    let reason = "too many connections of this user have not asked for a stream";
+                    return refuse(&socket, text_code::BUSY, reason);
+                }
+            };
+            // Opening a stream may take long: others may ask meanwhile.
+            drop(place);
+            if let Some(asked) = asked {
+                daemon.attach(socket, peer, asked).await;
+            }
         });
     }
 }
@@ -60,7 +71,11 @@ pub async fn serve_parent(daemon: Arc<Daemon>, parent: Socket) -> std::io::Resul
                         tracing::error!(%error, "the trainer's ledgers cannot be kept");
                     }
                     let daemon = Arc::clone(&daemon);
-                    tokio::spawn(async move { admit(&daemon, socket).await });
+                    tokio::spawn(async move {
+                        if let (Some(peer), Some(asked)) = (peer(&socket), request(&socket).await) {
+                            daemon.attach(socket, peer, asked).await;
+                        }
+                    });
                 }
                 Err(error) => tracing::warn!(%error, "the parent passed something that is no socket"),
             },
@@ -70,27 +85,42 @@ pub async fn serve_parent(daemon: Arc<Daemon>, parent: Socket) -> std::io::Resul
     }
 }
 
-async fn admit(daemon: &Arc<Daemon>, socket: Socket) {
+/// Who it is; nothing for one that was refused.
+fn peer(socket: &Socket) -> Option<Peer> {
+    Peer::of(socket).inspect_err(|error| refuse(socket, text_code::PERMISSION, &error.to_string())).ok()
+}
+
+/// What a connection asks for; nothing for one that has gone, that took too long, or that was refused.
+async fn request(socket: &Socket) -> Option<Request> {
     let asked = async {
-        let ready = Readiness::of(&socket)?;
-        next_packet(&socket, &ready).await
+        let ready = Readiness::of(socket)?;
+        next_packet(socket, &ready).await
     };
     let (packet, fds) = match tokio::time::timeout(PATIENCE, asked).await {
-        Ok(Ok(Some(asked))) => asked,
-        Ok(Ok(None)) => return,
-        Ok(Err(error)) => return tracing::info!(%error, "a connection broke before it asked for a stream"),
-        Err(_elapsed) => return tracing::info!("a connection did not ask for a stream in time"),
+        Ok(Ok(asked)) => asked?,
+        Ok(Err(error)) => {
+            tracing::info!(%error, "a connection broke before it asked for a stream");
+            return None;
+        }
+        Err(_elapsed) => {
+            tracing::info!("a connection did not ask for a stream in time");
+            return None;
+        }
     };
     let refusal = match Message::parse(&packet, fds) {
         Ok(Message::Attach { head, settings, files, resume }) => {
-            daemon.attach(socket, Request { head, settings, files, resume }).await;
-            return;
+            return Some(Request { head, settings, files, resume });
         }
         Ok(_) => "the first message must ask for a stream".to_owned(),
         Err(error) => error.to_string(),
     };
+    refuse(socket, text_code::PROTOCOL, &refusal);
+    None
+}
+
+fn refuse(socket: &Socket, code: u32, reason: &str) {
     // It may be gone already.
-    let _sent = socket.send(&text(forebay_ring::Kind::Refused, text_code::PROTOCOL, &refusal), &[]);
+    let _sent = socket.send(&text(Kind::Refused, code, reason), &[]);
 }
 
 /// The next packet with its descriptors; nothing when the peer has hung up.

@@ -29,22 +29,17 @@ type Refusal = (u32, String);
 
 /// Longest settings document.
 const SETTINGS_LIMIT: u64 = 1 << 20;
-/// Longest list of files, and of hand-ins.
+/// Longest list of hand-ins: 65 536 claims, far more than one trainer consumes before its receipts are durable.
+const RESUME_LIMIT: u64 = 4 << 20;
+/// Longest list of files, which only a trainer of the daemon's own process sends.
 const LIST_LIMIT: u64 = 4 << 30;
+
 impl Daemon {
     /// Lets a trainer in, or sends it away with the reason.
-    pub async fn attach(self: &Arc<Self>, socket: Socket, request: Request) {
-        let peer = match Peer::of(&socket) {
-            Ok(peer) => peer,
-            Err(error) => return refuse(&socket, &(text_code::PERMISSION, error.to_string())),
-        };
-        let (head, resume) = (request.head, read_resume(&request));
-        let stream = match resume {
-            Ok(hand_ins) => self.stream_for(&peer, request).await.map(|stream| (stream, hand_ins)),
-            Err(refusal) => Err(refusal),
-        };
-        match stream {
-            Ok((stream, hand_ins)) => stream.attach(socket, peer, head.credits, &hand_ins).await,
+    pub async fn attach(self: &Arc<Self>, socket: Socket, peer: Peer, request: Request) {
+        let credits = request.head.credits;
+        match self.admit(&peer, request).await {
+            Ok((stream, hand_ins)) => stream.attach(socket, peer, credits, &hand_ins).await,
             Err(refusal) => {
                 tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");
                 refuse(&socket, &refusal);
@@ -52,21 +47,26 @@ impl Daemon {
         }
     }
 
-    async fn stream_for(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<Arc<Stream>, Refusal> {
-        let settings = read_settings(&request)?;
-        match &self.kind {
-            Kind::Service { .. } => self.service_stream(peer, &request, settings.as_deref()).await,
-            Kind::Private { .. } => self.private_stream(request, settings.as_deref().unwrap_or(b"{}")).await,
-        }
+    /// Nothing that the peer passed is read before it may attach.
+    async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Arc<Stream>, Vec<HandIn>), Refusal> {
+        let Request { head, settings, files, resume } = request;
+        let configured = match &self.kind {
+            Kind::Service { .. } => Some(self.configured_for(peer, head.stream_name().unwrap_or_default())?),
+            Kind::Private { .. } => None,
+        };
+        let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
+        let hand_ins = self.hand_ins(&head, read(resume, RESUME_LIMIT, text_code::PROTOCOL).await?)?;
+        let stream = if let Some((name, settings)) = configured {
+            self.service_stream(&head, name, settings, given.as_deref()).await?
+        } else {
+            let files = read(files, LIST_LIMIT, text_code::SETTINGS).await?;
+            self.private_stream(&head, given.as_deref().unwrap_or(b"{}"), files).await?
+        };
+        Ok((stream, hand_ins))
     }
 
-    async fn service_stream(
-        self: &Arc<Self>,
-        peer: &Peer,
-        request: &Request,
-        given: Option<&[u8]>,
-    ) -> Result<Arc<Stream>, Refusal> {
-        let name = request.head.stream_name().unwrap_or_default();
+    /// The settings of a configured stream, if the peer may attach to it.
+    fn configured_for<'n>(&self, peer: &Peer, name: &'n str) -> Result<(&'n str, config::Stream), Refusal> {
         if name.is_empty() {
             let known: Vec<&str> = self.config.streams.keys().map(String::as_str).collect();
             let known = known.join(", ");
@@ -86,24 +86,48 @@ impl Daemon {
             );
             return Err((text_code::PERMISSION, format!("stream \"{name}\" is not for user {}: {who}", peer.uid())));
         }
+        Ok((name, settings))
+    }
+
+    /// What the trainer has from an earlier incarnation. What it had from this one came back when it hung up, and
+    /// counts for nothing: receipts for living leases come from those who hold them.
+    fn hand_ins(&self, head: &Attach, list: Option<Vec<u8>>) -> Result<Vec<HandIn>, Refusal> {
+        let list = list.unwrap_or_default();
+        if !list.len().is_multiple_of(size_of::<HandIn>()) {
+            return Err((text_code::PROTOCOL, "the list of held batches is cut in the middle".into()));
+        }
+        if [0, self.incarnation].contains(&head.incarnation) {
+            return Ok(Vec::new());
+        }
+        Ok(list.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect())
+    }
+
+    async fn service_stream(
+        self: &Arc<Self>,
+        head: &Attach,
+        name: &str,
+        settings: config::Stream,
+        given: Option<&[u8]>,
+    ) -> Result<Arc<Stream>, Refusal> {
         if let Some(given) = given {
             let given = serde_json::from_slice(given)
                 .map_err(|error| (text_code::SETTINGS, format!("the settings are no JSON: {error}")))?;
             settings.agree(&given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
         }
-        let shard = shard(name, settings.sharding, &request.head)?;
+        let shard = shard(name, settings.sharding, head)?;
         self.configured(name, settings, shard).await.map_err(|error| (error.code(), error.to_string()))
     }
 
-    async fn private_stream(self: &Arc<Self>, request: Request, settings: &[u8]) -> Result<Arc<Stream>, Refusal> {
-        let name = request.head.stream_name().unwrap_or_default().to_owned();
+    async fn private_stream(
+        self: &Arc<Self>,
+        head: &Attach,
+        settings: &[u8],
+        files: Option<Vec<u8>>,
+    ) -> Result<Arc<Stream>, Refusal> {
+        let name = head.stream_name().unwrap_or_default();
         let settings = config::Stream::from_json(settings, &self.config.ring)
             .map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
-        let files = match request.files {
-            Some(fd) => Some(bulk(fd, LIST_LIMIT).map_err(|reason| (text_code::SETTINGS, reason))?),
-            None => None,
-        };
-        let (ledgers, run, stream) = self.private_ledger(&name, &settings, files.as_deref())?;
+        let (ledgers, run, stream) = self.private_ledger(name, &settings, files.as_deref())?;
         let opened = self.private(&stream, run, settings, files, ledgers).await;
         opened.map_err(|error| (error.code(), error.to_string()))
     }
@@ -159,24 +183,12 @@ fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, R
     }
 }
 
-fn read_settings(request: &Request) -> Result<Option<Vec<u8>>, Refusal> {
-    let Some(fd) = &request.settings else { return Ok(None) };
-    let fd = fd.try_clone().map_err(|error| (text_code::OTHER, error.to_string()))?;
-    bulk(fd, SETTINGS_LIMIT).map(Some).map_err(|reason| (text_code::SETTINGS, reason))
-}
-
-fn read_resume(request: &Request) -> Result<Vec<HandIn>, Refusal> {
-    let Some(fd) = &request.resume else { return Ok(Vec::new()) };
-    let fd = fd.try_clone().map_err(|error| (text_code::OTHER, error.to_string()))?;
-    let bytes = bulk(fd, LIST_LIMIT).map_err(|reason| (text_code::OTHER, reason))?;
-    if bytes.len() % size_of::<HandIn>() != 0 {
-        return Err((text_code::PROTOCOL, "the list of held batches is cut in the middle".into()));
-    }
-    Ok(bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect())
-}
-
-fn bulk(fd: OwnedFd, limit: u64) -> Result<Vec<u8>, String> {
-    Bulk::accept(fd).and_then(|bulk| bulk.read(limit)).map_err(|error| error.to_string())
+/// Reads sealed memory, which may be long, where it keeps nobody waiting.
+async fn read(passed: Option<OwnedFd>, limit: u64, code: u32) -> Result<Option<Vec<u8>>, Refusal> {
+    let Some(fd) = passed else { return Ok(None) };
+    let bytes = tokio::task::spawn_blocking(move || Bulk::accept(fd)?.read(limit)).await;
+    let bytes = bytes.map_err(|error| (text_code::OTHER, error.to_string()))?;
+    bytes.map(Some).map_err(|error| (code, error.to_string()))
 }
 
 fn refuse(socket: &Socket, (code, reason): &Refusal) {

@@ -10,10 +10,10 @@ use forebay_ring::{
     Ack, Attach, Bulk, ClaimSum, Kind, Message, Number, Offer, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View,
     attach_flags, packet, text_code,
 };
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 
 use crate::daemon::{Home, PATIENCE, stderr};
-use crate::trainer::{Trainer, records};
+use crate::trainer::{Puppet, Trainer, batches, records};
 
 /// A trainer that speaks the protocol word by word.
 struct Speaker {
@@ -264,7 +264,7 @@ fn something_that_is_no_request_is_refused_and_the_daemon_goes_on() {
 fn connections_that_say_nothing_keep_nobody_out() {
     let home = Home::with_pictures(8);
     let _daemon = home.serve("epochs = 1");
-    let _silent: Vec<Speaker> = (0..32).map(|_| Speaker::connect(&home)).collect();
+    let _silent: Vec<Speaker> = (0..100).map(|_| Speaker::connect(&home)).collect();
     assert_eq!(records(&Trainer::attach(&home).epoch()), (0..8).collect::<Vec<_>>());
 }
 
@@ -316,4 +316,57 @@ fn a_list_of_held_batches_that_makes_no_sense_is_refused_or_leads_nowhere() {
     drop(speaker);
     assert_eq!(records(&Trainer::attach(&home).epoch()), (0..8).collect::<Vec<_>>());
     home.audit();
+}
+
+#[test]
+fn rule_16_batches_that_others_hold_from_a_living_daemon_cannot_be_handed_in() {
+    let home = Home::with_pictures(16);
+    let _daemon = home.serve("epochs = 1");
+    let mut other = Puppet::with_one_credit(&home);
+    let first = other.next().batch();
+    // One lease feeds all four batches: its number is learned from another of them.
+    let lease = {
+        let mut speaker = Speaker::connect(&home);
+        let view = speaker.welcome();
+        let offer = speaker.offer();
+        view.claims(offer.slot)[0].lease
+    };
+    let stolen: Vec<forebay_ring::HandIn> = (0..16)
+        .map(|place| {
+            let (high, low) = sum([place]).halves();
+            forebay_ring::HandIn {
+                lease,
+                start: place,
+                len: 1,
+                epoch: 0,
+                seq: place,
+                held: place % 2,
+                sum: ClaimSum { high, low },
+            }
+        })
+        .collect();
+    let resume = packet(&Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() }, &[]);
+    let mut speaker = Speaker::connect(&home);
+    speaker.say(&resume, &[Bulk::write(bytemuck::cast_slice(&stolen)).unwrap().into_fd()]);
+    assert!(matches!(speaker.hear(), Said::Welcome(_)));
+    drop(speaker);
+    let rest = batches(&other.finish());
+    assert_eq!(records([&first].into_iter().chain(&rest)), (0..16).collect::<Vec<_>>());
+    home.audit();
+}
+
+#[test]
+fn a_list_of_held_batches_is_not_read_beyond_what_a_trainer_can_hold() {
+    let home = Home::with_pictures(4);
+    let _daemon = home.serve("epochs = 1");
+    // It takes no memory here, and would take as much as it says in the daemon.
+    let sparse = memfd_create("resume", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
+    ftruncate(&sparse, 1 << 30).unwrap();
+    fcntl_add_seals(&sparse, SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE).unwrap();
+    let mut speaker = Speaker::connect(&home);
+    let resume = packet(&Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() }, &[]);
+    speaker.say(&resume, &[sparse]);
+    let (code, reason) = speaker.refused();
+    assert_eq!(code, text_code::PROTOCOL);
+    assert!(reason.contains("1073741824 bytes is longer than the 4194304 bytes"), "{reason}");
 }
