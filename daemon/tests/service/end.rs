@@ -44,9 +44,12 @@ fn rule_21_a_second_signal_ends_it_at_once_and_what_is_held_is_returned() {
     assert!(status.success() && said.contains("a second signal"), "{status}:\n{said}");
     holder.kill();
     let _daemon = home.start();
-    let all = Trainer::attach(&home).epoch();
+    let mut trainer = Trainer::attach(&home);
+    let all = trainer.epoch();
     assert_eq!(records(&all), (0..20).collect::<Vec<_>>());
     assert!(all.iter().any(|seen| seen.records == held.records));
+    let audit = trainer.session.audit(&mut Patient).unwrap();
+    assert_eq!(audit[0].regranted, 0, "an orderly end is no death");
 }
 
 #[test]

@@ -76,6 +76,25 @@ fn rule_23_a_state_that_every_rank_restores_is_applied_once() {
 }
 
 #[test]
+fn rule_23_a_trainer_that_did_not_ask_for_the_restore_hands_out_nothing_of_before() {
+    let home = Home::with_pictures(40);
+    let _daemon = home.serve("epochs = 1\nshuffle = true");
+    let mut other = Puppet::attach(&home);
+    let before = other.next().batch();
+    let mut trainer = Trainer::attach(&home);
+    let start = trainer.session.state(&mut Patient).unwrap();
+    home.wait_for("one batch is queued behind the other's, and two for this trainer", |status| status.slots_held == 4);
+    trainer.session.restore(&start, &mut Patient).unwrap();
+    // Its batch in hand is acked now, which leads nowhere: the records come again.
+    other.run();
+    let mine = trainer.epoch();
+    let others = batches(&other.rest());
+    assert_eq!(records(mine.iter().chain(&others)), (0..40).collect::<Vec<_>>(), "each once");
+    assert!(before.own.iter().all(|record| records(mine.iter().chain(&others)).contains(record)));
+    home.audit();
+}
+
+#[test]
 fn rule_23_the_same_state_is_applied_anew_once_its_senders_have_left() {
     let home = Home::with_pictures(24);
     let _daemon = home.serve("epochs = 1");
