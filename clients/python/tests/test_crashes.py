@@ -198,3 +198,19 @@ def test_rule_26_settings_that_differ_from_the_stream_s_are_refused_one_by_one(s
     assert "dtype" in str(raised.value)
     with pytest.raises(forebay.AttachError, match="valid"):
         forebay.Loader("valid", socket=daemon.socket)
+
+
+def test_rule_13_shards_of_a_service_wait_for_their_own_trainer(service, pictures):
+    daemon = service(pictures(10), batch_size=2, size=8, epochs=1, num_shards=2)
+    for shard_id in range(2):
+        shard = {"socket": daemon.socket, "shard_id": shard_id, "num_shards": 2}
+        with forebay.Loader("stream:train", **shard) as loader:
+            seen = own(loader.next())
+            held = loader.next()
+            daemon.kill()
+            daemon.start()
+            seen += own(held)
+            seen += [record for batch in loader for record in own(batch)]
+            assert seen == list(range(5 * shard_id, 5 * shard_id + 5))
+    with pytest.raises(forebay.AttachError, match="num_shards: is 5, but the stream has 2"):
+        forebay.Loader("stream:train", socket=daemon.socket, shard_id=1, num_shards=5)

@@ -73,6 +73,19 @@ fn rule_13_static_shards_rotate_and_are_padded_to_the_same_number_of_batches() {
 }
 
 #[test]
+fn rule_13_a_shard_that_is_empty_in_some_epochs_goes_on_to_the_next() {
+    let home = Home::with_pictures(2);
+    let _daemon = home.serve("num_shards = 3");
+    // Of three shards the first is empty: this trainer has it in every third epoch, without end.
+    let mut trainer = Puppet::of_shard(&home, 1, 3);
+    for epoch in (0..9).filter(|epoch| epoch % 3 < 2) {
+        let seen = trainer.next().batch();
+        assert_eq!((seen.epoch, seen.own), (epoch, vec![epoch % 3]));
+        assert_eq!(trainer.next(), Event::EpochEnd(epoch));
+    }
+}
+
+#[test]
 fn rule_13_a_shard_that_is_empty_in_every_epoch_is_refused() {
     let home = Home::with_pictures(2);
     let _daemon = home.serve("num_shards = 3\nstick_to_shard = true");
