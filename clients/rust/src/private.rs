@@ -13,11 +13,13 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use forebay_ring::{Kind, Number, Sent, Socket};
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::error::{AttachError, Broken};
@@ -28,7 +30,7 @@ const RESTARTS: u32 = 3;
 /// Lines of its standard error that an error message shows.
 const WORDS: usize = 20;
 /// How long it may take to end when this process lets go of it.
-const FAREWELL: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A daemon that belongs to this process.
 ///
@@ -191,15 +193,29 @@ impl Running {
     /// Lets go of the daemon and waits for its end.
     fn end(self) -> io::Result<()> {
         let Self { mut child, socket, ledgers: _, reader } = self;
-        drop(socket);
-        let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
-        let ended = poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&FAREWELL))?;
-        if ended == 0 {
+        // A forked child may hold the socket open, and the daemon is to know that nobody is left.
+        socket.shut_down();
+        // A daemon that cannot be watched is not waited for: a child that is left would stay as a zombie.
+        if !ends_in_time(&child).unwrap_or(false) {
             child.kill()?;
         }
         child.wait()?;
         let _ended = reader.join();
         Ok(())
+    }
+}
+
+/// Waits for a child's end, whatever signals come meanwhile; false when it takes too long.
+fn ends_in_time(child: &Child) -> Result<bool, Errno> {
+    let pidfd = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+    let until = Instant::now() + FAREWELL;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).expect("it is at most `FAREWELL`");
+        match poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&left)) {
+            Err(Errno::INTR) => {}
+            ended => return Ok(ended? > 0),
+        }
     }
 }
 
@@ -284,6 +300,17 @@ mod tests {
         drop(daemon);
         wait_for_end(&first);
         wait_for_end(&second);
+    }
+
+    #[test]
+    fn it_ends_by_itself_although_a_forked_child_holds_its_socket() {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = PrivateDaemon::new(script(&folder, "cat 2>/dev/null\n: > \"$0.ended\""));
+        let _session = daemon.connect().unwrap();
+        let held = daemon.state.lock().running.as_ref().map(|running| running.socket.as_fd().try_clone_to_owned());
+        drop(daemon);
+        assert!(folder.path().join("daemon.ended").exists(), "it was killed");
+        drop(held);
     }
 
     #[test]
