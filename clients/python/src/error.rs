@@ -86,6 +86,11 @@ impl Raise for StateError {
     }
 }
 
+/// An argument that cannot be meant.
+pub(crate) fn setting(py: Python<'_>, message: String) -> PyErr {
+    make(py, "SettingsError", (message,))
+}
+
 /// The Loader was closed, by this thread before or by another one meanwhile.
 pub(crate) fn closed(py: Python<'_>) -> PyErr {
     make(py, "ClosedError", ("the Loader is closed",))

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::batch::Batch;
-use crate::error::{Raise, busy, closed};
+use crate::error::{Raise, busy, closed, setting};
 
 /// The private daemon of this process, for as long as a session uses it (semantics rule 26).
 static DAEMON: Mutex<Weak<PrivateDaemon>> = Mutex::new(Weak::new());
@@ -93,7 +93,7 @@ impl Session {
     /// The next batch, or None at the end of an epoch and of the stream.
     #[pyo3(signature = (timeout))]
     fn next(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Batch>> {
-        let timeout = timeout.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO));
+        let timeout = limit(py, timeout)?;
         match self.with(py, |client, watch| client.next(timeout, watch))? {
             Next::Batch(batch) => Ok(Some(Batch::new(batch))),
             Next::EpochEnd(_) | Next::Done => Ok(None),
@@ -168,6 +168,17 @@ impl Session {
     }
 }
 
+/// The longest wait; None, infinity and what no clock counts are without end.
+fn limit(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration>> {
+    match timeout {
+        Some(seconds) if seconds.is_nan() || seconds < 0.0 => {
+            Err(setting(py, format!("timeout={seconds}: give seconds, at least 0, or None to wait without end")))
+        }
+        Some(seconds) => Ok(Duration::try_from_secs_f64(seconds).ok()),
+        None => Ok(None),
+    }
+}
+
 /// Runs what may wait, and turns an interruption into the signal's exception.
 fn waiting<T: Send, E: Raise>(
     py: Python<'_>,
@@ -193,12 +204,30 @@ fn private_daemon(binary: PathBuf) -> Arc<PrivateDaemon> {
     daemon
 }
 
+/// The interpreter has ended while a daemon thread waited. There is nothing left that it could return to, and the
+/// process ends at any moment.
+fn end_with_the_process() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+impl Drop for Session {
+    /// Lets the other threads run: the last session of the process waits for the end of its daemon.
+    fn drop(&mut self) {
+        let client = self.client.get_mut().take();
+        // Where no interpreter is left, the closure is dropped, and the client with it.
+        let _dropped = Python::try_attach(|py| py.detach(|| drop(client)));
+    }
+}
+
 impl Watch for Signals<'_> {
     fn keep_waiting(&mut self) -> bool {
         if self.closing.load(Ordering::Relaxed) {
             return false;
         }
-        self.raised = Python::attach(|py| py.check_signals().err());
+        let Some(raised) = Python::try_attach(|py| py.check_signals().err()) else { end_with_the_process() };
+        self.raised = raised;
         self.raised.is_none()
     }
 
@@ -208,6 +237,6 @@ impl Watch for Signals<'_> {
             logger.call_method1("warning", (notice.to_string(),)).map(drop)
         };
         // A logger that raises must not end the wait.
-        let _logged = Python::attach(log);
+        let _logged = Python::try_attach(log);
     }
 }

@@ -1,7 +1,10 @@
 """A Loader over its private daemon: what a user with a folder sees."""
 
+import copy
 import json
+import math
 import pickle
+import threading
 from collections import Counter
 
 import forebay
@@ -226,3 +229,47 @@ def test_records_over_many_epochs_are_counted_once_each(pictures):
         assert set(seen.values()) == {1}
         assert len(seen) == 5 * 37
         assert [audit.adds_up for audit in loader.audit()] == [True] * 5
+
+
+def test_a_timeout_may_be_without_end_and_what_cannot_be_meant_is_refused_by_name(pictures):
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
+        for wrong in (math.nan, -1.0, -math.inf):
+            with pytest.raises(forebay.SettingsError, match="timeout="):
+                loader.next(timeout=wrong)
+        assert own(loader.next(timeout=math.inf)) == [0, 1, 2, 3]
+        assert own(loader.next(timeout=1e300)) == [4, 5, 6, 7]
+        assert loader.next(timeout=None) is None
+
+
+@pytest.mark.parametrize("duplicate", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_loader_is_neither_pickled_nor_copied_and_says_why(pictures, duplicate):
+    refused = pytest.raises(TypeError, match=r"bound to the process.*state_dict")
+    with forebay.Loader(pictures(4), batch_size=4, size=8) as loader, refused:
+        duplicate(loader)
+
+
+def test_two_loaders_in_two_threads_each_get_every_record(pictures):
+    folder, seen = pictures(40), [[], []]
+
+    def read(records):
+        with forebay.Loader(folder, batch_size=3, size=8, epochs=2, shuffle=True) as loader:
+            for _ in range(2):
+                records += [record for batch in loader for record in own(batch)]
+
+    threads = [threading.Thread(target=read, args=(records,)) for records in seen]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [sorted(records) for records in seen] == [sorted([*range(40)] * 2)] * 2
+
+
+def test_the_body_s_exception_passes_through_and_closes_the_loader(pictures):
+    passed = pytest.raises(LookupError, match="mine")
+    with passed, forebay.Loader(pictures(8), batch_size=4, size=8) as loader:
+        loader.next()
+        raise LookupError("mine")
+    for use in (loader.next, loader.state_dict, loader.audit, loader.reset, lambda: list(loader)):
+        with pytest.raises(forebay.ClosedError):
+            use()
+    assert private_daemons() == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from forebay import SettingsError
-from forebay.settings import refuse_unsharded, request, threads_per_rank
+from forebay.settings import refuse_unsharded, request
 from forebay.transforms import RandomHorizontalFlip, Resize
 
 
@@ -134,10 +134,3 @@ def test_rule_11_saying_so_is_enough():
     found, settings = asked("stream:train", num_shards=1)
     assert found.shard is None
     assert "num_shards" not in settings
-
-
-def test_rule_04_ranks_of_one_machine_share_its_cores():
-    assert threads_per_rank(16, {}) is None
-    assert threads_per_rank(16, {"LOCAL_WORLD_SIZE": "4"}) == 4
-    assert threads_per_rank(2, {"LOCAL_WORLD_SIZE": "4"}) == 1
-    assert threads_per_rank(2, {"LOCAL_WORLD_SIZE": "many"}) is None

@@ -24,3 +24,39 @@ def test_rule_14_views_share_the_rings_memory(pictures):
         for batch in loader.torch(copy=False):
             assert batch.images.dtype == torch.float16
             assert np.shares_memory(batch.images.numpy(), batch.images[1:].numpy())
+
+
+def test_rule_14_a_view_keeps_its_memory(pictures):
+    with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1) as loader:
+        views = loader.torch(copy=False)
+        kept = views.next().images
+        assert [views.next().valid for _ in range(9)] == [4] * 9
+        assert kept[:, 0, 0, 0].tolist() == [0, 1, 2, 3]
+
+
+def test_everything_else_is_the_loader_s_own(pictures):
+    names = {name for name in dir(forebay.Loader) if not name.startswith("_")} - {"torch"}
+    with forebay.Loader(pictures(12, classes=2), batch_size=4, size=8, epochs=2).torch() as tensors:
+        assert names <= set(dir(tensors))
+        assert (tensors.classes, tensors.path(0)) == (tensors.loader.classes, tensors.loader.path(0))
+        state = tensors.state_dict()
+        tensors.next()
+        tensors.load_state_dict(state)
+        assert sum(batch.valid for batch in tensors) == 12
+        tensors.next()
+        tensors.reset()
+        assert [audit.abandoned for audit in tensors.audit()] == [0, 8]
+        assert tensors.quarantine == []
+    with pytest.raises(forebay.ClosedError):
+        tensors.next()
+
+
+def test_pytorch_s_own_dataloader_takes_it_in_this_process(pictures):
+    class Stream(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter(loader.torch())
+
+    with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=1) as loader:
+        batches = list(torch.utils.data.DataLoader(Stream(), batch_size=None))
+        assert [batch.valid for batch in batches] == [4, 4, 4]
+        assert torch.cat([batch.records for batch in batches]).tolist() == list(range(12))

@@ -8,14 +8,14 @@ import os
 import sys
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, NoReturn
 
 from forebay import _native
 from forebay._command import binary
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.batch import Batch
 from forebay.errors import SettingsError
-from forebay.settings import Source, refuse_unsharded, request, threads_per_rank
+from forebay.settings import Source, refuse_unsharded, request
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -123,9 +123,6 @@ class Loader:
             path = None if socket is None else os.path.abspath(os.fspath(socket))
             self._session = _native.Session.stream(path, asked.stream, asked.settings, asked.shard)
         else:
-            threads = threads_per_rank(len(os.sched_getaffinity(0)), os.environ)
-            if threads is not None and num_threads is None:
-                asked = request(source, {**given, "num_threads": threads}, by_name=False)
             self._session = _native.Session.private(binary(), asked.settings or "{}", asked.files, asked.shard)
         self._lent: list[weakref.ref[Batch]] = []
 
@@ -140,10 +137,11 @@ class Loader:
         `batch.copy()`.
 
         Args:
-            timeout: Seconds to wait at most; 0 only looks.
+            timeout: Seconds to wait at most; 0 only looks, None and infinity wait without end.
 
         Raises:
             TimeoutError: Nothing came in time. Nothing is lost.
+            SettingsError: `timeout` is negative or not a number.
             RecordError: A bad record with `on_error="fail"`, or too many of them.
             EpochHeld: Somebody holds the epoch's last batches for longer than the stream's `epoch_end_timeout`.
             SlotsHeld: Views of earlier batches are kept: keep `batch.copy()` instead.
@@ -255,6 +253,12 @@ class Loader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Loader is bound to the process that made it and can be neither pickled nor copied: make one in each "
+            "process; state_dict() and load_state_dict() carry over how far it came"
+        )
 
 
 class _Epoch(Iterator[Batch]):

@@ -18,7 +18,7 @@ import numpy as np
 from forebay.errors import SettingsError
 from forebay.transforms import Transform
 
-__all__ = ["Request", "Source", "refuse_unsharded", "request", "threads_per_rank"]
+__all__ = ["Request", "Source", "refuse_unsharded", "request"]
 
 Source = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
@@ -67,12 +67,6 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool) -> Reque
     if stream is None and "batch_size" not in settings:
         raise SettingsError("batch_size is missing: how many pictures make a batch?")
     return Request(stream, json.dumps(settings) if settings else None, files, shard)
-
-
-def threads_per_rank(cores: int, environment: Mapping[str, str]) -> int | None:
-    """Threads of one rank's daemon where several ranks share a machine; None leaves it to the daemon."""
-    ranks = _count(environment.get("LOCAL_WORLD_SIZE"))
-    return max(1, cores // ranks) if ranks > 1 else None
 
 
 def refuse_unsharded(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -12,6 +11,9 @@ import torch
 from forebay.batch import Batch
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from forebay.audit import EpochAudit, QuarantinedRecord
     from forebay.loader import Loader
 
 __all__ = ["TorchBatch", "TorchLoader"]
@@ -38,7 +40,11 @@ class TorchBatch(NamedTuple):
 
 
 class TorchLoader:
-    """A Loader that yields `TorchBatch`. Everything else is the Loader's own."""
+    """A Loader that gives `TorchBatch`. Everything else is the Loader's own, which it shares.
+
+    Attributes:
+        loader: The Loader.
+    """
 
     def __init__(self, loader: Loader, *, copy: bool) -> None:
         self.loader = loader
@@ -48,13 +54,68 @@ class TorchLoader:
         """The rest of the stream's current epoch."""
         return map(self._convert, iter(self.loader))
 
+    def next(self, timeout: float | None = None) -> TorchBatch | None:
+        """See `Loader.next`."""
+        batch = self.loader.next(timeout)
+        return None if batch is None else self._convert(batch)
+
     def __len__(self) -> int:
         """See `Loader.__len__`."""
         return len(self.loader)
 
+    @property
+    def classes(self) -> list[str]:
+        """See `Loader.classes`."""
+        return self.loader.classes
+
+    @property
+    def quarantine(self) -> list[QuarantinedRecord]:
+        """See `Loader.quarantine`."""
+        return self.loader.quarantine
+
+    def path(self, record: int) -> str:
+        """See `Loader.path`."""
+        return self.loader.path(record)
+
+    def audit(self) -> list[EpochAudit]:
+        """See `Loader.audit`."""
+        return self.loader.audit()
+
+    def reset(self) -> None:
+        """See `Loader.reset`."""
+        self.loader.reset()
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Loader.state_dict`."""
+        return self.loader.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Loader.load_state_dict`."""
+        self.loader.load_state_dict(state)
+
+    def close(self) -> None:
+        """See `Loader.close`. Views that are still kept stay valid."""
+        self.loader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _convert(self, batch: Batch) -> TorchBatch:
         arrays = (batch.images, batch.labels, batch.records, batch.mask)
         return TorchBatch(*map(self._tensor, arrays), batch.valid, batch.epoch)
+
+
+class _Writable:
+    """An array's memory without the mark that it is read-only: PyTorch has no such mark, and warns where it is lost."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        address, _read_only = array.__array_interface__["data"]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
+        # numpy keeps this object for as long as it uses the memory.
+        self._keep = array
 
 
 def _copied(array: np.ndarray) -> torch.Tensor:
@@ -62,7 +123,4 @@ def _copied(array: np.ndarray) -> torch.Tensor:
 
 
 def _viewed(array: np.ndarray) -> torch.Tensor:
-    with warnings.catch_warnings():
-        # PyTorch has no read-only tensors and warns of one; the caller has asked for it.
-        warnings.filterwarnings("ignore", message=".*not writable.*")
-        return torch.from_numpy(array)
+    return torch.from_numpy(np.asarray(_Writable(array)))
