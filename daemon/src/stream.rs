@@ -83,6 +83,20 @@ pub enum StreamError {
     /// The record numbers of the dataset cannot be planned.
     #[error("{0}")]
     Plan(#[from] forebay_coordinator::SpecError),
+    /// Every epoch would be dropped whole, one after the other without end.
+    #[error(
+        "{records} records over {shards} shards never fill a batch of {batch_size}, and last_batch_policy = \"drop\" \
+         leaves out what does not: no epoch would ever have a batch. Lower batch_size, take \"partial\" or \"fill\", or \
+         give epochs for so many epochs without a batch"
+    )]
+    NoBatch {
+        /// Records of the dataset.
+        records: u64,
+        /// Shards that share them; 1 without.
+        shards: u64,
+        /// Places of a batch.
+        batch_size: u32,
+    },
     /// The system has no more threads or descriptors.
     #[error("the stream's threads cannot be started: {0}")]
     System(#[from] std::io::Error),
@@ -97,7 +111,7 @@ impl StreamError {
         match self {
             Self::Source(_) | Self::Ledger(CallError::SpecMismatch(_)) => text_code::DATASET,
             Self::Memory(_) | Self::Region(_) => text_code::MEMORY,
-            Self::Shape(_) | Self::Plan(_) => text_code::SETTINGS,
+            Self::Shape(_) | Self::Plan(_) | Self::NoBatch { .. } => text_code::SETTINGS,
             Self::Ledger(_) | Self::Ledgers(_) | Self::System(_) => text_code::OTHER,
         }
     }

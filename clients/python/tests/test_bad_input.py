@@ -40,6 +40,15 @@ def test_csv_lines_that_are_wrong(pictures, tmp_path):
         assert loader.classes == ["1", "cat"]
 
 
+def test_rule_12_dropping_every_epoch_without_end_is_refused_and_with_an_end_gives_no_batch(pictures):
+    settings = {"batch_size": 8, "size": 8, "last_batch_policy": "drop"}
+    with pytest.raises(forebay.SettingsError, match="no epoch would ever have a batch"):
+        forebay.Loader(pictures(3), **settings)
+    with forebay.Loader(pictures(3), epochs=2, **settings) as loader:
+        assert [list(loader) for _ in range(3)] == [[], [], []]
+        assert [(epoch.dropped, epoch.adds_up) for epoch in loader.audit()] == [(3, True), (3, True)]
+
+
 def test_every_wrong_setting_is_named_at_once(pictures):
     refused(
         forebay.SettingsError, pictures(2), "last_batch_policy", "on_error", last_batch_policy="some", on_error="no"

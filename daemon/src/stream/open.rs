@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{Handle, PERMUTATION, Plan};
+use forebay_coordinator::{Handle, PERMUTATION, Plan, Policy};
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Region, Shape};
@@ -68,6 +68,7 @@ impl Opening {
         let source = self.source().await?;
         let spec = self.spec(source.as_ref());
         let plan = Arc::new(Plan::new(&spec)?);
+        self.some_epoch_has_a_batch(source.len())?;
         let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
         let bytes = u64::try_from(geometry.total_len()).unwrap_or(u64::MAX);
         let shares = Mutex::new(vec![self.memory.take(bytes)?]);
@@ -160,6 +161,17 @@ impl Opening {
             permutation: PERMUTATION,
             shard: self.identity.shard,
         }
+    }
+
+    /// An epoch without a batch is over at once. Without an end to the epochs, nothing would ever stop for a trainer.
+    fn some_epoch_has_a_batch(&self, records: u64) -> Result<(), StreamError> {
+        let Self { settings, identity, .. } = self;
+        let shards = identity.shard.map_or(1, |shard| u64::from(shard.num_shards.max(1)));
+        let drops = settings.last_batch_policy == Policy::Drop && settings.epochs.is_none();
+        if drops && records / shards < u64::from(settings.batch_size) {
+            return Err(StreamError::NoBatch { records, shards, batch_size: settings.batch_size });
+        }
+        Ok(())
     }
 
     /// The ledger has to tell each opening from the one before, whose leases are returned and whose commands have
