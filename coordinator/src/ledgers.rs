@@ -141,10 +141,12 @@ impl Ledgers {
             }
             if kept != asked {
                 return Err(CallError::SpecMismatch(format!(
-                    "Run {:?} of stream {:?} was made for something else: {}. Undo the change, or begin a new run.",
+                    "Run {:?} of stream {:?} was made for something else: {}. Undo the change, or begin a new run: \
+                     `forebay run new {}` for a service's stream, another run= for a Loader.",
                     request.run,
                     request.stream,
-                    differences(&kept, &asked)
+                    differences(&kept, &asked),
+                    request.stream
                 )));
             }
         }

@@ -106,8 +106,10 @@ struct Key {
     shard: Option<u32>,
 }
 
+/// File of a service's ledgers, in their folder.
+pub const LEDGERS: &str = "ledger.redb";
 /// Run that a service's streams have unless they name one.
-const DEFAULT_RUN: &str = "default";
+pub const DEFAULT_RUN: &str = "default";
 
 impl Daemon {
     /// Starts what the streams share.
@@ -347,6 +349,16 @@ impl Daemon {
         let known: Vec<&str> = self.config.streams.keys().map(String::as_str).collect();
         format!("there is no stream \"{name}\"; this daemon has {}", known.join(", "))
     }
+}
+
+/// Forgets the run of a stream in a file of ledgers that no daemon has open. Answers how many ledgers it had.
+///
+/// # Errors
+/// The file is open elsewhere, or no file of ledgers.
+pub fn forget_run(file: &std::path::Path, run: &str, stream: &str) -> Result<u32, DaemonError> {
+    let request = NewRunRequest { run: run.into(), stream: stream.into() };
+    let reply = open_ledgers(file)?.wait(request).map_err(std::io::Error::other)?;
+    Ok(reply.forgotten)
 }
 
 fn open_ledgers(file: &std::path::Path) -> Result<Handle, DaemonError> {

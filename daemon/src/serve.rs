@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 
 use crate::config::{Config, Surroundings};
 use crate::control;
-use crate::daemon::{Daemon, DaemonError, Kind};
+use crate::daemon::{Daemon, DaemonError, Kind, LEDGERS};
 use crate::door;
 use crate::group;
 use crate::telemetry::{Endpoint, EndpointError, Registry};
@@ -85,7 +85,7 @@ pub async fn service(config: Config, surroundings: Surroundings) -> Result<(), S
     let metrics = Endpoint::bind(&config.metrics, &place.folder)?;
     let control = place.control()?;
     let drain = config.drain_timeout;
-    let daemon = Daemon::new(config, Kind::Service { ledgers: folder.join("ledger.redb") }, &surroundings)?;
+    let daemon = Daemon::new(config, Kind::Service { ledgers: folder.join(LEDGERS) }, &surroundings)?;
     daemon.open_streams().await?;
 
     let door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));

@@ -25,6 +25,11 @@ impl Daemon {
         Self { socket_dir: Some(folder.to_owned()) }
     }
 
+    /// Whether it runs.
+    pub(super) fn answers(&self) -> bool {
+        self.socket(control::SOCKET).is_ok_and(|socket| std::os::unix::net::UnixStream::connect(socket).is_ok())
+    }
+
     /// Asks it something.
     pub(super) fn ask<R, F>(&self, question: impl FnOnce(ControlClient<Channel>) -> F) -> Result<R, Failure>
     where

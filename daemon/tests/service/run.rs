@@ -30,6 +30,21 @@ fn rule_01_a_run_is_refused_with_another_seed_order_or_dataset_and_both_are_show
 }
 
 #[test]
+fn rule_01_a_run_that_keeps_the_daemon_from_starting_is_forgotten_without_one() {
+    let home = Home::with_pictures(12);
+    home.serve("seed = 5").stop();
+    home.configure(&home.train("seed = 6"));
+    let (_, said) = home.fails_to_start();
+    assert!(said.contains("forebay run new train"), "{said}");
+    let config = home.path("forebay.toml").display().to_string();
+    let renewed = home.command(&["run", "new", "train", "--config", &config]);
+    assert!(renewed.status.success(), "{}", stderr(&renewed));
+    let again = home.command(&["run", "new", "train", "--config", &config]);
+    assert!(stderr(&again).contains("has no run \"default\" of stream \"train\""), "{}", stderr(&again));
+    home.serve("seed = 6").stop();
+}
+
+#[test]
 fn rule_01_a_new_run_begins_at_epoch_0_and_its_trainers_reconnect() {
     let home = Home::with_pictures(24);
     let _daemon = home.serve("epochs = 2\nshuffle = true\ncredits = 1");
