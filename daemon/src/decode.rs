@@ -18,7 +18,7 @@ use forebay_ring::PlaceMut;
 
 use crate::batch::batcher::At;
 use crate::prefetch::Buffer;
-use crate::queue::Meter;
+use crate::queue::{Meter, SLICE};
 use crate::thread_class;
 
 /// One picture to decode: what, how, and where to.
@@ -126,8 +126,13 @@ fn work(queue: &channel::Receiver<Job>, make: &MakeDecoder, meter: &Meter) {
     let mut decoder = make();
     loop {
         let waited = Instant::now();
-        let Ok(job) = queue.recv() else { return };
+        let job = queue.recv_timeout(SLICE);
         meter.reader_waited(waited.elapsed());
+        let job = match job {
+            Ok(job) => job,
+            Err(channel::RecvTimeoutError::Timeout) => continue,
+            Err(channel::RecvTimeoutError::Disconnected) => return,
+        };
         let Job { at, bytes, mut place, recipe, draw, done } = job;
         let picture = Picture { bytes: &bytes, recipe: &recipe, draw, out: place.as_mut() };
         // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an

@@ -19,7 +19,7 @@ use crossbeam_channel as channel;
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
-use crate::queue::Meter;
+use crate::queue::{Meter, SLICE};
 use crate::source::Source;
 use crate::thread_class;
 use readahead::{Held, Job, ReadAhead, Span, Taken};
@@ -272,12 +272,12 @@ impl Shared {
                 }
                 return Some((job, spare));
             }
-            if state.ahead.wants_room() {
-                let waited = Instant::now();
-                self.work.wait(&mut state);
+            let (waited, room) = (Instant::now(), state.ahead.wants_room());
+            self.work.wait_for(&mut state, SLICE);
+            if room {
                 self.meter.writer_waited(waited.elapsed());
             } else {
-                self.work.wait(&mut state);
+                self.meter.reader_waited(waited.elapsed());
             }
         }
     }

@@ -45,6 +45,9 @@ pub struct Receiver<T> {
     meter: Arc<Meter>,
 }
 
+/// A wait that lasts is counted in parts of this length, so that a reading in the middle of it is not far behind.
+pub const SLICE: Duration = Duration::from_millis(250);
+
 /// What was measured at a queue since it was made. A stage whose queue is no channel keeps one itself.
 ///
 /// The numbers are read for display only: no ordering with the items is needed, so all atomics are relaxed.

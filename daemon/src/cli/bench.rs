@@ -155,7 +155,7 @@ impl Stages {
             Duration::from_micros(end(&find(after, name)).saturating_sub(end(&find(before, name))))
         };
         Self {
-            readers_idle: waited("prefetch", |stage| stage.writer_wait_us),
+            readers_idle: waited("prefetch", |stage| stage.writer_wait_us + stage.reader_wait_us),
             decoders_idle: waited("decode", |stage| stage.reader_wait_us),
             no_slot: waited("batch", |stage| stage.writer_wait_us),
         }
