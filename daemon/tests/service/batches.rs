@@ -79,7 +79,12 @@ fn rule_13_a_shard_that_is_empty_in_some_epochs_goes_on_to_the_next() {
     // Of three shards the first is empty: this trainer has it in every third epoch, without end.
     let mut trainer = Puppet::of_shard(&home, 1, 3);
     for epoch in (0..9).filter(|epoch| epoch % 3 < 2) {
-        let seen = trainer.next().batch();
+        let mut next = trainer.next();
+        // An empty epoch's end is passed over when it came before the trainer asked, else it is an empty `for`.
+        if matches!(next, Event::EpochEnd(empty) if empty % 3 == 2 && empty + 1 == epoch) {
+            next = trainer.next();
+        }
+        let seen = next.batch();
         assert_eq!((seen.epoch, seen.own), (epoch, vec![epoch % 3]));
         assert_eq!(trainer.next(), Event::EpochEnd(epoch));
     }
