@@ -104,8 +104,11 @@ pub async fn service(config: Config, surroundings: Surroundings) -> Result<(), S
     };
     notify(&[NotifyState::Stopping]);
     tracing::info!(seconds = drain.as_secs(), "draining: trainers may finish what they hold");
+    // A second signal cuts the wait short, not the work: a stage that is given up in the middle would keep its leases.
+    let closing = Arc::clone(&daemon);
+    let drained = tokio::spawn(async move { closing.close(drain).await });
     tokio::select! {
-        () = daemon.close(drain) => {}
+        _ended = drained => {}
         () = signals.come() => tracing::warn!("a second signal: what trainers hold is given back at once"),
     }
     daemon.close(Duration::ZERO).await;
