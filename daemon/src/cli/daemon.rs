@@ -40,8 +40,9 @@ impl Daemon {
         runtime.block_on(async {
             let channel = connect(&socket).await.map_err(|error| {
                 Failure::Failed(format!(
-                    "No daemon answers at {}: {error}. Is `forebay serve` running?",
-                    socket.display()
+                    "No daemon answers at {}: {}. Is `forebay serve` running?",
+                    socket.display(),
+                    cause(&error)
                 ))
             })?;
             let answer = question(ControlClient::new(channel)).await;
@@ -68,4 +69,9 @@ async fn connect(socket: &Path) -> Result<Channel, tonic::transport::Error> {
         async move { UnixStream::connect(socket).await.map(TokioIo::new) }
     });
     endpoint.connect_with_connector(connector).await
+}
+
+/// The innermost cause, which names what the system said; what is around it says only that a transport failed.
+fn cause(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), cause)
 }
