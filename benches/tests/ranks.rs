@@ -7,9 +7,10 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 8] = [
+const RANKS: [(&str, u32); 9] = [
     ("forebay-proto", 0),
     ("forebay-ring", 0),
+    ("forebay-jpeg", 0),
     ("forebay-coordinator", 1),
     ("forebay-pixels", 1),
     ("forebay-client", 1),

@@ -1,0 +1,6 @@
+//! A baseline JPEG decoder made for regions: bit-exact to libjpeg-turbo (accurate integer inverse DCT, fancy upsampling),
+//! with entropy decoding of its own. What it does not take, it refuses after the header.
+
+mod path;
+
+pub use path::Path;
