@@ -157,15 +157,16 @@ int forebay_jpeg_open(struct forebay_jpeg *jpeg, const uint8_t *data, size_t len
     jpeg->info.do_fancy_upsampling = TRUE;
     header->width = jpeg->info.image_width;
     header->height = jpeg->info.image_height;
-    header->one_scan = !jpeg_has_multiple_scans(&jpeg->info);
     return FOREBAY_JPEG_GOOD;
 }
 
-int forebay_jpeg_begin(struct forebay_jpeg *jpeg, uint32_t *left, uint32_t *width)
+int forebay_jpeg_begin(struct forebay_jpeg *jpeg, uint32_t denominator, uint32_t *left, uint32_t *width)
 {
     jpeg->outcome = FOREBAY_JPEG_GOOD;
     if (setjmp(jpeg->escape) != 0)
         return jpeg->outcome;
+    jpeg->info.scale_num = 1;
+    jpeg->info.scale_denom = denominator;
     jpeg_start_decompress(&jpeg->info);
     if (*width >= jpeg->info.output_width)
         return FOREBAY_JPEG_GOOD;

@@ -1,5 +1,5 @@
 /* Reading JPEG pictures with libjpeg-turbo, errors caught on this side of the border: no longjmp leaves this shim.
- * `src/cpu/jpeg.rs` declares the same functions and structs for Rust; change both together. */
+ * `src/cpu/jpeg/turbo.rs` declares the same functions and structs for Rust; change both together. */
 #ifndef FOREBAY_JPEG_H
 #define FOREBAY_JPEG_H
 
@@ -21,7 +21,6 @@ struct forebay_jpeg_header {
     uint32_t width;
     uint32_t height;
     uint32_t channels; /* 3: red, green, blue; 4: cyan, magenta, yellow, black as stored */
-    uint32_t one_scan; /* 1 if all components come in one scan, 0 if the coefficients of several must be kept */
 };
 
 /* A decompressor, used for one picture after the other. */
@@ -36,10 +35,11 @@ void forebay_jpeg_free(struct forebay_jpeg *jpeg);
 int forebay_jpeg_open(struct forebay_jpeg *jpeg, const uint8_t *data, size_t len, uint64_t time_ns, uint32_t scans,
                       struct forebay_jpeg_header *header);
 
-/* Starts decoding. Only the blocks of columns `left` to `left + width` and of a chroma sample on either side are decoded;
- * the columns that read will give come back in the same two variables. Less than the whole width may be asked for in sequential
- * pictures of one scan. Once per open. */
-int forebay_jpeg_begin(struct forebay_jpeg *jpeg, uint32_t *left, uint32_t *width);
+/* Starts decoding, each side scaled to 1 / `denominator` (1, 2, 4 or 8); columns and rows are the scaled picture's. Only
+ * the blocks of columns `left` to `left + width` and of a chroma sample on either side are decoded; the columns that
+ * read will give come back in the same two variables. Less than the whole width may be asked for in sequential pictures of
+ * one scan. Once per open. */
+int forebay_jpeg_begin(struct forebay_jpeg *jpeg, uint32_t denominator, uint32_t *left, uint32_t *width);
 
 /* Decodes rows `top` to `top + rows`, `channels` bytes for each column that begin gave, one row right after the other.
  * What follows is not read. Once per begin. */

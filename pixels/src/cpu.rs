@@ -3,8 +3,7 @@
 mod canvas;
 mod cmyk;
 pub(crate) mod finish;
-mod jpeg;
-pub(crate) mod jpeg_head;
+pub(crate) mod jpeg;
 mod other;
 mod turn;
 
@@ -16,16 +15,16 @@ use crate::picture::{Decoded, Picture};
 use crate::plan::{Plan, Rect};
 use crate::probe::{Format, Orientation};
 use crate::recipe::Recipe;
-use canvas::{Canvas, sized};
-use jpeg::JpegReader;
-use jpeg_head::JpegHead;
+use canvas::Canvas;
+use jpeg::head::JpegHead;
+use jpeg::{JpegDecoders, JpegTask, Scale};
 use other::OpenOther;
 
 /// Decodes pictures, one after the other; made once per thread. Its buffers grow to the largest picture so far and are
 /// used again.
 #[derive(Debug, Default)]
 pub struct CpuDecoder {
-    jpeg: JpegReader,
+    jpeg: JpegDecoders,
     canvas: Canvas,
     plan: Plan,
 }
@@ -112,7 +111,7 @@ impl CpuDecoder {
 /// Decodes a picture into the canvas and turns it. `part` is told the picture's size as seen and says what of it is
 /// wanted; the canvas then holds at least that.
 fn load(
-    jpeg: &mut JpegReader,
+    jpeg: &mut JpegDecoders,
     canvas: &mut Canvas,
     bytes: &[u8],
     background: [u8; 3],
@@ -137,7 +136,7 @@ fn load(
 }
 
 fn load_jpeg(
-    jpeg: &mut JpegReader,
+    jpeg: &mut JpegDecoders,
     canvas: &mut Canvas,
     bytes: &[u8],
     limits: &Limits,
@@ -145,21 +144,13 @@ fn load_jpeg(
 ) -> Result<Stored, Fault> {
     let head = JpegHead::read(bytes)?;
     limits.check_pixels(head.width, head.height)?;
-    let open = jpeg.open(bytes, limits)?;
-    let size @ (width, height) = open.size();
-    limits.check_pixels(width, height)?;
+    let size @ (width, height) = (head.width, head.height);
     let (seen_width, seen_height) = head.orientation.seen(width, height);
-    let part = part(seen_width, seen_height).filter(|_| head.sequential && open.in_one_scan());
-    let begun = open.begin(part.map(|part| head.orientation.stored_part(part, width, height)))?;
-    let (region, channels) = (begun.region(), begun.channels());
-    let (rgb, spare) = canvas.begin(region.width, region.height, limits)?;
-    if channels == 3 {
-        begun.read(rgb)?;
-    } else {
-        let cmyk = sized(spare, rgb.len() / 3 * channels);
-        begun.read(cmyk)?;
-        cmyk::to_rgb(cmyk, rgb);
-    }
+    let part = part(seen_width, seen_height).filter(|_| head.parts);
+    let stored = |part| head.orientation.stored_part(part, width, height);
+    let part = part.map_or_else(|| Rect::whole(width, height), stored);
+    let task = JpegTask { bytes, head: &head, scale: Scale::Full, part, limits };
+    let region = jpeg.decode(&task, canvas)?;
     Ok(Stored { size, region, orientation: head.orientation })
 }
 
@@ -179,7 +170,7 @@ fn load_other(
     // These decoders give whole pictures only, but whoever plans wants to know the size.
     part(seen_width, seen_height);
     open.read(background, spare, rgb)?;
-    Ok(Stored { size, region: Rect { left: 0, top: 0, width, height }, orientation })
+    Ok(Stored { size, region: Rect::whole(width, height), orientation })
 }
 
 fn check_time(begun: Instant, limits: &Limits) -> Result<(), Fault> {

@@ -65,6 +65,13 @@ pub struct Plan {
     pub height: u32,
 }
 
+impl Rect {
+    /// All of a picture of this size.
+    pub(crate) fn whole(width: u32, height: u32) -> Self {
+        Self { left: 0, top: 0, width, height }
+    }
+}
+
 impl Recipe {
     /// The plan for a picture of `width` x `height` pixels, each at least 1.
     ///

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use image::{ImageDecoder, ImageReader};
 
-use crate::cpu::jpeg_head::JpegHead;
+use crate::cpu::jpeg::head::JpegHead;
 use crate::fault::Fault;
 use crate::plan::Rect;
 

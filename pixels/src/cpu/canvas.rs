@@ -119,7 +119,7 @@ impl Canvas {
     }
 
     fn all(&self) -> Rect {
-        Rect { left: 0, top: 0, width: self.width, height: self.height }
+        Rect::whole(self.width, self.height)
     }
 
     fn swap(&mut self, width: u32, height: u32) {

@@ -20,8 +20,8 @@ pub(crate) struct JpegHead {
     pub(crate) orientation: Orientation,
     /// Whether the frame is progressive.
     pub(crate) progressive: bool,
-    /// Whether the frame is sequential with Huffman coding, of which parts can be decoded.
-    pub(crate) sequential: bool,
+    /// Whether parts can be decoded: sequential with Huffman coding, all components in one scan.
+    pub(crate) parts: bool,
 }
 
 /// A frame header.
@@ -30,6 +30,7 @@ struct Frame {
     precision: u8,
     width: u32,
     height: u32,
+    components: u8,
 }
 
 /// Markers one after the other, up to the first scan.
@@ -46,13 +47,15 @@ impl JpegHead {
         let mut segments = Segments { rest: bytes.get(2..).unwrap_or_default() };
         let mut orientation = None;
         let mut frame: Option<Frame> = None;
-        while let Some((code, body)) = segments.next()? {
+        let scan = loop {
+            let (code, body) = segments.next()?;
             match code {
                 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF => frame = Some(Frame::read(code, body)?),
                 0xE1 if orientation.is_none() => orientation = exif_orientation(body),
+                0xDA => break body,
                 _ => {}
             }
-        }
+        };
         let Some(frame) = frame else {
             return Err(Fault::Corrupt { reason: "the scan begins before any frame header".into() });
         };
@@ -65,14 +68,14 @@ impl JpegHead {
             height: frame.height,
             orientation: orientation.unwrap_or_default(),
             progressive: matches!(frame.code, 0xC2 | 0xCA),
-            sequential: matches!(frame.code, 0xC0 | 0xC1),
+            parts: matches!(frame.code, 0xC0 | 0xC1) && scan.first() == Some(&frame.components),
         })
     }
 }
 
 impl<'a> Segments<'a> {
-    /// The next segment's code and body; none at the first scan, whose data `rest` then holds.
-    fn next(&mut self) -> Result<Option<(u8, &'a [u8])>, Fault> {
+    /// The next segment's code and body. After the header of a scan, `rest` holds the scan's data.
+    fn next(&mut self) -> Result<(u8, &'a [u8]), Fault> {
         loop {
             // Bytes between segments are skipped, as libjpeg does, and so are fill bytes.
             let start = self.rest.iter().position(|byte| *byte == 0xFF).ok_or(Fault::Truncated)?;
@@ -88,7 +91,7 @@ impl<'a> Segments<'a> {
                     let length = usize::from(u16::from_be_bytes(*length)).saturating_sub(2);
                     let (body, tail) = tail.split_at_checked(length).ok_or(Fault::Truncated)?;
                     self.rest = tail;
-                    return Ok((code != 0xDA).then_some((code, body)));
+                    return Ok((code, body));
                 }
             }
         }
@@ -97,11 +100,11 @@ impl<'a> Segments<'a> {
 
 impl Frame {
     fn read(code: u8, body: &[u8]) -> Result<Self, Fault> {
-        let [precision, h1, h0, w1, w0, ..] = *body else {
+        let [precision, h1, h0, w1, w0, components, ..] = *body else {
             return Err(Fault::Corrupt { reason: "the frame header is too short".into() });
         };
         let side = |high, low| u32::from(u16::from_be_bytes([high, low]));
-        Ok(Self { code, precision, width: side(w1, w0), height: side(h1, h0) })
+        Ok(Self { code, precision, width: side(w1, w0), height: side(h1, h0), components })
     }
 
     fn check(&self) -> Result<(), Fault> {
