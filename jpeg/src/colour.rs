@@ -1,0 +1,58 @@
+//! Colour: rows of luma and chroma samples to red, green and blue bytes, with libjpeg-turbo's roundings.
+//!
+//! The conversion is that of JFIF (ITU-T T.871): R = Y + 1.402 (Cr - 128), G = Y - 0.344 (Cb - 128) - 0.714 (Cr - 128),
+//! B = Y + 1.772 (Cb - 128), in fixed point with 16 bits behind the point.
+
+mod portable;
+
+use crate::Path;
+use crate::upsample::{self, Rows, Upsampling};
+
+/// Pixels that are made at once where chroma is upsampled first.
+const SPAN: usize = 512;
+
+/// Converts a row of pixels with a sample of each component for every pixel.
+///
+/// # Panics
+///
+/// If the rows of samples have not all the same length, or `out` not three times that.
+pub fn ycc(path: Path, luma: &[u8], cb: &[u8], cr: &[u8], out: &mut [u8]) {
+    assert_eq!(luma.len(), cb.len(), "a sample of each component for every pixel");
+    assert_eq!(luma.len(), cr.len(), "a sample of each component for every pixel");
+    assert_eq!(luma.len() * 3, out.len(), "three bytes for every pixel");
+    match path {
+        Path::Portable | Path::Avx2 => portable::ycc(luma, cb, cr, out.as_chunks_mut().0),
+    }
+}
+
+/// Makes a row of gray pixels.
+///
+/// # Panics
+///
+/// If `out` is not three times as long as the row of samples.
+pub fn gray(path: Path, luma: &[u8], out: &mut [u8]) {
+    assert_eq!(luma.len() * 3, out.len(), "three bytes for every pixel");
+    match path {
+        Path::Portable | Path::Avx2 => portable::gray(luma, out.as_chunks_mut().0),
+    }
+}
+
+/// Upsamples chroma and converts, for a row of pixels or a span of it: `luma` has a sample for each of these pixels, and the
+/// first of them is pixel `from` of those that the rows of chroma cover. The same as [`upsample::row`] for both and [`ycc`],
+/// and faster.
+///
+/// # Panics
+///
+/// As these do.
+pub fn row(path: Path, luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Rows<'_>, from: usize, out: &mut [u8]) {
+    assert_eq!(luma.len() * 3, out.len(), "three bytes for every pixel");
+    let spans = luma.chunks(SPAN).zip(out.chunks_mut(SPAN * 3));
+    for (from, (luma, out)) in (from..).step_by(SPAN).zip(spans) {
+        let mut upsampled = [[0; SPAN]; 2];
+        let [blue, red] = &mut upsampled;
+        let (blue, red) = (&mut blue[..luma.len()], &mut red[..luma.len()]);
+        upsample::row(path, upsampling, cb, from, blue);
+        upsample::row(path, upsampling, cr, from, red);
+        ycc(path, luma, blue, red, out);
+    }
+}

@@ -1,0 +1,101 @@
+//! Upsampling: from the samples of a component with fewer of them than there are pixels, one for each pixel.
+//!
+//! The triangle filter ("fancy upsampling") is libjpeg-turbo's, with its roundings: a pixel takes three quarters of the
+//! nearer sample and one quarter of the further one, in each direction in which samples are missing.
+#![allow(clippy::inline_always, reason = "it is compiled again for AVX2, inside functions that have it")]
+
+mod triangle;
+
+use std::ops::Range;
+
+use crate::Path;
+
+/// How the samples of a component become one for each pixel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Upsampling {
+    /// Every sample stands this many times in its row; once where there is one for each pixel already. Where samples are
+    /// missing downward, the caller gives a row again.
+    Repeat(usize),
+    /// Triangle filter across: 4:2:2.
+    Across,
+    /// Triangle filter down: 4:4:0.
+    Down,
+    /// Triangle filter across and down: 4:2:0.
+    Both,
+}
+
+impl Upsampling {
+    /// What libjpeg-turbo takes for a component with one sample for `across` times `down` pixels and `width` samples in a
+    /// row. `smooth` is false where DCT scaling leaves a single sample of a block.
+    pub const fn choose(across: usize, down: usize, width: usize, smooth: bool) -> Self {
+        match (across, down) {
+            (2, 1) if smooth && width > 2 => Self::Across,
+            (2, 2) if smooth && width > 2 => Self::Both,
+            (1, 2) if smooth => Self::Down,
+            _ => Self::Repeat(across),
+        }
+    }
+
+    /// Pixels for a sample, across.
+    pub const fn across(self) -> usize {
+        match self {
+            Self::Repeat(times) => times,
+            Self::Across | Self::Both => 2,
+            Self::Down => 1,
+        }
+    }
+
+    /// Whether the row above or below is needed.
+    pub const fn needs_far(self) -> bool {
+        matches!(self, Self::Down | Self::Both)
+    }
+}
+
+/// The samples of one component from which a row of pixels is made. Both rows have the same length; where one ends, its
+/// last sample is taken for the one that would follow. So they end where the component does (its own width, not that of
+/// its blocks), or at least one sample beyond the pixels that are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// The row in which the pixels lie.
+    pub near: &'a [u8],
+    /// The nearer of its neighbours; the row itself where the picture ends, or where it is not needed.
+    pub far: &'a [u8],
+    /// Whether `far` is the row below.
+    pub below: bool,
+}
+
+/// Upsamples a row of pixels, or a span of it: pixel `from` of those that `rows` cover, and following ones, as many as
+/// `out` has place for.
+///
+/// # Panics
+///
+/// If `rows` does not cover these pixels, or if its rows differ in length where both are needed.
+pub fn row(path: Path, upsampling: Upsampling, rows: Rows<'_>, from: usize, out: &mut [u8]) {
+    match path {
+        Path::Portable | Path::Avx2 => inline(upsampling, rows, from, out),
+    }
+}
+
+#[inline(always)]
+fn inline(upsampling: Upsampling, rows: Rows<'_>, from: usize, out: &mut [u8]) {
+    let pixels = from..from + out.len();
+    let covered = rows.near.len() * upsampling.across();
+    assert!(pixels.end <= covered, "pixels up to {} are asked for, samples cover {covered}", pixels.end);
+    match upsampling {
+        Upsampling::Repeat(times) => repeat(times, rows.near, &pixels, out),
+        Upsampling::Across => triangle::across(rows.near, &pixels, out),
+        Upsampling::Down => triangle::down(rows, &pixels, out),
+        Upsampling::Both => triangle::both(rows, &pixels, out),
+    }
+}
+
+#[inline(always)]
+fn repeat(times: usize, row: &[u8], pixels: &Range<usize>, out: &mut [u8]) {
+    if times == 1 {
+        out.copy_from_slice(&row[pixels.clone()]);
+    } else {
+        for (pixel, out) in pixels.clone().zip(out) {
+            *out = row[pixel / times];
+        }
+    }
+}

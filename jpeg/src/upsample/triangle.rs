@@ -1,0 +1,113 @@
+//! The triangle filter. Pixels whose sample has a neighbour on both sides are made by loops that the compiler can turn into
+//! vectors; those at the ends one by one.
+#![allow(clippy::inline_always, reason = "it is compiled again for AVX2, inside functions that have it")]
+
+use std::ops::Range;
+
+use super::Rows;
+
+/// The part of a row of pixels whose samples have neighbours on both sides.
+struct Inner<'a> {
+    /// The pixels before and after it.
+    ends: [(Range<usize>, &'a mut [u8]); 2],
+    /// Samples in it, from 1 at least to one before the last at most.
+    samples: Range<usize>,
+    /// Two pixels for each of them.
+    out: &'a mut [u8],
+}
+
+impl<'a> Inner<'a> {
+    /// Of `pixels`, two for each of `samples` samples.
+    #[inline(always)]
+    fn split(samples: usize, pixels: &Range<usize>, out: &'a mut [u8]) -> Self {
+        let first = pixels.start.div_ceil(2).max(1);
+        let end = (pixels.end / 2).min(samples.saturating_sub(1)).max(first);
+        let (left, inner) = out.split_at_mut((first * 2 - pixels.start).min(out.len()));
+        let (inner, right) = inner.split_at_mut(((end - first) * 2).min(inner.len()));
+        let cut = pixels.start + left.len();
+        let ends = [(pixels.start..cut, left), (cut + inner.len()..pixels.end, right)];
+        Self { ends, samples: first..first + inner.len() / 2, out: inner }
+    }
+}
+
+#[inline(always)]
+pub(super) fn across(row: &[u8], pixels: &Range<usize>, out: &mut [u8]) {
+    let Inner { ends, samples, out } = Inner::split(row.len(), pixels, out);
+    for (pixels, out) in ends {
+        for (pixel, out) in pixels.zip(out) {
+            let further = row[beside(pixel, row.len())];
+            *out = byte((u16::from(row[pixel / 2]) * 3 + u16::from(further) + 1 + odd(pixel)) >> 2);
+        }
+    }
+    let [left, here, right] = neighbours(row, samples);
+    for (((out, &left), &here), &right) in out.as_chunks_mut::<2>().0.iter_mut().zip(left).zip(here).zip(right) {
+        let here = u16::from(here) * 3;
+        *out = [byte((here + u16::from(left) + 1) >> 2), byte((here + u16::from(right) + 2) >> 2)];
+    }
+}
+
+#[inline(always)]
+pub(super) fn down(rows: Rows<'_>, pixels: &Range<usize>, out: &mut [u8]) {
+    let round = 1 + u16::from(rows.below);
+    for ((out, &near), &far) in out.iter_mut().zip(&rows.near[pixels.clone()]).zip(&rows.far[pixels.clone()]) {
+        *out = byte((u16::from(near) * 3 + u16::from(far) + round) >> 2);
+    }
+}
+
+#[inline(always)]
+pub(super) fn both(rows: Rows<'_>, pixels: &Range<usize>, out: &mut [u8]) {
+    let Rows { near, far, .. } = rows;
+    assert_eq!(near.len(), far.len(), "rows of a component have the same length");
+    let Inner { ends, samples, out } = Inner::split(near.len(), pixels, out);
+    for (pixels, out) in ends {
+        for (pixel, out) in pixels.zip(out) {
+            let sum = |sample: usize| column(near[sample], far[sample]);
+            *out = byte((sum(pixel / 2) * 3 + sum(beside(pixel, near.len())) + 8 - odd(pixel)) >> 4);
+        }
+    }
+    let [near_left, near_here, near_right] = neighbours(near, samples.clone());
+    let [far_left, far_here, far_right] = neighbours(far, samples);
+    let left = near_left.iter().zip(far_left);
+    let here = near_here.iter().zip(far_here);
+    let right = near_right.iter().zip(far_right);
+    for (((out, left), here), right) in out.as_chunks_mut::<2>().0.iter_mut().zip(left).zip(here).zip(right) {
+        let here = column(*here.0, *here.1) * 3;
+        let (left, right) = (column(*left.0, *left.1), column(*right.0, *right.1));
+        *out = [byte((here + left + 8) >> 4), byte((here + right + 7) >> 4)];
+    }
+}
+
+/// A sample between two rows, times four.
+#[inline(always)]
+fn column(near: u8, far: u8) -> u16 {
+    u16::from(near) * 3 + u16::from(far)
+}
+
+/// The samples before these, these, and those after them.
+#[inline(always)]
+fn neighbours(row: &[u8], samples: Range<usize>) -> [&[u8]; 3] {
+    if samples.is_empty() {
+        return [&[]; 3];
+    }
+    let Range { start, end } = samples;
+    [&row[start - 1..end - 1], &row[start..end], &row[start + 1..=end]]
+}
+
+/// The sample on the side on which the pixel lies within its own; its own at an end of the row.
+#[inline(always)]
+fn beside(pixel: usize, samples: usize) -> usize {
+    let sample = pixel / 2;
+    if pixel.is_multiple_of(2) { sample.saturating_sub(1) } else { (sample + 1).min(samples - 1) }
+}
+
+#[inline(always)]
+fn odd(pixel: usize) -> u16 {
+    u16::from(pixel % 2 == 1)
+}
+
+#[inline(always)]
+fn byte(value: u16) -> u8 {
+    #[expect(clippy::cast_possible_truncation, reason = "a mean of samples is one")]
+    let byte = value as u8;
+    byte
+}
