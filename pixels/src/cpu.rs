@@ -6,6 +6,7 @@ pub(crate) mod finish;
 pub(crate) mod jpeg;
 mod other;
 mod turn;
+mod upright;
 
 use std::time::Instant;
 
@@ -19,6 +20,7 @@ use canvas::Canvas;
 use jpeg::head::JpegHead;
 use jpeg::{JpegDecoders, JpegTask, Scale};
 use other::OpenOther;
+pub use upright::Form;
 
 /// Decodes pictures, one after the other; made once per thread. Its buffers grow to the largest picture so far and are
 /// used again.

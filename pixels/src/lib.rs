@@ -31,7 +31,7 @@ mod recipe;
 pub mod sample;
 mod transform;
 
-pub use cpu::CpuDecoder;
+pub use cpu::{CpuDecoder, Form};
 pub use draw::{Draw, Draws};
 pub use fault::{Fault, Limits};
 pub use picture::{Decoded, Picture};

@@ -48,6 +48,17 @@ impl Canvas {
         self.swap(width, height);
     }
 
+    /// Resizes the whole picture by the triangle filter; one of this size already is left alone.
+    pub(super) fn shrink(&mut self, width: u32, height: u32) {
+        if (width, height) == (self.width, self.height) {
+            return;
+        }
+        let to = sized(&mut self.spare, width as usize * height as usize * 3);
+        let all = Rect { left: 0, top: 0, width: self.width, height: self.height };
+        resize(&mut self.resizer, &self.picture, self.width, all, Interpolation::Bilinear, (width, height), to);
+        self.swap(width, height);
+    }
+
     /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `region` is where the
     /// canvas lies in the picture that the plan speaks of; it holds the plan's part.
     pub(super) fn carry_out(

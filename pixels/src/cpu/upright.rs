@@ -1,0 +1,93 @@
+//! Pictures that are kept decoded: whole and upright, of bounded size if wanted; and a recipe carried out on one.
+
+use crate::cpu::{CpuDecoder, Loaded, load};
+use crate::draw::Draw;
+use crate::fault::{Fault, Limits};
+use crate::picture::{Decoded, Picture};
+use crate::plan::Rect;
+use crate::recipe::Recipe;
+
+/// In which form a decoded picture is kept.
+///
+/// ```
+/// use forebay_pixels::Form;
+///
+/// let form = Form { max_side: Some(512), ..Form::default() };
+/// assert_eq!(form.size(1024, 683), (512, 342));
+/// assert_eq!(form.size(500, 375), (500, 375), "smaller pictures stay as they are");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// What shows through where the picture is transparent.
+    pub background: [u8; 3],
+    /// Longest side; a picture with a longer one is shrunk to it, by the antialiased triangle filter. None keeps every
+    /// picture at its size.
+    pub max_side: Option<u32>,
+}
+
+impl Form {
+    /// Width and height of the kept form of a picture of this size.
+    pub fn size(&self, width: u32, height: u32) -> (u32, u32) {
+        let longer = width.max(height);
+        match self.max_side.filter(|max| *max < longer) {
+            None => (width, height),
+            Some(max) => (scaled(width, max, longer), scaled(height, max, longer)),
+        }
+    }
+}
+
+impl CpuDecoder {
+    /// Decodes a whole picture in this form, turned as it is seen. [`transform`](Self::transform) makes of it what
+    /// [`decode`](Self::decode) makes of the file's bytes, byte for byte, unless the form has shrunk the picture.
+    ///
+    /// # Errors
+    /// The picture's [`Fault`].
+    pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<Picture, Fault> {
+        let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, form.background, limits, |_, _| None);
+        let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height }, .. }| {
+            let (width, height) = form.size(width, height);
+            self.canvas.shrink(width, height);
+            Picture { format, width, height, rgb: self.canvas.rgb().to_vec() }
+        });
+        self.canvas.trim();
+        picture
+    }
+
+    /// Carries a recipe out on a decoded picture, into a place of [`Recipe::place_len`] bytes. The recipe's background
+    /// has no influence: what is transparent was blended when the picture was decoded.
+    ///
+    /// # Errors
+    /// A step would make more pixels than the limits allow. The place may hold anything then.
+    ///
+    /// # Panics
+    /// If `out` has another length than [`Recipe::place_len`], or the picture other bytes than its size says.
+    pub fn transform(
+        &mut self,
+        picture: &Picture,
+        recipe: &Recipe,
+        draw: Draw,
+        limits: &Limits,
+        out: &mut [u8],
+    ) -> Result<Decoded, Fault> {
+        let Picture { format, width, height, ref rgb } = *picture;
+        assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
+        assert_eq!(rgb.len(), width as usize * height as usize * 3, "a picture has the bytes of its pixels");
+        recipe.plan_into(width, height, draw, &mut self.plan);
+        let part = self.plan.part().unwrap_or(Rect { left: 0, top: 0, width, height });
+        let (to, _spare) = self.canvas.begin(part.width, part.height, limits)?;
+        let rows = rgb.chunks_exact(width as usize * 3).skip(part.top as usize);
+        let row_len = part.width as usize * 3;
+        for (to, row) in to.chunks_exact_mut(row_len).zip(rows) {
+            to.copy_from_slice(&row[part.left as usize * 3..][..row_len]);
+        }
+        let outcome = self.canvas.carry_out(part, &self.plan, recipe, limits, out);
+        self.canvas.trim();
+        outcome.map(|()| Decoded { format, width, height })
+    }
+}
+
+/// `side` x `max` / `longer`, to the nearest, at least 1.
+fn scaled(side: u32, max: u32, longer: u32) -> u32 {
+    let twice = u64::from(side) * u64::from(max) * 2 + u64::from(longer);
+    u32::try_from(twice / (u64::from(longer) * 2)).unwrap_or(max).max(1)
+}
