@@ -24,6 +24,7 @@ use forebay_ring::SlotMut;
 use tokio::sync::watch;
 
 use crate::ack::{Fate, Fates};
+use crate::cache::Cache;
 use crate::decode::{Done, Job, Pool};
 use crate::prefetch::readahead::Taken;
 use crate::prefetch::{Buffer, Prefetch, Read};
@@ -62,6 +63,8 @@ pub struct Parts {
     pub fixed: Option<Batching>,
     /// Records that were read.
     pub prefetch: Arc<Prefetch>,
+    /// Where decoded pictures are kept.
+    pub cache: Option<Arc<Cache>>,
     /// Free slots.
     pub free: channel::Receiver<SlotMut>,
     /// Threads that decode.
@@ -190,10 +193,10 @@ impl Stage {
         }
         let label = self.parts.source.label(position.record);
         match read {
-            Ok(bytes) => {
+            Ok(content) => {
                 self.make_room(position.epoch);
                 let at = self.batcher.place(position, label);
-                self.decode(at, bytes, position.epoch, position.record);
+                self.decode(at, content, position.epoch, position.record);
             }
             Err(reason) => {
                 if self.batcher.keeps_places() {
@@ -216,21 +219,22 @@ impl Stage {
 
     fn fetched(&mut self, at: At, record: u64, read: Read) {
         match read {
-            Ok(bytes) => {
+            Ok(content) => {
                 self.batcher.copying(at, record, self.parts.source.label(record));
                 if let Some(epoch) = self.batcher.epoch(at.0) {
-                    self.decode(at, bytes, epoch, record);
+                    self.decode(at, content, epoch, record);
                 }
             }
             Err(reason) => self.batcher.outcome(at, Err((self.file(record), reason))),
         }
     }
 
-    fn decode(&mut self, at: At, bytes: Buffer, epoch: u64, record: u64) {
+    fn decode(&mut self, at: At, content: Buffer, epoch: u64, record: u64) {
         let Some(place) = self.slots.lend(at) else { return };
         self.parts.pool.decode(Job {
             at,
-            bytes,
+            content,
+            cache: self.parts.cache.clone(),
             place,
             recipe: Arc::clone(&self.parts.recipe),
             draw: Draw { seed: self.parts.seed, epoch, record },

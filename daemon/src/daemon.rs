@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::OnceCell;
 
+use crate::cache::Caches;
 use crate::config::stream::Sharding;
 use crate::config::{self, Config, Surroundings, default_threads};
 use crate::decode::Pool;
@@ -41,6 +42,7 @@ pub struct Daemon {
     ledgers: tokio::sync::Mutex<HashMap<Ledgers, Handle>>,
     streams: Mutex<BTreeMap<Key, Arc<OnceCell<Arc<Stream>>>>>,
     ring_memory: Arc<RingMemory>,
+    caches: Arc<Caches>,
     /// Held by whoever opens a stream, and alone by who begins a new run.
     renewing: tokio::sync::RwLock<()>,
 }
@@ -122,8 +124,10 @@ impl Daemon {
         let threads = threads.unwrap_or_else(|| default_threads(cores, surroundings.local_world_size.as_deref()));
         let memory = Arc::new(Budget::new(config.decode.memory.0));
         let pool = Pool::start(threads, &CpuLane::maker(config.decode.limits(), Arc::clone(&memory)))?;
+        let caches = Arc::new(Caches::default());
         Ok(Arc::new(Self {
-            ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0))),
+            ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&caches))),
+            caches,
             config,
             kind,
             incarnation: incarnation::fresh()?,
@@ -263,6 +267,7 @@ impl Daemon {
                 prefetch: self.config.prefetch.clone(),
                 coordinator,
                 memory: Arc::clone(&self.ring_memory),
+                caches: Arc::clone(&self.caches),
             };
             opening.open(self.surplus(key.clone())).await
         };

@@ -17,15 +17,19 @@ use forebay_pixels::{Draw, Fault, Recipe};
 use forebay_ring::PlaceMut;
 
 use crate::batch::batcher::At;
+use crate::cache::Cache;
 use crate::prefetch::Buffer;
 use crate::queue::{Meter, SLICE};
+use crate::record::Input;
 use crate::thread_class;
 
 /// One picture to decode: what, how, and where to.
 #[derive(Debug)]
 pub struct Picture<'a> {
-    /// The file's bytes.
-    pub bytes: &'a [u8],
+    /// The file's bytes, or what a cache has of them.
+    pub input: Input<'a>,
+    /// Where the decoded picture is to be kept for other epochs.
+    pub cache: Option<&'a Cache>,
     /// What becomes of the picture.
     pub recipe: &'a Recipe,
     /// What its random choices follow.
@@ -36,7 +40,8 @@ pub struct Picture<'a> {
 
 /// One way to decode, as one thread uses it.
 ///
-/// The contract: the pixels are a pure function of the picture's bytes, recipe and draw, whatever was decoded before;
+/// The contract: the pixels are a pure function of the picture's bytes, recipe and draw, and of the form in which a
+/// cache keeps pictures, whatever was decoded before and whatever the cache holds;
 /// a bad picture is a [`Fault`] and harms no later one; nothing outside `out` is written. Decoders are made once per
 /// thread and keep their state and memory. `suite/decoder.rs` checks it: one line per implementation.
 pub trait Decoder: Send {
@@ -58,8 +63,10 @@ pub type MakeDecoder = Arc<dyn Fn() -> Box<dyn Decoder> + Send + Sync>;
 pub struct Job {
     /// Batch and place.
     pub at: At,
-    /// The file's bytes.
-    pub bytes: Buffer,
+    /// The record's content.
+    pub content: Buffer,
+    /// Where the decoded picture is to be kept.
+    pub cache: Option<Arc<Cache>>,
     /// The right to write the place.
     pub place: PlaceMut,
     /// What becomes of the picture.
@@ -133,8 +140,9 @@ fn work(queue: &channel::Receiver<Job>, make: &MakeDecoder, meter: &Meter) {
             Err(channel::RecvTimeoutError::Timeout) => continue,
             Err(channel::RecvTimeoutError::Disconnected) => return,
         };
-        let Job { at, bytes, mut place, recipe, draw, done } = job;
-        let picture = Picture { bytes: &bytes, recipe: &recipe, draw, out: place.as_mut() };
+        let Job { at, content, cache, mut place, recipe, draw, done } = job;
+        let (input, cache) = (content.input(), cache.as_deref());
+        let picture = Picture { input, cache, recipe: &recipe, draw, out: place.as_mut() };
         // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
         // outcome too. The decoder is made anew, so no broken state is used again.
         let outcome = match catch_unwind(AssertUnwindSafe(|| decoder.decode(picture))) {
@@ -144,7 +152,7 @@ fn work(queue: &channel::Receiver<Job>, make: &MakeDecoder, meter: &Meter) {
                 Err(format!("The decoder failed on it: {}.", panic_text(panic.as_ref())))
             }
         };
-        drop(bytes);
+        drop(content);
         // The batch thread may have ended meanwhile; then the right to the place ends here.
         let _gone = done.send(Done { at, place, outcome });
     }

@@ -3,6 +3,7 @@
 
 pub mod ack;
 pub mod batch;
+pub mod cache;
 pub mod config;
 pub mod consumers;
 pub mod control;

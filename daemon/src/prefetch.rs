@@ -2,7 +2,7 @@
 //!
 //! [`readahead`] decides what is read next and what may be taken; this file has the threads and the waiting. No lock
 //! is held while a file is read. A read that does not come back in time is an outcome of its record: the reader's
-//! thread is given up and another one started.
+//! thread is given up and another one started. What a cache of the dataset holds is not read.
 
 pub mod readahead;
 #[cfg(test)]
@@ -19,7 +19,9 @@ use crossbeam_channel as channel;
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
+use crate::cache::Cache;
 use crate::queue::{Meter, SLICE};
+use crate::record::{Content, Input};
 use crate::source::Source;
 use crate::thread_class;
 use readahead::{Held, Job, ReadAhead, Span, Taken};
@@ -35,15 +37,24 @@ pub struct Settings {
     pub read_timeout: Duration,
 }
 
-/// What was read of one record: its bytes, or in words why not.
+/// What was read of one record: its content, or in words why not.
 pub type Read = Result<Buffer, String>;
 
-/// The bytes of one file. Dropping it gives its room in the budget back and its memory to the next read.
+/// The content of one record. Dropping it gives its room in the budget back and its memory to the next read.
 #[derive(Debug)]
 pub struct Buffer {
-    bytes: Vec<u8>,
+    loaded: Loaded,
     reserved: u64,
     shared: Arc<Shared>,
+}
+
+/// Where a record's content came from.
+#[derive(Debug)]
+enum Loaded {
+    /// From the source, into a buffer that is used again.
+    Read(Vec<u8>),
+    /// From the cache.
+    Kept(Content),
 }
 
 /// The reading end, for the batch thread; the writing end is [`Prefetch::lease`].
@@ -51,6 +62,7 @@ pub struct Buffer {
 pub struct Prefetch {
     shared: Arc<Shared>,
     source: Arc<dyn Source>,
+    cache: Option<Arc<Cache>>,
     settings: Settings,
     ready: channel::Receiver<()>,
 }
@@ -71,7 +83,7 @@ struct Shared {
 
 #[derive(Debug)]
 struct State {
-    ahead: ReadAhead<Vec<u8>>,
+    ahead: ReadAhead<Loaded>,
     spare: Vec<Vec<u8>>,
     closed: bool,
 }
@@ -85,7 +97,7 @@ const SPARE_BYTES: usize = 1 << 20;
 
 impl Prefetch {
     /// Starts the reader threads; epochs below `first` are over.
-    pub fn start(source: Arc<dyn Source>, settings: Settings, first: u64) -> Arc<Self> {
+    pub fn start(source: Arc<dyn Source>, cache: Option<Arc<Cache>>, settings: Settings, first: u64) -> Arc<Self> {
         let (ready_sender, ready) = channel::bounded(1);
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
@@ -100,7 +112,7 @@ impl Prefetch {
             replaced: AtomicU64::new(0),
             bytes_read: AtomicU64::new(0),
         });
-        let prefetch = Arc::new(Self { shared, source, settings, ready });
+        let prefetch = Arc::new(Self { shared, source, cache, settings, ready });
         for _ in 0..settings.threads.max(1) {
             prefetch.spawn_reader();
         }
@@ -142,7 +154,7 @@ impl Prefetch {
             Taken::Drained(_) | Taken::NoRoom | Taken::Wait => {}
         }
         taken.map(|read| {
-            read.map(|Held { bytes, reserved }| Buffer { bytes, reserved, shared: Arc::clone(&self.shared) })
+            read.map(|Held { bytes, reserved }| Buffer { loaded: bytes, reserved, shared: Arc::clone(&self.shared) })
         })
     }
 
@@ -218,10 +230,10 @@ impl Prefetch {
 
     fn spawn_reader(&self) {
         let shared = Arc::clone(&self.shared);
-        let source = Arc::clone(&self.source);
+        let (source, cache) = (Arc::clone(&self.source), self.cache.clone());
         let spawned = thread::Builder::new().name("forebay-read".into()).spawn(move || {
             thread_class::background();
-            shared.read_until_closed(source.as_ref());
+            shared.read_until_closed(source.as_ref(), cache.as_deref());
         });
         if let Err(error) = spawned {
             tracing::error!(%error, "no further reader thread could be started");
@@ -239,12 +251,13 @@ impl Drop for Prefetch {
 // === impl Shared ===
 
 impl Shared {
-    fn read_until_closed(self: &Arc<Self>, source: &dyn Source) {
-        while let Some((job, mut bytes)) = self.next_job(source) {
-            bytes.clear();
-            let read = source.read(job.record, &mut bytes).map_err(|error| error.to_string());
-            self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-            if !self.state.lock().ahead.done(&job, read.map(|()| bytes)) {
+    fn read_until_closed(self: &Arc<Self>, source: &dyn Source, cache: Option<&Cache>) {
+        while let Some((job, loaded)) = self.next_job(source, cache) {
+            let loaded = match loaded {
+                Loaded::Kept(content) => Ok(Loaded::Kept(content)),
+                Loaded::Read(bytes) => self.read(source, cache, job.record, bytes).map(Loaded::Read),
+            };
+            if !self.state.lock().ahead.done(&job, loaded) {
                 // This read was given up, and this thread with it: another one has its place.
                 return;
             }
@@ -252,7 +265,24 @@ impl Shared {
         }
     }
 
-    fn next_job(&self, source: &dyn Source) -> Option<(Job, Vec<u8>)> {
+    fn read(
+        &self,
+        source: &dyn Source,
+        cache: Option<&Cache>,
+        record: u64,
+        mut bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, String> {
+        bytes.clear();
+        let read = source.read(record, &mut bytes).map_err(|error| error.to_string());
+        self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if let (Ok(()), Some(cache)) = (&read, cache) {
+            cache.offer(record, &bytes);
+        }
+        read.map(|()| bytes)
+    }
+
+    /// The next record, with its content where the cache has it, else with a buffer to read into.
+    fn next_job(&self, source: &dyn Source, cache: Option<&Cache>) -> Option<(Job, Loaded)> {
         let mut state = self.state.lock();
         loop {
             if state.closed {
@@ -260,8 +290,12 @@ impl Shared {
             }
             // A buffer that is larger than the record counts with what it has.
             let least = state.spare.last().map_or(0, Vec::capacity) as u64;
-            if let Some(job) = state.ahead.next_job(Instant::now(), |record| source.size(record).max(least)) {
-                let spare = state.spare.pop().unwrap_or_default();
+            // What the cache has takes no room here.
+            let kept = |record| cache.is_some_and(|cache| cache.holds(record));
+            let size = |record| if kept(record) { 0 } else { source.size(record).max(least) };
+            if let Some(job) = state.ahead.next_job(Instant::now(), size) {
+                let kept = cache.and_then(|cache| cache.find(job.record));
+                let loaded = kept.map_or_else(|| Loaded::Read(state.spare.pop().unwrap_or_default()), Loaded::Kept);
                 let more = state.ahead.wants_room();
                 drop(state);
                 if more {
@@ -270,7 +304,7 @@ impl Shared {
                 if job.last {
                     self.hungry.notify_one();
                 }
-                return Some((job, spare));
+                return Some((job, loaded));
             }
             let (waited, room) = (Instant::now(), state.ahead.wants_room());
             self.work.wait_for(&mut state, SLICE);
@@ -287,10 +321,13 @@ impl Shared {
         let _token = self.ready.try_send(());
     }
 
-    fn give_back(&self, reserved: u64, bytes: Vec<u8>) {
+    fn give_back(&self, reserved: u64, loaded: Loaded) {
         let mut state = self.state.lock();
         state.ahead.release(reserved);
-        if state.spare.len() < SPARE_BUFFERS && bytes.capacity() <= SPARE_BYTES {
+        if let Loaded::Read(bytes) = loaded
+            && state.spare.len() < SPARE_BUFFERS
+            && (1..=SPARE_BYTES).contains(&bytes.capacity())
+        {
             state.spare.push(bytes);
         }
         drop(state);
@@ -300,16 +337,19 @@ impl Shared {
 
 // === impl Buffer ===
 
-impl std::ops::Deref for Buffer {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.bytes
+impl Buffer {
+    /// As a decoder takes it.
+    pub fn input(&self) -> Input<'_> {
+        match &self.loaded {
+            Loaded::Read(bytes) => Input::File(bytes),
+            Loaded::Kept(content) => content.input(),
+        }
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.shared.give_back(self.reserved, std::mem::take(&mut self.bytes));
+        let nothing = Loaded::Read(Vec::new());
+        self.shared.give_back(self.reserved, std::mem::replace(&mut self.loaded, nothing));
     }
 }

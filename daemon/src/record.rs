@@ -1,6 +1,9 @@
 //! Nouns of the road: where a record stands in the epoch's order, and what is known of it on its way to a batch.
 
 use std::fmt;
+use std::sync::Arc;
+
+use forebay_pixels::Picture;
 
 /// A record's place in a lease, and so in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,47 @@ pub struct BadRecord {
     pub file: String,
     /// What is wrong with it.
     pub reason: String,
+}
+
+/// A record's content that several threads have at once, without a copy.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// The file's bytes.
+    File(Arc<[u8]>),
+    /// The decoded picture.
+    Picture(Arc<Picture>),
+}
+
+/// A record's content as a decoder takes it.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// The file's bytes.
+    File(&'a [u8]),
+    /// The decoded picture: only the recipe is left to be carried out.
+    Picture(&'a Picture),
+}
+
+impl Content {
+    /// Bytes of it.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::File(bytes) => bytes.len(),
+            Self::Picture(picture) => picture.rgb.len(),
+        }
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// As a decoder takes it.
+    pub fn input(&self) -> Input<'_> {
+        match self {
+            Self::File(bytes) => Input::File(bytes),
+            Self::Picture(picture) => Input::Picture(picture),
+        }
+    }
 }
 
 impl fmt::Display for BadRecord {

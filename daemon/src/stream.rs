@@ -24,6 +24,7 @@ use thiserror::Error;
 use tokio::sync::oneshot;
 
 use crate::ack::{Counts, Fate, Fates};
+use crate::cache::{Cache, CacheError};
 use crate::config;
 use crate::consumers::{Arrival, Counters, Note, Outbox};
 use crate::daemon::DaemonError;
@@ -41,6 +42,7 @@ pub struct Stream {
     identity: Identity,
     settings: config::Stream,
     source: Arc<dyn Source>,
+    cache: Option<Arc<Cache>>,
     plan: Arc<Plan>,
     recipe: Arc<Recipe>,
     spec_hash: Vec<u8>,
@@ -77,6 +79,9 @@ pub enum StreamError {
     /// Memory for the ring.
     #[error("the ring: {0}")]
     Memory(#[from] TooLittle),
+    /// Memory for the cache.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
     /// The ring itself.
     #[error("the ring: {0}")]
     Region(#[from] RegionError),
@@ -110,7 +115,7 @@ impl StreamError {
     pub fn code(&self) -> u32 {
         match self {
             Self::Source(_) | Self::Ledger(CallError::SpecMismatch(_)) => text_code::DATASET,
-            Self::Memory(_) | Self::Region(_) => text_code::MEMORY,
+            Self::Memory(_) | Self::Cache(_) | Self::Region(_) => text_code::MEMORY,
             Self::Shape(_) | Self::Plan(_) | Self::NoBatch { .. } => text_code::SETTINGS,
             Self::Ledger(_) | Self::Ledgers(_) | Self::System(_) => text_code::OTHER,
         }

@@ -34,6 +34,21 @@ def test_pictures_labels_records_and_classes_of_class_folders(pictures):
         del batch
 
 
+def test_loaders_of_one_folder_share_what_is_kept_in_memory(pictures):
+    folder = pictures(10)
+    cache = {"keep": "decoded", "memory": "1mb"}
+    with forebay.Loader(folder, batch_size=4, size=8, cache=cache, shuffle=True) as first:
+        assert sum(batch.valid for batch in first) == 10
+        with forebay.Loader(folder, batch_size=5, size=8, cache=cache) as second:
+            for file in folder.iterdir():
+                file.write_bytes(b"P6 8 8 255\n" + bytes(8 * 8 * 3))
+            for batch in second:
+                assert_array_equal(batch.images[:, 0, 0, 0], batch.records)
+    with pytest.raises(forebay.SettingsError, match="cache.keep(.|\n)*cache.disk") as refused:
+        forebay.Loader(folder, batch_size=4, size=8, cache={"memory": "1mb", "disk": "1gb"})
+    assert "encoded" in str(refused.value)
+
+
 def test_transforms_dtype_and_layout(pictures):
     steps = [
         transforms.Resize((8, 8)),

@@ -55,6 +55,11 @@ def test_rule_26_a_stream_is_asked_only_for_what_was_given():
     assert settings == {"shuffle": False, "batch_size": 8}
 
 
+def test_a_cache_travels_as_a_table():
+    _, settings = asked("/a", batch_size=4, cache={"keep": "decoded", "memory": "1gb", "max_side": np.int64(512)})
+    assert settings["cache"] == {"keep": "decoded", "memory": "1gb", "max_side": 512}
+
+
 def test_a_path_needs_a_batch_size():
     with pytest.raises(SettingsError, match="batch_size is missing"):
         asked("/pictures")

@@ -14,6 +14,7 @@ use crate::decode::{Decoder, MakeDecoder, Picture};
 use crate::prefetch::readahead::Span;
 use crate::prefetch::shelf::Shelf;
 use crate::prefetch::{self};
+use crate::record::Input;
 
 /// Paints a picture with its record's number; some records are bad.
 struct Painter {
@@ -28,7 +29,8 @@ const PANICS: u8 = 99;
 
 impl Decoder for Painter {
     fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
-        let record = picture.bytes[0];
+        let Input::File(bytes) = picture.input else { panic!("there is no cache") };
+        let record = bytes[0];
         assert_eq!(picture.draw.record, u64::from(record));
         if let Some((_, gate)) = self.gates.iter().find(|(gated, _)| *gated == record) {
             gate.recv().unwrap_err();
@@ -98,7 +100,7 @@ impl Setup {
         }
         let source = Arc::clone(&self.shelf) as Arc<dyn Source>;
         let settings = prefetch::Settings { threads: 2, budget: 1 << 20, read_timeout: self.read_timeout };
-        let prefetch = Prefetch::start(Arc::clone(&source), settings, 0);
+        let prefetch = Prefetch::start(Arc::clone(&source), None, settings, 0);
         let spec = LedgerSpec {
             fingerprint: vec![0; 32],
             records: source.len(),
@@ -120,6 +122,7 @@ impl Setup {
             seed: 0,
             fixed: self.shard.map(|_| batching),
             prefetch: Arc::clone(&prefetch),
+            cache: None,
             free: slots,
             pool: Arc::new(Pool::start(2, &make).unwrap()),
             progress: progress.subscribe(),

@@ -51,6 +51,13 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
         "  slots    {} free, {} filling, {} ready, {} held, {} quarantined",
         stream.slots_free, stream.slots_filling, stream.slots_ready, stream.slots_held, stream.slots_quarantined
     )?;
+    if let Some(cache) = &stream.cache {
+        writeln!(
+            out,
+            "  cache    {} records {}, {} of {} bytes; {} found, {} not",
+            cache.records, cache.keep, cache.bytes, cache.budget, cache.hits, cache.misses
+        )?;
+    }
     for consumer in &stream.consumers {
         let each = (consumer.pid, consumer.uid, consumer.held, consumer.delivered);
         writeln!(
@@ -92,7 +99,7 @@ fn span(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use forebay_proto::v1::{ConsumerStatus, QuarantinedRecord, StreamQuarantine};
+    use forebay_proto::v1::{CacheStatus, ConsumerStatus, QuarantinedRecord, StreamQuarantine};
 
     use super::*;
 
@@ -101,6 +108,14 @@ mod tests {
         let stream = StreamStatus {
             name: "train".into(),
             failure: "record 7 is bad".into(),
+            cache: Some(CacheStatus {
+                keep: "encoded".into(),
+                records: 5,
+                bytes: 700,
+                budget: 800,
+                hits: 9,
+                misses: 6,
+            }),
             consumers: vec![ConsumerStatus { pid: 42, held: 2, ..Default::default() }],
             ..Default::default()
         };
@@ -110,6 +125,7 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");
+        assert!(text.contains("cache    5 records encoded, 700 of 800 bytes; 9 found, 6 not"), "{text}");
     }
 
     #[test]

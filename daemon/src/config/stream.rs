@@ -1,6 +1,7 @@
 //! `[streams.NAME]`, and the settings that a Loader sends: one struct and one reader for both.
 
 mod agreement;
+mod cache;
 mod recipe;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use super::ring::{CREDITS, Ring, TRAINERS};
 use super::table::Table;
 use super::value::{choice, duration, flag, path, text, whole};
 use crate::source::Labels;
+pub use cache::{Cache, Kind as CacheKind};
 
 pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches by its name: forebay.Loader("stream:train").
 # [streams.train]
@@ -49,6 +51,10 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # shard_size = 1024
 # Batches that lie ready beyond those in trainers' hands.
 # prefetch_queue_depth = 2
+# Keeps the dataset in memory from the first epoch on, as far as it fits. keep = "encoded": the files' bytes, in place
+# of reading them again. keep = "decoded": whole pictures, 3 bytes a pixel, in place of reading and decoding; max_side
+# then shrinks those with a longer side to it when they are decoded, before any transform. Left out: nothing is kept.
+# cache = { keep = "decoded", memory = "20gb", max_side = 512 }
 # Decode threads, where this stream needs other than the pool has.
 # num_threads = 8
 # "fail", "skip" or "replace", when a picture cannot be read or decoded; the record is listed in the quarantine.
@@ -97,6 +103,8 @@ pub struct Stream {
     pub prefetch_queue_depth: u32,
     /// Decode threads, where the user asked for a number.
     pub num_threads: Option<usize>,
+    /// What is kept in memory for further epochs.
+    pub cache: Option<Cache>,
     /// What becomes of a bad record.
     pub on_error: OnError,
     /// Bad records that fail the stream.
@@ -236,6 +244,7 @@ impl Stream {
             wanted_shard_size: table.take("shard_size", whole(1..=1 << 32)),
             prefetch_queue_depth: table.take_or("prefetch_queue_depth", 2, whole(1..=1024)),
             num_threads: table.take("num_threads", whole(1..=1024)),
+            cache: cache::read(table),
             on_error: table.take_or(
                 "on_error",
                 OnError::default(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use forebay_pixels::{Dtype, Layout, Recipe, Transform};
 use serde_json::json;
 
-use super::stream::{MaxFailures, OnError, Policy, Sharding};
+use super::stream::{Cache, CacheKind, MaxFailures, OnError, Policy, Sharding};
 use super::*;
 use crate::source::Labels;
 
@@ -42,6 +42,8 @@ fn every_value_that_the_example_shows_in_a_comment_is_right() {
     assert_eq!(config.control.group.as_deref(), Some("trainers"));
     assert_eq!(config.metrics, Metrics::Address("127.0.0.1:9464".parse().unwrap()));
     assert_eq!(config.ring.memory, Some(ByteSize(8_000_000_000)));
+    let cache = Cache { kind: CacheKind::Decoded, memory: ByteSize(20_000_000_000), max_side: Some(512) };
+    assert_eq!(config.streams["train"].cache, Some(cache));
 }
 
 #[test]
@@ -188,6 +190,21 @@ fn wrong_settings_of_a_loader_are_all_named() {
     assert_eq!(keys(&mistakes.unwrap_err()), ["source", "shard_id"]);
     let mistakes = loader(&json!({ "source": "x", "batch_size": 4, "size": 8, "pad_last_batch": false }));
     assert_eq!(keys(&mistakes.unwrap_err()), ["pad_last_batch"]);
+    let caches = [
+        json!({}),
+        json!({ "keep": "all", "memory": 0, "max_side": 0, "disk": true }),
+        json!({ "keep": "encoded", "memory": "1gb", "max_side": 512 }),
+        json!("decoded"),
+    ];
+    let mistakes = caches.map(|cache| {
+        let mistakes = loader(&json!({ "source": "x", "batch_size": 0, "size": 8, "cache": cache })).unwrap_err();
+        let keys = keys(&mistakes);
+        assert_eq!(keys.first(), Some(&"batch_size"), "{mistakes}");
+        keys[1..].join(" ")
+    });
+    let all =
+        ["cache.keep cache.memory", "cache.keep cache.memory cache.max_side cache.disk", "cache.max_side", "cache"];
+    assert_eq!(mistakes, all);
     for document in ["", "[]", "{\"source\":"] {
         let mistakes = Stream::from_json(document.as_bytes(), &Ring::default()).unwrap_err();
         assert_eq!(keys(&mistakes), [""], "{document}");

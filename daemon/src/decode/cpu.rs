@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{CpuDecoder, Fault, Format, Limits, Probe, probe};
+use forebay_pixels::{CpuDecoder, Fault, Form, Format, Limits, Probe, probe};
 
+use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::{Decoder, MakeDecoder, Picture};
+use crate::record::{Content, Input};
 
 /// A picture smaller than this always finds room: the reserve of 100 MB beside the budgets holds a few per thread.
 const SMALL: u64 = 4 << 20;
@@ -23,17 +25,56 @@ impl CpuLane {
     pub fn maker(limits: Limits, memory: Arc<Budget>) -> MakeDecoder {
         Arc::new(move || Box::new(Self { decoder: CpuDecoder::new(), limits, memory: Arc::clone(&memory) }))
     }
+
+    /// Decodes a picture that is kept decoded, or would be if there were room.
+    ///
+    /// A larger picture than the form allows is decoded whole and shrunk whether there is room or not, since its pixels
+    /// must not depend on that. Any other gives the same pixels from its file; it is decoded whole only where it is kept.
+    fn keep(&mut self, bytes: &[u8], probe: &Probe, form: Form, cache: &Cache, to: Picture<'_>) -> Result<(), Fault> {
+        let Self { decoder, limits, .. } = self;
+        let Picture { recipe, draw, out, .. } = to;
+        let (width, height) = form.size(probe.width, probe.height);
+        let shrinks = (width, height) != (probe.width, probe.height);
+        let room = cache.room(draw.record, u64::from(width) * u64::from(height) * 3);
+        if room.is_some() || shrinks {
+            match decoder.upright(bytes, form, limits) {
+                Ok(picture) => {
+                    let picture = Arc::new(picture);
+                    if let Some(room) = room {
+                        room.keep(Content::Picture(Arc::clone(&picture)));
+                    }
+                    return decoder.transform(&picture, recipe, draw, limits, out).map(drop);
+                }
+                Err(fault) if shrinks => return Err(fault),
+                // The damage may lie outside of what the recipe needs of it: as without a cache, that is no fault.
+                Err(_) => drop(room),
+            }
+        }
+        decoder.decode(bytes, recipe, draw, limits, out).map(drop)
+    }
 }
 
 impl Decoder for CpuLane {
     fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
-        let probe = probe(picture.bytes)?;
+        let Picture { input, cache, recipe, draw, .. } = picture;
+        let bytes = match input {
+            Input::File(bytes) => bytes,
+            Input::Picture(kept) => {
+                let _share = (kept.rgb.len() as u64 > SMALL).then(|| self.memory.take(kept.rgb.len() as u64));
+                return self.decoder.transform(kept, recipe, draw, &self.limits, picture.out).map(drop);
+            }
+        };
+        let probe = probe(bytes)?;
         let pixels = u64::from(probe.width) * u64::from(probe.height);
         let needed = pixels * bytes_per_pixel(&probe);
         // Beyond the pixel limit the decoder refuses before it takes any memory.
-        let counts = needed > SMALL && pixels <= self.limits.pixels;
-        let _share = counts.then(|| self.memory.take(needed));
-        self.decoder.decode(picture.bytes, picture.recipe, picture.draw, &self.limits, picture.out).map(drop)
+        let allowed = pixels <= self.limits.pixels;
+        let memory = Arc::clone(&self.memory);
+        let _share = (needed > SMALL && allowed).then(|| memory.take(needed));
+        match cache.map(|cache| (cache, cache.keep())) {
+            Some((cache, Keep::Decoded(form))) if allowed => self.keep(bytes, &probe, form, cache, picture),
+            _ => self.decoder.decode(bytes, recipe, draw, &self.limits, picture.out).map(drop),
+        }
     }
 }
 
@@ -49,9 +90,27 @@ fn bytes_per_pixel(probe: &Probe) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use forebay_pixels::{Draw, Recipe, sample};
+    use forebay_pixels::sample::{self, JpegForm, photograph_rgb};
+    use forebay_pixels::{Draw, Recipe};
 
     use super::*;
+    use crate::cache::admission::OVERHEAD;
+
+    /// What a lane makes of a file with this cache; the second time by what the cache holds, if it does.
+    fn twice(lane: &mut dyn Decoder, bytes: &[u8], record: u64, cache: &Cache) -> [Result<Vec<u8>, Fault>; 2] {
+        let recipe = Recipe::training(32).unwrap();
+        let draw = Draw { seed: 0, epoch: 0, record };
+        [(); 2].map(|()| {
+            let found = cache.find(record);
+            let input = found.as_ref().map_or(Input::File(bytes), Content::input);
+            let mut out = vec![0; recipe.place_len()];
+            lane.decode(Picture { input, cache: Some(cache), recipe: &recipe, draw, out: &mut out }).map(|()| out)
+        })
+    }
+
+    fn lane() -> Box<dyn Decoder> {
+        CpuLane::maker(Limits::default(), Arc::new(Budget::new(128 << 20)))()
+    }
 
     #[test]
     fn rule_31_pictures_larger_than_the_budget_are_decoded_and_those_above_the_pixel_limit_refused_by_name() {
@@ -62,11 +121,44 @@ mod tests {
         let mut decode = |limits| {
             let mut lane = CpuLane::maker(limits, Arc::clone(&memory))();
             let draw = Draw { seed: 0, epoch: 0, record: 0 };
-            lane.decode(Picture { bytes: &bytes, recipe: &recipe, draw, out: &mut out })
+            let input = Input::File(&bytes);
+            lane.decode(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out })
         };
         decode(Limits::default()).unwrap();
         let refused = decode(Limits { pixels: 1000, ..Limits::default() });
         assert!(matches!(refused, Err(Fault::TooLarge { pixels: 1_800_000, limit: 1000 })), "{refused:?}");
         assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn rule_8_pixels_depend_neither_on_whether_there_was_room_nor_on_what_is_kept() {
+        let mut lane = lane();
+        for max_side in [None, Some(120)] {
+            let keep = Keep::Decoded(Form { max_side, ..Form::default() });
+            let (roomy, full) = (Cache::new(keep, 1 << 20), Cache::new(keep, 0));
+            for (record, (width, height)) in [(200, 150), (90, 120), (121, 7)].into_iter().enumerate() {
+                let record = record as u64;
+                let bytes = sample::photograph(record, width, height);
+                let kept = twice(&mut *lane, &bytes, record, &roomy);
+                assert!(roomy.holds(record) && !full.holds(record));
+                assert!(kept[0].is_ok() && kept[0] == kept[1], "{width} x {height}, {max_side:?}");
+                assert_eq!(twice(&mut *lane, &bytes, record, &full), kept, "{width} x {height}, {max_side:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rule_29_a_picture_that_cannot_be_decoded_whole_is_what_it_is_without_a_cache_and_not_kept() {
+        let form = JpegForm { progressive: true, ..JpegForm::default() };
+        let bytes = form.encode(&photograph_rgb(1, 90, 60), 90, 60).unwrap();
+        let limits = Limits { scans: 2, ..Limits::default() };
+        let mut lane = CpuLane::maker(limits, Arc::new(Budget::new(128 << 20)))();
+        for max_side in [None, Some(50)] {
+            let cache = Cache::new(Keep::Decoded(Form { max_side, ..Form::default() }), 1 << 20);
+            let fault = Err(Fault::TooManyScans { limit: 2 });
+            assert_eq!(twice(&mut *lane, &bytes, 7, &cache), [fault.clone(), fault]);
+            assert!(!cache.holds(7));
+            assert_eq!(cache.figures().bytes, OVERHEAD, "a note that it is not to be tried again");
+        }
     }
 }

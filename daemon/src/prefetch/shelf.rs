@@ -35,6 +35,11 @@ impl Shelf {
         opener
     }
 
+    /// Reads that have begun, unless the test has waited for some.
+    pub(crate) fn reads(&self) -> usize {
+        self.begun.1.len()
+    }
+
     /// Waits until a read of this record has begun.
     pub(crate) fn begun(&self, record: u64) {
         while self.begun.1.recv().unwrap() != record {}

@@ -4,13 +4,27 @@ use std::thread;
 
 use super::shelf::Shelf;
 use super::*;
+use crate::cache::Keep;
+use crate::cache::admission::OVERHEAD;
 use crate::record::Position;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn start(shelf: &Arc<Shelf>, threads: usize) -> Arc<Prefetch> {
+    start_with(shelf, threads, None)
+}
+
+fn start_with(shelf: &Arc<Shelf>, threads: usize, cache: Option<&Arc<Cache>>) -> Arc<Prefetch> {
     let settings = Settings { threads, budget: 1 << 20, read_timeout: TIMEOUT };
-    Prefetch::start(Arc::clone(shelf) as Arc<dyn Source>, settings, 0)
+    Prefetch::start(Arc::clone(shelf) as Arc<dyn Source>, cache.cloned(), settings, 0)
+}
+
+/// The bytes of a record that was read or kept as a file.
+fn file(content: &Buffer) -> &[u8] {
+    match content.input() {
+        Input::File(bytes) => bytes,
+        Input::Picture(_) => panic!("nothing here is decoded"),
+    }
 }
 
 fn span(lease: u64, start: u64, len: u64) -> Span {
@@ -40,7 +54,7 @@ fn records_come_in_order_from_many_threads_and_a_bad_one_is_an_outcome() {
         let (position, read) = next(&prefetch);
         assert_eq!((position.index, position.lease), (index, 1 + index / 60));
         match read {
-            Ok(bytes) => assert_eq!(u64::from(bytes[0]), index),
+            Ok(content) => assert_eq!(u64::from(file(&content)[0]), index),
             Err(reason) => assert!(index == 3 && reason.contains("3.jpg"), "{reason}"),
         }
     }
@@ -60,9 +74,9 @@ fn rule_28_a_read_that_hangs_is_an_outcome_and_its_thread_is_replaced() {
     let (position, read) = next(&prefetch);
     assert_eq!((position.record, prefetch.replaced()), (0, 1));
     assert_eq!(read.unwrap_err(), "Reading it took longer than read_timeout (60s).");
-    assert_eq!(next(&prefetch).1.unwrap()[..], [1], "there was one thread, and it hangs: another one reads on");
+    assert_eq!(*file(&next(&prefetch).1.unwrap()), [1], "there was one thread, and it hangs: another one reads on");
     drop(hangs);
-    assert_eq!(next(&prefetch).1.unwrap()[..], [2]);
+    assert_eq!(*file(&next(&prefetch).1.unwrap()), [2]);
 }
 
 #[test]
@@ -72,9 +86,45 @@ fn a_buffer_is_read_into_again() {
     let mut first = None;
     for record in 0..50 {
         prefetch.lease(span(record, record, 1));
-        let bytes = next(&prefetch).1.unwrap();
-        assert_eq!(*first.get_or_insert(bytes.as_ptr()), bytes.as_ptr(), "no allocation for each picture");
+        let content = next(&prefetch).1.unwrap();
+        let at = file(&content).as_ptr();
+        assert_eq!(*first.get_or_insert(at), at, "no allocation for each picture");
     }
+}
+
+#[test]
+fn what_was_read_once_is_not_read_again_by_any_stream_that_shares_the_cache() {
+    let shelf = Arc::new(Shelf::new(20).without(&[3]));
+    let cache = Arc::new(Cache::new(Keep::Encoded, 1 << 20));
+    let streams = [1, 4].map(|threads| start_with(&shelf, threads, Some(&cache)));
+    for (lease, prefetch) in [(1, &streams[0]), (2, &streams[1]), (3, &streams[0])] {
+        prefetch.lease(span(lease, 0, 20));
+        for index in 0..20 {
+            match next(prefetch).1 {
+                Ok(content) => assert_eq!(u64::from(file(&content)[0]), index),
+                Err(reason) => assert!(index == 3 && reason.contains("3.jpg"), "{reason}"),
+            }
+        }
+    }
+    assert_eq!(shelf.reads(), 22, "each good record once, and the bad one three times");
+    assert_eq!(streams.map(|prefetch| prefetch.bytes_read()), [19, 0]);
+    let figures = cache.figures();
+    assert_eq!((figures.hits, figures.misses, figures.records), (38, 22, 19));
+}
+
+#[test]
+fn what_does_not_fit_into_the_cache_is_read_in_every_epoch() {
+    let shelf = Arc::new(Shelf::new(10));
+    let cache = Arc::new(Cache::new(Keep::Encoded, 4 * (1 + OVERHEAD)));
+    let prefetch = start_with(&shelf, 1, Some(&cache));
+    for lease in 1..=3 {
+        prefetch.lease(span(lease, 0, 10));
+        for index in 0..10 {
+            assert_eq!(u64::from(file(&next(&prefetch).1.unwrap())[0]), index);
+        }
+    }
+    assert_eq!(shelf.reads(), 10 + 2 * 6, "the first four stay");
+    assert_eq!(cache.figures().bytes, cache.figures().budget);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use crate::ack::{self, Counts};
+use crate::cache::{Cache, Caches, Key};
 use crate::config;
 use crate::config::stream::Sharding;
 use crate::consumers::{self, Counters, Note, Outbox, RingThread, inbox};
@@ -54,6 +55,8 @@ pub struct Opening {
     pub pool: Arc<Pool>,
     /// Where the ring's memory is taken from.
     pub memory: Arc<RingMemory>,
+    /// The caches of this process.
+    pub caches: Arc<Caches>,
 }
 
 /// Told when a consumer has left, with how many are left.
@@ -71,6 +74,8 @@ impl Opening {
         self.some_epoch_has_a_batch(source.len())?;
         let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
         let bytes = u64::try_from(geometry.total_len()).unwrap_or(u64::MAX);
+        // First, so that the ring is compared with what the cache leaves.
+        let cache = self.cache(source.as_ref())?;
         let shares = Mutex::new(vec![self.memory.take(bytes)?]);
         let region = Region::create(geometry, self.identity.incarnation, 0)?;
         let (worker, opened) =
@@ -89,6 +94,7 @@ impl Opening {
             plan,
             recipe,
             source,
+            cache,
             spec_hash: opened.spec_hash,
             fates: fates.clone(),
             counts: Arc::clone(&counts),
@@ -150,6 +156,12 @@ impl Opening {
         };
         let opened = tokio::task::spawn_blocking(move || source::open(&name, &options)).await;
         Ok(Arc::from(opened.map_err(std::io::Error::other)??))
+    }
+
+    fn cache(&self, source: &dyn Source) -> Result<Option<Arc<Cache>>, StreamError> {
+        let Some(wanted) = &self.settings.cache else { return Ok(None) };
+        let keep = wanted.keep(self.settings.recipe.output().background);
+        Ok(Some(self.caches.open(Key::new(source, keep, wanted.memory))?))
     }
 
     fn spec(&self, source: &dyn Source) -> LedgerSpec {

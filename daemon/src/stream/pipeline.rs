@@ -37,7 +37,7 @@ impl Stream {
             budget: self.prefetch.budget.0,
             read_timeout: self.settings.read_timeout,
         };
-        let prefetch = Prefetch::start(Arc::clone(&self.source), settings, first);
+        let prefetch = Prefetch::start(Arc::clone(&self.source), self.cache.clone(), settings, first);
         let output = self.outbox.clone();
         let fixed = self.identity.shard.is_some().then(|| self.batching());
         let parts = Parts {
@@ -47,6 +47,7 @@ impl Stream {
             seed: self.settings.seed,
             fixed,
             prefetch: Arc::clone(&prefetch),
+            cache: self.cache.clone(),
             free: self.free.clone(),
             pool: Arc::clone(&self.pool),
             progress: self.worker.progress(),

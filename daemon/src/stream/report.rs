@@ -4,10 +4,11 @@ use std::sync::atomic::Ordering;
 
 use forebay_coordinator::CallError;
 use forebay_pixels::{Dtype, Layout};
-use forebay_proto::v1::{AuditReply, StageStatus, StreamInfo, StreamStatus};
+use forebay_proto::v1::{AuditReply, CacheStatus, StageStatus, StreamInfo, StreamStatus};
 use prost::Message as _;
 use tokio::sync::oneshot;
 
+use crate::cache::{Cache, Figures};
 use crate::consumers::{Note, RingStatus};
 use crate::queue::Meter;
 use crate::stream::Stream;
@@ -82,6 +83,7 @@ impl Stream {
             consumers: ring.consumers,
             stages,
             failure: ring.failure.unwrap_or_default(),
+            cache: self.cache.as_deref().map(cache),
         })
     }
 
@@ -106,6 +108,14 @@ impl Stream {
             registry.counter(Metric::BytesRead, &labels).absolute(prefetch.bytes_read());
             registry.counter(Metric::ReadersReplaced, &labels).absolute(prefetch.replaced());
             registry.gauge(Metric::Leases, &labels).set(small(prefetch.leases()));
+        }
+        if let Some(cache) = &self.cache {
+            let figures = cache.figures();
+            registry.counter(Metric::CacheHits, &labels).absolute(figures.hits);
+            registry.counter(Metric::CacheMisses, &labels).absolute(figures.misses);
+            registry.gauge(Metric::CacheRecords, &labels).set(large(figures.records));
+            registry.gauge(Metric::CacheBytes, &labels).set(large(figures.bytes));
+            registry.gauge(Metric::CacheBudget, &labels).set(large(figures.budget));
         }
         let Some(ring) = self.ring_status().await else { return };
         let slots = [
@@ -141,6 +151,17 @@ fn stage(meter: &Meter) -> StageStatus {
         writer_wait_us: micros(waits.writer),
         reader_wait_us: micros(waits.reader),
     }
+}
+
+fn cache(cache: &Cache) -> CacheStatus {
+    let Figures { hits, misses, records, bytes, budget } = cache.figures();
+    CacheStatus { keep: cache.keep().to_string(), records, bytes, budget, hits, misses }
+}
+
+/// A number as a gauge takes it.
+#[expect(clippy::cast_precision_loss, reason = "exact to 2^53, and nobody looks at the rest")]
+fn large(count: u64) -> f64 {
+    count as f64
 }
 
 /// A small number as a gauge takes it.

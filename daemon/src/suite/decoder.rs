@@ -7,6 +7,7 @@ use forebay_pixels::{Draw, Fault, Limits, Recipe, sample};
 use crate::decode::budget::Budget;
 use crate::decode::cpu::CpuLane;
 use crate::decode::{Decoder, MakeDecoder, Picture};
+use crate::record::Input;
 
 /// Makes the decoders of one lane.
 type Lane = fn() -> MakeDecoder;
@@ -36,7 +37,8 @@ fn draw(record: u64) -> Draw {
 fn decode(decoder: &mut dyn Decoder, bytes: &[u8], draw: Draw, before: u8) -> Result<Vec<u8>, Fault> {
     let recipe = Recipe::training(48).unwrap();
     let mut out = vec![before; recipe.place_len()];
-    decoder.decode(Picture { bytes, recipe: &recipe, draw, out: &mut out }).map(|()| out)
+    let input = Input::File(bytes);
+    decoder.decode(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out }).map(|()| out)
 }
 
 fn rule_8_pixels_follow_from_bytes_recipe_and_draw_alone(make: &MakeDecoder) {

@@ -37,6 +37,16 @@ pub enum Metric {
     Epoch,
     /// Reader threads that were replaced because a read did not come back.
     ReadersReplaced,
+    /// Records that the cache had.
+    CacheHits,
+    /// Records that the cache did not have.
+    CacheMisses,
+    /// Records that the cache holds.
+    CacheRecords,
+    /// Bytes that the cache takes.
+    CacheBytes,
+    /// The most that the cache may take.
+    CacheBudget,
 }
 
 /// How Prometheus takes a number.
@@ -58,7 +68,7 @@ const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, N
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 18] = [
         Self::RecordsDelivered,
         Self::RecordsBad,
         Self::BytesRead,
@@ -72,6 +82,11 @@ impl Metric {
         Self::Consumers,
         Self::Epoch,
         Self::ReadersReplaced,
+        Self::CacheHits,
+        Self::CacheMisses,
+        Self::CacheRecords,
+        Self::CacheBytes,
+        Self::CacheBudget,
     ];
 
     /// The name, the type and what it counts.
@@ -105,6 +120,11 @@ impl Metric {
             Self::ReadersReplaced => {
                 ("forebay_readers_replaced_total", Counter, "Reader threads given up because a read did not come back.")
             }
+            Self::CacheHits => ("forebay_cache_hits_total", Counter, "Records that the cache had."),
+            Self::CacheMisses => ("forebay_cache_misses_total", Counter, "Records that the cache did not have."),
+            Self::CacheRecords => ("forebay_cache_records", Gauge, "Records that the cache holds."),
+            Self::CacheBytes => ("forebay_cache_bytes", Gauge, "Bytes that the cache takes."),
+            Self::CacheBudget => ("forebay_cache_budget_bytes", Gauge, "The most that the cache may take."),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod bad_pictures;
 mod batches;
+mod cache;
 mod crashes;
 mod daemon;
 mod end;

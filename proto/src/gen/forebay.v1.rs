@@ -1773,6 +1773,27 @@ pub struct StreamStatus {
     /// Empty while all is well.
     #[prost(string, tag = "16")]
     pub failure: ::prost::alloc::string::String,
+    /// None without a cache.
+    #[prost(message, optional, tag = "17")]
+    pub cache: ::core::option::Option<CacheStatus>,
+}
+/// What a stream's cache holds; streams of one dataset may share it.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CacheStatus {
+    /// "encoded" or "decoded".
+    #[prost(string, tag = "1")]
+    pub keep: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub records: u64,
+    #[prost(uint64, tag = "3")]
+    pub bytes: u64,
+    #[prost(uint64, tag = "4")]
+    pub budget: u64,
+    #[prost(uint64, tag = "5")]
+    pub hits: u64,
+    #[prost(uint64, tag = "6")]
+    pub misses: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

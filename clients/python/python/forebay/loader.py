@@ -65,6 +65,10 @@ class Loader:
         last_batch_policy: "partial" shows the records that there are, "fill" repeats the last, "drop" leaves them out.
         prefetch_queue_depth: Batches that are made ahead.
         num_threads: Decoding threads. None takes the machine's cores, divided by `LOCAL_WORLD_SIZE`.
+        cache: What of the dataset is kept in the daemon's memory from the first epoch on:
+            `{"keep": "encoded", "memory": "20gb"}` the files' bytes, `{"keep": "decoded", "memory": "20gb"}` whole
+            decoded pictures, each as far as it fits. `"max_side": 512` beside "decoded" shrinks larger pictures to
+            that side before any transform; without it no pixel changes. Loaders of one folder share it.
         dtype: "uint8", "float16" or "float32".
         layout: "NHWC" or "NCHW".
         labels: "auto", "text" (the CSV's labels are names even where they look like numbers) or "none".
@@ -107,6 +111,7 @@ class Loader:
         last_batch_policy: str = "partial",
         prefetch_queue_depth: int | None = None,
         num_threads: int | None = None,
+        cache: Mapping[str, str | int] | None = None,
         dtype: Any = "uint8",  # noqa: ANN401 - whatever numpy takes for a dtype
         layout: str = "NHWC",
         labels: str = "auto",

@@ -181,7 +181,7 @@ def _plain(key: str, value: Any) -> Any:  # noqa: ANN401 - JSON
         return value.item()
     if isinstance(value, (list, tuple)):
         return [_plain(key, item) for item in value]
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {name: _plain(key, item) for name, item in value.items()}
     if isinstance(value, (str, int, float, bool)):
         return value
