@@ -1,5 +1,9 @@
 //! Pictures that are kept decoded give what their files give, for every kind of file, recipe and orientation.
-#![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests stop at what should not be, and print what they found"
+)]
 #![allow(clippy::cast_possible_truncation, reason = "small coordinates as colours")]
 
 #[path = "shared/data.rs"]
