@@ -4,7 +4,12 @@
 //! multiplications", ICASSP 1989) as libjpeg-turbo has it, equal to its x86-64 SIMD for all coefficients, also for those
 //! that no encoder writes: products with the quantisation table keep 16 bits, sums wrap, and each pass ends by saturating.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod factors;
 mod portable;
+
+use std::array::from_fn;
 
 use crate::Path;
 
@@ -127,6 +132,20 @@ pub fn row(path: Path, size: Size, quant: &Quant, blocks: &[Block], lasts: &[u8]
     let place = (samples - 1) * stride + blocks.len() * samples;
     assert!(place <= out.len(), "{place} bytes are written, and there are {}", out.len());
     match path {
-        Path::Portable | Path::Avx2 => portable::row(size, quant, blocks, lasts, out, stride),
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx2 if path.is_available() => {
+            #[expect(unsafe_code, reason = "the processor has been asked")]
+            // SAFETY: `is_available` says that there is AVX2, which is all that the function asks for.
+            unsafe {
+                avx2::row(size, quant, blocks, lasts, out, stride);
+            }
+        }
+        _ => portable::row(size, quant, blocks, lasts, out, stride),
     }
+}
+
+/// The rows of samples of `N` by `N` blocks, a piece of each for every block.
+fn lines<const N: usize>(out: &mut [u8], stride: usize, blocks: usize) -> [&mut [[u8; N]]; N] {
+    let mut lines = out.chunks_mut(stride);
+    from_fn(|_| lines.next().expect("out has as many rows")[..blocks * N].as_chunks_mut().0)
 }

@@ -3,7 +3,11 @@
 
 use std::array::from_fn;
 
-use super::{Block, Quant, Size};
+use super::factors::{
+    F_0_211, F_0_298, F_0_390, F_0_509, F_0_541, F_0_601, F_0_720, F_0_765, F_0_850, F_0_899, F_1_061, F_1_175,
+    F_1_272, F_1_451, F_1_501, F_1_847, F_1_961, F_2_053, F_2_172, F_2_562, F_3_072, F_3_624,
+};
+use super::{Block, Quant, Size, lines};
 
 /// A value for each column, or each row.
 type Lanes = [i32; 8];
@@ -11,48 +15,31 @@ type Lanes = [i32; 8];
 /// A pair of values for each column, or each row.
 type Pairs = [i16; 16];
 
-/// 2^13 times what the names say: factors of the transform.
-const F_0_211: i16 = 1730;
-const F_0_298: i16 = 2446;
-const F_0_390: i16 = 3196;
-const F_0_509: i16 = 4176;
-const F_0_541: i16 = 4433;
-const F_0_601: i16 = 4926;
-const F_0_720: i16 = 5906;
-const F_0_765: i16 = 6270;
-const F_0_850: i16 = 6967;
-const F_0_899: i16 = 7373;
-const F_1_061: i16 = 8697;
-const F_1_175: i16 = 9633;
-const F_1_272: i16 = 10426;
-const F_1_451: i16 = 11893;
-const F_1_501: i16 = 12299;
-const F_1_847: i16 = 15137;
-const F_1_961: i16 = 16069;
-const F_2_053: i16 = 16819;
-const F_2_172: i16 = 17799;
-const F_2_562: i16 = 20995;
-const F_3_072: i16 = 25172;
-const F_3_624: i16 = 29692;
-
 pub(super) fn row(size: Size, quant: &Quant, blocks: &[Block], lasts: &[u8], out: &mut [u8], stride: usize) {
-    let samples = size.samples();
-    for (index, (block, &last)) in blocks.iter().zip(lasts).enumerate() {
-        let out = &mut out[index * samples..];
-        match size {
-            Size::One => out[0] = one(block[0], quant.0[0]),
-            Size::Two => square(out, stride, &two(block, quant)),
-            Size::Four if last == 0 => square(out, stride, &[[flat(block[0], quant.0[0]); 4]; 4]),
-            Size::Four => square(out, stride, &four(block, quant)),
-            Size::Eight if last == 0 => square(out, stride, &[[flat(block[0], quant.0[0]); 8]; 8]),
-            Size::Eight => square(out, stride, &eight(block, quant)),
-        }
+    match size {
+        Size::One => squares(blocks, out, stride, |_, block| [[one(block[0], quant.0[0])]]),
+        Size::Two => squares(blocks, out, stride, |_, block| two(block, quant)),
+        Size::Four => squares(blocks, out, stride, |index, block| match lasts[index] {
+            0 => [[flat(block[0], quant.0[0]); 4]; 4],
+            _ => four(block, quant),
+        }),
+        Size::Eight => squares(blocks, out, stride, |index, block| match lasts[index] {
+            0 => [[flat(block[0], quant.0[0]); 8]; 8],
+            _ => eight(block, quant),
+        }),
     }
 }
 
-fn square<const N: usize>(out: &mut [u8], stride: usize, samples: &[[u8; N]; N]) {
-    for (line, samples) in out.chunks_mut(stride).zip(samples) {
-        line[..N].copy_from_slice(samples);
+fn squares<const N: usize>(
+    blocks: &[Block],
+    out: &mut [u8],
+    stride: usize,
+    transform: impl Fn(usize, &Block) -> [[u8; N]; N],
+) {
+    let mut lines = lines::<N>(out, stride, blocks.len());
+    for (index, block) in blocks.iter().enumerate() {
+        let square = transform(index, block);
+        lines.iter_mut().zip(square).for_each(|(line, samples)| line[index] = samples);
     }
 }
 

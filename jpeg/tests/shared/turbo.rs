@@ -1,8 +1,11 @@
 //! The kernels of libjpeg-turbo for x86-64, by the names of the vendored version's symbols: what ours have to equal.
 #![allow(unsafe_code, reason = "they are C functions")]
+#![allow(dead_code, reason = "each test takes a part of them")]
 
 // Links the library.
 extern crate turbojpeg_sys as _;
+
+use std::array::from_fn;
 
 use forebay_jpeg::idct::Size;
 
@@ -92,4 +95,58 @@ pub(crate) fn colours(planes: [&[u8]; 3]) -> Vec<u8> {
     unsafe { jsimd_ycc_extrgb_convert_avx2(width, rows.as_ptr(), 0, outs.as_ptr(), 1) };
     out.truncate(planes[0].len() * 3);
     out
+}
+
+/// A row of blocks, in any order, without saying where each ends.
+pub(crate) fn idct_row(size: Size, blocks: &[[i16; 64]], table: &[i16; 64], out: &mut [u8], stride: usize) {
+    let table = Aligned(*table);
+    let samples = size.samples();
+    assert!(out.len() >= stride * samples && blocks.len() * samples <= stride);
+    let rows: [*mut u8; 8] = from_fn(|row| out[row.min(samples - 1) * stride..].as_mut_ptr());
+    let kernel = match size {
+        Size::Eight => jsimd_idct_islow_avx2,
+        Size::Four => jsimd_idct_4x4_sse2,
+        Size::Two => jsimd_idct_2x2_sse2,
+        Size::One => unreachable!("libjpeg-turbo has no kernel for it"),
+    };
+    for (column, block) in (0..).step_by(samples).zip(blocks) {
+        let block = Aligned(*block);
+        // SAFETY: both tables have 64 values, aligned to 32 bytes; the rows have room for all blocks.
+        unsafe { kernel(table.0.as_ptr(), block.0.as_ptr(), rows.as_ptr(), column) };
+    }
+}
+
+/// Rows with room for vectors, to be upsampled and converted again and again.
+pub(crate) struct Pixels {
+    luma: Vec<u8>,
+    rows: [Vec<u8>; 3],
+    chroma: [Vec<u8>; 2],
+    out: Vec<u8>,
+    width: u32,
+}
+
+impl Pixels {
+    /// Chroma rows are half as long as that of luma.
+    pub(crate) fn new(luma: &[u8], near: &[u8], far: &[u8]) -> Self {
+        Self {
+            luma: padded(luma, 1),
+            rows: [far, near, far].map(|row| padded(row, 1)),
+            chroma: [padded(luma, 1), padded(luma, 1)],
+            out: padded(luma, 3),
+            width: u32::try_from(luma.len()).unwrap(),
+        }
+    }
+
+    /// One row of pixels: upsampling makes two rows at once, so that it is called for one of both chroma components only.
+    pub(crate) fn both_to_colours(&mut self) {
+        let rows = self.rows.each_mut().map(Vec::as_mut_ptr);
+        let chroma = self.chroma.each_mut().map(Vec::as_mut_ptr);
+        let planes = [[self.luma.as_ptr()], [chroma[0].cast_const()], [chroma[1].cast_const()]];
+        let planes = planes.each_ref().map(|plane| plane.as_ptr());
+        let out = [self.out.as_mut_ptr()];
+        // SAFETY: two rows are made of three, all with room for the vectors.
+        unsafe { jsimd_h2v2_fancy_upsample_avx2(2, self.width / 2, rows[1..].as_ptr(), [chroma.as_ptr()].as_ptr()) };
+        // SAFETY: one row of three planes, with room for the vectors.
+        unsafe { jsimd_ycc_extrgb_convert_avx2(self.width, planes.as_ptr(), 0, out.as_ptr(), 1) };
+    }
 }
