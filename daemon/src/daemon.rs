@@ -20,6 +20,7 @@ use tokio::sync::OnceCell;
 use crate::cache::Caches;
 use crate::config::stream::Sharding;
 use crate::config::{self, Config, Surroundings, default_threads};
+use crate::cores;
 use crate::decode::Pool;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::CpuLane;
@@ -119,11 +120,12 @@ impl Daemon {
     /// # Errors
     /// The system has no more threads.
     pub fn new(config: Config, kind: Kind, surroundings: &Surroundings) -> Result<Arc<Self>, DaemonError> {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = config.decode.threads;
-        let threads = threads.unwrap_or_else(|| default_threads(cores, surroundings.local_world_size.as_deref()));
+        let threads =
+            threads.unwrap_or_else(|| default_threads(cores::usable(), surroundings.local_world_size.as_deref()));
         let memory = Arc::new(Budget::new(config.decode.memory.0));
-        let pool = Pool::start(threads, &CpuLane::maker(config.decode.limits(), Arc::clone(&memory)))?;
+        let pool =
+            Pool::start(threads, config.decode.pin, &CpuLane::maker(config.decode.limits(), Arc::clone(&memory)))?;
         let caches = Arc::new(Caches::default());
         Ok(Arc::new(Self {
             ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&caches))),
@@ -319,7 +321,7 @@ impl Daemon {
                     return Ok(pool);
                 }
                 let maker = CpuLane::maker(self.config.decode.limits(), Arc::clone(&self.memory));
-                let pool = Arc::new(Pool::start(threads, &maker)?);
+                let pool = Arc::new(Pool::start(threads, self.config.decode.pin, &maker)?);
                 further.insert(threads, Arc::downgrade(&pool));
                 Ok(pool)
             }

@@ -18,6 +18,7 @@ use forebay_ring::PlaceMut;
 
 use crate::batch::batcher::At;
 use crate::cache::Cache;
+use crate::cores;
 use crate::prefetch::Buffer;
 use crate::queue::{Meter, SLICE};
 use crate::record::Input;
@@ -97,14 +98,17 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Starts the threads, each with a decoder of its own.
-    pub fn start(threads: usize, make: &MakeDecoder) -> std::io::Result<Self> {
+    /// Starts the threads, each with a decoder of its own, and where they are pinned with a core of its own.
+    pub fn start(threads: usize, pin: bool, make: &MakeDecoder) -> std::io::Result<Self> {
         let (jobs, queue) = channel::unbounded::<Job>();
         let meter = Arc::new(Meter::new("decode"));
         for number in 0..threads.max(1) {
             let (queue, make, meter) = (queue.clone(), Arc::clone(make), Arc::clone(&meter));
             thread::Builder::new().name(format!("{DECODE_THREAD}{number}")).spawn(move || {
                 thread_class::background();
+                if pin {
+                    cores::pin(number);
+                }
                 work(&queue, &make, &meter);
             })?;
         }
@@ -164,4 +168,35 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no reason given")
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_pixels::Limits;
+
+    use super::*;
+    use crate::cores::tests::allowed;
+    use crate::decode::budget::Budget;
+    use crate::decode::cpu::CpuLane;
+
+    #[test]
+    fn rule_4_a_pool_has_the_threads_asked_for_and_pinned_ones_have_a_core_each() {
+        let all = allowed();
+        for pin in [false, true] {
+            let (tell, told) = channel::unbounded();
+            let lane = CpuLane::maker(Limits::default(), Arc::new(Budget::new(1)));
+            // Decoders are made by the threads that use them.
+            let make: MakeDecoder = Arc::new(move || {
+                tell.send(allowed()).unwrap();
+                lane()
+            });
+            let pool = Pool::start(all.len() + 1, pin, &make).unwrap();
+            let mut cores: Vec<Vec<usize>> = (0..pool.threads()).map(|_| told.recv().unwrap()).collect();
+            cores.sort();
+            let one_each = all.iter().chain(&all[..1]).map(|core| vec![*core]);
+            let mut expected = if pin { one_each.collect() } else { vec![all.clone(); all.len() + 1] };
+            expected.sort();
+            assert_eq!(cores, expected, "pin = {pin}");
+        }
+    }
 }

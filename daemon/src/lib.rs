@@ -7,6 +7,7 @@ pub mod cache;
 pub mod config;
 pub mod consumers;
 pub mod control;
+pub mod cores;
 pub mod daemon;
 pub mod decode;
 pub mod door;

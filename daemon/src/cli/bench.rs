@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use forebay::config::{Config, Surroundings};
-use forebay::serve;
+use forebay::{cores, serve};
 use forebay_client::{Next, Options, Patient, Session, Target};
 use forebay_proto::v1::{StageStatus, StatusRequest, StreamStatus};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -48,7 +48,7 @@ const STREAM: &str = "bench";
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let folder = Folder::new()?;
     let config = configuration(args, &folder.0)?;
-    let threads = config.decode.threads.unwrap_or_else(cores);
+    let threads = config.decode.threads.unwrap_or_else(cores::usable);
     let readers = config.prefetch.threads;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut surroundings = Surroundings::of_process();
@@ -202,10 +202,6 @@ fn rate(measured: &Measured) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "a count of pictures, far below 2^53")]
     let pictures = measured.pictures as f64;
     pictures / measured.time.as_secs_f64().max(f64::EPSILON)
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// A folder for sockets and ledger, gone with the measurement.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use clap::value_parser;
+use forebay::cores;
 use forebay_pixels::sample::{CLASSES, photograph};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -53,7 +54,7 @@ fn write_all(args: &Args) -> io::Result<()> {
         ProgressStyle::with_template("{wide_bar} {pos}/{len} pictures").expect("the template is well-formed"),
     );
     let next = AtomicU64::new(0);
-    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores::usable();
     let result = thread::scope(|scope| {
         let write = || loop {
             let number = next.fetch_add(1, Ordering::Relaxed);

@@ -6,11 +6,15 @@ use forebay_pixels::Limits;
 
 use super::quantity::ByteSize;
 use super::table::Table;
-use super::value::{duration, size, whole};
+use super::value::{duration, flag, size, whole};
 
 pub(super) const EXAMPLE: &str = r#"[decode]
-# Threads of the decode pool. Left out: the usable cores, divided by LOCAL_WORLD_SIZE.
+# Threads of the decode pool. Left out: the usable cores, divided by LOCAL_WORLD_SIZE. Usable are those of the process's
+# affinity, and no more than its control groups' cpu.max pays for.
 # threads = 8
+# Binds each decode thread to a core of its own, as far as there are. It helps where nothing else runs on these cores, and
+# harms where something does; a trainer's own threads count.
+pin = false
 # Memory for decoding; larger pictures queue for it alone.
 memory = "128mb"
 # Pictures with more pixels are refused by name, before any memory is taken.
@@ -28,6 +32,8 @@ scan_limit = 500
 pub struct Decode {
     /// Threads of the pool; by default [`default_threads`].
     pub threads: Option<usize>,
+    /// Whether each thread keeps to one core.
+    pub pin: bool,
     /// Memory for decoding.
     pub memory: ByteSize,
     /// Pixels of a picture.
@@ -45,6 +51,7 @@ impl Default for Decode {
         let Limits { pixels, bytes, scans, time } = Limits::default();
         Self {
             threads: None,
+            pin: false,
             memory: ByteSize(128_000_000),
             pixel_limit: pixels,
             byte_limit: ByteSize(bytes),
@@ -64,6 +71,7 @@ impl Decode {
         let default = Self::default();
         Self {
             threads: table.take("threads", whole(1..=1024)),
+            pin: table.take_or("pin", default.pin, flag),
             memory: table.take_or("memory", default.memory, size),
             pixel_limit: table.take_or("pixel_limit", default.pixel_limit, whole(1..=u64::from(u32::MAX))),
             byte_limit: table.take_or("byte_limit", default.byte_limit, size),

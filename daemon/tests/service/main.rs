@@ -17,4 +17,5 @@ mod resume;
 mod run;
 mod start;
 mod surroundings;
+mod threads;
 mod trainer;

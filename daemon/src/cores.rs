@@ -1,0 +1,64 @@
+//! The cores that this process may use: how many, and one for each thread that is pinned.
+
+use std::thread;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// How many cores the calling thread may keep busy: those of its affinity, and no more than the quota of its control
+/// groups (`cpu.max`) pays for, rounded down; at least 1.
+pub fn usable() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Binds the calling thread to one of the cores that it may run on: threads with numbers in a row get cores in a row,
+/// from the first again after the last. Where the system refuses, it stays free: only speed depends on it.
+pub(crate) fn pin(number: usize) {
+    if let Err(error) = try_to_pin(number) {
+        tracing::warn!(number, %error, "a decode thread is not pinned");
+    }
+}
+
+fn try_to_pin(number: usize) -> rustix::io::Result<()> {
+    let allowed = sched_getaffinity(None)?;
+    let count = usize::try_from(allowed.count()).unwrap_or(1).max(1);
+    let mut cores = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core));
+    let mut one = CpuSet::new();
+    if let Some(core) = cores.nth(number % count) {
+        one.set(core);
+        sched_setaffinity(None, &one)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The cores that the calling thread may run on.
+    pub(crate) fn allowed() -> Vec<usize> {
+        let allowed = sched_getaffinity(None).unwrap();
+        (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect()
+    }
+
+    #[test]
+    fn threads_are_pinned_to_the_allowed_cores_in_turn() {
+        let all = allowed();
+        for number in 0..=2 * all.len() {
+            let pinned = thread::spawn(move || {
+                pin(number);
+                allowed()
+            });
+            assert_eq!(pinned.join().unwrap(), [all[number % all.len()]]);
+        }
+        assert_eq!(allowed(), all, "other threads stay free");
+    }
+
+    #[test]
+    fn rule_04_a_thread_that_may_use_one_core_counts_one() {
+        let counted = thread::spawn(|| {
+            pin(1);
+            usable()
+        });
+        assert_eq!(counted.join().unwrap(), 1);
+    }
+}
