@@ -3,6 +3,8 @@
 //! The conversion is that of JFIF (ITU-T T.871): R = Y + 1.402 (Cr - 128), G = Y - 0.344 (Cb - 128) - 0.714 (Cr - 128),
 //! B = Y + 1.772 (Cb - 128), in fixed point with 16 bits behind the point.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod portable;
 
 use crate::Path;
@@ -21,7 +23,15 @@ pub fn ycc(path: Path, luma: &[u8], cb: &[u8], cr: &[u8], out: &mut [u8]) {
     assert_eq!(luma.len(), cr.len(), "a sample of each component for every pixel");
     assert_eq!(luma.len() * 3, out.len(), "three bytes for every pixel");
     match path {
-        Path::Portable | Path::Avx2 => portable::ycc(luma, cb, cr, out.as_chunks_mut().0),
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx2 if path.is_available() => {
+            #[expect(unsafe_code, reason = "the processor has been asked")]
+            // SAFETY: `is_available` says that there is AVX2, which is all that the function asks for.
+            unsafe {
+                avx2::ycc(luma, cb, cr, out.as_chunks_mut().0);
+            }
+        }
+        _ => portable::ycc(luma, cb, cr, out.as_chunks_mut().0),
     }
 }
 
@@ -33,7 +43,15 @@ pub fn ycc(path: Path, luma: &[u8], cb: &[u8], cr: &[u8], out: &mut [u8]) {
 pub fn gray(path: Path, luma: &[u8], out: &mut [u8]) {
     assert_eq!(luma.len() * 3, out.len(), "three bytes for every pixel");
     match path {
-        Path::Portable | Path::Avx2 => portable::gray(luma, out.as_chunks_mut().0),
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx2 if path.is_available() => {
+            #[expect(unsafe_code, reason = "the processor has been asked")]
+            // SAFETY: `is_available` says that there is AVX2, which is all that the function asks for.
+            unsafe {
+                avx2::gray(luma, out.as_chunks_mut().0);
+            }
+        }
+        _ => portable::gray(luma, out.as_chunks_mut().0),
     }
 }
 
@@ -46,13 +64,28 @@ pub fn gray(path: Path, luma: &[u8], out: &mut [u8]) {
 /// As these do.
 pub fn row(path: Path, luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Rows<'_>, from: usize, out: &mut [u8]) {
     assert_eq!(luma.len() * 3, out.len(), "three bytes for every pixel");
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx2 if path.is_available() => {
+            #[expect(unsafe_code, reason = "the processor has been asked")]
+            // SAFETY: `is_available` says that there is AVX2, which is all that the function asks for.
+            unsafe {
+                avx2::row(luma, upsampling, cb, cr, from, out);
+            }
+        }
+        _ => spans(path, luma, upsampling, cb, cr, from, out),
+    }
+}
+
+/// Upsamples spans of the row and converts them.
+fn spans(path: Path, luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Rows<'_>, from: usize, out: &mut [u8]) {
     let spans = luma.chunks(SPAN).zip(out.chunks_mut(SPAN * 3));
     for (from, (luma, out)) in (from..).step_by(SPAN).zip(spans) {
         let mut upsampled = [[0; SPAN]; 2];
         let [blue, red] = &mut upsampled;
         let (blue, red) = (&mut blue[..luma.len()], &mut red[..luma.len()]);
-        upsample::row(path, upsampling, cb, from, blue);
-        upsample::row(path, upsampling, cr, from, red);
+        upsample::row(upsampling, cb, from, blue);
+        upsample::row(upsampling, cr, from, red);
         ycc(path, luma, blue, red, out);
     }
 }

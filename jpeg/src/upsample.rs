@@ -2,13 +2,12 @@
 //!
 //! The triangle filter ("fancy upsampling") is libjpeg-turbo's, with its roundings: a pixel takes three quarters of the
 //! nearer sample and one quarter of the further one, in each direction in which samples are missing.
-#![allow(clippy::inline_always, reason = "it is compiled again for AVX2, inside functions that have it")]
 
 mod triangle;
 
-use std::ops::Range;
+pub(crate) use triangle::inner;
 
-use crate::Path;
+use std::ops::Range;
 
 /// How the samples of a component become one for each pixel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,14 +69,7 @@ pub struct Rows<'a> {
 /// # Panics
 ///
 /// If `rows` does not cover these pixels, or if its rows differ in length where both are needed.
-pub fn row(path: Path, upsampling: Upsampling, rows: Rows<'_>, from: usize, out: &mut [u8]) {
-    match path {
-        Path::Portable | Path::Avx2 => inline(upsampling, rows, from, out),
-    }
-}
-
-#[inline(always)]
-fn inline(upsampling: Upsampling, rows: Rows<'_>, from: usize, out: &mut [u8]) {
+pub fn row(upsampling: Upsampling, rows: Rows<'_>, from: usize, out: &mut [u8]) {
     let pixels = from..from + out.len();
     let covered = rows.near.len() * upsampling.across();
     assert!(pixels.end <= covered, "pixels up to {} are asked for, samples cover {covered}", pixels.end);
@@ -89,13 +81,12 @@ fn inline(upsampling: Upsampling, rows: Rows<'_>, from: usize, out: &mut [u8]) {
     }
 }
 
-#[inline(always)]
 fn repeat(times: usize, row: &[u8], pixels: &Range<usize>, out: &mut [u8]) {
     if times == 1 {
-        out.copy_from_slice(&row[pixels.clone()]);
-    } else {
-        for (pixel, out) in pixels.clone().zip(out) {
-            *out = row[pixel / times];
-        }
+        return out.copy_from_slice(&row[pixels.clone()]);
     }
+    let (part, whole) = out.split_at_mut((pixels.start.next_multiple_of(times) - pixels.start).min(out.len()));
+    part.fill(row.get(pixels.start / times).copied().unwrap_or_default());
+    let first = pixels.start.div_ceil(times);
+    whole.chunks_mut(times).zip(row.get(first..).unwrap_or_default()).for_each(|(out, &sample)| out.fill(sample));
 }

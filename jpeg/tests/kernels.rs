@@ -151,12 +151,10 @@ proptest! {
             let rows = Rows { near: here, far, below };
             let (from, end) = (from % (wanted.len() + 1), end % (wanted.len() + 1));
             let (from, end) = (from.min(end), from.max(end));
-            for path in Path::available() {
-                for span in [0..wanted.len(), from..end] {
-                    let mut out = vec![0; span.len()];
-                    upsample::row(path, upsampling, rows, span.start, &mut out);
-                    prop_assert_eq!(&out[..], &wanted[span], "{:?}, {:?}", path, upsampling);
-                }
+            for span in [0..wanted.len(), from..end] {
+                let mut out = vec![0; span.len()];
+                upsample::row(upsampling, rows, span.start, &mut out);
+                prop_assert_eq!(&out[..], &wanted[span], "{:?}", upsampling);
             }
         }
     }
@@ -183,7 +181,7 @@ proptest! {
             let mut upsampled = [vec![0; luma.len()], vec![0; luma.len()]];
             let mut wanted = vec![0; luma.len() * 3];
             for (out, rows) in upsampled.iter_mut().zip([cb, cr]) {
-                upsample::row(Path::Portable, upsampling, rows, from, out);
+                upsample::row(upsampling, rows, from, out);
             }
             colour::ycc(Path::Portable, luma, &upsampled[0], &upsampled[1], &mut wanted);
             for path in Path::available() {

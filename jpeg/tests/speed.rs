@@ -102,7 +102,7 @@ fn pixels() {
             works.push((format!("{path:?}, {name} to RGB"), Box::new(work)));
             if upsampling != Upsampling::Repeat(1) {
                 let mut out = vec![0; WIDTH];
-                let work = move || upsample::row(path, upsampling, black_box(rows), 0, &mut out);
+                let work = move || upsample::row(upsampling, black_box(rows), 0, &mut out);
                 works.push((format!("{path:?}, {name} upsampled"), Box::new(work)));
             }
         }

@@ -1,36 +1,39 @@
 //! The triangle filter. Pixels whose sample has a neighbour on both sides are made by loops that the compiler can turn into
 //! vectors; those at the ends one by one.
-#![allow(clippy::inline_always, reason = "it is compiled again for AVX2, inside functions that have it")]
 
 use std::ops::Range;
 
 use super::Rows;
 
+/// Samples, of a row with so many, of which both pixels are among these and which have neighbours on both sides.
+pub(crate) fn inner(samples: usize, pixels: &Range<usize>) -> Range<usize> {
+    let first = pixels.start.div_ceil(2).max(1);
+    let end = (pixels.end / 2).min(samples.saturating_sub(1));
+    first..end.max(first)
+}
+
 /// The part of a row of pixels whose samples have neighbours on both sides.
 struct Inner<'a> {
     /// The pixels before and after it.
     ends: [(Range<usize>, &'a mut [u8]); 2],
-    /// Samples in it, from 1 at least to one before the last at most.
+    /// Samples in it, as [`inner`] finds them.
     samples: Range<usize>,
     /// Two pixels for each of them.
     out: &'a mut [u8],
 }
 
 impl<'a> Inner<'a> {
-    /// Of `pixels`, two for each of `samples` samples.
-    #[inline(always)]
+    #[inline]
     fn split(samples: usize, pixels: &Range<usize>, out: &'a mut [u8]) -> Self {
-        let first = pixels.start.div_ceil(2).max(1);
-        let end = (pixels.end / 2).min(samples.saturating_sub(1)).max(first);
-        let (left, inner) = out.split_at_mut((first * 2 - pixels.start).min(out.len()));
-        let (inner, right) = inner.split_at_mut(((end - first) * 2).min(inner.len()));
-        let cut = pixels.start + left.len();
+        let samples = inner(samples, pixels);
+        let cut = (samples.start * 2).min(pixels.end);
+        let (left, rest) = out.split_at_mut(cut - pixels.start);
+        let (inner, right) = rest.split_at_mut(samples.len() * 2);
         let ends = [(pixels.start..cut, left), (cut + inner.len()..pixels.end, right)];
-        Self { ends, samples: first..first + inner.len() / 2, out: inner }
+        Self { ends, samples, out: inner }
     }
 }
 
-#[inline(always)]
 pub(super) fn across(row: &[u8], pixels: &Range<usize>, out: &mut [u8]) {
     let Inner { ends, samples, out } = Inner::split(row.len(), pixels, out);
     for (pixels, out) in ends {
@@ -46,7 +49,6 @@ pub(super) fn across(row: &[u8], pixels: &Range<usize>, out: &mut [u8]) {
     }
 }
 
-#[inline(always)]
 pub(super) fn down(rows: Rows<'_>, pixels: &Range<usize>, out: &mut [u8]) {
     let round = 1 + u16::from(rows.below);
     for ((out, &near), &far) in out.iter_mut().zip(&rows.near[pixels.clone()]).zip(&rows.far[pixels.clone()]) {
@@ -54,7 +56,6 @@ pub(super) fn down(rows: Rows<'_>, pixels: &Range<usize>, out: &mut [u8]) {
     }
 }
 
-#[inline(always)]
 pub(super) fn both(rows: Rows<'_>, pixels: &Range<usize>, out: &mut [u8]) {
     let Rows { near, far, .. } = rows;
     assert_eq!(near.len(), far.len(), "rows of a component have the same length");
@@ -78,13 +79,13 @@ pub(super) fn both(rows: Rows<'_>, pixels: &Range<usize>, out: &mut [u8]) {
 }
 
 /// A sample between two rows, times four.
-#[inline(always)]
+#[inline]
 fn column(near: u8, far: u8) -> u16 {
     u16::from(near) * 3 + u16::from(far)
 }
 
 /// The samples before these, these, and those after them.
-#[inline(always)]
+#[inline]
 fn neighbours(row: &[u8], samples: Range<usize>) -> [&[u8]; 3] {
     if samples.is_empty() {
         return [&[]; 3];
@@ -94,18 +95,18 @@ fn neighbours(row: &[u8], samples: Range<usize>) -> [&[u8]; 3] {
 }
 
 /// The sample on the side on which the pixel lies within its own; its own at an end of the row.
-#[inline(always)]
+#[inline]
 fn beside(pixel: usize, samples: usize) -> usize {
     let sample = pixel / 2;
     if pixel.is_multiple_of(2) { sample.saturating_sub(1) } else { (sample + 1).min(samples - 1) }
 }
 
-#[inline(always)]
+#[inline]
 fn odd(pixel: usize) -> u16 {
     u16::from(pixel % 2 == 1)
 }
 
-#[inline(always)]
+#[inline]
 fn byte(value: u16) -> u8 {
     #[expect(clippy::cast_possible_truncation, reason = "a mean of samples is one")]
     let byte = value as u8;
