@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test lint test-rust test-python test-readme test-torch bench docs clean
+.PHONY: help deps build demo test lint test-rust test-python test-readme test-torch bench compare docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -42,6 +42,10 @@ test-torch: deps ## PyTorch: installs it into .venv, which is large, and runs it
 
 bench: deps ## The benchmarks: they print figures and judge nothing
 	cargo bench --locked -p forebay-benches --benches
+
+compare: build ## Beside its peers: make compare DATA=FOLDER [ARGS="--work train"]
+	cargo build --release --locked -p forebay-benches --example bare
+	@benches/compare/run "$(DATA)" $(ARGS)
 
 docs: deps ## Write anew what is made from code: docs/configuration.md
 	cargo build --locked -p forebay

@@ -127,6 +127,12 @@ def pytest(*arguments: str) -> Tally:
     return counted((*command, "clients/python/tests"), pytest_tally, PATH=with_venv())
 
 
+def compare() -> Tally:
+    """What `make compare` makes of its figures; the comparison itself is not run."""
+    command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "benches/compare/tests")
+    return counted(command, pytest_tally, PYTHONPATH=str(ROOT / "benches" / "compare"))
+
+
 def torch() -> Tally:
     """Those that need PyTorch."""
     return pytest("-k", "torch")
@@ -181,6 +187,7 @@ STAGES: dict[str, Callable[[], Tally]] = {
     "wheel": wheel,
     "ruff": ruff,
     "pytest": pytest,
+    "compare": compare,
     "documents": documents,
     "systemd": systemd,
     "readme": readme,
