@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test lint test-rust test-python test-readme test-torch bench compare docs clean
+.PHONY: help deps build demo test lint test-rust test-python test-readme test-torch bench compare parity docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -46,6 +46,9 @@ bench: deps ## The benchmarks: they print figures and judge nothing
 compare: build ## Beside its peers: make compare DATA=FOLDER [ARGS="--work train"]
 	cargo build --release --locked -p forebay-benches --example bare
 	@benches/compare/run "$(DATA)" $(ARGS)
+
+parity: build ## Write docs/parity.md anew: make parity DATA=FOLDER, which has imagenet/ and conformance/
+	.venv/bin/forebay compare "$(DATA)/imagenet" "$(DATA)/conformance" --markdown docs/parity.md -o target/parity.png
 
 docs: deps ## Write anew what is made from code: docs/configuration.md
 	cargo build --locked -p forebay

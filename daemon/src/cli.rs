@@ -2,6 +2,7 @@
 
 mod audit;
 mod bench;
+mod compare;
 mod config;
 mod contact;
 mod daemon;
@@ -42,6 +43,8 @@ enum Command {
     Preview(preview::Args),
     /// Measure how fast a dataset goes through, and what the bottleneck is.
     Bench(bench::Args),
+    /// Compare our pixels with Pillow's on your own pictures.
+    Compare(compare::Args),
     /// Print a commented configuration, or check one.
     Config(config::Args),
     /// Make a folder of generated pictures in class folders, to try things out on.
@@ -74,6 +77,7 @@ impl Cli {
             Command::Run(command) => run::run(&command),
             Command::Preview(args) => preview::run(&args),
             Command::Bench(args) => bench::run(&args),
+            Command::Compare(args) => compare::run(&args),
             Command::Config(args) => config::run(&args),
             Command::Sample(args) => sample::run(&args),
         }

@@ -83,8 +83,8 @@ fn to_byte(value: f32) -> u8 {
     value.round().clamp(0.0, 255.0) as u8
 }
 
-/// The sheet as embedded-graphics draws on it.
-struct Paper<'a>(&'a mut RgbImage);
+/// A picture as embedded-graphics draws on it.
+pub(super) struct Paper<'a>(pub(super) &'a mut RgbImage);
 
 impl OriginDimensions for Paper<'_> {
     fn size(&self) -> Size {

@@ -27,4 +27,6 @@ def main() -> None:
         path = binary()
     except AttachError as error:
         sys.exit(f"forebay: {error}")
+    # `forebay compare` needs an interpreter with Pillow; this environment's is the first to ask.
+    os.environ.setdefault("FOREBAY_PYTHON", sys.executable)
     os.execv(path, ["forebay", *sys.argv[1:]])

@@ -1,0 +1,126 @@
+"""Pillow's pixels, for `forebay compare`.
+
+Reads one line of JSON per picture, {"bytes": N, "tasks": [...]}, and the N bytes of the file. Answers with one line of
+JSON, {"kind", "turned", "coloured", "sizes"} or {"error"}, and the packed RGB of each task's result. The first line of
+all, before any question, is {"pillow", "libjpeg"} or {"error"}.
+"""
+
+from __future__ import annotations
+
+import sys
+
+# `python -c` looks for modules in the current folder first, where anything may lie.
+sys.path = [folder for folder in sys.path if folder]
+
+import io  # noqa: E402
+import json  # noqa: E402
+import warnings  # noqa: E402
+from typing import Any  # noqa: E402
+
+try:
+    from PIL import Image, ImageOps, __version__, features
+except ImportError as error:
+    print(json.dumps({"error": str(error)}))
+    sys.exit(1)
+
+BLACK = (0, 0, 0, 255)
+ORIENTATION = 0x0112
+SAMPLINGS = {
+    ((1, 1), (1, 1), (1, 1)): "4:4:4",
+    ((2, 1), (1, 1), (1, 1)): "4:2:2",
+    ((2, 2), (1, 1), (1, 1)): "4:2:0",
+    ((1, 2), (1, 1), (1, 1)): "4:4:0",
+    ((4, 1), (1, 1), (1, 1)): "4:1:1",
+    ((4, 2), (1, 1), (1, 1)): "4:1:0",
+}
+
+
+def kind(picture: Image.Image) -> str:
+    """Format, sampling and the like, in a few words."""
+    words = ["JPEG" if picture.format == "MPO" else picture.format]
+    if words[0] == "JPEG":
+        factors = tuple(tuple(layer[1:3]) for layer in getattr(picture, "layer", ()))
+        names = {1: "gray", 4: "4 channels"}
+        words.append(names.get(len(factors)) or SAMPLINGS.get(factors, "other sampling"))
+        words += ["progressive"] if picture.info.get("progressive") else []
+    return " ".join(words if words[0] == "JPEG" else [*words, picture.mode])
+
+
+def seen(picture: Image.Image) -> Image.Image:
+    """Upright, alpha over black, as RGB."""
+    picture = ImageOps.exif_transpose(picture)
+    if picture.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in picture.info:
+        picture = picture.convert("RGBA")
+        picture = Image.alpha_composite(Image.new("RGBA", picture.size, BLACK), picture)
+    return picture.convert("RGB")
+
+
+def middle(picture: Image.Image, side: int) -> Image.Image:
+    """CenterCrop of torchvision: what the picture lacks is black, as `crop` leaves it."""
+
+    def first(length: int) -> int:
+        return -((side - length) // 2) if length < side else round((length - side) / 2.0)
+
+    left, top = first(picture.width), first(picture.height)
+    return picture.crop((left, top, left + side, top + side))
+
+
+def shorter(picture: Image.Image, side: int) -> Image.Image:
+    """Resize of torchvision with one number."""
+    width, height = picture.size
+    size = (side, int(side * height / width)) if width <= height else (int(side * width / height), side)
+    return picture.resize(size, Image.Resampling.BILINEAR)
+
+
+def carry_out(task: dict[str, Any], picture: Image.Image) -> Image.Image:
+    """What one task makes of the upright picture."""
+    side = task.get("side")
+    what = task["do"]
+    if what == "middle":
+        return middle(picture, side)
+    if what == "evaluation":
+        return middle(shorter(picture, task["shorter"]), side)
+    if what == "resize":
+        return picture.resize((side, side), Image.Resampling[task["filter"].upper()])
+    if what == "part":
+        picture = picture.crop(task["box"]).resize((side, side), Image.Resampling.BILINEAR)
+        return ImageOps.mirror(picture) if task["mirrored"] else picture
+    return picture
+
+
+def answer(question: dict[str, Any], data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """The line, and what follows it."""
+    try:
+        picture = Image.open(io.BytesIO(data))
+        about = {
+            "kind": kind(picture),
+            "turned": picture.getexif().get(ORIENTATION, 1) in range(2, 9),
+            "coloured": picture.mode != "RGB",
+        }
+        picture = seen(picture)
+        results = [carry_out(task, picture) for task in question["tasks"]]
+        return {**about, "sizes": [result.size for result in results]}, [result.tobytes() for result in results]
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"}, []
+
+
+def main() -> None:
+    """Answers until there are no more questions."""
+    warnings.simplefilter("ignore")
+    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+
+    def say(line: dict[str, Any]) -> None:
+        answers.write(json.dumps(line).encode() + b"\n")
+
+    turbo = features.version_feature("libjpeg_turbo") or features.version("jpg")
+    say({"pillow": __version__, "libjpeg": turbo})
+    answers.flush()
+    for line in questions:
+        question = json.loads(line)
+        about, results = answer(question, questions.read(question["bytes"]))
+        say(about)
+        answers.writelines(results)
+        answers.flush()
+
+
+main()

@@ -1,0 +1,117 @@
+//! The report for people: aligned text for a terminal, and a Markdown page.
+
+use std::io::{self, Write};
+
+use super::difference::Tally;
+use super::pillow::Versions;
+use super::report::Report;
+use super::short;
+
+const HEAD: [&str; 6] = ["", "pictures", "equal", "greatest", "mean", "worst picture"];
+/// Names of refused pictures that are shown; the rest are counted.
+const SHOWN: usize = 5;
+
+type Row = [String; 6];
+
+/// One dataset's tables.
+pub(super) fn text(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    writeln!(out, "{}", report.path)?;
+    for rows in sections(report) {
+        let head = HEAD.map(str::to_owned);
+        let width =
+            |column: usize| rows.iter().chain([&head]).map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<_> = (0..HEAD.len()).map(width).collect();
+        for row in [&head].into_iter().chain(&rows) {
+            let [name, numbers @ .., worst] = row;
+            write!(out, "\n  {name:<0$}", widths[0])?;
+            for (number, width) in numbers.iter().zip(&widths[1..]) {
+                write!(out, "  {number:>width$}")?;
+            }
+            write!(out, "  {worst}")?;
+        }
+        writeln!(out)?;
+    }
+    refusals(report).iter().try_for_each(|line| writeln!(out, "\n  {line}"))
+}
+
+/// A page with the tables of several datasets.
+pub(super) fn markdown(out: &mut impl Write, versions: &Versions, reports: &[Report]) -> io::Result<()> {
+    writeln!(
+        out,
+        "# Pixels beside Pillow's\n\n`forebay compare` made this page; version {}, beside Pillow {} with \
+         libjpeg-turbo {}.\n\nDifferences are those of single channels, 0 to 255: the greatest of all, and the mean over \
+         all values. *Equal* are pictures without any. The worst picture is the one with the greatest mean. Both \
+         sides turn pictures upright and lay transparent ones over black; after its decoding, Pillow is told the same \
+         crops and sizes.",
+        env!("CARGO_PKG_VERSION"),
+        versions.pillow,
+        versions.libjpeg.as_deref().unwrap_or("of unknown version"),
+    )?;
+    for report in reports {
+        writeln!(out, "\n## {}", short(&report.path))?;
+        for rows in sections(report) {
+            writeln!(out, "\n| {} |\n|---|--:|--:|--:|--:|---|", HEAD.join(" | "))?;
+            for row in rows {
+                writeln!(out, "| {} |", row.map(|cell| cell.replace('|', "\\|")).join(" | "))?;
+            }
+        }
+        refusals(report).iter().try_for_each(|line| writeln!(out, "\n{line}"))?;
+    }
+    Ok(())
+}
+
+/// By what was done, then by what the pictures are.
+fn sections(report: &Report) -> Vec<Vec<Row>> {
+    let mut works = Vec::new();
+    for (index, (name, tally)) in report.tasks.iter().enumerate() {
+        works.push(row(name, tally));
+        if index == 0 {
+            works.push(row("  of them: turned by EXIF", &report.turned));
+            works.push(row("  of them: gray, CMYK, palette, alpha, 16 bit", &report.coloured));
+        }
+    }
+    let kinds = report.kinds.iter().map(|(kind, tally)| row(&format!("decode: {kind}"), tally)).collect();
+    vec![works, kinds]
+}
+
+fn row(name: &str, tally: &Tally) -> Row {
+    if tally.pictures == 0 {
+        return [name, "0", "-", "-", "-", ""].map(str::to_owned);
+    }
+    let worst = tally.worst.as_ref().map_or_else(String::new, |worst| format!("{} ({:.3})", worst.picture, worst.mean));
+    [
+        name.to_owned(),
+        tally.pictures.to_string(),
+        tally.equal.to_string(),
+        tally.greatest.to_string(),
+        format!("{:.3}", tally.mean()),
+        worst,
+    ]
+}
+
+/// What has no difference because one side or both did not open it.
+fn refusals(report: &Report) -> Vec<String> {
+    let listed = |what: &str, found: &[(String, String)]| {
+        let named = found.iter().take(SHOWN);
+        let named = named.map(|(picture, reason)| format!("; {picture} ({})", reason.trim_end_matches('.')));
+        let rest = if found.len() > SHOWN { "; ..." } else { "" };
+        format!("{what}: {}{}{rest}.", found.len(), named.collect::<String>())
+    };
+    let mut lines = Vec::new();
+    for (what, found) in [
+        ("Pillow opens and Forebay refuses", &report.refused_by_us),
+        ("Forebay opens and Pillow refuses", &report.refused_by_pillow),
+        ("Could not be read", &report.unreadable),
+    ] {
+        if !found.is_empty() {
+            lines.push(listed(what, found));
+        }
+    }
+    if report.refused_by_both > 0 {
+        lines.push(format!("Refused by both: {}.", report.refused_by_both));
+    }
+    if !report.other_size.is_empty() {
+        lines.push(format!("Of another size than Pillow's: {}.", report.other_size.join(", ")));
+    }
+    lines
+}

@@ -1,0 +1,112 @@
+//! What is made of each picture on both sides: our transforms, and the same for Pillow.
+
+use forebay_pixels::{
+    CenterCrop, CpuDecoder, Draw, Fault, Interpolation, Limits, Output, Recipe, RecipeError, Resize, Size, Step,
+    Transform,
+};
+use serde_json::{Value, json};
+
+use super::pillow::Pixels;
+
+/// Side of all results but whole pictures.
+const SIDE: u32 = 224;
+/// Shorter side before the middle is cut, as `Recipe::evaluation` has it for [`SIDE`].
+const SHORTER: u32 = 256;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Whole,
+    Middle,
+    Training,
+    Evaluation,
+    Resize(Interpolation),
+}
+
+/// One comparison.
+pub(super) struct Task {
+    /// What it is called in tables.
+    pub name: &'static str,
+    kind: Kind,
+    /// None is the whole picture.
+    recipe: Option<Recipe>,
+}
+
+impl Task {
+    /// All of them, whole pictures first.
+    pub(super) fn all() -> Result<Vec<Self>, RecipeError> {
+        [
+            ("decode: whole pictures, upright", Kind::Whole),
+            ("crop: the middle 224, not resized", Kind::Middle),
+            ("training: random part to 224, mirrored by chance", Kind::Training),
+            ("evaluation: shorter side 256, the middle 224", Kind::Evaluation),
+            ("resize to 224 x 224, bilinear", Kind::Resize(Interpolation::Bilinear)),
+            ("resize to 224 x 224, bicubic", Kind::Resize(Interpolation::Bicubic)),
+            ("resize to 224 x 224, lanczos3", Kind::Resize(Interpolation::Lanczos3)),
+            ("resize to 224 x 224, nearest", Kind::Resize(Interpolation::Nearest)),
+        ]
+        .into_iter()
+        .map(|(name, kind)| Ok(Self { name, kind, recipe: kind.recipe()? }))
+        .collect()
+    }
+
+    /// Whether it takes the picture as it is, so that formats and orientations show.
+    pub(super) fn is_whole(&self) -> bool {
+        self.kind == Kind::Whole
+    }
+
+    /// Our pixels.
+    pub(super) fn ours(&self, decoder: &mut CpuDecoder, bytes: &[u8], draw: Draw) -> Result<Pixels, Fault> {
+        let limits = Limits::default();
+        let Some(recipe) = &self.recipe else {
+            let picture = decoder.whole(bytes, &limits)?;
+            return Ok(Pixels { width: picture.width, height: picture.height, rgb: picture.rgb });
+        };
+        let mut rgb = vec![0; recipe.place_len()];
+        decoder.decode(bytes, recipe, draw, &limits, &mut rgb)?;
+        let (height, width, _) = recipe.shape();
+        Ok(Pixels { width, height, rgb })
+    }
+
+    /// What Pillow is to do with a picture that is seen as `width` x `height`.
+    pub(super) fn theirs(&self, width: u32, height: u32, draw: Draw) -> Value {
+        match self.kind {
+            Kind::Whole => json!({ "do": "whole" }),
+            Kind::Middle => json!({ "do": "middle", "side": SIDE }),
+            Kind::Evaluation => json!({ "do": "evaluation", "shorter": SHORTER, "side": SIDE }),
+            Kind::Resize(filter) => json!({ "do": "resize", "filter": name(filter), "side": SIDE }),
+            Kind::Training => {
+                let plan = self.recipe.as_ref().expect("it has a recipe").plan(width, height, draw);
+                let part = match plan.steps.first() {
+                    Some(Step::Cut(part)) => [part.left, part.top, part.left + part.width, part.top + part.height],
+                    _ => [0, 0, width, height],
+                };
+                json!({ "do": "part", "box": part, "mirrored": plan.mirrored, "side": SIDE })
+            }
+        }
+    }
+}
+
+impl Kind {
+    fn recipe(self) -> Result<Option<Recipe>, RecipeError> {
+        let one = |transform| Recipe::new(vec![transform], Output::default());
+        let size = Size::HeightWidth([SIDE, SIDE]);
+        Some(match self {
+            Self::Whole => return Ok(None),
+            Self::Middle => one(Transform::CenterCrop(CenterCrop { size })),
+            Self::Training => Recipe::training(SIDE),
+            Self::Evaluation => Recipe::evaluation(SIDE),
+            Self::Resize(interpolation) => one(Transform::Resize(Resize { size, interpolation })),
+        })
+        .transpose()
+    }
+}
+
+/// Pillow's name of a filter.
+fn name(filter: Interpolation) -> &'static str {
+    match filter {
+        Interpolation::Nearest => "nearest",
+        Interpolation::Bilinear => "bilinear",
+        Interpolation::Bicubic => "bicubic",
+        Interpolation::Lanczos3 => "lanczos",
+    }
+}
