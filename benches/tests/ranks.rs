@@ -7,25 +7,28 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 9] = [
+const RANKS: [(&str, u32); 11] = [
     ("forebay-proto", 0),
     ("forebay-ring", 0),
     ("forebay-jpeg", 0),
     ("forebay-coordinator", 1),
     ("forebay-pixels", 1),
     ("forebay-client", 1),
+    ("forebay-cuda", 2),
+    ("forebay-fake-gpu", 2),
     ("forebay-python", 2),
     ("forebay", 3),
     ("forebay-benches", 4),
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 7] = [
+const FENCES: [(&str, &[&str]); 8] = [
     ("redb", &["forebay-coordinator"]),
     ("pyo3", &["forebay-python"]),
-    ("turbojpeg-sys", &["forebay-pixels"]),
+    ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
     ("fast_image_resize", &["forebay-pixels"]),
     ("libc", &["forebay-ring"]),
+    ("libloading", &["forebay-cuda", "forebay-fake-gpu"]),
     ("tonic", &["forebay-proto", "forebay-coordinator", "forebay"]),
     ("tokio", &["forebay-coordinator", "forebay", "forebay-benches"]),
 ];

@@ -1,0 +1,171 @@
+//! libcuda's functions. Memory of the GPU is memory of the host; work of streams runs on threads.
+#![allow(unsafe_code, non_snake_case, reason = "functions with C's names")]
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::HashMap;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::dial::{Count, Knob};
+use crate::stream::{Event, Stream};
+
+const SUCCESS: c_int = 0;
+const INVALID: c_int = 1;
+const OUT_OF_MEMORY: c_int = 2;
+const NO_DEVICE: c_int = 100;
+/// The GPU is broken for good.
+pub(crate) const ILLEGAL_ADDRESS: c_int = 700;
+
+/// Pieces of memory by address, with their bytes.
+static PIECES: Mutex<Option<HashMap<usize, usize>>> = Mutex::new(None);
+
+pub(crate) fn broken() -> bool {
+    Knob::BreakAfter.get() < 0
+}
+
+fn answer() -> c_int {
+    if broken() { ILLEGAL_ADDRESS } else { SUCCESS }
+}
+
+fn take(len: usize) -> *mut u8 {
+    let layout = Layout::from_size_align(len.max(1), 512).expect("a piece of memory");
+    // SAFETY: the layout has at least a byte.
+    let at = unsafe { alloc(layout) };
+    PIECES.lock().get_or_insert_default().insert(at as usize, len.max(1));
+    at
+}
+
+fn give_back(at: usize) -> Option<usize> {
+    let len = PIECES.lock().get_or_insert_default().remove(&at)?;
+    let layout = Layout::from_size_align(len, 512).expect("as it was taken");
+    // SAFETY: taken by `take` with this layout, and no longer in the list.
+    unsafe { dealloc(at as *mut u8, layout) };
+    Some(len)
+}
+
+// SAFETY: all functions below have the names and types of libcuda's, which no test has beside this library; pointers are the
+// caller's promise, as with libcuda.
+macro_rules! c_functions {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
+        $(
+            // SAFETY: see above.
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name($($argument: $type),*) -> c_int $body
+        )*
+    };
+}
+
+fn write<T>(to: *mut T, value: T) -> c_int {
+    // SAFETY: the caller of libcuda gives a place for the answer.
+    unsafe { to.write(value) };
+    SUCCESS
+}
+
+fn text(to: *mut c_char, len: c_int, text: &str) -> c_int {
+    // SAFETY: the caller gives room for `len` bytes.
+    let room = unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), usize::try_from(len).unwrap_or(0)) };
+    for (place, byte) in room.iter_mut().zip(text.bytes().chain([0])) {
+        *place = byte;
+    }
+    SUCCESS
+}
+
+fn stream<'a>(stream: *mut c_void) -> &'a Stream {
+    // SAFETY: the caller gives a stream that it made and has not destroyed.
+    unsafe { &*stream.cast::<Stream>() }
+}
+
+pub(crate) fn queue(on: *mut c_void, work: impl FnOnce() + Send + 'static) {
+    stream(on).queue(work);
+}
+
+fn event<'a>(event: *mut c_void) -> &'a Arc<Event> {
+    // SAFETY: the caller gives an event that it made and has not destroyed.
+    unsafe { &*event.cast::<Arc<Event>>() }
+}
+
+c_functions! {
+    fn cuInit(_flags: c_uint) { if Knob::Gpus.get() == 0 { NO_DEVICE } else { SUCCESS } }
+    fn cuDriverGetVersion(to: *mut c_int) { write(to, 13_000) }
+    fn cuGetErrorName(code: c_int, to: *mut *const c_char) {
+        write(to, match code {
+            OUT_OF_MEMORY => c"CUDA_ERROR_OUT_OF_MEMORY",
+            NO_DEVICE => c"CUDA_ERROR_NO_DEVICE",
+            ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+            _ => c"CUDA_ERROR_INVALID_VALUE",
+        }.as_ptr())
+    }
+    fn cuDeviceGetCount(to: *mut c_int) { write(to, c_int::try_from(Knob::Gpus.get()).unwrap_or(0)) }
+    fn cuDeviceGet(to: *mut c_int, ordinal: c_int) {
+        if i64::from(ordinal) < Knob::Gpus.get() { write(to, ordinal) } else { INVALID }
+    }
+    fn cuDeviceGetName(to: *mut c_char, len: c_int, _device: c_int) { text(to, len, "Fake GPU") }
+    fn cuDeviceGetPCIBusId(to: *mut c_char, len: c_int, device: c_int) { text(to, len, &format!("0000:{device:02}:00.0")) }
+    fn cuDeviceTotalMem_v2(to: *mut usize, _device: c_int) { write(to, usize::try_from(Knob::Memory.get()).unwrap_or(0)) }
+    fn cuDeviceGetAttribute(to: *mut c_int, attribute: c_int, _device: c_int) {
+        write(to, match attribute { 75 => 9, 76 => 0, _ => 132 })
+    }
+    fn cuDevicePrimaryCtxRetain(to: *mut *mut c_void, device: c_int) {
+        Count::Contexts.add(1);
+        write(to, std::ptr::without_provenance_mut(usize::try_from(device).unwrap_or(0) + 1))
+    }
+    fn cuDevicePrimaryCtxRelease_v2(_device: c_int) { Count::Contexts.add(-1); SUCCESS }
+    fn cuCtxSetCurrent(_context: *mut c_void) { answer() }
+    fn cuMemAlloc_v2(to: *mut u64, len: usize) {
+        let more = i64::try_from(len).unwrap_or(i64::MAX);
+        if Count::DeviceBytes.get().saturating_add(more) > Knob::Memory.get() {
+            return OUT_OF_MEMORY;
+        }
+        Count::DeviceBytes.add(more);
+        Count::Allocations.add(1);
+        write(to, take(len) as u64)
+    }
+    fn cuMemFree_v2(at: u64) {
+        let Some(len) = usize::try_from(at).ok().and_then(give_back) else { return INVALID };
+        Count::DeviceBytes.add(-i64::try_from(len).unwrap_or(0));
+        SUCCESS
+    }
+    fn cuMemHostAlloc(to: *mut *mut c_void, len: usize, _flags: c_uint) {
+        Count::HostPieces.add(1);
+        write(to, take(len).cast())
+    }
+    fn cuMemFreeHost(at: *mut c_void) {
+        Count::HostPieces.add(-1);
+        if give_back(at as usize).is_some() { SUCCESS } else { INVALID }
+    }
+    fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, len: usize, on: *mut c_void) {
+        let to = to as usize;
+        queue(on, move || {
+            Count::Held.add(1);
+            Knob::HoldCopies.wait_off();
+            Count::Held.add(-1);
+            // SAFETY: the caller keeps both until the stream has got here.
+            unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, len) }
+        });
+        answer()
+    }
+    fn cuStreamCreate(to: *mut *mut c_void, _flags: c_uint) {
+        Count::Streams.add(1);
+        write(to, Box::into_raw(Box::new(Stream::new())).cast())
+    }
+    fn cuStreamDestroy_v2(on: *mut c_void) {
+        Count::Streams.add(-1);
+        // SAFETY: made by `cuStreamCreate`, destroyed once.
+        drop(unsafe { Box::from_raw(on.cast::<Stream>()) });
+        SUCCESS
+    }
+    fn cuEventCreate(to: *mut *mut c_void, _flags: c_uint) {
+        Count::Events.add(1);
+        write(to, Box::into_raw(Box::new(Arc::new(Event::default()))).cast())
+    }
+    fn cuEventRecord(mark: *mut c_void, on: *mut c_void) { stream(on).record(event(mark)); answer() }
+    fn cuEventSynchronize(mark: *mut c_void) { event(mark).wait(); answer() }
+    fn cuEventDestroy_v2(mark: *mut c_void) {
+        Count::Events.add(-1);
+        // SAFETY: made by `cuEventCreate`, destroyed once.
+        drop(unsafe { Box::from_raw(mark.cast::<Arc<Event>>()) });
+        SUCCESS
+    }
+}

@@ -1,0 +1,122 @@
+//! What tests set and read: the knobs that make the fake misbehave, and the counts of what was made and is alive.
+#![allow(unsafe_code, reason = "functions with C's names")]
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use parking_lot::{Condvar, Mutex};
+
+/// What a test sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Knob {
+    /// GPUs; 1 at first.
+    Gpus,
+    /// NVJPG engines, 0 for a GPU without; 2 at first.
+    Engines,
+    /// Bytes of a GPU's memory; 1 GiB at first.
+    Memory,
+    /// nvJPEG's version, as 12 * 1000 + 3.
+    Version,
+    /// Batches fail with this status while it is not 0.
+    FailBatches,
+    /// Batches and pictures that contain a picture of this width fail with "bad JPEG".
+    FailWidth,
+    /// The batched decoder does not take pictures of this width.
+    RefuseWidth,
+    /// Pictures come out wrong while it is not 0.
+    Wrong,
+    /// After so many more decoding calls the GPU is broken for good; 0 for never.
+    BreakAfter,
+    /// Batches are decoded at once, without regard to what was queued before, as Hopper's engines do.
+    IgnoreOrder,
+    /// Copies to the host wait while it is not 0.
+    HoldCopies,
+}
+
+/// What a test reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Count {
+    /// Contexts that are retained.
+    Contexts,
+    /// Bytes of the GPU's memory that are taken.
+    DeviceBytes,
+    /// Pieces of pinned memory.
+    HostPieces,
+    /// Streams.
+    Streams,
+    /// Events.
+    Events,
+    /// nvJPEG's handles, states, parsers, decoders, parameters and buffers.
+    Objects,
+    /// Batches that were decoded, in all.
+    Batches,
+    /// Pictures that were decoded, in all.
+    Pictures,
+    /// Pieces of the GPU's memory that were taken, in all.
+    Allocations,
+    /// Copies that wait at the knob.
+    Held,
+}
+
+const KNOBS: usize = Knob::HoldCopies as usize + 1;
+const COUNTS: usize = Count::Held as usize + 1;
+
+static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
+static SETTINGS: Mutex<[i64; KNOBS]> = Mutex::new([1, 2, 1 << 30, 12_003, 0, 0, 0, 0, 0, 0, 0]);
+static TURNED: Condvar = Condvar::new();
+
+impl Knob {
+    pub(crate) fn get(self) -> i64 {
+        SETTINGS.lock()[self as usize]
+    }
+
+    pub(crate) fn on(self) -> bool {
+        self.get() != 0
+    }
+
+    /// Counts down to 0 and says whether it has just got there or was there before: -1 stands for that.
+    pub(crate) fn run_out(self) -> bool {
+        let left = &mut SETTINGS.lock()[self as usize];
+        if *left > 0 {
+            *left -= 1;
+            if *left == 0 {
+                *left = -1;
+            }
+        }
+        *left < 0
+    }
+
+    /// Waits until it is 0.
+    pub(crate) fn wait_off(self) {
+        let mut settings = SETTINGS.lock();
+        while settings[self as usize] != 0 {
+            TURNED.wait(&mut settings);
+        }
+    }
+}
+
+impl Count {
+    pub(crate) fn add(self, more: i64) {
+        COUNTERS[self as usize].fetch_add(more, Ordering::SeqCst);
+    }
+
+    pub(crate) fn get(self) -> i64 {
+        COUNTERS[self as usize].load(Ordering::SeqCst)
+    }
+}
+
+/// Sets a knob.
+// SAFETY: no other library has this name.
+#[unsafe(no_mangle)]
+extern "C" fn forebay_fake_set(knob: usize, value: i64) {
+    SETTINGS.lock()[knob] = value;
+    TURNED.notify_all();
+}
+
+/// Reads a count.
+// SAFETY: no other library has this name.
+#[unsafe(no_mangle)]
+extern "C" fn forebay_fake_count(count: usize) -> i64 {
+    COUNTERS[count].load(Ordering::SeqCst)
+}

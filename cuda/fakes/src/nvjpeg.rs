@@ -1,0 +1,263 @@
+//! libnvjpeg's functions: objects are counted, pictures are decoded by libjpeg-turbo on the stream's thread.
+#![allow(unsafe_code, non_snake_case, reason = "functions with C's names")]
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::thread;
+
+use turbojpeg_sys as tj;
+
+use crate::cuda::{broken, queue};
+use crate::dial::{Count, Knob};
+use crate::yuv::{self, Header};
+
+const SUCCESS: c_int = 0;
+const INVALID: c_int = 2;
+const BAD: c_int = 3;
+const NOT_SUPPORTED: c_int = 4;
+const ALLOCATOR: c_int = 5;
+const EXECUTION: c_int = 6;
+const ARCHITECTURE: c_int = 7;
+const HARDWARE: c_int = 3;
+
+type Malloc = unsafe extern "C" fn(*mut c_void, *mut *mut c_void, usize, *mut c_void) -> c_int;
+type Free = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut c_void) -> c_int;
+
+/// `nvjpegDevAllocatorV2_t`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Allocator {
+    malloc: Malloc,
+    free: Free,
+    context: *mut c_void,
+}
+
+/// `nvjpegImage_t`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Image {
+    channel: [*mut u8; 4],
+    pitch: [usize; 4],
+}
+
+// SAFETY: the planes are memory that the caller keeps until the stream has got there.
+unsafe impl Send for Image {}
+
+/// Any of nvJPEG's objects.
+#[derive(Default)]
+struct Object {
+    allocator: Option<Allocator>,
+    /// Memory that it took through the allocator, and its bytes.
+    memory: Vec<(usize, usize)>,
+    /// Pictures of a batch.
+    batch: usize,
+    /// A parser's picture.
+    bytes: Vec<u8>,
+}
+
+fn object<'a>(at: *mut c_void) -> &'a mut Object {
+    // SAFETY: the caller gives an object that it made, has not destroyed, and uses on one thread.
+    unsafe { &mut *at.cast::<Object>() }
+}
+
+fn create(to: *mut *mut c_void, object: Object) -> c_int {
+    Count::Objects.add(1);
+    // SAFETY: the caller gives a place for the answer.
+    unsafe { to.write(Box::into_raw(Box::new(object)).cast()) };
+    SUCCESS
+}
+
+fn destroy(at: *mut c_void) -> c_int {
+    Count::Objects.add(-1);
+    // SAFETY: made by `create`, destroyed once.
+    let object = unsafe { Box::from_raw(at.cast::<Object>()) };
+    if let Some(allocator) = object.allocator {
+        for (at, len) in object.memory {
+            // SAFETY: the allocator gave this memory and lives as long as the handle.
+            unsafe { (allocator.free)(allocator.context, at as *mut c_void, len, std::ptr::null_mut()) };
+        }
+    }
+    SUCCESS
+}
+
+fn write(to: *mut c_int, value: c_int) -> c_int {
+    // SAFETY: the caller gives a place for the answer.
+    unsafe { to.write(value) };
+    SUCCESS
+}
+
+fn slice<'a, T>(at: *const T, len: usize) -> &'a [T] {
+    // SAFETY: the caller gives so many, and keeps them until the stream has got to their use.
+    unsafe { std::slice::from_raw_parts(at, len) }
+}
+
+/// Whether a picture of this header makes a decoder fail, by the knobs.
+fn fails(header: &Header) -> bool {
+    Knob::FailWidth.get() == i64::from(header.width)
+}
+
+fn sampled(header: &Header) -> bool {
+    let known = [
+        tj::TJSAMP_TJSAMP_444,
+        tj::TJSAMP_TJSAMP_422,
+        tj::TJSAMP_TJSAMP_420,
+        tj::TJSAMP_TJSAMP_440,
+        tj::TJSAMP_TJSAMP_GRAY,
+    ];
+    known.contains(&header.sampling)
+}
+
+/// Decodes into the planes. What cannot be decoded leaves them gray.
+fn fill(bytes: &[u8], image: &Image) {
+    Count::Pictures.add(1);
+    let wrong = if Knob::Wrong.on() { 0xFF } else { 0 };
+    for (number, (width, plane)) in yuv::decode(bytes).into_iter().flatten().enumerate() {
+        for (row, samples) in plane.chunks_exact(width).enumerate() {
+            for (column, sample) in samples.iter().enumerate() {
+                // SAFETY: the caller's planes have the picture's size.
+                let place = unsafe { image.channel[number].add(row * image.pitch[number] + column) };
+                // SAFETY: as above; nobody else writes there.
+                unsafe { place.write(sample ^ wrong) };
+            }
+        }
+    }
+}
+
+// SAFETY: all functions below have the names and types of libnvjpeg's, which no test has beside this library; pointers are the
+// caller's promise, as with libnvjpeg.
+macro_rules! c_functions {
+    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
+        $(
+            // SAFETY: see above.
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name($($argument: $type),*) -> c_int $body
+        )*
+    };
+}
+
+type Any = *mut c_void;
+
+c_functions! {
+    fn nvjpegGetProperty(which: c_int, to: *mut c_int) {
+        let version = c_int::try_from(Knob::Version.get()).unwrap_or(0);
+        write(to, match which { 0 => version / 1000, 1 => version % 1000, _ => 0 })
+    }
+    fn nvjpegCreateExV2(backend: c_int, allocator: *mut Allocator, _pinned: Any, _flags: c_uint, to: *mut Any) {
+        if backend == HARDWARE && Knob::Engines.get() == 0 {
+            return ARCHITECTURE;
+        }
+        // SAFETY: the caller gives an allocator.
+        let allocator = unsafe { *allocator };
+        create(to, Object { allocator: Some(allocator), ..Object::default() })
+    }
+    fn nvjpegDestroy(handle: Any) { destroy(handle) }
+    fn nvjpegGetHardwareDecoderInfo(_handle: Any, engines: *mut c_uint, cores: *mut c_uint) {
+        write(cores.cast(), 1);
+        write(engines.cast(), c_int::try_from(Knob::Engines.get()).unwrap_or(0))
+    }
+    fn nvjpegJpegStateCreate(handle: Any, to: *mut Any) {
+        create(to, Object { allocator: object(handle).allocator, ..Object::default() })
+    }
+    fn nvjpegJpegStateDestroy(state: Any) { destroy(state) }
+    fn nvjpegDecodeBatchedPreAllocate(
+        _handle: Any, state: Any, batch: c_int, width: c_int, height: c_int, _sampling: c_int, _format: c_int,
+    ) {
+        let len = [batch, width, height].map(|number| usize::try_from(number).unwrap_or(0)).iter().product::<usize>();
+        let state = object(state);
+        let Some(allocator) = state.allocator else { return INVALID };
+        let mut at = std::ptr::null_mut();
+        // SAFETY: the allocator lives as long as the handle.
+        if unsafe { (allocator.malloc)(allocator.context, &raw mut at, len, std::ptr::null_mut()) } != 0 {
+            return ALLOCATOR;
+        }
+        state.memory.push((at as usize, len));
+        SUCCESS
+    }
+    fn nvjpegDecodeBatchedInitialize(_handle: Any, state: Any, batch: c_int, _threads: c_int, _format: c_int) {
+        object(state).batch = usize::try_from(batch).unwrap_or(0);
+        SUCCESS
+    }
+    fn nvjpegDecodeBatchedSupported(_handle: Any, parser: Any, refusal: *mut c_int) {
+        let taken = yuv::header(&object(parser).bytes).is_some_and(|header| {
+            sampled(&header) && !header.progressive && Knob::RefuseWidth.get() != i64::from(header.width)
+        });
+        write(refusal, c_int::from(!taken))
+    }
+    fn nvjpegDecodeBatched(
+        _handle: Any, state: Any, data: *const *const u8, lengths: *const usize, to: *mut Image, on: Any,
+    ) {
+        let mut work = Vec::new();
+        let batch = object(state).batch;
+        let sources = slice(data, batch).iter().zip(slice(lengths, batch));
+        for ((at, len), image) in sources.zip(slice(to, batch).iter().copied()) {
+            let bytes: &'static [u8] = slice(*at, *len);
+            match yuv::header(bytes) {
+                Some(header) if !fails(&header) => work.push((bytes, image)),
+                _ => return BAD,
+            }
+        }
+        if Knob::BreakAfter.run_out() || broken() {
+            return EXECUTION;
+        }
+        if Knob::FailBatches.on() {
+            return c_int::try_from(Knob::FailBatches.get()).unwrap_or(EXECUTION);
+        }
+        Count::Batches.add(1);
+        let decode = move || work.into_iter().for_each(|(bytes, image)| fill(bytes, &image));
+        if Knob::IgnoreOrder.on() {
+            let early = thread::spawn(decode);
+            queue(on, move || early.join().expect("decoding does not panic"));
+        } else {
+            queue(on, decode);
+        }
+        SUCCESS
+    }
+    fn nvjpegJpegStreamCreate(_handle: Any, to: *mut Any) { create(to, Object::default()) }
+    fn nvjpegJpegStreamDestroy(parser: Any) { destroy(parser) }
+    fn nvjpegJpegStreamParseHeader(_handle: Any, data: *const u8, len: usize, parser: Any) {
+        object(parser).bytes = slice(data, len).to_vec();
+        if yuv::header(slice(data, len)).is_some() { SUCCESS } else { BAD }
+    }
+    fn nvjpegJpegStreamParse(_handle: Any, data: *const u8, len: usize, _metadata: c_int, _copy: c_int, parser: Any) {
+        object(parser).bytes = slice(data, len).to_vec();
+        if yuv::header(slice(data, len)).is_some() { SUCCESS } else { BAD }
+    }
+    fn nvjpegDecodeParamsCreate(_handle: Any, to: *mut Any) { create(to, Object::default()) }
+    fn nvjpegDecodeParamsDestroy(params: Any) { destroy(params) }
+    fn nvjpegDecodeParamsSetOutputFormat(_params: Any, format: c_int) { if format == 1 { SUCCESS } else { INVALID } }
+    fn nvjpegDecoderCreate(_handle: Any, _backend: c_int, to: *mut Any) { create(to, Object::default()) }
+    fn nvjpegDecoderDestroy(decoder: Any) { destroy(decoder) }
+    fn nvjpegDecoderJpegSupported(_decoder: Any, parser: Any, _params: Any, refusal: *mut c_int) {
+        let taken = yuv::header(&object(parser).bytes).is_some_and(|header| sampled(&header));
+        write(refusal, c_int::from(!taken))
+    }
+    fn nvjpegDecoderStateCreate(_handle: Any, _decoder: Any, to: *mut Any) { create(to, Object::default()) }
+    fn nvjpegBufferPinnedCreate(_handle: Any, _allocator: Any, to: *mut Any) { create(to, Object::default()) }
+    fn nvjpegBufferPinnedDestroy(buffer: Any) { destroy(buffer) }
+    fn nvjpegBufferDeviceCreateV2(_handle: Any, _allocator: *mut Allocator, to: *mut Any) {
+        create(to, Object::default())
+    }
+    fn nvjpegBufferDeviceDestroy(buffer: Any) { destroy(buffer) }
+    fn nvjpegStateAttachPinnedBuffer(_state: Any, _buffer: Any) { SUCCESS }
+    fn nvjpegStateAttachDeviceBuffer(_state: Any, _buffer: Any) { SUCCESS }
+    fn nvjpegDecodeJpegHost(_handle: Any, _decoder: Any, state: Any, _params: Any, parser: Any) {
+        let bytes = object(parser).bytes.clone();
+        match yuv::header(&bytes) {
+            Some(header) if !fails(&header) && sampled(&header) => {
+                object(state).bytes = bytes;
+                SUCCESS
+            }
+            Some(_) => NOT_SUPPORTED,
+            None => BAD,
+        }
+    }
+    fn nvjpegDecodeJpegTransferToDevice(_handle: Any, _decoder: Any, _state: Any, _parser: Any, _on: Any) {
+        if Knob::BreakAfter.run_out() || broken() { EXECUTION } else { SUCCESS }
+    }
+    fn nvjpegDecodeJpegDevice(_handle: Any, _decoder: Any, state: Any, to: *mut Image, on: Any) {
+        let picture = object(state).bytes.clone();
+        // SAFETY: the caller gives an image.
+        let image = unsafe { *to };
+        queue(on, move || fill(&picture, &image));
+        SUCCESS
+    }
+}

@@ -1,0 +1,62 @@
+//! Streams as threads: what is queued runs in order, behind the caller's back.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use parking_lot::{Condvar, Mutex};
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// A queue and the thread that empties it.
+pub(crate) struct Stream {
+    queue: Option<Sender<Work>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// How often it was recorded, and how many of these were reached.
+#[derive(Default)]
+pub(crate) struct Event {
+    state: Mutex<(u64, u64)>,
+    reached: Condvar,
+}
+
+impl Stream {
+    pub(crate) fn new() -> Self {
+        let (queue, work) = channel::<Work>();
+        let thread = thread::spawn(move || work.into_iter().for_each(|work| work()));
+        Self { queue: Some(queue), thread: Some(thread) }
+    }
+
+    pub(crate) fn queue(&self, work: impl FnOnce() + Send + 'static) {
+        let queue = self.queue.as_ref().expect("a stream has its queue until it is dropped");
+        queue.send(Box::new(work)).expect("the thread runs until the queue is closed");
+    }
+
+    pub(crate) fn record(&self, event: &Arc<Event>) {
+        event.state.lock().0 += 1;
+        let event = Arc::clone(event);
+        self.queue(move || {
+            event.state.lock().1 += 1;
+            event.reached.notify_all();
+        });
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("work of the fake does not panic");
+        }
+    }
+}
+
+impl Event {
+    pub(crate) fn wait(&self) {
+        let mut state = self.state.lock();
+        while state.1 < state.0 {
+            self.reached.wait(&mut state);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A GPU's primary context, which nvJPEG and a trainer's framework in the same process would use as well.
+#![allow(unsafe_code, reason = "calls libcuda")]
+
+use std::sync::Arc;
+
+use super::Driver;
+use super::result::CudaError;
+use super::sys;
+
+/// A GPU that is in use. Whatever is made on it keeps it.
+#[derive(Debug)]
+pub struct Context {
+    driver: Arc<Driver>,
+    device: sys::Device,
+    raw: sys::Context,
+}
+
+// SAFETY: a primary context may be used by all threads of the process; the driver locks inside.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// Takes the GPU with this number into use. It costs some hundred megabytes of its memory.
+    ///
+    /// # Errors
+    /// There is no such GPU, or it cannot be used.
+    pub fn new(driver: &Arc<Driver>, ordinal: i32) -> Result<Arc<Self>, CudaError> {
+        let device = driver.table.device(ordinal)?;
+        let raw = driver.table.context_retain(device)?;
+        let context = Self { driver: Arc::clone(driver), device, raw };
+        context.bind()?;
+        Ok(Arc::new(context))
+    }
+
+    /// Makes it the calling thread's current context, which nearly every call of CUDA and nvJPEG asks for.
+    pub(crate) fn bind(&self) -> Result<(), CudaError> {
+        // SAFETY: the context is retained until `self` is dropped.
+        let code = unsafe { (self.table().context_set)(self.raw) };
+        self.check("cuCtxSetCurrent", code)
+    }
+
+    /// Takes memory of the GPU; the context is bound.
+    pub(crate) fn memory_alloc(&self, len: usize) -> Result<sys::DevicePtr, CudaError> {
+        self.table().memory_alloc(len)
+    }
+
+    /// Gives memory back that [`Self::memory_alloc`] gave; the context is bound.
+    pub(crate) fn memory_free(&self, at: sys::DevicePtr) -> Result<(), CudaError> {
+        // SAFETY: the driver knows its own addresses and refuses others.
+        let code = unsafe { (self.table().memory_free)(at) };
+        self.check("cuMemFree", code)
+    }
+
+    pub(crate) fn table(&self) -> &sys::Table {
+        &self.driver.table
+    }
+
+    pub(crate) fn check(&self, call: &'static str, code: sys::Status) -> Result<(), CudaError> {
+        self.table().check(call, code)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: retained once by `new`; what was made in it keeps an Arc of it and is gone.
+        let _at_the_end = unsafe { (self.table().context_release)(self.device) };
+    }
+}

@@ -1,0 +1,113 @@
+//! The ways to decode, and why one of them leaves a picture to the next: hardware, hybrid, CPU, and then it is bad.
+
+pub mod gpu;
+pub mod planar;
+pub mod self_test;
+mod slab;
+pub mod worker;
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::driver::CudaError;
+use crate::nvjpeg::NvjpegError;
+
+/// One way to decode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LaneKind {
+    /// The NVJPG engines.
+    Hardware,
+    /// Huffman coding on a CPU thread, the rest on the GPU's multiprocessors.
+    Hybrid,
+    /// The CPU alone.
+    Cpu,
+}
+
+impl LaneKind {
+    /// All of them, in the order in which a picture falls from one to the next.
+    pub const ALL: [Self; 3] = [Self::Hardware, Self::Hybrid, Self::Cpu];
+
+    /// As the configuration names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hardware => "hardware",
+            Self::Hybrid => "hybrid",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+impl fmt::Display for LaneKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a lane does not decode a picture, which the next lane then gets. Another lane may still find it good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Refusal {
+    /// It is no JPEG.
+    NotJpeg,
+    /// Its markers do not read.
+    Damaged,
+    /// Progressive, arithmetic, lossless, or with more than 8 bits, where the lane does not take that.
+    Kind,
+    /// Neither gray nor luminance with two colour differences.
+    Colours,
+    /// Planes of other sizes than the lane knows.
+    Sampling,
+    /// More bytes than the lane's surfaces have.
+    TooLarge,
+    /// nvJPEG says that it does not take it.
+    NotSupported,
+    /// nvJPEG failed on it.
+    Failed,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::NotJpeg,
+        Self::Damaged,
+        Self::Kind,
+        Self::Colours,
+        Self::Sampling,
+        Self::TooLarge,
+        Self::NotSupported,
+        Self::Failed,
+    ];
+
+    /// In words, for status and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotJpeg => "no JPEG",
+            Self::Damaged => "damaged markers",
+            Self::Kind => "kind of JPEG",
+            Self::Colours => "colours",
+            Self::Sampling => "sampling",
+            Self::TooLarge => "too large for the surfaces",
+            Self::NotSupported => "not supported by nvJPEG",
+            Self::Failed => "nvJPEG failed",
+        }
+    }
+}
+
+/// Why a lane cannot go on with what it has in hand.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LaneError {
+    /// The GPU or its driver failed.
+    #[error("{0}")]
+    Cuda(#[from] CudaError),
+    /// nvJPEG failed; the GPU is well.
+    #[error("{0}")]
+    Nvjpeg(#[from] NvjpegError),
+    /// The limit of the GPU's memory leaves too little.
+    #[error("the limit of {limit} bytes of the GPU's memory leaves no {needed} bytes; raise decode.gpu_memory_limit")]
+    Memory {
+        /// The limit.
+        limit: usize,
+        /// What was asked for.
+        needed: usize,
+    },
+}

@@ -1,0 +1,110 @@
+//! A GPU in use: its context, the account of its memory, nvJPEG's handles, and the workers of its lanes.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::worker::Worker;
+use super::{LaneError, LaneKind};
+use crate::driver::{Context, CudaError, Driver, DriverError};
+use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegError, NvjpegOpenError};
+use crate::survey::Places;
+
+/// Batches of the hardware lane are this many times what its engines decode at once, so that none of them is idle while the
+/// others finish.
+const ROUNDS: usize = 4;
+/// Pictures that a hybrid worker takes at once.
+const HYBRID_BATCH: usize = 4;
+
+/// A GPU in use.
+#[derive(Debug)]
+pub struct Gpu {
+    ordinal: i32,
+    context: Arc<Context>,
+    account: Arc<Account>,
+    hardware: Result<Arc<Handle>, NvjpegError>,
+    hybrid: Result<Arc<Handle>, NvjpegError>,
+}
+
+/// Why no GPU can be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GpuError {
+    /// No driver.
+    #[error("{0}")]
+    Driver(#[from] DriverError),
+    /// No nvJPEG.
+    #[error("{0}")]
+    Nvjpeg(#[from] NvjpegOpenError),
+    /// The GPU cannot be taken into use.
+    #[error("GPU {ordinal}: {error}")]
+    Context {
+        /// Its number.
+        ordinal: i32,
+        /// What the driver said.
+        error: CudaError,
+    },
+}
+
+/// How a lane of a GPU is to be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneSize {
+    /// Threads.
+    pub workers: usize,
+    /// Bytes of surfaces for each.
+    pub surfaces: usize,
+}
+
+impl Gpu {
+    /// Takes all GPUs that this process may use into use, each with `limit` bytes of memory for decoding.
+    ///
+    /// # Errors
+    /// There is no driver, no nvJPEG, or a GPU that cannot be used.
+    pub fn open_all(places: &Places, limit: usize) -> Result<Vec<Self>, GpuError> {
+        let driver = Driver::open(places.driver.as_deref())?;
+        let nvjpeg = Nvjpeg::open(&places.nvjpeg)?;
+        let count = driver.devices().map_err(DriverError::from)?.len();
+        (0..i32::try_from(count).unwrap_or(0)).map(|ordinal| Self::open(&driver, &nvjpeg, ordinal, limit)).collect()
+    }
+
+    fn open(driver: &Arc<Driver>, nvjpeg: &Arc<Nvjpeg>, ordinal: i32, limit: usize) -> Result<Self, GpuError> {
+        let context = Context::new(driver, ordinal).map_err(|error| GpuError::Context { ordinal, error })?;
+        let account = Account::new(&context, limit);
+        let handle = |backend| Handle::new(nvjpeg, &context, &account, backend);
+        let (hardware, hybrid) = (handle(Backend::Hardware), handle(Backend::Hybrid));
+        Ok(Self { ordinal, context, account, hardware, hybrid })
+    }
+
+    /// Its number, as `gpu:N` names it.
+    pub fn ordinal(&self) -> i32 {
+        self.ordinal
+    }
+
+    /// The account of its memory.
+    pub fn account(&self) -> &Arc<Account> {
+        &self.account
+    }
+
+    /// Makes a worker for each thread of a lane, with everything that it will need.
+    ///
+    /// # Errors
+    /// The GPU has no such lane, or the limit of its memory is too low.
+    pub fn workers(&self, kind: LaneKind, size: LaneSize) -> Result<Vec<Worker>, LaneError> {
+        let batch = match kind {
+            LaneKind::Hardware => {
+                let (engines, cores) = self.handle(kind)?.engines()?;
+                engines as usize * cores.max(1) as usize * ROUNDS
+            }
+            LaneKind::Hybrid | LaneKind::Cpu => HYBRID_BATCH,
+        };
+        (0..size.workers).map(|_| Worker::new(self, kind, batch.max(1), size.surfaces)).collect()
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    pub(super) fn handle(&self, kind: LaneKind) -> Result<&Arc<Handle>, NvjpegError> {
+        let handle = if kind == LaneKind::Hardware { &self.hardware } else { &self.hybrid };
+        handle.as_ref().map_err(|error| *error)
+    }
+}

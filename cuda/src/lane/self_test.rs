@@ -1,0 +1,122 @@
+//! The test that a lane has to pass before it gets a picture: known pictures, compared with what the CPU lane makes of them.
+
+use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
+use forebay_pixels::{CpuDecoder, Limits, Rect};
+use thiserror::Error;
+
+use super::Refusal;
+use super::worker::Worker;
+use crate::driver::CudaError;
+
+/// How far a lane may be off, in levels of 255: a single value, and all of them on average. An inverse DCT of another make is
+/// off by one or two in a plane, which the colours double. What these should be is to be measured on GPUs.
+const WORST: u8 = 10;
+/// See [`WORST`].
+const MEAN: f64 = 1.0;
+
+/// Rounds over the same surfaces, so that one that is written too early is seen.
+const ROUNDS: usize = 3;
+
+/// How far a lane is off.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Difference {
+    /// The largest difference of a value.
+    pub worst: u8,
+    /// The mean of all.
+    pub mean: f64,
+}
+
+/// Why a lane is switched off.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SelfTestError {
+    /// It does not decode what it has to.
+    #[error("it refuses a {form}: {}", refusal.name())]
+    Refused {
+        /// What the picture is.
+        form: String,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// It decodes wrongly.
+    #[error(
+        "it decodes a {form} wrongly: values are off by up to {}, by {:.2} on average; {WORST} and {MEAN} are allowed",
+        difference.worst, difference.mean
+    )]
+    Wrong {
+        /// What the picture is.
+        form: String,
+        /// How far it is off.
+        difference: Difference,
+    },
+    /// The GPU broke.
+    #[error("{0}")]
+    Cuda(#[from] CudaError),
+}
+
+/// Decodes the known pictures on a lane, in batches, over and over. Gives the largest differences.
+///
+/// # Errors
+/// The lane is not to be used.
+pub fn self_test(worker: &mut Worker) -> Result<Difference, SelfTestError> {
+    let pictures = pictures();
+    let mut cpu = CpuDecoder::new();
+    let expected: Vec<_> = pictures
+        .iter()
+        .map(|(_, bytes)| cpu.whole(bytes, &Limits::default()).expect("the CPU lane decodes what it has encoded").rgb)
+        .collect();
+    let mut largest = Difference::default();
+    for round in 0..ROUNDS {
+        // Another picture comes first each time, so that each surface holds another one.
+        let order: Vec<_> = (0..pictures.len()).map(|place| (place + round) % pictures.len()).collect();
+        let files: Vec<_> = order.iter().map(|number| pictures[*number].1.as_slice()).collect();
+        for (number, outcome) in order.iter().zip(worker.decode(&files)?) {
+            let form = || pictures[*number].0.clone();
+            let decoded = outcome.map_err(|refusal| SelfTestError::Refused { form: form(), refusal })?;
+            let (width, height) = decoded.size();
+            let mut rgb = vec![0; expected[*number].len()];
+            decoded.rgb(Rect { left: 0, top: 0, width, height }, &mut rgb);
+            let difference = Difference::between(&rgb, &expected[*number]);
+            if difference.worst > WORST || difference.mean > MEAN {
+                return Err(SelfTestError::Wrong { form: form(), difference });
+            }
+            largest.worst = largest.worst.max(difference.worst);
+            largest.mean = largest.mean.max(difference.mean);
+        }
+    }
+    Ok(largest)
+}
+
+impl Difference {
+    /// Of two pictures of one size.
+    #[expect(clippy::cast_precision_loss, reason = "sums of bytes of a picture are below 2^53")]
+    pub fn between(a: &[u8], b: &[u8]) -> Self {
+        let each = || a.iter().zip(b).map(|(a, b)| a.abs_diff(*b));
+        let sum: u64 = each().map(u64::from).sum();
+        Self { worst: each().max().unwrap_or(0), mean: sum as f64 / a.len().max(1) as f64 }
+    }
+}
+
+/// A photograph in every sampling and in gray, at sizes that leave every kind of edge.
+fn pictures() -> Vec<(String, Vec<u8>)> {
+    let forms = [
+        ("4:4:4", [1, 1], JpegColors::YCbCr),
+        ("4:2:2", [2, 1], JpegColors::YCbCr),
+        ("4:2:0", [2, 2], JpegColors::YCbCr),
+        ("4:4:0", [1, 2], JpegColors::YCbCr),
+        ("gray", [1, 1], JpegColors::Gray),
+    ];
+    let mut pictures = Vec::new();
+    for (number, (width, height)) in (0..).zip([(128, 96), (101, 75), (64, 131)]) {
+        for (name, sampling, colors) in forms {
+            let rgb = photograph_rgb(number, width, height);
+            let pixels = match colors {
+                JpegColors::Gray => rgb.as_chunks::<3>().0.iter().map(|[_, green, _]| *green).collect(),
+                _ => rgb,
+            };
+            let form = JpegForm { colors, quality: 90, sampling, ..JpegForm::default() };
+            let bytes = form.encode(&pixels, width, height).expect("such a picture can be encoded");
+            pictures.push((format!("{name} JPEG of {width} x {height}"), bytes));
+        }
+    }
+    pictures
+}

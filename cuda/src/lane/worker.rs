@@ -1,0 +1,226 @@
+//! One thread's share of a GPU lane: a state of nvJPEG, a stream, surfaces of its own, and pinned memory to read them into.
+//!
+//! A batch is decoded into surfaces that nothing else touches, read back, and waited for; only then does the worker take the
+//! next. So nothing is ever written into a surface that is still read, whatever order the hardware keeps.
+
+use std::sync::Arc;
+
+use forebay_pixels::Rect;
+
+use super::gpu::Gpu;
+use super::planar::Planar;
+use super::slab::{Slab, Slabs};
+use super::{LaneError, LaneKind, Refusal};
+use crate::driver::{CudaError, Stream};
+use crate::frame::{Frame, Placed, Surface};
+use crate::nvjpeg::{AccountedMemory, BatchState, HybridState, NvjpegError};
+
+/// Pieces of pinned memory of each worker: one is filled while pictures of the others are worked on.
+const SLABS: usize = 3;
+
+/// A thread's share of a lane.
+#[derive(Debug)]
+pub struct Worker {
+    decoder: Decoder,
+    stream: Stream,
+    surfaces: AccountedMemory,
+    slabs: Arc<Slabs>,
+    batch: usize,
+}
+
+#[derive(Debug)]
+enum Decoder {
+    Hardware(BatchState),
+    Hybrid(HybridState),
+}
+
+/// A decoded picture: its planes in pinned memory, which is free again when the last picture of its batch is dropped.
+#[derive(Debug)]
+pub struct Decoded {
+    slab: Arc<Slab>,
+    surface: Surface,
+    at: usize,
+}
+
+/// A picture that is to be decoded, with its number among those that were given.
+type Numbered<'a> = (usize, Placed<'a>);
+
+impl Worker {
+    /// A worker with surfaces of `len` bytes for batches of `batch` pictures.
+    pub(super) fn new(gpu: &Gpu, kind: LaneKind, batch: usize, len: usize) -> Result<Self, LaneError> {
+        let decoder = match kind {
+            LaneKind::Hardware => Decoder::Hardware(reserved(gpu, batch, len)?),
+            _ => Decoder::Hybrid(HybridState::new(gpu.handle(kind)?)?),
+        };
+        let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
+        Ok(Self {
+            decoder,
+            stream: Stream::new(gpu.context())?,
+            surfaces: gpu.account().take(len)?.ok_or(memory)?,
+            slabs: Slabs::new(gpu.context(), SLABS, len)?,
+            batch,
+        })
+    }
+
+    /// Pictures that it decodes best at a time.
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// Which lane it belongs to.
+    pub fn kind(&self) -> LaneKind {
+        match self.decoder {
+            Decoder::Hardware(_) => LaneKind::Hardware,
+            Decoder::Hybrid(_) => LaneKind::Hybrid,
+        }
+    }
+
+    /// Decodes pictures: planes for each, or why another lane has to take it. Waits where all of its pinned memory is lent.
+    ///
+    /// # Errors
+    /// The GPU is broken, and with it this process's use of it.
+    pub fn decode(&mut self, files: &[&[u8]]) -> Result<Vec<Result<Decoded, Refusal>>, CudaError> {
+        // Until a picture is decoded, it counts as failed.
+        let mut outcomes: Vec<_> = files.iter().map(|_| Err(Refusal::Failed)).collect();
+        let mut group: Vec<Numbered<'_>> = Vec::new();
+        let mut used = 0;
+        for (number, bytes) in files.iter().enumerate() {
+            let surface = match self.admit(bytes) {
+                Ok(surface) => surface,
+                Err(refusal) => {
+                    outcomes[number] = Err(refusal);
+                    continue;
+                }
+            };
+            if used + surface.bytes() > self.surfaces.len() {
+                self.decode_group(&group, used, &mut outcomes)?;
+                group.clear();
+                used = 0;
+            }
+            group.push((number, Placed { bytes, surface, at: used }));
+            used += surface.bytes();
+        }
+        self.decode_group(&group, used, &mut outcomes)?;
+        Ok(outcomes)
+    }
+
+    /// Whether the lane takes the picture, from its header alone.
+    fn admit(&mut self, bytes: &[u8]) -> Result<Surface, Refusal> {
+        let frame = Frame::read(bytes)?;
+        let surface = Surface::of(frame);
+        if surface.bytes() > self.surfaces.len() {
+            return Err(Refusal::TooLarge);
+        }
+        match &mut self.decoder {
+            Decoder::Hardware(_) if !frame.baseline => Err(Refusal::Kind),
+            Decoder::Hardware(state) => match state.takes(bytes) {
+                Ok(true) => Ok(surface),
+                Ok(false) => Err(Refusal::NotSupported),
+                Err(_) => Err(Refusal::Failed),
+            },
+            Decoder::Hybrid(_) => Ok(surface),
+        }
+    }
+
+    fn decode_group(
+        &mut self,
+        group: &[Numbered<'_>],
+        used: usize,
+        outcomes: &mut [Result<Decoded, Refusal>],
+    ) -> Result<(), CudaError> {
+        if group.is_empty() {
+            return Ok(());
+        }
+        let mut slab = self.slabs.lend();
+        let mut failed = Vec::new();
+        // The hybrid decoder takes one picture at a time.
+        let together = if self.kind() == LaneKind::Hardware { group.len() } else { 1 };
+        for part in group.chunks(together) {
+            self.decode_part(part, used, &mut slab, &mut failed)?;
+        }
+        let slab = Arc::new(slab);
+        for (number, Placed { surface, at, .. }) in group {
+            outcomes[*number] = match failed.iter().find(|(failed, _)| failed == number) {
+                Some((_, refusal)) => Err(*refusal),
+                None => Ok(Decoded { slab: Arc::clone(&slab), surface: *surface, at: *at }),
+            };
+        }
+        Ok(())
+    }
+
+    /// Decodes a part of a group. One bad picture fails a whole call, so a part that fails is tried in halves.
+    fn decode_part(
+        &mut self,
+        part: &[Numbered<'_>],
+        used: usize,
+        slab: &mut Slab,
+        failed: &mut Vec<(usize, Refusal)>,
+    ) -> Result<(), CudaError> {
+        let (surfaces, stream) = (&mut self.surfaces, &mut self.stream);
+        let outcome = match &mut self.decoder {
+            Decoder::Hardware(state) => {
+                let pictures: Vec<_> = part.iter().map(|(_, placed)| *placed).collect();
+                state.decode(&pictures, surfaces, stream, used, slab)
+            }
+            Decoder::Hybrid(state) => {
+                let picture = &part[0].1;
+                state.decode(picture, surfaces, stream, picture.at + picture.surface.bytes(), slab)
+            }
+        };
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(LaneError::Cuda(error)) => Err(error),
+            Err(LaneError::Nvjpeg(error)) if part.len() == 1 => {
+                failed.push((part[0].0, error.refusal()));
+                Ok(())
+            }
+            Err(_) => {
+                let (left, right) = part.split_at(part.len() / 2);
+                self.decode_part(left, used, slab, failed)?;
+                self.decode_part(right, used, slab, failed)
+            }
+        }
+    }
+}
+
+impl Decoded {
+    /// The picture's width and height as stored.
+    pub fn size(&self) -> (u32, u32) {
+        self.planar().size()
+    }
+
+    /// Writes a part of the picture as packed RGB; see [`Planar::rgb`].
+    pub fn rgb(&self, part: Rect, out: &mut [u8]) {
+        self.planar().rgb(part, out);
+    }
+
+    /// Its planes.
+    pub fn planar(&self) -> Planar<'_> {
+        Planar::new(self.surface, &self.slab[self.at..])
+    }
+}
+
+impl NvjpegError {
+    /// Why a picture goes to the next lane after this answer.
+    fn refusal(self) -> Refusal {
+        match self.status {
+            4 | 9 => Refusal::NotSupported,
+            5 => Refusal::TooLarge,
+            _ => Refusal::Failed,
+        }
+    }
+}
+
+/// A state with memory for pictures as large as the surfaces have room for, or, where the limit leaves less, half of
+/// that, and so on.
+fn reserved(gpu: &Gpu, batch: usize, len: usize) -> Result<BatchState, LaneError> {
+    let handle = gpu.handle(LaneKind::Hardware)?;
+    let mut side = u32::try_from((len / batch.max(1) / 3).isqrt()).unwrap_or(u32::MAX).clamp(64, 4096);
+    loop {
+        match BatchState::new(handle, batch, (side, side)) {
+            Ok(state) => return Ok(state),
+            Err(_) if side > 64 => side /= 2,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

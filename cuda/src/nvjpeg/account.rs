@@ -1,0 +1,133 @@
+//! The account of a GPU's memory: a hard limit over all that Forebay and nvJPEG take of it.
+#![allow(unsafe_code, reason = "gives libnvjpeg its memory")]
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::sys::DeviceAllocator;
+use crate::driver::sys::Stream;
+use crate::driver::{Context, CudaError, DeviceMemory};
+
+/// Memory that may be taken of one GPU, and what has been. Shared by all lanes of the GPU.
+#[derive(Debug)]
+pub struct Account {
+    context: Arc<Context>,
+    limit: usize,
+    used: AtomicUsize,
+    peak: AtomicUsize,
+    refused: AtomicUsize,
+}
+
+impl Account {
+    /// An account of `limit` bytes.
+    pub fn new(context: &Arc<Context>, limit: usize) -> Arc<Self> {
+        Arc::new(Self {
+            context: Arc::clone(context),
+            limit,
+            used: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+            refused: AtomicUsize::new(0),
+        })
+    }
+
+    /// The limit in bytes.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Bytes that are taken.
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// The most that was ever taken.
+    pub fn peak(&self) -> usize {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    /// How often memory was asked for that the limit did not leave.
+    pub fn refused(&self) -> usize {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Takes memory for surfaces; none if the limit does not leave so much.
+    ///
+    /// # Errors
+    /// The GPU has less than the limit says.
+    pub fn take(self: &Arc<Self>, len: usize) -> Result<Option<AccountedMemory>, CudaError> {
+        if !self.enter(len) {
+            return Ok(None);
+        }
+        let memory = DeviceMemory::new(&self.context, len).inspect_err(|_| self.leave(len))?;
+        Ok(Some(AccountedMemory { memory, account: Arc::clone(self) }))
+    }
+
+    /// What nvJPEG takes its memory with. It may be used as long as the account lives.
+    pub(super) fn allocator(self: &Arc<Self>) -> DeviceAllocator {
+        DeviceAllocator { malloc: give, free: take_back, account: Arc::as_ptr(self).cast_mut().cast() }
+    }
+
+    fn enter(&self, len: usize) -> bool {
+        let add = |used: usize| used.checked_add(len).filter(|used| *used <= self.limit);
+        let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        match before {
+            Ok(before) => self.peak.fetch_max(before + len, Ordering::Relaxed),
+            Err(_) => self.refused.fetch_add(1, Ordering::Relaxed),
+        };
+        before.is_ok()
+    }
+
+    fn leave(&self, len: usize) {
+        self.used.fetch_sub(len, Ordering::Relaxed);
+    }
+}
+
+/// Memory of a GPU that its account knows of.
+#[derive(Debug)]
+pub struct AccountedMemory {
+    memory: DeviceMemory,
+    account: Arc<Account>,
+}
+
+impl std::ops::Deref for AccountedMemory {
+    type Target = DeviceMemory;
+
+    fn deref(&self) -> &DeviceMemory {
+        &self.memory
+    }
+}
+
+impl Drop for AccountedMemory {
+    fn drop(&mut self) {
+        self.account.leave(self.memory.len());
+    }
+}
+
+/// nvJPEG asks for memory of the GPU. Anything but 0 is a refusal, which it answers with "allocator failure".
+unsafe extern "C" fn give(account: *mut c_void, to: *mut *mut c_void, len: usize, _stream: Stream) -> c_int {
+    // SAFETY: `Account::allocator` has set it, and its holder outlives what nvJPEG makes.
+    let account = unsafe { &*account.cast::<Account>() };
+    if !account.enter(len) {
+        return 1;
+    }
+    let taken = account.context.bind().and_then(|()| account.context.memory_alloc(len));
+    let Ok(at) = taken else {
+        account.leave(len);
+        return 1;
+    };
+    // SAFETY: nvJPEG gives a place for the pointer.
+    unsafe { to.write(at as *mut c_void) };
+    0
+}
+
+/// nvJPEG gives memory back. The driver waits for what still uses it, so the order of streams does not matter.
+unsafe extern "C" fn take_back(account: *mut c_void, at: *mut c_void, len: usize, _stream: Stream) -> c_int {
+    // SAFETY: as in `give`.
+    let account = unsafe { &*account.cast::<Account>() };
+    account.leave(len);
+    match account.context.bind().and_then(|()| account.context.memory_free(at as u64)) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    }
+}

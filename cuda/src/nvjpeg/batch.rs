@@ -1,0 +1,152 @@
+//! The batched decoder: many pictures in one call, which the engines share among them.
+#![allow(unsafe_code, reason = "calls libnvjpeg")]
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use super::account::AccountedMemory;
+use super::handle::{Handle, Parser, image};
+use super::result::{NvjpegError, check, made};
+use super::sys;
+use crate::driver::{PinnedMemory, Stream};
+use crate::frame::Placed;
+use crate::lane::LaneError;
+
+/// A state of the batched decoder, for one thread. Made once: making one takes locks for long.
+#[derive(Debug)]
+pub struct BatchState {
+    handle: Arc<Handle>,
+    state: sys::State,
+    parser: Parser,
+    /// Pictures of a batch for which it is set up.
+    begun: usize,
+    pointers: Vec<*const u8>,
+    lengths: Vec<usize>,
+    images: Vec<sys::Image>,
+}
+
+// SAFETY: nvJPEG ties no state to a thread; `&mut self` keeps uses apart, and the pointers are stale between calls.
+unsafe impl Send for BatchState {}
+
+impl BatchState {
+    /// A state with memory for batches of so many pictures of this size, in any sampling.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn new(handle: &Arc<Handle>, batch: usize, (width, height): (u32, u32)) -> Result<Self, NvjpegError> {
+        let parser = Parser::new(handle)?;
+        let state = made("nvjpegJpegStateCreate", |to| {
+            // SAFETY: the handle lives and the pointer is writable.
+            unsafe { (handle.table().state_create)(handle.raw(), to) }
+        })?;
+        let state = Self {
+            handle: Arc::clone(handle),
+            state,
+            parser,
+            begun: 0,
+            pointers: Vec::new(),
+            lengths: Vec::new(),
+            images: Vec::new(),
+        };
+        // SAFETY: handle and state live.
+        let status = unsafe {
+            (handle.table().batch_reserve)(
+                handle.raw(),
+                state.state,
+                number(batch),
+                number(width as usize),
+                number(height as usize),
+                sys::CSS_444,
+                sys::OUTPUT_YUV,
+            )
+        };
+        check("nvjpegDecodeBatchedPreAllocate", status)?;
+        Ok(state)
+    }
+
+    /// Whether the decoder takes this picture.
+    ///
+    /// # Errors
+    /// Its header cannot be read.
+    pub fn takes(&mut self, bytes: &[u8]) -> Result<bool, NvjpegError> {
+        if let Err(error) = self.parser.header(bytes) {
+            // Some headers leave the parser unusable up to 13.2.
+            self.parser = Parser::new(&self.handle)?;
+            return Err(error);
+        }
+        let mut refusal: c_int = 1;
+        // SAFETY: handle and parser live, and the number is writable; it is 0 for a picture that is taken.
+        let status =
+            unsafe { (self.handle.table().batch_takes)(self.handle.raw(), self.parser.raw(), &raw mut refusal) };
+        check("nvjpegDecodeBatchedSupported", status).map(|()| refusal == 0)
+    }
+
+    /// Decodes pictures into their places in `surfaces`, copies the first `len` bytes of these to the host, and sleeps
+    /// until all of that is done: the surfaces are idle before and after. The hardware writes a batch without regard to
+    /// what was queued on its stream before (pytorch/torchcodec#1634); only the host's wait keeps batches apart.
+    ///
+    /// # Errors
+    /// [`LaneError::Nvjpeg`] where the call fails, for which one picture is enough; nothing is under way then.
+    /// [`LaneError::Cuda`] where the GPU fails.
+    pub fn decode(
+        &mut self,
+        pictures: &[Placed<'_>],
+        surfaces: &mut AccountedMemory,
+        stream: &mut Stream,
+        len: usize,
+        to: &mut PinnedMemory,
+    ) -> Result<(), LaneError> {
+        self.handle.context().bind()?;
+        self.pointers.clear();
+        self.lengths.clear();
+        self.images.clear();
+        for picture in pictures {
+            self.pointers.push(picture.bytes.as_ptr());
+            self.lengths.push(picture.bytes.len());
+            self.images.push(image(surfaces, picture.at, &picture.surface));
+        }
+        if let Err(error) = self.queue(stream) {
+            self.begun = 0;
+            // A part of the batch may be under way, and reads the pictures' bytes.
+            stream.wait()?;
+            return Err(error.into());
+        }
+        Ok(stream.read(surfaces, len, to)?)
+    }
+
+    fn queue(&mut self, stream: &Stream) -> Result<(), NvjpegError> {
+        let (table, handle) = (self.handle.table(), self.handle.raw());
+        let batch = self.pointers.len();
+        if self.begun != batch {
+            // SAFETY: handle and state live, and no batch of this state is under way. The number of threads is not used.
+            let status = unsafe { (table.batch_begin)(handle, self.state, number(batch), 1, sys::OUTPUT_YUV) };
+            check("nvjpegDecodeBatchedInitialize", status)?;
+            self.begun = batch;
+        }
+        // SAFETY: the three arrays have as many entries as the state was set up for; the pictures' bytes are borrowed by
+        // `decode` until the host's wait, and the planes lie in surfaces that it has exclusively.
+        let status = unsafe {
+            (table.batch_decode)(
+                handle,
+                self.state,
+                self.pointers.as_ptr(),
+                self.lengths.as_ptr(),
+                self.images.as_mut_ptr(),
+                stream.raw(),
+            )
+        };
+        check("nvjpegDecodeBatched", status)
+    }
+}
+
+impl Drop for BatchState {
+    fn drop(&mut self) {
+        let _in_a_broken_context = self.handle.context().bind();
+        // SAFETY: made by `new`, destroyed only here, with nothing under way.
+        let _at_the_end = unsafe { (self.handle.table().state_destroy)(self.state) };
+    }
+}
+
+fn number(count: usize) -> c_int {
+    c_int::try_from(count).unwrap_or(c_int::MAX)
+}

@@ -1,0 +1,93 @@
+//! Where libnvjpeg is looked for: what the configuration and the environment name, the CUDA toolkit, the loader's own
+//! path, and the folders of Python packages that carry it.
+
+use std::path::{Path, PathBuf};
+
+/// The versions of its interface that are known, newest first.
+const SONAMES: [&str; 3] = ["libnvjpeg.so.13", "libnvjpeg.so.12", "libnvjpeg.so.11"];
+
+/// Where a toolkit keeps its libraries.
+const TOOLKIT: [&str; 2] = ["/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib"];
+
+/// Where Python packages keep it, below their common folder.
+const PACKAGES: [&str; 3] = ["nvidia/cu13/lib", "nvidia/nvjpeg/lib", "torchvision.libs"];
+
+/// What says where nvJPEG is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NvjpegPlaces {
+    /// The file that the configuration names, or `FOREBAY_NVJPEG`. Nothing else is tried then.
+    pub file: Option<PathBuf>,
+    /// Folders of Python packages (`site-packages`, `dist-packages`).
+    pub packages: Vec<PathBuf>,
+}
+
+impl NvjpegPlaces {
+    /// What this machine has: the environment's say, and the Python folders of `VIRTUAL_ENV`, the user and the system.
+    pub fn of_this_machine(file: Option<PathBuf>) -> Self {
+        let variable = |name| std::env::var_os(name).map(PathBuf::from);
+        let roots = [
+            variable("VIRTUAL_ENV").map(|root| root.join("lib")),
+            variable("CONDA_PREFIX").map(|root| root.join("lib")),
+            variable("HOME").map(|root| root.join(".local/lib")),
+            Some("/usr/local/lib".into()),
+            Some("/usr/lib".into()),
+        ];
+        let pythons = roots.into_iter().flatten().flat_map(|root| entries(&root, "python3"));
+        let packages = pythons.flat_map(|python| [python.join("site-packages"), python.join("dist-packages")]);
+        Self { file: file.or_else(|| variable("FOREBAY_NVJPEG")), packages: packages.collect() }
+    }
+
+    /// The files and names to try, in this order.
+    pub fn candidates(&self) -> Vec<PathBuf> {
+        if let Some(file) = &self.file {
+            return vec![file.clone()];
+        }
+        let toolkit = TOOLKIT.iter().flat_map(|folder| SONAMES.map(|name| Path::new(folder).join(name)));
+        let toolkit = toolkit.filter(|file| file.exists());
+        let loader = SONAMES.map(PathBuf::from);
+        let packages = self.packages.iter().flat_map(|root| PACKAGES.iter().map(|folder| root.join(folder)));
+        toolkit.chain(loader).chain(packages.flat_map(|folder| entries(&folder, "libnvjpeg."))).collect()
+    }
+}
+
+/// What stands in a folder under names that begin so, the highest version first.
+fn entries(folder: &Path, begin: &str) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(begin)))
+        .collect();
+    found.sort_by(|a, b| b.cmp(a));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_file_is_the_only_candidate() {
+        let places = NvjpegPlaces { file: Some("/opt/x.so".into()), packages: vec!["/nowhere".into()] };
+        assert_eq!(places.candidates(), [PathBuf::from("/opt/x.so")]);
+    }
+
+    #[test]
+    fn the_loaders_path_comes_before_the_folders_of_python_packages_and_new_versions_before_old_ones() {
+        let root = tempfile::tempdir().unwrap();
+        for file in ["nvidia/cu13/lib/libnvjpeg.so.13", "torchvision.libs/libnvjpeg.36e11081.so.13"] {
+            let file = root.path().join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let candidates = NvjpegPlaces { file: None, packages: vec![root.path().to_owned()] }.candidates();
+        let bare = candidates.iter().position(|file| file == Path::new("libnvjpeg.so.13")).unwrap();
+        let expected = [
+            "libnvjpeg.so.13".into(),
+            "libnvjpeg.so.12".into(),
+            "libnvjpeg.so.11".into(),
+            root.path().join("nvidia/cu13/lib/libnvjpeg.so.13"),
+            root.path().join("torchvision.libs/libnvjpeg.36e11081.so.13"),
+        ];
+        assert_eq!(candidates[bare..], expected);
+    }
+}

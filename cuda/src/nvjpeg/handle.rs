@@ -1,0 +1,182 @@
+//! A GPU's nvJPEG handle for one backend, and where its pictures' planes go.
+#![allow(unsafe_code, reason = "calls libnvjpeg")]
+
+use std::ffi::c_int;
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use super::Nvjpeg;
+use super::account::Account;
+use super::result::{NvjpegError, check, made};
+use super::sys::{self, DeviceAllocator, Image};
+use crate::driver::{Context, DeviceMemory};
+use crate::frame::Surface;
+
+/// What decodes (`nvjpegBackend_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// Huffman coding on the calling thread, the rest on the GPU's multiprocessors.
+    Hybrid,
+    /// The NVJPG engines. It opens the driver's libnvcuvid.
+    Hardware,
+}
+
+/// nvJPEG on one GPU. All threads may use it; a state belongs to one.
+#[derive(Debug)]
+pub struct Handle {
+    nvjpeg: Arc<Nvjpeg>,
+    account: Arc<Account>,
+    context: Arc<Context>,
+    raw: sys::Handle,
+    /// nvJPEG keeps the pointer.
+    allocator: Box<DeviceAllocator>,
+}
+
+// SAFETY: nvJPEG's handles are for all threads of a process (nvJPEG documentation, "Thread Safety").
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    /// Starts a backend on a GPU, with memory from its account.
+    ///
+    /// # Errors
+    /// The GPU has no such backend ("architecture mismatch"), or it cannot start.
+    pub fn new(
+        nvjpeg: &Arc<Nvjpeg>,
+        context: &Arc<Context>,
+        account: &Arc<Account>,
+        backend: Backend,
+    ) -> Result<Arc<Self>, NvjpegError> {
+        let backend = match backend {
+            Backend::Hybrid => sys::BACKEND_HYBRID,
+            Backend::Hardware => sys::BACKEND_HARDWARE,
+        };
+        // Without its context the call below fails and says so.
+        let _bound = context.bind();
+        let mut allocator = Box::new(account.allocator());
+        let raw = made("nvjpegCreateExV2", |to| {
+            // SAFETY: the allocator stays where it is as long as the handle; no pinned allocator means CUDA's own.
+            unsafe { (nvjpeg.table.create)(backend, &raw mut *allocator, null_mut(), 0, to) }
+        })?;
+        Ok(Arc::new(Self {
+            nvjpeg: Arc::clone(nvjpeg),
+            account: Arc::clone(account),
+            context: Arc::clone(context),
+            raw,
+            allocator,
+        }))
+    }
+
+    /// NVJPG engines, and cores of each.
+    ///
+    /// # Errors
+    /// The GPU has none.
+    pub fn engines(&self) -> Result<(u32, u32), NvjpegError> {
+        let (mut engines, mut cores) = (0, 0);
+        // SAFETY: the handle lives and both numbers are writable.
+        let status = unsafe { (self.table().hardware)(self.raw, &raw mut engines, &raw mut cores) };
+        check("nvjpegGetHardwareDecoderInfo", status).map(|()| (engines, cores))
+    }
+
+    /// The GPU.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The account of the GPU's memory.
+    pub fn account(&self) -> &Arc<Account> {
+        &self.account
+    }
+
+    pub(super) fn table(&self) -> &sys::Table {
+        &self.nvjpeg.table
+    }
+
+    pub(super) fn raw(&self) -> sys::Handle {
+        self.raw
+    }
+
+    pub(super) fn allocator(&self) -> *mut DeviceAllocator {
+        (&raw const *self.allocator).cast_mut()
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let _in_a_broken_context = self.context.bind();
+        // SAFETY: made by `new`, destroyed only here; states keep an Arc of it and are gone.
+        let _at_the_end = unsafe { (self.table().destroy)(self.raw) };
+    }
+}
+
+/// A parser of headers, which a state owns.
+#[derive(Debug)]
+pub(super) struct Parser {
+    handle: Arc<Handle>,
+    stream: sys::JpegStream,
+}
+
+// SAFETY: it has no ties to a thread; `&mut self` keeps uses apart.
+unsafe impl Send for Parser {}
+
+impl Parser {
+    pub(super) fn new(handle: &Arc<Handle>) -> Result<Self, NvjpegError> {
+        let stream = made("nvjpegJpegStreamCreate", |to| {
+            // SAFETY: the handle lives and the pointer is writable.
+            unsafe { (handle.table().stream_create)(handle.raw(), to) }
+        })?;
+        Ok(Self { handle: Arc::clone(handle), stream })
+    }
+
+    /// Reads the header alone.
+    pub(super) fn header(&mut self, bytes: &[u8]) -> Result<(), NvjpegError> {
+        // SAFETY: the bytes are readable for their length; of the header nothing is kept but numbers.
+        let status =
+            unsafe { (self.handle.table().stream_header)(self.handle.raw(), bytes.as_ptr(), bytes.len(), self.stream) };
+        check("nvjpegJpegStreamParseHeader", status)
+    }
+
+    /// Reads everything and keeps a copy of the coded data.
+    pub(super) fn parse(&mut self, bytes: &[u8]) -> Result<(), NvjpegError> {
+        const KEEP_METADATA: c_int = 0;
+        const COPY_DATA: c_int = 1;
+        // SAFETY: the bytes are readable for their length, and copied.
+        let status = unsafe {
+            (self.handle.table().stream_parse)(
+                self.handle.raw(),
+                bytes.as_ptr(),
+                bytes.len(),
+                KEEP_METADATA,
+                COPY_DATA,
+                self.stream,
+            )
+        };
+        check("nvjpegJpegStreamParse", status)
+    }
+
+    pub(super) fn raw(&self) -> sys::JpegStream {
+        self.stream
+    }
+}
+
+impl Drop for Parser {
+    fn drop(&mut self) {
+        // SAFETY: made by `new`, destroyed only here.
+        let _at_the_end = unsafe { (self.handle.table().stream_destroy)(self.stream) };
+    }
+}
+
+/// Where the planes of a surface at `at` of a GPU's memory are.
+///
+/// # Panics
+/// If the surface does not lie in the memory.
+pub(super) fn image(memory: &DeviceMemory, at: usize, surface: &Surface) -> Image {
+    assert!(at + surface.bytes() <= memory.len(), "the surface lies in the memory");
+    let mut image = Image { channel: [null_mut(); 4], pitch: [0; 4] };
+    for (number, plane) in surface.planes().iter().enumerate() {
+        image.channel[number] = (memory.at() + (at + plane.offset) as u64) as *mut u8;
+        image.pitch[number] = plane.pitch;
+    }
+    image
+}

@@ -1,0 +1,142 @@
+//! The hybrid decoder: one picture at a time, its Huffman coding on the calling thread, the rest on the multiprocessors.
+#![allow(unsafe_code, reason = "calls libnvjpeg")]
+
+use std::ffi::c_int;
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use super::account::AccountedMemory;
+use super::handle::{Handle, Parser, image};
+use super::result::{NvjpegError, check, made};
+use super::sys;
+use crate::driver::{PinnedMemory, Stream};
+use crate::frame::Placed;
+use crate::lane::LaneError;
+
+/// A state of the hybrid decoder with its buffers, for one thread. Made once.
+#[derive(Debug)]
+pub struct HybridState {
+    handle: Arc<Handle>,
+    parser: Parser,
+    decoder: sys::Decoder,
+    state: sys::State,
+    params: sys::Params,
+    pinned: sys::Buffer,
+    device: sys::Buffer,
+}
+
+// SAFETY: nvJPEG ties none of them to a thread; `&mut self` keeps uses apart.
+unsafe impl Send for HybridState {}
+
+impl HybridState {
+    /// A state with buffers, which grow with the pictures.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn new(handle: &Arc<Handle>) -> Result<Self, NvjpegError> {
+        let (table, raw) = (handle.table(), handle.raw());
+        let mut state = Self {
+            handle: Arc::clone(handle),
+            parser: Parser::new(handle)?,
+            decoder: null_mut(),
+            state: null_mut(),
+            params: null_mut(),
+            pinned: null_mut(),
+            device: null_mut(),
+        };
+        // What is made so far goes with `state` if a later one fails.
+        state.decoder = made("nvjpegDecoderCreate", |to| {
+            // SAFETY: the handle lives and the pointer is writable.
+            unsafe { (table.decoder_create)(raw, sys::BACKEND_HYBRID, to) }
+        })?;
+        state.state = made("nvjpegDecoderStateCreate", |to| {
+            // SAFETY: handle and decoder live, and the pointer is writable.
+            unsafe { (table.decoder_state)(raw, state.decoder, to) }
+        })?;
+        state.params = made("nvjpegDecodeParamsCreate", |to| {
+            // SAFETY: the handle lives and the pointer is writable.
+            unsafe { (table.params_create)(raw, to) }
+        })?;
+        state.pinned = made("nvjpegBufferPinnedCreate", |to| {
+            // SAFETY: the handle lives and the pointer is writable; no allocator means CUDA's own.
+            unsafe { (table.pinned_create)(raw, null_mut(), to) }
+        })?;
+        state.device = made("nvjpegBufferDeviceCreateV2", |to| {
+            // SAFETY: the handle and its allocator live, and the pointer is writable.
+            unsafe { (table.device_create)(raw, handle.allocator(), to) }
+        })?;
+        // SAFETY: the parameters live.
+        let status = unsafe { (table.params_format)(state.params, sys::OUTPUT_YUV) };
+        check("nvjpegDecodeParamsSetOutputFormat", status)?;
+        // SAFETY: state and buffer live, and go together.
+        let status = unsafe { (table.attach_pinned)(state.state, state.pinned) };
+        check("nvjpegStateAttachPinnedBuffer", status)?;
+        // SAFETY: state and buffer live, and go together.
+        let status = unsafe { (table.attach_device)(state.state, state.device) };
+        check("nvjpegStateAttachDeviceBuffer", status)?;
+        Ok(state)
+    }
+
+    /// Decodes a picture into its place in `surfaces`, copies the first `len` bytes of these to the host, and sleeps
+    /// until all of that is done.
+    ///
+    /// # Errors
+    /// As [`BatchState::decode`](super::BatchState::decode); the decoder's refusal is status 4.
+    pub fn decode(
+        &mut self,
+        picture: &Placed<'_>,
+        surfaces: &mut AccountedMemory,
+        stream: &mut Stream,
+        len: usize,
+        to: &mut PinnedMemory,
+    ) -> Result<(), LaneError> {
+        self.handle.context().bind()?;
+        let mut image = image(surfaces, picture.at, &picture.surface);
+        if let Err(error) = self.queue(picture.bytes, &mut image, stream) {
+            stream.wait()?;
+            return Err(error.into());
+        }
+        Ok(stream.read(surfaces, len, to)?)
+    }
+
+    fn queue(&mut self, bytes: &[u8], image: &mut sys::Image, stream: &Stream) -> Result<(), NvjpegError> {
+        const NOT_SUPPORTED: c_int = 4;
+        if let Err(error) = self.parser.parse(bytes) {
+            self.parser = Parser::new(&self.handle)?;
+            return Err(error);
+        }
+        let (table, raw) = (self.handle.table(), self.handle.raw());
+        let mut refusal: c_int = 1;
+        // SAFETY: decoder, parser and parameters live, and the number is writable.
+        let status = unsafe { (table.decoder_takes)(self.decoder, self.parser.raw(), self.params, &raw mut refusal) };
+        check("nvjpegDecoderJpegSupported", status)?;
+        check("nvjpegDecoderJpegSupported", if refusal == 0 { sys::SUCCESS } else { NOT_SUPPORTED })?;
+        // SAFETY: all five live; the parser has a copy of the data.
+        let status = unsafe { (table.decode_host)(raw, self.decoder, self.state, self.params, self.parser.raw()) };
+        check("nvjpegDecodeJpegHost", status)?;
+        // SAFETY: as above; nothing else of this state is under way, since `decode` waits.
+        let status = unsafe { (table.decode_transfer)(raw, self.decoder, self.state, self.parser.raw(), stream.raw()) };
+        check("nvjpegDecodeJpegTransferToDevice", status)?;
+        // SAFETY: as above; the planes lie in surfaces that `decode` has exclusively until its wait.
+        let status = unsafe { (table.decode_device)(raw, self.decoder, self.state, image, stream.raw()) };
+        check("nvjpegDecodeJpegDevice", status)
+    }
+}
+
+impl Drop for HybridState {
+    fn drop(&mut self) {
+        let table = *self.handle.table();
+        let _in_a_broken_context = self.handle.context().bind();
+        let parts = [
+            (self.params, table.params_destroy),
+            (self.state, table.state_destroy),
+            (self.device, table.device_destroy),
+            (self.pinned, table.pinned_destroy),
+            (self.decoder, table.decoder_destroy),
+        ];
+        for (part, destroy) in parts.into_iter().filter(|(part, _)| !part.is_null()) {
+            // SAFETY: made by `new`, destroyed only here, users before what they use, with nothing under way.
+            let _at_the_end = unsafe { destroy(part) };
+        }
+    }
+}

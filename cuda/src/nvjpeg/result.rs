@@ -1,0 +1,63 @@
+//! nvJPEG's functions as Rust calls them: results instead of status codes.
+#![allow(unsafe_code, reason = "calls libnvjpeg")]
+
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+
+use thiserror::Error;
+
+use super::sys::{self, Status, Table};
+
+/// A call of nvJPEG that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{call} answered {} ({status})", name(*status))]
+pub struct NvjpegError {
+    /// The function.
+    pub call: &'static str,
+    /// `nvjpegStatus_t`.
+    pub status: i32,
+}
+
+/// The name of an `nvjpegStatus_t`.
+fn name(status: Status) -> &'static str {
+    const NAMES: [&str; 11] = [
+        "success",
+        "not initialised",
+        "invalid parameter",
+        "bad JPEG",
+        "JPEG not supported",
+        "allocator failure",
+        "execution failed",
+        "architecture mismatch",
+        "internal error",
+        "implementation not supported",
+        "incomplete bitstream",
+    ];
+    usize::try_from(status).ok().and_then(|status| NAMES.get(status)).copied().unwrap_or("an unknown status")
+}
+
+pub(super) fn check(call: &'static str, status: Status) -> Result<(), NvjpegError> {
+    if status == sys::SUCCESS { Ok(()) } else { Err(NvjpegError { call, status }) }
+}
+
+/// A pointer that a call makes.
+pub(super) fn made(
+    call: &'static str,
+    make: impl FnOnce(*mut *mut c_void) -> Status,
+) -> Result<*mut c_void, NvjpegError> {
+    let mut pointer = null_mut();
+    check(call, make(&raw mut pointer)).map(|()| pointer)
+}
+
+impl Table {
+    /// Major, minor and patch number.
+    pub(super) fn version(&self) -> Result<(i32, i32, i32), NvjpegError> {
+        let property = |which| {
+            let mut value: c_int = 0;
+            // SAFETY: the number is writable.
+            let status = unsafe { (self.property)(which, &raw mut value) };
+            check("nvjpegGetProperty", status).map(|()| value)
+        };
+        Ok((property(sys::MAJOR)?, property(sys::MINOR)?, property(sys::PATCH)?))
+    }
+}

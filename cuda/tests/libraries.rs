@@ -1,0 +1,97 @@
+//! Opening libcuda and libnvjpeg: the fake ones through the same code, and real ones of several versions where there are any.
+#![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+
+use std::path::PathBuf;
+
+use forebay_cuda::survey::{Places, survey};
+use forebay_cuda::{Driver, DriverError, Nvjpeg, NvjpegOpenError, NvjpegPlaces, OpenError};
+use forebay_fake_gpu::{Count, Fake, Knob};
+
+fn places(fake: &Fake) -> Places {
+    Places { driver: Some(fake.path()), nvjpeg: nvjpeg(fake.path()) }
+}
+
+fn nvjpeg(file: PathBuf) -> NvjpegPlaces {
+    NvjpegPlaces { file: Some(file), packages: Vec::new() }
+}
+
+#[test]
+fn a_machine_without_a_driver_is_told_what_that_costs_and_what_helps() {
+    let places = Places { driver: Some("/nowhere/libcuda.so.1".into()), nvjpeg: nvjpeg("/nowhere/x.so".into()) };
+    let survey = survey(&places);
+    let error = survey.driver.as_ref().unwrap_err();
+    assert!(error.contains("libcuda.so.1") && error.contains("/nowhere"), "{error}");
+    assert!(survey.gpus.is_empty());
+    let lacks = survey.lacks();
+    assert_eq!(lacks.len(), 2, "the driver and nvJPEG: {lacks:?}");
+    assert!(lacks[0].remedy.contains("driver") && lacks[1].remedy.contains("nvjpeg"));
+}
+
+#[test]
+fn a_driver_without_a_gpu_is_an_error_and_no_crash() {
+    let fake = Fake::new();
+    fake.set(Knob::Gpus, 0);
+    let Err(DriverError::Cuda(error)) = Driver::open(Some(&fake.path())) else { panic!("it started") };
+    assert_eq!(error.to_string(), "cuInit failed with CUDA_ERROR_NO_DEVICE (100)");
+}
+
+#[test]
+fn a_gpu_is_shown_with_its_engines_and_everything_is_given_back() {
+    let fake = Fake::new();
+    fake.set(Knob::Gpus, 2);
+    fake.set(Knob::Engines, 7);
+    let found = survey(&places(&fake));
+    let gpus: Vec<_> = found.gpus.iter().map(|gpu| (gpu.device.ordinal, gpu.hardware.clone())).collect();
+    assert_eq!(gpus, [(0, Ok((7, 1))), (1, Ok((7, 1)))]);
+    assert_eq!(found.gpus[0].device.capability, (9, 0));
+    assert_eq!(found.driver.unwrap().cuda, (13, 0));
+    assert_eq!(found.nvjpeg.unwrap().1, "12.3.0");
+    for count in [Count::Contexts, Count::Objects, Count::DeviceBytes] {
+        assert_eq!(fake.count(count), 0, "{count:?}");
+    }
+}
+
+#[test]
+fn a_gpu_without_engines_says_why_and_keeps_the_hybrid_lane() {
+    let fake = Fake::new();
+    fake.set(Knob::Engines, 0);
+    let found = survey(&places(&fake));
+    let error = found.gpus[0].hardware.clone().unwrap_err();
+    assert_eq!(error, "nvjpegCreateExV2 answered architecture mismatch (7)");
+    assert_eq!(found.gpus[0].hybrid, Ok(()));
+    assert!(found.lacks().iter().any(|lack| lack.cost.contains("no hardware lane on this GPU")));
+}
+
+#[test]
+fn an_nvjpeg_that_loses_memory_is_refused_by_its_version() {
+    let fake = Fake::new();
+    fake.set(Knob::Version, 11_005);
+    let error = Nvjpeg::open(&nvjpeg(fake.path())).unwrap_err();
+    assert!(matches!(error, NvjpegOpenError::TooOld { version: (11, 5), .. }), "{error}");
+    fake.set(Knob::Version, 11_006);
+    assert_eq!(Nvjpeg::open(&nvjpeg(fake.path())).unwrap().version(), (11, 6, 0));
+}
+
+#[test]
+fn another_library_under_the_name_is_told_by_the_function_that_it_lacks() {
+    let other = if cfg!(target_env = "gnu") { "libm.so.6" } else { "libc.so" };
+    let error = Nvjpeg::open(&nvjpeg(other.into())).unwrap_err();
+    let NvjpegOpenError::Open(OpenError::Symbol { symbol, path }) = error else { panic!("{error}") };
+    assert_eq!(symbol, "nvjpegGetProperty");
+    assert!(path.is_absolute(), "the file that the loader found: {}", path.display());
+}
+
+/// Real libraries need no GPU to be opened and asked for their version. `FOREBAY_NVJPEG_FILES` lists files, by colons.
+#[test]
+fn real_libraries_have_every_function_and_say_their_version() {
+    let Some(files) = std::env::var_os("FOREBAY_NVJPEG_FILES") else {
+        println!("skipped: FOREBAY_NVJPEG_FILES names no library");
+        return;
+    };
+    for file in std::env::split_paths(&files) {
+        let nvjpeg = Nvjpeg::open(&nvjpeg(file.clone())).unwrap();
+        let (major, minor, patch) = nvjpeg.version();
+        println!("{}: {major}.{minor}.{patch}", file.display());
+        assert!(file.to_str().unwrap().ends_with(&format!(".{major}")), "its name has its major version");
+    }
+}
