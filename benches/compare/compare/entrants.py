@@ -1,0 +1,160 @@
+"""Who takes part: script, packages, settings, and what exactly is timed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+ALL = ("train", "eval", "big")
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """One row of the tables."""
+
+    name: str
+    script: str
+    # The virtual environment, and the file of `requirements/` that it needs beside what is there.
+    venv: str
+    packages: str
+    says: str
+    works: tuple[str, ...] = ALL
+    options: dict[str, Any] = field(default_factory=dict)
+    # "ours", "peer" (as its documentation shows it), "tuned" (as few would write it), "limit" (no loader at all).
+    kind: str = "peer"
+    # Passes over the dataset before the clock starts.
+    passes: int = 0
+
+
+def ours(name: str, says: str, **more: Any) -> Entrant:  # noqa: ANN401 - passed on
+    """A row of this project's."""
+    return Entrant(name, "forebay_loader.py", "forebay", "forebay", says, kind="ours", **more)
+
+
+ENTRANTS = (
+    ours("forebay", "Loader with its own daemon, exact pixels"),
+    ours(
+        "forebay fast",
+        "the same with fast=True (reducing_gap=2.0): big pictures are decoded at a smaller scale",
+        options={"fast": True},
+    ),
+    ours(
+        "forebay, decoded cache",
+        "the same with decoded pictures in the daemon's memory, longer side at most 500; second epoch and later",
+        works=("train", "eval"),
+        options={"cache": {"keep": "decoded", "memory": "4gb", "max_side": 500}},
+        passes=2,
+    ),
+    Entrant(
+        "bare loop",
+        "bare",
+        "",
+        "",
+        "this project's decoder and resizer in a Rust loop over bytes in memory: no daemon, no ring, no Python",
+        kind="limit",
+    ),
+    Entrant(
+        "bare decode",
+        "bare",
+        "",
+        "",
+        "the same, decoding what the crop needs and taking the nearest pixels instead of resizing",
+        options={"interpolation": "nearest"},
+        kind="limit",
+    ),
+    Entrant(
+        "bare decode, fast",
+        "bare",
+        "",
+        "",
+        "the same with reducing_gap=2.0",
+        works=("big",),
+        options={"interpolation": "nearest", "reducing_gap": 2.0},
+        kind="limit",
+    ),
+    Entrant(
+        "libjpeg-turbo, whole pictures",
+        "libjpeg_whole.py",
+        "libjpeg",
+        "libjpeg",
+        "simplejpeg in threads over bytes in memory: decode alone, accurate IDCT, fancy upsampling",
+        kind="limit",
+    ),
+    Entrant(
+        "torchvision, its reader",
+        "torchvision_loader.py",
+        "torch",
+        "torchvision",
+        "DataLoader, decode_image, transforms v2",
+        options={"reader": "torchvision"},
+    ),
+    Entrant(
+        "torchvision, Pillow",
+        "torchvision_loader.py",
+        "torch",
+        "torchvision",
+        "DataLoader, Image.open, transforms v2",
+        options={"reader": "pillow"},
+    ),
+    Entrant(
+        "DALI",
+        "dali_pipeline.py",
+        "dali",
+        "dali",
+        "CPU pipeline as its ResNet example has it: image_random_crop for training, image, resize and crop else",
+    ),
+    Entrant(
+        "DALI, tuned",
+        "dali_pipeline.py",
+        "dali",
+        "dali",
+        "fast IDCT; evaluation decodes the middle alone",
+        options={"fast_idct": True, "centre": True},
+        kind="tuned",
+    ),
+    Entrant(
+        "tf.data",
+        "tf_data.py",
+        "tensorflow",
+        "tensorflow",
+        "decode_and_crop_jpeg for training, decode_jpeg else, antialiased resize",
+    ),
+    Entrant(
+        "FFCV, original bytes",
+        "ffcv_loader.py",
+        "torch",
+        "ffcv",
+        "the files' bytes in FFCV's container; area resize, libjpeg-turbo's fast settings",
+        options={"mode": "jpg"},
+        kind="tuned",
+    ),
+    Entrant(
+        "FFCV, raw",
+        "ffcv_loader.py",
+        "torch",
+        "ffcv",
+        "decoded beforehand, longer side at most 500; beside the decoded cache",
+        works=("train", "eval"),
+        options={"mode": "raw"},
+        kind="tuned",
+        passes=1,
+    ),
+    Entrant(
+        "Pillow-SIMD loop",
+        "pillow_loop.py",
+        "pillow",
+        "pillow-simd",
+        "threads that open, resize with a box and store into a batch",
+        kind="tuned",
+    ),
+    Entrant(
+        "Pillow-SIMD loop, reducing_gap",
+        "pillow_loop.py",
+        "pillow",
+        "pillow-simd",
+        "the same with draft() at reducing_gap 2.0",
+        works=("big",),
+        options={"gap": 2.0},
+        kind="tuned",
+    ),
+)

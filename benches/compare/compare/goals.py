@@ -1,0 +1,43 @@
+"""Which ratios the project has set itself, per work, and how far they are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compare.figures import Outcome, best, ratio
+
+USUAL = ("torchvision, its reader", "torchvision, Pillow", "DALI", "tf.data")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A row of ours, what it is held against, and the ratio aimed at. Against several, the fastest counts."""
+
+    work: str
+    ours: str
+    against: tuple[str, ...]
+    aim: float
+
+
+GOALS = (
+    Goal("train", "forebay", ("bare decode",), 0.90),
+    Goal("train", "forebay", ("DALI",), 1.8),
+    Goal("train", "forebay, decoded cache", ("FFCV, raw",), 1.4),
+    Goal("eval", "forebay", ("bare decode",), 0.90),
+    Goal("eval", "forebay", USUAL, 1.5),
+    Goal("eval", "forebay, decoded cache", ("FFCV, raw",), 1.4),
+    Goal("big", "forebay", ("bare decode",), 0.90),
+    Goal("big", "forebay fast", ("bare decode, fast",), 0.90),
+    Goal("big", "forebay fast", USUAL, 1.3),
+)
+
+
+def line(goal: Goal, outcomes: Mapping[str, Outcome]) -> str:
+    """One Markdown table row: aim and what was measured."""
+    rival = best(outcomes, goal.against)
+    reached = ratio(outcomes, goal.ours, rival[0]) if rival else None
+    shown = "not measured" if reached is None else f"{reached:.2f}"
+    met = "" if reached is None else ("yes" if reached >= goal.aim else "no")
+    name = rival[0] if rival else ", ".join(goal.against)
+    return f"| {goal.work} | {goal.ours} | {name} | {goal.aim:.2f} | {shown} | {met} |"

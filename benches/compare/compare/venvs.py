@@ -1,0 +1,74 @@
+"""Each peer in a virtual environment of its own, since they do not agree on versions; made once, kept in `target/`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements"
+
+
+class UnavailableError(Exception):
+    """A peer that cannot be installed: its row says why."""
+
+
+class Venvs:
+    """The environments below one folder."""
+
+    def __init__(self, folder: Path, wheel: Path | None) -> None:
+        self.folder = folder
+        self.wheel = wheel
+        self.failed: dict[str, str] = {}
+
+    def python(self, venv: str, packages: str) -> Path:
+        """An interpreter with these packages.
+
+        Raises:
+            UnavailableError: They cannot be installed here.
+        """
+        wanted = self._wanted(packages)
+        python = self.folder / venv / "bin" / "python"
+        stamp = self.folder / venv / f"{packages}.installed"
+        if stamp.is_file() and stamp.read_text() == wanted:
+            return python
+        if packages not in self.failed:
+            self._install(python, packages)
+        if packages in self.failed:
+            raise UnavailableError(self.failed[packages])
+        stamp.write_text(wanted)
+        return python
+
+    def versions(self, venv: str) -> dict[str, str]:
+        """What is installed, by its name in small letters with hyphens."""
+        python = self.folder / venv / "bin" / "python"
+        listed = subprocess.run(
+            [python, "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        pairs = [line.split("==", 1) for line in listed.stdout.splitlines() if "==" in line]
+        return {name.lower().replace("_", "-"): version for name, version in pairs}
+
+    def _wanted(self, packages: str) -> str:
+        if packages == "forebay":
+            if self.wheel is None:
+                raise UnavailableError("no wheel of this project was found: run `make build`")
+            return f"{self.wheel} {self.wheel.stat().st_mtime_ns}\n"
+        return (REQUIREMENTS / f"{packages}.txt").read_text()
+
+    def _install(self, python: Path, packages: str) -> None:
+        print(f"installing {packages} into {python.parent.parent}", flush=True)
+        if not python.exists():
+            subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
+        if packages == "forebay":
+            what = ["--force-reinstall", str(self.wheel)]
+        else:
+            what = ["-r", str(REQUIREMENTS / f"{packages}.txt")]
+        pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input", *what]
+        done = subprocess.run(pip, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = [line for line in done.stderr.splitlines() if line.strip()]
+            errors = [line for line in said if "error" in line.lower()]
+            self.failed[packages] = f"pip cannot install it: {(errors or said or ['it says nothing'])[0].strip()}"

@@ -1,0 +1,39 @@
+"""The three works: which files, and what becomes of each picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ENDS = {".jpg", ".jpeg"}
+
+
+@dataclass(frozen=True)
+class Work:
+    """One column of figures."""
+
+    name: str
+    says: str
+    # What the entrants' scripts know: "train" or "eval".
+    task: str
+    batch: int
+    # On stitched photographs instead of those given.
+    big: bool = False
+
+
+WORKS = {
+    work.name: work
+    for work in (
+        Work("train", "RandomResizedCrop(224) with torchvision's defaults and a flip half the time", "train", 64),
+        Work("eval", "shorter side to 256, the middle 224 x 224", "eval", 64),
+        Work("big", "12-megapixel photographs: shorter side to 256, the middle 224 x 224", "eval", 8, big=True),
+    )
+}
+
+
+def photographs(folder: Path) -> list[str]:
+    """The JPEG files below a folder, in the order of their paths."""
+    found = sorted(str(path) for path in folder.rglob("*") if path.suffix.lower() in ENDS and path.is_file())
+    if not found:
+        raise SystemExit(f"compare: there is no JPEG file below {folder}")
+    return found

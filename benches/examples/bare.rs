@@ -1,0 +1,75 @@
+//! The limit that `benches/compare` holds a loader against: decoder and resizer in threads over bytes in memory, with
+//! no daemon, no ring and no Python. Takes a job as JSON in its argument and prints what it measured as JSON.
+#![allow(clippy::print_stdout, reason = "its output is what it is for")]
+
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forebay_pixels::{CpuDecoder, Draw, Limits, Output, Recipe, Transform};
+use serde_json::{Map, Value, json};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let job: Value = serde_json::from_str(&std::env::args().nth(1).ok_or("the job is missing")?)?;
+    let files: Vec<String> = serde_json::from_value(job["files"].clone())?;
+    let pictures = files.iter().map(std::fs::read).collect::<Result<Vec<_>, _>>()?;
+    let threads: usize = serde_json::from_value(job["threads"].clone())?;
+    let [warm, seconds] = ["warm", "seconds"].map(|key| Duration::from_secs_f64(job[key].as_f64().unwrap_or(1.0)));
+    let options = job["options"].as_object().ok_or("the options are missing")?;
+    let recipe = recipe(job["task"] == "train", options)?;
+    let (decoded, time) = measure(&pictures, &recipe, threads, warm, seconds);
+    println!("{}", json!({ "pictures": decoded, "seconds": time.as_secs_f64() }));
+    Ok(())
+}
+
+/// The Loader's own transforms for `size=224`; the options go to the step that resizes.
+fn recipe(train: bool, options: &Map<String, Value>) -> Result<Recipe, Box<dyn Error>> {
+    let with_size = |size: u32| {
+        let mut step = options.clone();
+        step.insert("size".into(), size.into());
+        step
+    };
+    let steps = if train {
+        json!([{ "random_resized_crop": with_size(224) }, { "random_horizontal_flip": {} }])
+    } else {
+        json!([{ "resize": with_size(256) }, { "center_crop": { "size": 224 } }])
+    };
+    let steps: Vec<Transform> = serde_json::from_value(steps)?;
+    Ok(Recipe::new(steps, Output::default())?)
+}
+
+/// Pictures decoded by all threads together, and the time that it took, after `warm`.
+fn measure(
+    pictures: &[Vec<u8>],
+    recipe: &Recipe,
+    threads: usize,
+    warm: Duration,
+    seconds: Duration,
+) -> (u64, Duration) {
+    let (next, done, over) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let (mut decoder, limits) = (CpuDecoder::new(), Limits::default());
+                let mut place = vec![0; recipe.place_len()];
+                while !over.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let (epoch, record) = (number / pictures.len() as u64, number % pictures.len() as u64);
+                    let bytes = &pictures[usize::try_from(record).expect("a place in a list fits")];
+                    let draw = Draw { seed: 0, epoch, record };
+                    // A picture that cannot be decoded counts for nothing.
+                    if decoder.decode(bytes, recipe, draw, &limits, &mut place).is_ok() {
+                        done.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+        thread::park_timeout(warm);
+        let (begun, before) = (Instant::now(), done.load(Ordering::Relaxed));
+        thread::park_timeout(seconds);
+        let measured = (done.load(Ordering::Relaxed) - before, begun.elapsed());
+        over.store(true, Ordering::Relaxed);
+        measured
+    })
+}
