@@ -57,7 +57,11 @@ def measure(batches: Iterator[Any], job: Job) -> tuple[int, float]:
     Loaders whose workers make a batch each deliver as many at once as there are workers; the clock starts and stops at
     such a round's end, or some of them would be counted with a part of a round for nothing.
     """
-    taken = sum(touch(batch) for batch in turns(batches, job.threads, job.warm, job.warm_pictures))
+    # Imports, compilation and the workers' start stand before the first batches, and do not warm anything up.
+    for _ in range(job.threads):
+        touch(next(batches))
+    for batch in turns(batches, job.threads, job.warm, job.warm_pictures):
+        touch(batch)
     begun = time.perf_counter()
     taken = sum(touch(batch) for batch in turns(batches, job.threads, job.seconds, 0))
     return taken, time.perf_counter() - begun
@@ -78,7 +82,7 @@ def touch(batch: Any) -> int:  # noqa: ANN401 - whatever the loader gives
     if isinstance(batch, int):
         return batch
     flat = np.asarray(batch).reshape(-1)
-    if flat.dtype != np.uint8:
-        raise TypeError(f"this entrant gives {flat.dtype}, the others uint8")
+    if flat.dtype != np.uint8 or flat.size != len(batch) * SIZE * SIZE * 3:
+        raise TypeError(f"this entrant gives {flat.dtype} of {flat.size} values, not 8-bit RGB of {SIZE} x {SIZE}")
     int(flat[::PAGE].sum(dtype=np.uint64))
     return len(batch)
