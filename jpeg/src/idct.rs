@@ -88,6 +88,19 @@ pub enum Size {
 }
 
 impl Size {
+    /// All sizes, the smallest first.
+    pub(crate) const ALL: [Self; 4] = [Self::One, Self::Two, Self::Four, Self::Eight];
+
+    /// Samples of a block across, and down.
+    pub(crate) const fn side(self) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+
     /// Samples of a block across, and down.
     pub const fn samples(self) -> usize {
         match self {

@@ -1,0 +1,141 @@
+//! A decoder and its memory, used for one picture after the other; rows come as they are decoded.
+
+use crate::entropy::Order;
+use crate::fault::Fault;
+use crate::frame::{Frame, Scale};
+use crate::header::Header;
+use crate::idct::{self, Size};
+use crate::path::Path;
+use crate::region::{Cut, Region};
+use crate::scan::{McuRow, Scan, Wanted};
+use crate::strip::Strips;
+
+/// Decodes pictures. It allocates only when a picture is wider than all before it: its memory is that of a row of MCUs, at
+/// most some 7 MB for the 65,535 columns that a JPEG can have. How many pixels are too many is for the caller to say, who
+/// has the [`Header`] first.
+///
+/// ```no_run
+/// use forebay_jpeg::{Decoder, Header, Region, Scale};
+///
+/// let file = std::fs::read("photograph.jpg")?;
+/// let header = Header::read(&file)?;
+/// let region = Region { left: 100, top: 50, width: 224, height: 224 };
+/// let mut rgb = vec![0; 224 * 224 * 3];
+/// let mut decoder = Decoder::default();
+/// let rows = decoder.begin(&header, &file, Scale::Full, region).read(&mut rgb)?;
+/// assert_eq!(rows, 224);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Decoder {
+    path: Path,
+    order: Box<Order>,
+    scan: Scan,
+    strips: Strips,
+}
+
+/// A picture that is being decoded.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    decoder: &'a mut Decoder,
+    file: &'a [u8],
+    frame: Frame,
+    cut: Cut,
+    /// The next row of MCUs to be parsed.
+    mcu_row: u32,
+    /// The next row of pixels, and the first that is not ready.
+    next: u32,
+    ready: u32,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new(Path::detect())
+    }
+}
+
+impl Decoder {
+    /// A decoder that uses the instructions of `path`.
+    ///
+    /// # Panics
+    /// If this processor does not have them.
+    pub fn new(path: Path) -> Self {
+        assert!(path.is_available(), "this processor does not have the instructions of {path:?}");
+        Self { path, order: Box::new(order()), scan: Scan::default(), strips: Strips::default() }
+    }
+
+    /// Begins to decode a region of a picture at a scale, as RGB. `header` is what [`Header::read`] found in `file`.
+    ///
+    /// # Panics
+    /// If the region is empty, or not in the scaled picture.
+    pub fn begin<'a>(&'a mut self, header: &Header, file: &'a [u8], scale: Scale, region: Region) -> Rows<'a> {
+        let frame = Frame::new(header, scale);
+        assert!(region.is_in(frame.width, frame.height), "the region is in the picture");
+        let cut = Cut::new(&frame, region);
+        self.scan.begin(header, file, &frame, &cut);
+        self.strips.begin(header, &frame, &cut);
+        Rows { decoder: self, file, frame, mcu_row: 0, next: region.top, ready: region.top, cut }
+    }
+}
+
+impl Rows<'_> {
+    /// Decodes the next rows of the region into `out`, RGB without gaps, as many as fit; gives how many these are: none
+    /// after the last.
+    ///
+    /// # Errors
+    /// What is irregular in the data. What had come until then need not be right.
+    ///
+    /// # Panics
+    /// If `out` has no room for a row.
+    pub fn read(&mut self, out: &mut [u8]) -> Result<u32, Fault> {
+        let width = self.cut.region.width as usize * 3;
+        assert!(out.len() >= width, "there is room for a row");
+        let first = self.next;
+        let end = self.cut.region.top + self.cut.region.height;
+        for row in out.chunks_exact_mut(width) {
+            if self.next == end {
+                break;
+            }
+            while self.next == self.ready {
+                self.decode_mcu_row()?;
+            }
+            self.decoder.strips.write_row(self.decoder.path, &self.cut, self.next, row);
+            self.next += 1;
+        }
+        Ok(self.next - first)
+    }
+
+    fn decode_mcu_row(&mut self) -> Result<(), Fault> {
+        let Self { decoder: Decoder { path, order, scan, strips }, frame, cut, .. } = self;
+        let this = self.mcu_row;
+        self.mcu_row += 1;
+        let wanted_all = cut.rows.contains(&this);
+        let wanted = std::array::from_fn(|component| {
+            let inside = if component == 0 { cut.luma_rows.contains(&this) } else { wanted_all };
+            match (inside, frame.layouts[component].size) {
+                (false, _) => Wanted::Nothing,
+                (true, Size::One) => Wanted::Dc,
+                (true, _) => Wanted::All,
+            }
+        });
+        let last = this + 1 == cut.rows.end;
+        let mcus = if last { cut.columns.end } else { frame.mcus.0 };
+        let columns = if wanted_all { cut.columns.clone() } else { 0..0 };
+        scan.next_row(*path, self.file, order, &McuRow { mcus, columns, wanted })?;
+        if wanted_all {
+            strips.transform(*path, scan, this, &wanted[..frame.count]);
+            // The last row of pixels may lean on the chroma of the next MCU row.
+            let leans = frame.layouts[frame.count - 1].upsampling.needs_far() && this + 1 < frame.mcus.1;
+            let ready = (this + 1) * frame.mcu.1 - u32::from(leans);
+            self.ready = ready.clamp(self.ready, cut.region.top + cut.region.height);
+        }
+        Ok(())
+    }
+}
+
+/// Where coefficients go: in a block as the inverse DCT has it, those past its end behind it.
+fn order() -> Order {
+    let mut order = [64; 256];
+    order[..64].copy_from_slice(&idct::ORDER);
+    order
+}

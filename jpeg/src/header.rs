@@ -1,0 +1,307 @@
+//! The markers of a picture up to its first scan: what it is, with its tables (ITU T.81, annex B).
+
+use crate::fault::{Fault, Unsupported};
+use crate::huffman::Code;
+
+/// How finely the chroma is sampled, by its usual name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sampling {
+    /// One component.
+    Gray,
+    /// 4:4:4: chroma as fine as luma.
+    S444,
+    /// 4:2:2: half as fine across.
+    S422,
+    /// 4:2:0: half as fine across and down.
+    S420,
+    /// 4:4:0: half as fine down.
+    S440,
+    /// 4:1:1: a quarter as fine across.
+    S411,
+}
+
+impl Sampling {
+    /// Luma samples per chroma sample, across and down.
+    pub fn factors(self) -> (u32, u32) {
+        match self {
+            Self::Gray | Self::S444 => (1, 1),
+            Self::S422 => (2, 1),
+            Self::S420 => (2, 2),
+            Self::S440 => (1, 2),
+            Self::S411 => (4, 1),
+        }
+    }
+}
+
+/// What a picture says of itself before its first scan.
+///
+/// ```
+/// use forebay_jpeg::{Fault, Header};
+///
+/// assert_eq!(Header::read(b"GIF89a").unwrap_err(), Fault::Irregular("it does not begin with SOI"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// Gray, or how the chroma is sampled.
+    pub sampling: Sampling,
+    pub(crate) components: [Component; 3],
+    pub(crate) quants: [[u16; 64]; 4],
+    pub(crate) dc_codes: [Code; 4],
+    pub(crate) ac_codes: [Code; 4],
+    /// MCUs between restart markers; 0: none.
+    pub(crate) restart_interval: u32,
+    /// Where the scan's data begins in the file.
+    pub(crate) data_start: usize,
+}
+
+/// Which tables a component uses.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Component {
+    pub(crate) quant: usize,
+    pub(crate) dc: usize,
+    pub(crate) ac: usize,
+}
+
+/// A component as its frame header has it.
+#[derive(Clone, Copy, Default)]
+struct Framed {
+    id: u8,
+    factors: (u8, u8),
+    quant: u8,
+}
+
+/// What has been met on the way.
+#[derive(Default)]
+struct Met {
+    size: Option<(u16, u16)>,
+    framed: [Framed; 3],
+    count: usize,
+    jfif: bool,
+    adobe: Option<u8>,
+    quants: [Option<[u16; 64]>; 4],
+    dc_codes: [Option<Code>; 4],
+    ac_codes: [Option<Code>; 4],
+    restart_interval: u16,
+}
+
+impl Header {
+    /// Reads the markers up to the first scan; of the rest nothing is looked at.
+    ///
+    /// # Errors
+    /// [`Fault::Unsupported`] where it is a kind that this crate does not take; other faults where it is no JPEG.
+    pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
+        if !bytes.starts_with(&[0xFF, 0xD8]) {
+            return Err(Fault::Irregular("it does not begin with SOI"));
+        }
+        let mut met = Met::default();
+        let mut at = 2;
+        loop {
+            let marker = next_marker(bytes, &mut at)?;
+            if matches!(marker, 0x01 | 0xD0..=0xD9) {
+                return Err(Fault::Irregular("a marker without a segment stands in the header"));
+            }
+            let length = usize::from(u16_at(bytes, at).ok_or(Fault::Truncated)?);
+            let segment = bytes.get(at + 2..at + length.max(2)).ok_or(Fault::Truncated)?;
+            if length < 2 {
+                return Err(Fault::Irregular("a segment is shorter than its length"));
+            }
+            at += length;
+            match marker {
+                0xDA => return met.finish(segment, at),
+                0xDB => met.quantisation(segment)?,
+                0xC4 => met.huffman(segment)?,
+                0xC0..=0xCF => met.frame(marker, segment)?,
+                0xDD => {
+                    let &[high, low] = segment else { return Err(Fault::Irregular("a DRI of another length than 4")) };
+                    met.restart_interval = u16::from_be_bytes([high, low]);
+                }
+                0xE0 => met.jfif |= segment.len() >= 14 && segment.starts_with(b"JFIF\0"),
+                0xEE if segment.len() >= 12 && segment.starts_with(b"Adobe") => met.adobe = Some(segment[11]),
+                0xE0..=0xEF | 0xFE => {}
+                0xF7 => return Err(Unsupported::Lossless.into()),
+                _ => return Err(Fault::Irregular("an unknown marker stands in the header")),
+            }
+        }
+    }
+}
+
+impl Met {
+    fn quantisation(&mut self, mut segment: &[u8]) -> Result<(), Fault> {
+        while let [kind, rest @ ..] = segment {
+            let wide = kind >> 4 != 0;
+            let table = self.quants.get_mut(usize::from(kind & 15)).ok_or(Fault::Irregular("a fifth DQT table"))?;
+            let bytes = if wide { 128 } else { 64 };
+            let (values, rest) = rest.split_at_checked(bytes).ok_or(Fault::Irregular("a DQT that is too short"))?;
+            let value = |i: usize| {
+                if wide { u16::from_be_bytes([values[2 * i], values[2 * i + 1]]) } else { u16::from(values[i]) }
+            };
+            *table = Some(std::array::from_fn(value));
+            segment = rest;
+        }
+        Ok(())
+    }
+
+    fn huffman(&mut self, mut segment: &[u8]) -> Result<(), Fault> {
+        while let [kind, rest @ ..] = segment {
+            let (counts, rest) = rest.split_first_chunk::<16>().ok_or(Fault::Irregular("a DHT that is too short"))?;
+            let total = counts.iter().map(|&count| usize::from(count)).sum();
+            let (symbols, rest) = rest.split_at_checked(total).ok_or(Fault::Irregular("a DHT that is too short"))?;
+            let codes = match kind >> 4 {
+                0 => &mut self.dc_codes,
+                1 => &mut self.ac_codes,
+                _ => return Err(Fault::Irregular("a DHT of an unknown class")),
+            };
+            let code = codes.get_mut(usize::from(kind & 15)).ok_or(Fault::Irregular("a fifth DHT table"))?;
+            *code = Some(Code::new(counts, symbols)?);
+            segment = rest;
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, marker: u8, segment: &[u8]) -> Result<(), Fault> {
+        match marker {
+            0xC0 | 0xC1 => {}
+            0xC2 | 0xC5 | 0xC6 => return Err(Unsupported::Progressive.into()),
+            0xC3 | 0xC7 => return Err(Unsupported::Lossless.into()),
+            _ => return Err(Unsupported::Arithmetic.into()),
+        }
+        if self.size.is_some() {
+            return Err(Fault::Irregular("a second frame header"));
+        }
+        let &[precision, h0, h1, w0, w1, count, ref rest @ ..] = segment else {
+            return Err(Fault::Irregular("a frame header that is too short"));
+        };
+        if precision != 8 {
+            return Err(Unsupported::Precision.into());
+        }
+        if !matches!(count, 1 | 3) {
+            return Err(Unsupported::Components.into());
+        }
+        self.count = usize::from(count);
+        if rest.len() != 3 * self.count {
+            return Err(Fault::Irregular("a frame header of another length than its components take"));
+        }
+        for (framed, part) in self.framed.iter_mut().zip(rest.chunks_exact(3)) {
+            *framed = Framed { id: part[0], factors: (part[1] >> 4, part[1] & 15), quant: part[2] };
+        }
+        let (width, height) = (u16::from_be_bytes([w0, w1]), u16::from_be_bytes([h0, h1]));
+        if height == 0 {
+            return Err(Unsupported::NoHeight.into());
+        }
+        if width == 0 {
+            return Err(Fault::Irregular("a picture without width"));
+        }
+        self.size = Some((width, height));
+        Ok(())
+    }
+
+    /// The scan header, after which data begins.
+    fn finish(self, segment: &[u8], data_start: usize) -> Result<Header, Fault> {
+        let (width, height) = self.size.ok_or(Fault::Irregular("a scan before the frame header"))?;
+        let framed = &self.framed[..self.count];
+        let [count, rest @ ..] = segment else { return Err(Fault::Irregular("an empty scan header")) };
+        if matches!(count, 1..=3) && usize::from(*count) < self.count {
+            return Err(Unsupported::SeveralScans.into());
+        }
+        if usize::from(*count) != self.count || rest.len() != 2 * self.count + 3 {
+            return Err(Fault::Irregular("a scan header of another length than its components take"));
+        }
+        if rest[2 * self.count..] != [0, 63, 0] {
+            return Err(Fault::Irregular("a sequential scan of a part of the spectrum"));
+        }
+        let sampling = self.sampling()?;
+        let mut header = Header {
+            width: u32::from(width),
+            height: u32::from(height),
+            sampling,
+            components: [Component::default(); 3],
+            quants: [[0; 64]; 4],
+            dc_codes: Default::default(),
+            ac_codes: Default::default(),
+            restart_interval: u32::from(self.restart_interval),
+            data_start,
+        };
+        for ((component, framed), part) in header.components.iter_mut().zip(framed).zip(rest.chunks_exact(2)) {
+            if part[0] != framed.id {
+                return Err(Fault::Irregular("a scan with its components in another order than the frame's"));
+            }
+            let (quant, dc, ac) = (usize::from(framed.quant), usize::from(part[1] >> 4), usize::from(part[1] & 15));
+            let known = |tables: [bool; 4], index: usize| tables.get(index).copied().unwrap_or(false);
+            if !known(self.quants.map(|table| table.is_some()), quant) {
+                return Err(Fault::Irregular("a component without its quantisation table"));
+            }
+            if !known(self.dc_codes.each_ref().map(Option::is_some), dc)
+                || !known(self.ac_codes.each_ref().map(Option::is_some), ac)
+            {
+                return Err(Unsupported::NoTables.into());
+            }
+            *component = Component { quant, dc, ac };
+        }
+        header.quants = self.quants.map(|table| table.unwrap_or([0; 64]));
+        header.dc_codes = self.dc_codes.map(Option::unwrap_or_default);
+        header.ac_codes = self.ac_codes.map(Option::unwrap_or_default);
+        for component in &header.components[..self.count] {
+            if !header.dc_codes[component.dc].is_for_dc() {
+                return Err(Fault::Irregular("a DC code with a symbol above 15"));
+            }
+        }
+        Ok(header)
+    }
+
+    fn sampling(&self) -> Result<Sampling, Fault> {
+        let factors = self.framed.map(|framed| framed.factors);
+        if factors[..self.count].iter().any(|&(h, v)| !matches!(h, 1..=4) || !matches!(v, 1..=4)) {
+            return Err(Fault::Irregular("sampling factors other than 1 to 4"));
+        }
+        if self.count == 1 {
+            // The blocks of a scan with one component come one by one, whatever its factors (T.81, A.2.2).
+            return Ok(Sampling::Gray);
+        }
+        if !self.is_ycc() {
+            return Err(Unsupported::Rgb.into());
+        }
+        match factors {
+            [(1, 1), (1, 1), (1, 1)] => Ok(Sampling::S444),
+            [(2, 1), (1, 1), (1, 1)] => Ok(Sampling::S422),
+            [(2, 2), (1, 1), (1, 1)] => Ok(Sampling::S420),
+            [(1, 2), (1, 1), (1, 1)] => Ok(Sampling::S440),
+            [(4, 1), (1, 1), (1, 1)] => Ok(Sampling::S411),
+            _ => Err(Unsupported::Sampling.into()),
+        }
+    }
+
+    /// What libjpeg takes three components for: JFIF says `YCbCr`, Adobe's marker says which, else the ids tell.
+    fn is_ycc(&self) -> bool {
+        match (self.jfif, self.adobe) {
+            (true, _) => true,
+            (false, Some(transform)) => transform != 0,
+            (false, None) => self.framed.map(|framed| framed.id) != *b"RGB",
+        }
+    }
+}
+
+/// The code of the next marker, with `at` moved behind it. Only fill bytes may stand before it.
+pub(crate) fn next_marker(bytes: &[u8], at: &mut usize) -> Result<u8, Fault> {
+    if *bytes.get(*at).ok_or(Fault::Truncated)? != 0xFF {
+        return Err(Fault::Irregular("bytes stand between two segments"));
+    }
+    loop {
+        *at += 1;
+        match *bytes.get(*at).ok_or(Fault::Truncated)? {
+            0xFF => {}
+            0 => return Err(Fault::Irregular("bytes stand between two segments")),
+            marker => {
+                *at += 1;
+                return Ok(marker);
+            }
+        }
+    }
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
+}

@@ -1,0 +1,273 @@
+//! The MCUs of a scan, a row at a time: coefficients of the wanted blocks, and the DC values that carry over the others.
+#![expect(clippy::inline_always, reason = "compiled for each path: what is not inlined loses its instructions")]
+
+use std::ops::Range;
+
+use crate::entropy::{Bits, Block, Order, Tables};
+use crate::fault::Fault;
+use crate::frame::{Frame, Layout};
+use crate::header::{Component, Header};
+use crate::idct::{self, Size};
+use crate::path::Path;
+use crate::region::Cut;
+use crate::window::Window;
+
+/// Coefficients in a block.
+pub(crate) const BLOCK: usize = 64;
+
+/// How far damaged data may write behind the beginning of a block.
+const REACH: usize = size_of::<Block>() / size_of::<i16>();
+
+/// Blocks of an MCU, at most: 4:2:0 and 4:1:1.
+const BLOCKS_OF_MCU: usize = 6;
+
+/// What is wanted of a component's blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wanted {
+    /// Only what the next blocks need to know.
+    Nothing,
+    /// The DC value.
+    Dc,
+    /// All of it.
+    All,
+}
+
+/// The blocks of an MCU row of one component, among the coefficients.
+#[derive(Clone, Copy, Default, Debug)]
+struct BlockRows {
+    /// Rows of blocks.
+    rows: usize,
+    /// Blocks in a row.
+    blocks: usize,
+    /// The number of the first block.
+    first: usize,
+}
+
+/// A block of the MCU.
+#[derive(Clone, Copy, Default, Debug)]
+struct Place {
+    component: usize,
+    /// Number of the block in the first MCU of the cut, and how many there are to the next MCU's.
+    first: usize,
+    step: usize,
+}
+
+/// The state between two MCU rows, with the coefficients of one.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    window: Window,
+    bits: Bits,
+    tables: [Tables; 3],
+    /// By component: which of the tables it uses.
+    table_of: [usize; 3],
+    /// By component: the DC value of the block before.
+    dc: [i32; 3],
+    restart_interval: u32,
+    /// MCUs until the next restart marker, and its number.
+    restart_in: u32,
+    restart_number: u8,
+    rows: [BlockRows; 3],
+    places: [Place; BLOCKS_OF_MCU],
+    place_count: usize,
+    coefficients: Vec<i16>,
+    lasts: Vec<u8>,
+}
+
+/// An MCU row to be parsed.
+#[derive(Clone, Debug)]
+pub(crate) struct McuRow {
+    /// MCUs that are parsed.
+    pub(crate) mcus: u32,
+    /// Those of them that are in the cut.
+    pub(crate) columns: Range<u32>,
+    /// By component: what is wanted in the cut.
+    pub(crate) wanted: [Wanted; 3],
+}
+
+impl BlockRows {
+    /// From a row of blocks to the next, in blocks. One block between them is nobody's: the last of a row may write there.
+    fn stride(self) -> usize {
+        self.blocks + 1
+    }
+
+    fn end(self) -> usize {
+        self.first + self.rows * self.stride()
+    }
+}
+
+impl Scan {
+    /// Begins at a scan's first MCU.
+    pub(crate) fn begin(&mut self, header: &Header, file: &[u8], frame: &Frame, cut: &Cut) {
+        self.make_tables(header, frame, cut);
+        self.window.begin(file, header.data_start);
+        self.bits = Bits::default();
+        self.dc = [0; 3];
+        self.restart_interval = header.restart_interval;
+        self.restart_in = header.restart_interval;
+        self.restart_number = 0;
+        self.place_blocks(frame.layouts(), cut.columns.len());
+    }
+
+    /// Rows of blocks that an MCU row has of a component.
+    pub(crate) fn block_rows(&self, component: usize) -> usize {
+        self.rows[component].rows
+    }
+
+    /// The blocks of one of them, and the zigzag index of each block's last coefficient.
+    pub(crate) fn block_row(&self, component: usize, row: usize) -> (&[idct::Block], &[u8]) {
+        let rows = self.rows[component];
+        let first = rows.first + row * rows.stride();
+        let end = first + rows.blocks;
+        (self.coefficients[first * BLOCK..end * BLOCK].as_chunks().0, &self.lasts[first..end])
+    }
+
+    /// Parses the next MCU row.
+    pub(crate) fn next_row(&mut self, path: Path, file: &[u8], order: &Order, row: &McuRow) -> Result<(), Fault> {
+        if row.wanted.contains(&Wanted::All) {
+            self.coefficients.fill(0);
+        }
+        match path {
+            Path::Portable => self.parse(file, order, row),
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx2 => bmi::parse(self, file, order, row),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => self.parse(file, order, row),
+        }
+    }
+
+    fn make_tables(&mut self, header: &Header, frame: &Frame, cut: &Cut) {
+        let dc_only = frame.layouts().iter().any(|layout| layout.size == Size::One);
+        let whole = cut.rows.start == 0 && cut.columns == (0..frame.mcus.0) && cut.rows == cut.luma_rows;
+        let components = &header.components[..frame.count];
+        for (i, component) in components.iter().enumerate() {
+            let same = |other: &Component| (other.dc, other.ac) == (component.dc, component.ac);
+            let table = components.iter().position(same).unwrap_or(i);
+            self.table_of[i] = table;
+            if table == i {
+                let (dc, ac) = (&header.dc_codes[component.dc], &header.ac_codes[component.ac]);
+                self.tables[i].make(dc, ac, dc_only || !whole);
+            }
+        }
+    }
+
+    fn place_blocks(&mut self, layouts: &[Layout], columns: usize) {
+        self.place_count = 0;
+        let mut first = 0;
+        for (component, layout) in layouts.iter().enumerate() {
+            let (across, down) = (layout.blocks.0 as usize, layout.blocks.1 as usize);
+            let rows = BlockRows { rows: down, blocks: columns * across, first };
+            for i in 0..across * down {
+                let first = first + i / across * rows.stride() + i % across;
+                self.places[self.place_count] = Place { component, first, step: across };
+                self.place_count += 1;
+            }
+            first = rows.end();
+            self.rows[component] = rows;
+        }
+        self.coefficients.resize(first * BLOCK + REACH, 0);
+        self.lasts.resize(first, 0);
+    }
+
+    #[inline(always)]
+    fn parse(&mut self, file: &[u8], order: &Order, row: &McuRow) -> Result<(), Fault> {
+        for mcu in 0..row.mcus {
+            if !self.window.has_mcu(self.bits.used()) {
+                let used = self.bits.droppable();
+                self.window.fill(file, used);
+                self.bits.shift_back(used);
+            }
+            if self.restart_interval > 0 {
+                if self.restart_in == 0 {
+                    self.restart(file)?;
+                }
+                self.restart_in -= 1;
+            }
+            let good = if row.columns.contains(&mcu) {
+                self.parse_mcu(order, (mcu - row.columns.start) as usize, row.wanted)
+            } else {
+                self.skip_mcu()
+            };
+            good.ok_or(Fault::Irregular("there is no such Huffman code, or a block with too many coefficients"))?;
+            if self.bits.used() > self.window.len() {
+                return Err(Fault::Truncated);
+            }
+        }
+        // No picture has DC values that need more than 16 bits.
+        let wild = |dc: &i32| i16::try_from(*dc).is_err();
+        if self.dc.iter().any(wild) { Err(Fault::Irregular("DC values that grow without end")) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    fn parse_mcu(&mut self, order: &Order, mcu: usize, wanted: [Wanted; 3]) -> Option<()> {
+        let Self { window, tables, table_of, dc, places, place_count, coefficients, lasts, .. } = self;
+        let mut bits = self.bits;
+        for place in &places[..*place_count] {
+            let tables = &tables[table_of[place.component]];
+            let number = place.first + mcu * place.step;
+            let dc = &mut dc[place.component];
+            let block: &mut Block = coefficients.get_mut(number * BLOCK..)?.first_chunk_mut()?;
+            match wanted[place.component] {
+                Wanted::All => {
+                    let decoded;
+                    (bits, decoded) = tables.block(bits, window.bytes(), order, block)?;
+                    *dc = dc.wrapping_add(decoded.dc_difference);
+                    *lasts.get_mut(number)? = decoded.last;
+                }
+                Wanted::Dc | Wanted::Nothing => {
+                    let difference;
+                    (bits, difference) = tables.skip_block(bits, window.bytes())?;
+                    *dc = dc.wrapping_add(difference);
+                    *lasts.get_mut(number)? = 0;
+                }
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "checked once per row")]
+            let value = *dc as i16;
+            block[0] = value;
+        }
+        self.bits = bits;
+        Some(())
+    }
+
+    #[inline(always)]
+    fn skip_mcu(&mut self) -> Option<()> {
+        let mut bits = self.bits;
+        for place in &self.places[..self.place_count] {
+            let tables = &self.tables[self.table_of[place.component]];
+            let dc = &mut self.dc[place.component];
+            let difference;
+            (bits, difference) = tables.skip_block(bits, self.window.bytes())?;
+            *dc = dc.wrapping_add(difference);
+        }
+        self.bits = bits;
+        Some(())
+    }
+
+    #[cold]
+    fn restart(&mut self, file: &[u8]) -> Result<(), Fault> {
+        self.window.restart(file, self.bits.used(), self.restart_number)?;
+        self.bits = Bits::default();
+        self.dc = [0; 3];
+        self.restart_in = self.restart_interval;
+        self.restart_number = (self.restart_number + 1) % 8;
+        Ok(())
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod bmi {
+    //! The same code, compiled with the shifts of BMI2, which leave the flags alone.
+    #![allow(unsafe_code, reason = "calls a function that is compiled for more instructions")]
+
+    use super::{Fault, McuRow, Order, Path, Scan};
+
+    pub(super) fn parse(scan: &mut Scan, file: &[u8], order: &Order, row: &McuRow) -> Result<(), Fault> {
+        assert!(Path::Avx2.is_available(), "the path is chosen among the processor's");
+        // SAFETY: the processor has the instructions, as was just looked.
+        unsafe { compiled(scan, file, order, row) }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    fn compiled(scan: &mut Scan, file: &[u8], order: &Order, row: &McuRow) -> Result<(), Fault> {
+        scan.parse(file, order, row)
+    }
+}

@@ -1,0 +1,150 @@
+//! The scan's data without its stuffing, a piece at a time, with room to read ahead.
+
+use crate::fault::Fault;
+use crate::header::next_marker;
+
+/// Bytes of the window; a power of two, so that an index is bounded by a mask.
+pub(crate) const WINDOW: usize = 1 << 15;
+
+/// The window with what a read of 8 bytes at its last byte touches.
+pub(crate) type Bytes = [u8; WINDOW + 8];
+
+/// An MCU of 6 blocks of 64 values of 31 bits each takes less than this, the look ahead of the bits included.
+pub(crate) const MARGIN: usize = 2048;
+
+/// Bytes that are looked at together for an FF.
+const CHUNK: usize = 32;
+
+/// Data up to the next marker. What lies beyond it reads as zeros.
+#[derive(Debug)]
+pub(crate) struct Window {
+    bytes: Box<Bytes>,
+    /// Bytes of data in the window.
+    len: usize,
+    /// Where in the file the next byte is.
+    at: usize,
+    /// Whether a marker, or the end of the file, is next.
+    ended: bool,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        let bytes = vec![0; WINDOW + 8].into_boxed_slice();
+        Self { bytes: bytes.try_into().expect("it has the length"), len: 0, at: 0, ended: true }
+    }
+}
+
+impl Window {
+    /// Begins at a place of the file.
+    pub(crate) fn begin(&mut self, file: &[u8], at: usize) {
+        (self.len, self.at, self.ended) = (0, at, false);
+        self.fill(file, 0);
+    }
+
+    /// The data. Zeros follow it, for as long as an MCU can take.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Bytes of data in the window.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether a whole MCU that begins at `at` is in the window for sure.
+    pub(crate) fn has_mcu(&self, at: usize) -> bool {
+        self.ended || at + MARGIN <= self.len
+    }
+
+    /// Forgets the first `used` bytes and reads on in the file.
+    pub(crate) fn fill(&mut self, file: &[u8], used: usize) {
+        self.bytes.copy_within(used..self.len, 0);
+        self.len -= used;
+        while !self.ended && self.len + MARGIN + CHUNK < WINDOW {
+            self.take_chunk(file);
+        }
+        self.bytes[self.len..self.len + MARGIN].fill(0);
+    }
+
+    fn take_chunk(&mut self, file: &[u8]) {
+        let rest = &file[self.at..];
+        let to = &mut self.bytes[self.len..];
+        let taken = if let Some(chunk) = rest.first_chunk::<CHUNK>() {
+            to[..CHUNK].copy_from_slice(chunk);
+            // Without a way out in the middle this becomes a few vector instructions.
+            let found = chunk.iter().fold(0, |found, &byte| found | u8::from(byte == 0xFF));
+            if found == 0 { CHUNK } else { chunk.iter().position(|&byte| byte == 0xFF).unwrap_or(CHUNK) }
+        } else {
+            let taken = rest.iter().position(|&byte| byte == 0xFF).unwrap_or(rest.len());
+            to[..taken].copy_from_slice(&rest[..taken]);
+            taken
+        };
+        self.len += taken;
+        self.at += taken;
+        if taken == CHUNK {
+            return;
+        }
+        if let Some([0xFF, 0]) = file.get(self.at..self.at + 2) {
+            self.bytes[self.len] = 0xFF;
+            self.len += 1;
+            self.at += 2;
+        } else {
+            self.ended = true;
+        }
+    }
+
+    /// Goes on behind the restart marker of this number, all data before it having been used up to `used`.
+    pub(crate) fn restart(&mut self, file: &[u8], used: usize, number: u8) -> Result<(), Fault> {
+        if !self.ended || used != self.len {
+            return Err(Fault::Irregular("data stands before a restart marker"));
+        }
+        let mut at = self.at;
+        if next_marker(file, &mut at)? != 0xD0 + number {
+            return Err(Fault::Irregular("another marker than the next restart marker"));
+        }
+        self.begin(file, at);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stuffing_is_taken_out_wherever_it_stands_and_a_marker_ends_the_data() {
+        for offset in 0..100 {
+            let mut file = vec![7; offset];
+            file.extend([0xFF, 0, 0xFF, 0, 1, 0xFF, 0xFF, 0xD3, 9, 9, 0xFF, 0xD9]);
+            let mut window = Window::default();
+            window.begin(&file, 0);
+            let mut expected = vec![7; offset];
+            expected.extend([0xFF, 0xFF, 1]);
+            assert_eq!(&window.bytes()[..window.len()], expected);
+            assert!(window.has_mcu(window.len()));
+            assert!(window.restart(&file, window.len() - 1, 3).is_err());
+            assert!(window.restart(&file, window.len(), 4).is_err());
+            window.restart(&file, window.len(), 3).unwrap();
+            assert_eq!(&window.bytes()[..window.len()], [9, 9]);
+        }
+    }
+
+    #[test]
+    fn a_long_scan_comes_piece_by_piece() {
+        let file: Vec<u8> =
+            (0..200_000_u32).flat_map(|i| if i % 97 == 0 { vec![0xFF, 0] } else { vec![(i % 251) as u8] }).collect();
+        let expected: Vec<u8> = (0..200_000_u32).map(|i| if i % 97 == 0 { 0xFF } else { (i % 251) as u8 }).collect();
+        let mut window = Window::default();
+        window.begin(&file, 0);
+        let mut seen = Vec::new();
+        loop {
+            let used = if window.has_mcu(1000) { window.len().min(1000) } else { 0 };
+            seen.extend_from_slice(&window.bytes()[..used]);
+            window.fill(&file, used);
+            if window.len() == 0 {
+                break;
+            }
+        }
+        assert_eq!(seen, expected);
+    }
+}
