@@ -4,10 +4,9 @@
 //! multiplications", ICASSP 1989) as libjpeg-turbo has it, equal to its x86-64 SIMD for all coefficients, also for those
 //! that no encoder writes: products with the quantisation table keep 16 bits, sums wrap, and each pass ends by saturating.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 mod factors;
-mod portable;
+mod lanes;
+mod transform;
 
 use std::array::from_fn;
 
@@ -150,11 +149,20 @@ pub fn row(path: Path, size: Size, quant: &Quant, blocks: &[Block], lasts: &[u8]
             #[expect(unsafe_code, reason = "the processor has been asked")]
             // SAFETY: `is_available` says that there is AVX2, which is all that the function asks for.
             unsafe {
-                avx2::row(size, quant, blocks, lasts, out, stride);
+                avx2(size, quant, blocks, lasts, out, stride);
             }
         }
-        _ => portable::row(size, quant, blocks, lasts, out, stride),
+        #[cfg(target_arch = "x86_64")]
+        _ => transform::row(lanes::sse2::Sse2::new(), size, quant, blocks, lasts, out, stride),
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => transform::row(lanes::array::Array::new(), size, quant, blocks, lasts, out, stride),
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn avx2(size: Size, quant: &Quant, blocks: &[Block], lasts: &[u8], out: &mut [u8], stride: usize) {
+    transform::row(lanes::avx2::Avx2::new(), size, quant, blocks, lasts, out, stride);
 }
 
 /// The rows of samples of `N` by `N` blocks, a piece of each for every block.

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use forebay_jpeg::Path;
 use forebay_jpeg::colour;
-use forebay_jpeg::idct::{self, Block, Quant, Size};
+use forebay_jpeg::idct::{self, Quant, Size};
 use forebay_jpeg::upsample::{self, Rows, Upsampling};
 
 /// Blocks in a row; pixels are eight times as many.
@@ -52,21 +52,21 @@ fn blocks() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         state >> 16
     };
-    let blocks: Vec<Block> = (0..BLOCKS)
-        .map(|_| from_fn(|_| if random() % 4 == 0 { i16::try_from(random() % 21).unwrap() - 10 } else { 0 }))
-        .collect();
+    let mut coefficient = || if random() % 4 == 0 { i16::try_from(random() % 21).unwrap() - 10 } else { 0 };
+    let mut blocks = Box::new(turbo::Aligned([[0; 64]; BLOCKS]));
+    blocks.0 = from_fn(|_| from_fn(|_| coefficient()));
+    let blocks = &blocks.0;
     let quant = Quant::new(&[5; 64]);
     for size in [Size::Eight, Size::Four, Size::Two, Size::One] {
         let stride = BLOCKS * size.samples();
         let mut works: Vec<Work<'_>> = Vec::new();
         for path in Path::available() {
-            let (blocks, quant) = (&blocks, &quant);
+            let quant = &quant;
             let mut out = vec![0; stride * size.samples()];
             let work = move || idct::row(path, size, quant, black_box(blocks), &[63; BLOCKS], &mut out, stride);
             works.push((format!("{path:?}"), Box::new(work)));
         }
         if Path::Avx2.is_available() && size != Size::One {
-            let blocks = &blocks;
             let mut out = vec![0; stride * size.samples()];
             let work = move || turbo::idct_row(size, black_box(blocks), &[5; 64], &mut out, stride);
             works.push(("libjpeg-turbo".to_owned(), Box::new(work)));

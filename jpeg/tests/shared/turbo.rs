@@ -27,7 +27,7 @@ unsafe extern "C" {
 
 /// What the assembler's aligned loads ask for.
 #[repr(align(32))]
-struct Aligned<T>(T);
+pub(crate) struct Aligned<T>(pub(crate) T);
 
 /// A block and a table in natural order to 8 x 8 places, of which the size's are written.
 pub(crate) fn idct(size: Size, avx2: bool, block: &[i16; 64], table: &[i16; 64]) -> [[u8; 8]; 8] {
@@ -97,7 +97,7 @@ pub(crate) fn colours(planes: [&[u8]; 3]) -> Vec<u8> {
     out
 }
 
-/// A row of blocks, in any order, without saying where each ends.
+/// A row of blocks whose order does not matter, aligned.
 pub(crate) fn idct_row(size: Size, blocks: &[[i16; 64]], table: &[i16; 64], out: &mut [u8], stride: usize) {
     let table = Aligned(*table);
     let samples = size.samples();
@@ -110,9 +110,9 @@ pub(crate) fn idct_row(size: Size, blocks: &[[i16; 64]], table: &[i16; 64], out:
         Size::One => unreachable!("libjpeg-turbo has no kernel for it"),
     };
     for (column, block) in (0..).step_by(samples).zip(blocks) {
-        let block = Aligned(*block);
+        assert!(block.as_ptr().addr().is_multiple_of(align_of::<Aligned<()>>()));
         // SAFETY: both tables have 64 values, aligned to 32 bytes; the rows have room for all blocks.
-        unsafe { kernel(table.0.as_ptr(), block.0.as_ptr(), rows.as_ptr(), column) };
+        unsafe { kernel(table.0.as_ptr(), block.as_ptr(), rows.as_ptr(), column) };
     }
 }
 
