@@ -22,11 +22,10 @@ const RANKS: [(&str, u32); 11] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 8] = [
+const FENCES: [(&str, &[&str]); 7] = [
     ("redb", &["forebay-coordinator"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
-    ("fast_image_resize", &["forebay-pixels"]),
     ("libc", &["forebay-ring"]),
     ("libloading", &["forebay-cuda", "forebay-fake-gpu"]),
     ("tonic", &["forebay-proto", "forebay-coordinator", "forebay"]),

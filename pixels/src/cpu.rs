@@ -5,6 +5,9 @@ mod cmyk;
 pub(crate) mod finish;
 pub(crate) mod jpeg;
 mod other;
+mod resize;
+#[cfg(test)]
+mod speed;
 mod turn;
 mod upright;
 
@@ -13,12 +16,14 @@ use std::time::Instant;
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::picture::{Decoded, Picture};
+use crate::plan::stage::{Grid, Stage};
 use crate::plan::{Plan, Rect};
 use crate::probe::{Format, Orientation};
-use crate::recipe::Recipe;
+use crate::recipe::{Input, Recipe};
+use crate::scale::Scale;
 use canvas::Canvas;
 use jpeg::head::JpegHead;
-use jpeg::{JpegDecoders, JpegTask, Scale};
+use jpeg::{JpegDecoders, JpegTask};
 use other::OpenOther;
 pub use upright::Form;
 
@@ -29,19 +34,27 @@ pub struct CpuDecoder {
     jpeg: JpegDecoders,
     canvas: Canvas,
     plan: Plan,
+    stages: Vec<Stage>,
 }
 
-/// What stands in the canvas, in the stored picture's pixels.
+/// A picture that is about to be decoded.
+#[derive(Clone, Copy)]
 struct Stored {
+    /// Width and height as stored.
     size: (u32, u32),
-    region: Rect,
     orientation: Orientation,
 }
 
-/// What stands in the canvas, in the pixels of the picture as seen.
+/// What of a picture is decoded, in the pixels of the picture as seen and scaled.
+struct Wanted {
+    scale: Scale,
+    part: Rect,
+}
+
+/// What stands in the canvas: where it lies in the picture as seen and scaled.
 struct Loaded {
     decoded: Decoded,
-    region: Rect,
+    held: Rect,
 }
 
 impl CpuDecoder {
@@ -81,14 +94,12 @@ impl CpuDecoder {
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
         let begun = Instant::now();
-        let Self { jpeg, canvas, plan } = self;
-        let planned = |width, height| {
-            recipe.plan_into(width, height, draw, plan);
-            plan.part()
-        };
-        let loaded = load(jpeg, canvas, bytes, recipe.output().background, limits, planned)?;
+        let Self { jpeg, canvas, plan, stages } = self;
+        let wanted = |stored: &Stored, scales| Wanted::of(recipe, draw, stored, scales, plan, stages);
+        let background = recipe.output().background;
+        let loaded = load(jpeg, canvas, bytes, recipe.input(), background, limits, wanted)?;
         check_time(begun, limits)?;
-        canvas.carry_out(loaded.region, plan, recipe, limits, out)?;
+        canvas.carry_out(loaded.held, plan, stages, recipe, limits, out)?;
         check_time(begun, limits)?;
         Ok(loaded.decoded)
     }
@@ -98,7 +109,8 @@ impl CpuDecoder {
     /// # Errors
     /// The picture's [`Fault`].
     pub fn whole(&mut self, bytes: &[u8], limits: &Limits) -> Result<Picture, Fault> {
-        let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, [0; 3], limits, |_, _| None);
+        let all = |stored: &Stored, _| Wanted::all(stored);
+        let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, Input::default(), [0; 3], limits, all);
         let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height }, .. }| Picture {
             format,
             width,
@@ -110,69 +122,89 @@ impl CpuDecoder {
     }
 }
 
-/// Decodes a picture into the canvas and turns it. `part` is told the picture's size as seen and says what of it is
-/// wanted; the canvas then holds at least that.
+impl Wanted {
+    /// All of a picture.
+    fn all(stored: &Stored) -> Self {
+        let (width, height) = stored.seen();
+        Self { scale: Scale::Full, part: Rect::whole(width, height) }
+    }
+
+    /// What a recipe needs of a picture, which `scales` while it is decoded or not; plan and stages are made on the way.
+    fn of(
+        recipe: &Recipe,
+        draw: Draw,
+        stored: &Stored,
+        scales: bool,
+        plan: &mut Plan,
+        stages: &mut Vec<Stage>,
+    ) -> Self {
+        let size @ (width, height) = stored.seen();
+        recipe.plan_into(width, height, draw, plan);
+        let gap = recipe.input().reducing_gap.filter(|_| scales);
+        let scale = gap.map_or(Scale::Full, |gap| plan.scale(size, gap));
+        plan.stages_into(&stored.grid(scale), stages);
+        Self { scale, part: stages[0].need }
+    }
+}
+
+impl Stored {
+    /// Width and height as seen.
+    fn seen(&self) -> (u32, u32) {
+        self.orientation.seen(self.size.0, self.size.1)
+    }
+
+    /// The pixels in which it is seen if it is decoded at this scale.
+    fn grid(&self, scale: Scale) -> Grid {
+        let (width, height) = (scale.side(self.size.0), scale.side(self.size.1));
+        let all = Rect::whole(self.size.0, self.size.1);
+        let (full_width, full_height) = (width * scale.denominator(), height * scale.denominator());
+        let picture = self.orientation.seen_part(all, full_width, full_height);
+        Grid { picture, scale }
+    }
+}
+
+/// Decodes a picture into the canvas and turns it. `wanted` is told what the picture is, and whether it can be scaled while
+/// decoding, and says what of it is wanted; the canvas then holds at least that.
 fn load(
     jpeg: &mut JpegDecoders,
     canvas: &mut Canvas,
     bytes: &[u8],
+    input: Input,
     background: [u8; 3],
     limits: &Limits,
-    part: impl FnOnce(u32, u32) -> Option<Rect>,
+    wanted: impl FnOnce(&Stored, bool) -> Wanted,
 ) -> Result<Loaded, Fault> {
     limits.check_bytes(bytes.len())?;
     let format = Format::of(bytes)?;
-    let stored = match format {
-        Format::Jpeg => load_jpeg(jpeg, canvas, bytes, limits, part)?,
-        _ => load_other(canvas, bytes, format, background, limits, part)?,
+    let turned = |orientation| if input.adjust_orientation { orientation } else { Orientation::AsStored };
+    let (stored, scale, region) = if format == Format::Jpeg {
+        let head = JpegHead::read(bytes)?;
+        limits.check_pixels(head.width, head.height)?;
+        let stored = Stored { size: (head.width, head.height), orientation: turned(head.orientation) };
+        let Wanted { scale, part } = wanted(&stored, true);
+        let (width, height) = (scale.side(head.width), scale.side(head.height));
+        let part =
+            if head.parts { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };
+        (stored, scale, jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits }, canvas)?)
+    } else {
+        let open = OpenOther::open(bytes, format, limits)?;
+        let size @ (width, height) = open.size();
+        let stored = Stored { size, orientation: turned(open.orientation()) };
+        let (rgb, spare) = canvas.begin(width, height, limits)?;
+        // These decoders give whole pictures only, but whoever plans wants to know the size.
+        let Wanted { scale, .. } = wanted(&stored, false);
+        open.read(background, spare, rgb)?;
+        (stored, scale, Rect::whole(width, height))
     };
-    let Stored { size: (width, height), region, orientation } = stored;
+    let orientation = stored.orientation;
     if orientation != Orientation::AsStored {
         let (seen_width, seen_height) = orientation.seen(region.width, region.height);
         let turn = |from: &[u8], to: &mut [u8]| turn::turn(orientation, region.width, region.height, from, to);
         canvas.remake(seen_width, seen_height, turn);
     }
-    let region = orientation.seen_part(region, width, height);
-    let (width, height) = orientation.seen(width, height);
-    Ok(Loaded { decoded: Decoded { format, width, height }, region })
-}
-
-fn load_jpeg(
-    jpeg: &mut JpegDecoders,
-    canvas: &mut Canvas,
-    bytes: &[u8],
-    limits: &Limits,
-    part: impl FnOnce(u32, u32) -> Option<Rect>,
-) -> Result<Stored, Fault> {
-    let head = JpegHead::read(bytes)?;
-    limits.check_pixels(head.width, head.height)?;
-    let size @ (width, height) = (head.width, head.height);
-    let (seen_width, seen_height) = head.orientation.seen(width, height);
-    let part = part(seen_width, seen_height).filter(|_| head.parts);
-    let stored = |part| head.orientation.stored_part(part, width, height);
-    let part = part.map_or_else(|| Rect::whole(width, height), stored);
-    let task = JpegTask { bytes, head: &head, scale: Scale::Full, part, limits };
-    let region = jpeg.decode(&task, canvas)?;
-    Ok(Stored { size, region, orientation: head.orientation })
-}
-
-fn load_other(
-    canvas: &mut Canvas,
-    bytes: &[u8],
-    format: Format,
-    background: [u8; 3],
-    limits: &Limits,
-    part: impl FnOnce(u32, u32) -> Option<Rect>,
-) -> Result<Stored, Fault> {
-    let open = OpenOther::open(bytes, format, limits)?;
-    let size @ (width, height) = open.size();
-    let orientation = open.orientation();
-    let (rgb, spare) = canvas.begin(width, height, limits)?;
-    let (seen_width, seen_height) = orientation.seen(width, height);
-    // These decoders give whole pictures only, but whoever plans wants to know the size.
-    part(seen_width, seen_height);
-    open.read(background, spare, rgb)?;
-    Ok(Stored { size, region: Rect::whole(width, height), orientation })
+    let held = orientation.seen_part(region, scale.side(stored.size.0), scale.side(stored.size.1));
+    let (width, height) = stored.seen();
+    Ok(Loaded { decoded: Decoded { format, width, height }, held })
 }
 
 fn check_time(begun: Instant, limits: &Limits) -> Result<(), Fault> {

@@ -17,10 +17,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Pixels: JPEG with the accurate IDCT and fancy upsampling, resize antialiased as Pillow does it. The same input
-//! gives the same bytes on every CPU; the one exception is `lanczos3`, whose filter uses the platform's sine.
+//! Pixels: JPEG with the accurate IDCT and fancy upsampling, resize to the byte as Pillow does it. The same input
+//! gives the same bytes on every CPU.
 //! The crate knows nothing of the rest of Forebay.
 
+mod axis;
 mod cpu;
 mod draw;
 mod fault;
@@ -29,6 +30,7 @@ mod plan;
 mod probe;
 mod recipe;
 pub mod sample;
+mod scale;
 mod transform;
 
 pub use cpu::{CpuDecoder, Form};
@@ -37,7 +39,7 @@ pub use fault::{Fault, Limits};
 pub use picture::{Decoded, Picture};
 pub use plan::{Plan, Rect, Step};
 pub use probe::{Format, Orientation, Probe, probe};
-pub use recipe::{Dtype, Layout, Output, Recipe, RecipeError};
+pub use recipe::{Dtype, Input, Layout, Output, Recipe, RecipeError};
 pub use transform::{
     CenterCrop, Interpolation, Normalize, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Size, Transform,
 };

@@ -3,6 +3,8 @@
 //! Coordinates are pixels of the picture as seen, that is after its EXIF orientation. Mirroring is carried to the end: the
 //! cuts and borders that follow a mirrored step are mirrored instead, and the last pass reads rows backwards.
 
+pub(crate) mod stage;
+
 use crate::draw::{Draw, Draws};
 use crate::recipe::Recipe;
 use crate::transform::{CenterCrop, Interpolation, Pad, RandomResizedCrop, Resize, Size, Transform};
@@ -113,14 +115,6 @@ impl Recipe {
 }
 
 impl Plan {
-    /// The part of the picture that the result depends on; none if that is all of it.
-    pub fn part(&self) -> Option<Rect> {
-        match self.steps.first() {
-            Some(Step::Cut(part)) => Some(*part),
-            _ => None,
-        }
-    }
-
     fn begin(&mut self, width: u32, height: u32) {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();

@@ -45,10 +45,29 @@ pub struct Output {
     pub background: [u8; 3],
 }
 
-/// A checked list of transforms and the form of its output.
+/// How a file becomes the picture that the transforms see.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Input {
+    /// Whether a picture is turned as its EXIF orientation says: DALI's setting, with DALI's default. Pillow and
+    /// torchvision leave pictures as they are stored unless asked to.
+    pub adjust_orientation: bool,
+    /// How many times the pixels of its result a JPEG must keep on each side when it is decoded at 1/2, 1/4 or 1/8 of its
+    /// size: Pillow's `reducing_gap` of `Image.thumbnail`, at least 1. 2 is hard to tell from an exact result. None:
+    /// pictures are decoded as they are.
+    pub reducing_gap: Option<f64>,
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        Self { adjust_orientation: true, reducing_gap: None }
+    }
+}
+
+/// A checked list of transforms and the forms of its input and output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
     transforms: Vec<Transform>,
+    input: Input,
     output: Output,
     values: Values,
     height: u32,
@@ -86,6 +105,12 @@ pub enum RecipeError {
     NormalizeNotLast {
         /// Place in the list, from 0.
         place: usize,
+    },
+    /// A gap that would leave fewer pixels than the result has, or none.
+    #[error("reducing_gap is {gap}, but must be a number from 1 up, such as 2.0")]
+    ReducingGap {
+        /// What was asked for.
+        gap: String,
     },
     /// The list is too long.
     #[error("the list has {len} transforms; at most {MAX_TRANSFORMS} are allowed")]
@@ -139,7 +164,7 @@ impl Recipe {
         match shape {
             Shape::Fixed(height, width) => {
                 let values = Values::new(output, transforms.last().and_then(Transform::as_normalize));
-                Ok(Self { transforms, output, values, height, width })
+                Ok(Self { transforms, input: Input::default(), output, values, height, width })
             }
             Shape::Open => Err(RecipeError::NoFixedShape),
         }
@@ -159,6 +184,22 @@ impl Recipe {
     /// [`RecipeError::Value`] if `size` is out of range.
     pub fn evaluation(size: u32) -> Result<Self, RecipeError> {
         Self::new(Transform::evaluation(size), Output::default())
+    }
+
+    /// The same with another input.
+    ///
+    /// # Errors
+    /// [`RecipeError::ReducingGap`] if it is below 1 or no number.
+    pub fn with_input(self, input: Input) -> Result<Self, RecipeError> {
+        match input.reducing_gap {
+            Some(gap) if !(gap >= 1.0 && gap.is_finite()) => Err(RecipeError::ReducingGap { gap: gap.to_string() }),
+            _ => Ok(Self { input, ..self }),
+        }
+    }
+
+    /// How files become pictures.
+    pub fn input(&self) -> Input {
+        self.input
     }
 
     /// The list of transforms.

@@ -1,13 +1,11 @@
-//! Carrying a plan's steps out: two buffers that take turns, the last pass written straight into the place.
+//! Carrying a plan's steps out: two buffers that take turns, the last pass written row by row into the place.
 
-use fast_image_resize::images::{TypedCroppedImage, TypedImage, TypedImageRef};
-use fast_image_resize::pixels::U8x3;
-use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
-
-use crate::cpu::finish::{Values, Window, finish};
+use crate::cpu::finish::Place;
+use crate::cpu::resize::{Resizer, SLACK, Source, Task};
 use crate::fault::{Fault, Limits};
+use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
-use crate::recipe::{Layout, Recipe};
+use crate::recipe::Recipe;
 use crate::transform::Interpolation;
 
 /// Memory that one buffer keeps from picture to picture; more is given back after the picture that needed it.
@@ -33,88 +31,85 @@ impl Canvas {
     ) -> Result<(&mut [u8], &mut Vec<u8>), Fault> {
         let len = limits.check_pixels(width, height)? * 3;
         (self.width, self.height) = (width, height);
-        Ok((sized(&mut self.picture, len), &mut self.spare))
+        Ok((&mut sized(&mut self.picture, len + SLACK)[..len], &mut self.spare))
     }
 
     /// The whole picture, packed RGB.
     pub(super) fn rgb(&self) -> &[u8] {
-        &self.picture[..self.width as usize * self.height as usize * 3]
+        &self.picture[..self.len()]
     }
 
     /// Replaces the picture by one of as many pixels, made from it by `make(old, new)`.
     pub(super) fn remake(&mut self, width: u32, height: u32, make: impl FnOnce(&[u8], &mut [u8])) {
-        let len = self.rgb().len();
-        make(&self.picture[..len], sized(&mut self.spare, len));
+        let len = self.len();
+        make(&self.picture[..len], &mut sized(&mut self.spare, len + SLACK)[..len]);
         self.swap(width, height);
     }
 
     /// Resizes the whole picture by the triangle filter; one of this size already is left alone.
     pub(super) fn shrink(&mut self, width: u32, height: u32) {
-        if (width, height) == (self.width, self.height) {
-            return;
+        let (columns, rows) = Frame::whole(self.width, self.height).axes(width, height, Interpolation::Bilinear);
+        let task = Task { columns, rows, window: Rect::whole(width, height), mirrored: false };
+        if (width, height) != (self.width, self.height) {
+            self.resize(Rect::whole(self.width, self.height), &task);
         }
-        let to = sized(&mut self.spare, width as usize * height as usize * 3);
-        let all = Rect { left: 0, top: 0, width: self.width, height: self.height };
-        resize(&mut self.resizer, &self.picture, self.width, all, Interpolation::Bilinear, (width, height), to);
-        self.swap(width, height);
     }
 
-    /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `region` is where the
-    /// canvas lies in the picture that the plan speaks of; it holds the plan's part.
+    /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `held` is where the
+    /// canvas lies in the first stage's picture; it has at least what that stage needs.
     pub(super) fn carry_out(
         &mut self,
-        region: Rect,
+        mut held: Rect,
         plan: &Plan,
+        stages: &[Stage],
         recipe: &Recipe,
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<(), Fault> {
-        let plain = *recipe.values() == Values::Uint8 && recipe.output().layout == Layout::Nhwc && !plan.mirrored;
-        // Only the first step can be a cut from a picture of which there is but a region.
-        let Rect { left: region_left, top: region_top, .. } = region;
-        let mut part = self.all();
-        for (number, step) in plan.steps.iter().enumerate() {
-            let last = number + 1 == plan.steps.len();
+        let (width, height) = (plan.width as usize, plan.height as usize);
+        let mut place = Place { values: recipe.values(), layout: recipe.output().layout, width, height, out };
+        let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
+        for ((number, step), stage) in plan.steps.iter().enumerate().zip(stages.windows(2)) {
+            let [Stage { frame, .. }, Stage { need: window, .. }] = *stage else { continue };
             match *step {
-                Step::Cut(rect) if number == 0 => {
-                    part = Rect { left: rect.left - region_left, top: rect.top - region_top, ..rect };
-                }
-                Step::Cut(rect) => part = rect,
-                Step::Resize { width, height, interpolation } if last && plain => {
-                    resize(&mut self.resizer, &self.picture, self.width, part, interpolation, (width, height), out);
-                    return Ok(());
-                }
+                Step::Cut(_) => continue,
                 Step::Resize { width, height, interpolation } => {
-                    let len = limits.check_pixels(width, height)? * 3;
-                    let to = sized(&mut self.spare, len);
-                    resize(&mut self.resizer, &self.picture, self.width, part, interpolation, (width, height), to);
-                    self.swap(width, height);
-                    part = self.all();
+                    limits.check_pixels(width, height)?;
+                    let (columns, rows) = frame.axes(width, height, interpolation);
+                    let is_last = last == Some(number);
+                    let task = Task { columns, rows, window, mirrored: is_last && plan.mirrored };
+                    if is_last {
+                        let source = Source { rgb: &self.picture[..self.len() + SLACK], held };
+                        self.resizer.resize(source, &task, |row, rgb| place.put(row, rgb, false));
+                        return Ok(());
+                    }
+                    self.resize(held, &task);
                 }
                 Step::Canvas { width, height, left, top, fill } => {
-                    let len = limits.check_pixels(width, height)? * 3;
-                    let to = sized(&mut self.spare, len);
+                    limits.check_pixels(width, height)?;
+                    let len = limits.check_pixels(window.width, window.height)? * 3;
+                    let to = &mut sized(&mut self.spare, len + SLACK)[..len];
                     to.fill(fill);
-                    let rows = to.chunks_exact_mut(width as usize * 3).skip(top as usize);
-                    for (to, row) in rows.zip(part.top..part.top + part.height) {
-                        let from = (row as usize * self.width as usize + part.left as usize) * 3;
-                        let row_len = part.width as usize * 3;
-                        to[left as usize * 3..][..row_len].copy_from_slice(&self.picture[from..][..row_len]);
-                    }
-                    self.swap(width, height);
-                    part = self.all();
+                    lay(&self.picture, held, frame.pixels(), to, window, (left, top));
+                    self.swap(window.width, window.height);
                 }
             }
+            held = window;
         }
-        let stride = self.width as usize;
-        let window = Window {
-            rgb: &self.rgb()[(part.top as usize * stride + part.left as usize) * 3..],
-            stride,
-            width: part.width as usize,
-            height: part.height as usize,
-        };
-        finish(window, plan.mirrored, recipe.values(), recipe.output().layout, out);
+        let result = stages.last().expect("the result is a stage").need;
+        for (number, row) in result.rows().enumerate() {
+            place.put(number, row_of(&self.picture, held, row, result.left, result.width), plan.mirrored);
+        }
         Ok(())
+    }
+
+    /// Resizes the picture, which holds `held`, into another one.
+    fn resize(&mut self, held: Rect, task: &Task) {
+        let window = task.window;
+        let source = Source { rgb: &self.picture[..self.len() + SLACK], held };
+        let to = sized(&mut self.spare, window.width as usize * window.height as usize * 3 + SLACK);
+        self.resizer.resize(source, task, |row, rgb| to[row * rgb.len()..][..rgb.len()].copy_from_slice(rgb));
+        self.swap(window.width, window.height);
     }
 
     /// Gives back what an unusually large picture has left.
@@ -124,19 +119,36 @@ impl Canvas {
                 *buffer = Vec::new();
             }
         }
-        if self.resizer.size_of_internal_buffers() > KEEP {
-            self.resizer.reset_internal_buffers();
-        }
+        self.resizer.trim(KEEP);
     }
 
-    fn all(&self) -> Rect {
-        Rect::whole(self.width, self.height)
+    /// Bytes of the picture.
+    fn len(&self) -> usize {
+        self.width as usize * self.height as usize * 3
     }
 
     fn swap(&mut self, width: u32, height: u32) {
         std::mem::swap(&mut self.picture, &mut self.spare);
         (self.width, self.height) = (width, height);
     }
+}
+
+/// Lays the picture's `part` on a canvas at `left` and `top`, as far as `window` shows it.
+fn lay(picture: &[u8], held: Rect, part: Rect, to: &mut [u8], window: Rect, (left, top): (u32, u32)) {
+    let columns = window.left.max(left)..(window.left + window.width).min(left + part.width);
+    let rows = window.top.max(top)..(window.top + window.height).min(top + part.height);
+    for row in rows.filter(|_| !columns.is_empty()) {
+        let width = columns.end - columns.start;
+        let from = row_of(picture, held, part.top + row - top, part.left + columns.start - left, width);
+        let at = (row - window.top) as usize * window.width as usize + (columns.start - window.left) as usize;
+        to[at * 3..][..from.len()].copy_from_slice(from);
+    }
+}
+
+/// `width` pixels of a row, where the buffer holds `held`.
+fn row_of(picture: &[u8], held: Rect, row: u32, left: u32, width: u32) -> &[u8] {
+    let at = (row - held.top) as usize * held.width as usize + (left - held.left) as usize;
+    &picture[at * 3..][..width as usize * 3]
 }
 
 /// The first `len` bytes of a buffer, of unspecified content; it grows to that if it must. A fresh buffer is zeroed by the
@@ -146,74 +158,4 @@ pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
         *buffer = vec![0; len];
     }
     &mut buffer[..len]
-}
-
-/// Resizes a part of a picture. Pixels outside the part have no influence, as in torchvision, which cuts first.
-fn resize(
-    resizer: &mut Resizer,
-    picture: &[u8],
-    stride: u32,
-    part: Rect,
-    interpolation: Interpolation,
-    (width, height): (u32, u32),
-    out: &mut [u8],
-) {
-    let algorithm = match interpolation {
-        Interpolation::Nearest => ResizeAlg::Nearest,
-        Interpolation::Bilinear => ResizeAlg::Convolution(FilterType::Bilinear),
-        Interpolation::Bicubic => ResizeAlg::Convolution(FilterType::CatmullRom),
-        Interpolation::Lanczos3 => ResizeAlg::Convolution(FilterType::Lanczos3),
-    };
-    let rows = &picture[part.top as usize * stride as usize * 3..];
-    let from = TypedImageRef::<U8x3>::from_buffer(stride, part.height, rows).expect("the rows hold the part");
-    let from = TypedCroppedImage::new(from, part.left, 0, part.width, part.height)
-        .expect("the part lies inside the picture, and no side is 0");
-    let mut to = TypedImage::<U8x3>::from_buffer(width, height, out).expect("the output holds the result");
-    let options = ResizeOptions::new().resize_alg(algorithm).use_alpha(false);
-    resizer.resize_typed(&from, &mut to, &options).expect("no crop box is given, so none can be wrong");
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(unsafe_code, reason = "the resizer's switch for CPU extensions is an unsafe function")]
-
-    use fast_image_resize::CpuExtensions;
-
-    use super::*;
-
-    /// Every set of instructions that this machine has gives what plain code gives.
-    #[test]
-    fn a_resize_gives_the_same_bytes_with_and_without_simd() {
-        let (width, height) = (413, 307);
-        let picture = crate::sample::photograph_rgb(2, width, height);
-        let part = Rect { left: 11, top: 7, width: 399, height: 290 };
-        for interpolation in
-            [Interpolation::Nearest, Interpolation::Bilinear, Interpolation::Bicubic, Interpolation::Lanczos3]
-        {
-            for (to_width, to_height) in [(224, 224), (640, 500), (97, 13), (399, 100)] {
-                let run = |extensions: CpuExtensions| {
-                    let mut resizer = Resizer::new();
-                    // SAFETY: only extensions that `is_supported` has found are passed in.
-                    unsafe { resizer.set_cpu_extensions(extensions) };
-                    let mut out = vec![0; to_width as usize * to_height as usize * 3];
-                    resize(&mut resizer, &picture, width, part, interpolation, (to_width, to_height), &mut out);
-                    out
-                };
-                let plain = run(CpuExtensions::None);
-                for extensions in supported() {
-                    assert!(run(extensions) == plain, "{interpolation:?} to {to_width} x {to_height}, {extensions:?}");
-                }
-            }
-        }
-    }
-
-    fn supported() -> Vec<CpuExtensions> {
-        #[cfg(target_arch = "x86_64")]
-        let known = vec![CpuExtensions::Sse4_1, CpuExtensions::Avx2];
-        #[cfg(target_arch = "aarch64")]
-        let known = vec![CpuExtensions::Neon];
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        let known = vec![];
-        known.into_iter().filter(CpuExtensions::is_supported).collect()
-    }
 }

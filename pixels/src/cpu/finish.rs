@@ -16,17 +16,18 @@ pub(crate) enum Values {
     Float32(Box<[[[u8; 4]; 256]; 3]>),
 }
 
-/// Rows of a picture that go into the place.
-#[derive(Clone, Copy)]
-pub(super) struct Window<'a> {
-    /// Packed RGB, from the window's first pixel on.
-    pub(super) rgb: &'a [u8],
-    /// Pixels from one row to the next.
-    pub(super) stride: usize,
+/// The place, which is written row by row.
+pub(super) struct Place<'a> {
+    /// What values become.
+    pub(super) values: &'a Values,
+    /// Where they go.
+    pub(super) layout: Layout,
     /// Columns.
     pub(super) width: usize,
     /// Rows.
     pub(super) height: usize,
+    /// Just the bytes that the picture takes.
+    pub(super) out: &'a mut [u8],
 }
 
 impl Values {
@@ -49,44 +50,41 @@ fn table<const N: usize>(value: impl Fn(usize, usize) -> [u8; N]) -> [[[u8; N]; 
     std::array::from_fn(|channel| std::array::from_fn(|v| value(channel, v)))
 }
 
-/// Writes the window into `out`, which has just the bytes that it takes.
-pub(super) fn finish(window: Window<'_>, mirrored: bool, values: &Values, layout: Layout, out: &mut [u8]) {
-    match values {
-        Values::Uint8 => write(window, mirrored, layout, |_, value| [value], out),
-        Values::Float16(table) => write(window, mirrored, layout, |c, value| table[c][usize::from(value)], out),
-        Values::Float32(table) => write(window, mirrored, layout, |c, value| table[c][usize::from(value)], out),
+impl Place<'_> {
+    /// Writes row `number`, from packed RGB of the place's width.
+    pub(super) fn put(&mut self, number: usize, rgb: &[u8], mirrored: bool) {
+        match self.values {
+            Values::Uint8 if self.layout == Layout::Nhwc && !mirrored => {
+                self.out[number * rgb.len()..][..rgb.len()].copy_from_slice(rgb);
+            }
+            Values::Uint8 => self.write(number, rgb, mirrored, |_, value| [value]),
+            Values::Float16(table) => self.write(number, rgb, mirrored, |c, value| table[c][usize::from(value)]),
+            Values::Float32(table) => self.write(number, rgb, mirrored, |c, value| table[c][usize::from(value)]),
+        }
     }
-}
 
-fn write<const N: usize>(
-    window: Window<'_>,
-    mirrored: bool,
-    layout: Layout,
-    value: impl Fn(usize, u8) -> [u8; N] + Copy,
-    out: &mut [u8],
-) {
-    let out = out.as_chunks_mut::<N>().0;
-    let rows = window.rgb.as_chunks::<3>().0.chunks(window.stride).take(window.height);
-    match layout {
-        Layout::Nhwc => {
-            for (row, out) in rows.zip(out.chunks_exact_mut(window.width * 3)) {
-                let pixels = out.as_chunks_mut::<3>().0.iter_mut();
-                in_order(&row[..window.width], mirrored, pixels, |from, to| {
+    fn write<const N: usize>(
+        &mut self,
+        number: usize,
+        rgb: &[u8],
+        mirrored: bool,
+        value: impl Fn(usize, u8) -> [u8; N] + Copy,
+    ) {
+        let row = rgb.as_chunks::<3>().0;
+        let out = self.out.as_chunks_mut::<N>().0;
+        match self.layout {
+            Layout::Nhwc => {
+                let out = &mut out[number * self.width * 3..][..self.width * 3];
+                in_order(row, mirrored, out.as_chunks_mut::<3>().0.iter_mut(), |from, to| {
                     *to = [value(0, from[0]), value(1, from[1]), value(2, from[2])];
                 });
             }
-        }
-        Layout::Nchw => {
-            let plane = window.width * window.height;
-            let (red, rest) = out.split_at_mut(plane);
-            let (green, blue) = rest.split_at_mut(plane);
-            let planes = red
-                .chunks_exact_mut(window.width)
-                .zip(green.chunks_exact_mut(window.width))
-                .zip(blue.chunks_exact_mut(window.width));
-            for (row, ((red, green), blue)) in rows.zip(planes) {
-                let pixels = red.iter_mut().zip(green).zip(blue);
-                in_order(&row[..window.width], mirrored, pixels, |from, ((red, green), blue)| {
+            Layout::Nchw => {
+                let (red, rest) = out.split_at_mut(self.width * self.height);
+                let (green, blue) = rest.split_at_mut(self.width * self.height);
+                let [red, green, blue] =
+                    [red, green, blue].map(|plane| &mut plane[number * self.width..][..self.width]);
+                in_order(row, mirrored, red.iter_mut().zip(green).zip(blue), |from, ((red, green), blue)| {
                     *red = value(0, from[0]);
                     *green = value(1, from[1]);
                     *blue = value(2, from[2]);

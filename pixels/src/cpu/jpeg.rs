@@ -8,23 +8,9 @@ mod turbo;
 use crate::cpu::canvas::Canvas;
 use crate::fault::{Fault, Limits};
 use crate::plan::Rect;
+use crate::scale::Scale;
 use head::JpegHead;
 use turbo::TurboReader;
-
-/// How much smaller a picture is decoded: the inverse transform gives 8, 4, 2 or 1 pixels for a block's side of 8.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(not(test), allow(dead_code, reason = "nothing asks for a smaller picture yet"))]
-pub(crate) enum Scale {
-    /// As stored.
-    #[default]
-    Full,
-    /// Half of each side.
-    Half,
-    /// A quarter of each side.
-    Quarter,
-    /// An eighth of each side.
-    Eighth,
-}
 
 /// What to decode of a JPEG.
 #[derive(Clone, Copy, Debug)]
@@ -45,23 +31,6 @@ pub(super) struct JpegTask<'a> {
 #[derive(Debug, Default)]
 pub(super) struct JpegDecoders {
     turbo: TurboReader,
-}
-
-impl Scale {
-    /// Pixels as stored for one decoded, on each side.
-    pub(crate) fn denominator(self) -> u32 {
-        match self {
-            Self::Full => 1,
-            Self::Half => 2,
-            Self::Quarter => 4,
-            Self::Eighth => 8,
-        }
-    }
-
-    /// What becomes of a side: a last pixel that is not full counts.
-    pub(crate) fn side(self, stored: u32) -> u32 {
-        stored.div_ceil(self.denominator())
-    }
 }
 
 impl JpegTask<'_> {

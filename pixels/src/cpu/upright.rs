@@ -1,11 +1,11 @@
 //! Pictures that are kept decoded: whole and upright, of bounded size if wanted; and a recipe carried out on one.
 
-use crate::cpu::{CpuDecoder, Loaded, load};
+use crate::cpu::{CpuDecoder, Loaded, Stored, Wanted, load};
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::picture::{Decoded, Picture};
-use crate::plan::Rect;
-use crate::recipe::Recipe;
+use crate::probe::Orientation;
+use crate::recipe::{Input, Recipe};
 
 /// In which form a decoded picture is kept.
 ///
@@ -16,13 +16,21 @@ use crate::recipe::Recipe;
 /// assert_eq!(form.size(1024, 683), (512, 342));
 /// assert_eq!(form.size(500, 375), (500, 375), "smaller pictures stay as they are");
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
+    /// Whether the picture is turned as its EXIF orientation says.
+    pub adjust_orientation: bool,
     /// What shows through where the picture is transparent.
     pub background: [u8; 3],
     /// Longest side; a picture with a longer one is shrunk to it, by the antialiased triangle filter. None keeps every
     /// picture at its size.
     pub max_side: Option<u32>,
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        Self { adjust_orientation: true, background: [0; 3], max_side: None }
+    }
 }
 
 impl Form {
@@ -37,13 +45,15 @@ impl Form {
 }
 
 impl CpuDecoder {
-    /// Decodes a whole picture in this form, turned as it is seen. [`transform`](Self::transform) makes of it what
+    /// Decodes a whole picture in this form, at its full size whatever a recipe says of `reducing_gap`. [`transform`](Self::transform) makes of it what
     /// [`decode`](Self::decode) makes of the file's bytes, byte for byte, unless the form has shrunk the picture.
     ///
     /// # Errors
     /// The picture's [`Fault`].
     pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<Picture, Fault> {
-        let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, form.background, limits, |_, _| None);
+        let input = Input { adjust_orientation: form.adjust_orientation, reducing_gap: None };
+        let all = |stored: &Stored, _| Wanted::all(stored);
+        let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, input, form.background, limits, all);
         let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height }, .. }| {
             let (width, height) = form.size(width, height);
             self.canvas.shrink(width, height);
@@ -72,15 +82,15 @@ impl CpuDecoder {
         let Picture { format, width, height, ref rgb } = *picture;
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
         assert_eq!(rgb.len(), width as usize * height as usize * 3, "a picture has the bytes of its pixels");
-        recipe.plan_into(width, height, draw, &mut self.plan);
-        let part = self.plan.part().unwrap_or(Rect { left: 0, top: 0, width, height });
+        let stored = Stored { size: (width, height), orientation: Orientation::AsStored };
+        let part = Wanted::of(recipe, draw, &stored, false, &mut self.plan, &mut self.stages).part;
         let (to, _spare) = self.canvas.begin(part.width, part.height, limits)?;
         let rows = rgb.chunks_exact(width as usize * 3).skip(part.top as usize);
         let row_len = part.width as usize * 3;
         for (to, row) in to.chunks_exact_mut(row_len).zip(rows) {
             to.copy_from_slice(&row[part.left as usize * 3..][..row_len]);
         }
-        let outcome = self.canvas.carry_out(part, &self.plan, recipe, limits, out);
+        let outcome = self.canvas.carry_out(part, &self.plan, &self.stages, recipe, limits, out);
         self.canvas.trim();
         outcome.map(|()| Decoded { format, width, height })
     }

@@ -32,7 +32,7 @@ impl Cache {
     pub fn keep(&self, background: [u8; 3]) -> Keep {
         match self.kind {
             Kind::Encoded => Keep::Encoded,
-            Kind::Decoded => Keep::Decoded(Form { background, max_side: self.max_side }),
+            Kind::Decoded => Keep::Decoded(Form { background, max_side: self.max_side, ..Form::default() }),
         }
     }
 }

@@ -11,9 +11,10 @@ use turbojpeg_sys as _;
 
 use crate::cpu::canvas::{Canvas, sized};
 use crate::cpu::cmyk;
-use crate::cpu::jpeg::{JpegTask, Scale};
+use crate::cpu::jpeg::JpegTask;
 use crate::fault::{Fault, Limits};
 use crate::plan::Rect;
+use crate::scale::Scale;
 
 #[cfg(test)]
 thread_local! {

@@ -1,0 +1,294 @@
+//! Resizing packed RGB to the byte as Pillow does it: a pass along the rows and one down the columns, 8 bits in between,
+//! weights of 22 bits.
+//!
+//! Only a window of the output is computed, of the source pixels that it depends on. Rows come out one after the other, so
+//! that whoever takes them finds them in the cache. Buffers and tables are kept from picture to picture.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod plain;
+mod taps;
+
+use crate::axis::Axis;
+use crate::cpu::canvas::sized;
+use crate::plan::Rect;
+use crate::transform::Interpolation;
+use taps::Taps;
+
+/// Bytes that have to follow the source's last pixel: they are read, and count for nothing.
+pub(super) const SLACK: usize = BLOCK;
+
+/// The pass down the columns does this many bytes of a row at a time.
+const BLOCK: usize = 32;
+
+/// The pass along the rows does this many at a time.
+const GROUP: usize = 4;
+
+/// A source of pixels.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    /// Packed RGB, rows without padding, and [`SLACK`] bytes.
+    pub(super) rgb: &'a [u8],
+    /// Where these pixels stand in the picture.
+    pub(super) held: Rect,
+}
+
+/// What is made of the source: for either direction the pixel from which the axis counts, and the axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) columns: (u32, Axis),
+    pub(super) rows: (u32, Axis),
+    /// The part of the output that is wanted.
+    pub(super) window: Rect,
+    /// Whether the window is mirrored left to right.
+    pub(super) mirrored: bool,
+}
+
+/// Resizes; made once per thread.
+#[derive(Debug)]
+pub(super) struct Resizer {
+    columns: Taps,
+    rows: Taps,
+    /// What the first pass gives, rows padded.
+    between: Vec<u8>,
+    /// What the second pass gives.
+    last: Vec<u8>,
+    kernel: Kernel,
+}
+
+/// Which instructions are used; all give the same bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kernel {
+    Plain,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+}
+
+impl Default for Resizer {
+    fn default() -> Self {
+        Self {
+            columns: Taps::default(),
+            rows: Taps::default(),
+            between: Vec::new(),
+            last: Vec::new(),
+            kernel: Kernel::best(),
+        }
+    }
+}
+
+/// Rows of a buffer.
+#[derive(Clone, Copy)]
+struct Lines<'a> {
+    bytes: &'a [u8],
+    /// Bytes from one to the next.
+    stride: usize,
+    count: usize,
+}
+
+impl Kernel {
+    fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if avx2::available() {
+            return Self::Avx2;
+        }
+        Self::Plain
+    }
+
+    /// The pass along the rows: each gives one of `to`, of `to_stride` bytes.
+    fn along(self, from: Lines<'_>, taps: &Taps, to: &mut [u8], to_stride: usize) {
+        match self {
+            Self::Plain => plain::along(from, taps, to, to_stride),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2::along(from, taps, to, to_stride),
+        }
+    }
+
+    /// The pass down the columns: row `at` of the result, in whole blocks.
+    fn down(self, from: Lines<'_>, taps: &Taps, at: usize, to: &mut [u8]) {
+        match self {
+            Self::Plain => plain::down(from, taps, at, to),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2::down(from, taps, at, to),
+        }
+    }
+}
+
+impl Task {
+    /// Which pass is first, by Pillow's rule since its release 13: down the columns if many more rows than columns go.
+    fn down_first(&self) -> bool {
+        let fewer = |axis: &Axis| i64::from(axis.limit) - i64::from(axis.len);
+        fewer(&self.rows.1) > 2 * fewer(&self.columns.1).max(0)
+    }
+}
+
+impl Resizer {
+    /// Gives the window's rows from the top down, packed RGB.
+    pub(super) fn resize(&mut self, source: Source<'_>, task: &Task, put: impl FnMut(usize, &[u8])) {
+        let ((left, columns), (top, rows)) = (&task.columns, &task.rows);
+        if columns.interpolation == Interpolation::Nearest {
+            return self.pick(source, task, put);
+        }
+        let (wide, high) = (columns.reach(&task.window.columns()), rows.reach(&task.window.rows()));
+        let count = high.end - high.start;
+        self.columns.weigh(columns, &task.window.columns(), &wide, task.mirrored);
+        self.rows.weigh(rows, &task.window.rows(), &high, false);
+
+        let held = source.held;
+        let first = (top + high.start - held.top) as usize * held.width as usize;
+        let first = first + (left + wide.start - held.left) as usize;
+        let bytes = &source.rgb[first * 3..];
+        let from = Lines { bytes, stride: held.width as usize * 3, count: count as usize };
+        if task.down_first() {
+            self.down_and_along(from, (wide.end - wide.start) as usize, task.window, put);
+        } else {
+            self.along_and_down(from, task.window, put);
+        }
+    }
+
+    fn along_and_down(&mut self, from: Lines<'_>, window: Rect, mut put: impl FnMut(usize, &[u8])) {
+        let (len, padded, stride) = padded(window.width as usize);
+        let between = sized(&mut self.between, from.count * stride);
+        self.kernel.along(from, &self.columns, between, stride);
+        let between = Lines { bytes: between, stride, count: from.count };
+        let last = sized(&mut self.last, padded);
+        for row in 0..window.height as usize {
+            self.kernel.down(between, &self.rows, row, last);
+            put(row, &last[..len]);
+        }
+    }
+
+    fn down_and_along(&mut self, from: Lines<'_>, columns: usize, window: Rect, mut put: impl FnMut(usize, &[u8])) {
+        let (_, padded_between, stride) = padded(columns);
+        let (len, _, last_stride) = padded(window.width as usize);
+        let height = window.height as usize;
+        for first in (0..height).step_by(GROUP) {
+            let count = GROUP.min(height - first);
+            let between = sized(&mut self.between, count * stride);
+            for (row, to) in between.chunks_exact_mut(stride).enumerate() {
+                self.kernel.down(from, &self.rows, first + row, &mut to[..padded_between]);
+            }
+            let last = sized(&mut self.last, count * last_stride);
+            self.kernel.along(Lines { bytes: between, stride, count }, &self.columns, last, last_stride);
+            for (row, rgb) in last.chunks_exact(last_stride).enumerate() {
+                put(first + row, &rgb[..len]);
+            }
+        }
+    }
+
+    /// The nearest filter: no arithmetic on values.
+    fn pick(&mut self, source: Source<'_>, task: &Task, mut put: impl FnMut(usize, &[u8])) {
+        let Rect { left, top, width, height } = task.window;
+        let ((first_column, columns), (first_row, rows)) = (&task.columns, &task.rows);
+        let picked = &mut self.columns.first;
+        picked.clear();
+        let shift = first_column.wrapping_sub(source.held.left);
+        picked.extend(columns.nearest().skip(left as usize).take(width as usize).map(|at| at.wrapping_add(shift)));
+        if task.mirrored {
+            picked.reverse();
+        }
+        let row = sized(&mut self.last, width as usize * 3);
+        let stride = source.held.width as usize;
+        let pixels = source.rgb.as_chunks::<3>().0;
+        for (at, from) in rows.nearest().skip(top as usize).take(height as usize).enumerate() {
+            let from = &pixels[(first_row + from - source.held.top) as usize * stride..][..stride];
+            for (to, column) in row.as_chunks_mut::<3>().0.iter_mut().zip(&*picked) {
+                *to = from[*column as usize];
+            }
+            put(at, row);
+        }
+    }
+
+    /// Gives back memory beyond `keep` bytes that an unusually large picture has left.
+    pub(super) fn trim(&mut self, keep: usize) {
+        for buffer in [&mut self.between, &mut self.last] {
+            if buffer.capacity() > keep {
+                *buffer = Vec::new();
+            }
+        }
+        if self.columns.len() + self.rows.len() > keep {
+            (self.columns, self.rows) = (Taps::default(), Taps::default());
+        }
+    }
+}
+
+/// Bytes of a row of so many pixels, those in whole blocks, and those with a block behind for what is read or written too far.
+fn padded(pixels: usize) -> (usize, usize, usize) {
+    let blocks = (pixels * 3).next_multiple_of(BLOCK);
+    (pixels * 3, blocks, blocks + BLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::Draw;
+
+    const FILTERS: [Interpolation; 4] =
+        [Interpolation::Nearest, Interpolation::Bilinear, Interpolation::Bicubic, Interpolation::Lanczos3];
+
+    fn axis(limit: u32, len: u32, interpolation: Interpolation) -> Axis {
+        Axis { start: 0.0, end: f64::from(limit), limit, len, interpolation }
+    }
+
+    fn resized(kernel: Kernel, source: Source<'_>, task: &Task) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut resizer = Resizer { kernel, ..Resizer::default() };
+        resizer.resize(source, task, |row, rgb| {
+            assert_eq!(out.len(), row * rgb.len(), "rows come from the top down, each once");
+            out.extend_from_slice(rgb);
+        });
+        out
+    }
+
+    /// The part of a picture, with the slack that a source has.
+    fn cut(rgb: &[u8], width: u32, part: Rect) -> Vec<u8> {
+        let rows = rgb.chunks_exact(width as usize * 3).skip(part.top as usize).take(part.height as usize);
+        let cut = rows.flat_map(|row| &row[part.left as usize * 3..][..part.width as usize * 3]).copied();
+        cut.chain([0xA5; SLACK]).collect()
+    }
+
+    /// Windows of all sizes, each from no more than the pixels that it depends on, mirrored and not, by every kernel.
+    #[test]
+    fn a_window_equals_the_same_cut_of_the_whole_and_kernels_give_the_same_bytes() {
+        let sizes = [
+            (97, 61, 224, 224),
+            (413, 307, 224, 224),
+            (640, 11, 97, 13),
+            (1, 1, 5, 3),
+            (2, 300, 1, 7),
+            (40, 30, 40, 30),
+        ];
+        for ((width, height, to_width, to_height), interpolation) in
+            sizes.into_iter().flat_map(|size| FILTERS.map(|filter| (size, filter)))
+        {
+            let photo = crate::sample::photograph_rgb(2, width, height);
+            let columns = (0, axis(width, to_width, interpolation));
+            let rows = (0, axis(height, to_height, interpolation));
+            let all = Task { columns, rows, window: Rect::whole(to_width, to_height), mirrored: false };
+            let held = Rect::whole(width, height);
+            let whole = resized(Kernel::Plain, Source { rgb: &cut(&photo, width, held), held }, &all);
+            for number in 0..40 {
+                let draws = Draw { seed: 1, epoch: 0, record: number }.at(0);
+                let (left, top) = (draws.below(0, to_width), draws.below(1, to_height));
+                let (wide, high) = (1 + draws.below(2, to_width - left), 1 + draws.below(3, to_height - top));
+                let window = Rect { left, top, width: wide, height: high };
+                let (x, y) = (columns.1.reach(&window.columns()), rows.1.reach(&window.rows()));
+                let held = Rect { left: x.start, top: y.start, width: x.end - x.start, height: y.end - y.start };
+                let rgb = cut(&photo, width, held);
+                let mut expected = cut(&whole, to_width, window);
+                expected.truncate(expected.len() - SLACK);
+                for mirrored in [false, true] {
+                    if mirrored {
+                        for row in expected.chunks_exact_mut(wide as usize * 3) {
+                            row.as_chunks_mut::<3>().0.reverse();
+                        }
+                    }
+                    let task = Task { window, mirrored, ..all };
+                    for kernel in [Kernel::Plain, Kernel::best()] {
+                        let ours = resized(kernel, Source { rgb: &rgb, held }, &task);
+                        assert!(ours == expected, "{width} x {height}, {interpolation:?}, {kernel:?}: {task:?}");
+                    }
+                }
+            }
+        }
+    }
+}
