@@ -73,12 +73,20 @@ pub fn row(path: Path, luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Ro
                 avx2::row(luma, upsampling, cb, cr, from, out);
             }
         }
-        _ => spans(path, luma, upsampling, cb, cr, from, out),
+        _ => spans::<SPAN>(path, luma, upsampling, cb, cr, from, out),
     }
 }
 
 /// Upsamples spans of the row and converts them.
-fn spans(path: Path, luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Rows<'_>, from: usize, out: &mut [u8]) {
+fn spans<const SPAN: usize>(
+    path: Path,
+    luma: &[u8],
+    upsampling: Upsampling,
+    cb: Rows<'_>,
+    cr: Rows<'_>,
+    from: usize,
+    out: &mut [u8],
+) {
     let spans = luma.chunks(SPAN).zip(out.chunks_mut(SPAN * 3));
     for (from, (luma, out)) in (from..).step_by(SPAN).zip(spans) {
         let mut upsampled = [[0; SPAN]; 2];

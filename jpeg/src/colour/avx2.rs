@@ -11,7 +11,7 @@ use std::arch::x86_64::{
 };
 use std::array::from_fn;
 
-use super::{portable, spans};
+use super::{SPAN, portable, spans};
 use crate::Path;
 use crate::upsample::{Rows, Upsampling, inner};
 
@@ -55,12 +55,12 @@ pub(super) fn row(luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Rows<'_
     let samples = inner(cb.near.len(), &pixels);
     let triangle = matches!(upsampling, Upsampling::Across | Upsampling::Both);
     if !triangle || samples.len() * 2 < WIDE {
-        return spans(Path::Avx2, luma, upsampling, cb, cr, from, out);
+        return spans::<SPAN>(Path::Avx2, luma, upsampling, cb, cr, from, out);
     }
-    // The samples of pixels at the ends lack neighbours, or only one of their pixels is asked for.
+    // One or two pixels at either end are of a sample that lacks a neighbour, or whose other pixel is not asked for.
     let (left, right) = (samples.start * 2 - pixels.start, samples.end * 2 - pixels.start);
-    spans(Path::Avx2, &luma[..left], upsampling, cb, cr, from, &mut out[..left * 3]);
-    spans(Path::Avx2, &luma[right..], upsampling, cb, cr, from + right, &mut out[right * 3..]);
+    spans::<2>(Path::Avx2, &luma[..left], upsampling, cb, cr, from, &mut out[..left * 3]);
+    spans::<2>(Path::Avx2, &luma[right..], upsampling, cb, cr, from + right, &mut out[right * 3..]);
     let luma = &luma[left..right];
     let (out, _) = out[left * 3..right * 3].as_chunks_mut();
     for first in starts(luma.len()) {
@@ -78,27 +78,32 @@ fn starts(pixels: usize) -> impl Iterator<Item = usize> {
     (0..pixels).step_by(WIDE).map(move |first| first.min(pixels - WIDE))
 }
 
-/// Upsamples across, the 16 samples that follow the one at `left`.
+/// 16 samples with the one before and the one after.
+fn window(row: &[u8], left: usize) -> &[u8; 18] {
+    row[left..].first_chunk().expect("samples have neighbours")
+}
+
+/// Upsamples across, the samples after the one at `left`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn between_samples(row: &[u8], left: usize) -> Halves {
-    let row = &row[left..];
-    triangle::<2>(widened(row), widened(&row[1..]), widened(&row[2..]), [1, 2])
+    let row = window(row, left);
+    triangle::<2>(widened::<0>(row), widened::<1>(row), widened::<2>(row), [1, 2])
 }
 
 /// Upsamples across and down.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn between_rows(rows: Rows<'_>, left: usize) -> Halves {
-    let (near, far) = (&rows.near[left..], &rows.far[left..]);
-    triangle::<4>(column(near, far), column(&near[1..], &far[1..]), column(&near[2..], &far[2..]), [8, 7])
+    let (near, far) = (window(rows.near, left), window(rows.far, left));
+    triangle::<4>(column::<0>(near, far), column::<1>(near, far), column::<2>(near, far), [8, 7])
 }
 
 /// Four times a sample between two rows, 16 of them.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn column(near: &[u8], far: &[u8]) -> __m256i {
-    _mm256_add_epi16(_mm256_mullo_epi16(widened(near), _mm256_set1_epi16(3)), widened(far))
+fn column<const FROM: usize>(near: &[u8; 18], far: &[u8; 18]) -> __m256i {
+    _mm256_add_epi16(_mm256_mullo_epi16(widened::<FROM>(near), _mm256_set1_epi16(3)), widened::<FROM>(far))
 }
 
 /// Of values that are 2^(`SHIFT` - 2) samples: three quarters of one and a quarter of its neighbour. 128 is taken off, and
@@ -107,9 +112,9 @@ fn column(near: &[u8], far: &[u8]) -> __m256i {
 #[inline]
 fn triangle<const SHIFT: i32>(left: __m256i, here: __m256i, right: __m256i, round: [i16; 2]) -> Halves {
     let here = _mm256_mullo_epi16(here, _mm256_set1_epi16(3));
-    let [even, odd] = round.map(|round| round - (128 << SHIFT));
-    let even = _mm256_add_epi16(_mm256_add_epi16(here, _mm256_set1_epi16(even)), left);
-    let odd = _mm256_add_epi16(_mm256_add_epi16(here, _mm256_set1_epi16(odd)), right);
+    let (even, odd) = (_mm256_set1_epi16(round[0] - (128 << SHIFT)), _mm256_set1_epi16(round[1] - (128 << SHIFT)));
+    let even = _mm256_add_epi16(_mm256_add_epi16(here, even), left);
+    let odd = _mm256_add_epi16(_mm256_add_epi16(here, odd), right);
     let (even, odd) = (_mm256_srai_epi16::<SHIFT>(even), _mm256_srai_epi16::<SHIFT>(odd));
     Halves { even: _mm256_add_epi16(even, even), odd: _mm256_add_epi16(odd, odd) }
 }
@@ -224,11 +229,11 @@ fn load(bytes: &[u8]) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
-/// The first 16 bytes, in 16 bits each.
+/// 16 bytes of a window, in 16 bits each.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn widened(bytes: &[u8]) -> __m256i {
-    let bytes = bytes.first_chunk::<16>().expect("whole vectors are left");
+fn widened<const FROM: usize>(window: &[u8; 18]) -> __m256i {
+    let bytes = window[FROM..].first_chunk::<16>().expect("a window has three times 16");
     // SAFETY: 16 bytes are read, from an array of that many; they need no alignment.
     _mm256_cvtepu8_epi16(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
