@@ -6,6 +6,8 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
 
 use crate::Path;
 use crate::upsample::{self, Rows, Upsampling};
@@ -31,6 +33,15 @@ pub fn ycc(path: Path, luma: &[u8], cb: &[u8], cr: &[u8], out: &mut [u8]) {
                 avx2::ycc(luma, cb, cr, out.as_chunks_mut().0);
             }
         }
+        #[cfg(target_arch = "x86_64")]
+        _ => {
+            #[expect(unsafe_code, reason = "what every processor of this architecture has")]
+            // SAFETY: every x86-64 processor has SSE2, which is all that the function asks for.
+            unsafe {
+                sse2::ycc(luma, cb, cr, out.as_chunks_mut().0);
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
         _ => portable::ycc(luma, cb, cr, out.as_chunks_mut().0),
     }
 }
