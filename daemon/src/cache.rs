@@ -49,7 +49,7 @@ pub struct Room<'a> {
 pub struct Figures {
     /// Records that were found.
     pub hits: u64,
-    /// Records that were asked for and not there.
+    /// Records that were read since they were not there.
     pub misses: u64,
     /// Records that are kept.
     pub records: u64,
@@ -71,16 +71,10 @@ impl Cache {
         self.keep
     }
 
-    /// Whether a record is there. Once it is, it stays.
-    pub fn holds(&self, record: u64) -> bool {
-        self.records.lock().find(record).is_some()
-    }
-
-    /// A record, if it is there; counted as a hit or a miss.
+    /// A record, if it is there, counted as a hit. Once it is there, it stays.
     pub fn find(&self, record: u64) -> Option<Content> {
         let found = self.records.lock().find(record).cloned();
-        let counter = if found.is_some() { &self.hits } else { &self.misses };
-        counter.fetch_add(1, Ordering::Relaxed);
+        self.hits.fetch_add(u64::from(found.is_some()), Ordering::Relaxed);
         found
     }
 
@@ -90,8 +84,10 @@ impl Cache {
         admitted.then(|| Room { cache: self, record, bytes, used: false })
     }
 
-    /// Keeps a copy of a file's bytes, if this is a cache of such and there is room.
+    /// Takes note of a file that was read since it was not there, and keeps a copy if this is a cache of files and there is
+    /// room.
     pub fn offer(&self, record: u64, bytes: &[u8]) {
+        self.misses.fetch_add(1, Ordering::Relaxed);
         if self.keep == Keep::Encoded
             && let Some(room) = self.room(record, bytes.len() as u64)
         {

@@ -252,12 +252,14 @@ impl Drop for Prefetch {
 
 impl Shared {
     fn read_until_closed(self: &Arc<Self>, source: &dyn Source, cache: Option<&Cache>) {
-        while let Some((job, loaded)) = self.next_job(source, cache) {
-            let loaded = match loaded {
-                Loaded::Kept(content) => Ok(Loaded::Kept(content)),
-                Loaded::Read(bytes) => self.read(source, cache, job.record, bytes).map(Loaded::Read),
-            };
-            if !self.state.lock().ahead.done(&job, loaded) {
+        while let Some((job, mut bytes)) = self.next_job(source, cache) {
+            bytes.clear();
+            let read = source.read(job.record, &mut bytes).map_err(|error| error.to_string());
+            self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            if let (Some(cache), Ok(())) = (cache, &read) {
+                cache.offer(job.record, &bytes);
+            }
+            if !self.state.lock().ahead.done(&job, read.map(|()| Loaded::Read(bytes))) {
                 // This read was given up, and this thread with it: another one has its place.
                 return;
             }
@@ -265,37 +267,19 @@ impl Shared {
         }
     }
 
-    fn read(
-        &self,
-        source: &dyn Source,
-        cache: Option<&Cache>,
-        record: u64,
-        mut bytes: Vec<u8>,
-    ) -> Result<Vec<u8>, String> {
-        bytes.clear();
-        let read = source.read(record, &mut bytes).map_err(|error| error.to_string());
-        self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        if let (Ok(()), Some(cache)) = (&read, cache) {
-            cache.offer(record, &bytes);
-        }
-        read.map(|()| bytes)
-    }
-
-    /// The next record, with its content where the cache has it, else with a buffer to read into.
-    fn next_job(&self, source: &dyn Source, cache: Option<&Cache>) -> Option<(Job, Loaded)> {
+    fn next_job(&self, source: &dyn Source, cache: Option<&Cache>) -> Option<(Job, Vec<u8>)> {
         let mut state = self.state.lock();
         loop {
             if state.closed {
                 return None;
             }
+            if let Some(cache) = cache {
+                self.pass(&mut state, cache);
+            }
             // A buffer that is larger than the record counts with what it has.
             let least = state.spare.last().map_or(0, Vec::capacity) as u64;
-            // What the cache has takes no room here.
-            let kept = |record| cache.is_some_and(|cache| cache.holds(record));
-            let size = |record| if kept(record) { 0 } else { source.size(record).max(least) };
-            if let Some(job) = state.ahead.next_job(Instant::now(), size) {
-                let kept = cache.and_then(|cache| cache.find(job.record));
-                let loaded = kept.map_or_else(|| Loaded::Read(state.spare.pop().unwrap_or_default()), Loaded::Kept);
+            if let Some(job) = state.ahead.next_job(Instant::now(), |record| source.size(record).max(least)) {
+                let spare = state.spare.pop().unwrap_or_default();
                 let more = state.ahead.wants_room();
                 drop(state);
                 if more {
@@ -304,7 +288,7 @@ impl Shared {
                 if job.last {
                     self.hungry.notify_one();
                 }
-                return Some((job, loaded));
+                return Some((job, spare));
             }
             let (waited, room) = (Instant::now(), state.ahead.wants_room());
             self.work.wait_for(&mut state, SLICE);
@@ -313,6 +297,17 @@ impl Shared {
             } else {
                 self.meter.reader_waited(waited.elapsed());
             }
+        }
+    }
+
+    /// Takes what comes next from the cache, up to the first record that it does not have.
+    fn pass(&self, state: &mut State, cache: &Cache) {
+        let (count, last) = state.ahead.pass(Instant::now(), |record| cache.find(record).map(Loaded::Kept));
+        if count > 0 {
+            self.announce();
+        }
+        if last {
+            self.hungry.notify_one();
         }
     }
 

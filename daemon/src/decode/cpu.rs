@@ -140,7 +140,7 @@ mod tests {
                 let record = record as u64;
                 let bytes = sample::photograph(record, width, height);
                 let kept = twice(&mut *lane, &bytes, record, &roomy);
-                assert!(roomy.holds(record) && !full.holds(record));
+                assert!(roomy.find(record).is_some() && full.find(record).is_none());
                 assert!(kept[0].is_ok() && kept[0] == kept[1], "{width} x {height}, {max_side:?}");
                 assert_eq!(twice(&mut *lane, &bytes, record, &full), kept, "{width} x {height}, {max_side:?}");
             }
@@ -157,7 +157,7 @@ mod tests {
             let cache = Cache::new(Keep::Decoded(Form { max_side, ..Form::default() }), 1 << 20);
             let fault = Err(Fault::TooManyScans { limit: 2 });
             assert_eq!(twice(&mut *lane, &bytes, 7, &cache), [fault.clone(), fault]);
-            assert!(!cache.holds(7));
+            assert!(cache.find(7).is_none());
             assert_eq!(cache.figures().bytes, OVERHEAD, "a note that it is not to be tried again");
         }
     }

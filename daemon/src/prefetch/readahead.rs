@@ -180,6 +180,29 @@ impl<B> ReadAhead<B> {
         self.used
     }
 
+    /// Passes over reads: what comes next, as long as `known` has it, is done without one and takes no room. Answers how
+    /// many records that was, and whether one was the last of its lease.
+    pub fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> (usize, bool) {
+        let (mut count, mut last) = (0, false);
+        while let Some(content) = self.next_record().and_then(&mut known)
+            && let Some(job) = self.next_job(now, |_record| 0)
+        {
+            self.done(&job, Ok(content));
+            count += 1;
+            last |= job.last;
+        }
+        (count, last)
+    }
+
+    /// The record of the read to do next.
+    fn next_record(&self) -> Option<u64> {
+        if let Some(fetch) = self.fetches.iter().find(|fetch| fetch.stage.waits()) {
+            return Some(fetch.record);
+        }
+        let (span, offset) = self.epochs.values().find_map(|epoch| epoch.spans.front())?;
+        Some((span.record)(span.start + offset))
+    }
+
     /// The read to do next, if the budget allows one. `size` gives a record's bytes, as far as known.
     pub fn next_job(&mut self, now: Instant, size: impl Fn(u64) -> u64) -> Option<Job> {
         // A batch waits for what is fetched with a place open: nothing goes before it.

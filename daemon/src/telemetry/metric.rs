@@ -39,7 +39,7 @@ pub enum Metric {
     ReadersReplaced,
     /// Records that the cache had.
     CacheHits,
-    /// Records that the cache did not have.
+    /// Records that were read since the cache did not have them.
     CacheMisses,
     /// Records that the cache holds.
     CacheRecords,
@@ -121,7 +121,9 @@ impl Metric {
                 ("forebay_readers_replaced_total", Counter, "Reader threads given up because a read did not come back.")
             }
             Self::CacheHits => ("forebay_cache_hits_total", Counter, "Records that the cache had."),
-            Self::CacheMisses => ("forebay_cache_misses_total", Counter, "Records that the cache did not have."),
+            Self::CacheMisses => {
+                ("forebay_cache_misses_total", Counter, "Records that were read since the cache did not have them.")
+            }
             Self::CacheRecords => ("forebay_cache_records", Gauge, "Records that the cache holds."),
             Self::CacheBytes => ("forebay_cache_bytes", Gauge, "Bytes that the cache takes."),
             Self::CacheBudget => ("forebay_cache_budget_bytes", Gauge, "The most that the cache may take."),
