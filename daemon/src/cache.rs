@@ -47,7 +47,7 @@ pub struct Room<'a> {
 /// How full a cache is, and what it was good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// Records that were found.
+    /// How often a record was found.
     pub hits: u64,
     /// Records that were read since they were not there.
     pub misses: u64,

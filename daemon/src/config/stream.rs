@@ -244,7 +244,7 @@ impl Stream {
             wanted_shard_size: table.take("shard_size", whole(1..=1 << 32)),
             prefetch_queue_depth: table.take_or("prefetch_queue_depth", 2, whole(1..=1024)),
             num_threads: table.take("num_threads", whole(1..=1024)),
-            cache: cache::read(table),
+            cache: cache::read(table, recipe.as_ref()),
             on_error: table.take_or(
                 "on_error",
                 OnError::default(),

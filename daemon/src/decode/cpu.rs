@@ -26,13 +26,16 @@ impl CpuLane {
         Arc::new(move || Box::new(Self { decoder: CpuDecoder::new(), limits, memory: Arc::clone(&memory) }))
     }
 
-    /// Decodes a picture that is kept decoded, or would be if there were room.
+    /// Decodes a picture that is kept decoded, or would be if there were room. It may have been kept since it was read.
     ///
     /// A larger picture than the form allows is decoded whole and shrunk whether there is room or not, since its pixels
     /// must not depend on that. Any other gives the same pixels from its file; it is decoded whole only where it is kept.
     fn keep(&mut self, bytes: &[u8], probe: &Probe, form: Form, cache: &Cache, to: Picture<'_>) -> Result<(), Fault> {
         let Self { decoder, limits, .. } = self;
         let Picture { recipe, draw, out, .. } = to;
+        if let Some(Content::Picture(kept)) = cache.find(draw.record) {
+            return decoder.transform(&kept, recipe, draw, limits, out).map(drop);
+        }
         let (width, height) = form.size(probe.width, probe.height);
         let shrinks = (width, height) != (probe.width, probe.height);
         let room = cache.room(draw.record, u64::from(width) * u64::from(height) * 3);

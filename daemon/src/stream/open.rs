@@ -160,7 +160,7 @@ impl Opening {
 
     fn cache(&self, source: &dyn Source) -> Result<Option<Arc<Cache>>, StreamError> {
         let Some(wanted) = &self.settings.cache else { return Ok(None) };
-        let keep = wanted.keep(self.settings.recipe.output().background);
+        let keep = wanted.keep(&self.settings.recipe);
         Ok(Some(self.caches.open(Key::new(source, keep, wanted.memory))?))
     }
 

@@ -301,11 +301,12 @@ impl World {
                 read
             }
         };
-        if let Ok(held) = read {
-            if held.reserved > 0 {
-                assert_eq!(held.reserved, size(held.bytes));
-                self.decoding.push_back(held.reserved);
-            }
+        // What was known has no room to give back.
+        if let Ok(held) = read
+            && held.reserved > 0
+        {
+            assert_eq!(held.reserved, size(held.bytes));
+            self.decoding.push_back(held.reserved);
         }
         true
     }
