@@ -75,6 +75,10 @@ pub fn gray(path: Path, luma: &[u8], out: &mut [u8]) {
 /// As these do.
 pub fn row(path: Path, luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Rows<'_>, from: usize, out: &mut [u8]) {
     assert_eq!(luma.len() * 3, out.len(), "three bytes for every pixel");
+    if upsampling == Upsampling::Repeat(1) {
+        let pixels = from..from + luma.len();
+        return ycc(path, luma, &cb.near[pixels.clone()], &cr.near[pixels], out);
+    }
     match path {
         #[cfg(target_arch = "x86_64")]
         Path::Avx2 if path.is_available() => {

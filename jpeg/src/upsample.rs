@@ -5,8 +5,6 @@
 
 mod triangle;
 
-pub(crate) use triangle::inner;
-
 use std::ops::Range;
 
 /// How the samples of a component become one for each pixel.
@@ -82,11 +80,21 @@ pub fn row(upsampling: Upsampling, rows: Rows<'_>, from: usize, out: &mut [u8]) 
 }
 
 fn repeat(times: usize, row: &[u8], pixels: &Range<usize>, out: &mut [u8]) {
-    if times == 1 {
-        return out.copy_from_slice(&row[pixels.clone()]);
+    match times {
+        1 => out.copy_from_slice(&row[pixels.clone()]),
+        2 => repeat_by::<2>(row, pixels, out),
+        4 => repeat_by::<4>(row, pixels, out),
+        _ => pixels.clone().zip(out).for_each(|(pixel, out)| *out = row[pixel / times]),
     }
-    let (part, whole) = out.split_at_mut((pixels.start.next_multiple_of(times) - pixels.start).min(out.len()));
-    part.fill(row.get(pixels.start / times).copied().unwrap_or_default());
-    let first = pixels.start.div_ceil(times);
-    whole.chunks_mut(times).zip(row.get(first..).unwrap_or_default()).for_each(|(out, &sample)| out.fill(sample));
+}
+
+fn repeat_by<const TIMES: usize>(row: &[u8], pixels: &Range<usize>, out: &mut [u8]) {
+    // Up to where a sample's pixels begin.
+    let part = (pixels.start.next_multiple_of(TIMES) - pixels.start).min(out.len());
+    let (part, whole) = out.split_at_mut(part);
+    part.fill(row.get(pixels.start / TIMES).copied().unwrap_or_default());
+    let row = row.get(pixels.start.div_ceil(TIMES)..).unwrap_or_default();
+    let (whole, rest) = whole.as_chunks_mut::<TIMES>();
+    rest.fill(row.get(whole.len()).copied().unwrap_or_default());
+    whole.iter_mut().zip(row).for_each(|(out, &sample)| *out = [sample; TIMES]);
 }

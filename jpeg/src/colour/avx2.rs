@@ -10,13 +10,20 @@ use std::arch::x86_64::{
     _mm256_storeu_si256, _mm256_sub_epi16, _mm256_unpackhi_epi16, _mm256_unpacklo_epi16,
 };
 use std::array::from_fn;
+use std::ops::Range;
 
 use super::{SPAN, portable, spans};
 use crate::Path;
-use crate::upsample::{Rows, Upsampling, inner};
+use crate::upsample::{Rows, Upsampling};
 
 /// Pixels that are made at once.
 const WIDE: usize = 32;
+
+/// Values of chroma that are taken at once, for twice as many pixels.
+const VALUES_WIDE: usize = WIDE / 2;
+
+/// Values that are kept for a span of pixels.
+const VALUES: usize = 128;
 
 /// Something for 16 even and 16 odd pixels.
 #[derive(Clone, Copy)]
@@ -30,7 +37,7 @@ pub(super) fn ycc(luma: &[u8], cb: &[u8], cr: &[u8], out: &mut [[u8; 3]]) {
     if luma.len() < WIDE {
         return portable::ycc(luma, cb, cr, out);
     }
-    for first in starts(luma.len()) {
+    for first in starts(luma.len(), WIDE) {
         let cb = centred(split(load(&cb[first..])));
         let cr = centred(split(load(&cr[first..])));
         store(pixels_of(load(&luma[first..]), cb, cr), &mut out[first..]);
@@ -42,7 +49,7 @@ pub(super) fn gray(luma: &[u8], out: &mut [[u8; 3]]) {
     if luma.len() < WIDE {
         return portable::gray(luma, out);
     }
-    for first in starts(luma.len()) {
+    for first in starts(luma.len(), WIDE) {
         let Halves { even, odd } = split(load(&luma[first..]));
         let luma = _mm256_packus_epi16(even, odd);
         store(side_by_side([luma; 3]), &mut out[first..]);
@@ -51,66 +58,100 @@ pub(super) fn gray(luma: &[u8], out: &mut [[u8; 3]]) {
 
 #[target_feature(enable = "avx2")]
 pub(super) fn row(luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Rows<'_>, from: usize, out: &mut [u8]) {
-    let pixels = from..from + luma.len();
-    let samples = inner(cb.near.len(), &pixels);
+    // Samples whose two pixels are both asked for: all but one pixel at either end.
+    let end = from + luma.len();
+    let samples = from.div_ceil(2)..end / 2;
     let triangle = matches!(upsampling, Upsampling::Across | Upsampling::Both);
-    if !triangle || samples.len() * 2 < WIDE {
+    if !triangle || samples.len() < VALUES_WIDE {
         return spans::<SPAN>(Path::Avx2, luma, upsampling, cb, cr, from, out);
     }
-    // One or two pixels at either end are of a sample that lacks a neighbour, or whose other pixel is not asked for.
-    let (left, right) = (samples.start * 2 - pixels.start, samples.end * 2 - pixels.start);
-    spans::<2>(Path::Avx2, &luma[..left], upsampling, cb, cr, from, &mut out[..left * 3]);
-    spans::<2>(Path::Avx2, &luma[right..], upsampling, cb, cr, from + right, &mut out[right * 3..]);
-    let luma = &luma[left..right];
-    let (out, _) = out[left * 3..right * 3].as_chunks_mut();
-    for first in starts(luma.len()) {
-        let left = samples.start - 1 + first / 2;
-        let [cb, cr] = match upsampling {
-            Upsampling::Both => [between_rows(cb, left), between_rows(cr, left)],
-            _ => [between_samples(cb.near, left), between_samples(cr.near, left)],
-        };
+    let (left, right) = (samples.start * 2 - from, samples.end * 2 - from);
+    spans::<1>(Path::Avx2, &luma[..left], upsampling, cb, cr, from, &mut out[..left * 3]);
+    spans::<1>(Path::Avx2, &luma[right..], upsampling, cb, cr, from + right, &mut out[right * 3..]);
+    let (luma, (out, _)) = (&luma[left..right], out[left * 3..right * 3].as_chunks_mut());
+    let mut values = [[0; VALUES + 2]; 2];
+    for first in (0..samples.len()).step_by(VALUES).map(|first| first.min(samples.len() - VALUES_WIDE)) {
+        let count = (samples.len() - first).min(VALUES);
+        let window = samples.start + first..samples.start + first + count;
+        for (rows, values) in [cb, cr].into_iter().zip(&mut values) {
+            fill(upsampling, rows, &window, &mut values[..count + 2]);
+        }
+        let [cb, cr] = &values;
+        let pixels = first * 2..(first + count) * 2;
+        let (luma, out) = (&luma[pixels.clone()], &mut out[pixels]);
+        match upsampling {
+            Upsampling::Both => between::<4>(luma, cb, cr, [8, 7], out),
+            _ => between::<2>(luma, cb, cr, [1, 2], out),
+        }
+    }
+}
+
+/// The values of samples from which pixels are made, and those of the ones before and after, which at an end of the row
+/// are the first and the last themselves.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn fill(upsampling: Upsampling, rows: Rows<'_>, samples: &Range<usize>, values: &mut [i16]) {
+    let (before, after) = (samples.start > 0, samples.end < rows.near.len());
+    let window = samples.start - usize::from(before)..samples.end + usize::from(after);
+    let inner = &mut values[usize::from(!before)..][..window.len()];
+    match upsampling {
+        Upsampling::Both => columns(&rows.near[window.clone()], &rows.far[window], inner),
+        _ => widened_all(&rows.near[window], inner),
+    }
+    if !before {
+        values[0] = values[1];
+    }
+    if !after {
+        values[samples.len() + 1] = values[samples.len()];
+    }
+}
+
+/// Pixels of chroma values that are 2^(`SHIFT` - 2) samples, one before and one after them included.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn between<const SHIFT: i32>(luma: &[u8], cb: &[i16], cr: &[i16], round: [i16; 2], out: &mut [[u8; 3]]) {
+    for first in starts(luma.len(), WIDE) {
+        let cb = triangle::<SHIFT>(window(cb, first / 2), round);
+        let cr = triangle::<SHIFT>(window(cr, first / 2), round);
         store(pixels_of(load(&luma[first..]), cb, cr), &mut out[first..]);
     }
 }
 
-/// Where to begin, so that the last vector ends with the row: some pixels are made twice.
-fn starts(pixels: usize) -> impl Iterator<Item = usize> {
-    (0..pixels).step_by(WIDE).map(move |first| first.min(pixels - WIDE))
+/// 16 values with the one before and the one after.
+fn window(values: &[i16], first: usize) -> &[i16; 18] {
+    values[first..].first_chunk().expect("values have neighbours")
 }
 
-/// 16 samples with the one before and the one after.
-fn window(row: &[u8], left: usize) -> &[u8; 18] {
-    row[left..].first_chunk().expect("samples have neighbours")
-}
-
-/// Upsamples across, the samples after the one at `left`.
+/// Four times the samples between two rows.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn between_samples(row: &[u8], left: usize) -> Halves {
-    let row = window(row, left);
-    triangle::<2>(widened::<0>(row), widened::<1>(row), widened::<2>(row), [1, 2])
+fn columns(near: &[u8], far: &[u8], out: &mut [i16]) {
+    for first in starts(out.len(), VALUES_WIDE) {
+        let near = _mm256_mullo_epi16(widened(&near[first..]), _mm256_set1_epi16(3));
+        store_values(_mm256_add_epi16(near, widened(&far[first..])), &mut out[first..]);
+    }
 }
 
-/// Upsamples across and down.
+/// Samples in 16 bits.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn between_rows(rows: Rows<'_>, left: usize) -> Halves {
-    let (near, far) = (window(rows.near, left), window(rows.far, left));
-    triangle::<4>(column::<0>(near, far), column::<1>(near, far), column::<2>(near, far), [8, 7])
+fn widened_all(row: &[u8], out: &mut [i16]) {
+    for first in starts(out.len(), VALUES_WIDE) {
+        store_values(widened(&row[first..]), &mut out[first..]);
+    }
 }
 
-/// Four times a sample between two rows, 16 of them.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn column<const FROM: usize>(near: &[u8; 18], far: &[u8; 18]) -> __m256i {
-    _mm256_add_epi16(_mm256_mullo_epi16(widened::<FROM>(near), _mm256_set1_epi16(3)), widened::<FROM>(far))
+/// Where to begin with `wide` at a time, so that the last ones end with the row: some are made twice.
+fn starts(len: usize, wide: usize) -> impl Iterator<Item = usize> {
+    (0..len).step_by(wide).map(move |first| first.min(len - wide))
 }
 
 /// Of values that are 2^(`SHIFT` - 2) samples: three quarters of one and a quarter of its neighbour. 128 is taken off, and
 /// what is left is doubled.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn triangle<const SHIFT: i32>(left: __m256i, here: __m256i, right: __m256i, round: [i16; 2]) -> Halves {
+fn triangle<const SHIFT: i32>(values: &[i16; 18], round: [i16; 2]) -> Halves {
+    let (left, here, right) = (load_values(values), load_values(&values[1..]), load_values(&values[2..]));
     let here = _mm256_mullo_epi16(here, _mm256_set1_epi16(3));
     let (even, odd) = (_mm256_set1_epi16(round[0] - (128 << SHIFT)), _mm256_set1_epi16(round[1] - (128 << SHIFT)));
     let even = _mm256_add_epi16(_mm256_add_epi16(here, even), left);
@@ -229,13 +270,31 @@ fn load(bytes: &[u8]) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
-/// 16 bytes of a window, in 16 bits each.
+/// The first 16 bytes, in 16 bits each.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn widened<const FROM: usize>(window: &[u8; 18]) -> __m256i {
-    let bytes = window[FROM..].first_chunk::<16>().expect("a window has three times 16");
+fn widened(bytes: &[u8]) -> __m256i {
+    let bytes = bytes.first_chunk::<16>().expect("whole vectors are left");
     // SAFETY: 16 bytes are read, from an array of that many; they need no alignment.
     _mm256_cvtepu8_epi16(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+}
+
+/// The first 16 values.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn load_values(values: &[i16]) -> __m256i {
+    let values = values.first_chunk::<16>().expect("whole vectors are left");
+    // SAFETY: 16 values of 16 bits are read, from an array of that many; they need no alignment.
+    unsafe { _mm256_loadu_si256(values.as_ptr().cast()) }
+}
+
+/// To the first 16 values.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn store_values(vector: __m256i, out: &mut [i16]) {
+    let out = out.first_chunk_mut::<16>().expect("whole vectors are left");
+    // SAFETY: 16 values of 16 bits are written, to an array of that many; they need no alignment.
+    unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), vector) };
 }
 
 /// To the first 32 pixels.

@@ -5,18 +5,14 @@ use std::ops::Range;
 
 use super::Rows;
 
-/// Samples, of a row with so many, of which both pixels are among these and which have neighbours on both sides.
-pub(crate) fn inner(samples: usize, pixels: &Range<usize>) -> Range<usize> {
-    let first = pixels.start.div_ceil(2).max(1);
-    let end = (pixels.end / 2).min(samples.saturating_sub(1));
-    first..end.max(first)
-}
+/// Samples that are taken at once.
+const SPAN: usize = 64;
 
 /// The part of a row of pixels whose samples have neighbours on both sides.
 struct Inner<'a> {
     /// The pixels before and after it.
     ends: [(Range<usize>, &'a mut [u8]); 2],
-    /// Samples in it, as [`inner`] finds them.
+    /// Samples in it, from 1 at least to one before the last at most.
     samples: Range<usize>,
     /// Two pixels for each of them.
     out: &'a mut [u8],
@@ -25,7 +21,9 @@ struct Inner<'a> {
 impl<'a> Inner<'a> {
     #[inline]
     fn split(samples: usize, pixels: &Range<usize>, out: &'a mut [u8]) -> Self {
-        let samples = inner(samples, pixels);
+        let first = pixels.start.div_ceil(2).max(1);
+        let end = (pixels.end / 2).min(samples.saturating_sub(1));
+        let samples = first..end.max(first);
         let cut = (samples.start * 2).min(pixels.end);
         let (left, rest) = out.split_at_mut(cut - pixels.start);
         let (inner, right) = rest.split_at_mut(samples.len() * 2);
@@ -42,7 +40,11 @@ pub(super) fn across(row: &[u8], pixels: &Range<usize>, out: &mut [u8]) {
             *out = byte((u16::from(row[pixel / 2]) * 3 + u16::from(further) + 1 + odd(pixel)) >> 2);
         }
     }
-    let [left, here, right] = neighbours(row, samples);
+    if samples.is_empty() {
+        return;
+    }
+    let Range { start, end } = samples;
+    let (left, here, right) = (&row[start - 1..end - 1], &row[start..end], &row[start + 1..=end]);
     for (((out, &left), &here), &right) in out.as_chunks_mut::<2>().0.iter_mut().zip(left).zip(here).zip(right) {
         let here = u16::from(here) * 3;
         *out = [byte((here + u16::from(left) + 1) >> 2), byte((here + u16::from(right) + 2) >> 2)];
@@ -66,15 +68,16 @@ pub(super) fn both(rows: Rows<'_>, pixels: &Range<usize>, out: &mut [u8]) {
             *out = byte((sum(pixel / 2) * 3 + sum(beside(pixel, near.len())) + 8 - odd(pixel)) >> 4);
         }
     }
-    let [near_left, near_here, near_right] = neighbours(near, samples.clone());
-    let [far_left, far_here, far_right] = neighbours(far, samples);
-    let left = near_left.iter().zip(far_left);
-    let here = near_here.iter().zip(far_here);
-    let right = near_right.iter().zip(far_right);
-    for (((out, left), here), right) in out.as_chunks_mut::<2>().0.iter_mut().zip(left).zip(here).zip(right) {
-        let here = column(*here.0, *here.1) * 3;
-        let (left, right) = (column(*left.0, *left.1), column(*right.0, *right.1));
-        *out = [byte((here + left + 8) >> 4), byte((here + right + 7) >> 4)];
+    for (first, out) in samples.step_by(SPAN).zip(out.chunks_mut(SPAN * 2)) {
+        let window = first - 1..first + out.len() / 2 + 1;
+        let mut sums = [0; SPAN + 2];
+        for ((sum, &near), &far) in sums.iter_mut().zip(&near[window.clone()]).zip(&far[window]) {
+            *sum = column(near, far);
+        }
+        let (out, _) = out.as_chunks_mut::<2>();
+        for (((out, &left), &here), &right) in out.iter_mut().zip(&sums[..SPAN]).zip(&sums[1..]).zip(&sums[2..]) {
+            *out = [byte((here * 3 + left + 8) >> 4), byte((here * 3 + right + 7) >> 4)];
+        }
     }
 }
 
@@ -82,16 +85,6 @@ pub(super) fn both(rows: Rows<'_>, pixels: &Range<usize>, out: &mut [u8]) {
 #[inline]
 fn column(near: u8, far: u8) -> u16 {
     u16::from(near) * 3 + u16::from(far)
-}
-
-/// The samples before these, these, and those after them.
-#[inline]
-fn neighbours(row: &[u8], samples: Range<usize>) -> [&[u8]; 3] {
-    if samples.is_empty() {
-        return [&[]; 3];
-    }
-    let Range { start, end } = samples;
-    [&row[start - 1..end - 1], &row[start..end], &row[start + 1..=end]]
 }
 
 /// The sample on the side on which the pixel lies within its own; its own at an end of the row.
