@@ -48,7 +48,9 @@ compare: build ## Beside its peers: make compare DATA=FOLDER [ARGS="--work train
 	@benches/compare/run "$(DATA)" $(ARGS)
 
 parity: build ## Write docs/parity.md anew: make parity DATA=FOLDER, which has imagenet/ and conformance/
-	.venv/bin/forebay compare "$(DATA)/imagenet" "$(DATA)/conformance" --markdown docs/parity.md -o target/parity.png
+	.venv/bin/python scripts/formats.py target/parity/formats
+	.venv/bin/forebay compare "$(DATA)/imagenet" "$(DATA)/conformance" target/parity/formats \
+	  --markdown docs/parity.md -o target/parity/worst.png
 
 docs: deps ## Write anew what is made from code: docs/configuration.md
 	cargo build --locked -p forebay

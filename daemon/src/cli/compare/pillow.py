@@ -47,8 +47,11 @@ def kind(picture: Image.Image) -> str:
 
 
 def seen(picture: Image.Image) -> Image.Image:
-    """Upright, alpha over black, as RGB."""
+    """Upright, alpha over black, 16 bits as their upper 8 (Pillow would cut them off at 255), as RGB."""
     picture = ImageOps.exif_transpose(picture)
+    if picture.mode.startswith("I;16"):
+        upper = 0 if picture.mode == "I;16B" else 1
+        picture = Image.frombytes("L", picture.size, picture.tobytes()[upper::2])
     if picture.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in picture.info:
         picture = picture.convert("RGBA")
         picture = Image.alpha_composite(Image.new("RGBA", picture.size, BLACK), picture)

@@ -38,11 +38,11 @@ pub(super) fn text(out: &mut impl Write, report: &Report) -> io::Result<()> {
 pub(super) fn markdown(out: &mut impl Write, versions: &Versions, reports: &[Report]) -> io::Result<()> {
     writeln!(
         out,
-        "# Pixels beside Pillow's\n\n`forebay compare` made this page; version {}, beside Pillow {} with \
-         libjpeg-turbo {}.\n\nDifferences are those of single channels, 0 to 255: the greatest of all, and the mean over \
-         all values. *Equal* are pictures without any. The worst picture is the one with the greatest mean. Both \
-         sides turn pictures upright and lay transparent ones over black; after its decoding, Pillow is told the same \
-         crops and sizes.",
+        "# Pixels beside Pillow's\n\nMade by `forebay compare`, version {}, beside Pillow {} with libjpeg-turbo {}.\n\n\
+         Differences are those of single channels, 0 to 255: the greatest of all, and the mean over all values.\n\
+         *Equal* are pictures without any. The worst picture is the one with the greatest mean, which stands beside it.\n\
+         Both sides turn pictures upright, lay transparent ones over black and take 16 bits for their upper 8. Crops and\n\
+         sizes are told to Pillow, but for evaluation, where it follows torchvision's rules by itself.",
         env!("CARGO_PKG_VERSION"),
         versions.pillow,
         versions.libjpeg.as_deref().unwrap_or("of unknown version"),
