@@ -58,23 +58,23 @@ def measure(batches: Iterator[Any], job: Job) -> tuple[int, float]:
     such a round's end, or some of them would be counted with a part of a round for nothing.
     """
     # Imports, compilation and the workers' start stand before the first batches, and do not warm anything up.
-    for _ in range(job.threads):
-        touch(next(batches))
-    for batch in turns(batches, job.threads, job.warm, job.warm_pictures):
-        touch(batch)
+    take(batches, job.threads, 0, 1)
+    take(batches, job.threads, job.warm, job.warm_pictures)
     begun = time.perf_counter()
-    taken = sum(touch(batch) for batch in turns(batches, job.threads, job.seconds, 0))
+    taken = take(batches, job.threads, job.seconds, 1)
     return taken, time.perf_counter() - begun
 
 
-def turns(batches: Iterator[Any], length: int, seconds: float, pictures: int) -> Iterator[Any]:
-    """Whole rounds of `length` batches until so many seconds are over and so many pictures are through."""
+def take(batches: Iterator[Any], length: int, seconds: float, pictures: int) -> int:
+    """Whole rounds of `length` batches until so many seconds are over and so many pictures are through; gives these.
+
+    No batch is kept beyond its own turn, as in a plain loop.
+    """
     begun, through = time.perf_counter(), 0
     while time.perf_counter() - begun < seconds or through < pictures:
         for _ in range(length):
-            batch = next(batches)
-            through += batch if isinstance(batch, int) else len(batch)
-            yield batch
+            through += touch(next(batches))
+    return through
 
 
 def touch(batch: Any) -> int:  # noqa: ANN401 - whatever the loader gives
