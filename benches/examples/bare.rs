@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forebay_pixels::{CpuDecoder, Draw, Limits, Output, Recipe, Transform};
+use forebay_pixels::{CpuDecoder, Draw, Input, Limits, Output, Recipe, Transform};
 use serde_json::{Map, Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,12 +23,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The Loader's own transforms for `size=224`; the options go to the step that resizes.
+/// The Loader's own transforms for `size=224`; the options are `interpolation` and `reducing_gap`.
 fn recipe(train: bool, options: &Map<String, Value>) -> Result<Recipe, Box<dyn Error>> {
     let with_size = |size: u32| {
-        let mut step = options.clone();
-        step.insert("size".into(), size.into());
-        step
+        let interpolation = options.get("interpolation").cloned().unwrap_or_else(|| "bilinear".into());
+        json!({ "size": size, "interpolation": interpolation })
     };
     let steps = if train {
         json!([{ "random_resized_crop": with_size(224) }, { "random_horizontal_flip": {} }])
@@ -36,7 +35,8 @@ fn recipe(train: bool, options: &Map<String, Value>) -> Result<Recipe, Box<dyn E
         json!([{ "resize": with_size(256) }, { "center_crop": { "size": 224 } }])
     };
     let steps: Vec<Transform> = serde_json::from_value(steps)?;
-    Ok(Recipe::new(steps, Output::default())?)
+    let input = Input { reducing_gap: options.get("reducing_gap").and_then(Value::as_f64), ..Input::default() };
+    Ok(Recipe::new(steps, Output::default())?.with_input(input)?)
 }
 
 /// Pictures decoded by all threads together, and the time that it took, after `warm`.

@@ -1,15 +1,18 @@
 //! What is made of each picture on both sides: our transforms, and the same for Pillow.
 
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Fault, Interpolation, Limits, Output, Recipe, RecipeError, Resize, Size, Step,
+    CenterCrop, CpuDecoder, Draw, Fault, Input, Interpolation, Limits, Output, Recipe, RecipeError, Resize, Size, Step,
     Transform,
 };
 use serde_json::{Value, json};
 
 use super::pillow::Pixels;
 
-/// Side of all results but whole pictures.
+/// Side of all results but whole pictures and those of [`GAP`].
 const SIDE: u32 = 224;
+/// Side of what is resized with a reducing gap: small, so that photographs of 500 pixels are decoded at a smaller scale.
+const SMALL: u32 = 64;
+const GAP: f64 = 2.0;
 /// Shorter side before the middle is cut, as `Recipe::evaluation` has it for [`SIDE`].
 const SHORTER: u32 = 256;
 
@@ -20,6 +23,10 @@ enum Kind {
     Training,
     Evaluation,
     Resize(Interpolation),
+    /// With [`GAP`], beside Pillow's own reducing gap or beside an exact resize.
+    Reduced {
+        exact: bool,
+    },
 }
 
 /// One comparison.
@@ -43,6 +50,8 @@ impl Task {
             ("resize to 224 x 224, bicubic", Kind::Resize(Interpolation::Bicubic)),
             ("resize to 224 x 224, lanczos3", Kind::Resize(Interpolation::Lanczos3)),
             ("resize to 224 x 224, nearest", Kind::Resize(Interpolation::Nearest)),
+            ("reducing_gap 2.0, to 64 x 64, beside Pillow's", Kind::Reduced { exact: false }),
+            ("reducing_gap 2.0, to 64 x 64, beside an exact resize", Kind::Reduced { exact: true }),
         ]
         .into_iter()
         .map(|(name, kind)| Ok(Self { name, kind, recipe: kind.recipe()? }))
@@ -74,6 +83,8 @@ impl Task {
             Kind::Middle => json!({ "do": "middle", "side": SIDE }),
             Kind::Evaluation => json!({ "do": "evaluation", "shorter": SHORTER, "side": SIDE }),
             Kind::Resize(filter) => json!({ "do": "resize", "filter": name(filter), "side": SIDE }),
+            Kind::Reduced { exact: true } => json!({ "do": "resize", "filter": "bilinear", "side": SMALL }),
+            Kind::Reduced { exact: false } => json!({ "do": "reduce", "gap": GAP, "side": SMALL }),
             Kind::Training => {
                 let plan = self.recipe.as_ref().expect("it has a recipe").plan(width, height, draw);
                 let part = match plan.steps.first() {
@@ -90,12 +101,17 @@ impl Kind {
     fn recipe(self) -> Result<Option<Recipe>, RecipeError> {
         let one = |transform| Recipe::new(vec![transform], Output::default());
         let size = Size::HeightWidth([SIDE, SIDE]);
+        let small = Size::HeightWidth([SMALL, SMALL]);
         Some(match self {
             Self::Whole => return Ok(None),
             Self::Middle => one(Transform::CenterCrop(CenterCrop { size })),
             Self::Training => Recipe::training(SIDE),
             Self::Evaluation => Recipe::evaluation(SIDE),
             Self::Resize(interpolation) => one(Transform::Resize(Resize { size, interpolation })),
+            Self::Reduced { .. } => {
+                one(Transform::Resize(Resize { size: small, interpolation: Interpolation::Bilinear }))
+                    .and_then(|recipe| recipe.with_input(Input { reducing_gap: Some(GAP), ..Input::default() }))
+            }
         })
         .transpose()
     }
