@@ -130,7 +130,8 @@ def pytest(*arguments: str) -> Tally:
 def compare() -> Tally:
     """What `make compare` makes of its figures; the comparison itself is not run."""
     command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "benches/compare/tests")
-    return counted(command, pytest_tally, PYTHONPATH=str(ROOT / "benches" / "compare"))
+    folder = ROOT / "benches" / "compare"
+    return counted(command, pytest_tally, PYTHONPATH=f"{folder}:{folder / 'entrants'}")
 
 
 def torch() -> Tally:
