@@ -42,17 +42,21 @@ pub(super) fn row<L: Lanes>(
         Size::Four => {
             let mut lines = lines::<4>(out, stride, blocks.len());
             for (index, (block, &last)) in blocks_and_lasts {
-                let flat = last == 0;
-                let square = if flat { [[alone(block[0], dc); 4]; 4] } else { four(load(lanes, block), factors) };
-                put(&mut lines, index, square);
+                if last == 0 {
+                    put(&mut lines, index, [[alone(block[0], dc); 4]; 4]);
+                } else {
+                    put(&mut lines, index, four(load(lanes, block), factors));
+                }
             }
         }
         Size::Eight => {
             let mut lines = lines::<8>(out, stride, blocks.len());
             for (index, (block, &last)) in blocks_and_lasts {
-                let flat = last == 0;
-                let square = if flat { [[alone(block[0], dc); 8]; 8] } else { eight(load(lanes, block), factors) };
-                put(&mut lines, index, square);
+                if last == 0 {
+                    put(&mut lines, index, [[alone(block[0], dc); 8]; 8]);
+                } else {
+                    put(&mut lines, index, eight(load(lanes, block), factors));
+                }
             }
         }
     }
