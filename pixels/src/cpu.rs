@@ -8,6 +8,7 @@ mod other;
 mod resize;
 #[cfg(test)]
 mod speed;
+mod stored;
 mod turn;
 mod upright;
 
@@ -198,13 +199,17 @@ fn load(
     };
     let orientation = stored.orientation;
     if orientation != Orientation::AsStored {
-        let (seen_width, seen_height) = orientation.seen(region.width, region.height);
-        let turn = |from: &[u8], to: &mut [u8]| turn::turn(orientation, region.width, region.height, from, to);
-        canvas.remake(seen_width, seen_height, turn);
+        turn_canvas(canvas, orientation, region);
     }
     let held = orientation.seen_part(region, scale.side(stored.size.0), scale.side(stored.size.1));
     let (width, height) = stored.seen();
     Ok(Loaded { decoded: Decoded { format, width, height }, held })
+}
+
+/// Turns the canvas, which holds this part of the stored picture, to be seen.
+fn turn_canvas(canvas: &mut Canvas, orientation: Orientation, stored: Rect) {
+    let (width, height) = orientation.seen(stored.width, stored.height);
+    canvas.remake(width, height, |from, to| turn::turn(orientation, stored.width, stored.height, from, to));
 }
 
 fn check_time(begun: Instant, limits: &Limits) -> Result<(), Fault> {
