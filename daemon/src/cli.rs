@@ -6,6 +6,7 @@ mod compare;
 mod config;
 mod contact;
 mod daemon;
+mod doctor;
 mod preview;
 mod run;
 mod sample;
@@ -47,6 +48,8 @@ enum Command {
     Compare(compare::Args),
     /// Print a commented configuration, or check one.
     Config(config::Args),
+    /// Show what this machine has for decoding on a GPU, and what is missing.
+    Doctor(doctor::Args),
     /// Make a folder of generated pictures in class folders, to try things out on.
     Sample(sample::Args),
 }
@@ -79,6 +82,7 @@ impl Cli {
             Command::Bench(args) => bench::run(&args),
             Command::Compare(args) => compare::run(&args),
             Command::Config(args) => config::run(&args),
+            Command::Doctor(args) => doctor::run(&args),
             Command::Sample(args) => sample::run(&args),
         }
     }

@@ -3,6 +3,7 @@
 mod control;
 mod coordinator;
 mod decode;
+mod lanes;
 mod mistake;
 mod prefetch;
 mod quantity;
@@ -21,6 +22,7 @@ use serde_json::{Map, Value, json};
 pub use control::Control;
 pub use coordinator::Coordinator;
 pub use decode::{Decode, default_threads};
+pub use lanes::Lanes;
 pub use mistake::{Mistake, Mistakes};
 pub use prefetch::Prefetch;
 pub use quantity::{ByteSize, NoSize, parse_duration};

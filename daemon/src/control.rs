@@ -92,6 +92,8 @@ impl Control for Service {
             uptime_ms: u64::try_from(self.daemon.uptime().as_millis()).unwrap_or(u64::MAX),
             socket: self.socket.display().to_string(),
             streams,
+            lanes: self.daemon.lane_status(),
+            gpus: self.daemon.gpu_status(),
         }))
     }
 

@@ -1,6 +1,7 @@
 //! The process's streams: which there are, who may attach to them, and how they begin and end.
 
 mod admission;
+mod lanes;
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -21,9 +22,10 @@ use crate::cache::Caches;
 use crate::config::stream::Sharding;
 use crate::config::{self, Config, Surroundings, default_threads};
 use crate::cores;
-use crate::decode::Pool;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::CpuLane;
+use crate::decode::lanes::{LaneMissing, places};
+use crate::decode::{GpuLanes, Pool};
 use crate::incarnation;
 use crate::stream::{Identity, Opening, RingMemory, Stream, StreamError};
 pub use admission::Request;
@@ -80,6 +82,9 @@ pub enum DaemonError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A lane that is named in the configuration.
+    #[error("{0}")]
+    Lane(#[from] LaneMissing),
     /// Threads or descriptors.
     #[error("the daemon cannot start: {0}")]
     System(#[from] std::io::Error),
@@ -124,8 +129,14 @@ impl Daemon {
         let threads =
             threads.unwrap_or_else(|| default_threads(cores::usable(), surroundings.local_world_size.as_deref()));
         let memory = Arc::new(Budget::new(config.decode.memory.0));
-        let pool =
-            Pool::start(threads, config.decode.pin, &CpuLane::maker(config.decode.limits(), Arc::clone(&memory)))?;
+        let limits = config.decode.limits();
+        let lanes = if config.decode.lanes.want_gpu() {
+            GpuLanes::open(&config.decode, &places(config.decode.nvjpeg.clone()))?
+        } else {
+            GpuLanes::default()
+        };
+        let maker = CpuLane::maker(limits, Arc::clone(&memory));
+        let pool = Pool::start(threads, config.decode.pin, &maker, limits, lanes)?;
         let caches = Arc::new(Caches::default());
         Ok(Arc::new(Self {
             ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&caches))),
@@ -315,13 +326,16 @@ impl Daemon {
 
     fn pool_for(&self, settings: &config::Stream) -> Result<Arc<Pool>, StreamError> {
         match settings.num_threads {
-            Some(threads) if threads != self.pool.threads() => {
+            // The GPUs' lanes and the CPU's have one queue, and a pool has one.
+            Some(threads) if threads != self.pool.threads() && self.pool.gpus().is_empty() => {
                 let mut further = self.further_pools.lock();
                 if let Some(pool) = further.get(&threads).and_then(Weak::upgrade) {
                     return Ok(pool);
                 }
-                let maker = CpuLane::maker(self.config.decode.limits(), Arc::clone(&self.memory));
-                let pool = Arc::new(Pool::start(threads, self.config.decode.pin, &maker)?);
+                let limits = self.config.decode.limits();
+                let maker = CpuLane::maker(limits, Arc::clone(&self.memory));
+                let pool = Pool::start(threads, self.config.decode.pin, &maker, limits, GpuLanes::default())?;
+                let pool = Arc::new(pool);
                 further.insert(threads, Arc::downgrade(&pool));
                 Ok(pool)
             }

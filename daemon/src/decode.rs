@@ -3,8 +3,10 @@
 //! Whole pictures are the unit of work. Jobs never wait for anything but a large picture's memory, and their number is
 //! bounded by the places of the open slots, so the queue needs no bound of its own (semantics rule 28).
 
+mod board;
 pub mod budget;
 pub mod cpu;
+pub mod lanes;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,8 +14,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
+use board::{Board, Closed, Task};
 use crossbeam_channel as channel;
-use forebay_pixels::{Draw, Fault, Recipe};
+use forebay_cuda::lane::gpu::Gpu;
+use forebay_pixels::{Draw, Fault, Limits, Recipe};
 use forebay_ring::PlaceMut;
 
 use crate::batch::batcher::At;
@@ -23,6 +27,9 @@ use crate::prefetch::Buffer;
 use crate::queue::{Meter, SLICE};
 use crate::record::Input;
 use crate::thread_class;
+
+pub use board::LaneReport;
+pub use lanes::GpuLanes;
 
 /// One picture to decode: what, how, and where to.
 #[derive(Debug)]
@@ -89,37 +96,57 @@ pub struct Done {
     pub outcome: Result<(), String>,
 }
 
-/// The threads. Dropping the pool lets them end after the jobs that are queued.
+/// The threads of all lanes. Dropping the pool lets them end after the jobs that are queued.
 #[derive(Debug)]
 pub struct Pool {
-    jobs: channel::Sender<Job>,
+    board: Arc<Board>,
     meter: Arc<Meter>,
     threads: usize,
+    gpus: Vec<Gpu>,
 }
 
 impl Pool {
-    /// Starts the threads, each with a decoder of its own, and where they are pinned with a core of its own.
-    pub fn start(threads: usize, pin: bool, make: &MakeDecoder) -> std::io::Result<Self> {
-        let (jobs, queue) = channel::unbounded::<Job>();
+    /// Starts the threads, each with a decoder of its own, and where they are pinned with a core of its own; beside them
+    /// those of the GPUs' lanes.
+    pub fn start(
+        threads: usize,
+        pin: bool,
+        make: &MakeDecoder,
+        limits: Limits,
+        lanes: GpuLanes,
+    ) -> std::io::Result<Self> {
+        let threads = threads.max(1);
+        let (gpu_lanes, choice) = lanes.for_board();
+        let board = Arc::new(Board::new(threads, gpu_lanes, choice, limits));
         let meter = Arc::new(Meter::new("decode"));
-        for number in 0..threads.max(1) {
-            let (queue, make, meter) = (queue.clone(), Arc::clone(make), Arc::clone(&meter));
+        for number in 0..threads {
+            let (board, make, meter) = (Arc::clone(&board), Arc::clone(make), Arc::clone(&meter));
             thread::Builder::new().name(format!("{DECODE_THREAD}{number}")).spawn(move || {
                 thread_class::background();
                 if pin {
                     cores::pin(number);
                 }
-                work(&queue, &make, &meter);
+                work(&board, &make, &meter);
             })?;
         }
-        Ok(Self { jobs, meter, threads: threads.max(1) })
+        let gpus = lanes.start(&board)?;
+        Ok(Self { board, meter, threads, gpus })
     }
 
     /// Queues a picture.
     pub fn decode(&self, job: Job) {
         self.meter.item();
-        // The threads outlive every sender: they end only when the pool, which holds this one, is gone.
-        let _gone = self.jobs.send(job);
+        self.board.push(job);
+    }
+
+    /// How the lanes have done.
+    pub fn lanes(&self) -> Vec<LaneReport> {
+        self.board.report()
+    }
+
+    /// The GPUs that decode.
+    pub fn gpus(&self) -> &[Gpu] {
+        &self.gpus
     }
 
     /// How long the threads waited for pictures.
@@ -133,20 +160,31 @@ impl Pool {
     }
 }
 
-fn work(queue: &channel::Receiver<Job>, make: &MakeDecoder, meter: &Meter) {
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.board.close();
+    }
+}
+
+fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
     let mut decoder = make();
     loop {
         let waited = Instant::now();
-        let job = queue.recv_timeout(SLICE);
+        let task = board.task(SLICE);
         meter.reader_waited(waited.elapsed());
-        let job = match job {
-            Ok(job) => job,
-            Err(channel::RecvTimeoutError::Timeout) => continue,
-            Err(channel::RecvTimeoutError::Disconnected) => return,
+        let (job, grip, decoded) = match task {
+            Ok(Some(Task::Decode(job, grip))) => (job, Some(grip), None),
+            Ok(Some(Task::Finish(job, decoded))) => (job, None, Some(decoded)),
+            Ok(None) => continue,
+            Err(Closed) => return,
         };
+        let began = Instant::now();
         let Job { at, content, cache, mut place, recipe, draw, done } = job;
-        let (input, cache) = (content.input(), cache.as_deref());
-        let picture = Picture { input, cache, recipe: &recipe, draw, out: place.as_mut() };
+        let input = match (content.input(), &decoded) {
+            (Input::File(bytes), Some(decoded)) => Input::Planes(bytes, decoded),
+            (input, _) => input,
+        };
+        let picture = Picture { input, cache: cache.as_deref(), recipe: &recipe, draw, out: place.as_mut() };
         // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
         // outcome too. The decoder is made anew, so no broken state is used again.
         let outcome = match catch_unwind(AssertUnwindSafe(|| decoder.decode(picture))) {
@@ -156,7 +194,10 @@ fn work(queue: &channel::Receiver<Job>, make: &MakeDecoder, meter: &Meter) {
                 Err(format!("The decoder failed on it: {}.", panic_text(panic.as_ref())))
             }
         };
-        drop(content);
+        if let Some(grip) = grip {
+            board.decoded(grip, began.elapsed());
+        }
+        drop((content, decoded));
         // The batch thread may have ended meanwhile; then the right to the place ends here.
         let _gone = done.send(Done { at, place, outcome });
     }
@@ -172,8 +213,6 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use forebay_pixels::Limits;
-
     use super::*;
     use crate::cores::tests::allowed;
     use crate::decode::budget::Budget;
@@ -190,7 +229,7 @@ mod tests {
                 tell.send(allowed()).unwrap();
                 lane()
             });
-            let pool = Pool::start(all.len() + 1, pin, &make).unwrap();
+            let pool = Pool::start(all.len() + 1, pin, &make, Limits::default(), GpuLanes::default()).unwrap();
             let mut cores: Vec<Vec<usize>> = (0..pool.threads()).map(|_| told.recv().unwrap()).collect();
             cores.sort();
             let one_each = all.iter().chain(&all[..1]).map(|core| vec![*core]);

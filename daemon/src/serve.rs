@@ -304,6 +304,7 @@ async fn keep_gauges(daemon: Arc<Daemon>, registry: Arc<Registry>) {
     let mut tick = tokio::time::interval(GAUGES);
     loop {
         tick.tick().await;
+        daemon.show_lanes(&registry);
         for stream in daemon.streams() {
             stream.show(&registry).await;
         }

@@ -1,6 +1,7 @@
 //! What tests set and read: the knobs that make the fake misbehave, and the counts of what was made and is alive.
 #![allow(unsafe_code, reason = "functions with C's names")]
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use parking_lot::{Condvar, Mutex};
@@ -59,12 +60,26 @@ pub enum Count {
     Held,
 }
 
+/// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
+pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
+
 const KNOBS: usize = Knob::HoldCopies as usize + 1;
 const COUNTS: usize = Count::Held as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
-static SETTINGS: Mutex<[i64; KNOBS]> = Mutex::new([1, 2, 1 << 30, 12_003, 0, 0, 0, 0, 0, 0, 0]);
+static SETTINGS: LazyLock<Mutex<[i64; KNOBS]>> = LazyLock::new(|| Mutex::new(first()));
 static TURNED: Condvar = Condvar::new();
+
+/// The settings at first: those of a child process stand in the environment, as [`ENVIRONMENT`] says.
+fn first() -> [i64; KNOBS] {
+    let mut settings = [1, 2, 1 << 30, 12_003, 0, 0, 0, 0, 0, 0, 0];
+    for pair in std::env::var(ENVIRONMENT).unwrap_or_default().split_whitespace() {
+        let (knob, value) = pair.split_once('=').expect("a knob's number and its value");
+        let knob: usize = knob.parse().expect("a knob's number");
+        settings[knob] = value.parse().expect("a number");
+    }
+    settings
+}
 
 impl Knob {
     pub(crate) fn get(self) -> i64 {

@@ -10,5 +10,5 @@ mod nvjpeg;
 mod stream;
 mod yuv;
 
-pub use dial::{Count, Knob};
+pub use dial::{Count, ENVIRONMENT, Knob};
 pub use fake::Fake;

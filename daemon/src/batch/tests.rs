@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use forebay_pixels::Fault;
+use forebay_pixels::{Fault, Limits};
 use forebay_proto::v1::{AckItem, LedgerSpec, StaticShard};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
 use tokio::sync::mpsc;
@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::batch::batcher::Rules;
 use crate::config::stream::OnError;
-use crate::decode::{Decoder, MakeDecoder, Picture};
+use crate::decode::{Decoder, GpuLanes, MakeDecoder, Picture};
 use crate::prefetch::readahead::Span;
 use crate::prefetch::shelf::Shelf;
 use crate::prefetch::{self};
@@ -124,7 +124,7 @@ impl Setup {
             prefetch: Arc::clone(&prefetch),
             cache: None,
             free: slots,
-            pool: Arc::new(Pool::start(2, false, &make).unwrap()),
+            pool: Arc::new(Pool::start(2, false, &make, Limits::default(), GpuLanes::default()).unwrap()),
             progress: progress.subscribe(),
             fates,
             // A test that has seen enough does not listen any more.

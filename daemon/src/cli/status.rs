@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use forebay_proto::v1::{QuarantineReply, QuarantineRequest, StatusReply, StatusRequest, StreamStatus};
+use forebay_proto::v1::{
+    GpuStatus, LaneStatus, QuarantineReply, QuarantineRequest, StatusReply, StatusRequest, StreamStatus,
+};
 
 use super::Failure;
 use super::daemon::Daemon;
@@ -32,9 +34,31 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     let uptime = Duration::from_secs(reply.uptime_ms / 1000);
     writeln!(out, "forebay {}, process {}, up {}", reply.version, reply.pid, span(uptime))?;
     writeln!(out, "socket {}", reply.socket)?;
+    lanes(out, reply)?;
     for stream in &reply.streams {
         writeln!(out)?;
         one(out, stream)?;
+    }
+    Ok(())
+}
+
+/// The share of each lane, where there is more than the CPU's.
+fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
+    if reply.lanes.len() < 2 {
+        return Ok(());
+    }
+    let all: u64 = reply.lanes.iter().map(|lane| lane.pictures).sum();
+    for LaneStatus { name, pictures, stolen, refused } in &reply.lanes {
+        let share = pictures * 100 / all.max(1);
+        write!(out, "lane {name:<18} {pictures:>10} pictures, {share:>3} %, {stolen} taken from another")?;
+        for refusal in refused {
+            write!(out, "; {} left: {}", refusal.pictures, refusal.reason)?;
+        }
+        writeln!(out)?;
+    }
+    for GpuStatus { gpu, memory_used, memory_peak, memory_limit } in &reply.gpus {
+        let [used, peak, limit] = [memory_used, memory_peak, memory_limit].map(|bytes| bytes >> 20);
+        writeln!(out, "GPU {gpu}: {used} MiB taken for decoding, {peak} at most, of {limit}")?;
     }
     Ok(())
 }
@@ -99,7 +123,7 @@ fn span(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use forebay_proto::v1::{CacheStatus, ConsumerStatus, QuarantinedRecord, StreamQuarantine};
+    use forebay_proto::v1::{CacheStatus, ConsumerStatus, LaneRefusal, QuarantinedRecord, StreamQuarantine};
 
     use super::*;
 
@@ -126,6 +150,20 @@ mod tests {
         assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");
         assert!(text.contains("cache    5 records encoded, 700 of 800 bytes; 9 found, 6 not"), "{text}");
+    }
+
+    #[test]
+    fn a_status_tells_the_share_of_each_lane_and_why_it_left_pictures_to_others() {
+        let lane = |name: &str, pictures| LaneStatus { name: name.into(), pictures, ..Default::default() };
+        let mut hardware = lane("hardware on GPU 0", 75);
+        hardware.refused.push(LaneRefusal { reason: "kind of JPEG".into(), pictures: 5 });
+        let gpus = vec![GpuStatus { memory_used: 3 << 20, memory_limit: 9 << 20, ..Default::default() }];
+        let reply = StatusReply { lanes: vec![lane("cpu", 25), hardware], gpus, ..Default::default() };
+        let mut out = Vec::new();
+        status(&mut out, &reply).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("75 %") && text.contains("5 left: kind of JPEG"), "{text}");
+        assert!(text.contains("GPU 0: 3 MiB taken for decoding, 0 at most, of 9"), "{text}");
     }
 
     #[test]

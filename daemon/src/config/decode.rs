@@ -1,17 +1,29 @@
 //! `[decode]`: the shared decode pool, and the limits that every picture is held to.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use forebay_pixels::Limits;
 
+use super::lanes::{self, Lanes};
 use super::quantity::ByteSize;
 use super::table::Table;
-use super::value::{duration, flag, size, whole};
+use super::value::{duration, flag, path, size, whole};
 
 pub(super) const EXAMPLE: &str = r#"[decode]
 # Threads of the decode pool. Left out: the usable cores, divided by LOCAL_WORLD_SIZE. Usable are those of the process's
 # affinity, and no more than its control groups' cpu.max pays for.
 # threads = 8
+# Ways to decode: "cpu", "hardware" (a GPU's NVJPG engines) and "hybrid" (Huffman coding on a thread, the rest on the GPU's
+# multiprocessors, which a trainer may want for itself). "auto" is hardware and CPU where there is hardware. "fixed" is
+# the same, with the lane chosen by the record's number and not by the load: a run gives the same pixels again, more slowly.
+# GPU lanes take baseline JPEGs that are to be decoded at their full size; what they do not take is the CPU lane's.
+# With a GPU lane all streams share one pool, whatever their num_threads. `forebay doctor` shows what this machine has.
+lanes = ["cpu"]
+# Memory that decoding may take of each GPU, nvJPEG's own included. Larger pictures go to the CPU lane.
+gpu_memory_limit = "1gb"
+# The file of libnvjpeg. Left out: FOREBAY_NVJPEG, the CUDA toolkit, the loader's path, Python's packages.
+# nvjpeg = "/opt/cuda/lib64/libnvjpeg.so.13"
 # Binds each decode thread to a core of its own, as far as there are. It helps where nothing else runs on these cores, and
 # harms where something does; a trainer's own threads count.
 pin = false
@@ -32,6 +44,12 @@ scan_limit = 500
 pub struct Decode {
     /// Threads of the pool; by default [`default_threads`].
     pub threads: Option<usize>,
+    /// Ways to decode.
+    pub lanes: Lanes,
+    /// Memory that decoding may take of each GPU.
+    pub gpu_memory_limit: ByteSize,
+    /// The file of libnvjpeg.
+    pub nvjpeg: Option<PathBuf>,
     /// Whether each thread keeps to one core.
     pub pin: bool,
     /// Memory for decoding.
@@ -51,6 +69,9 @@ impl Default for Decode {
         let Limits { pixels, bytes, scans, time } = Limits::default();
         Self {
             threads: None,
+            lanes: Lanes::default(),
+            gpu_memory_limit: ByteSize(1_000_000_000),
+            nvjpeg: None,
             pin: false,
             memory: ByteSize(128_000_000),
             pixel_limit: pixels,
@@ -71,6 +92,9 @@ impl Decode {
         let default = Self::default();
         Self {
             threads: table.take("threads", whole(1..=1024)),
+            lanes: table.take_or("lanes", default.lanes, lanes::read),
+            gpu_memory_limit: table.take_or("gpu_memory_limit", default.gpu_memory_limit, size),
+            nvjpeg: table.take("nvjpeg", path),
             pin: table.take_or("pin", default.pin, flag),
             memory: table.take_or("memory", default.memory, size),
             pixel_limit: table.take_or("pixel_limit", default.pixel_limit, whole(1..=u64::from(u32::MAX))),

@@ -66,6 +66,13 @@ impl Decoder for CpuLane {
                 let _share = (kept.rgb.len() as u64 > SMALL).then(|| self.memory.take(kept.rgb.len() as u64));
                 return self.decoder.transform(kept, recipe, draw, &self.limits, picture.out).map(drop);
             }
+            Input::Planes(bytes, planes) => {
+                let probe = probe(bytes)?;
+                let needed = u64::from(probe.width) * u64::from(probe.height) * 3;
+                let _share = (needed > SMALL).then(|| self.memory.take(needed));
+                let read = |part, rgb: &mut [u8]| planes.rgb(part, rgb);
+                return self.decoder.compose(&probe, recipe, draw, &self.limits, picture.out, read).map(drop);
+            }
         };
         let probe = probe(bytes)?;
         let pixels = u64::from(probe.width) * u64::from(probe.height);

@@ -2,6 +2,12 @@
 
 use std::sync::Arc;
 
+use forebay_cuda::NvjpegPlaces;
+use forebay_cuda::lane::LaneKind;
+use forebay_cuda::lane::gpu::{Gpu, LaneSize};
+use forebay_cuda::lane::worker::Worker;
+use forebay_cuda::survey::Places;
+use forebay_fake_gpu::Fake;
 use forebay_pixels::{Draw, Fault, Limits, Recipe, sample};
 
 use crate::decode::budget::Budget;
@@ -13,7 +19,41 @@ use crate::record::Input;
 type Lane = fn() -> MakeDecoder;
 
 pub(super) const DECODERS: &[(&str, Lane)] =
-    &[("cpu", || CpuLane::maker(Limits::default(), Arc::new(Budget::new(128 << 20))))];
+    &[("cpu", cpu), ("hardware", || gpu(LaneKind::Hardware)), ("hybrid", || gpu(LaneKind::Hybrid))];
+
+fn cpu() -> MakeDecoder {
+    CpuLane::maker(Limits::default(), Arc::new(Budget::new(128 << 20)))
+}
+
+/// A GPU lane with the CPU lane behind it, as the pool puts them together, for one picture at a time.
+struct OneByOne {
+    worker: Worker,
+    cpu: Box<dyn Decoder>,
+    /// Holds the library.
+    _fake: Arc<Fake>,
+}
+
+fn gpu(kind: LaneKind) -> MakeDecoder {
+    let fake = Arc::new(Fake::new());
+    let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+    let places = Places { driver: Some(fake.path()), nvjpeg };
+    let gpu = Gpu::open_all(&places, 64 << 20).unwrap().pop().unwrap();
+    Arc::new(move || {
+        let size = LaneSize { workers: 1, surfaces: 1 << 20 };
+        let worker = gpu.workers(kind, size).unwrap().pop().unwrap();
+        Box::new(OneByOne { worker, cpu: cpu()(), _fake: Arc::clone(&fake) })
+    })
+}
+
+impl Decoder for OneByOne {
+    fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
+        let Input::File(bytes) = picture.input else { return self.cpu.decode(picture) };
+        match self.worker.decode(&[bytes]).unwrap().pop().unwrap() {
+            Ok(decoded) => self.cpu.decode(Picture { input: Input::Planes(bytes, &decoded), ..picture }),
+            Err(_) => self.cpu.decode(picture),
+        }
+    }
+}
 
 #[test]
 fn every_decoder_keeps_the_contract() {

@@ -37,6 +37,12 @@ pub enum Metric {
     Epoch,
     /// Reader threads that were replaced because a read did not come back.
     ReadersReplaced,
+    /// Pictures that a lane has decoded.
+    LanePictures,
+    /// Pictures that a lane has left to the next one.
+    LaneRefused,
+    /// Memory of a GPU that decoding takes.
+    GpuMemory,
     /// Records that the cache had.
     CacheHits,
     /// Records that were read since the cache did not have them.
@@ -68,7 +74,7 @@ const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, N
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::RecordsDelivered,
         Self::RecordsBad,
         Self::BytesRead,
@@ -82,6 +88,9 @@ impl Metric {
         Self::Consumers,
         Self::Epoch,
         Self::ReadersReplaced,
+        Self::LanePictures,
+        Self::LaneRefused,
+        Self::GpuMemory,
         Self::CacheHits,
         Self::CacheMisses,
         Self::CacheRecords,
@@ -120,6 +129,11 @@ impl Metric {
             Self::ReadersReplaced => {
                 ("forebay_readers_replaced_total", Counter, "Reader threads given up because a read did not come back.")
             }
+            Self::LanePictures => ("forebay_lane_pictures_total", Counter, "Pictures that the lane has decoded."),
+            Self::LaneRefused => {
+                ("forebay_lane_refused_total", Counter, "Pictures that the lane has left to the next one, by reason.")
+            }
+            Self::GpuMemory => ("forebay_gpu_memory_bytes", Gauge, "Memory of the GPU that decoding takes."),
             Self::CacheHits => ("forebay_cache_hits_total", Counter, "Records that the cache had."),
             Self::CacheMisses => {
                 ("forebay_cache_misses_total", Counter, "Records that were read since the cache did not have them.")

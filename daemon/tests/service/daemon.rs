@@ -106,7 +106,8 @@ impl Home {
         Daemon::spawn(self.serve_command()).fails()
     }
 
-    fn serve_command(&self) -> Command {
+    /// The command that serves the configuration as it is.
+    pub(crate) fn serve_command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
         command.args(["serve", "--config"]).arg(self.path("forebay.toml"));
         command

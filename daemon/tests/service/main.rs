@@ -10,6 +10,7 @@ mod crashes;
 mod daemon;
 mod end;
 mod epochs;
+mod gpu;
 mod lies;
 mod memory;
 mod permission;

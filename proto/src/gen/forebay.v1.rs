@@ -1736,6 +1736,48 @@ pub struct StatusReply {
     pub socket: ::prost::alloc::string::String,
     #[prost(message, repeated, tag = "5")]
     pub streams: ::prost::alloc::vec::Vec<StreamStatus>,
+    /// Of the pool that all streams share.
+    #[prost(message, repeated, tag = "6")]
+    pub lanes: ::prost::alloc::vec::Vec<LaneStatus>,
+    #[prost(message, repeated, tag = "7")]
+    pub gpus: ::prost::alloc::vec::Vec<GpuStatus>,
+}
+/// A way to decode.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LaneStatus {
+    /// "cpu", "hardware on GPU 0".
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub pictures: u64,
+    /// Those of them that stood in another lane's line.
+    #[prost(uint64, tag = "3")]
+    pub stolen: u64,
+    /// Pictures that it left to the next lane.
+    #[prost(message, repeated, tag = "4")]
+    pub refused: ::prost::alloc::vec::Vec<LaneRefusal>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LaneRefusal {
+    #[prost(string, tag = "1")]
+    pub reason: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub pictures: u64,
+}
+/// Memory that decoding takes of a GPU.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GpuStatus {
+    #[prost(int32, tag = "1")]
+    pub gpu: i32,
+    #[prost(uint64, tag = "2")]
+    pub memory_used: u64,
+    #[prost(uint64, tag = "3")]
+    pub memory_peak: u64,
+    #[prost(uint64, tag = "4")]
+    pub memory_limit: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -1,0 +1,70 @@
+//! `decode.lanes`: which ways to decode are used, and how a picture gets to one of them.
+
+use forebay_cuda::lane::LaneKind;
+use serde_json::Value;
+
+/// The lanes that are asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// These, of which each has to be there.
+    Named(Vec<LaneKind>),
+    /// Hardware where there is any, and the CPU.
+    Auto,
+    /// As [`Lanes::Auto`], with the lane of a picture chosen by its record's number.
+    Fixed,
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self::Named(vec![LaneKind::Cpu])
+    }
+}
+
+impl Lanes {
+    /// The kinds that are used where they are there.
+    pub fn kinds(&self) -> &[LaneKind] {
+        match self {
+            Self::Named(kinds) => kinds,
+            Self::Auto | Self::Fixed => &[LaneKind::Hardware, LaneKind::Cpu],
+        }
+    }
+
+    /// Whether any of them is a GPU's.
+    pub fn want_gpu(&self) -> bool {
+        self.kinds().iter().any(|kind| *kind != LaneKind::Cpu)
+    }
+}
+
+pub(super) fn read(value: &Value) -> Result<Lanes, String> {
+    let allowed = || "\"auto\", \"fixed\", or a list of \"hardware\", \"hybrid\" and \"cpu\", each once".to_owned();
+    let kind = |value: &Value| LaneKind::ALL.into_iter().find(|kind| value.as_str() == Some(kind.name()));
+    match value {
+        Value::String(word) if word == "auto" => Ok(Lanes::Auto),
+        Value::String(word) if word == "fixed" => Ok(Lanes::Fixed),
+        Value::Array(names) if !names.is_empty() => {
+            let kinds: Vec<_> = names.iter().map(kind).collect::<Option<_>>().ok_or_else(allowed)?;
+            let twice = kinds.iter().enumerate().any(|(number, kind)| kinds[..number].contains(kind));
+            if twice { Err(allowed()) } else { Ok(Lanes::Named(kinds)) }
+        }
+        _ => Err(allowed()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn lanes_are_words_or_a_list_and_anything_else_says_what_is_allowed() {
+        assert_eq!(read(&json!("auto")), Ok(Lanes::Auto));
+        assert_eq!(read(&json!("fixed")), Ok(Lanes::Fixed));
+        let both = Lanes::Named(vec![LaneKind::Hardware, LaneKind::Cpu]);
+        assert_eq!(read(&json!(["hardware", "cpu"])), Ok(both));
+        assert!(!Lanes::default().want_gpu() && Lanes::Auto.want_gpu());
+        for wrong in [json!([]), json!(["gpu"]), json!(["cpu", "cpu"]), json!("hardware"), json!(1)] {
+            assert!(read(&wrong).unwrap_err().contains("hybrid"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What the daemon tells of the lanes that all its streams share.
+
+use forebay_cuda::lane::Refusal;
+use forebay_cuda::lane::gpu::Gpu;
+use forebay_proto::v1::{GpuStatus, LaneRefusal, LaneStatus};
+
+use super::Daemon;
+use crate::decode::LaneReport;
+use crate::telemetry::{Metric, Registry};
+
+impl Daemon {
+    /// The lanes, for the status.
+    pub fn lane_status(&self) -> Vec<LaneStatus> {
+        let refusal = |(reason, pictures): (Refusal, u64)| LaneRefusal { reason: reason.name().into(), pictures };
+        let status = |LaneReport { name, pictures, stolen, refused }| LaneStatus {
+            name,
+            pictures,
+            stolen,
+            refused: refused.into_iter().map(refusal).collect(),
+        };
+        self.pool.lanes().into_iter().map(status).collect()
+    }
+
+    /// The GPUs' memory, for the status.
+    pub fn gpu_status(&self) -> Vec<GpuStatus> {
+        let status = |gpu: &Gpu| GpuStatus {
+            gpu: gpu.ordinal(),
+            memory_used: gpu.account().used() as u64,
+            memory_peak: gpu.account().peak() as u64,
+            memory_limit: gpu.account().limit() as u64,
+        };
+        self.pool.gpus().iter().map(status).collect()
+    }
+
+    /// Brings their metrics up to date.
+    pub fn show_lanes(&self, registry: &Registry) {
+        for lane in self.lane_status() {
+            let label = ("lane", lane.name.as_str());
+            registry.counter(Metric::LanePictures, &[label]).absolute(lane.pictures);
+            for LaneRefusal { reason, pictures } in lane.refused {
+                registry.counter(Metric::LaneRefused, &[label, ("reason", &reason)]).absolute(pictures);
+            }
+        }
+        for gpu in self.gpu_status() {
+            let kibibytes = u32::try_from(gpu.memory_used >> 10).unwrap_or(u32::MAX);
+            let number = gpu.gpu.to_string();
+            registry.gauge(Metric::GpuMemory, &[("gpu", &number)]).set(f64::from(kibibytes) * 1024.0);
+        }
+    }
+}

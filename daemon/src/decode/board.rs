@@ -1,0 +1,317 @@
+//! The one queue between streams and lanes: which thread gets which picture next. Decided by [`Schedule`]; this is the lock
+//! around it and the waiting.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use forebay_cuda::Frame;
+use forebay_cuda::lane::worker::Decoded;
+use forebay_cuda::lane::{LaneKind, Refusal};
+use forebay_cuda::schedule::{Cost, Grip, LaneId, LaneSet, LaneSpec, Schedule, Work};
+use forebay_pixels::{Limits, probe};
+use parking_lot::{Condvar, Mutex};
+
+use crate::cache::Keep;
+use crate::decode::Job;
+use crate::record::Input;
+
+/// The CPU lane, which every board has.
+pub(super) const CPU: LaneId = LaneId(0);
+
+/// A lane, as the status shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneReport {
+    /// `cpu`, `hardware on GPU 0`.
+    pub name: String,
+    /// Pictures that it has decoded.
+    pub pictures: u64,
+    /// Pictures that it took from another lane's line.
+    pub stolen: u64,
+    /// Pictures that it left to the next lane, by reason.
+    pub refused: Vec<(Refusal, u64)>,
+}
+
+/// A GPU's lane on the board.
+#[derive(Clone, Debug)]
+pub(super) struct GpuLane {
+    pub(super) kind: LaneKind,
+    pub(super) ordinal: i32,
+    pub(super) workers: u32,
+}
+
+/// How a picture gets its lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// By the record's number, not by the load.
+    pub(super) fixed: bool,
+    /// Whether the CPU lane decodes what a GPU lane would take.
+    pub(super) cpu: bool,
+}
+
+/// What a thread of the pool is to do.
+#[derive(Debug)]
+pub(super) enum Task {
+    /// Decode a picture.
+    Decode(Job, Grip),
+    /// Carry its recipe out on what a GPU lane has decoded.
+    Finish(Job, Decoded),
+}
+
+/// The queue.
+#[derive(Debug)]
+pub(super) struct Board {
+    lanes: Vec<GpuLane>,
+    choice: Choice,
+    limits: Limits,
+    state: Mutex<State>,
+    /// For threads of the pool, and for each GPU lane's.
+    for_pool: Condvar,
+    for_lanes: Vec<Condvar>,
+}
+
+#[derive(Debug)]
+struct State {
+    schedule: Schedule<Waiting>,
+    finish: VecDeque<(Job, Decoded)>,
+    counts: Vec<Counts>,
+    /// Pictures in GPU lanes' hands, which come back to the pool.
+    away: usize,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    job: Job,
+    work: Work,
+    may: LaneSet,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    pictures: u64,
+    refused: [u64; Refusal::ALL.len()],
+}
+
+/// A picture that a GPU lane has in hand.
+#[derive(Debug)]
+pub(super) struct InHand {
+    pub(super) job: Job,
+    work: Work,
+    may: LaneSet,
+}
+
+impl InHand {
+    /// The file's bytes.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self.job.content.input() {
+            Input::File(bytes) => bytes,
+            // Only files are given to GPU lanes.
+            Input::Picture(_) | Input::Planes(..) => &[],
+        }
+    }
+}
+
+impl Board {
+    /// A board for so many threads of the pool and these lanes of GPUs.
+    pub(super) fn new(threads: usize, lanes: Vec<GpuLane>, choice: Choice, limits: Limits) -> Self {
+        // Before anything was measured: a CPU decodes a photograph of 0.2 megapixels in two milliseconds, an engine in 0.2.
+        let cpu =
+            LaneSpec { workers: u32::try_from(threads).unwrap_or(u32::MAX), prior: Cost::new(0.2e-3, 2e-3, 1e-5) };
+        let gpu = lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: Cost::new(0.15e-3, 0.3e-3, 0.0) });
+        let state = State {
+            schedule: Schedule::new([cpu].into_iter().chain(gpu)),
+            finish: VecDeque::new(),
+            counts: vec![Counts::default(); lanes.len() + 1],
+            away: 0,
+            closed: false,
+        };
+        Self {
+            for_lanes: lanes.iter().map(|_| Condvar::new()).collect(),
+            lanes,
+            choice,
+            limits,
+            state: Mutex::new(state),
+            for_pool: Condvar::new(),
+        }
+    }
+
+    /// Queues a picture.
+    pub(super) fn push(&self, job: Job) {
+        let (work, may, refusal) = self.admit(&job);
+        let mut state = self.state.lock();
+        if let Some(refusal) = refusal {
+            // It is the first GPU lane's kind that does not take it; the others do not either.
+            state.counts[1].refused[refusal as usize] += 1;
+        }
+        let lane = state.schedule.push(Waiting { job, work, may }, work, may);
+        drop(state);
+        self.wake(lane);
+    }
+
+    /// What there is for a thread of the pool, within `wait`.
+    ///
+    /// # Errors
+    /// [`Closed`] once the board is closed and nothing will come any more.
+    pub(super) fn task(&self, wait: Duration) -> Result<Option<Task>, Closed> {
+        let mut state = self.state.lock();
+        let mut waited = false;
+        loop {
+            // What GPU lanes have decoded comes first: it keeps their memory.
+            if let Some((job, decoded)) = state.finish.pop_front() {
+                return Ok(Some(Task::Finish(job, decoded)));
+            }
+            if let Some((grip, mut taken)) = state.schedule.take(CPU, 1)
+                && let Some(Waiting { job, .. }) = taken.pop()
+            {
+                return Ok(Some(Task::Decode(job, grip)));
+            }
+            if state.closed && state.away == 0 && state.schedule.waiting() == 0 {
+                return Err(Closed);
+            }
+            if waited {
+                return Ok(None);
+            }
+            waited = self.for_pool.wait_for(&mut state, wait).timed_out();
+        }
+    }
+
+    /// A thread of the pool has decoded a picture.
+    pub(super) fn decoded(&self, grip: Grip, took: Duration) {
+        let mut state = self.state.lock();
+        state.counts[CPU.0].pictures += 1;
+        state.schedule.done(grip, took);
+    }
+
+    /// Up to `most` pictures for a thread of a GPU lane, once there are any.
+    ///
+    /// # Errors
+    /// [`Closed`] once the board is closed and its line empty.
+    pub(super) fn batch(&self, lane: LaneId, most: usize) -> Result<(Grip, Vec<InHand>), Closed> {
+        let mut state = self.state.lock();
+        loop {
+            if let Some((grip, taken)) = state.schedule.take(lane, most) {
+                state.away += taken.len();
+                let taken = taken.into_iter().map(|Waiting { job, work, may }| InHand { job, work, may });
+                return Ok((grip, taken.collect()));
+            }
+            if state.closed {
+                return Err(Closed);
+            }
+            self.for_lanes[lane.0 - 1].wait(&mut state);
+        }
+    }
+
+    /// A thread of a GPU lane is done with its batch.
+    pub(super) fn batch_done(
+        &self,
+        lane: LaneId,
+        grip: Grip,
+        began: Instant,
+        outcomes: impl IntoIterator<Item = (InHand, Result<Decoded, Refusal>)>,
+    ) {
+        let mut state = self.state.lock();
+        state.schedule.done(grip, began.elapsed());
+        for (InHand { job, work, may }, outcome) in outcomes {
+            state.away -= 1;
+            match outcome {
+                Ok(decoded) => {
+                    state.counts[lane.0].pictures += 1;
+                    state.finish.push_back((job, decoded));
+                }
+                Err(refusal) => {
+                    state.counts[lane.0].refused[refusal as usize] += 1;
+                    // Threads of other GPU lanes may have ended already.
+                    let may = if state.closed { LaneSet::only(CPU) } else { self.next(may, lane) };
+                    let lane = state.schedule.push_again(Waiting { job, work, may }, work, may);
+                    self.wake(lane);
+                }
+            }
+        }
+        drop(state);
+        self.for_pool.notify_all();
+    }
+
+    /// Nothing more will be queued; threads end when all that was is done.
+    pub(super) fn close(&self) {
+        self.state.lock().closed = true;
+        self.for_pool.notify_all();
+        self.for_lanes.iter().for_each(|lane| {
+            lane.notify_all();
+        });
+    }
+
+    /// How the lanes have done.
+    pub(super) fn report(&self) -> Vec<LaneReport> {
+        let state = self.state.lock();
+        let report = |(number, counts): (usize, &Counts)| LaneReport {
+            name: match number.checked_sub(1).map(|gpu| &self.lanes[gpu]) {
+                Some(lane) => format!("{} on GPU {}", lane.kind, lane.ordinal),
+                None => LaneKind::Cpu.to_string(),
+            },
+            pictures: counts.pictures,
+            stolen: state.schedule.tally(LaneId(number)).stolen,
+            refused: Refusal::ALL.into_iter().zip(counts.refused).filter(|(_, count)| *count > 0).collect(),
+        };
+        state.counts.iter().enumerate().map(report).collect()
+    }
+
+    /// The work that a picture makes, and the lanes that may do it. Whether a picture is truncated, or larger than it may be, is
+    /// told here for all lanes alike (semantics rule 29): such a picture is the CPU lane's, whose fault says it.
+    fn admit(&self, job: &Job) -> (Work, LaneSet, Option<Refusal>) {
+        let cpu = LaneSet::only(CPU);
+        let Input::File(bytes) = job.content.input() else { return (Work::default(), cpu, None) };
+        if self.lanes.is_empty() {
+            return (Work::default(), cpu, None);
+        }
+        let decoded_is_kept = job.cache.as_ref().is_some_and(|cache| matches!(cache.keep(), Keep::Decoded(_)));
+        let Ok(probe) = probe(bytes) else { return (Work::default(), cpu, None) };
+        let pixels = u64::from(probe.width) * u64::from(probe.height);
+        let work = Work::of(pixels, bytes.len() as u64);
+        let within = pixels <= self.limits.pixels && bytes.len() as u64 <= self.limits.bytes;
+        // Decoding at a part of the size is the CPU lane's; pictures that have to be kept decoded are so as well.
+        let scaled = job.recipe.input().reducing_gap.is_some();
+        if !within || decoded_is_kept || scaled {
+            return (work, cpu, None);
+        }
+        match Frame::read(bytes) {
+            Ok(frame) if frame.baseline => (work, self.lanes_for(job.draw.record), None),
+            Ok(_) => (work, cpu, Some(Refusal::Kind)),
+            Err(refusal) => (work, cpu, Some(refusal)),
+        }
+    }
+
+    /// The lanes of a good baseline JPEG.
+    fn lanes_for(&self, record: u64) -> LaneSet {
+        let gpus = (1..=self.lanes.len()).fold(LaneSet::default(), |set, lane| set.with(LaneId(lane)));
+        match self.choice {
+            // A quarter of all records, whatever their order has to do with their numbers.
+            Choice { fixed: true, cpu: true } if record.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 3 => {
+                LaneSet::only(CPU)
+            }
+            Choice { fixed: false, cpu: true } => gpus.with(CPU),
+            Choice { .. } => gpus,
+        }
+    }
+
+    /// The lanes after one has given a picture up: other kinds of GPU lanes that come later, else the CPU.
+    fn next(&self, may: LaneSet, lane: LaneId) -> LaneSet {
+        let gave_up = self.lanes[lane.0 - 1].kind;
+        let later = |(number, lane): (usize, &GpuLane)| {
+            (lane.kind > gave_up && may.has(LaneId(number + 1))).then_some(LaneId(number + 1))
+        };
+        let set = self.lanes.iter().enumerate().filter_map(later).fold(LaneSet::default(), LaneSet::with);
+        if set.is_empty() { LaneSet::only(CPU) } else { set }
+    }
+
+    fn wake(&self, lane: LaneId) {
+        if let Some(gpu) = lane.0.checked_sub(1) {
+            self.for_lanes[gpu].notify_one();
+        }
+        // It is theirs, or they may take it.
+        self.for_pool.notify_one();
+    }
+}
+
+/// The board is closed and empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Closed;

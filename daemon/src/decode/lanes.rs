@@ -1,0 +1,150 @@
+//! The lanes of this machine's GPUs: opened, tested and set to work before the first picture comes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use forebay_cuda::NvjpegPlaces;
+use forebay_cuda::lane::LaneKind;
+use forebay_cuda::lane::gpu::{Gpu, LaneSize};
+use forebay_cuda::lane::self_test::self_test;
+use forebay_cuda::lane::worker::Worker;
+use forebay_cuda::schedule::LaneId;
+use forebay_cuda::survey::Places;
+use thiserror::Error;
+
+use crate::config::{Decode, Lanes};
+use crate::decode::board::{Board, Choice, GpuLane, InHand};
+use crate::thread_class;
+
+/// Threads of a hardware lane: while one reads its batch back and hands it on, the engines work for the others.
+const HARDWARE_WORKERS: usize = 3;
+/// Threads of a hybrid lane, each of which keeps a core busy.
+const HYBRID_WORKERS: usize = 2;
+
+/// The lanes of all GPUs.
+#[derive(Debug, Default)]
+pub struct GpuLanes {
+    gpus: Vec<Gpu>,
+    lanes: Vec<(GpuLane, Vec<Worker>)>,
+    choice: Option<Choice>,
+}
+
+/// A lane that the configuration names cannot be had.
+#[derive(Debug, Error)]
+#[error(
+    "decode.lanes names \"{kind}\", which cannot be had: {reason}. `forebay doctor` shows what this machine has; \
+     lanes = \"auto\" takes what is there"
+)]
+pub struct LaneMissing {
+    kind: LaneKind,
+    reason: String,
+}
+
+/// Where the libraries of this machine are, as the configuration and the environment say it.
+pub fn places(nvjpeg: Option<PathBuf>) -> Places {
+    Places {
+        driver: std::env::var_os("FOREBAY_CUDA_DRIVER").map(PathBuf::from),
+        nvjpeg: NvjpegPlaces::of_this_machine(nvjpeg),
+    }
+}
+
+impl GpuLanes {
+    /// Opens the lanes that are asked for and tests each.
+    ///
+    /// # Errors
+    /// One that the configuration names is not to be had, or gives wrong pictures.
+    pub fn open(config: &Decode, places: &Places) -> Result<Self, LaneMissing> {
+        let kinds = config.lanes.kinds();
+        let choice = Choice { fixed: config.lanes == Lanes::Fixed, cpu: kinds.contains(&LaneKind::Cpu) };
+        let mut lanes = Self { choice: Some(choice), ..Self::default() };
+        let wanted: Vec<_> = kinds.iter().copied().filter(|kind| *kind != LaneKind::Cpu).collect();
+        let Some(first) = wanted.first().copied() else { return Ok(lanes) };
+        let named = matches!(config.lanes, Lanes::Named(_));
+        let limit = usize::try_from(config.gpu_memory_limit.0).unwrap_or(usize::MAX);
+        match Gpu::open_all(places, limit) {
+            Ok(gpus) => lanes.gpus = gpus,
+            Err(error) if named => return Err(LaneMissing { kind: first, reason: error.to_string() }),
+            Err(error) => tracing::info!(%error, "no GPU decodes; the CPU lane takes every picture"),
+        }
+        for kind in wanted {
+            let mut missing = Vec::new();
+            for gpu in &lanes.gpus {
+                match workers(gpu, kind, limit / kinds.len()) {
+                    Ok(workers) => {
+                        let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
+                        lanes.lanes.push((GpuLane { kind, ordinal: gpu.ordinal(), workers: count }, workers));
+                    }
+                    Err(reason) => {
+                        tracing::warn!(gpu = gpu.ordinal(), lane = %kind, reason, "the lane is switched off");
+                        missing.push(reason);
+                    }
+                }
+            }
+            if named && missing.len() == lanes.gpus.len() {
+                return Err(LaneMissing { kind, reason: missing.pop().unwrap_or_else(|| "there is no GPU".into()) });
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// Whether there are any.
+    pub fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// The lanes as the board has to know them, and how pictures are to be divided.
+    pub(super) fn for_board(&self) -> (Vec<GpuLane>, Choice) {
+        let lanes = self.lanes.iter().map(|(lane, _)| lane.clone()).collect();
+        (lanes, self.choice.unwrap_or(Choice { fixed: false, cpu: true }))
+    }
+
+    /// Sets a thread to work for each worker, until the board is closed. Gives the GPUs, for their gauges.
+    pub(super) fn start(self, board: &Arc<Board>) -> std::io::Result<Vec<Gpu>> {
+        for (number, (lane, workers)) in (1..).zip(self.lanes) {
+            for (place, worker) in workers.into_iter().enumerate() {
+                let board = Arc::clone(board);
+                let name = format!("forebay-{}-{}-{place}", lane.kind, lane.ordinal);
+                thread::Builder::new().name(name).spawn(move || {
+                    thread_class::background();
+                    work(&board, LaneId(number), worker);
+                })?;
+            }
+        }
+        Ok(self.gpus)
+    }
+}
+
+/// A lane's workers, the first of which has passed the test. All are the same.
+fn workers(gpu: &Gpu, kind: LaneKind, limit: usize) -> Result<Vec<Worker>, String> {
+    let workers = if kind == LaneKind::Hardware { HARDWARE_WORKERS } else { HYBRID_WORKERS };
+    // Half for surfaces, half for nvJPEG.
+    let size = LaneSize { workers, surfaces: limit / 2 / workers };
+    let mut workers = gpu.workers(kind, size).map_err(|error| error.to_string())?;
+    for worker in &mut workers {
+        let difference = self_test(worker).map_err(|error| error.to_string())?;
+        tracing::debug!(gpu = gpu.ordinal(), lane = %kind, ?difference, "a worker has passed the self-test");
+    }
+    tracing::info!(gpu = gpu.ordinal(), lane = %kind, workers = workers.len(), "the lane decodes");
+    Ok(workers)
+}
+
+fn work(board: &Board, lane: LaneId, mut worker: Worker) {
+    while let Ok((grip, batch)) = board.batch(lane, worker.batch()) {
+        let began = Instant::now();
+        let files: Vec<_> = batch.iter().map(InHand::bytes).collect();
+        let outcomes = match worker.decode(&files) {
+            Ok(outcomes) => outcomes,
+            Err(error) => broken(&error),
+        };
+        board.batch_done(lane, grip, began, batch.into_iter().zip(outcomes));
+    }
+}
+
+/// Nothing of this process can use the GPU any more. Whoever started the daemon starts it again, and trainers reconnect; what
+/// they hold stays theirs.
+fn broken(error: &dyn std::error::Error) -> ! {
+    tracing::error!(%error, "the GPU failed; the daemon ends, to be started again");
+    std::process::abort()
+}

@@ -1,0 +1,147 @@
+//! A daemon with the lanes of a GPU, on the fake one: the same pixels as on the CPU, shares, failures, and what is refused.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use forebay_client::{Next, Patient};
+use forebay_fake_gpu::{ENVIRONMENT, Fake, Knob};
+use forebay_pixels::sample::{JpegForm, photograph_rgb};
+use forebay_proto::v1::control_client::ControlClient;
+use forebay_proto::v1::{LaneStatus, StatusRequest};
+
+use crate::daemon::{Daemon, Home, runtime};
+use crate::trainer::Trainer;
+
+/// Pixels by epoch and record.
+type Pixels = BTreeMap<(u64, i64), Vec<u8>>;
+
+/// A home whose daemon finds the fake GPU, with these knobs turned from its start.
+struct Machine {
+    home: Home,
+    fake: Fake,
+    knobs: String,
+}
+
+impl Machine {
+    fn new(pictures: u64, knobs: &[(Knob, i64)]) -> Self {
+        let knobs: Vec<_> = knobs.iter().map(|(knob, value)| format!("{}={value}", *knob as usize)).collect();
+        Self { home: Home::with_pictures(pictures), fake: Fake::new(), knobs: knobs.join(" ") }
+    }
+
+    fn configure(&self, settings: &str, lanes: &str) {
+        let nvjpeg = self.fake.path();
+        let decode = format!("[decode]\nthreads = 2\nlanes = {lanes}\nnvjpeg = \"{}\"\n", nvjpeg.display());
+        self.home.configure(&(self.home.train(settings) + &decode));
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.home.serve_command();
+        command.env("FOREBAY_CUDA_DRIVER", self.fake.path()).env(ENVIRONMENT, &self.knobs);
+        command
+    }
+
+    fn start(&self) -> Daemon {
+        let mut daemon = Daemon::spawn(self.command());
+        daemon.hears("INFO ready");
+        daemon
+    }
+
+    fn lanes(&self) -> Vec<LaneStatus> {
+        let reply = runtime().block_on(async {
+            let mut client = ControlClient::new(self.home.channel().await);
+            client.status(StatusRequest {}).await.unwrap().into_inner()
+        });
+        reply.lanes
+    }
+}
+
+/// All that a run delivers.
+fn run(home: &Home) -> Pixels {
+    let mut trainer = Trainer::attach(home);
+    let mut seen = Pixels::new();
+    loop {
+        match trainer.session.next(None, &mut Patient).unwrap() {
+            Next::Batch(batch) => {
+                let picture = batch.images().len() / batch.records().len();
+                for (place, &record) in batch.records()[..batch.shown()].iter().enumerate() {
+                    let pixels = batch.images()[place * picture..][..picture].to_vec();
+                    assert!(seen.insert((batch.epoch(), record), pixels).is_none());
+                }
+            }
+            Next::EpochEnd(_) => {}
+            Next::Done => return seen,
+        }
+    }
+}
+
+#[test]
+fn rule_8_and_29_every_choice_of_lanes_gives_the_same_pixels_and_the_same_verdicts() {
+    let machine = Machine::new(60, &[]);
+    let form = JpegForm::default();
+    let odd = |form: JpegForm| form.encode(&photograph_rgb(3, 33, 21), 33, 21).unwrap();
+    fs::write(machine.home.picture(7), odd(JpegForm { progressive: true, ..form })).unwrap();
+    fs::write(machine.home.picture(20), odd(JpegForm { sampling: [4, 1], ..form })).unwrap();
+    let whole = fs::read(machine.home.picture(40)).unwrap();
+    fs::write(machine.home.picture(40), &whole[..whole.len() - 20]).unwrap();
+    let mut first = None;
+    for lanes in ["[\"cpu\"]", "[\"hardware\", \"cpu\"]", "[\"hardware\"]", "[\"hybrid\"]", "\"auto\"", "\"fixed\""] {
+        machine.configure("epochs = 2\nshuffle = true\non_error = \"skip\"", lanes);
+        let daemon = machine.start();
+        let pixels = run(&machine.home);
+        assert_eq!(pixels.len(), 118, "all but the truncated one, twice");
+        let reports = machine.lanes();
+        assert!(reports.iter().map(|lane| lane.pictures).sum::<u64>() >= 118, "{reports:?}");
+        if lanes.starts_with("[\"h") && !lanes.contains("cpu") {
+            assert_eq!(reports[1].pictures, 2 * 57, "{reports:?}");
+            let reasons: Vec<_> =
+                reports[1].refused.iter().map(|refusal| (&*refusal.reason, refusal.pictures)).collect();
+            assert_eq!(reasons, [("kind of JPEG", 2), ("sampling", 2)]);
+        }
+        machine.home.audit();
+        daemon.stop();
+        fs::remove_dir_all(machine.home.path("state")).unwrap();
+        assert!(*first.get_or_insert_with(|| pixels.clone()) == pixels, "{lanes}");
+    }
+}
+
+/// The test at the start takes nine batches; the tenth and eleventh are the stream's, which fills its ring before a trainer comes.
+#[test]
+fn a_gpu_that_breaks_ends_the_daemon_with_a_clear_message_and_the_next_one_delivers_everything() {
+    let machine = Machine::new(100, &[(Knob::BreakAfter, 11)]);
+    machine.configure("epochs = 1", "[\"hardware\"]");
+    let (status, said) = Daemon::spawn(machine.command()).ends();
+    assert!(!status.success(), "{said}");
+    assert!(said.contains("the GPU failed") && said.contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{said}");
+    let machine = Machine { knobs: String::new(), ..machine };
+    let _daemon = machine.start();
+    assert_eq!(run(&machine.home).len(), 100);
+    machine.home.audit();
+}
+
+#[test]
+fn a_lane_that_gives_wrong_pictures_is_switched_off_or_refused_where_it_is_named() {
+    let machine = Machine::new(12, &[(Knob::Wrong, 1)]);
+    machine.configure("epochs = 1", "\"auto\"");
+    let mut daemon = Daemon::spawn(machine.command());
+    daemon.hears("the lane is switched off");
+    daemon.hears("INFO ready");
+    assert_eq!(run(&machine.home).len(), 12);
+    assert_eq!(machine.lanes().len(), 1, "the CPU lane alone");
+    daemon.stop();
+    machine.configure("epochs = 1", "[\"hardware\", \"cpu\"]");
+    let (_, said) = Daemon::spawn(machine.command()).fails();
+    assert!(said.contains("decode.lanes names \"hardware\"") && said.contains("wrongly"), "{said}");
+}
+
+#[test]
+fn without_a_gpu_auto_decodes_on_the_cpu_and_a_named_lane_is_refused_with_the_cause() {
+    let machine = Machine::new(8, &[(Knob::Gpus, 0)]);
+    machine.configure("epochs = 1", "\"auto\"");
+    let daemon = machine.start();
+    assert_eq!(run(&machine.home).len(), 8);
+    daemon.stop();
+    machine.configure("epochs = 1", "[\"hardware\", \"cpu\"]");
+    let (_, said) = Daemon::spawn(machine.command()).fails();
+    assert!(said.contains("CUDA_ERROR_NO_DEVICE") && said.contains("forebay doctor"), "{said}");
+}
