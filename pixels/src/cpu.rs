@@ -100,7 +100,7 @@ impl CpuDecoder {
         let background = recipe.output().background;
         let loaded = load(jpeg, canvas, bytes, recipe.input(), background, limits, wanted)?;
         check_time(begun, limits)?;
-        canvas.carry_out(loaded.held, plan, stages, recipe, limits, out)?;
+        canvas.carry_out(None, loaded.held, plan, stages, recipe, limits, out)?;
         check_time(begun, limits)?;
         Ok(loaded.decoded)
     }

@@ -51,14 +51,16 @@ impl Canvas {
         let (columns, rows) = Frame::whole(self.width, self.height).axes(width, height, Interpolation::Bilinear);
         let task = Task { columns, rows, window: Rect::whole(width, height), mirrored: false };
         if (width, height) != (self.width, self.height) {
-            self.resize(Rect::whole(self.width, self.height), &task);
+            self.resize(None, Rect::whole(self.width, self.height), &task);
         }
     }
 
     /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `held` is where the
-    /// canvas lies in the first stage's picture; it has at least what that stage needs.
+    /// canvas, or the `kept` picture that takes its place, lies in the first stage's picture; it has at least what that
+    /// stage needs.
     pub(super) fn carry_out(
         &mut self,
+        mut kept: Option<&[u8]>,
         mut held: Rect,
         plan: &Plan,
         stages: &[Stage],
@@ -79,34 +81,36 @@ impl Canvas {
                     let is_last = last == Some(number);
                     let task = Task { columns, rows, window, mirrored: is_last && plan.mirrored };
                     if is_last {
-                        let source = Source { rgb: &self.picture[..self.len() + SLACK], held };
+                        let rgb = kept.unwrap_or(&self.picture);
+                        let source = Source { rgb, held };
                         self.resizer.resize(source, &task, |row, rgb| place.put(row, rgb, false));
                         return Ok(());
                     }
-                    self.resize(held, &task);
+                    self.resize(kept, held, &task);
                 }
                 Step::Canvas { width, height, left, top, fill } => {
                     limits.check_pixels(width, height)?;
                     let len = limits.check_pixels(window.width, window.height)? * 3;
                     let to = &mut sized(&mut self.spare, len + SLACK)[..len];
                     to.fill(fill);
-                    lay(&self.picture, held, frame.pixels(), to, window, (left, top));
+                    lay(kept.unwrap_or(&self.picture), held, frame.pixels(), to, window, (left, top));
                     self.swap(window.width, window.height);
                 }
             }
-            held = window;
+            (kept, held) = (None, window);
         }
+        let rgb = kept.unwrap_or(&self.picture);
         let result = stages.last().expect("the result is a stage").need;
         for (number, row) in result.rows().enumerate() {
-            place.put(number, row_of(&self.picture, held, row, result.left, result.width), plan.mirrored);
+            place.put(number, row_of(rgb, held, row, result.left, result.width), plan.mirrored);
         }
         Ok(())
     }
 
-    /// Resizes the picture, which holds `held`, into another one.
-    fn resize(&mut self, held: Rect, task: &Task) {
+    /// Resizes the picture, or the kept one in its place, which holds `held`, into another one.
+    fn resize(&mut self, kept: Option<&[u8]>, held: Rect, task: &Task) {
         let window = task.window;
-        let source = Source { rgb: &self.picture[..self.len() + SLACK], held };
+        let source = Source { rgb: kept.unwrap_or(&self.picture), held };
         let to = sized(&mut self.spare, window.width as usize * window.height as usize * 3 + SLACK);
         self.resizer.resize(source, task, |row, rgb| to[row * rgb.len()..][..rgb.len()].copy_from_slice(rgb));
         self.swap(window.width, window.height);
