@@ -21,7 +21,7 @@ const ROW_PAIRS: [(usize, usize); 4] = [(0, 4), (2, 6), (7, 5), (3, 1)];
 /// The order of columns. What the columns' pass leaves stands in pairs as the rows' pass takes them.
 const COLUMNS: [usize; 8] = [0, 4, 2, 6, 7, 5, 3, 1];
 
-/// Zigzag index to natural index (row times 8 plus column): figure 5 of ITU-T T.81.
+/// Zigzag index to natural index (row times 8 plus column): figure A.6 of ITU-T T.81.
 const ZIGZAG: [u8; 64] = [
     0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21,
     28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54,
@@ -30,8 +30,20 @@ const ZIGZAG: [u8; 64] = [
 
 /// Zigzag index to the place in a [`Block`]. The DC coefficient stands in place 0.
 ///
-/// A pass of the transform multiplies rows in pairs. So a block holds four groups of 16: rows 0 and 4, 2 and 6, 7 and 5,
-/// 3 and 1, and each group a pair for every column, in the order 0 4 2 6 7 5 3 1.
+/// A pass of the transform takes products of two rows and adds them, which processors do with pairs of 16 bits that stand
+/// side by side. So a block holds its rows in pairs, four groups of eight:
+///
+/// ```text
+/// column        0     4     2     6     7     5     3     1
+///
+/// group 0     0 4   0 4   0 4   0 4   0 4   0 4   0 4   0 4    rows
+/// group 1     2 6   2 6   2 6   2 6   2 6   2 6   2 6   2 6
+/// group 2     7 5   7 5   7 5   7 5   7 5   7 5   7 5   7 5
+/// group 3     3 1   3 1   3 1   3 1   3 1   3 1   3 1   3 1
+/// ```
+///
+/// The columns stand in the same pairs. When the first pass ends, and two rows are packed into one vector, pairs of columns
+/// are side by side in it, and the groups that the second pass wants are made by moving whole pairs.
 pub const ORDER: [u8; 64] = order();
 
 const fn order() -> [u8; 64] {
