@@ -221,6 +221,14 @@ fn every_colour_is_converted_as_libjpeg_turbo_does() {
                 let mut out = [0; 768];
                 colour::ycc(path, &luma, &[cb; 256], &[cr; 256], &mut out);
                 assert_eq!(&out[..], &wanted, "{path:?}, {cb}, {cr}");
+                // Too few for vectors.
+                out.fill(0);
+                for (luma, out) in luma.chunks(15).zip(out.chunks_mut(45)) {
+                    let chroma = [[cb; 15], [cr; 15]];
+                    let [cb, cr] = chroma.each_ref().map(|chroma| &chroma[..luma.len()]);
+                    colour::ycc(path, luma, cb, cr, out);
+                }
+                assert_eq!(&out[..], &wanted, "{path:?}, {cb}, {cr}, few at a time");
             }
         }
     }
