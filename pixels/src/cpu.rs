@@ -22,7 +22,7 @@ use crate::plan::{Plan, Rect};
 use crate::probe::{Format, Orientation};
 use crate::recipe::{Input, Recipe};
 use crate::scale::Scale;
-use canvas::Canvas;
+use canvas::{Canvas, Held};
 use jpeg::head::JpegHead;
 use jpeg::{JpegDecoders, JpegTask};
 use other::OpenOther;
@@ -100,7 +100,7 @@ impl CpuDecoder {
         let background = recipe.output().background;
         let loaded = load(jpeg, canvas, bytes, recipe.input(), background, limits, wanted)?;
         check_time(begun, limits)?;
-        canvas.carry_out(None, loaded.held, plan, stages, recipe, limits, out)?;
+        canvas.carry_out(Held::canvas(loaded.held), plan, stages, recipe, limits, out)?;
         check_time(begun, limits)?;
         Ok(loaded.decoded)
     }

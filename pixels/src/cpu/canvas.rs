@@ -21,6 +21,27 @@ pub(super) struct Canvas {
     resizer: Resizer,
 }
 
+/// Pixels that a plan is carried out on, and where they lie in the first stage's picture.
+#[derive(Clone, Copy)]
+pub(super) struct Held<'a> {
+    /// Packed RGB with [`SLACK`] bytes behind what is needed; the canvas's own where there are none.
+    rgb: Option<&'a [u8]>,
+    rect: Rect,
+}
+
+impl<'a> Held<'a> {
+    /// The canvas holds this part.
+    pub(super) fn canvas(rect: Rect) -> Self {
+        Self { rgb: None, rect }
+    }
+
+    /// Others hold a whole picture. Nothing where too few bytes stand behind what is needed of it.
+    pub(super) fn whole(rgb: &'a [u8], width: u32, height: u32, need: Rect) -> Option<Self> {
+        let last = (need.top + need.height - 1) as usize * width as usize + (need.left + need.width) as usize;
+        (last * 3 + SLACK <= rgb.len()).then(|| Self { rgb: Some(rgb), rect: Rect::whole(width, height) })
+    }
+}
+
 impl Canvas {
     /// Starts a picture of this size: gives its buffer, of width x height x 3 bytes with unspecified content, and the spare.
     pub(super) fn begin(
@@ -55,19 +76,18 @@ impl Canvas {
         }
     }
 
-    /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `held` is where the
-    /// canvas, or the `kept` picture that takes its place, lies in the first stage's picture; it has at least what that
-    /// stage needs.
+    /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `from` has at least what
+    /// the first stage needs.
     pub(super) fn carry_out(
         &mut self,
-        mut kept: Option<&[u8]>,
-        mut held: Rect,
+        from: Held<'_>,
         plan: &Plan,
         stages: &[Stage],
         recipe: &Recipe,
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<(), Fault> {
+        let Held { rgb: mut kept, rect: mut held } = from;
         let (width, height) = (plan.width as usize, plan.height as usize);
         let mut place = Place { values: recipe.values(), layout: recipe.output().layout, width, height, out };
         let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));

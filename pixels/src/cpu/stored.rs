@@ -1,5 +1,6 @@
 //! Pixels that another decoder has: only the recipe is left to be carried out on them.
 
+use crate::cpu::canvas::Held;
 use crate::cpu::{CpuDecoder, Stored, Wanted, turn_canvas};
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
@@ -39,7 +40,7 @@ impl CpuDecoder {
         if orientation != Orientation::AsStored {
             turn_canvas(&mut self.canvas, orientation, region);
         }
-        let outcome = self.canvas.carry_out(part, &self.plan, &self.stages, recipe, limits, out);
+        let outcome = self.canvas.carry_out(Held::canvas(part), &self.plan, &self.stages, recipe, limits, out);
         self.canvas.trim();
         let (width, height) = stored.seen();
         outcome.map(|()| Decoded { format: probe.format, width, height })

@@ -1,11 +1,10 @@
 //! Pictures that are kept decoded: whole and upright, of bounded size if wanted; and a recipe carried out on one.
 
-use crate::cpu::resize::SLACK;
+use crate::cpu::canvas::Held;
 use crate::cpu::{CpuDecoder, Loaded, Stored, Wanted, load};
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::picture::{Decoded, Picture};
-use crate::plan::Rect;
 use crate::probe::Orientation;
 use crate::recipe::{Input, Recipe};
 
@@ -87,18 +86,18 @@ impl CpuDecoder {
         let stored = Stored { size: (width, height), orientation: Orientation::AsStored };
         let part = Wanted::of(recipe, draw, &stored, false, &mut self.plan, &mut self.stages).part;
         let Self { canvas, plan, stages, .. } = self;
-        let end = ((part.top + part.height - 1) as usize * width as usize + (part.left + part.width) as usize) * 3;
-        let outcome = if end + SLACK <= rgb.len() {
-            canvas.carry_out(Some(rgb), Rect::whole(width, height), plan, stages, recipe, limits, out)
+        let outcome = if let Some(kept) = Held::whole(rgb, width, height, part) {
+            canvas.carry_out(kept, plan, stages, recipe, limits, out)
         } else {
-            // What is needed ends where the picture does: it is copied to where bytes follow that may be read.
+            // What is needed ends where the picture does, and the resize reads a few bytes beyond: they are there behind a
+            // copy.
             let (to, _spare) = canvas.begin(part.width, part.height, limits)?;
             let rows = rgb.chunks_exact(width as usize * 3).skip(part.top as usize);
             let row_len = part.width as usize * 3;
             for (to, row) in to.chunks_exact_mut(row_len).zip(rows) {
                 to.copy_from_slice(&row[part.left as usize * 3..][..row_len]);
             }
-            canvas.carry_out(None, part, plan, stages, recipe, limits, out)
+            canvas.carry_out(Held::canvas(part), plan, stages, recipe, limits, out)
         };
         self.canvas.trim();
         outcome.map(|()| Decoded { format, width, height })
