@@ -23,14 +23,15 @@ use crate::probe::{Format, Orientation};
 use crate::recipe::{Input, Recipe};
 use crate::scale::Scale;
 use canvas::{Canvas, Held};
+use jpeg::choice::JpegChoice;
 use jpeg::head::JpegHead;
-use jpeg::{JpegDecoders, JpegTask};
+use jpeg::{DecodedBy, JpegDecoders, JpegTask};
 use other::OpenOther;
 pub use upright::Form;
 
 /// Decodes pictures, one after the other; made once per thread. Its buffers grow to the largest picture so far and are
 /// used again.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct CpuDecoder {
     jpeg: JpegDecoders,
     canvas: Canvas,
@@ -58,10 +59,22 @@ struct Loaded {
     held: Rect,
 }
 
+impl Default for CpuDecoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl CpuDecoder {
     /// A decoder with empty buffers.
     pub fn new() -> Self {
-        Self::default()
+        Self::with_jpeg(JpegChoice::default())
+    }
+
+    /// One whose JPEGs go where the choice says.
+    pub fn with_jpeg(choice: JpegChoice) -> Self {
+        let jpeg = JpegDecoders::new(choice);
+        Self { jpeg, canvas: Canvas::default(), plan: Plan::default(), stages: Vec::new() }
     }
 
     /// Decodes a file's bytes and carries the recipe out, into a place of [`Recipe::place_len`] bytes. Floats are
@@ -112,7 +125,7 @@ impl CpuDecoder {
     pub fn whole(&mut self, bytes: &[u8], limits: &Limits) -> Result<Picture, Fault> {
         let all = |stored: &Stored, _| Wanted::all(stored);
         let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, Input::default(), [0; 3], limits, all);
-        let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height }, .. }| Picture {
+        let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height, .. }, .. }| Picture {
             format,
             width,
             height,
@@ -178,7 +191,7 @@ fn load(
     limits.check_bytes(bytes.len())?;
     let format = Format::of(bytes)?;
     let turned = |orientation| if input.adjust_orientation { orientation } else { Orientation::AsStored };
-    let (stored, scale, region) = if format == Format::Jpeg {
+    let (stored, scale, region, by) = if format == Format::Jpeg {
         let head = JpegHead::read(bytes)?;
         limits.check_pixels(head.width, head.height)?;
         let stored = Stored { size: (head.width, head.height), orientation: turned(head.orientation) };
@@ -186,7 +199,8 @@ fn load(
         let (width, height) = (scale.side(head.width), scale.side(head.height));
         let part =
             if head.parts { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };
-        (stored, scale, jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits }, canvas)?)
+        let (region, by) = jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits }, canvas)?;
+        (stored, scale, region, by)
     } else {
         let open = OpenOther::open(bytes, format, limits)?;
         let size @ (width, height) = open.size();
@@ -195,7 +209,7 @@ fn load(
         // These decoders give whole pictures only, but whoever plans wants to know the size.
         let Wanted { scale, .. } = wanted(&stored, false);
         open.read(background, spare, rgb)?;
-        (stored, scale, Rect::whole(width, height))
+        (stored, scale, Rect::whole(width, height), DecodedBy::Image)
     };
     let orientation = stored.orientation;
     if orientation != Orientation::AsStored {
@@ -203,7 +217,7 @@ fn load(
     }
     let held = orientation.seen_part(region, scale.side(stored.size.0), scale.side(stored.size.1));
     let (width, height) = stored.seen();
-    Ok(Loaded { decoded: Decoded { format, width, height }, held })
+    Ok(Loaded { decoded: Decoded { format, width, height, by: Some(by) }, held })
 }
 
 /// Turns the canvas, which holds this part of the stored picture, to be seen.

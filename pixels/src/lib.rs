@@ -33,6 +33,8 @@ pub mod sample;
 mod scale;
 mod transform;
 
+pub use cpu::jpeg::DecodedBy;
+pub use cpu::jpeg::choice::JpegChoice;
 pub use cpu::{CpuDecoder, Form};
 pub use draw::{Draw, Draws};
 pub use fault::{Fault, Limits};

@@ -1,5 +1,6 @@
 //! Decoded pictures: what a decode tells about the one it has written, and a whole one for those who look at it.
 
+use crate::cpu::jpeg::DecodedBy;
 use crate::probe::Format;
 
 /// What was decoded into a place.
@@ -11,6 +12,8 @@ pub struct Decoded {
     pub width: u32,
     /// Height of the picture as seen, after its EXIF orientation.
     pub height: u32,
+    /// Which decoder did it; none for a picture that was kept decoded.
+    pub by: Option<DecodedBy>,
 }
 
 /// A whole picture as seen: rows of red, green, blue, 8 bits each, without padding.

@@ -11,7 +11,7 @@ mod data;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use forebay_pixels::{CpuDecoder, Draw, Interpolation, Limits, Output, Recipe, Resize, Size, Transform, sample};
+use forebay_pixels::{CpuDecoder, Draw, Input, Interpolation, Limits, Output, Recipe, Resize, Size, Transform, sample};
 
 /// What Pillow made of one picture: width, height, packed RGB; none where it failed.
 type Theirs = Option<(u32, u32, Vec<u8>)>;
@@ -136,6 +136,27 @@ fn every_filter_is_pillows_for_growing_and_shrinking() {
             let Some(difference) = compare(&task, &resize(interpolation, height, width), &samples) else { return };
             assert!(difference.greatest == 0, "{task}: greatest difference {}", difference.greatest);
         }
+    }
+}
+
+#[test]
+fn a_reducing_gap_gives_what_pillows_draft_gives_and_stays_close_to_an_exact_result() {
+    let (guard, mut pictures) = samples();
+    pictures.extend(data::folder("imagenet").map(|folder| data::files(&folder)).unwrap_or_default());
+    let big = guard.path().join("big.jpg");
+    std::fs::write(&big, sample::photograph(9, 1203, 801)).unwrap();
+    pictures.push(big);
+    for (height, width) in [(60, 80), (150, 150), (30, 24), (12, 16)] {
+        let exact = resize(Interpolation::Bilinear, height, width);
+        let input = Input { reducing_gap: Some(2.0), ..Input::default() };
+        let Some(difference) =
+            compare(&format!("draft:{height}:{width}"), &exact.clone().with_input(input).unwrap(), &pictures)
+        else {
+            return;
+        };
+        assert!(difference.greatest == 0, "greatest difference {}", difference.greatest);
+        let difference = compare(&format!("draft:{height}:{width}"), &exact, &pictures).unwrap();
+        assert!(difference.mean() < 1.5, "mean difference to an exact result {}", difference.mean());
     }
 }
 

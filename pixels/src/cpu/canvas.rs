@@ -60,6 +60,11 @@ impl Canvas {
         &self.picture[..self.len()]
     }
 
+    /// A row of `part`, counted from its first, where the canvas holds `held`.
+    pub(super) fn row(&self, held: Rect, part: Rect, row: u32) -> &[u8] {
+        row_of(&self.picture, held, part.top + row, part.left, part.width)
+    }
+
     /// Replaces the picture by one of as many pixels, made from it by `make(old, new)`.
     pub(super) fn remake(&mut self, width: u32, height: u32, make: impl FnOnce(&[u8], &mut [u8])) {
         let len = self.len();

@@ -1,8 +1,10 @@
 //! JPEG: what to decode is said here, as pure data; the decoders that do it stand behind this file, one file each.
 //!
-//! A new decoder is its file and its line in [`JpegDecoders::decode`].
+//! A new decoder is its file, its line in [`JpegDecoders::decode`] and its name in [`DecodedBy`].
 
+pub(crate) mod choice;
 pub(crate) mod head;
+mod own;
 mod turbo;
 
 use crate::cpu::canvas::Canvas;
@@ -10,6 +12,7 @@ use crate::fault::{Fault, Limits};
 use crate::plan::Rect;
 use crate::scale::Scale;
 use head::JpegHead;
+use own::OwnReader;
 use turbo::TurboReader;
 
 /// What to decode of a JPEG.
@@ -28,9 +31,36 @@ pub(super) struct JpegTask<'a> {
 }
 
 /// The decoders of one thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct JpegDecoders {
+    own: Option<OwnReader>,
     turbo: TurboReader,
+}
+
+/// Which decoder has made a picture's pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DecodedBy {
+    /// Our own decoder for baseline JPEG.
+    ForebayJpeg,
+    /// libjpeg-turbo.
+    LibjpegTurbo,
+    /// The `image` crate.
+    Image,
+}
+
+impl DecodedBy {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::ForebayJpeg, Self::LibjpegTurbo, Self::Image];
+
+    /// The decoder's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ForebayJpeg => "forebay-jpeg",
+            Self::LibjpegTurbo => "libjpeg-turbo",
+            Self::Image => "image",
+        }
+    }
 }
 
 impl JpegTask<'_> {
@@ -48,7 +78,11 @@ impl JpegDecoders {
     ///
     /// # Errors
     /// The picture's [`Fault`], as libjpeg-turbo sees it.
-    pub(super) fn decode(&mut self, task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<Rect, Fault> {
-        self.turbo.decode(task, canvas)
+    pub(super) fn decode(&mut self, task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<(Rect, DecodedBy), Fault> {
+        let own = self.own.as_mut().map(|own| own.decode(task, canvas)).transpose()?.flatten();
+        if let Some(region) = own {
+            return Ok((region, DecodedBy::ForebayJpeg));
+        }
+        self.turbo.decode(task, canvas).map(|region| (region, DecodedBy::LibjpegTurbo))
     }
 }

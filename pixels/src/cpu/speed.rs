@@ -31,7 +31,7 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
 
 /// A decode of what the recipe needs, into memory that stays, and nothing else.
 fn bare<'a>(recipe: &'a Recipe, limits: &'a Limits) -> impl FnMut(u64, &[u8]) + 'a {
-    let (mut jpeg, mut canvas) = (JpegDecoders::default(), Canvas::default());
+    let (mut jpeg, mut canvas) = (JpegDecoders::new(JpegChoice::default()), Canvas::default());
     let (mut plan, mut stages) = (Plan::default(), Vec::new());
     move |record, bytes| {
         let draw = Draw { seed: 0, epoch: 0, record };

@@ -43,7 +43,7 @@ impl CpuDecoder {
         let outcome = self.canvas.carry_out(Held::canvas(part), &self.plan, &self.stages, recipe, limits, out);
         self.canvas.trim();
         let (width, height) = stored.seen();
-        outcome.map(|()| Decoded { format: probe.format, width, height })
+        outcome.map(|()| Decoded { format: probe.format, width, height, by: None })
     }
 }
 

@@ -55,7 +55,7 @@ impl CpuDecoder {
         let input = Input { adjust_orientation: form.adjust_orientation, reducing_gap: None };
         let all = |stored: &Stored, _| Wanted::all(stored);
         let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, input, form.background, limits, all);
-        let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height }, .. }| {
+        let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height, .. }, .. }| {
             let (width, height) = form.size(width, height);
             self.canvas.shrink(width, height);
             Picture { format, width, height, rgb: self.canvas.rgb().to_vec() }
@@ -100,7 +100,7 @@ impl CpuDecoder {
             canvas.carry_out(Held::canvas(part), plan, stages, recipe, limits, out)
         };
         self.canvas.trim();
-        outcome.map(|()| Decoded { format, width, height })
+        outcome.map(|()| Decoded { format, width, height, by: None })
     }
 }
 

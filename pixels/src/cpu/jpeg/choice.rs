@@ -1,0 +1,102 @@
+//! Which decoder JPEGs go to first, and the check that our own one gives what libjpeg-turbo gives on this machine.
+
+use forebay_jpeg::Path;
+
+use crate::cpu::canvas::Canvas;
+use crate::cpu::jpeg::head::JpegHead;
+use crate::cpu::jpeg::own::OwnReader;
+use crate::cpu::jpeg::turbo::TurboReader;
+use crate::cpu::jpeg::{JpegDecoders, JpegTask};
+use crate::fault::Limits;
+use crate::plan::Rect;
+use crate::sample::{JpegForm, photograph_rgb};
+use crate::scale::Scale;
+
+/// Which decoder JPEGs go to first. Pixels do not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JpegChoice {
+    /// The instructions of our own decoder; none leaves everything to libjpeg-turbo.
+    pub(super) own: Option<Path>,
+}
+
+impl Default for JpegChoice {
+    /// Our own decoder on the fastest instructions of this CPU, unchecked.
+    fn default() -> Self {
+        Self { own: Some(Path::detect()) }
+    }
+}
+
+impl JpegChoice {
+    /// Everything goes to libjpeg-turbo.
+    pub const LIBJPEG_TURBO: Self = Self { own: None };
+
+    /// Our own decoder on the fastest instructions with which it gives, on this machine, libjpeg-turbo's pixels of a
+    /// picture that is made for it; where it does with none, libjpeg-turbo. The texts name those with which it did not.
+    pub fn checked() -> (Self, Vec<String>) {
+        let mut paths: Vec<Path> = Path::available().collect();
+        paths.reverse();
+        let mut complaints = Vec::new();
+        for path in paths {
+            if is_right(path) {
+                return (Self { own: Some(path) }, complaints);
+            }
+            complaints.push(format!("forebay-jpeg differs from libjpeg-turbo with the instructions {path:?}"));
+        }
+        (Self::LIBJPEG_TURBO, complaints)
+    }
+
+    /// The decoder that JPEGs go to first, in words.
+    pub fn name(self) -> String {
+        self.own.map_or_else(|| "libjpeg-turbo".into(), |path| format!("forebay-jpeg ({path:?})"))
+    }
+}
+
+/// Whole and in part, in every scale, with chroma that is subsampled and with restart markers.
+fn is_right(path: Path) -> bool {
+    let (width, height) = (83, 61);
+    let photo = photograph_rgb(1, width, height);
+    let parts = |scale: Scale| {
+        let (width, height) = (scale.side(width), scale.side(height));
+        [
+            Rect::whole(width, height),
+            Rect { left: width / 3, top: height / 2, width: width / 2, height: height / 3 + 1 },
+        ]
+    };
+    let forms = [[2, 2], [2, 1], [1, 1]].map(|sampling| JpegForm { sampling, restart_rows: 1, ..JpegForm::default() });
+    forms.iter().filter_map(|form| form.encode(&photo, width, height)).all(|bytes| {
+        [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth]
+            .into_iter()
+            .all(|scale| parts(scale).into_iter().all(|part| agree(path, &bytes, scale, part)))
+    })
+}
+
+fn agree(path: Path, bytes: &[u8], scale: Scale, part: Rect) -> bool {
+    let Ok(head) = JpegHead::read(bytes) else { return false };
+    let limits = Limits::default();
+    let task = JpegTask { bytes, head: &head, scale, part, limits: &limits };
+    let (mut own, mut turbo) = (Canvas::default(), Canvas::default());
+    let ours = OwnReader::new(path).decode(&task, &mut own).ok().flatten();
+    let theirs = TurboReader::default().decode(&task, &mut turbo).ok();
+    let (Some(ours), Some(theirs)) = (ours, theirs) else { return false };
+    (0..part.height).all(|row| own.row(ours, part, row) == turbo.row(theirs, part, row))
+}
+
+impl JpegDecoders {
+    pub(crate) fn new(choice: JpegChoice) -> Self {
+        Self { own: choice.own.map(OwnReader::new), turbo: TurboReader::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_decoder_is_right_with_every_set_of_instructions_that_this_machine_has() {
+        for path in Path::available() {
+            assert!(is_right(path), "{path:?}");
+        }
+        let (choice, complaints) = JpegChoice::checked();
+        assert_eq!((choice, complaints), (JpegChoice::default(), vec![]));
+    }
+}

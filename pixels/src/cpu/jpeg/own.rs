@@ -1,0 +1,63 @@
+//! Our own baseline decoder: equal to libjpeg-turbo in every pixel of what it takes.
+
+use std::time::Instant;
+
+use forebay_jpeg::{Decoder, Header, Path, Region, Scale as OwnScale};
+
+use crate::cpu::canvas::Canvas;
+use crate::cpu::jpeg::JpegTask;
+use crate::fault::Fault;
+use crate::plan::Rect;
+use crate::scale::Scale;
+
+/// Rows between two looks at the clock.
+const ROWS_PER_LOOK: usize = 16;
+
+/// A decoder on one set of instructions, used for one picture after the other.
+#[derive(Debug)]
+pub(super) struct OwnReader {
+    decoder: Decoder,
+}
+
+impl OwnReader {
+    pub(super) fn new(path: Path) -> Self {
+        Self { decoder: Decoder::new(path) }
+    }
+
+    /// Decodes the task's part into the canvas. None where it does not take the picture, or where anything in it is
+    /// irregular; the canvas may hold anything then.
+    ///
+    /// # Errors
+    /// [`Fault::TooSlow`].
+    pub(super) fn decode(&mut self, task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<Option<Rect>, Fault> {
+        let begun = Instant::now();
+        let Some(header) = Header::read(task.bytes).ok().filter(|header| is_of(header, task)) else { return Ok(None) };
+        let Rect { left, top, width, height } = task.part;
+        let region = Region { left, top, width, height };
+        let mut rows = self.decoder.begin(&header, task.bytes, scale(task.scale), region);
+        let (rgb, _spare) = canvas.begin(width, height, task.limits)?;
+        for rgb in rgb.chunks_mut(width as usize * 3 * ROWS_PER_LOOK) {
+            if let Some(limit) = task.limits.time.filter(|limit| begun.elapsed() > *limit) {
+                return Err(Fault::TooSlow { limit });
+            }
+            if rows.read(rgb).is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(task.part))
+    }
+}
+
+/// Whether both readers of the markers see the same size.
+fn is_of(header: &Header, task: &JpegTask<'_>) -> bool {
+    (header.width, header.height) == (task.head.width, task.head.height)
+}
+
+fn scale(scale: Scale) -> OwnScale {
+    match scale {
+        Scale::Full => OwnScale::Full,
+        Scale::Half => OwnScale::Half,
+        Scale::Quarter => OwnScale::Quarter,
+        Scale::Eighth => OwnScale::Eighth,
+    }
+}
