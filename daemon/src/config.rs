@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 pub use control::Control;
 pub use coordinator::Coordinator;
-pub use decode::{Decode, default_threads};
+pub use decode::{Decode, Jpeg, default_threads};
 pub use lanes::Lanes;
 pub use mistake::{Mistake, Mistakes};
 pub use prefetch::Prefetch;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use forebay_proto::v1::control_server::{Control, ControlServer};
 use forebay_proto::v1::{
-    QuarantineReply, QuarantineRequest, RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit,
-    StreamAuditReply, StreamAuditRequest, StreamQuarantine,
+    DecoderStatus, QuarantineReply, QuarantineRequest, RenewRunReply, RenewRunRequest, StatusReply, StatusRequest,
+    StreamAudit, StreamAuditReply, StreamAuditRequest, StreamQuarantine,
 };
 use tokio::net::UnixListener;
 use tokio_stream::wrappers::UnixListenerStream;
@@ -94,6 +94,11 @@ impl Control for Service {
             streams,
             lanes: self.daemon.lane_status(),
             gpus: self.daemon.gpu_status(),
+            decoders: self
+                .daemon
+                .decoded()
+                .map(|(name, pictures)| DecoderStatus { name: name.into(), pictures })
+                .collect(),
         }))
     }
 

@@ -23,7 +23,7 @@ use crate::config::stream::Sharding;
 use crate::config::{self, Config, Surroundings, default_threads};
 use crate::cores;
 use crate::decode::budget::Budget;
-use crate::decode::cpu::CpuLane;
+use crate::decode::cpu::{CpuLane, Shared};
 use crate::decode::lanes::{LaneMissing, places};
 use crate::decode::{GpuLanes, Pool};
 use crate::incarnation;
@@ -41,7 +41,7 @@ pub struct Daemon {
     pool: Arc<Pool>,
     /// Pools of streams that ask for another number of threads, by that number.
     further_pools: Mutex<HashMap<usize, Weak<Pool>>>,
-    memory: Arc<Budget>,
+    lane: Shared,
     ledgers: tokio::sync::Mutex<HashMap<Ledgers, Handle>>,
     streams: Mutex<BTreeMap<Key, Arc<OnceCell<Arc<Stream>>>>>,
     ring_memory: Arc<RingMemory>,
@@ -135,8 +135,8 @@ impl Daemon {
         } else {
             GpuLanes::default()
         };
-        let maker = CpuLane::maker(limits, Arc::clone(&memory));
-        let pool = Pool::start(threads, config.decode.pin, &maker, limits, lanes)?;
+        let lane = Shared::new(limits, memory, config.decode.jpeg);
+        let pool = Pool::start(threads, config.decode.pin, &CpuLane::maker(lane.clone()), limits, lanes)?;
         let caches = Arc::new(Caches::default());
         Ok(Arc::new(Self {
             ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&caches))),
@@ -148,7 +148,7 @@ impl Daemon {
             started: Instant::now(),
             pool: Arc::new(pool),
             further_pools: Mutex::default(),
-            memory,
+            lane,
             ledgers: tokio::sync::Mutex::default(),
             streams: Mutex::default(),
             renewing: tokio::sync::RwLock::default(),
@@ -182,6 +182,11 @@ impl Daemon {
     /// The streams that run.
     pub fn streams(&self) -> Vec<Arc<Stream>> {
         self.streams.lock().values().filter_map(|cell| cell.get().cloned()).collect()
+    }
+
+    /// How many pictures each decoder has made so far.
+    pub fn decoded(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.lane.tally.figures()
     }
 
     /// Keeps private ledgers in this memory, which the trainer's process holds as well: they outlive this daemon and
@@ -333,7 +338,7 @@ impl Daemon {
                     return Ok(pool);
                 }
                 let limits = self.config.decode.limits();
-                let maker = CpuLane::maker(limits, Arc::clone(&self.memory));
+                let maker = CpuLane::maker(self.lane.clone());
                 let pool = Pool::start(threads, self.config.decode.pin, &maker, limits, GpuLanes::default())?;
                 let pool = Arc::new(pool);
                 further.insert(threads, Arc::downgrade(&pool));

@@ -7,6 +7,7 @@ mod board;
 pub mod budget;
 pub mod cpu;
 pub mod lanes;
+pub mod tally;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -214,16 +215,17 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Jpeg;
     use crate::cores::tests::allowed;
     use crate::decode::budget::Budget;
-    use crate::decode::cpu::CpuLane;
+    use crate::decode::cpu::{CpuLane, Shared};
 
     #[test]
     fn rule_4_a_pool_has_the_threads_asked_for_and_pinned_ones_have_a_core_each() {
         let all = allowed();
         for pin in [false, true] {
             let (tell, told) = channel::unbounded();
-            let lane = CpuLane::maker(Limits::default(), Arc::new(Budget::new(1)));
+            let lane = CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(1)), Jpeg::Auto));
             // Decoders are made by the threads that use them.
             let make: MakeDecoder = Arc::new(move || {
                 tell.send(allowed()).unwrap();

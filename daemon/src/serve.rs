@@ -23,7 +23,7 @@ use crate::control;
 use crate::daemon::{Daemon, DaemonError, Kind, LEDGERS};
 use crate::door;
 use crate::group;
-use crate::telemetry::{Endpoint, EndpointError, Registry};
+use crate::telemetry::{Endpoint, EndpointError, Metric, Registry};
 
 /// Name of the trainers' socket in the folder of sockets.
 pub const SOCKET: &str = "forebay.sock";
@@ -307,6 +307,9 @@ async fn keep_gauges(daemon: Arc<Daemon>, registry: Arc<Registry>) {
         daemon.show_lanes(&registry);
         for stream in daemon.streams() {
             stream.show(&registry).await;
+        }
+        for (decoder, pictures) in daemon.decoded() {
+            registry.counter(Metric::PicturesDecoded, &[("decoder", decoder)]).absolute(pictures);
         }
     }
 }

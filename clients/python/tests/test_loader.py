@@ -63,6 +63,13 @@ def test_transforms_dtype_and_layout(pictures):
         assert images[0, 1, 5, 6] == pytest.approx((100 / 255 - 0.5) / 0.5, abs=1e-6)
 
 
+def test_settings_of_how_pictures_are_decoded(pictures):
+    with forebay.Loader(pictures(2), batch_size=2, size=8, fast=True, adjust_orientation=False) as loader:
+        assert loader.next().images.shape == (2, 8, 8, 3)
+    with pytest.raises(forebay.SettingsError, match="reducing_gap: is 0.5; give a number from 1.0 up"):
+        forebay.Loader(pictures(2), batch_size=2, size=8, reducing_gap=0.5)
+
+
 def test_files_and_flat_folders_have_no_labels(pictures):
     folder = pictures(5)
     files = sorted(folder.iterdir(), reverse=True)

@@ -35,6 +35,8 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     writeln!(out, "forebay {}, process {}, up {}", reply.version, reply.pid, span(uptime))?;
     writeln!(out, "socket {}", reply.socket)?;
     lanes(out, reply)?;
+    let decoders: Vec<String> = reply.decoders.iter().map(|by| format!("{} {}", by.pictures, by.name)).collect();
+    writeln!(out, "pictures by decoder: {}", decoders.join(", "))?;
     for stream in &reply.streams {
         writeln!(out)?;
         one(out, stream)?;

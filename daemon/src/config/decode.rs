@@ -8,7 +8,7 @@ use forebay_pixels::Limits;
 use super::lanes::{self, Lanes};
 use super::quantity::ByteSize;
 use super::table::Table;
-use super::value::{duration, flag, path, size, whole};
+use super::value::{choice, duration, flag, path, size, whole};
 
 pub(super) const EXAMPLE: &str = r#"[decode]
 # Threads of the decode pool. Left out: the usable cores, divided by LOCAL_WORLD_SIZE. Usable are those of the process's
@@ -27,6 +27,9 @@ gpu_memory_limit = "1gb"
 # Binds each decode thread to a core of its own, as far as there are. It helps where nothing else runs on these cores, and
 # harms where something does; a trainer's own threads count.
 pin = false
+# "auto": baseline JPEGs are decoded by forebay-jpeg, which gives libjpeg-turbo's pixels in less time, and all others, and
+# files with anything irregular, by libjpeg-turbo. "libjpeg-turbo": all JPEGs are.
+jpeg = "auto"
 # Memory for decoding; larger pictures queue for it alone.
 memory = "128mb"
 # Pictures with more pixels are refused by name, before any memory is taken.
@@ -52,6 +55,8 @@ pub struct Decode {
     pub nvjpeg: Option<PathBuf>,
     /// Whether each thread keeps to one core.
     pub pin: bool,
+    /// What decodes JPEGs.
+    pub jpeg: Jpeg,
     /// Memory for decoding.
     pub memory: ByteSize,
     /// Pixels of a picture.
@@ -64,6 +69,16 @@ pub struct Decode {
     pub time_limit: Option<Duration>,
 }
 
+/// What decodes JPEGs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Jpeg {
+    /// Each the fastest decoder that takes it.
+    #[default]
+    Auto,
+    /// libjpeg-turbo alone.
+    LibjpegTurbo,
+}
+
 impl Default for Decode {
     fn default() -> Self {
         let Limits { pixels, bytes, scans, time } = Limits::default();
@@ -73,6 +88,7 @@ impl Default for Decode {
             gpu_memory_limit: ByteSize(1_000_000_000),
             nvjpeg: None,
             pin: false,
+            jpeg: Jpeg::default(),
             memory: ByteSize(128_000_000),
             pixel_limit: pixels,
             byte_limit: ByteSize(bytes),
@@ -96,6 +112,11 @@ impl Decode {
             gpu_memory_limit: table.take_or("gpu_memory_limit", default.gpu_memory_limit, size),
             nvjpeg: table.take("nvjpeg", path),
             pin: table.take_or("pin", default.pin, flag),
+            jpeg: table.take_or(
+                "jpeg",
+                default.jpeg,
+                choice(&[("auto", Jpeg::Auto), ("libjpeg-turbo", Jpeg::LibjpegTurbo)]),
+            ),
             memory: table.take_or("memory", default.memory, size),
             pixel_limit: table.take_or("pixel_limit", default.pixel_limit, whole(1..=u64::from(u32::MAX))),
             byte_limit: table.take_or("byte_limit", default.byte_limit, size),

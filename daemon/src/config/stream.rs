@@ -35,6 +35,14 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # layout = "NHWC"
 # What shows through where a picture is transparent: red, green, blue.
 # fill = [0, 0, 0]
+# Pictures are turned as their EXIF orientation says. Pillow and torchvision leave them as they are stored.
+# adjust_orientation = true
+# Large JPEGs are decoded at 1/2, 1/4 or 1/8 of their size as long as each side keeps this many times the pixels of
+# its result, as with Pillow's Image.thumbnail; 2.0 is hard to tell from exact. Left out: decoded as they are. Not beside a
+# cache of decoded pictures.
+# reducing_gap = 2.0
+# A short word for reducing_gap = 2.0.
+# fast = false
 # shuffle = true
 # seed = 0
 # Passes over the dataset. Left out: without end.

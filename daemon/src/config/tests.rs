@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forebay_pixels::{Dtype, Layout, Recipe, Transform};
+use forebay_pixels::{Dtype, Input, Layout, Recipe, Transform};
 use serde_json::json;
 
 use super::stream::{Cache, CacheKind, MaxFailures, OnError, Policy, Sharding};
@@ -31,8 +31,8 @@ fn an_empty_file_and_the_example_are_the_defaults() {
 fn every_value_that_the_example_shows_in_a_comment_is_right() {
     let example = Config::example();
     let shown = example.lines().map(|line| match line.strip_prefix("# ") {
-        // Of the two ways to say the same one stays a comment.
-        Some(text) if text.starts_with("transform =") || text.starts_with("socket =") => line,
+        // Of two keys that exclude each other one stays a comment.
+        Some(text) if ["transform =", "socket =", "reducing_gap ="].iter().any(|key| text.starts_with(key)) => line,
         Some(text) if text.starts_with('[') => text,
         Some(text) if text.split_once(" = ").is_some_and(|(key, _)| !key.contains([' ', ':'])) => text,
         _ => line,
@@ -259,11 +259,25 @@ fn serving_a_path_is_one_stream_for_training() {
     assert_eq!(Config { streams: BTreeMap::new(), ..config }, Config::default());
 }
 
+#[test]
+fn pictures_can_be_left_as_they_are_stored_and_large_ones_be_decoded_smaller() {
+    let read =
+        |text: &str| Config::parse(&format!("[streams.s]\nsource = \"x\"\nbatch_size = 1\nsize = 8\n{text}"), "c.toml");
+    let input = |text: &str| read(text).unwrap().streams["s"].recipe.input();
+    assert_eq!(input(""), Input { adjust_orientation: true, reducing_gap: None });
+    assert_eq!(input("adjust_orientation = false"), Input { adjust_orientation: false, reducing_gap: None });
+    assert_eq!(input("reducing_gap = 3").reducing_gap, Some(3.0));
+    assert_eq!(input("fast = true").reducing_gap, Some(2.0));
+    let refused = |text: &str| read(text).unwrap_err().to_string();
+    assert!(refused("reducing_gap = 0.5").contains("reducing_gap: is 0.5; give a number from 1.0 up"));
+    assert!(refused("fast = true\nreducing_gap = 3.0").contains("fast: is a short word for reducing_gap = 2.0"));
+}
+
 proptest::proptest! {
     #[test]
     fn no_settings_whatever_make_the_reader_panic(
         document in "[ -~]{0,80}",
-        key in "(batch_size|size|transform|max_failures|num_shards|shard_id|fill|read_timeout|source|seed)",
+        key in "(batch_size|size|transform|max_failures|num_shards|shard_id|fill|reducing_gap|read_timeout|source|seed)",
         value in "(-?[0-9]{1,25}|-?[0-9]\\.[0-9]e[0-9]{1,3}|\"[0-9a-z.]{0,8}\"|\\[[0-9]?\\]|\\{\\}|null|true)",
     ) {
         if let Err(mistakes) = Config::parse(&document, "any.toml") {

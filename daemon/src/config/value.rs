@@ -23,6 +23,14 @@ where
     }
 }
 
+/// A number from `least` up.
+pub(super) fn number(least: f64) -> impl FnOnce(&Value) -> Result<f64, String> {
+    move |value| {
+        let number = value.as_f64().filter(|number| *number >= least && number.is_finite());
+        number.ok_or_else(|| format!("a number from {least:?} up"))
+    }
+}
+
 pub(super) fn text(value: &Value) -> Result<String, String> {
     match value.as_str() {
         Some(text) if !text.is_empty() => Ok(text.to_owned()),

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{CpuDecoder, Fault, Form, Format, Limits, Probe, probe};
+use forebay_pixels::{CpuDecoder, Fault, Form, Format, JpegChoice, Limits, Probe, probe};
 
 use crate::cache::{Cache, Keep};
+use crate::config::Jpeg;
 use crate::decode::budget::Budget;
+use crate::decode::tally::Tally;
 use crate::decode::{Decoder, MakeDecoder, Picture};
 use crate::record::{Content, Input};
 
@@ -16,14 +18,46 @@ const SMALL: u64 = 4 << 20;
 #[derive(Debug)]
 pub struct CpuLane {
     decoder: CpuDecoder,
-    limits: Limits,
-    memory: Arc<Budget>,
+    shared: Shared,
+}
+
+/// What the lane's threads share.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    /// What a picture may cost.
+    pub limits: Limits,
+    /// Memory for decoding.
+    pub memory: Arc<Budget>,
+    /// Where JPEGs go.
+    pub jpeg: JpegChoice,
+    /// How many pictures each decoder has made.
+    pub tally: Arc<Tally>,
+}
+
+impl Shared {
+    /// What a lane shares that has these limits and this memory. Our own JPEG decoder is used if it is asked for and right on
+    /// this machine.
+    pub fn new(limits: Limits, memory: Arc<Budget>, jpeg: Jpeg) -> Self {
+        let jpeg = match jpeg {
+            Jpeg::Auto => checked(),
+            Jpeg::LibjpegTurbo => JpegChoice::LIBJPEG_TURBO,
+        };
+        Self { limits, memory, jpeg, tally: Arc::default() }
+    }
+}
+
+fn checked() -> JpegChoice {
+    let (choice, complaints) = JpegChoice::checked();
+    for complaint in complaints {
+        tracing::warn!("{complaint}; please report it. JPEGs are decoded by {}", choice.name());
+    }
+    choice
 }
 
 impl CpuLane {
-    /// Makes the lane's decoders, which share `memory`.
-    pub fn maker(limits: Limits, memory: Arc<Budget>) -> MakeDecoder {
-        Arc::new(move || Box::new(Self { decoder: CpuDecoder::new(), limits, memory: Arc::clone(&memory) }))
+    /// Makes the lane's decoders.
+    pub fn maker(shared: Shared) -> MakeDecoder {
+        Arc::new(move || Box::new(Self { decoder: CpuDecoder::with_jpeg(shared.jpeg), shared: shared.clone() }))
     }
 
     /// Decodes a picture that is kept decoded, or would be if there were room. It may have been kept since it was read.
@@ -31,7 +65,7 @@ impl CpuLane {
     /// A larger picture than the form allows is decoded whole and shrunk whether there is room or not, since its pixels
     /// must not depend on that. Any other gives the same pixels from its file; it is decoded whole only where it is kept.
     fn keep(&mut self, bytes: &[u8], probe: &Probe, form: Form, cache: &Cache, to: Picture<'_>) -> Result<(), Fault> {
-        let Self { decoder, limits, .. } = self;
+        let Self { decoder, shared: Shared { limits, tally, .. } } = self;
         let Picture { recipe, draw, out, .. } = to;
         if let Some(Content::Picture(kept)) = cache.find(draw.record) {
             return decoder.transform(&kept, recipe, draw, limits, out).map(drop);
@@ -53,37 +87,41 @@ impl CpuLane {
                 Err(_) => drop(room),
             }
         }
-        decoder.decode(bytes, recipe, draw, limits, out).map(drop)
+        decoder.decode(bytes, recipe, draw, limits, out).map(|decoded| tally.count(&decoded))
     }
 }
 
 impl Decoder for CpuLane {
     fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
         let Picture { input, cache, recipe, draw, .. } = picture;
+        let (limits, memory) = (self.shared.limits, Arc::clone(&self.shared.memory));
         let bytes = match input {
             Input::File(bytes) => bytes,
             Input::Picture(kept) => {
-                let _share = (kept.rgb.len() as u64 > SMALL).then(|| self.memory.take(kept.rgb.len() as u64));
-                return self.decoder.transform(kept, recipe, draw, &self.limits, picture.out).map(drop);
+                let _share = (kept.rgb.len() as u64 > SMALL).then(|| memory.take(kept.rgb.len() as u64));
+                return self.decoder.transform(kept, recipe, draw, &limits, picture.out).map(drop);
             }
             Input::Planes(bytes, planes) => {
                 let probe = probe(bytes)?;
                 let needed = u64::from(probe.width) * u64::from(probe.height) * 3;
-                let _share = (needed > SMALL).then(|| self.memory.take(needed));
+                let _share = (needed > SMALL).then(|| memory.take(needed));
                 let read = |part, rgb: &mut [u8]| planes.rgb(part, rgb);
-                return self.decoder.compose(&probe, recipe, draw, &self.limits, picture.out, read).map(drop);
+                return self.decoder.compose(&probe, recipe, draw, &limits, picture.out, read).map(drop);
             }
         };
         let probe = probe(bytes)?;
         let pixels = u64::from(probe.width) * u64::from(probe.height);
         let needed = pixels * bytes_per_pixel(&probe);
         // Beyond the pixel limit the decoder refuses before it takes any memory.
-        let allowed = pixels <= self.limits.pixels;
-        let memory = Arc::clone(&self.memory);
+        let allowed = pixels <= limits.pixels;
         let _share = (needed > SMALL && allowed).then(|| memory.take(needed));
         match cache.map(|cache| (cache, cache.keep())) {
             Some((cache, Keep::Decoded(form))) if allowed => self.keep(bytes, &probe, form, cache, picture),
-            _ => self.decoder.decode(bytes, recipe, draw, &self.limits, picture.out).map(drop),
+            _ => {
+                let decoded = self.decoder.decode(bytes, recipe, draw, &limits, picture.out)?;
+                self.shared.tally.count(&decoded);
+                Ok(())
+            }
         }
     }
 }
@@ -118,8 +156,12 @@ mod tests {
         })
     }
 
+    fn lane_with(limits: Limits, memory: Arc<Budget>) -> Box<dyn Decoder> {
+        CpuLane::maker(Shared::new(limits, memory, Jpeg::Auto))()
+    }
+
     fn lane() -> Box<dyn Decoder> {
-        CpuLane::maker(Limits::default(), Arc::new(Budget::new(128 << 20)))()
+        lane_with(Limits::default(), Arc::new(Budget::new(128 << 20)))
     }
 
     #[test]
@@ -129,7 +171,7 @@ mod tests {
         let mut out = vec![0; recipe.place_len()];
         let memory = Arc::new(Budget::new(1));
         let mut decode = |limits| {
-            let mut lane = CpuLane::maker(limits, Arc::clone(&memory))();
+            let mut lane = lane_with(limits, Arc::clone(&memory));
             let draw = Draw { seed: 0, epoch: 0, record: 0 };
             let input = Input::File(&bytes);
             lane.decode(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out })
@@ -162,7 +204,7 @@ mod tests {
         let form = JpegForm { progressive: true, ..JpegForm::default() };
         let bytes = form.encode(&photograph_rgb(1, 90, 60), 90, 60).unwrap();
         let limits = Limits { scans: 2, ..Limits::default() };
-        let mut lane = CpuLane::maker(limits, Arc::new(Budget::new(128 << 20)))();
+        let mut lane = lane_with(limits, Arc::new(Budget::new(128 << 20)));
         for max_side in [None, Some(50)] {
             let cache = Cache::new(Keep::Decoded(Form { max_side, ..Form::default() }), 1 << 20);
             let fault = Err(Fault::TooManyScans { limit: 2 });

@@ -10,8 +10,9 @@ use forebay_cuda::survey::Places;
 use forebay_fake_gpu::Fake;
 use forebay_pixels::{Draw, Fault, Limits, Recipe, sample};
 
+use crate::config::Jpeg;
 use crate::decode::budget::Budget;
-use crate::decode::cpu::CpuLane;
+use crate::decode::cpu::{CpuLane, Shared};
 use crate::decode::{Decoder, MakeDecoder, Picture};
 use crate::record::Input;
 
@@ -22,7 +23,7 @@ pub(super) const DECODERS: &[(&str, Lane)] =
     &[("cpu", cpu), ("hardware", || gpu(LaneKind::Hardware)), ("hybrid", || gpu(LaneKind::Hybrid))];
 
 fn cpu() -> MakeDecoder {
-    CpuLane::maker(Limits::default(), Arc::new(Budget::new(128 << 20)))
+    CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(128 << 20)), Jpeg::Auto))
 }
 
 /// A GPU lane with the CPU lane behind it, as the pool puts them together, for one picture at a time.

@@ -43,6 +43,8 @@ pub enum Metric {
     LaneRefused,
     /// Memory of a GPU that decoding takes.
     GpuMemory,
+    /// Pictures that a decoder has made.
+    PicturesDecoded,
     /// Records that the cache had.
     CacheHits,
     /// Records that were read since the cache did not have them.
@@ -74,7 +76,7 @@ const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, N
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::RecordsDelivered,
         Self::RecordsBad,
         Self::BytesRead,
@@ -91,6 +93,7 @@ impl Metric {
         Self::LanePictures,
         Self::LaneRefused,
         Self::GpuMemory,
+        Self::PicturesDecoded,
         Self::CacheHits,
         Self::CacheMisses,
         Self::CacheRecords,
@@ -134,6 +137,7 @@ impl Metric {
                 ("forebay_lane_refused_total", Counter, "Pictures that the lane has left to the next one, by reason.")
             }
             Self::GpuMemory => ("forebay_gpu_memory_bytes", Gauge, "Memory of the GPU that decoding takes."),
+            Self::PicturesDecoded => ("forebay_pictures_decoded_total", Counter, "Pictures that the decoder has made."),
             Self::CacheHits => ("forebay_cache_hits_total", Counter, "Records that the cache had."),
             Self::CacheMisses => {
                 ("forebay_cache_misses_total", Counter, "Records that were read since the cache did not have them.")

@@ -1741,6 +1741,18 @@ pub struct StatusReply {
     pub lanes: ::prost::alloc::vec::Vec<LaneStatus>,
     #[prost(message, repeated, tag = "7")]
     pub gpus: ::prost::alloc::vec::Vec<GpuStatus>,
+    /// Pictures by who decoded them on the CPU, over all streams.
+    #[prost(message, repeated, tag = "8")]
+    pub decoders: ::prost::alloc::vec::Vec<DecoderStatus>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecoderStatus {
+    /// "forebay-jpeg", "libjpeg-turbo" or "image".
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub pictures: u64,
 }
 /// A way to decode.
 #[allow(clippy::all)]

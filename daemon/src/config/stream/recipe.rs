@@ -1,12 +1,16 @@
-//! `size`, `transform`, `dtype`, `layout`, `fill`: what is done to each picture, as a checked recipe.
+//! `size`, `transform`, `dtype`, `layout`, `fill`, `adjust_orientation`, `reducing_gap`, `fast`: what is done to each
+//! picture, as a checked recipe.
 
-use forebay_pixels::{Dtype, Layout, Output, Recipe, Transform};
+use forebay_pixels::{Dtype, Input, Layout, Output, Recipe, Transform};
 use serde_json::Value;
 
 use super::super::table::{Table, shown};
-use super::super::value::{choice, whole};
+use super::super::value::{choice, flag, number, whole};
 
 const SIDES: std::ops::RangeInclusive<u32> = 1..=16_384;
+
+/// What `fast = true` is a short word for.
+const FAST_GAP: f64 = 2.0;
 
 /// Nothing if there is a mistake. A shape that is not fixed is one (semantics rule 6).
 pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool) -> Option<Recipe> {
@@ -16,6 +20,7 @@ pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool) -> Option<Recipe> {
         layout: table.take_or("layout", Layout::Nhwc, choice(&[("NHWC", Layout::Nhwc), ("NCHW", Layout::Nchw)])),
         background: table.take_or("fill", [0; 3], colour),
     };
+    let input = input(table);
     let size = table.take("size", whole(SIDES));
     let list = table.take("transform", |value| match value {
         Value::Array(list) => Ok(list.clone()),
@@ -34,7 +39,18 @@ pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool) -> Option<Recipe> {
             return None;
         }
     };
-    Recipe::new(transforms, output).map_err(|error| table.mistake(key, format!("{error}."))).ok()
+    let recipe = Recipe::new(transforms, output).map_err(|error| table.mistake(key, format!("{error}."))).ok()?;
+    recipe.with_input(input).map_err(|error| table.mistake("reducing_gap", format!("{error}."))).ok()
+}
+
+fn input(table: &mut Table<'_, '_>) -> Input {
+    let adjust_orientation = table.take_or("adjust_orientation", true, flag);
+    let fast = table.take_or("fast", false, flag);
+    let reducing_gap = table.take("reducing_gap", number(1.0));
+    if fast && reducing_gap.is_some() {
+        table.mistake("fast", format!("is a short word for reducing_gap = {FAST_GAP:?}; give one of the two."));
+    }
+    Input { adjust_orientation, reducing_gap: reducing_gap.or_else(|| fast.then_some(FAST_GAP)) }
 }
 
 /// Red, green and blue.
