@@ -12,8 +12,8 @@ use crate::window::{Bytes, WINDOW};
 pub(crate) type Block = [i16; 256];
 
 /// Where a coefficient goes by its number in zigzag order; those past the end go behind the block. What is put there is the
-/// place of the next block's DC value, which is written later.
-pub(crate) type Order = [u8; 256];
+/// place of the next block's DC value, which is written later. A place in a block and a byte's worth further is in here.
+pub(crate) type Order = [u8; 64 + 256];
 
 /// The next bits of a scan, the very next in the highest place.
 #[derive(Clone, Copy, Default, Debug)]
@@ -28,9 +28,9 @@ pub(crate) struct Bits {
 /// The tables for the blocks of a component.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    dc: Box<Looks<Step>>,
-    ac: Box<Looks<Step>>,
-    hops: Box<Looks<Hop>>,
+    dc: Looks<Step>,
+    ac: Looks<Step>,
+    hops: Looks<Hop>,
     dc_escape: Escape,
     ac_escape: Escape,
     /// The codes that the tables were made of.
@@ -42,7 +42,7 @@ pub(crate) struct Tables {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoded {
     /// Its DC value less the one before.
-    pub(crate) dc_difference: i32,
+    pub(crate) dc_difference: i16,
     /// No coefficient beyond this number, in zigzag order, is other than zero.
     pub(crate) last: u8,
 }
@@ -87,22 +87,24 @@ impl Bits {
 
     /// The value of a step's first symbol: EXTEND of T.81, F.2.2.1, without a branch.
     #[inline(always)]
-    fn value(&self, step: &Step) -> i32 {
-        let bits = self.next << (step.code_bits & 63);
-        let negative = !(bits.cast_signed() >> 63).cast_unsigned();
-        let magnitude = ((bits ^ negative) >> 1) >> (step.shift & 63);
-        #[expect(clippy::cast_possible_truncation, reason = "at most 15 bits")]
-        let value = (magnitude ^ negative).wrapping_sub(negative) as i32;
-        value
+    fn value(&self, step: &Step) -> i16 {
+        let above = u64::MAX.wrapping_shl(u32::from(step.size));
+        let value = self.next.wrapping_shr(u32::from(step.behind)) & !above;
+        let negative = value.wrapping_add(above).wrapping_add(1);
+        // The sum is below zero where the highest of the bits is not set.
+        let is_negative = value.wrapping_add(negative).cast_signed() < 0;
+        #[expect(clippy::cast_possible_truncation, reason = "at most 15 bits and a sign")]
+        let value = if is_negative { negative } else { value } as u16;
+        value.cast_signed()
     }
 }
 
 impl Default for Tables {
     fn default() -> Self {
         Self {
-            dc: Box::new([Step::default(); 1 << LOOK_BITS]),
-            ac: Box::new([Step::default(); 1 << LOOK_BITS]),
-            hops: Box::new([Hop::default(); 1 << LOOK_BITS]),
+            dc: [Step::default(); 1 << LOOK_BITS],
+            ac: [Step::default(); 1 << LOOK_BITS],
+            hops: [Hop::default(); 1 << LOOK_BITS],
             dc_escape: Code::default().escape(),
             ac_escape: Code::default().escape(),
             made_of: Default::default(),
@@ -146,85 +148,124 @@ impl Tables {
         if k >= 64 {
             return Some((bits, Decoded { dc_difference, last: 0 }));
         }
-        // A look takes at most 25 bits, a DC's at most 31, so that two have enough in 56. Long codes refill for themselves.
-        (bits, k) = self.look(bits, window, order, block, k)?;
-        while k < 64 {
-            bits.refill(window);
-            (bits, k) = self.look(bits, window, order, block, k)?;
-            if k >= 64 {
-                break;
+        loop {
+            // A look takes at most 25 bits, a DC's at most 31, and a refill leaves 56: there are two looks for each, the first
+            // of them before it.
+            loop {
+                let (taken, next) = self.look(bits, order, block, k);
+                if next >= 64 {
+                    break;
+                }
+                bits.drop(taken);
+                k = next;
+                bits.refill(window);
+                let (taken, next) = self.look(bits, order, block, k);
+                if next >= 64 {
+                    break;
+                }
+                bits.drop(taken);
+                k = next;
             }
-            (bits, k) = self.look(bits, window, order, block, k)?;
+            let ended;
+            (bits, ended) = self.end(bits, window, order, block, &mut k)?;
+            if let Some(last) = ended {
+                return Some((bits, Decoded { dc_difference, last }));
+            }
         }
-        #[expect(clippy::cast_possible_truncation, reason = "below 128")]
-        let last = k as u8 - 64;
-        Some((bits, Decoded { dc_difference, last }))
     }
 
-    /// Takes a look at `k` and stores what it finds. Gives where the next look is, or, at the block's end, 64 more than the
-    /// number of its last coefficient.
+    /// Takes a look at `k` and stores what it finds. Gives the bits that it takes, and where the next look is.
     #[inline(always)]
-    fn look(
+    fn look(&self, bits: Bits, order: &Order, block: &mut Block, k: usize) -> (u32, usize) {
+        let step = &self.ac[bits.look()];
+        // The second first: where there is none, it is a zero in the first one's place.
+        block[usize::from(order[k + usize::from(step.second)])] = i16::from(step.value);
+        block[usize::from(order[k + usize::from(step.skip)])] = bits.value(step);
+        (u32::from(step.bits), k + usize::from(step.advance))
+    }
+
+    /// What to make of a look at `k` that reached the block's end, or found a long code. Gives the number of the last
+    /// coefficient, or none where the block goes on at a new `k`.
+    #[inline(always)]
+    fn end(
         &self,
         mut bits: Bits,
         window: &Bytes,
         order: &Order,
         block: &mut Block,
-        k: usize,
-    ) -> Option<(Bits, usize)> {
-        let mut step = &self.ac[bits.look()];
-        let long;
-        if step.bits == 0 {
-            bits.refill(window);
-            long = self.ac_escape.ac_step(bits.next)?;
-            step = &long;
-        }
-        block[usize::from(order[(k + usize::from(step.second)) & 255])] = i16::from(step.value);
-        #[expect(clippy::cast_possible_truncation, reason = "at most 15 bits and a sign")]
-        let value = bits.value(step) as i16;
-        block[usize::from(order[(k + usize::from(step.skip)) & 255])] = value;
-        let next = k + usize::from(step.advance);
-        if next < 64 {
+        k: &mut usize,
+    ) -> Option<(Bits, Option<u8>)> {
+        // Found again, so that the loop has nothing to keep for this.
+        let step = &self.ac[bits.look()];
+        let next = *k + usize::from(step.advance);
+        let end = next.wrapping_sub(usize::from(END));
+        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+        if end < 64 {
             bits.drop(u32::from(step.bits));
-            return Some((bits, next));
+            return Some((bits, Some(end as u8 - 1)));
         }
-        let (taken, last) = finish(step, k, next)?;
-        bits.drop(taken);
-        Some((bits, 64 + usize::from(last)))
+        if next == 64 {
+            bits.drop(u32::from(step.bits));
+            return Some((bits, Some(63)));
+        }
+        if !step.is_long() {
+            // The first symbol may have ended the block with its 64th coefficient: then the second is the next block's.
+            bits.drop(step.first_bits());
+            return (*k + usize::from(step.first_advance) == 64).then_some((bits, Some(63)));
+        }
+        bits.refill(window);
+        let step = self.ac_escape.ac_step(bits.next)?;
+        block[usize::from(order[*k + usize::from(step.skip)])] = bits.value(&step);
+        bits.drop(u32::from(step.bits));
+        bits.refill(window);
+        *k += usize::from(step.advance);
+        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+        match *k {
+            0..64 => Some((bits, None)),
+            64 => Some((bits, Some(63))),
+            next if step.advance == END => Some((bits, Some((next - usize::from(END)) as u8 - 1))),
+            _ => None,
+        }
     }
 
     /// Skips a block's AC values and gives its DC difference. None for irregular data.
     #[inline(always)]
-    pub(crate) fn skip_block(&self, bits: Bits, window: &Bytes) -> Option<(Bits, i32)> {
+    pub(crate) fn skip_block(&self, bits: Bits, window: &Bytes) -> Option<(Bits, Decoded)> {
         let (mut bits, dc_difference, step) = self.dc_step(bits, window)?;
         let mut k = usize::from(step.advance);
-        if k < 64 {
-            (bits, k) = self.hop(bits, window, k)?;
-        }
         while k < 64 {
-            bits.refill(window);
-            (bits, k) = self.hop(bits, window, k)?;
-            if k < 64 {
-                (bits, k) = self.hop(bits, window, k)?;
+            let hop;
+            // Two hops for each refill, as in `block`.
+            (bits, k, hop) = loop {
+                let hop = self.hops[bits.look()];
+                let next = k + usize::from(hop.advance);
+                if next >= 64 {
+                    break (bits, k, hop);
+                }
+                bits.drop(u32::from(hop.bits));
+                k = next;
+                bits.refill(window);
+                let hop = self.hops[bits.look()];
+                let next = k + usize::from(hop.advance);
+                if next >= 64 {
+                    break (bits, k, hop);
+                }
+                bits.drop(u32::from(hop.bits));
+                k = next;
+            };
+            let next = k + usize::from(hop.advance);
+            if next == 64 || next.wrapping_sub(usize::from(END)) < 64 {
+                bits.drop(u32::from(hop.bits));
+                break;
             }
+            // One symbol only: more would go beyond the block's end, or its code is a long one.
+            bits.refill(window);
+            let taken;
+            (taken, k) = self.step_over(bits.next, k)?;
+            bits.drop(taken);
+            bits.refill(window);
         }
-        Some((bits, dc_difference))
-    }
-
-    /// Skips what a look at `k` finds; gives where the next look is.
-    #[inline(always)]
-    fn hop(&self, mut bits: Bits, window: &Bytes, k: usize) -> Option<(Bits, usize)> {
-        let hop = self.hops[bits.look()];
-        let next = k + usize::from(hop.advance);
-        if hop.bits != 0 && (next <= 64 || next.wrapping_sub(usize::from(END)) < 64) {
-            bits.drop(u32::from(hop.bits));
-            return Some((bits, next));
-        }
-        // One symbol only: more would go beyond the block's end, or its code is a long one.
-        bits.refill(window);
-        let (taken, next) = self.step_over(bits.next, k)?;
-        bits.drop(taken);
-        Some((bits, next))
+        Some((bits, Decoded { dc_difference, last: 0 }))
     }
 
     /// Skips the one symbol that `bits` begin with. Gives the bits that it takes, and where the next look is.
@@ -232,7 +273,7 @@ impl Tables {
     #[inline(never)]
     fn step_over(&self, bits: u64, k: usize) -> Option<(u32, usize)> {
         let mut step = self.ac[(bits >> (64 - LOOK_BITS)) as usize];
-        if step.bits == 0 {
+        if step.is_long() {
             step = self.ac_escape.ac_step(bits)?;
         }
         let next = k + usize::from(step.first_advance);
@@ -241,30 +282,14 @@ impl Tables {
 
     /// Refills, and takes the look that finds the DC difference.
     #[inline(always)]
-    fn dc_step(&self, mut bits: Bits, window: &Bytes) -> Option<(Bits, i32, Step)> {
+    fn dc_step(&self, mut bits: Bits, window: &Bytes) -> Option<(Bits, i16, Step)> {
         bits.refill(window);
         let mut step = self.dc[bits.look()];
-        if step.bits == 0 {
+        if step.is_long() {
             step = self.dc_escape.dc_step(bits.next)?;
         }
         let difference = bits.value(&step);
         bits.drop(u32::from(step.bits));
         Some((bits, difference, step))
     }
-}
-
-/// What to make of a look that reached a block's end: at `k` before it, at `next` after it. Gives the bits that it took and
-/// the last coefficient.
-#[inline(always)]
-fn finish(step: &Step, k: usize, next: usize) -> Option<(u32, u8)> {
-    let end = next.wrapping_sub(usize::from(END));
-    if end < 64 {
-        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
-        return Some((u32::from(step.bits), end as u8 - 1));
-    }
-    if next == 64 {
-        return Some((u32::from(step.bits), 63));
-    }
-    // The first symbol may have ended the block with its 64th coefficient: then the second belongs to the next block.
-    (k + usize::from(step.first_advance) == 64).then_some((step.first_bits(), 63))
 }

@@ -31,43 +31,71 @@ pub(crate) struct Code {
     symbols: [u8; 256],
 }
 
-/// What one look finds. A `bits` of 0 says: the code is longer than the look, or there is none.
-#[derive(Clone, Copy, Default, Debug)]
+/// What one look finds.
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Step {
     /// Bits of all that was found.
     pub(crate) bits: u8,
-    /// Bits of the first symbol's code.
-    pub(crate) code_bits: u8,
-    /// 63 less the bits of the first symbol's value.
-    pub(crate) shift: u8,
+    /// How many of the next 64 bits lie behind the first symbol's value.
+    pub(crate) behind: u8,
+    /// Bits of the first symbol's value.
+    pub(crate) size: u8,
     /// Zeros before the first value.
     pub(crate) skip: u8,
-    /// How far the first symbol alone advances.
-    pub(crate) first_advance: u8,
-    /// How far all that was found advances.
-    pub(crate) advance: u8,
     /// Where the second value goes, counted from where the look began; without one, where the first goes.
     pub(crate) second: u8,
     /// The second value; 0 without one.
     pub(crate) value: i8,
+    /// How far the first symbol alone advances.
+    pub(crate) first_advance: u8,
+    /// How far all that was found advances.
+    pub(crate) advance: u8,
 }
 
 impl Step {
+    /// The code is longer than the look, or there is none: takes no bits, stores nothing but zeros, and advances past the end
+    /// of every block, so that it needs no comparison of its own.
+    const LONG: Self =
+        Self { bits: 0, behind: 63, size: 0, skip: 0, second: 0, value: 0, first_advance: u8::MAX, advance: u8::MAX };
+
+    /// Whether the code is longer than the look.
+    #[inline(always)]
+    pub(crate) fn is_long(self) -> bool {
+        self.bits == 0
+    }
+
     /// Bits of the first symbol with its value.
     #[inline(always)]
     pub(crate) fn first_bits(self) -> u32 {
-        u32::from(self.code_bits) + 63 - u32::from(self.shift)
+        64 - u32::from(self.behind)
+    }
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Self::LONG
     }
 }
 
 /// What one look finds where values are not wanted: as many whole symbols as are in it.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
-    /// Bits of all that was found; 0 as in [`Step`].
+    /// Bits of all that was found.
     pub(crate) bits: u8,
     /// How far it advances.
     pub(crate) advance: u8,
+}
+
+impl Hop {
+    /// As [`Step::LONG`].
+    const LONG: Self = Self { bits: 0, advance: u8::MAX };
+}
+
+impl Default for Hop {
+    fn default() -> Self {
+        Self::LONG
+    }
 }
 
 /// A table with an entry for every look.
@@ -133,7 +161,7 @@ impl Code {
 
     /// Fills a table of AC steps.
     pub(crate) fn ac_steps(&self, steps: &mut Looks<Step>) {
-        steps.fill(Step::default());
+        steps.fill(Step::LONG);
         self.short_codes(|looks, code_bits, symbol| steps[looks].fill(Step::of_ac(code_bits, symbol)));
         // A second symbol changes nothing of a step that is the second symbol of another, so that the order does not matter.
         for look in 0..steps.len() {
@@ -143,7 +171,7 @@ impl Code {
 
     /// Fills a table of DC steps, each with an AC step of `ac_steps` behind it where there is room.
     pub(crate) fn dc_steps(&self, ac_steps: &Looks<Step>, steps: &mut Looks<Step>) {
-        steps.fill(Step::default());
+        steps.fill(Step::LONG);
         self.short_codes(|looks, code_bits, symbol| steps[looks].fill(Step::of_dc(code_bits, symbol)));
         for (look, step) in steps.iter_mut().enumerate() {
             *step = step.with_second(ac_steps, look);
@@ -152,7 +180,7 @@ impl Code {
 
     /// Fills a table of hops.
     pub(crate) fn hops(&self, hops: &mut Looks<Hop>) {
-        hops.fill(Hop::default());
+        hops.fill(Hop::LONG);
         self.short_codes(|looks, code_bits, symbol| {
             let step = Step::of_ac(code_bits, symbol);
             hops[looks].fill(Hop { bits: step.bits, advance: step.advance });
@@ -205,34 +233,33 @@ impl Step {
         let code_bits = u8::try_from(code_bits).unwrap_or(u8::MAX);
         Self {
             bits: code_bits + size,
-            code_bits,
-            shift: 63 - size,
+            behind: 64 - code_bits - size,
+            size,
             skip,
-            first_advance: advance,
-            advance,
             second: skip,
             value: 0,
+            first_advance: advance,
+            advance,
         }
     }
 
     /// This single step with the first symbol of the step in `nexts` behind it, where that is whole in the rest of the look.
     fn with_second(self, nexts: &Looks<Self>, look: usize) -> Self {
-        if self.bits == 0 || self.advance == END || u32::from(self.bits) >= LOOK_BITS {
+        if self.is_long() || self.advance == END || u32::from(self.bits) >= LOOK_BITS {
             return self;
         }
         let rest = (look << self.bits) & (nexts.len() - 1);
         let next = nexts[rest];
         let bits = u32::from(self.bits) + next.first_bits();
-        if next.bits == 0 || bits > LOOK_BITS {
+        if next.is_long() || bits > LOOK_BITS {
             return self;
         }
-        let size = 63 - next.shift;
         let low = i32::try_from(look >> (LOOK_BITS - bits)).unwrap_or(0);
-        let Ok(value) = i8::try_from(signed(low, size)) else { return self };
+        let Ok(value) = i8::try_from(signed(low, next.size)) else { return self };
         Self {
             bits: u8::try_from(bits).unwrap_or(0),
             advance: self.advance + next.first_advance,
-            second: if size == 0 { self.second } else { self.advance + next.skip },
+            second: if next.size == 0 { self.second } else { self.advance + next.skip },
             value,
             ..self
         }

@@ -57,7 +57,7 @@ struct Place {
 pub(crate) struct Scan {
     window: Window,
     bits: Bits,
-    tables: [Tables; 3],
+    tables: [Box<Tables>; 3],
     /// By component: which of the tables it uses.
     table_of: [usize; 3],
     /// By component: the DC value of the block before.
@@ -127,10 +127,8 @@ impl Scan {
             self.coefficients.fill(0);
         }
         match path {
-            Path::Portable => self.parse(file, order, row),
             #[cfg(target_arch = "x86_64")]
             Path::Avx2 => bmi::parse(self, file, order, row),
-            #[cfg(not(target_arch = "x86_64"))]
             _ => self.parse(file, order, row),
         }
     }
@@ -201,25 +199,21 @@ impl Scan {
     fn parse_mcu(&mut self, order: &Order, mcu: usize, wanted: [Wanted; 3]) -> Option<()> {
         let Self { window, tables, table_of, dc, places, place_count, coefficients, lasts, .. } = self;
         let mut bits = self.bits;
+        let table_of = table_of.map(|table| &*tables[table]);
         for place in &places[..*place_count] {
-            let tables = &tables[table_of[place.component]];
+            let tables = table_of[place.component];
             let number = place.first + mcu * place.step;
-            let dc = &mut dc[place.component];
             let block: &mut Block = coefficients.get_mut(number * BLOCK..)?.first_chunk_mut()?;
-            match wanted[place.component] {
-                Wanted::All => {
-                    let decoded;
-                    (bits, decoded) = tables.block(bits, window.bytes(), order, block)?;
-                    *dc = dc.wrapping_add(decoded.dc_difference);
-                    *lasts.get_mut(number)? = decoded.last;
-                }
-                Wanted::Dc | Wanted::Nothing => {
-                    let difference;
-                    (bits, difference) = tables.skip_block(bits, window.bytes())?;
-                    *dc = dc.wrapping_add(difference);
-                    *lasts.get_mut(number)? = 0;
-                }
-            }
+            let last = lasts.get_mut(number)?;
+            let dc = &mut dc[place.component];
+            let decoded;
+            (bits, decoded) = if wanted[place.component] == Wanted::All {
+                tables.block(bits, window.bytes(), order, block)?
+            } else {
+                tables.skip_block(bits, window.bytes())?
+            };
+            *last = decoded.last;
+            *dc = dc.wrapping_add(i32::from(decoded.dc_difference));
             #[expect(clippy::cast_possible_truncation, reason = "checked once per row")]
             let value = *dc as i16;
             block[0] = value;
@@ -232,11 +226,10 @@ impl Scan {
     fn skip_mcu(&mut self) -> Option<()> {
         let mut bits = self.bits;
         for place in &self.places[..self.place_count] {
-            let tables = &self.tables[self.table_of[place.component]];
+            let decoded;
+            (bits, decoded) = self.tables[self.table_of[place.component]].skip_block(bits, self.window.bytes())?;
             let dc = &mut self.dc[place.component];
-            let difference;
-            (bits, difference) = tables.skip_block(bits, self.window.bytes())?;
-            *dc = dc.wrapping_add(difference);
+            *dc = dc.wrapping_add(i32::from(decoded.dc_difference));
         }
         self.bits = bits;
         Some(())
