@@ -19,7 +19,8 @@ impl Turbo {
         Self(handle)
     }
 
-    /// Width, height and RGB. None where it gives up; warnings are forgiven.
+    /// Width, height and RGB. None where it refuses the header. What is wrong with the data is forgiven: what stands behind
+    /// the scan is wrong only for it, and pixels that it could not decode are zeros, which tells.
     pub(crate) fn decode(&mut self, bytes: &[u8], scale: Scale) -> Option<(u32, u32, Vec<u8>)> {
         // SAFETY: the handle is live, the bytes are readable.
         let outcome = unsafe { tj::tj3DecompressHeader(self.0, bytes.as_ptr(), bytes.len() as _) };
@@ -36,8 +37,8 @@ impl Turbo {
         let mut rgb = vec![0; width as usize * height as usize * 3];
         let (to, format) = (rgb.as_mut_ptr(), tj::TJPF_TJPF_RGB as c_int);
         // SAFETY: the handle is live, the bytes are readable, and there is room for the picture at this scale.
-        let outcome = unsafe { tj::tj3Decompress8(self.0, bytes.as_ptr(), bytes.len() as _, to, 0, format) };
-        (outcome == 0 || !self.is_fatal()).then_some((width, height, rgb))
+        unsafe { tj::tj3Decompress8(self.0, bytes.as_ptr(), bytes.len() as _, to, 0, format) };
+        Some((width, height, rgb))
     }
 
     fn is_fatal(&self) -> bool {
