@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod plain;
 mod taps;
 
@@ -18,8 +20,8 @@ use taps::Taps;
 /// Bytes that have to follow the source's last pixel: they are read, and count for nothing.
 pub(super) const SLACK: usize = BLOCK;
 
-/// The pass down the columns does this many bytes of a row at a time.
-const BLOCK: usize = 32;
+/// The pass down the columns is given rows of whole blocks of this many bytes.
+const BLOCK: usize = 64;
 
 /// The pass along the rows does this many at a time.
 const GROUP: usize = 4;
@@ -62,6 +64,8 @@ enum Kernel {
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
 }
 
 impl Default for Resizer {
@@ -86,12 +90,18 @@ struct Lines<'a> {
 }
 
 impl Kernel {
+    /// The fastest of this CPU.
     fn best() -> Self {
+        Self::available().last().unwrap_or(Self::Plain)
+    }
+
+    /// All that this CPU has the instructions for, the slowest first.
+    fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
-        if avx2::available() {
-            return Self::Avx2;
-        }
-        Self::Plain
+        let all = [(Self::Plain, true), (Self::Avx2, avx2::available()), (Self::Avx512, avx512::available())];
+        #[cfg(not(target_arch = "x86_64"))]
+        let all = [(Self::Plain, true)];
+        all.into_iter().filter_map(|(kernel, is_there)| is_there.then_some(kernel))
     }
 
     /// The pass along the rows: each gives one of `to`, of `to_stride` bytes.
@@ -100,6 +110,8 @@ impl Kernel {
             Self::Plain => plain::along(from, taps, to, to_stride),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => avx2::along(from, taps, to, to_stride),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => avx512::along(from, taps, to, to_stride),
         }
     }
 
@@ -109,6 +121,8 @@ impl Kernel {
             Self::Plain => plain::down(from, taps, at, to),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => avx2::down(from, taps, at, to),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => avx512::down(from, taps, at, to),
         }
     }
 }
@@ -283,7 +297,7 @@ mod tests {
                         }
                     }
                     let task = Task { window, mirrored, ..all };
-                    for kernel in [Kernel::Plain, Kernel::best()] {
+                    for kernel in Kernel::available() {
                         let ours = resized(kernel, Source { rgb: &rgb, held }, &task);
                         assert!(ours == expected, "{width} x {height}, {interpolation:?}, {kernel:?}: {task:?}");
                     }

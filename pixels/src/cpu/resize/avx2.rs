@@ -11,7 +11,10 @@ use std::arch::x86_64::{
 };
 
 use crate::cpu::resize::taps::{BITS, HALF, Pair, ROUND, Taps};
-use crate::cpu::resize::{BLOCK, GROUP, Lines};
+use crate::cpu::resize::{GROUP, Lines};
+
+/// Bytes of a row that the pass down the columns does at a time.
+const COLUMNS: usize = 32;
 
 /// Whether this CPU has the instructions.
 pub(super) fn available() -> bool {
@@ -26,11 +29,12 @@ pub(super) fn along(from: Lines<'_>, taps: &Taps, to: &mut [u8], to_stride: usiz
     assert!((count - 1) * stride + furthest * 3 + taps.per_pixel * 6 + 4 <= bytes.len(), "rows and slack are there");
     assert!(taps.first.len() * 3 < to_stride, "a row of the result has room for one byte more");
     assert!(taps.pairs.len() == taps.first.len() * taps.per_pixel && taps.per_pixel.is_multiple_of(2));
+    let result = to.as_mut_ptr();
     for first in (0..count).step_by(GROUP) {
         // The last row is done more than once where the rows do not fill a group.
         let numbers: [usize; GROUP] = std::array::from_fn(|row| (first + row).min(count - 1));
         let from = numbers.map(|row| bytes[row * stride..].as_ptr());
-        let to = numbers.map(|row| to[row * to_stride..].as_mut_ptr());
+        let to = numbers.map(|row| result.wrapping_add(row * to_stride));
         // SAFETY: the CPU has AVX2. A load takes 16 bytes, of which 12 are the pixels of two pairs, so that the last one of a
         // row ends 4 bytes after the pixels of all its pairs: inside `bytes`, as asserted. A store writes 4 bytes at three
         // times the output pixel's number: inside its row of `to`, as asserted. Nothing else uses `to` meanwhile.
@@ -85,7 +89,7 @@ unsafe fn four_rows(from: [*const u8; GROUP], to: [*mut u8; GROUP], taps: &Taps)
 pub(super) fn down(from: Lines<'_>, taps: &Taps, at: usize, to: &mut [u8]) {
     let Lines { bytes, stride, count } = from;
     assert!(available() && count > 0);
-    assert!(to.len().is_multiple_of(BLOCK), "a row of the result has whole blocks");
+    assert!(to.len().is_multiple_of(COLUMNS), "a row of the result has whole blocks");
     assert!((count - 1) * stride + to.len() <= bytes.len(), "rows and slack are there");
     // SAFETY: the CPU has AVX2. Rows are picked below `count`, and loads take a block each, as many as `to` has: they lie
     // in `bytes`, as asserted.
@@ -98,14 +102,14 @@ pub(super) fn down(from: Lines<'_>, taps: &Taps, at: usize, to: &mut [u8]) {
 unsafe fn one_row(from: Lines<'_>, taps: &Taps, at: usize, to: &mut [u8]) {
     let zero = _mm256_setzero_si256();
     let first = taps.first[at] as usize;
-    for (block, to) in to.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+    for (block, to) in to.as_chunks_mut::<COLUMNS>().0.iter_mut().enumerate() {
         let mut upper = [zero; 4];
         let mut lower = [_mm256_set1_epi32(ROUND); 4];
         for (number, pair) in taps.of(at).iter().enumerate() {
             // A pair that is not full has a weight of 0 for a row that may not exist.
             let rows = [0, 1].map(|second| (first + number * 2 + second).min(from.count - 1));
             let [even, odd] = rows.map(|row| {
-                let block = from.bytes.as_ptr().wrapping_add(row * from.stride + block * BLOCK);
+                let block = from.bytes.as_ptr().wrapping_add(row * from.stride + block * COLUMNS);
                 // SAFETY: a block of one of the rows, which the caller answers for.
                 unsafe { _mm256_loadu_si256(block.cast()) }
             });
