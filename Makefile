@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test lint test-rust test-python test-readme test-torch bench compare parity docs clean
+.PHONY: help deps deps-fuzz build demo test lint test-rust test-python test-readme test-torch bench compare parity fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -51,6 +51,14 @@ parity: build ## Write docs/parity.md anew: make parity DATA=FOLDER, which has i
 	.venv/bin/python scripts/formats.py target/parity/formats
 	.venv/bin/forebay compare "$(DATA)/imagenet" "$(DATA)/conformance" target/parity/formats \
 	  --markdown docs/parity.md -o target/parity/worst.png
+
+deps-fuzz: deps ## Install what fuzzing needs: a nightly toolchain and cargo-fuzz
+	rustup toolchain install nightly --profile minimal
+	cargo +nightly install --locked cargo-fuzz
+
+FUZZ_SECONDS ?= 600
+fuzz: ## Fuzz each target for FUZZ_SECONDS (600); TARGETS names some of them
+	scripts/fuzz.sh $(FUZZ_SECONDS) $(TARGETS)
 
 docs: deps ## Write anew what is made from code: docs/configuration.md
 	cargo build --locked -p forebay

@@ -1,0 +1,26 @@
+//! Decoding whole pictures: a fault or just the pixels that the header promised, and the same the second time, also by a
+//! decoder that has seen other files.
+#![no_main]
+
+use std::cell::RefCell;
+
+use forebay_pixels::{CpuDecoder, Form, Limits, probe};
+use libfuzzer_sys::fuzz_target;
+
+/// Small, so that no case takes long.
+const LIMITS: Limits = Limits { pixels: 1 << 20, bytes: 1 << 20, scans: 20, time: None };
+
+thread_local! {
+    static USED: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::new());
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let form = Form { background: [9, 99, 199], ..Form::default() };
+    let whole = USED.with_borrow_mut(|decoder| decoder.upright(bytes, form, &LIMITS));
+    if let Ok(picture) = &whole {
+        let probed = probe(bytes).expect("what can be decoded has a header");
+        assert_eq!((probed.format, probed.width, probed.height), (picture.format, picture.width, picture.height));
+        assert_eq!(picture.rgb.len(), picture.width as usize * picture.height as usize * 3);
+    }
+    assert_eq!(CpuDecoder::new().upright(bytes, form, &LIMITS), whole);
+});

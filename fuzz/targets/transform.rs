@@ -1,0 +1,109 @@
+//! The whole transform: any list of transforms on any bytes. The place is filled just so, by whatever decoder, and a
+//! picture that was kept decoded gives what its file gives.
+#![no_main]
+
+use std::cell::RefCell;
+
+use arbitrary::{Arbitrary, Unstructured};
+use forebay_pixels::{
+    CenterCrop, CpuDecoder, Draw, Dtype, Form, Interpolation, Layout, Limits, Normalize, Output, Pad,
+    RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
+};
+use libfuzzer_sys::fuzz_target;
+
+/// Small, so that no case takes long.
+const LIMITS: Limits = Limits { pixels: 1 << 20, bytes: 1 << 20, scans: 20, time: None };
+
+thread_local! {
+    static USED: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::new());
+}
+
+/// A recipe and a draw in a few bytes.
+#[derive(Arbitrary, Debug)]
+struct Asked {
+    steps: [Step; 2],
+    last: (u8, u8),
+    dtype: u8,
+    planar: bool,
+    normalized: bool,
+    background: [u8; 3],
+    record: u16,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Step {
+    Nothing,
+    Crop { side: u8, small: u8, filter: u8 },
+    Resize { height: u8, width: u8, square: bool, filter: u8 },
+    Center { height: u8, width: u8 },
+    Pad { side: u8, fill: u8 },
+    Flip,
+}
+
+impl Asked {
+    fn recipe(&self) -> Recipe {
+        let mut list: Vec<Transform> = self.steps.iter().filter_map(Step::transform).collect();
+        let size = Size::HeightWidth([side(self.last.0), side(self.last.1)]);
+        list.push(Transform::CenterCrop(CenterCrop { size }));
+        let dtype = [Dtype::Uint8, Dtype::Float16, Dtype::Float32][usize::from(self.dtype % 3)];
+        if self.normalized && dtype != Dtype::Uint8 {
+            list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
+        }
+        let layout = if self.planar { Layout::Nchw } else { Layout::Nhwc };
+        Recipe::new(list, Output { dtype, layout, background: self.background }).expect("a right list of transforms")
+    }
+}
+
+impl Step {
+    fn transform(&self) -> Option<Transform> {
+        Some(match *self {
+            Self::Nothing => return None,
+            Self::Crop { side: wanted, small, filter } => {
+                let size = Size::One(side(wanted));
+                let scale = [0.01 + f64::from(small) / 300.0, 1.0];
+                let interpolation = interpolation(filter);
+                Transform::RandomResizedCrop(RandomResizedCrop { size, scale, ratio: [0.75, 4.0 / 3.0], interpolation })
+            }
+            Self::Resize { height, width, square, filter } => {
+                let size = if square { Size::One(side(height)) } else { Size::HeightWidth([height, width].map(side)) };
+                Transform::Resize(Resize { size, interpolation: interpolation(filter) })
+            }
+            Self::Center { height, width } => {
+                Transform::CenterCrop(CenterCrop { size: Size::HeightWidth([height, width].map(side)) })
+            }
+            Self::Pad { side: wanted, fill } => Transform::Pad(Pad { size: Size::One(side(wanted)), fill }),
+            Self::Flip => Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 }),
+        })
+    }
+}
+
+fn side(byte: u8) -> u32 {
+    u32::from(byte) + 1
+}
+
+fn interpolation(byte: u8) -> Interpolation {
+    [Interpolation::Nearest, Interpolation::Bilinear, Interpolation::Bicubic, Interpolation::Lanczos3]
+        [usize::from(byte % 4)]
+}
+
+fuzz_target!(|data: &[u8]| {
+    // The recipe stands behind the picture, so that a file is a seed as it is.
+    let (bytes, tail) = data.split_at(data.len().saturating_sub(32));
+    let Ok(asked) = Asked::arbitrary(&mut Unstructured::new(tail)) else { return };
+    let recipe = asked.recipe();
+    let draw = Draw { seed: 0, epoch: 0, record: asked.record.into() };
+    let mut out = vec![0; recipe.place_len()];
+    let decoded = USED.with_borrow_mut(|decoder| decoder.decode(bytes, &recipe, draw, &LIMITS, &mut out));
+    let mut again = vec![0xFF; recipe.place_len()];
+    let mut fresh = CpuDecoder::new();
+    assert_eq!(fresh.decode(bytes, &recipe, draw, &LIMITS, &mut again), decoded);
+    assert!(decoded.is_err() || out == again, "every byte is written, the same each time");
+    let form = Form { background: asked.background, ..Form::default() };
+    let Ok(kept) = fresh.upright(bytes, form, &LIMITS) else { return };
+    // What is damaged outside of the part that the recipe needs may be a fault in one alone; rule 30 is about pictures.
+    if decoded.is_ok() {
+        let mut from_kept = vec![0; recipe.place_len()];
+        fresh.transform(&kept, &recipe, draw, &LIMITS, &mut from_kept).expect("the limits are the same");
+        assert!(out == from_kept, "a region equals the cut of a whole decode");
+    }
+});
