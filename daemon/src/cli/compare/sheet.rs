@@ -52,9 +52,13 @@ impl Sheet {
         let caption =
             format!("{name}: greatest {}, mean {:.3}; difference x {factor}", difference.greatest, difference.mean());
         let (left, top) = (first(difference.at.0, ours.width), first(difference.at.1, ours.height));
+        let (width, height) = (ours.width.min(WINDOW), ours.height.min(WINDOW));
+        // Small pictures are shown larger, each pixel as a square.
+        let zoom = WINDOW / width.max(height).max(1);
         let cut = |value: &dyn Fn(usize) -> u8| {
-            RgbImage::from_fn(ours.width.min(WINDOW), ours.height.min(WINDOW), |x, y| {
-                let at = ((top + y) as usize * ours.width as usize + (left + x) as usize) * 3;
+            RgbImage::from_fn(width * zoom, height * zoom, |x, y| {
+                let (column, row) = (left + x / zoom, top + y / zoom);
+                let at = (row as usize * ours.width as usize + column as usize) * 3;
                 Rgb([0, 1, 2].map(|channel| value(at + channel)))
             })
         };
