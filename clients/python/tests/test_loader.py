@@ -66,7 +66,7 @@ def test_transforms_dtype_and_layout(pictures):
 def test_settings_of_how_pictures_are_decoded(pictures):
     with forebay.Loader(pictures(2), batch_size=2, size=8, fast=True, adjust_orientation=False) as loader:
         assert loader.next().images.shape == (2, 8, 8, 3)
-    with pytest.raises(forebay.SettingsError, match="reducing_gap: is 0.5; give a number from 1.0 up"):
+    with pytest.raises(forebay.SettingsError, match=r"reducing_gap: is 0\.5; give a number from 1\.0 up"):
         forebay.Loader(pictures(2), batch_size=2, size=8, reducing_gap=0.5)
 
 

@@ -71,10 +71,11 @@ class Loader:
             that side before any transform; without it no pixel changes. Loaders of one folder share it.
         dtype: "uint8", "float16" or "float32".
         layout: "NHWC" or "NCHW".
-        adjust_orientation: Pictures are turned as their EXIF orientation says; Pillow and torchvision leave them as they
-            are stored.
-        reducing_gap: Large JPEGs are decoded at 1/2, 1/4 or 1/8 of their size as long as each side keeps this many times
-            the pixels of its result, as with Pillow's `Image.thumbnail`. None decodes them as they are, which is exact.
+        adjust_orientation: Pictures are turned as their EXIF orientation says; Pillow and torchvision leave them as
+            they are stored.
+        reducing_gap: Large JPEGs are decoded at 1/2, 1/4 or 1/8 of their size as long as each side keeps this many
+            times the pixels of its result, as with Pillow's `Image.thumbnail`. None decodes them as they are, which is
+            exact. Not beside a cache of decoded pictures.
         fast: A short word for `reducing_gap=2.0`.
         labels: "auto", "text" (the CSV's labels are names even where they look like numbers) or "none".
         root: Folder that a CSV's paths are relative to, where it is not the CSV's own.
