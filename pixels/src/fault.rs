@@ -94,6 +94,9 @@ impl Limits {
     /// Checks a size in pixels and gives their number.
     pub(crate) fn check_pixels(&self, width: u32, height: u32) -> Result<usize, Fault> {
         let pixels = u64::from(width) * u64::from(height);
+        if pixels == 0 {
+            return Err(Fault::Corrupt { reason: "it has no pixels".into() });
+        }
         let too_large = Fault::TooLarge { pixels, limit: self.pixels };
         if pixels > self.pixels {
             return Err(too_large);

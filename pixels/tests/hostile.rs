@@ -111,6 +111,13 @@ proptest! {
     }
 }
 
+#[test]
+fn a_gif_without_a_row_is_damaged() {
+    let gif = [b"GIF89a\x01\0\0\0".as_slice(), &[0; 100]].concat();
+    verdict(&gif);
+    assert!(CpuDecoder::new().whole(&gif, &LIMITS).is_err());
+}
+
 fn verdict(bytes: &[u8]) {
     let mut decoder = CpuDecoder::new();
     let recipe = Recipe::training(16).unwrap();
