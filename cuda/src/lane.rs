@@ -1,5 +1,6 @@
 //! The ways to decode, and why one of them leaves a picture to the next: hardware, hybrid, CPU, and then it is bad.
 
+pub mod ceiling;
 pub mod gpu;
 pub mod planar;
 pub mod self_test;

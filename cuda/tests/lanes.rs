@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_cuda::NvjpegPlaces;
+use std::time::Duration;
+
+use forebay_cuda::lane::ceiling::ceiling;
 use forebay_cuda::lane::gpu::{Gpu, LaneSize};
 use forebay_cuda::lane::self_test::{Difference, SelfTestError, self_test};
 use forebay_cuda::lane::worker::{Decoded, Worker};
@@ -278,4 +281,15 @@ fn nothing_is_allocated_once_a_lane_runs_and_everything_is_given_back_at_its_end
     {
         assert_eq!(fake.count(count), 0, "{count:?}");
     }
+}
+
+#[test]
+fn the_bare_loop_counts_what_it_decodes_and_leaves_out_what_the_engines_do_not_take() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let mut files = photographs(6);
+    files.push(b"no JPEG".to_vec());
+    assert!(ceiling(&gpu, &files, 2, 5, Duration::ZERO).unwrap() > 0.0);
+    assert_eq!(fake.count(Count::Pictures), 10, "one batch of five for each of two states");
+    assert!(ceiling(&gpu, &files[6..], 2, 5, Duration::ZERO).unwrap() <= 0.0, "there is nothing to decode");
 }

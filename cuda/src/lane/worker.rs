@@ -15,8 +15,8 @@ use crate::driver::{CudaError, Stream};
 use crate::frame::{Frame, Placed, Surface};
 use crate::nvjpeg::{AccountedMemory, BatchState, HybridState, NvjpegError};
 
-/// Pieces of pinned memory of each worker: one is filled while pictures of the others are worked on.
-const SLABS: usize = 3;
+/// Pieces of pinned memory of each worker: one is filled while pictures of the other are worked on.
+const SLABS: usize = 2;
 
 /// A thread's share of a lane.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use forebay::config::{Config, Surroundings};
 use forebay::{cores, serve};
 use forebay_client::{Next, Options, Patient, Session, Target};
-use forebay_proto::v1::{StageStatus, StatusRequest, StreamStatus};
+use forebay_proto::v1::{LaneStatus, StageStatus, StatusReply, StatusRequest, StreamStatus};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Failure;
@@ -32,6 +32,9 @@ pub(super) struct Args {
     /// Decode threads; left out, one per usable core.
     #[arg(long)]
     threads: Option<usize>,
+    /// Ways to decode, as `decode.lanes`: auto, fixed, or some of hardware, hybrid and cpu.
+    #[arg(long, value_delimiter = ',', default_value = "cpu")]
+    lanes: Vec<String>,
 }
 
 /// What was measured.
@@ -61,7 +64,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Failed(error.to_string()));
     }
     let (measured, before, after) = measured?;
-    report(&measured, &Stages::between(&before, &after), threads, readers)
+    shares(&before.lanes, &after.lanes)?;
+    let only = |mut reply: StatusReply| reply.streams.pop().unwrap_or_default();
+    report(&measured, &Stages::between(&only(before), &only(after)), threads, readers)
 }
 
 fn configuration(args: &Args, folder: &Path) -> Result<Config, Failure> {
@@ -78,9 +83,16 @@ fn configuration(args: &Args, folder: &Path) -> Result<Config, Failure> {
     values.insert("streams".into(), table(STREAM, toml::Value::Table(stream)));
     values.insert("control".into(), table("dir", folder.display().to_string().into()));
     values.insert("coordinator".into(), table("path", folder.display().to_string().into()));
+    let mut decode = toml::Table::new();
     if let Some(threads) = args.threads {
-        values.insert("decode".into(), table("threads", i64::try_from(threads).unwrap_or(i64::MAX).into()));
+        decode.insert("threads".into(), i64::try_from(threads).unwrap_or(i64::MAX).into());
     }
+    let lanes = match &*args.lanes {
+        [word] if matches!(&**word, "auto" | "fixed") => word.clone().into(),
+        names => names.to_vec().into(),
+    };
+    decode.insert("lanes".into(), lanes);
+    values.insert("decode".into(), toml::Value::Table(decode));
     Ok(Config::parse(&values.to_string(), "the command line")?)
 }
 
@@ -88,7 +100,7 @@ fn measure(
     args: &Args,
     folder: &Path,
     mut service_ended: impl FnMut() -> bool,
-) -> Result<(Measured, StreamStatus, StreamStatus), Failure> {
+) -> Result<(Measured, StatusReply, StatusReply), Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
     let socket = folder.join(serve::SOCKET);
     let mut watch = Patient;
@@ -132,8 +144,7 @@ fn measure(
     bar.finish_and_clear();
     let after = daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?;
     session.close().map_err(|error| fail(&error))?;
-    let only = |mut reply: forebay_proto::v1::StatusReply| reply.streams.pop().unwrap_or_default();
-    Ok((measured, before.map(only).unwrap_or_default(), only(after)))
+    Ok((measured, before.unwrap_or_default(), after))
 }
 
 /// How long each stage waited while it was measured.
@@ -178,6 +189,15 @@ fn report(measured: &Measured, stages: &Stages, threads: usize, readers: usize) 
     writeln!(out, "  {} of the time no slot was free for a batch", percent(no_slot))?;
     writeln!(out, "  {} of the time the trainer waited for a batch", percent(waiting))?;
     Ok(writeln!(out, "{}", bottleneck(reading, decoding, waiting))?)
+}
+
+/// What each lane has decoded meanwhile, where there is more than one.
+fn shares(before: &[LaneStatus], after: &[LaneStatus]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    for (before, after) in before.iter().zip(after).filter(|_| after.len() > 1) {
+        writeln!(out, "{}: {} pictures", after.name, after.pictures - before.pictures)?;
+    }
+    Ok(())
 }
 
 /// One sentence on what to change.

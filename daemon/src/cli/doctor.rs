@@ -1,10 +1,13 @@
 //! `forebay doctor`: what this machine has for decoding on a GPU, what each missing thing costs, and how to get it.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use forebay::decode::lanes::places;
-use forebay_cuda::survey::{FoundGpu, Survey, survey};
+use forebay_cuda::lane::ceiling::ceiling;
+use forebay_cuda::lane::gpu::Gpu;
+use forebay_cuda::survey::{FoundGpu, Places, Survey, survey};
 
 use super::Failure;
 
@@ -13,10 +16,41 @@ pub(super) struct Args {
     /// The file of libnvjpeg, as `decode.nvjpeg` names it.
     #[arg(long, value_name = "FILE")]
     nvjpeg: Option<PathBuf>,
+    /// Measure a bare loop of the NVJPG engines over the pictures of this folder, for batches of several lengths.
+    #[arg(long, value_name = "FOLDER")]
+    measure: Option<PathBuf>,
 }
 
+/// States of the bare loop, each on a thread; batches of each; how long each pair is measured.
+const STATES: [usize; 3] = [1, 2, 3];
+const BATCHES: [usize; 4] = [16, 32, 64, 128];
+const TIME: Duration = Duration::from_secs(2);
+/// Memory of the GPU that the bare loop may take.
+const MEMORY: usize = 8 << 30;
+
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    Ok(tell(&mut io::stdout().lock(), &survey(&places(args.nvjpeg.clone())))?)
+    let places = places(args.nvjpeg.clone());
+    let out = &mut io::stdout().lock();
+    tell(out, &survey(&places))?;
+    match &args.measure {
+        Some(folder) => measure(out, &places, folder, TIME),
+        None => Ok(()),
+    }
+}
+
+/// A line for each pair: `bare hardware loop: 2 states, batches of 32: 1234 pictures/s`.
+fn measure(out: &mut impl Write, places: &Places, folder: &Path, time: Duration) -> Result<(), Failure> {
+    let fail = |error: &dyn std::fmt::Display| Failure::Failed(format!("The engines cannot be measured: {error}."));
+    let entries = std::fs::read_dir(folder).map_err(|error| fail(&error))?;
+    let files: Vec<_> = entries.filter_map(|entry| std::fs::read(entry.ok()?.path()).ok()).collect();
+    for gpu in Gpu::open_all(places, MEMORY).map_err(|error| fail(&error))? {
+        writeln!(out, "\nGPU {}, {} files", gpu.ordinal(), files.len())?;
+        for (states, batch) in STATES.into_iter().flat_map(|states| BATCHES.map(|batch| (states, batch))) {
+            let rate = ceiling(&gpu, &files, states, batch, time).map_err(|error| fail(&error))?;
+            writeln!(out, "bare hardware loop: {states} states, batches of {batch}: {rate:.0} pictures/s")?;
+        }
+    }
+    Ok(())
 }
 
 fn tell(out: &mut impl Write, survey: &Survey) -> io::Result<()> {
@@ -68,7 +102,6 @@ fn one(out: &mut impl Write, FoundGpu { device, hardware, hybrid }: &FoundGpu) -
 #[cfg(test)]
 mod tests {
     use forebay_cuda::NvjpegPlaces;
-    use forebay_cuda::survey::Places;
     use forebay_fake_gpu::{Fake, Knob};
 
     use super::*;
@@ -95,5 +128,18 @@ mod tests {
         let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
         assert!(text.contains("7 NVJPG engines") && text.contains("decode.lanes = \"auto\""), "{text}");
         assert!(text.contains("nvJPEG   12.3.0") && text.contains("hybrid    to be had"), "{text}");
+    }
+
+    #[test]
+    fn the_bare_loop_tells_a_rate_for_each_number_of_states_and_length_of_batches() {
+        let fake = Fake::new();
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let places = Places { driver: Some(fake.path()), nvjpeg };
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.jpg"), forebay_pixels::sample::photograph(1, 32, 24)).unwrap();
+        let mut out = Vec::new();
+        measure(&mut out, &places, folder.path(), Duration::ZERO).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.matches("bare hardware loop").count(), STATES.len() * BATCHES.len(), "{text}");
     }
 }

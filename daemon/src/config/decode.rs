@@ -20,7 +20,8 @@ pub(super) const EXAMPLE: &str = r#"[decode]
 # GPU lanes take baseline JPEGs that are to be decoded at their full size; what they do not take is the CPU lane's.
 # With a GPU lane all streams share one pool, whatever their num_threads. `forebay doctor` shows what this machine has.
 lanes = ["cpu"]
-# Memory that decoding may take of each GPU, nvJPEG's own included. Larger pictures go to the CPU lane.
+# Memory that decoding may take of each GPU, nvJPEG's own included. Beside it a GPU lane takes up to 150 MB of the host's,
+# page-locked. Pictures of more than about 8 megapixels go to the CPU lane.
 gpu_memory_limit = "1gb"
 # The file of libnvjpeg. Left out: FOREBAY_NVJPEG, the CUDA toolkit, the loader's path, Python's packages.
 # nvjpeg = "/opt/cuda/lib64/libnvjpeg.so.13"

@@ -23,6 +23,10 @@ const HARDWARE_WORKERS: usize = 3;
 /// Threads of a hybrid lane, each of which keeps a core busy.
 const HYBRID_WORKERS: usize = 2;
 
+/// The most that a worker's surfaces take: a batch of photographs, or one of eight megapixels in 4:4:4. The worker has twice as
+/// much pinned memory of the host.
+const SURFACES: usize = 24 << 20;
+
 /// The lanes of all GPUs.
 #[derive(Debug, Default)]
 pub struct GpuLanes {
@@ -68,10 +72,11 @@ impl GpuLanes {
             Err(error) if named => return Err(LaneMissing { kind: first, reason: error.to_string() }),
             Err(error) => tracing::info!(%error, "no GPU decodes; the CPU lane takes every picture"),
         }
+        let share = limit / wanted.len();
         for kind in wanted {
             let mut missing = Vec::new();
             for gpu in &lanes.gpus {
-                match workers(gpu, kind, limit / kinds.len()) {
+                match workers(gpu, kind, share) {
                     Ok(workers) => {
                         let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
                         lanes.lanes.push((GpuLane { kind, ordinal: gpu.ordinal(), workers: count }, workers));
@@ -119,8 +124,8 @@ impl GpuLanes {
 /// A lane's workers, the first of which has passed the test. All are the same.
 fn workers(gpu: &Gpu, kind: LaneKind, limit: usize) -> Result<Vec<Worker>, String> {
     let workers = if kind == LaneKind::Hardware { HARDWARE_WORKERS } else { HYBRID_WORKERS };
-    // Half for surfaces, half for nvJPEG.
-    let size = LaneSize { workers, surfaces: limit / 2 / workers };
+    // At most half for surfaces; the rest is nvJPEG's.
+    let size = LaneSize { workers, surfaces: (limit / 2 / workers).min(SURFACES) };
     let mut workers = gpu.workers(kind, size).map_err(|error| error.to_string())?;
     for worker in &mut workers {
         let difference = self_test(worker).map_err(|error| error.to_string())?;
