@@ -38,6 +38,16 @@ fn rgb(decoded: &Decoded) -> Vec<u8> {
     rgb
 }
 
+/// The pixels of all pictures, or why another lane has to take them, over as many calls as it takes.
+fn all(worker: &mut Worker, files: &[Vec<u8>]) -> Vec<Result<Vec<u8>, Refusal>> {
+    let mut outcomes = Vec::new();
+    while outcomes.len() < files.len() {
+        let decoded = worker.decode(&refs(&files[outcomes.len()..])).unwrap();
+        outcomes.extend(decoded.into_iter().map(|outcome| outcome.map(|decoded| rgb(&decoded))));
+    }
+    outcomes
+}
+
 fn whole(bytes: &[u8]) -> Vec<u8> {
     CpuDecoder::new().whole(bytes, &Limits::default()).unwrap().rgb
 }
@@ -65,8 +75,8 @@ fn planes_become_the_same_pixels_as_on_the_cpu_in_every_sampling_and_size() {
     let files = photographs(120);
     for kind in [LaneKind::Hardware, LaneKind::Hybrid] {
         let mut worker = worker(&gpu, kind);
-        for (file, outcome) in files.iter().zip(worker.decode(&refs(&files)).unwrap()) {
-            assert!(rgb(&outcome.unwrap()) == whole(file), "{kind}");
+        for (file, outcome) in files.iter().zip(all(&mut worker, &files)) {
+            assert!(outcome.unwrap() == whole(file), "{kind}");
         }
     }
 }
@@ -114,11 +124,11 @@ fn what_a_lane_does_not_take_is_left_to_the_next_with_a_reason_and_the_rest_of_t
         jpeg(4, 50, 60, plain),
     ];
     let reasons = |kind| -> Vec<_> {
-        let outcomes = worker(&gpu, kind).decode(&refs(&files)).unwrap();
-        outcomes.into_iter().map(|outcome| outcome.map(|decoded| decoded.size())).collect()
+        let outcomes = all(&mut worker(&gpu, kind), &files);
+        outcomes.into_iter().map(|outcome| outcome.map(|rgb| rgb.len())).collect()
     };
     let expected = [
-        Ok((32, 24)),
+        Ok(32 * 24 * 3),
         Err(NotJpeg),
         Err(Damaged),
         Err(Kind),
@@ -127,11 +137,11 @@ fn what_a_lane_does_not_take_is_left_to_the_next_with_a_reason_and_the_rest_of_t
         Err(Colours),
         Err(Sampling),
         Err(TooLarge),
-        Ok((50, 60)),
+        Ok(50 * 60 * 3),
     ];
     assert_eq!(reasons(LaneKind::Hardware), expected);
     let mut hybrid = expected;
-    hybrid[3] = Ok((32, 24));
+    hybrid[3] = Ok(32 * 24 * 3);
     assert_eq!(reasons(LaneKind::Hybrid), hybrid);
 }
 
@@ -144,14 +154,27 @@ fn one_bad_picture_fails_a_call_but_not_its_batch() {
     files[31] = jpeg(1, 888, 20, JpegForm::default());
     fake.set(Knob::FailWidth, 777);
     fake.set(Knob::RefuseWidth, 888);
-    let outcomes = worker(&gpu, LaneKind::Hardware).decode(&refs(&files)).unwrap();
+    let outcomes = all(&mut worker(&gpu, LaneKind::Hardware), &files);
     for (number, (file, outcome)) in files.iter().zip(outcomes).enumerate() {
         match number {
             17 => assert_eq!(outcome.unwrap_err(), Refusal::Failed),
             31 => assert_eq!(outcome.unwrap_err(), Refusal::NotSupported),
-            _ => assert!(rgb(&outcome.unwrap()) == whole(file), "{number}"),
+            _ => assert!(outcome.unwrap() == whole(file), "{number}"),
         }
     }
+}
+
+/// Pinned memory is lent with what is decoded: a call takes no more pictures than one piece of it holds.
+#[test]
+fn pictures_that_do_not_fit_together_take_several_calls_and_none_waits_for_memory_that_the_last_ones_keep() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let mut worker = worker(&gpu, LaneKind::Hardware);
+    let large = jpeg(1, 500, 800, JpegForm { sampling: [1, 1], ..JpegForm::default() });
+    let files: Vec<_> = std::iter::repeat_n(large, 6).collect();
+    assert_eq!(worker.decode(&refs(&files)).unwrap().len(), 1, "two take 2.4 MB, of 2 MiB");
+    let expected = whole(&files[0]);
+    assert!(all(&mut worker, &files).into_iter().all(|outcome| outcome.is_ok_and(|rgb| rgb == expected)));
 }
 
 #[test]
@@ -161,9 +184,9 @@ fn when_every_call_fails_every_picture_is_left_to_the_next_lane_and_afterwards_a
     let mut worker = worker(&gpu, LaneKind::Hardware);
     let files = photographs(9);
     fake.set(Knob::FailBatches, 8);
-    assert!(worker.decode(&refs(&files)).unwrap().iter().all(Result::is_err));
+    assert!(all(&mut worker, &files).iter().all(Result::is_err));
     fake.set(Knob::FailBatches, 0);
-    assert!(worker.decode(&refs(&files)).unwrap().iter().all(Result::is_ok));
+    assert!(all(&mut worker, &files).iter().all(Result::is_ok));
 }
 
 #[test]
@@ -188,9 +211,8 @@ fn hardware_that_ignores_the_order_of_its_stream_does_no_harm() {
     let files = photographs(30);
     let expected: Vec<_> = files.iter().map(|file| whole(file)).collect();
     for _ in 0..10 {
-        let outcomes = worker.decode(&refs(&files)).unwrap();
-        for (outcome, expected) in outcomes.into_iter().zip(&expected) {
-            assert!(rgb(&outcome.unwrap()) == *expected);
+        for (outcome, expected) in all(&mut worker, &files).into_iter().zip(&expected) {
+            assert!(outcome.unwrap() == *expected);
         }
     }
     assert!(fake.count(Count::Batches) > 20, "the surfaces were used again and again");
@@ -244,7 +266,7 @@ fn the_limit_of_the_gpus_memory_holds_for_us_and_for_nvjpeg_and_too_little_is_sa
     for limit in [SIZE.surfaces + (1 << 20), 8 << 20, LIMIT] {
         let gpu = gpu(&fake, limit);
         let mut worker = worker(&gpu, LaneKind::Hardware);
-        assert!(worker.decode(&refs(&photographs(20))).unwrap().iter().all(Result::is_ok));
+        assert!(all(&mut worker, &photographs(20)).iter().all(Result::is_ok));
         let peak = gpu.account().peak();
         assert!(peak <= limit && peak >= SIZE.surfaces, "{peak} of {limit}");
         assert_eq!(
@@ -269,7 +291,7 @@ fn nothing_is_allocated_once_a_lane_runs_and_everything_is_given_back_at_its_end
         let before = [Count::Allocations, Count::HostPieces, Count::Objects].map(|count| fake.count(count));
         for _ in 0..5 {
             for worker in &mut workers {
-                worker.decode(&refs(&files)).unwrap();
+                all(worker, &files);
             }
         }
         let after = [Count::Allocations, Count::HostPieces, Count::Objects].map(|count| fake.count(count));

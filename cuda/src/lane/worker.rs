@@ -75,30 +75,27 @@ impl Worker {
         }
     }
 
-    /// Decodes pictures: planes for each, or why another lane has to take it. Waits where all of its pinned memory is lent.
+    /// Decodes the first of these pictures, as many as its surfaces hold: planes for each of them, or why another lane has to
+    /// take it. There are as many outcomes as pictures were taken, at least one; the rest is for another call. Waits where all
+    /// of its pinned memory is lent, so whoever keeps what two calls gave must not make a third.
     ///
     /// # Errors
     /// The GPU is broken, and with it this process's use of it.
     pub fn decode(&mut self, files: &[&[u8]]) -> Result<Vec<Result<Decoded, Refusal>>, CudaError> {
-        // Until a picture is decoded, it counts as failed.
-        let mut outcomes: Vec<_> = files.iter().map(|_| Err(Refusal::Failed)).collect();
+        let mut outcomes = Vec::with_capacity(files.len());
         let mut group: Vec<Numbered<'_>> = Vec::new();
         let mut used = 0;
-        for (number, bytes) in files.iter().enumerate() {
-            let surface = match self.admit(bytes) {
-                Ok(surface) => surface,
-                Err(refusal) => {
-                    outcomes[number] = Err(refusal);
-                    continue;
+        for bytes in files {
+            match self.admit(bytes) {
+                Ok(surface) if used + surface.bytes() > self.surfaces.len() => break,
+                Ok(surface) => {
+                    group.push((outcomes.len(), Placed { bytes, surface, at: used }));
+                    used += surface.bytes();
+                    // Until it is decoded, it counts as failed.
+                    outcomes.push(Err(Refusal::Failed));
                 }
-            };
-            if used + surface.bytes() > self.surfaces.len() {
-                self.decode_group(&group, used, &mut outcomes)?;
-                group.clear();
-                used = 0;
+                Err(refusal) => outcomes.push(Err(refusal)),
             }
-            group.push((number, Placed { bytes, surface, at: used }));
-            used += surface.bytes();
         }
         self.decode_group(&group, used, &mut outcomes)?;
         Ok(outcomes)

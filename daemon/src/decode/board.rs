@@ -2,7 +2,7 @@
 //! around it and the waiting.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use forebay_cuda::Frame;
 use forebay_cuda::lane::worker::Decoded;
@@ -202,15 +202,17 @@ impl Board {
     }
 
     /// A thread of a GPU lane is done with its batch.
-    pub(super) fn batch_done(
+    pub(super) fn batch_done(&self, grip: Grip, took: Duration) {
+        self.state.lock().schedule.done(grip, took);
+    }
+
+    /// What became of pictures of its batch. Threads of the pool take them on.
+    pub(super) fn came_back(
         &self,
         lane: LaneId,
-        grip: Grip,
-        began: Instant,
         outcomes: impl IntoIterator<Item = (InHand, Result<Decoded, Refusal>)>,
     ) {
         let mut state = self.state.lock();
-        state.schedule.done(grip, began.elapsed());
         for (InHand { job, work, may }, outcome) in outcomes {
             state.away -= 1;
             match outcome {

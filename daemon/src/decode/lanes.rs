@@ -136,14 +136,17 @@ fn workers(gpu: &Gpu, kind: LaneKind, limit: usize) -> Result<Vec<Worker>, Strin
 }
 
 fn work(board: &Board, lane: LaneId, mut worker: Worker) {
-    while let Ok((grip, batch)) = board.batch(lane, worker.batch()) {
+    while let Ok((grip, mut batch)) = board.batch(lane, worker.batch()) {
         let began = Instant::now();
-        let files: Vec<_> = batch.iter().map(InHand::bytes).collect();
-        let outcomes = match worker.decode(&files) {
-            Ok(outcomes) => outcomes,
-            Err(error) => broken(&error),
-        };
-        board.batch_done(lane, grip, began, batch.into_iter().zip(outcomes));
+        // What is decoded is handed on before the next call, which may have to wait for its memory.
+        while !batch.is_empty() {
+            let files: Vec<_> = batch.iter().map(InHand::bytes).collect();
+            match worker.decode(&files) {
+                Ok(outcomes) => board.came_back(lane, batch.drain(..outcomes.len()).zip(outcomes)),
+                Err(error) => broken(&error),
+            }
+        }
+        board.batch_done(grip, began.elapsed());
     }
 }
 
