@@ -1,0 +1,94 @@
+"""What was measured, as a page and as JSON with every raw figure."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import statistics
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gpu.probe import Found
+
+FOLDER = Path(__file__).resolve().parents[1] / "results"
+NAMES = (
+    "hardware_bare",
+    "hardware_lane",
+    "hybrid_lane",
+    "cpu_lane",
+    "lanes_sum",
+    "all_lanes",
+    "torchvision",
+    "nvimagecodec",
+)
+
+
+@dataclass
+class Results:
+    """Figures by name; one that could not be had is null, with the reason."""
+
+    found: Found
+    images_per_second: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(NAMES))
+    rounds: dict[str, list[float]] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    cpu_seconds: dict[str, float] = field(default_factory=dict)
+    tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def median(rates: list[float]) -> float:
+        """The middle one."""
+        return statistics.median(rates)
+
+    def rates(self, name: str, rates: list[float]) -> None:
+        """The rounds of a figure."""
+        self.rounds[name] = rates
+        self.images_per_second[name] = self.median(rates)
+
+    def table(self, name: str, rows: list[dict[str, Any]]) -> None:
+        """Raw rows."""
+        self.tables[name] = rows
+
+    def absent(self, name: str, reason: str) -> None:
+        """Why a figure is not there."""
+        self.reasons[name] = reason
+
+    def failed(self, part: str, reason: str) -> None:
+        """A part has shown something wrong."""
+        self.failures[part] = reason
+
+    def page(self) -> str:
+        """The figures as Markdown."""
+        lines = [f"# {self.found.gpu}", "", "| pictures/s | median | rounds |", "|---|---|---|"]
+        for name in NAMES:
+            rate = self.images_per_second[name]
+            shown = f"{rate:.0f}" if rate is not None else f"none: {self.reasons.get(name, 'its part did not run')}"
+            lines.append(f"| {name} | {shown} | {', '.join(f'{rate:.0f}' for rate in self.rounds.get(name, []))} |")
+        if self.cpu_seconds:
+            lines += ["", "CPU seconds per thousand pictures, start and warming up included:", ""]
+            lines += [f"- {name}: {seconds:.2f}" for name, seconds in self.cpu_seconds.items()]
+        for part, reason in self.failures.items():
+            lines += ["", f"**{part} failed:** {reason}"]
+        conditions = [f"- {key}: {value}" for key, value in self.found.conditions.items() if key != "doctor"]
+        return "\n".join([*lines, "", *conditions, "", "```text", self.found.conditions["doctor"].rstrip(), "```", ""])
+
+    def write(self) -> str:
+        """Writes both files and says where."""
+        gpu = re.sub(r"[^a-z0-9]+", "-", (self.found.gpu or "none").lower()).strip("-")
+        stem = FOLDER / f"{datetime.date.today().isoformat()}-{gpu}"
+        FOLDER.mkdir(exist_ok=True)
+        stem.with_suffix(".md").write_text(self.page())
+        figures = {
+            "gpu": self.found.gpu,
+            "images_per_second": self.images_per_second,
+            "rounds": self.rounds,
+            "reasons": self.reasons,
+            "cpu_seconds_per_thousand": self.cpu_seconds,
+            "failures": self.failures,
+            "tables": self.tables,
+            "conditions": self.found.conditions,
+        }
+        stem.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n")
+        return f"{stem}.md and .json"
