@@ -5,6 +5,9 @@
     reason = "fields are loaded from the table one by one, where they are used"
 )]
 
+#[cfg(test)]
+mod tests;
+
 use crate::huffman::{Code, END, Escape, Hop, LOOK_BITS, Looks, Step};
 use crate::window::{Bytes, WINDOW};
 

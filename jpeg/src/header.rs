@@ -1,5 +1,10 @@
 //! The markers of a picture up to its first scan: what it is, with its tables (ITU T.81, annex B).
 
+#[cfg(test)]
+pub(crate) mod crafted;
+#[cfg(test)]
+mod tests;
+
 use crate::fault::{Fault, Unsupported};
 use crate::huffman::Code;
 

@@ -16,6 +16,11 @@
 //! look is found length by length ([`Escape`]).
 #![expect(clippy::inline_always, reason = "compiled for each path: what is not inlined loses its instructions")]
 
+#[cfg(test)]
+pub(crate) mod model;
+#[cfg(test)]
+mod tests;
+
 use crate::fault::Fault;
 
 /// Bits of a look. More bits find more pairs, and take more cache.

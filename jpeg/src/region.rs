@@ -1,5 +1,8 @@
 //! A part of a picture, and what of the picture has to be decoded for it.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use crate::frame::Frame;

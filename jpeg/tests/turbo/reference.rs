@@ -1,5 +1,6 @@
 //! libjpeg-turbo, which says what is right, and makes pictures of every kind.
 #![allow(unsafe_code, reason = "calls libjpeg-turbo")]
+#![allow(dead_code, reason = "each test takes a part of it")]
 #![allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation, reason = "small numbers, and noise")]
 
 use std::ffi::{c_int, c_void};
