@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use forebay_cuda::schedule::simulate::{TrueLane, efficiency};
+use forebay_cuda::schedule::simulate::{Slots, TrueLane, efficiency};
 use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Schedule, Work};
 
 const PICTURES: usize = 40_000;
@@ -23,7 +23,7 @@ fn main() {
     println!("{:>24} {:>14} {:>14} {:>14}", "slots open", "1", "2", "4");
     for threads in [1, 2, 4, 8, 16] {
         for (name, pictures) in [("photographs", alike()), ("20 KB to 12 MP", mixed())] {
-            let reached = [1, 2, 4].map(|slots| efficiency(&lanes(threads), &pictures, slots * BATCH));
+            let reached = [1, 2, 4].map(|open| efficiency(&lanes(threads), &pictures, Slots { open, batch: BATCH }));
             let [one, two, four] = reached.map(|part| format!("{part:.3}"));
             println!("{threads:>2} threads, {name:<14} {one:>12} {two:>14} {four:>14}");
         }

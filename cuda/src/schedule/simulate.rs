@@ -30,13 +30,19 @@ pub struct Outcome {
     pub decoded: Vec<u32>,
     /// Pictures by lane.
     pub shares: Vec<u64>,
-    /// The most pictures between the oldest that is not done and the newest that is: what an open batch waits for.
-    pub spread: usize,
 }
 
-/// Runs pictures of these sizes through lanes. At most `window` of them are open at the same time, as slots allow; `may` says
-/// which lanes take which.
-pub fn simulate(lanes: &[TrueLane], pictures: &[Work], window: usize, may: impl Fn(usize) -> LaneSet) -> Outcome {
+/// The slots that are filled: a slot takes the next batch when the last picture of its own is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots {
+    /// Slots that are open at the same time.
+    pub open: usize,
+    /// Pictures of a batch.
+    pub batch: usize,
+}
+
+/// Runs pictures of these sizes through lanes. `may` says which lanes take which.
+pub fn simulate(lanes: &[TrueLane], pictures: &[Work], slots: Slots, may: impl Fn(usize) -> LaneSet) -> Outcome {
     let specs = lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: lane.prior.clone() });
     let mut machine = Machine {
         schedule: Schedule::new(specs),
@@ -47,11 +53,15 @@ pub fn simulate(lanes: &[TrueLane], pictures: &[Work], window: usize, may: impl 
     };
     let mut decoded = vec![0_u32; pictures.len()];
     let mut shares = vec![0_u64; lanes.len()];
-    let (mut next, mut open, mut oldest, mut spread) = (0, 0, 0, 0);
+    let mut left: Vec<_> = pictures.chunks(slots.batch).map(<[Work]>::len).collect();
+    let (mut next, mut open) = (0, 0);
     loop {
-        while next < pictures.len() && open < window {
-            machine.schedule.push(next, pictures[next], may(next));
-            next += 1;
+        while next < pictures.len() && open < slots.open {
+            let end = pictures.len().min(next + slots.batch);
+            for (picture, work) in (next..).zip(&pictures[next..end]) {
+                machine.schedule.push(picture, *work, may(picture));
+            }
+            next = end;
             open += 1;
         }
         machine.set_to_work(lanes, pictures);
@@ -60,25 +70,23 @@ pub fn simulate(lanes: &[TrueLane], pictures: &[Work], window: usize, may: impl 
         machine.idle[end.lane] += 1;
         machine.schedule.done(Grip(end.grip), Duration::from_nanos(end.took));
         shares[end.lane] += end.pictures.len() as u64;
-        open -= end.pictures.len();
         for picture in end.pictures {
             decoded[picture] += 1;
-            spread = spread.max(picture.saturating_sub(oldest));
-        }
-        while oldest < pictures.len() && decoded[oldest] > 0 {
-            oldest += 1;
+            let left = &mut left[picture / slots.batch];
+            *left = left.saturating_sub(1);
+            open -= usize::from(*left == 0);
         }
     }
-    Outcome { seconds: Duration::from_nanos(machine.now).as_secs_f64(), decoded, shares, spread }
+    Outcome { seconds: Duration::from_nanos(machine.now).as_secs_f64(), decoded, shares }
 }
 
 /// The part of the sum of the lanes' own speeds that they reach together.
-pub fn efficiency(lanes: &[TrueLane], pictures: &[Work], window: usize) -> f64 {
+pub fn efficiency(lanes: &[TrueLane], pictures: &[Work], slots: Slots) -> f64 {
     let all = (0..lanes.len()).fold(LaneSet::default(), |set, lane| set.with(LaneId(lane)));
-    let together = simulate(lanes, pictures, window, |_| all).seconds;
+    let together = simulate(lanes, pictures, slots, |_| all).seconds;
     let alone = |lane: &TrueLane| {
         let first = LaneSet::only(LaneId(0));
-        1.0 / simulate(std::slice::from_ref(lane), pictures, window, |_| first).seconds
+        1.0 / simulate(std::slice::from_ref(lane), pictures, slots, |_| first).seconds
     };
     1.0 / together / lanes.iter().map(alone).sum::<f64>()
 }
