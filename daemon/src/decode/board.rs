@@ -143,9 +143,9 @@ impl Board {
             // It is the first GPU lane's kind that does not take it; the others do not either.
             state.counts[1].refused[refusal as usize] += 1;
         }
-        let lane = state.schedule.push(Waiting { job, work, may }, work, may);
+        state.schedule.push(Waiting { job, work, may }, work, may);
         drop(state);
-        self.wake(lane);
+        self.wake();
     }
 
     /// What there is for a thread of the pool, within `wait`.
@@ -224,8 +224,8 @@ impl Board {
                     state.counts[lane.0].refused[refusal as usize] += 1;
                     // Threads of other GPU lanes may have ended already.
                     let may = if state.closed { LaneSet::only(CPU) } else { self.next(may, lane) };
-                    let lane = state.schedule.push_again(Waiting { job, work, may }, work, may);
-                    self.wake(lane);
+                    state.schedule.push_again(Waiting { job, work, may }, work, may);
+                    self.wake();
                 }
             }
         }
@@ -237,9 +237,9 @@ impl Board {
     pub(super) fn close(&self) {
         self.state.lock().closed = true;
         self.for_pool.notify_all();
-        self.for_lanes.iter().for_each(|lane| {
+        for lane in &self.for_lanes {
             lane.notify_all();
-        });
+        }
     }
 
     /// How the lanes have done.
@@ -305,11 +305,11 @@ impl Board {
         if set.is_empty() { LaneSet::only(CPU) } else { set }
     }
 
-    fn wake(&self, lane: LaneId) {
-        if let Some(gpu) = lane.0.checked_sub(1) {
-            self.for_lanes[gpu].notify_one();
+    /// A picture has come: it is one lane's, and any other that is idle may take it.
+    fn wake(&self) {
+        for lane in &self.for_lanes {
+            lane.notify_one();
         }
-        // It is theirs, or they may take it.
         self.for_pool.notify_one();
     }
 }
