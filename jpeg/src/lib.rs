@@ -1,5 +1,126 @@
-//! A baseline JPEG decoder made for regions: bit-exact to libjpeg-turbo (accurate integer inverse DCT, fancy upsampling),
-//! with entropy decoding of its own. What it does not take, it refuses after the header.
+//! A baseline JPEG decoder made for regions: bit-exact to libjpeg-turbo (accurate integer inverse DCT, fancy
+//! upsampling), with entropy decoding of its own. What it does not take, it refuses after the header.
+//!
+//! [`Header::read`] tells what a picture is; [`Decoder::begin`] begins a region of it at a [`Scale`]; [`Rows::read`]
+//! gives its rows as RGB, as many at a time as are asked for. An example stands at [`Decoder`].
+//!
+//! # From bits to pixels
+//!
+//! ```text
+//!  file -> header: size, sampling, tables            header.rs, huffman.rs
+//!    |
+//!    v
+//!  window: 32 KiB of the scan, stuffing taken out     window.rs
+//!    |
+//!    v  look by look                                  entropy.rs
+//!  coefficients of one row of MCUs                    scan.rs
+//!    |
+//!    v  dequantisation, inverse DCT                   idct.rs
+//!  samples of that row, and the last line before it   strip.rs
+//!    |
+//!    v  upsampling, colour                            upsample.rs, colour.rs
+//!  rows of RGB in the caller's memory
+//! ```
+//!
+//! An MCU is the smallest piece that a scan is made of: at 4:2:0 four blocks of luma (16 x 16 pixels) with one of each
+//! chroma. A block has 64 coefficients in zigzag order, the first of which, DC, is its mean and is stored as the
+//! difference to the block before; so no block can be read without all before it. The others, AC, are stored as pairs:
+//! a Huffman code stands for a run of zeros and the size of the value behind them, then come as many bits of value. One
+//! code says that the rest is zeros.
+//!
+//! # A look
+//!
+//! Three quarters of the time of an ordinary decode go into these codes, since each waits for the length of the one
+//! before. So as much as possible is found at once. The next 10 bits are the index into a table, whose entry says what
+//! they begin with: a first symbol, and a second one if its code and its value both are whole in the look. With the
+//! usual table for luma, in which 01 is a value of 2 bits, and 1100 is a zero and then a value of 1 bit:
+//!
+//! ```text
+//!   the next bits     0 1   1 0   1 1 0 0   1   1 ...
+//!                     ---   ---   -------   -   -
+//!                     code  +2    code      +1  not in this look's pairs
+//!                     <----- 1st ----><-- 2nd -->
+//!
+//!   entry 0110110011   bits  behind  size  skip  second  value  first_advance  advance
+//!                       9      60      2     0      2      +1         1            3
+//!
+//!   at coefficient k:  block[k + skip]   = the 2 bits that 60 others are behind: +2
+//!                      block[k + second] = +1
+//!                      k += advance, and 9 bits are dropped
+//! ```
+//!
+//! The first value may reach beyond the look: it is made by arithmetic of the 64 bits that are at hand. The second
+//! value is in the table, ready. A step without a second symbol stores a zero in the place of the first value before
+//! the first value is stored, so that there is no branch for it. The end of a block advances by 128, a code longer than
+//! 10 bits by 255: one comparison with 64 sees that either has come, or that the block is full, and only then it is
+//! looked which. Long codes are found by comparing 16 bits with the limit of each length. The first look of a block
+//! finds its DC difference, and the AC symbol behind it if that is whole in the look.
+//!
+//! Where no value is wanted there is a table of hops: how many bits, and how many coefficients, all the whole symbols
+//! of a look are.
+//!
+//! The tables of a picture are made when it begins (1,024 entries of 8 bytes for AC and for DC each, and of 2 bytes for
+//! hops if something is skipped), and stay where the next picture has the same codes. With more than 10 bits more pairs
+//! would be found, but tables would take longer to make and leave the cache.
+//!
+//! # Regions
+//!
+//! ```text
+//!             columns of MCUs
+//!           0   1   2   3   4   5   6
+//!         +---+---+---+---+---+---+---+
+//!       0 | . | . | . | . | . | . | . |     .  skipped: its DC differences are added up
+//!         +---+---+---+---+---+---+---+
+//!  rows 1 | . | c | c | c | c | . | . |     c  chroma is transformed, luma skipped
+//!         +---+---+---+---+---+---+---+
+//!       2 | . | # | # | # | # | . | . |     #  transformed
+//!         +---+---+---+---+---+---+---+
+//!       3 | . | # | # | # | # |   |   |        not read
+//!         +---+---+---+---+---+---+---+
+//!       4 |   |   |   |   |   |   |   |
+//!         +---+---+---+---+---+---+---+
+//! ```
+//!
+//! This is a region at 4:2:0 whose first row of pixels is the first of MCU row 2. The triangle filter, which makes
+//! pixels of chroma samples, takes a quarter of the next sample on the side to which a pixel leans, so that these
+//! pixels lean on chroma of row 1. The same holds for its other edges. With that a region equals the same cut of the
+//! whole picture, to the byte. After the last MCU of the last row nothing is read; what is wrong there is not seen.
+//!
+//! At a [`Scale`] below [`Scale::Full`] a block becomes 4 x 4, 2 x 2 or 1 x 1 samples in a smaller inverse DCT, which
+//! is faster and better than to leave out pixels. Chroma that has fewer samples than luma is then made less small
+//! instead of being upsampled, as libjpeg-turbo has it. Of blocks that become one sample only DC is kept, and the rest
+//! is skipped.
+//!
+//! # What is refused
+//!
+//! Taken are baseline and extended sequential JPEG with Huffman codes and 8 bits, gray or `YCbCr` at 4:4:4, 4:2:2,
+//! 4:2:0, 4:4:0 and 4:1:1, in one scan, with or without restart markers. All else is [`Fault::Unsupported`] after the
+//! header, with the reason: such pictures are good, and rare where this decoder is meant for, so that another decoder
+//! should have them.
+//!
+//! What breaks the rules of ITU-T T.81 is [`Fault::Irregular`] or [`Fault::Truncated`]. Other decoders guess what was
+//! meant and go on; as many guess differently, this one leaves that to the one whose guesses are trusted. Only what
+//! ends a block, and where the standard is silent (a run of zeros other than 16 without a value), is as libjpeg has it.
+//! Rows that were given before a fault was met may be wrong.
+//!
+//! # Paths
+//!
+//! The same code is compiled for what every processor of the architecture has and, on x86-64, for AVX2 with BMI1 and
+//! BMI2; the inverse DCT and the colours have kernels of their own for SSE2 and AVX2. A [`Path`] is chosen at run time,
+//! and all give the same samples.
+//!
+//! # Safety and limits
+//!
+//! Files may be hostile. Every read of the window is within it by a mask, and zeros follow the data for as long as an
+//! MCU can be; whether the data had ended is asked once for each MCU. What damaged data stores beyond a block's end
+//! goes to the place of the next block's DC, which is written later, and the block is refused. Time is linear in the
+//! bytes of the file and the pixels of its header; a file of some hundred bytes can declare 65,535 x 65,535 pixels, but
+//! its data ends at once, and nothing is allocated for pixels here. How many pixels are too many is for the caller to
+//! say.
+//!
+//! A decoder's memory is that of a row of MCUs and its tables, and is used again: once it has seen its largest picture,
+//! it allocates nothing. `unsafe` stands in the modules of vector instructions and where code compiled for a path is
+//! called; all else is checked.
 
 pub mod colour;
 mod decoder;

@@ -174,6 +174,19 @@ fn a_value_with_its_highest_bit_set_is_positive_and_all_others_are_negative() {
 }
 
 #[test]
+fn the_look_of_the_front_page_finds_a_pair() {
+    // The codes of up to four bits of table K.5.
+    let mut counts = [0; 16];
+    counts[..4].copy_from_slice(&[0, 2, 1, 3]);
+    let code = Code::new(&counts, &[0x01, 0x02, 0x03, 0x00, 0x04, 0x11]).unwrap();
+    let mut steps = [Step::default(); 1 << LOOK_BITS];
+    code.ac_steps(&mut steps);
+    let Step { bits, behind, size, skip, second, value, first_advance, advance } = steps[0b01_1011_0011];
+    assert_eq!((bits, behind, size, skip, second, value, first_advance, advance), (9, 60, 2, 0, 2, 1, 1, 3));
+    assert_eq!(first_value(steps[0b01_1011_0011], 0b01_1011_0011 << 54), 2);
+}
+
+#[test]
 fn a_code_of_eleven_bits_is_longer_than_a_look() {
     // One code of each length from 1 to 11: 0, 10, 110 and so on, for values of one bit without zeros before them.
     let mut counts = [0; 16];
