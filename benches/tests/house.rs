@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// Files that `cargo` or `protoc` made.
 const GENERATED: &str = "proto/src/gen";
-const FOLDERS: [&str; 9] =
-    ["proto", "ring", "coordinator", "pixels", "cuda", "daemon", "clients/rust", "clients/python", "benches"];
+const FOLDERS: [&str; 10] =
+    ["proto", "ring", "jpeg", "coordinator", "pixels", "cuda", "daemon", "clients/rust", "clients/python", "benches"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
