@@ -3,7 +3,8 @@
 //! Positions are read and taken in the order of the epoch; a lower epoch goes first, so that positions that come back
 //! late pass those of the next epoch. Room in the byte budget is granted in the same order and comes back when a
 //! record was decoded. The oldest record that is not decoded may always exceed it: a budget smaller than one file slows
-//! the road down, it does not stop it.
+//! the road down, it does not stop it. What takes no room, since a cache has it, is bounded by its number: otherwise
+//! nothing would keep leases from being acquired up to the end of the epoch (semantics rule 4).
 
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::record::Position;
+
+/// Positions of an epoch, with those of the epochs before it, that are being read or lie ready: so many at most. About
+/// what the default budget holds of photographs, so that a cache changes how fast the road is, not how long.
+pub(super) const MOST_AHEAD: usize = 2048;
 
 /// A lease to be read, with its positions' record numbers as a function.
 pub struct Span {
@@ -169,7 +174,7 @@ impl<B> ReadAhead<B> {
         self.epochs.values().map(|epoch| epoch.spans.len()).sum()
     }
 
-    /// Whether there is something to read, if the budget allows.
+    /// Whether there is something to read, if there is room.
     pub fn wants_room(&self) -> bool {
         self.epochs.values().any(|epoch| !epoch.spans.is_empty())
             || self.fetches.iter().any(|fetch| fetch.stage.waits())
@@ -181,7 +186,8 @@ impl<B> ReadAhead<B> {
     }
 
     /// Passes over reads: what comes next, as long as `known` has it, is done without one and takes no room. Answers how
-    /// many records that was, and whether one was the last of its lease.
+    /// many records that was, and whether one was the last of its lease. Each record is asked for once at most, if it is
+    /// known: there is always room for what takes none.
     pub fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> (usize, bool) {
         let (mut count, mut last) = (0, false);
         while let Some(content) = self.next_record().and_then(&mut known)
@@ -199,8 +205,17 @@ impl<B> ReadAhead<B> {
         if let Some(fetch) = self.fetches.iter().find(|fetch| fetch.stage.waits()) {
             return Some(fetch.record);
         }
-        let (span, offset) = self.epochs.values().find_map(|epoch| epoch.spans.front())?;
+        let (number, _) = self.next_epoch()?;
+        let (span, offset) = self.epochs[&number].spans.front()?;
         Some((span.record)(span.start + offset))
+    }
+
+    /// The epoch of the position to read next, unless as many as may be lie ahead, and how many those are. Those of later
+    /// epochs do not count: they may have to wait for this one.
+    fn next_epoch(&self) -> Option<(u64, usize)> {
+        let number = self.epochs.iter().find(|(_, epoch)| !epoch.spans.is_empty()).map(|(number, _)| *number)?;
+        let ahead = self.epochs.range(..=number).map(|(_, epoch)| epoch.tickets.len()).sum();
+        (ahead < MOST_AHEAD).then_some((number, ahead))
     }
 
     /// The read to do next, if the budget allows one. `size` gives a record's bytes, as far as known.
@@ -213,12 +228,11 @@ impl<B> ReadAhead<B> {
             self.fetches[place].stage = Stage::Reading(now);
             return Some(Job { id, record, reserved, last: false, epoch: None });
         }
-        let number = self.epochs.iter().find(|(_, epoch)| !epoch.spans.is_empty()).map(|(number, _)| *number)?;
-        let oldest = self.epochs.range(..=number).all(|(_, epoch)| epoch.tickets.is_empty());
+        let (number, ahead) = self.next_epoch()?;
         let (span, offset) = self.epochs[&number].spans.front()?;
         let (offset, index) = (*offset, span.start + *offset);
         let (lease, lease_len, record) = (span.lease, span.len, (span.record)(index));
-        let reserved = self.grant(size(record), oldest)?;
+        let reserved = self.grant(size(record), ahead == 0)?;
         let id = self.id();
         let epoch = self.epochs.get_mut(&number)?;
         let last = offset + 1 == lease_len;
@@ -337,10 +351,11 @@ impl<B> ReadAhead<B> {
         rest
     }
 
-    /// Takes room for a read. What goes first gets it as soon as nothing is in decoding that will give some back.
+    /// Takes room for a read. What goes first gets it as soon as nothing is in decoding that will give some back; what
+    /// takes none needs none.
     fn grant(&mut self, bytes: u64, first: bool) -> Option<u64> {
         let used = self.used.saturating_add(bytes);
-        if used > self.budget && !(first && self.taken == 0) {
+        if bytes > 0 && used > self.budget && !(first && self.taken == 0) {
             return None;
         }
         self.used = used;

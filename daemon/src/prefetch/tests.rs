@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use super::readahead::MOST_AHEAD;
 use super::shelf::Shelf;
 use super::*;
 use crate::cache::Keep;
@@ -110,6 +111,21 @@ fn what_was_read_once_is_not_read_again_by_any_stream_that_shares_the_cache() {
     assert_eq!(streams.map(|prefetch| prefetch.bytes_read()), [19, 0]);
     let figures = cache.figures();
     assert_eq!((figures.hits, figures.misses, figures.records), (38, 19, 19), "what cannot be read is no miss");
+}
+
+#[test]
+fn rule_04_a_lease_that_is_all_in_the_cache_is_passed_on_as_it_is_taken() {
+    let shelf = Arc::new(Shelf::new(1));
+    let cache = Arc::new(Cache::new(Keep::Encoded, 1 << 20));
+    cache.offer(0, &[0]);
+    let prefetch = start_with(&shelf, 2, Some(&cache));
+    let len = 3 * MOST_AHEAD as u64;
+    prefetch.lease(Span { record: Arc::new(|_| 0), ..span(1, 0, len) });
+    for index in 0..len {
+        assert!(index + MOST_AHEAD as u64 >= len || prefetch.leases() == 1, "before {index} is taken");
+        assert_eq!(next(&prefetch).0.index, index);
+    }
+    assert_eq!((shelf.reads(), cache.figures().hits), (0, len));
 }
 
 #[test]

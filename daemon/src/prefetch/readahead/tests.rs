@@ -164,6 +164,44 @@ fn what_is_known_is_not_read_up_to_the_first_record_that_is_not() {
     assert_eq!(taken, [0, 100, 200, 300, 4, 5]);
 }
 
+#[test]
+fn rule_04_what_is_known_leaves_leases_ahead_until_something_is_taken() {
+    let (mut ahead, now) = (ReadAhead::new(20, 0), Instant::now());
+    let most = MOST_AHEAD as u64;
+    let mut leased = 0;
+    // As leases are kept: two ahead of the readers.
+    while ahead.leases_ahead(1) < 2 {
+        assert!(leased < most / 300 + 3, "{leased} leases for {most} records");
+        ahead.lease(span(leased, 1, leased * 300, 300));
+        leased += 1;
+        ahead.pass(now, Some);
+    }
+    assert_eq!(ahead.pass(now, Some), (0, false));
+    assert_eq!(ahead.next_job(now, |_| 1), None, "what comes next is not read either: it is known");
+    for index in 0..2 {
+        assert_eq!(record(ahead.take(1, |_| true)), index);
+    }
+    assert_eq!(ahead.pass(now, Some), (2, false));
+    // What comes back late does not wait for the epoch after it, which may not be taken yet.
+    ahead.lease(span(99, 0, 7, 1));
+    assert_eq!(ahead.pass(now, Some), (1, true));
+    assert_eq!(record(ahead.take(0, |_| true)), 7);
+}
+
+#[test]
+fn what_is_known_is_asked_for_once_also_while_room_is_short() {
+    let (mut ahead, now, mut asked) = (ReadAhead::new(20, 0), Instant::now(), Vec::new());
+    ahead.lease(span(1, 0, 0, 3));
+    ahead.next_job(now, |_| 100).expect("the oldest record may exceed the budget");
+    for _ in 0..3 {
+        ahead.pass(now, |record| {
+            asked.push(record);
+            Some(record)
+        });
+    }
+    assert_eq!((asked, ahead.used()), (vec![1, 2], 100));
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Lease {
