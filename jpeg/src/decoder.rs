@@ -134,7 +134,7 @@ impl Rows<'_> {
 }
 
 /// Where coefficients go: in a block as the inverse DCT has it, those past its end behind it.
-fn order() -> Order {
+pub(crate) fn order() -> Order {
     let mut order = [64; 320];
     order[..64].copy_from_slice(&idct::ORDER);
     order

@@ -130,6 +130,7 @@ mod frame;
 mod header;
 mod huffman;
 pub mod idct;
+mod parser;
 mod path;
 mod region;
 mod scan;
@@ -141,5 +142,7 @@ pub use decoder::{Decoder, Rows};
 pub use fault::{Fault, Unsupported};
 pub use frame::Scale;
 pub use header::{Header, Sampling};
+#[doc(hidden)]
+pub use parser::Parser;
 pub use path::Path;
 pub use region::Region;
