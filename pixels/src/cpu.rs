@@ -4,7 +4,7 @@ mod canvas;
 mod cmyk;
 pub(crate) mod finish;
 pub(crate) mod jpeg;
-mod other;
+pub(crate) mod other;
 mod resize;
 #[cfg(test)]
 mod speed;

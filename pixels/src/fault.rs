@@ -53,7 +53,7 @@ pub enum Fault {
         limit: u32,
     },
     /// A kind of picture that no decoder here takes.
-    #[error("The picture is a {kind}, which is not supported; convert it first.")]
+    #[error("The picture is not supported ({kind}); convert it first.")]
     Unsupported {
         /// The kind, by name.
         kind: String,

@@ -1,11 +1,10 @@
 //! What a file is, from its content alone: format, size and orientation, without decoding it.
 
-use std::io::Cursor;
-
-use image::{ImageDecoder, ImageReader};
+use image::ImageDecoder;
 
 use crate::cpu::jpeg::head::JpegHead;
-use crate::fault::Fault;
+use crate::cpu::other::OpenOther;
+use crate::fault::{Fault, Limits};
 use crate::plan::Rect;
 
 /// Format of a picture file. The content decides, never the name.
@@ -76,11 +75,9 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
         let head = JpegHead::read(bytes)?;
         return Ok(Probe::seen(format, head.width, head.height, head.orientation, head.progressive));
     }
-    let reader = ImageReader::with_format(Cursor::new(bytes), format.of_image());
-    let mut decoder = reader.into_decoder().map_err(|error| Fault::from_image(&error))?;
-    let (width, height) = decoder.dimensions();
-    let orientation = Orientation::of_image(&mut decoder);
-    Ok(Probe::seen(format, width, height, orientation, false))
+    let open = OpenOther::open(bytes, format, &Limits::default())?;
+    let (width, height) = open.size();
+    Ok(Probe::seen(format, width, height, open.orientation(), false))
 }
 
 impl Probe {

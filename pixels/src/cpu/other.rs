@@ -2,6 +2,9 @@
 //!
 //! 16-bit values keep their upper byte, as Pillow does; alpha is blended over the recipe's background.
 
+mod palette;
+
+use std::borrow::Cow;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,37 +13,45 @@ use image::{ColorType, ImageDecoder, ImageReader};
 use crate::cpu::canvas::sized;
 use crate::fault::{Fault, Limits};
 use crate::probe::{Format, Orientation};
+use palette::Palette;
 
 /// Index of the upper byte of a native-endian 16-bit value.
 const UPPER: usize = if cfg!(target_endian = "little") { 1 } else { 0 };
 
 /// A picture whose header has been read; its size is checked before its pixels take memory.
-pub(super) struct OpenOther<'a> {
+pub(crate) struct OpenOther<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
     size: (u32, u32),
     orientation: Orientation,
+    /// What its gray values are indices into.
+    palette: Option<Box<Palette>>,
 }
 
 impl<'a> OpenOther<'a> {
     /// Reads a picture's header.
-    pub(super) fn open(bytes: &'a [u8], format: Format, limits: &Limits) -> Result<Self, Fault> {
+    pub(crate) fn open(bytes: &'a [u8], format: Format, limits: &Limits) -> Result<Self, Fault> {
         contained(|| {
+            let indexed = if format == Format::Tiff { palette::as_gray(bytes) } else { None };
+            let (bytes, palette) = match indexed {
+                Some((gray, palette)) => (Cow::Owned(gray), Some(palette)),
+                None => (Cow::Borrowed(bytes), None),
+            };
             let mut reader = ImageReader::with_format(Cursor::new(bytes), format.of_image());
             reader.limits(image_limits(limits));
             let mut decoder = reader.into_decoder().map_err(|error| Fault::from_image(&error))?;
             let size = decoder.dimensions();
             let orientation = Orientation::of_image(&mut decoder);
-            Ok(Self { decoder: Box::new(decoder), size, orientation })
+            Ok(Self { decoder: Box::new(decoder), size, orientation, palette })
         })
     }
 
     /// Width and height as stored.
-    pub(super) fn size(&self) -> (u32, u32) {
+    pub(crate) fn size(&self) -> (u32, u32) {
         self.size
     }
 
     /// How the stored pixels are turned.
-    pub(super) fn orientation(&self) -> Orientation {
+    pub(crate) fn orientation(&self) -> Orientation {
         self.orientation
     }
 
@@ -49,8 +60,13 @@ impl<'a> OpenOther<'a> {
         let color = self.decoder.color_type();
         let len = rgb.len() / 3 * usize::from(color.bytes_per_pixel());
         let raw = sized(raw, len);
-        contained(|| self.decoder.read_image(raw).map_err(|error| Fault::from_image(&error)))?;
-        to_rgb(color, raw, background, rgb)
+        let decoder = self.decoder;
+        contained(|| decoder.read_image(raw).map_err(|error| Fault::from_image(&error)))?;
+        match (&self.palette, color) {
+            (Some(palette), ColorType::L8) => each(raw, rgb.as_chunks_mut().0, |[index]| palette[usize::from(index)]),
+            _ => to_rgb(color, raw, background, rgb)?,
+        }
+        Ok(())
     }
 }
 
