@@ -6,8 +6,19 @@ use std::path::{Path, PathBuf};
 
 /// Files that `cargo` or `protoc` made.
 const GENERATED: &str = "proto/src/gen";
-const FOLDERS: [&str; 10] =
-    ["proto", "ring", "jpeg", "coordinator", "pixels", "cuda", "daemon", "clients/rust", "clients/python", "benches"];
+const FOLDERS: [&str; 11] = [
+    "proto",
+    "ring",
+    "jpeg",
+    "coordinator",
+    "pixels",
+    "cuda",
+    "daemon",
+    "clients/rust",
+    "clients/python",
+    "benches",
+    "fuzz/targets",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
