@@ -10,8 +10,8 @@ pub(crate) mod shelf;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -197,6 +197,7 @@ impl Prefetch {
         let mut state = self.shared.state.lock();
         state.closed = true;
         let rest = state.ahead.close();
+        state.spare.clear();
         drop(state);
         self.shared.work.notify_all();
         rest
@@ -230,10 +231,12 @@ impl Prefetch {
 
     fn spawn_reader(&self) {
         let shared = Arc::clone(&self.shared);
-        let (source, cache) = (Arc::clone(&self.source), self.cache.clone());
+        let source = Arc::clone(&self.source);
+        // A read may hang for ever; the cache must not stay for it.
+        let cache = self.cache.as_ref().map_or_else(Weak::new, Arc::downgrade);
         let spawned = thread::Builder::new().name("forebay-read".into()).spawn(move || {
             thread_class::background();
-            shared.read_until_closed(source.as_ref(), cache.as_deref());
+            shared.read_until_closed(source.as_ref(), &cache);
         });
         if let Err(error) = spawned {
             tracing::error!(%error, "no further reader thread could be started");
@@ -243,20 +246,21 @@ impl Prefetch {
 
 impl Drop for Prefetch {
     fn drop(&mut self) {
-        self.shared.state.lock().closed = true;
-        self.shared.work.notify_all();
+        // What is left belongs to a stream that is gone: nobody wants it back.
+        let _rest = self.close();
     }
 }
 
 // === impl Shared ===
 
 impl Shared {
-    fn read_until_closed(self: &Arc<Self>, source: &dyn Source, cache: Option<&Cache>) {
-        while let Some((job, mut bytes)) = self.next_job(source, cache) {
+    fn read_until_closed(&self, source: &dyn Source, cache: &Weak<Cache>) {
+        loop {
+            let Some((job, mut bytes)) = self.next_job(source, cache.upgrade().as_deref()) else { return };
             bytes.clear();
             let read = source.read(job.record, &mut bytes).map_err(|error| error.to_string());
             self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-            if let (Some(cache), Ok(())) = (cache, &read) {
+            if let (Some(cache), Ok(())) = (cache.upgrade(), &read) {
                 cache.offer(job.record, &bytes);
             }
             if !self.state.lock().ahead.done(&job, read.map(|()| Loaded::Read(bytes))) {

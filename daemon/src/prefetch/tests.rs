@@ -144,6 +144,23 @@ fn what_does_not_fit_into_the_cache_is_read_in_every_epoch() {
 }
 
 #[test]
+fn rule_31_a_read_that_hangs_keeps_neither_the_cache_nor_what_was_read_ahead() {
+    let shelf = Arc::new(Shelf::new(3));
+    let cache = Arc::new(Cache::new(Keep::Encoded, 1 << 20));
+    cache.offer(0, &[0]);
+    let Some(Content::File(kept)) = cache.find(0) else { panic!("it is there") };
+    let hangs = shelf.shut(1);
+    let prefetch = start_with(&shelf, 1, Some(&cache));
+    prefetch.lease(span(1, 0, 3));
+    shelf.begun(1);
+    assert_eq!(Arc::strong_count(&kept), 3, "the test's, the cache's, and what lies ready");
+    let gone = Arc::downgrade(&cache);
+    drop((prefetch, cache));
+    assert_eq!((gone.strong_count(), Arc::strong_count(&kept)), (0, 1));
+    drop(hangs);
+}
+
+#[test]
 fn rule_5_closing_gives_back_what_was_not_taken_and_ends_the_threads() {
     let shelf = Arc::new(Shelf::new(10));
     let slow = shelf.shut(1);
