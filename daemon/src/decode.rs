@@ -185,6 +185,7 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
             (Input::File(bytes), Some(decoded)) => Input::Planes(bytes, decoded),
             (input, _) => input,
         };
+        let from_file = matches!(input, Input::File(_));
         let picture = Picture { input, cache: cache.as_deref(), recipe: &recipe, draw, out: place.as_mut() };
         // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
         // outcome too. The decoder is made anew, so no broken state is used again.
@@ -196,7 +197,7 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
             }
         };
         if let Some(grip) = grip {
-            board.decoded(grip, began.elapsed());
+            board.done(grip, began.elapsed(), from_file && outcome.is_ok());
         }
         drop((content, decoded));
         // The batch thread may have ended meanwhile; then the right to the place ends here.

@@ -99,7 +99,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(fresh.decode(bytes, &recipe, draw, &LIMITS, &mut again), decoded);
     assert!(decoded.is_err() || out == again, "every byte is written, the same each time");
     let form = Form { background: asked.background, ..Form::default() };
-    let Ok(kept) = fresh.upright(bytes, form, &LIMITS) else { return };
+    let Ok((kept, _)) = fresh.upright(bytes, form, &LIMITS) else { return };
     // What is damaged outside of the part that the recipe needs may be a fault in one alone; rule 30 is about pictures.
     if decoded.is_ok() {
         let mut from_kept = vec![0; recipe.place_len()];

@@ -37,7 +37,7 @@ fn both(bytes: &[u8], recipe: &Recipe, form: Form, record: u64) -> [Result<Vec<u
     let direct = decoder.decode(bytes, recipe, draw, &limits, &mut out).map(|_| out);
     let mut out = vec![0xFF; recipe.place_len()];
     let kept = decoder.upright(bytes, form, &limits);
-    let kept = kept.and_then(|kept| decoder.transform(&kept, recipe, draw, &limits, &mut out)).map(|_| out);
+    let kept = kept.and_then(|(kept, _)| decoder.transform(&kept, recipe, draw, &limits, &mut out)).map(|_| out);
     [direct, kept]
 }
 
@@ -100,7 +100,7 @@ fn the_background_is_blended_in_when_a_picture_is_kept() {
 fn a_bound_shrinks_larger_pictures_alone_and_keeps_their_proportions() {
     let form = Form { max_side: Some(100), ..Form::default() };
     let keep = |width, height| -> Picture {
-        CpuDecoder::new().upright(&sample::photograph(1, width, height), form, &Limits::default()).unwrap()
+        CpuDecoder::new().upright(&sample::photograph(1, width, height), form, &Limits::default()).unwrap().0
     };
     for (stored, kept) in
         [((200, 100), (100, 50)), ((99, 301), (33, 100)), ((100, 100), (100, 100)), ((900, 2), (100, 1))]

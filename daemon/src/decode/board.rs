@@ -175,10 +175,11 @@ impl Board {
         }
     }
 
-    /// A thread of the pool has decoded a picture.
-    pub(super) fn decoded(&self, grip: Grip, took: Duration) {
+    /// A thread of the pool is done with a picture. It counts if the thread has `decoded` it: others were kept decoded, or
+    /// cannot be.
+    pub(super) fn done(&self, grip: Grip, took: Duration, decoded: bool) {
         let mut state = self.state.lock();
-        state.counts[CPU.0].pictures += 1;
+        state.counts[CPU.0].pictures += u64::from(decoded);
         state.schedule.done(grip, took);
     }
 

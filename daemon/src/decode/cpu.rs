@@ -75,7 +75,8 @@ impl CpuLane {
         let room = cache.room(draw.record, u64::from(width) * u64::from(height) * 3);
         if room.is_some() || shrinks {
             match decoder.upright(bytes, form, limits) {
-                Ok(picture) => {
+                Ok((picture, decoded)) => {
+                    tally.count(&decoded);
                     let picture = Arc::new(picture);
                     if let Some(room) = room {
                         room.keep(Content::Picture(Arc::clone(&picture)));
@@ -156,12 +157,16 @@ mod tests {
         })
     }
 
+    fn shared(limits: Limits) -> Shared {
+        Shared::new(limits, Arc::new(Budget::new(128 << 20)), Jpeg::Auto)
+    }
+
     fn lane_with(limits: Limits, memory: Arc<Budget>) -> Box<dyn Decoder> {
-        CpuLane::maker(Shared::new(limits, memory, Jpeg::Auto))()
+        CpuLane::maker(Shared { memory, ..shared(limits) })()
     }
 
     fn lane() -> Box<dyn Decoder> {
-        lane_with(Limits::default(), Arc::new(Budget::new(128 << 20)))
+        CpuLane::maker(shared(Limits::default()))()
     }
 
     #[test]
@@ -196,6 +201,20 @@ mod tests {
                 assert!(kept[0].is_ok() && kept[0] == kept[1], "{width} x {height}, {max_side:?}");
                 assert_eq!(twice(&mut *lane, &bytes, record, &full), kept, "{width} x {height}, {max_side:?}");
             }
+        }
+    }
+
+    #[test]
+    fn pictures_are_counted_when_they_are_decoded_and_not_when_they_were_kept() {
+        let shared = shared(Limits::default());
+        let mut lane = CpuLane::maker(shared.clone())();
+        let bytes = sample::photograph(1, 90, 60);
+        let counted = || shared.tally.figures().map(|(_, pictures)| pictures).sum::<u64>();
+        for (budget, expected) in [(1 << 20, 1), (0, 2)] {
+            let before = counted();
+            let cache = Cache::new(Keep::Decoded(Form::default()), budget);
+            assert!(twice(&mut *lane, &bytes, 7, &cache).iter().all(Result::is_ok));
+            assert_eq!(counted() - before, expected, "a cache of {budget} bytes");
         }
     }
 

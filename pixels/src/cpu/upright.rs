@@ -48,17 +48,18 @@ impl Form {
 impl CpuDecoder {
     /// Decodes a whole picture in this form, at its full size whatever a recipe says of `reducing_gap`. [`transform`](Self::transform) makes of it what
     /// [`decode`](Self::decode) makes of the file's bytes, byte for byte, unless the form has shrunk the picture.
+    /// Beside it stands what `decode` tells of the file.
     ///
     /// # Errors
     /// The picture's [`Fault`].
-    pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<Picture, Fault> {
+    pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<(Picture, Decoded), Fault> {
         let input = Input { adjust_orientation: form.adjust_orientation, reducing_gap: None };
         let all = |stored: &Stored, _| Wanted::all(stored);
         let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, input, form.background, limits, all);
-        let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height, .. }, .. }| {
-            let (width, height) = form.size(width, height);
+        let picture = loaded.map(|Loaded { decoded, .. }| {
+            let (width, height) = form.size(decoded.width, decoded.height);
             self.canvas.shrink(width, height);
-            Picture { format, width, height, rgb: self.canvas.rgb().to_vec() }
+            (Picture { format: decoded.format, width, height, rgb: self.canvas.rgb().to_vec() }, decoded)
         });
         self.canvas.trim();
         picture
