@@ -197,6 +197,10 @@ impl Code {
                 if next.bits == 0 || u32::from(hop.bits + next.bits) > LOOK_BITS {
                     break;
                 }
+                // No block has room for more than 64, and a longer hop at its end would look like an end of block.
+                if next.advance != END && hop.advance + next.advance > 64 {
+                    break;
+                }
                 *hop = Hop { bits: hop.bits + next.bits, advance: hop.advance + next.advance };
             }
         }

@@ -151,12 +151,14 @@ proptest! {
                 prop_assert!(hop.bits == 0 && hop.advance > END);
                 continue;
             }
-            // The first symbol's value may reach beyond the look, those behind it not; nothing follows the block's end.
+            // The first symbol's value may reach beyond the look, those behind it not; nothing follows the block's end, and
+            // nothing leads beyond what any block has left.
             let mut told = Told::default();
             told.add(&model, &mut reader).unwrap();
             while told.advance < 64 {
                 let mut next = Told { bits: told.bits, advance: told.advance, values: vec![] };
-                if next.add(&model, &mut reader).is_none() || next.bits > LOOK_BITS {
+                let known = next.add(&model, &mut reader).is_some();
+                if !known || next.bits > LOOK_BITS || (65..u32::from(END)).contains(&next.advance) {
                     break;
                 }
                 told = next;
