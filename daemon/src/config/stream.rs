@@ -61,7 +61,8 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # prefetch_queue_depth = 2
 # Keeps the dataset in memory from the first epoch on, as far as it fits. keep = "encoded": the files' bytes, in place
 # of reading them again. keep = "decoded": whole pictures, 3 bytes a pixel, in place of reading and decoding; max_side
-# then shrinks those with a longer side to it when they are decoded, before any transform. Left out: nothing is kept.
+# then shrinks those with a longer side to it when they are decoded, before any transform. Pictures that are kept decoded
+# are decoded on the CPU, whatever lanes there are. Left out: nothing is kept.
 # cache = { keep = "decoded", memory = "20gb", max_side = 512 }
 # Decode threads, where this stream needs other than the pool has.
 # num_threads = 8
