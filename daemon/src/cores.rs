@@ -1,8 +1,20 @@
 //! The cores that this process may use: how many, and one for each thread that is pinned.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Numbers for [`pin`], in a row over all that have this: no core gets a second thread before each has one.
+#[derive(Debug, Default)]
+pub struct Pins(AtomicUsize);
+
+impl Pins {
+    /// The next thread's number.
+    pub(crate) fn next(&self) -> usize {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
 
 /// How many cores the calling thread may keep busy: those of its affinity, and no more than the quota of its control
 /// groups (`cpu.max`) pays for, rounded down; at least 1.

@@ -21,7 +21,7 @@ use tokio::sync::OnceCell;
 use crate::cache::Caches;
 use crate::config::stream::Sharding;
 use crate::config::{self, Config, Surroundings, default_threads};
-use crate::cores;
+use crate::cores::{self, Pins};
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, Shared};
 use crate::decode::lanes::{LaneMissing, places};
@@ -41,6 +41,8 @@ pub struct Daemon {
     pool: Arc<Pool>,
     /// Pools of streams that ask for another number of threads, by that number.
     further_pools: Mutex<HashMap<usize, Weak<Pool>>>,
+    /// For the decode threads of all pools.
+    pins: Pins,
     lane: Shared,
     ledgers: tokio::sync::Mutex<HashMap<Ledgers, Handle>>,
     streams: Mutex<BTreeMap<Key, Arc<OnceCell<Arc<Stream>>>>>,
@@ -136,7 +138,9 @@ impl Daemon {
             GpuLanes::default()
         };
         let lane = Shared::new(limits, memory, config.decode.jpeg);
-        let pool = Pool::start(threads, config.decode.pin, &CpuLane::maker(lane.clone()), limits, lanes)?;
+        let pins = Pins::default();
+        let pinned = config.decode.pin.then_some(&pins);
+        let pool = Pool::start(threads, pinned, &CpuLane::maker(lane.clone()), limits, lanes)?;
         let caches = Arc::new(Caches::default());
         Ok(Arc::new(Self {
             ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&caches))),
@@ -148,6 +152,7 @@ impl Daemon {
             started: Instant::now(),
             pool: Arc::new(pool),
             further_pools: Mutex::default(),
+            pins,
             lane,
             ledgers: tokio::sync::Mutex::default(),
             streams: Mutex::default(),
@@ -339,7 +344,8 @@ impl Daemon {
                 }
                 let limits = self.config.decode.limits();
                 let maker = CpuLane::maker(self.lane.clone());
-                let pool = Pool::start(threads, self.config.decode.pin, &maker, limits, GpuLanes::default())?;
+                let pins = self.config.decode.pin.then_some(&self.pins);
+                let pool = Pool::start(threads, pins, &maker, limits, GpuLanes::default())?;
                 let pool = Arc::new(pool);
                 further.insert(threads, Arc::downgrade(&pool));
                 Ok(pool)

@@ -23,7 +23,7 @@ use forebay_ring::PlaceMut;
 
 use crate::batch::batcher::At;
 use crate::cache::Cache;
-use crate::cores;
+use crate::cores::{self, Pins};
 use crate::prefetch::Buffer;
 use crate::queue::{Meter, SLICE};
 use crate::record::Input;
@@ -107,11 +107,11 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Starts the threads, each with a decoder of its own, and where they are pinned with a core of its own; beside them
-    /// those of the GPUs' lanes.
+    /// Starts the threads, each with a decoder of its own, and with `pins` bound to the core of the next number; beside
+    /// them those of the GPUs' lanes.
     pub fn start(
         threads: usize,
-        pin: bool,
+        pins: Option<&Pins>,
         make: &MakeDecoder,
         limits: Limits,
         lanes: GpuLanes,
@@ -122,9 +122,10 @@ impl Pool {
         let meter = Arc::new(Meter::new("decode"));
         for number in 0..threads {
             let (board, make, meter) = (Arc::clone(&board), Arc::clone(make), Arc::clone(&meter));
+            let pin = pins.map(Pins::next);
             thread::Builder::new().name(format!("{DECODE_THREAD}{number}")).spawn(move || {
                 thread_class::background();
-                if pin {
+                if let Some(number) = pin {
                     cores::pin(number);
                 }
                 work(&board, &make, &meter);
@@ -222,7 +223,7 @@ mod tests {
     use crate::decode::cpu::{CpuLane, Shared};
 
     #[test]
-    fn rule_4_a_pool_has_the_threads_asked_for_and_pinned_ones_have_a_core_each() {
+    fn rule_4_pools_have_the_threads_asked_for_and_pinned_ones_of_all_pools_have_a_core_each() {
         let all = allowed();
         for pin in [false, true] {
             let (tell, told) = channel::unbounded();
@@ -232,8 +233,13 @@ mod tests {
                 tell.send(allowed()).unwrap();
                 lane()
             });
-            let pool = Pool::start(all.len() + 1, pin, &make, Limits::default(), GpuLanes::default()).unwrap();
-            let mut cores: Vec<Vec<usize>> = (0..pool.threads()).map(|_| told.recv().unwrap()).collect();
+            let pins = Pins::default();
+            let pools = [1, all.len()].map(|threads| {
+                let pins = pin.then_some(&pins);
+                Pool::start(threads, pins, &make, Limits::default(), GpuLanes::default()).unwrap()
+            });
+            let threads = pools.iter().map(Pool::threads).sum();
+            let mut cores: Vec<Vec<usize>> = told.iter().take(threads).collect();
             cores.sort();
             let one_each = all.iter().chain(&all[..1]).map(|core| vec![*core]);
             let mut expected = if pin { one_each.collect() } else { vec![all.clone(); all.len() + 1] };

@@ -124,7 +124,7 @@ impl Setup {
             prefetch: Arc::clone(&prefetch),
             cache: None,
             free: slots,
-            pool: Arc::new(Pool::start(2, false, &make, Limits::default(), GpuLanes::default()).unwrap()),
+            pool: Arc::new(Pool::start(2, None, &make, Limits::default(), GpuLanes::default()).unwrap()),
             progress: progress.subscribe(),
             fates,
             // A test that has seen enough does not listen any more.

@@ -25,8 +25,10 @@ lanes = ["cpu"]
 gpu_memory_limit = "1gb"
 # The file of libnvjpeg. Left out: FOREBAY_NVJPEG, the CUDA toolkit, the loader's path, Python's packages.
 # nvjpeg = "/opt/cuda/lib64/libnvjpeg.so.13"
-# Binds each decode thread to a core of its own, as far as there are. It helps where nothing else runs on these cores, and
-# harms where something does; a trainer's own threads count.
+# Binds each decode thread to a core of its own, as far as there are: those of streams with their own num_threads to the
+# cores after the other threads'. It helps where nothing else runs on these cores, and harms where something does; a
+# trainer's own threads count, and so do those of another daemon, which begins with the same core: start each daemon on
+# CPUs of its own (CPUAffinity= of systemd, taskset).
 pin = false
 # "auto": baseline JPEGs are decoded by forebay-jpeg, which gives libjpeg-turbo's pixels in less time, and all others, and
 # files with anything irregular, by libjpeg-turbo. "libjpeg-turbo": all JPEGs are.

@@ -7,7 +7,8 @@ use crate::daemon::{Daemon, Home};
 /// The cores that each decode thread may run on, as the kernel writes them: `0-3`, or `2`.
 fn decode_threads(daemon: &Daemon) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap();
-    let statuses = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("status")).unwrap());
+    // A thread may end between the two.
+    let statuses = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("status")).ok());
     let value = |status: &str, key| status.lines().find_map(|line| Some(line.strip_prefix(key)?.trim().to_owned()));
     let decode =
         statuses.filter(|status| value(status, "Name:").is_some_and(|name| name.starts_with("forebay-decode")));
@@ -34,4 +35,9 @@ fn pinned_decode_threads_keep_to_one_core_each() {
         let threads = decode_threads(&daemon);
         threads.len() == 3 && threads.iter().all(|cores| cores.parse::<u32>().is_ok())
     });
+    let mut cores = decode_threads(&daemon);
+    cores.sort();
+    cores.dedup();
+    let usable = std::thread::available_parallelism().unwrap().get();
+    assert!(cores.len() >= usable.min(3), "the second pool goes on where the first has ended: {cores:?}");
 }
