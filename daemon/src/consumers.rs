@@ -160,8 +160,7 @@ impl RingThread {
             for id in dead {
                 // What it sent before it died counts: everything is received first.
                 self.last_words(id, &mut buffer);
-                self.leave(id);
-                self.exchange.exited(id);
+                self.gone(id);
                 self.act();
             }
             if looked.elapsed() >= LOOK {
@@ -227,7 +226,7 @@ impl RingThread {
         let ids: Vec<_> = self.consumers.keys().copied().collect();
         for id in ids {
             self.last_words(id, buffer);
-            self.exchange.exited(id);
+            self.exchange.gone(id);
         }
         self.act();
     }

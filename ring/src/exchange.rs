@@ -5,10 +5,10 @@
 //! UNPOPULATED -> FREE -> FILLING -> READY -> HELD -> FREE
 //!                                     ^        |-> READY        returned, or its consumer is gone un-acked
 //!                                     '--------'-> QUARANTINED  acked, but a living process that was put out may
-//!                                                               still look at it -> FREE when it has exited
+//!                                                               still look at it -> FREE when it is gone
 //! ```
 //! A slot remembers every living process that was put out while it held the slot (its *watchers*). Such a slot may
-//! be read by others, but is not filled again before all of its watchers have exited.
+//! be read by others, but is not filled again before all of its watchers are gone.
 
 mod action;
 mod consumers;
@@ -215,7 +215,7 @@ impl Exchange {
     }
 
     /// The consumer's socket hung up, or it is evicted, and its process lives. Its un-acked batches go to others;
-    /// its slots are not filled again before it has [`exited`](Self::exited).
+    /// its slots are not filled again before it is [`gone`](Self::gone).
     pub fn put_out(&mut self, consumer: ConsumerId) {
         if !self.consumers.put_out(consumer) {
             return;
@@ -231,9 +231,10 @@ impl Exchange {
         self.offer();
     }
 
-    /// The consumer's process has ended. Receive what stands in its socket first: receipts that were sent before a
-    /// SIGKILL are still there.
-    pub fn exited(&mut self, consumer: ConsumerId) {
+    /// The consumer looks at no slot any more: its process has ended, or it has said BYE. What it held un-acked goes to
+    /// others, an offer that crossed its BYE included. Receive what stands in its socket first: receipts that were sent
+    /// before a SIGKILL are still there.
+    pub fn gone(&mut self, consumer: ConsumerId) {
         if !self.consumers.contains(consumer) {
             return;
         }

@@ -55,7 +55,8 @@ pub enum Kind {
     Held = 14,
     /// Daemon to trainer: [`NewRing`] with one descriptor: later offers may name this ring.
     Ring = 15,
-    /// Trainer to daemon: [`Number`] (unused): every view is gone, nothing is held, the socket closes.
+    /// Trainer to daemon: [`Number`] (unused): every view is gone, offers on their way will not be looked at, the
+    /// socket closes.
     Bye = 16,
     /// Trainer to private daemon, on the parent's socket: [`Number`] (unused) with two descriptors: the daemon's end
     /// of a new trainer's socket, and the memory in which the daemon keeps its ledgers.

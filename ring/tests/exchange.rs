@@ -62,7 +62,7 @@ fn rule_4_credits_are_granted_until_none_are_left_and_then_refused_with_the_numb
     let refused = exchange.attach(CLEO, 2).unwrap_err();
     assert_eq!((refused.credits, refused.slots, refused.trainers), (4, 6, 2));
     assert!(refused.to_string().contains("4 credits"), "{refused}");
-    exchange.exited(ANNA);
+    exchange.gone(ANNA);
     assert_eq!(exchange.attach(CLEO, 0), Ok(1), "at least one");
 }
 
@@ -158,7 +158,7 @@ fn rule_14_a_trainer_that_dies_after_its_ack_frees_the_slot_and_nothing_comes_ag
     let slot = publish(&mut exchange, 1, 0);
     let held = offer(&mut exchange);
     exchange.ack(held.to, held.receipt);
-    exchange.exited(held.to);
+    exchange.gone(held.to);
     let after = actions(&mut exchange);
     assert!(after.contains(&Action::Free(slot)) && after.contains(&Action::Gone(held.to)), "{after:?}");
     assert!(!after.iter().any(|action| matches!(action, Action::Offer { .. })), "{after:?}");
@@ -195,7 +195,7 @@ fn rule_15_a_dead_trainers_batch_comes_again_from_the_same_slot() {
     exchange.attach(ANNA, 2).unwrap();
     publish(&mut exchange, 1, 0);
     let first = offer(&mut exchange);
-    exchange.exited(ANNA);
+    exchange.gone(ANNA);
     assert_eq!(exchange.counts().ready, 1, "it waits where no other trainer is");
     exchange.attach(BELA, 2).unwrap();
     let second = offer(&mut exchange);
@@ -218,7 +218,7 @@ fn a_slot_that_a_living_process_may_still_read_is_lent_again_but_never_refilled(
     assert_eq!(exchange.counts().quarantined, 1);
     let others: Vec<_> = std::iter::from_fn(|| exchange.claim()).collect();
     assert!(!others.contains(&slot));
-    exchange.exited(ANNA);
+    exchange.gone(ANNA);
     assert!(freed(&mut exchange, slot));
     assert_eq!(exchange.claim(), Some(slot));
 }
@@ -234,7 +234,7 @@ fn a_trainer_that_was_put_out_after_its_ack_keeps_the_slot_until_it_exits() {
     assert_eq!(exchange.counts().quarantined, 1);
     assert!(!exchange.release(ANNA, held, false), "a late receipt of an evicted trainer frees nothing");
     exchange.put_out(ANNA);
-    exchange.exited(ANNA);
+    exchange.gone(ANNA);
     let after = actions(&mut exchange);
     assert!(after.contains(&Action::Free(slot)), "{after:?}");
     assert_eq!(after.iter().filter(|action| **action == Action::Gone(ANNA)).count(), 1);
@@ -246,7 +246,7 @@ fn a_trainer_that_leaves_with_empty_hands_is_gone_at_once() {
     exchange.attach(ANNA, 2).unwrap();
     exchange.put_out(ANNA);
     assert_eq!(actions(&mut exchange), [Action::Gone(ANNA)]);
-    exchange.exited(ANNA);
+    exchange.gone(ANNA);
     assert_eq!(actions(&mut exchange), []);
 }
 
@@ -308,7 +308,7 @@ fn rule_11_a_dead_holders_last_batch_comes_to_the_one_that_waits() {
     offer(&mut exchange);
     exchange.attach(BELA, 2).unwrap();
     publish(&mut exchange, 2, 1);
-    exchange.exited(ANNA);
+    exchange.gone(ANNA);
     let next = offer(&mut exchange);
     assert_eq!((next.to, next.receipt.seq), (BELA, 1));
 }
@@ -347,7 +347,7 @@ fn rule_23_a_restore_drops_ready_batches_and_held_ones_do_not_come_back() {
         seqs.collect::<Vec<_>>()
     };
     assert_eq!(dropped(actions(&mut exchange)), [2, 3]);
-    exchange.exited(ANNA);
+    exchange.gone(ANNA);
     assert_eq!(dropped(actions(&mut exchange)), [1]);
     assert_eq!(exchange.counts().free, 6);
 }
@@ -379,7 +379,7 @@ fn rule_16_a_batch_handed_in_from_an_earlier_incarnation_is_acked_or_orphaned() 
     assert!(exchange.ack(ANNA, handed_in(41)));
     assert!(exchange.release(ANNA, handed_in(41), false), "its slot is in no ring: nothing to do, nothing wrong");
     assert!(exchange.release(ANNA, handed_in(42), true));
-    exchange.exited(ANNA);
+    exchange.gone(ANNA);
     let orphan = |seq| Action::Orphaned(Adopted { consumer: ANNA, batch: Batch { seq, epoch: 0 } });
     let acked = Action::Acked { consumer: ANNA, batch: Batch { seq: 41, epoch: 0 } };
     assert_eq!(actions(&mut exchange), [acked, orphan(42), orphan(43), Action::Gone(ANNA)]);

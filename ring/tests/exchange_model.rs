@@ -236,7 +236,7 @@ impl Model {
         trainer.attached = false;
         trainer.may_read.clear();
         self.hands.retain(|hand| hand.consumer != consumer);
-        self.exchange.exited(consumer);
+        self.exchange.gone(consumer);
     }
 
     fn is_over(&self, seq: u64) -> bool {

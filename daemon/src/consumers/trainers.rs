@@ -59,7 +59,7 @@ impl RingThread {
             }
             Err(error) => {
                 tracing::info!(%error, "a trainer left before it was welcomed");
-                self.exchange.exited(id);
+                self.exchange.gone(id);
                 None
             }
         }
@@ -143,7 +143,7 @@ impl RingThread {
                     Err(reason) => self.evict(id, &reason),
                 }
             }
-            Message::Bye => self.put_out(id),
+            Message::Bye => self.gone(id),
             _ => self.evict(id, "a trainer does not send this kind of message"),
         }
     }
@@ -163,7 +163,13 @@ impl RingThread {
         self.exchange.put_out(id);
     }
 
-    pub(super) fn leave(&mut self, id: ConsumerId) {
+    /// The consumer looks at nothing any more: it has said so, or its process has ended.
+    pub(super) fn gone(&mut self, id: ConsumerId) {
+        self.leave(id);
+        self.exchange.gone(id);
+    }
+
+    fn leave(&mut self, id: ConsumerId) {
         if let Some(consumer) = self.consumers.get_mut(&id).filter(|consumer| consumer.is_open()) {
             consumer.close();
             (self.parts.left)(id, self.open());

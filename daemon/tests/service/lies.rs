@@ -143,6 +143,10 @@ fn attach() -> Attach {
     }
 }
 
+fn goodbye() -> Vec<u8> {
+    packet(&Number { kind: Kind::Bye as u32, reserved: 0, value: 0 }, &[])
+}
+
 /// Sums over these records for a batch of one claim.
 fn sum(records: impl IntoIterator<Item = u64>) -> RecordSum {
     records.into_iter().collect()
@@ -216,6 +220,21 @@ fn receipts_for_batches_that_one_does_not_hold_change_nothing() {
 }
 
 #[test]
+fn rule_14_an_offer_that_crosses_a_goodbye_takes_no_slot_from_the_ring() {
+    let home = Home::with_pictures(8);
+    let _daemon = home.serve("");
+    for _ in 0..20 {
+        let mut speaker = Speaker::connect(&home);
+        speaker.welcome();
+        speaker.offer();
+        // It says nothing of the offer, as if that came later.
+        speaker.say(&goodbye(), &[]);
+    }
+    home.wait_for("every trainer has left", |status| status.consumers.is_empty());
+    assert_eq!(home.status().slots_quarantined, 0);
+}
+
+#[test]
 fn a_client_of_another_protocol_version_is_told_both_versions() {
     let home = Home::with_pictures(4);
     let _daemon = home.serve("");
@@ -231,12 +250,11 @@ fn a_client_of_another_protocol_version_is_told_both_versions() {
 fn something_that_is_no_request_is_refused_and_the_daemon_goes_on() {
     let home = Home::with_pictures(4);
     let _daemon = home.serve("epochs = 1");
-    let bye = packet(&Number { kind: Kind::Bye as u32, reserved: 0, value: 0 }, &[]);
     let packets: [(&[u8], &str); 4] = [
         (b"GET", "4 bytes"),
         (b"GET / HTTP/1.1", "unknown kind"),
         (&packet(&attach(), &[])[..60], "60 bytes"),
-        (&bye, "the first message must ask for a stream"),
+        (&goodbye(), "the first message must ask for a stream"),
     ];
     for (bytes, words) in packets {
         let mut speaker = Speaker::connect(&home);

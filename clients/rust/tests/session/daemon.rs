@@ -215,7 +215,7 @@ impl Server {
                         let trainer = self.trainers.swap_remove(place);
                         if trainer.attached {
                             self.exchange.put_out(trainer.id);
-                            self.exchange.exited(trainer.id);
+                            self.exchange.gone(trainer.id);
                         }
                         break;
                     }
