@@ -160,8 +160,11 @@ fn rule_25_another_user_cannot_connect_to_a_socket_of_mode_600() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     let program = folder.path().join("test");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    // Written by another process: a child that another test starts meanwhile would keep our descriptor until it runs
+    // its program, and a file that somebody writes cannot be run ("text file busy").
+    let mut install = Command::new("install");
+    let copied = install.args(["-m", "755"]).arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
+    assert!(copied.success(), "{copied}");
     let path = folder.path().join("forebay.sock");
     let listener = Listener::bind(&path, 0o600).unwrap();
     let run = |uid| spawn(&program, "stranger", &path).uid(uid).gid(uid).current_dir("/").output().unwrap();

@@ -264,10 +264,12 @@ mod tests {
     use super::*;
 
     fn script(folder: &tempfile::TempDir, text: &str) -> PathBuf {
-        use std::os::unix::fs::PermissionsExt;
-        let path = folder.path().join("daemon");
-        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let [draft, path] = ["draft", "daemon"].map(|name| folder.path().join(name));
+        std::fs::write(&draft, format!("#!/bin/sh\n{text}\n")).unwrap();
+        // Another process writes what is run: a child that another test starts meanwhile would keep our descriptor
+        // until it runs its program, and a file that somebody writes cannot be run ("text file busy").
+        let installed = Command::new("install").args(["-m", "700"]).arg(draft).arg(&path).status().unwrap();
+        assert!(installed.success(), "{installed}");
         path
     }
 

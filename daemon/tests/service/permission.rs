@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::process::Command;
 
 use forebay_client::{AttachError, Patient, Refusal, Session};
 use forebay_ring::text_code;
@@ -24,8 +25,11 @@ fn nobodys_group() -> Option<String> {
 /// This binary where another user may run it, in a home that others may walk through.
 fn program(home: &Home) -> PathBuf {
     let program = home.path("trainer");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    // Written by another process: a child that another test starts meanwhile would keep our descriptor until it runs
+    // its program, and a file that somebody writes cannot be run ("text file busy").
+    let mut install = Command::new("install");
+    let copied = install.args(["-m", "755"]).arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
+    assert!(copied.success(), "{copied}");
     fs::set_permissions(home.path("."), fs::Permissions::from_mode(0o711)).unwrap();
     program
 }

@@ -1,7 +1,7 @@
 //! The daemon's death (semantics rule 16): what was consumed stays consumed, what is held stays readable, and only
 //! what nobody saw comes again.
 
-use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,15 +86,18 @@ fn rule_16_a_daemon_that_does_not_come_back_is_an_outage_and_views_stay() {
 #[test]
 fn rule_16_a_private_daemon_that_is_killed_is_started_again() {
     let folder = tempfile::tempdir().unwrap();
-    let binary = folder.path().join("forebay");
+    let [draft, binary] = ["draft", "forebay"].map(|name| folder.path().join(name));
     let this = std::env::current_exe().unwrap();
     // The command line is the daemon's; the test binary is told by its own arguments to play the daemon.
     let script = format!(
         "#!/bin/sh\n[ \"$*\" = 'serve --private --socket-fd 0' ] || exit 9\nexec '{}' --ignored --exact death::play_the_private_daemon >/dev/null\n",
         this.display()
     );
-    std::fs::write(&binary, script).unwrap();
-    std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o700)).unwrap();
+    std::fs::write(&draft, script).unwrap();
+    // Another process writes what is run: a child that another test starts meanwhile would keep our descriptor until it
+    // runs its program, and a file that somebody writes cannot be run ("text file busy").
+    let installed = Command::new("install").args(["-m", "700"]).arg(draft).arg(&binary).status().unwrap();
+    assert!(installed.success(), "{installed}");
 
     let daemon = Arc::new(PrivateDaemon::new(binary));
     let target = Target::Private {
