@@ -60,9 +60,15 @@ pub struct Probe {
     pub height: u32,
     /// How the stored pixels are turned.
     pub orientation: Orientation,
-    /// Whether it is a JPEG of several scans, which is decoded whole and keeps its coefficients in memory meanwhile.
-    pub progressive: bool,
+    /// Whether it is a JPEG of several scans, progressive or not, which is decoded whole and keeps its coefficients in
+    /// memory meanwhile.
+    pub several_scans: bool,
+    /// Colour components of a JPEG; 0 of another format.
+    components: u8,
 }
+
+/// Sides of the largest unit in which a JPEG's coefficients are kept, in pixels: four blocks of eight.
+const LARGEST_UNIT: u64 = 32;
 
 /// Reads format, size and orientation of a file's bytes. Costs no more than a look at its header.
 ///
@@ -72,26 +78,33 @@ pub struct Probe {
 pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
     let format = Format::of(bytes)?;
     if format == Format::Jpeg {
-        let head = JpegHead::read(bytes)?;
-        return Ok(Probe::seen(format, head.width, head.height, head.orientation, head.progressive));
+        let JpegHead { width, height, orientation, several_scans, components, .. } = JpegHead::read(bytes)?;
+        let (width, height) = orientation.seen(width, height);
+        return Ok(Probe { format, width, height, orientation, several_scans, components });
     }
     let open = OpenOther::open(bytes, format, &Limits::default())?;
-    let (width, height) = open.size();
-    Ok(Probe::seen(format, width, height, open.orientation(), false))
+    let orientation = open.orientation();
+    let (width, height) = orientation.seen(open.size().0, open.size().1);
+    Ok(Probe { format, width, height, orientation, several_scans: false, components: 0 })
 }
 
 impl Probe {
-    fn seen(format: Format, width: u32, height: u32, orientation: Orientation, progressive: bool) -> Self {
-        let (width, height) = orientation.seen(width, height);
-        Self { format, width, height, orientation, progressive }
-    }
-
-    /// Bytes that decoding the whole picture takes beside its output: its pixels, and the coefficients of a
-    /// progressive JPEG.
+    /// Bytes that decoding the whole picture takes at most, beside what a recipe makes of it: its pixels as RGB; beside
+    /// them, one after the other, the decoder's own form of them and the turned ones; and the coefficients of a JPEG of
+    /// several scans, of two bytes.
     pub fn decode_bytes(&self) -> u64 {
         let pixels = u64::from(self.width) * u64::from(self.height);
-        let turned = if self.orientation == Orientation::AsStored { 3 } else { 6 };
-        pixels * if self.progressive { turned + 6 } else { turned }
+        let own_form = match (self.format, self.components) {
+            (Format::Jpeg, 4) => 4,
+            (Format::Jpeg, _) => 0,
+            // Four channels of 16 bits.
+            _ => 8,
+        };
+        let turned = if self.orientation == Orientation::AsStored { 0 } else { 3 };
+        let unit = |side: u32| u64::from(side).next_multiple_of(LARGEST_UNIT);
+        let kept = if self.several_scans { 2 * u64::from(self.components) } else { 0 };
+        let coefficients = unit(self.width).saturating_mul(unit(self.height)).saturating_mul(kept);
+        pixels.saturating_mul(3 + turned.max(own_form)).saturating_add(coefficients)
     }
 }
 

@@ -118,7 +118,7 @@ fn every_kind_of_jpeg_is_close_to_what_was_encoded() {
             let bytes = jpeg(form);
             let picture = whole(&bytes).unwrap();
             close(&picture.rgb, &photo, 12);
-            assert_eq!(probe(&bytes).unwrap().progressive, progressive);
+            assert_eq!(probe(&bytes).unwrap().several_scans, progressive);
         }
     }
     close(&whole(&jpeg(JpegForm { colors: JpegColors::Rgb, ..base })).unwrap().rgb, &photo, 4);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{CpuDecoder, Fault, Form, Format, JpegChoice, Limits, Probe, probe};
+use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, Limits, Probe, probe};
 
 use crate::cache::{Cache, Keep};
 use crate::config::Jpeg;
@@ -104,7 +104,7 @@ impl Decoder for CpuLane {
             }
             Input::Planes(bytes, planes) => {
                 let probe = probe(bytes)?;
-                let needed = u64::from(probe.width) * u64::from(probe.height) * 3;
+                let needed = probe.decode_bytes();
                 let _share = (needed > SMALL).then(|| memory.take(needed));
                 let read = |part, rgb: &mut [u8]| planes.rgb(part, rgb);
                 return self.decoder.compose(&probe, recipe, draw, &limits, picture.out, read).map(drop);
@@ -112,7 +112,7 @@ impl Decoder for CpuLane {
         };
         let probe = probe(bytes)?;
         let pixels = u64::from(probe.width) * u64::from(probe.height);
-        let needed = pixels * bytes_per_pixel(&probe);
+        let needed = probe.decode_bytes();
         // Beyond the pixel limit the decoder refuses before it takes any memory.
         let allowed = pixels <= limits.pixels;
         let _share = (needed > SMALL && allowed).then(|| memory.take(needed));
@@ -124,16 +124,6 @@ impl Decoder for CpuLane {
                 Ok(())
             }
         }
-    }
-}
-
-/// Memory for a pixel while it is decoded: RGB; the coefficients of a progressive JPEG beside it, three of two bytes;
-/// the four channels of 16 bits that other formats may have.
-fn bytes_per_pixel(probe: &Probe) -> u64 {
-    match probe.format {
-        Format::Jpeg if probe.progressive => 3 + 6,
-        Format::Jpeg => 3,
-        _ => 3 + 8,
     }
 }
 

@@ -8,8 +8,9 @@ use crate::plan::{Plan, Rect, Step};
 use crate::recipe::Recipe;
 use crate::transform::Interpolation;
 
-/// Memory that one buffer keeps from picture to picture; more is given back after the picture that needed it.
-const KEEP: usize = 48 << 20;
+/// Memory that one buffer keeps from picture to picture; more is given back after the picture that needed it, since it is
+/// counted for the time of that picture alone.
+const KEEP: usize = 4 << 20;
 
 /// A picture under work, packed RGB, and the buffer for the next step's result.
 #[derive(Debug, Default)]
@@ -187,4 +188,28 @@ pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
         *buffer = vec![0; len];
     }
     &mut buffer[..len]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::CpuDecoder;
+    use crate::sample::{JpegColors, JpegForm, photograph, photograph_rgb};
+
+    /// Decoding memory is counted for the time of a picture; what a thread keeps afterwards comes from the reserve.
+    #[test]
+    fn rule_31_after_a_large_picture_little_memory_is_kept() {
+        let pixels: Vec<u8> = photograph_rgb(1, 40, 30).into_iter().cycle().take(1600 * 1200 * 4).collect();
+        let form = JpegForm { colors: JpegColors::Cmyk, sampling: [1, 1], ..JpegForm::default() };
+        let large = form.encode(&pixels, 1600, 1200).unwrap();
+        let small = photograph(1, 400, 300);
+        let mut decoder = CpuDecoder::new();
+        let mut kept = |bytes: &[u8]| {
+            decoder.whole(bytes, &Limits::default()).unwrap();
+            [&decoder.canvas.picture, &decoder.canvas.spare].map(Vec::capacity)
+        };
+        assert_eq!(kept(&large), [0, 0]);
+        assert_eq!(kept(&small), [400 * 300 * 3 + SLACK, 0], "for the next of its size");
+        assert_eq!(kept(&large), [0, 0]);
+    }
 }

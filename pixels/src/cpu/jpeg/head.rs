@@ -18,8 +18,11 @@ pub(crate) struct JpegHead {
     pub(crate) height: u32,
     /// How the pixels are turned.
     pub(crate) orientation: Orientation,
-    /// Whether the frame is progressive.
-    pub(crate) progressive: bool,
+    /// Colour components, 1 to 255.
+    pub(crate) components: u8,
+    /// Whether it takes several scans: it is progressive, or its first scan leaves components to others. It is decoded
+    /// whole, and its coefficients are kept meanwhile.
+    pub(crate) several_scans: bool,
     /// Whether parts can be decoded: sequential with Huffman coding, all components in one scan.
     pub(crate) parts: bool,
 }
@@ -63,12 +66,14 @@ impl JpegHead {
         if !has_end(segments.rest) {
             return Err(Fault::Truncated);
         }
+        let all_at_once = scan.first() == Some(&frame.components);
         Ok(Self {
             width: frame.width,
             height: frame.height,
             orientation: orientation.unwrap_or_default(),
-            progressive: matches!(frame.code, 0xC2 | 0xCA),
-            parts: matches!(frame.code, 0xC0 | 0xC1) && scan.first() == Some(&frame.components),
+            components: frame.components,
+            several_scans: matches!(frame.code, 0xC2 | 0xCA) || !all_at_once,
+            parts: matches!(frame.code, 0xC0 | 0xC1) && all_at_once,
         })
     }
 }

@@ -1,0 +1,52 @@
+//! What a picture may cost: memory that is known from its header.
+#![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+
+use std::io::Cursor;
+
+use forebay_pixels::probe;
+use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
+use image::{ImageFormat, RgbImage};
+
+const WIDTH: u32 = 67;
+const HEIGHT: u32 = 45;
+
+fn jpeg(form: JpegForm) -> Vec<u8> {
+    let pixels = photograph_rgb(1, WIDTH, HEIGHT).into_iter().cycle();
+    let pixels: Vec<u8> = pixels.take((WIDTH * HEIGHT) as usize * form.channels()).collect();
+    form.encode(&pixels, WIDTH, HEIGHT).unwrap()
+}
+
+fn png(image: &RgbImage) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    image.write_to(&mut bytes, ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+/// A JPEG that is to be seen turned by a quarter.
+fn turned(jpeg: &[u8]) -> Vec<u8> {
+    let exif = b"\xFF\xE1\0\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    [&jpeg[..2], exif, &jpeg[2..]].concat()
+}
+
+#[test]
+fn rule_31_what_decoding_takes_is_known_from_the_header() {
+    let pixels = u64::from(WIDTH * HEIGHT);
+    let in_units = u64::from(WIDTH.next_multiple_of(32) * HEIGHT.next_multiple_of(32));
+    let takes = |bytes: &[u8]| probe(bytes).unwrap().decode_bytes();
+    let baseline = jpeg(JpegForm::default());
+    assert_eq!(takes(&baseline), pixels * 3);
+    assert_eq!(takes(&turned(&baseline)), pixels * 6, "beside the turned one");
+    let progressive = jpeg(JpegForm { progressive: true, ..JpegForm::default() });
+    assert_eq!(takes(&progressive), pixels * 3 + in_units * 6, "its coefficients");
+    let cmyk = jpeg(JpegForm { colors: JpegColors::Cmyk, ..JpegForm::default() });
+    assert_eq!(takes(&cmyk), pixels * 7, "as stored");
+    assert_eq!(takes(&png(&RgbImage::new(WIDTH, HEIGHT))), pixels * 11, "four channels of 16 bits at most");
+
+    // A sequential picture whose first scan has one of its three components.
+    let mut several = baseline;
+    let scan = several.windows(2).position(|pair| pair == [0xFF, 0xDA]).unwrap();
+    several.splice(scan + 2..scan + 11, [0, 6, 1]);
+    let probed = probe(&several).unwrap();
+    assert!(probed.several_scans);
+    assert_eq!(probed.decode_bytes(), pixels * 3 + in_units * 6);
+}
