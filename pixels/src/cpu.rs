@@ -57,6 +57,8 @@ struct Wanted {
 struct Loaded {
     decoded: Decoded,
     held: Rect,
+    /// When the work on the picture began.
+    begun: Instant,
 }
 
 impl Default for CpuDecoder {
@@ -107,15 +109,14 @@ impl CpuDecoder {
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
-        let begun = Instant::now();
         let Self { jpeg, canvas, plan, stages } = self;
-        let wanted = |stored: &Stored, scales| Wanted::of(recipe, draw, stored, scales, plan, stages);
+        let wanted = |stored: &Stored, scales| Wanted::of(recipe, draw, stored, scales, limits, plan, stages);
         let background = recipe.output().background;
-        let loaded = load(jpeg, canvas, bytes, recipe.input(), background, limits, wanted)?;
+        let Loaded { decoded, held, begun } = load(jpeg, canvas, bytes, recipe.input(), background, limits, wanted)?;
         check_time(begun, limits)?;
-        canvas.carry_out(Held::canvas(loaded.held), plan, stages, recipe, limits, out)?;
+        canvas.carry_out(Held::canvas(held), plan, stages, recipe, out);
         check_time(begun, limits)?;
-        Ok(loaded.decoded)
+        Ok(decoded)
     }
 
     /// Decodes a whole picture, turned as it is seen, alpha over black.
@@ -123,7 +124,7 @@ impl CpuDecoder {
     /// # Errors
     /// The picture's [`Fault`].
     pub fn whole(&mut self, bytes: &[u8], limits: &Limits) -> Result<Picture, Fault> {
-        let all = |stored: &Stored, _| Wanted::all(stored);
+        let all = |stored: &Stored, _| Ok(Wanted::all(stored));
         let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, Input::default(), [0; 3], limits, all);
         let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height, .. }, .. }| Picture {
             format,
@@ -144,20 +145,25 @@ impl Wanted {
     }
 
     /// What a recipe needs of a picture, which `scales` while it is decoded or not; plan and stages are made on the way.
+    ///
+    /// # Errors
+    /// [`Fault::TooLarge`] if a step would make more pixels than the limits allow, before any work on them.
     fn of(
         recipe: &Recipe,
         draw: Draw,
         stored: &Stored,
         scales: bool,
+        limits: &Limits,
         plan: &mut Plan,
         stages: &mut Vec<Stage>,
-    ) -> Self {
+    ) -> Result<Self, Fault> {
         let size @ (width, height) = stored.seen();
         recipe.plan_into(width, height, draw, plan);
+        plan.check(limits)?;
         let gap = recipe.input().reducing_gap.filter(|_| scales);
         let scale = gap.map_or(Scale::Full, |gap| plan.scale(size, gap));
         plan.stages_into(&stored.grid(scale), stages);
-        Self { scale, part: stages[0].need }
+        Ok(Self { scale, part: stages[0].need })
     }
 }
 
@@ -186,8 +192,9 @@ fn load(
     input: Input,
     background: [u8; 3],
     limits: &Limits,
-    wanted: impl FnOnce(&Stored, bool) -> Wanted,
+    wanted: impl FnOnce(&Stored, bool) -> Result<Wanted, Fault>,
 ) -> Result<Loaded, Fault> {
+    let begun = Instant::now();
     limits.check_bytes(bytes.len())?;
     let format = Format::of(bytes)?;
     let turned = |orientation| if input.adjust_orientation { orientation } else { Orientation::AsStored };
@@ -195,11 +202,11 @@ fn load(
         let head = JpegHead::read(bytes)?;
         limits.check_pixels(head.width, head.height)?;
         let stored = Stored { size: (head.width, head.height), orientation: turned(head.orientation) };
-        let Wanted { scale, part } = wanted(&stored, true);
+        let Wanted { scale, part } = wanted(&stored, true)?;
         let (width, height) = (scale.side(head.width), scale.side(head.height));
         let part =
             if head.parts { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };
-        let (region, by) = jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits }, canvas)?;
+        let (region, by) = jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits, begun }, canvas)?;
         (stored, scale, region, by)
     } else {
         let open = OpenOther::open(bytes, format, limits)?;
@@ -207,7 +214,7 @@ fn load(
         let stored = Stored { size, orientation: turned(open.orientation()) };
         let (rgb, spare) = canvas.begin(width, height, limits)?;
         // These decoders give whole pictures only, but whoever plans wants to know the size.
-        let Wanted { scale, .. } = wanted(&stored, false);
+        let Wanted { scale, .. } = wanted(&stored, false)?;
         open.read(background, spare, rgb)?;
         (stored, scale, Rect::whole(width, height), DecodedBy::Image)
     };
@@ -217,7 +224,7 @@ fn load(
     }
     let held = orientation.seen_part(region, scale.side(stored.size.0), scale.side(stored.size.1));
     let (width, height) = stored.seen();
-    Ok(Loaded { decoded: Decoded { format, width, height, by: Some(by) }, held })
+    Ok(Loaded { decoded: Decoded { format, width, height, by: Some(by) }, held, begun })
 }
 
 /// Turns the canvas, which holds this part of the stored picture, to be seen.

@@ -6,6 +6,7 @@
 pub(crate) mod stage;
 
 use crate::draw::{Draw, Draws};
+use crate::fault::{Fault, Limits};
 use crate::recipe::Recipe;
 use crate::transform::{CenterCrop, Interpolation, Pad, RandomResizedCrop, Resize, Size, Transform};
 
@@ -115,6 +116,16 @@ impl Recipe {
 }
 
 impl Plan {
+    /// Looks whether each step's result is within the limits, so that nothing is computed for one that is not.
+    pub(crate) fn check(&self, limits: &Limits) -> Result<(), Fault> {
+        self.steps.iter().try_for_each(|step| match *step {
+            Step::Cut(_) => Ok(()),
+            Step::Resize { width, height, .. } | Step::Canvas { width, height, .. } => {
+                limits.check_pixels(width, height).map(drop)
+            }
+        })
+    }
+
     fn begin(&mut self, width: u32, height: u32) {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();

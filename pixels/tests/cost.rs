@@ -1,10 +1,12 @@
-//! What a picture may cost: memory that is known from its header.
+//! What a picture may cost: memory that is known from its header, and limits that are looked at before any work.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use std::io::Cursor;
 
-use forebay_pixels::probe;
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
+use forebay_pixels::{
+    CenterCrop, CpuDecoder, Draw, Fault, Interpolation, Limits, Output, Recipe, Resize, Size, Transform, probe,
+};
 use image::{ImageFormat, RgbImage};
 
 const WIDTH: u32 = 67;
@@ -49,4 +51,21 @@ fn rule_31_what_decoding_takes_is_known_from_the_header() {
     let probed = probe(&several).unwrap();
     assert!(probed.several_scans);
     assert_eq!(probed.decode_bytes(), pixels * 3 + in_units * 6);
+}
+
+#[test]
+fn a_line_that_would_grow_beyond_the_limit_is_refused_before_its_pixels_are_looked_for() {
+    // A billion rows, of which the nearest filter adds one step each.
+    let line = png(&RgbImage::new(1, 65_000));
+    let resize = Resize { size: Size::One(16_000), interpolation: Interpolation::Nearest };
+    let crop = Transform::CenterCrop(CenterCrop { size: Size::One(16) });
+    let recipe = Recipe::new(vec![Transform::Resize(resize), crop], Output::default()).unwrap();
+    let mut place = vec![0; recipe.place_len()];
+    let mut decoder = CpuDecoder::new();
+    let draw = Draw { seed: 0, epoch: 0, record: 0 };
+    let refused = Fault::TooLarge { pixels: 16_000 * 16_000 * 65_000, limit: 178_956_970 };
+    let outcome = decoder.decode(&line, &recipe, draw, &Limits::default(), &mut place);
+    assert_eq!(outcome, Err(refused.clone()));
+    let kept = decoder.whole(&line, &Limits::default()).unwrap();
+    assert_eq!(decoder.transform(&kept, &recipe, draw, &Limits::default(), &mut place), Err(refused));
 }

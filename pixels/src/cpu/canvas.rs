@@ -83,16 +83,8 @@ impl Canvas {
     }
 
     /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `from` has at least what
-    /// the first stage needs.
-    pub(super) fn carry_out(
-        &mut self,
-        from: Held<'_>,
-        plan: &Plan,
-        stages: &[Stage],
-        recipe: &Recipe,
-        limits: &Limits,
-        out: &mut [u8],
-    ) -> Result<(), Fault> {
+    /// the first stage needs. The plan's steps are within the limits.
+    pub(super) fn carry_out(&mut self, from: Held<'_>, plan: &Plan, stages: &[Stage], recipe: &Recipe, out: &mut [u8]) {
         let Held { rgb: mut kept, rect: mut held } = from;
         let (width, height) = (plan.width as usize, plan.height as usize);
         let mut place = Place { values: recipe.values(), layout: recipe.output().layout, width, height, out };
@@ -102,7 +94,6 @@ impl Canvas {
             match *step {
                 Step::Cut(_) => continue,
                 Step::Resize { width, height, interpolation } => {
-                    limits.check_pixels(width, height)?;
                     let (columns, rows) = frame.axes(width, height, interpolation);
                     let is_last = last == Some(number);
                     let task = Task { columns, rows, window, mirrored: is_last && plan.mirrored };
@@ -110,13 +101,12 @@ impl Canvas {
                         let rgb = kept.unwrap_or(&self.picture);
                         let source = Source { rgb, held };
                         self.resizer.resize(source, &task, |row, rgb| place.put(row, rgb, false));
-                        return Ok(());
+                        return;
                     }
                     self.resize(kept, held, &task);
                 }
-                Step::Canvas { width, height, left, top, fill } => {
-                    limits.check_pixels(width, height)?;
-                    let len = limits.check_pixels(window.width, window.height)? * 3;
+                Step::Canvas { left, top, fill, .. } => {
+                    let len = window.width as usize * window.height as usize * 3;
                     let to = &mut sized(&mut self.spare, len + SLACK)[..len];
                     to.fill(fill);
                     lay(kept.unwrap_or(&self.picture), held, frame.pixels(), to, window, (left, top));
@@ -130,7 +120,6 @@ impl Canvas {
         for (number, row) in result.rows().enumerate() {
             place.put(number, row_of(rgb, held, row, result.left, result.width), plan.mirrored);
         }
-        Ok(())
     }
 
     /// Resizes the picture, or the kept one in its place, which holds `held`, into another one.

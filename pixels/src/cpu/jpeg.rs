@@ -7,6 +7,8 @@ pub(crate) mod head;
 mod own;
 mod turbo;
 
+use std::time::Instant;
+
 use crate::cpu::canvas::Canvas;
 use crate::fault::{Fault, Limits};
 use crate::plan::Rect;
@@ -28,6 +30,8 @@ pub(super) struct JpegTask<'a> {
     pub(super) part: Rect,
     /// What it may cost.
     pub(super) limits: &'a Limits,
+    /// When the work on the picture began: its time limit is that of all decoders together.
+    pub(super) begun: Instant,
 }
 
 /// The decoders of one thread.

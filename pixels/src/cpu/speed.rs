@@ -35,7 +35,8 @@ fn bare<'a>(recipe: &'a Recipe, limits: &'a Limits) -> impl FnMut(u64, &[u8]) + 
     let (mut plan, mut stages) = (Plan::default(), Vec::new());
     move |record, bytes| {
         let draw = Draw { seed: 0, epoch: 0, record };
-        let wanted = |stored: &Stored, scales: bool| Wanted::of(recipe, draw, stored, scales, &mut plan, &mut stages);
+        let wanted =
+            |stored: &Stored, scales: bool| Wanted::of(recipe, draw, stored, scales, limits, &mut plan, &mut stages);
         load(
             &mut jpeg,
             &mut canvas,

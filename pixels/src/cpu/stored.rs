@@ -33,17 +33,17 @@ impl CpuDecoder {
         limits.check_pixels(width, height)?;
         let orientation = if recipe.input().adjust_orientation { probe.orientation } else { Orientation::AsStored };
         let stored = Stored { size, orientation };
-        let part = Wanted::of(recipe, draw, &stored, false, &mut self.plan, &mut self.stages).part;
+        let part = Wanted::of(recipe, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?.part;
         let region = orientation.stored_part(part, width, height);
         let (rgb, _spare) = self.canvas.begin(region.width, region.height, limits)?;
         read(region, rgb);
         if orientation != Orientation::AsStored {
             turn_canvas(&mut self.canvas, orientation, region);
         }
-        let outcome = self.canvas.carry_out(Held::canvas(part), &self.plan, &self.stages, recipe, limits, out);
+        self.canvas.carry_out(Held::canvas(part), &self.plan, &self.stages, recipe, out);
         self.canvas.trim();
         let (width, height) = stored.seen();
-        outcome.map(|()| Decoded { format: probe.format, width, height, by: None })
+        Ok(Decoded { format: probe.format, width, height, by: None })
     }
 }
 

@@ -54,7 +54,7 @@ impl CpuDecoder {
     /// The picture's [`Fault`].
     pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<(Picture, Decoded), Fault> {
         let input = Input { adjust_orientation: form.adjust_orientation, reducing_gap: None };
-        let all = |stored: &Stored, _| Wanted::all(stored);
+        let all = |stored: &Stored, _| Ok(Wanted::all(stored));
         let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, input, form.background, limits, all);
         let picture = loaded.map(|Loaded { decoded, .. }| {
             let (width, height) = form.size(decoded.width, decoded.height);
@@ -85,10 +85,10 @@ impl CpuDecoder {
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
         assert_eq!(rgb.len(), width as usize * height as usize * 3, "a picture has the bytes of its pixels");
         let stored = Stored { size: (width, height), orientation: Orientation::AsStored };
-        let part = Wanted::of(recipe, draw, &stored, false, &mut self.plan, &mut self.stages).part;
+        let part = Wanted::of(recipe, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?.part;
         let Self { canvas, plan, stages, .. } = self;
-        let outcome = if let Some(kept) = Held::whole(rgb, width, height, part) {
-            canvas.carry_out(kept, plan, stages, recipe, limits, out)
+        if let Some(kept) = Held::whole(rgb, width, height, part) {
+            canvas.carry_out(kept, plan, stages, recipe, out);
         } else {
             // What is needed ends where the picture does, and the resize reads a few bytes beyond: they are there behind a
             // copy.
@@ -98,10 +98,10 @@ impl CpuDecoder {
             for (to, row) in to.chunks_exact_mut(row_len).zip(rows) {
                 to.copy_from_slice(&row[part.left as usize * 3..][..row_len]);
             }
-            canvas.carry_out(Held::canvas(part), plan, stages, recipe, limits, out)
-        };
+            canvas.carry_out(Held::canvas(part), plan, stages, recipe, out);
+        }
         self.canvas.trim();
-        outcome.map(|()| Decoded { format, width, height, by: None })
+        Ok(Decoded { format, width, height, by: None })
     }
 }
 

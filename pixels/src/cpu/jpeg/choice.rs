@@ -1,5 +1,7 @@
 //! Which decoder JPEGs go to first, and the check that our own one gives what libjpeg-turbo gives on this machine.
 
+use std::time::Instant;
+
 use forebay_jpeg::Path;
 
 use crate::cpu::canvas::Canvas;
@@ -73,7 +75,7 @@ fn is_right(path: Path) -> bool {
 fn agree(path: Path, bytes: &[u8], scale: Scale, part: Rect) -> bool {
     let Ok(head) = JpegHead::read(bytes) else { return false };
     let limits = Limits::default();
-    let task = JpegTask { bytes, head: &head, scale, part, limits: &limits };
+    let task = JpegTask { bytes, head: &head, scale, part, limits: &limits, begun: Instant::now() };
     let (mut own, mut turbo) = (Canvas::default(), Canvas::default());
     let ours = OwnReader::new(path).decode(&task, &mut own).ok().flatten();
     let theirs = TurboReader::default().decode(&task, &mut turbo).ok();

@@ -1,7 +1,5 @@
 //! Our own baseline decoder: equal to libjpeg-turbo in every pixel of what it takes.
 
-use std::time::Instant;
-
 use forebay_jpeg::{Decoder, Header, Path, Region, Scale as OwnScale};
 
 use crate::cpu::canvas::Canvas;
@@ -30,14 +28,13 @@ impl OwnReader {
     /// # Errors
     /// [`Fault::TooSlow`].
     pub(super) fn decode(&mut self, task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<Option<Rect>, Fault> {
-        let begun = Instant::now();
         let Some(header) = Header::read(task.bytes).ok().filter(|header| is_of(header, task)) else { return Ok(None) };
         let Rect { left, top, width, height } = task.part;
         let region = Region { left, top, width, height };
         let mut rows = self.decoder.begin(&header, task.bytes, scale(task.scale), region);
         let (rgb, _spare) = canvas.begin(width, height, task.limits)?;
         for rgb in rgb.chunks_mut(width as usize * 3 * ROWS_PER_LOOK) {
-            if let Some(limit) = task.limits.time.filter(|limit| begun.elapsed() > *limit) {
+            if let Some(limit) = task.limits.time.filter(|limit| task.begun.elapsed() > *limit) {
                 return Err(Fault::TooSlow { limit });
             }
             if rows.read(rgb).is_err() {

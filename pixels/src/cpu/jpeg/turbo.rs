@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::time::{Duration, Instant};
 
 // The shim calls libjpeg-turbo; naming the crate links it.
 use turbojpeg_sys as _;
@@ -107,7 +108,7 @@ impl Drop for TurboReader {
 impl TurboReader {
     /// Decodes the task's part into the canvas, and tells what stands there: the part, or more columns.
     pub(super) fn decode(&mut self, task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<Rect, Fault> {
-        let open = self.open(task.bytes, task.limits)?;
+        let open = self.open(task.bytes, task.limits, task.begun)?;
         if open.size() != (task.head.width, task.head.height) {
             return Err(Fault::Corrupt { reason: "its markers declare two different sizes".into() });
         }
@@ -124,9 +125,10 @@ impl TurboReader {
         Ok(region)
     }
 
-    /// Reads a picture's header.
-    fn open<'a>(&'a mut self, bytes: &'a [u8], limits: &'a Limits) -> Result<OpenPicture<'a>, Fault> {
-        let time_ns = limits.time.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 2).max(1));
+    /// Reads a picture's header. The time limit counts from `begun`.
+    fn open<'a>(&'a mut self, bytes: &'a [u8], limits: &'a Limits, begun: Instant) -> Result<OpenPicture<'a>, Fault> {
+        let left_ns = |limit: Duration| limit.saturating_sub(begun.elapsed()).as_nanos();
+        let time_ns = limits.time.map_or(0, |limit| u64::try_from(left_ns(limit)).unwrap_or(u64::MAX / 2).max(1));
         let mut open = OpenPicture { reader: self, limits, header: Header::default(), bytes: PhantomData };
         // SAFETY: the handle is live; the bytes are readable for their length and outlive `open`, whose drop makes the shim
         // forget them; the header is writable and laid out as in jpeg.h.
@@ -239,7 +241,7 @@ mod tests {
         scale: Scale,
         part: Option<Rect>,
     ) -> BegunPicture<'a> {
-        let open = reader.open(bytes, limits).unwrap();
+        let open = reader.open(bytes, limits, Instant::now()).unwrap();
         let (width, height) = open.size();
         let (width, height) = (scale.side(width), scale.side(height));
         open.begin(scale, (width, height), part.unwrap_or_else(|| Rect::whole(width, height))).unwrap()
@@ -260,8 +262,8 @@ mod tests {
             let mut reader = TurboReader::default();
             assert_eq!(LIVE_HANDLES.get(), 1);
             read(begin(&mut reader, &photo, &limits, Scale::Full, None)).unwrap();
-            assert!(reader.open(&photo[..30], &limits).is_err());
-            drop(reader.open(&photo, &limits).unwrap());
+            assert!(reader.open(&photo[..30], &limits, Instant::now()).is_err());
+            drop(reader.open(&photo, &limits, Instant::now()).unwrap());
             let half = &photo[..photo.len() / 2];
             assert_eq!(read(begin(&mut reader, half, &limits, Scale::Full, None)), Err(Fault::Truncated));
         }
@@ -314,8 +316,23 @@ mod tests {
     }
 
     #[test]
+    fn the_time_limit_counts_what_was_spent_before() {
+        let photo = crate::sample::photograph(0, 500, 375);
+        let limit = Duration::from_secs(5);
+        let limits = Limits { time: Some(limit), ..Limits::default() };
+        let mut reader = TurboReader::default();
+        let begun = Instant::now().checked_sub(limit).unwrap();
+        let whole = |open: OpenPicture<'_>| {
+            let (width, height) = open.size();
+            open.begin(Scale::Full, (width, height), Rect::whole(width, height)).and_then(read).map(drop)
+        };
+        let spent = reader.open(&photo, &limits, begun).and_then(whole);
+        assert_eq!(spent, Err(Fault::TooSlow { limit }));
+    }
+
+    #[test]
     fn the_reason_of_a_damaged_picture_is_libjpegs() {
-        let fault = TurboReader::default().open(b"\xFF\xD8\xFF\xD9", &Limits::default()).err();
+        let fault = TurboReader::default().open(b"\xFF\xD8\xFF\xD9", &Limits::default(), Instant::now()).err();
         let Some(Fault::Corrupt { reason }) = fault else { panic!("{fault:?}") };
         assert!(reason.contains("JPEG"), "{reason}");
     }
