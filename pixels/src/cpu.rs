@@ -202,7 +202,7 @@ fn load(
         let head = JpegHead::read(bytes)?;
         limits.check_pixels(head.width, head.height)?;
         let stored = Stored { size: (head.width, head.height), orientation: turned(head.orientation) };
-        let Wanted { scale, part } = wanted(&stored, true)?;
+        let Wanted { scale, part } = wanted(&stored, head.scales)?;
         let (width, height) = (scale.side(head.width), scale.side(head.height));
         let part =
             if head.parts { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };

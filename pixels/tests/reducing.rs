@@ -77,3 +77,25 @@ fn a_gap_below_one_is_refused() {
         assert!(matches!(refused, Err(RecipeError::ReducingGap { .. })), "{bad}");
     }
 }
+
+/// A lossless JPEG of red, green and blue in 8 bits, all of whose differences are 0: 128 everywhere.
+fn lossless(width: u16, height: u16) -> Vec<u8> {
+    let mut bytes = b"\xFF\xD8\xFF\xC3\0\x11\x08".to_vec();
+    bytes.extend(height.to_be_bytes().into_iter().chain(width.to_be_bytes()));
+    bytes.extend(b"\x03R\x11\0G\x11\0B\x11\0");
+    // One symbol of one bit, and a scan by the first predictor.
+    bytes.extend(b"\xFF\xC4\0\x14\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    bytes.extend(b"\xFF\xDA\0\x0C\x03R\0G\0B\0\x01\0\0");
+    bytes.extend(vec![0; (usize::from(width) * usize::from(height) * 3).div_ceil(8)]);
+    bytes.extend(b"\xFF\xD9");
+    bytes
+}
+
+#[test]
+fn a_lossless_jpeg_cannot_be_scaled_and_is_decoded_whole() {
+    let bytes = lossless(160, 120);
+    let recipe = Recipe::evaluation(24).unwrap();
+    let exact = decoded(&bytes, &recipe, 0);
+    assert_eq!(exact, vec![128; recipe.place_len()]);
+    assert_eq!(decoded(&bytes, &recipe.with_input(gap(2.0)).unwrap(), 0), exact);
+}

@@ -25,6 +25,8 @@ pub(crate) struct JpegHead {
     pub(crate) several_scans: bool,
     /// Whether parts can be decoded: sequential with Huffman coding, all components in one scan.
     pub(crate) parts: bool,
+    /// Whether it can be decoded at a part of its size: a lossless one has no transform that would do it.
+    pub(crate) scales: bool,
 }
 
 /// A frame header.
@@ -74,6 +76,7 @@ impl JpegHead {
             components: frame.components,
             several_scans: matches!(frame.code, 0xC2 | 0xCA) || !all_at_once,
             parts: matches!(frame.code, 0xC0 | 0xC1) && all_at_once,
+            scales: frame.code != 0xC3,
         })
     }
 }
