@@ -11,7 +11,7 @@ use crate::cpu::jpeg::turbo::TurboReader;
 use crate::cpu::jpeg::{JpegDecoders, JpegTask};
 use crate::fault::Limits;
 use crate::plan::Rect;
-use crate::sample::{JpegForm, photograph_rgb};
+use crate::sample::{JpegColors, JpegForm, photograph_rgb};
 use crate::scale::Scale;
 
 /// Which decoder JPEGs go to first. Pixels do not depend on it.
@@ -53,7 +53,7 @@ impl JpegChoice {
     }
 }
 
-/// Whole and in part, in every scale, with chroma that is subsampled and with restart markers.
+/// Whole and in part, in every scale, in every sampling that it takes, and with restart markers.
 fn is_right(path: Path) -> bool {
     let (width, height) = (83, 61);
     let photo = photograph_rgb(1, width, height);
@@ -64,11 +64,17 @@ fn is_right(path: Path) -> bool {
             Rect { left: width / 3, top: height / 2, width: width / 2, height: height / 3 + 1 },
         ]
     };
-    let forms = [[2, 2], [2, 1], [1, 1]].map(|sampling| JpegForm { sampling, restart_rows: 1, ..JpegForm::default() });
-    forms.iter().filter_map(|form| form.encode(&photo, width, height)).all(|bytes| {
-        [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth]
-            .into_iter()
-            .all(|scale| parts(scale).into_iter().all(|part| agree(path, &bytes, scale, part)))
+    let form = JpegForm { restart_rows: 1, ..JpegForm::default() };
+    let colours = [[2, 2], [2, 1], [1, 2], [4, 1], [1, 1]].map(|sampling| JpegForm { sampling, ..form });
+    let gray = JpegForm { colors: JpegColors::Gray, sampling: [1, 1], ..form };
+    colours.into_iter().chain([gray]).all(|form| {
+        let pixels = &photo[..(width * height) as usize * form.channels()];
+        // A form that cannot be made here cannot be said to be right.
+        form.encode(pixels, width, height).is_some_and(|bytes| {
+            [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth]
+                .into_iter()
+                .all(|scale| parts(scale).into_iter().all(|part| agree(path, &bytes, scale, part)))
+        })
     })
 }
 
