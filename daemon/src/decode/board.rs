@@ -8,7 +8,7 @@ use forebay_cuda::Frame;
 use forebay_cuda::lane::worker::Decoded;
 use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_cuda::schedule::{Cost, Grip, LaneId, LaneSet, LaneSpec, Schedule, Work};
-use forebay_pixels::{Limits, probe};
+use forebay_pixels::{Format, Limits, probe};
 use parking_lot::{Condvar, Mutex};
 
 use crate::cache::Keep;
@@ -265,6 +265,10 @@ impl Board {
         let Input::File(bytes) = job.content.input() else { return (Work::default(), cpu, None) };
         if self.lanes.is_empty() {
             return (Work::default(), cpu, None);
+        }
+        // Headers of other formats are for the CPU lane to read: this thread is the stream's own.
+        if Format::of(bytes) != Ok(Format::Jpeg) {
+            return (Work::of(0, bytes.len() as u64), cpu, Some(Refusal::NotJpeg));
         }
         let decoded_is_kept = job.cache.as_ref().is_some_and(|cache| matches!(cache.keep(), Keep::Decoded(_)));
         let Ok(probe) = probe(bytes) else { return (Work::default(), cpu, None) };
