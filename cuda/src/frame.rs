@@ -66,7 +66,7 @@ pub struct Placed<'a> {
 /// Rows begin at multiples of this.
 const PITCH: usize = 32;
 /// Planes begin at multiples of this.
-const ALIGN: usize = 256;
+pub(crate) const ALIGN: usize = 256;
 
 impl Sampling {
     /// How many pixels share a sample of the colour differences, across and down.

@@ -3,8 +3,10 @@
 pub mod ceiling;
 pub mod gpu;
 pub mod planar;
+pub mod recycle;
 pub mod self_test;
 mod slab;
+pub mod trial;
 pub mod worker;
 
 use std::fmt;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use forebay_cuda::lane::ceiling::ceiling;
 use forebay_cuda::lane::gpu::{Gpu, LaneSize};
 use forebay_cuda::lane::self_test::{Difference, SelfTestError, self_test};
-use forebay_cuda::lane::worker::{Decoded, Worker};
+use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::lane::{LaneError, LaneKind, Refusal};
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::{Count, Fake, Knob};
@@ -31,19 +31,12 @@ fn jpeg(index: u64, width: u32, height: u32, form: JpegForm) -> Vec<u8> {
     form.encode(&photograph_rgb(index, width, height), width, height).unwrap()
 }
 
-fn rgb(decoded: &Decoded) -> Vec<u8> {
-    let (width, height) = decoded.size();
-    let mut rgb = vec![0; width as usize * height as usize * 3];
-    decoded.rgb(Rect { left: 0, top: 0, width, height }, &mut rgb);
-    rgb
-}
-
 /// The pixels of all pictures, or why another lane has to take them, over as many calls as it takes.
 fn all(worker: &mut Worker, files: &[Vec<u8>]) -> Vec<Result<Vec<u8>, Refusal>> {
     let mut outcomes = Vec::new();
     while outcomes.len() < files.len() {
         let decoded = worker.decode(&refs(&files[outcomes.len()..])).unwrap();
-        outcomes.extend(decoded.into_iter().map(|outcome| outcome.map(|decoded| rgb(&decoded))));
+        outcomes.extend(decoded.into_iter().map(|outcome| outcome.map(|decoded| decoded.whole())));
     }
     outcomes
 }
@@ -231,7 +224,7 @@ fn no_batch_begins_while_the_surfaces_of_the_last_one_are_still_read() {
         let decoding = scope.spawn(|| {
             let first = worker.decode(&[&files[0]]).unwrap().pop().unwrap().unwrap();
             let second = worker.decode(&[&files[1]]).unwrap().pop().unwrap().unwrap();
-            (rgb(&first), rgb(&second))
+            (first.whole(), second.whole())
         });
         while fake.count(Count::Held) == 0 {
             std::thread::yield_now();

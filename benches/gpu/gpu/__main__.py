@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from gpu import lanes, peers, probe, report, soak
+from gpu import lanes, peers, pixels, probe, report, soak, trials
 from gpu.forebay import Forebay, MissingError
 
 PARTS = ("probe", "lanes", "peers", "ring", "soak")
@@ -33,9 +33,11 @@ def main() -> int:
         print("No GPU decodes on this machine: nothing is measured, and nothing is written.")
         return 1 if options.required or forebay.gpu_required else 0
     results = report.Results(found)
+    trials.run(forebay, results)
     with forebay.pictures(options.pictures) as pictures:
         if "lanes" in parts:
             lanes.run(forebay, pictures, options, results)
+            pixels.run(forebay, pictures, results)
         if "peers" in parts:
             peers.run(pictures, options, results)
         if "soak" in parts:

@@ -23,34 +23,54 @@ ENTRIES = 50_000
 def run(forebay: Forebay, pictures: list[Path], options: argparse.Namespace, results: Results) -> None:
     """Measures; a lane that cannot be had is null with its reason."""
     with many(pictures, len(pictures)) as folder:
-        try:
-            text = forebay.says("doctor", "--measure", str(folder))
-        except RuntimeError as error:
-            results.absent("hardware_bare", str(error))
-        else:
-            rows = re.findall(r"bare hardware loop: (\d+) states, batches of (\d+): (\d+)", text)
-            results.table("bare", [{"states": int(s), "batch": int(b), "rate": int(r)} for s, b, r in rows])
-            results.rates("hardware_bare", [max(int(rate) for _, _, rate in rows)])
+        _bare(forebay, folder, options.rounds, results)
     rounds: dict[str, list[float]] = {name: [] for name in LANES}
     with many(pictures, ENTRIES) as folder:
         for _ in range(options.rounds):
             for name, lanes in LANES.items():
                 _once(forebay, folder, name, lanes, options.seconds, rounds, results)
-        # The CPU lane has the cores that feeding the engines leaves.
-        cpu_seconds = results.cpu_seconds.get("hardware_lane")
-        if cpu_seconds and rounds["hardware_lane"]:
-            used = cpu_seconds * results.median(rounds["hardware_lane"]) / 1000
-            left = max(1, len(os.sched_getaffinity(0)) - round(used))
-            try:
-                rest = _rate(forebay.says("bench", str(folder), "--lanes", "cpu", "--threads", str(left)))
-            except RuntimeError as error:
-                results.absent("lanes_sum", str(error))
-            else:
-                bare = results.images_per_second.get("hardware_bare") or results.median(rounds["hardware_lane"])
-                results.rates("lanes_sum", [bare + rest])
+        _sum(forebay, folder, rounds["hardware_lane"], options, results)
     for name, rates in rounds.items():
         if rates:
             results.rates(name, rates)
+
+
+def _bare(forebay: Forebay, folder: Path, times: int, results: Results) -> None:
+    """The bare engines over states and batches; of each round the best pair counts."""
+    rows, best = [], []
+    for number in range(times):
+        try:
+            text = forebay.says("doctor", "--measure", str(folder))
+        except RuntimeError as error:
+            results.absent("hardware_bare", str(error))
+            return
+        found = re.findall(r"bare hardware loop: (\d+) states, batches of (\d+): (\d+)", text)
+        rows += [{"round": number, "states": int(s), "batch": int(b), "rate": int(r)} for s, b, r in found]
+        best.append(max(float(rate) for _, _, rate in found))
+    results.table("bare", rows)
+    results.rates("hardware_bare", best)
+
+
+def _sum(
+    forebay: Forebay,
+    folder: Path,
+    hardware: list[float],
+    options: argparse.Namespace,
+    results: Results,
+) -> None:
+    """The bare engines, and the CPU lane on the cores that feeding them leaves, round by round."""
+    bare = results.rounds.get("hardware_bare")
+    cpu_seconds = results.cpu_seconds.get("hardware_lane")
+    if not (bare and hardware and cpu_seconds):
+        results.absent("lanes_sum", "it takes hardware_bare and hardware_lane")
+        return
+    used = cpu_seconds * results.median(hardware) / 1000
+    left = max(1, len(os.sched_getaffinity(0)) - round(used))
+    command = ("bench", str(folder), "--lanes", "cpu", "--threads", str(left), "--seconds", str(options.seconds))
+    try:
+        results.rates("lanes_sum", [rate + _rate(forebay.says(*command, "--batch-size", "256")) for rate in bare])
+    except RuntimeError as error:
+        results.absent("lanes_sum", str(error))
 
 
 def _once(

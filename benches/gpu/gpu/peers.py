@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ BATCH = 256
 def run(pictures: list[Path], options: argparse.Namespace, results: Results) -> None:
     """Measures each peer; one that is absent is null with the reason."""
     files = [picture.read_bytes() for picture in pictures]
-    for name, make in {"torchvision": _torchvision, "nvimagecodec": _nvimagecodec}.items():
+    for name, make in {"torchvision": _torchvision, "nvimagecodec": _nvimagecodec, "dali": _dali}.items():
         try:
             step = make(files)
             rates = [_rate(step, options.seconds) for _ in range(options.rounds)]
@@ -73,5 +74,31 @@ def _nvimagecodec(files: list[bytes]) -> Callable[[], int]:
         torch.stack([resize(picture, [224, 224], antialias=True) for picture in decoded]).half()
         torch.cuda.synchronize()
         return len(decoded)
+
+    return step
+
+
+def _dali(files: list[bytes]) -> Callable[[], int]:
+    import numpy
+    import torch
+    from nvidia.dali import fn, pipeline_def, types
+
+    batches = [[numpy.frombuffer(file, dtype=numpy.uint8) for file in batch] for batch in _batches(files)]
+    following = _cycle(batches)
+
+    @pipeline_def(batch_size=BATCH, num_threads=len(os.sched_getaffinity(0)), device_id=0)
+    def decoding() -> object:
+        read = fn.external_source(source=following, batch=True)
+        decoded = fn.decoders.image(read, device="mixed", output_type=types.RGB)
+        resized = fn.resize(decoded, size=[224, 224], antialias=True)
+        return fn.crop_mirror_normalize(resized, dtype=types.FLOAT16, output_layout="CHW")
+
+    pipeline = decoding()
+    pipeline.build()
+
+    def step() -> int:
+        (output,) = pipeline.run()
+        torch.cuda.synchronize()
+        return len(output)
 
     return step

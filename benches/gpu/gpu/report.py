@@ -22,6 +22,7 @@ NAMES = (
     "all_lanes",
     "torchvision",
     "nvimagecodec",
+    "dali",
 )
 
 
@@ -69,6 +70,13 @@ class Results:
         if self.cpu_seconds:
             lines += ["", "CPU seconds per thousand pictures, start and warming up included:", ""]
             lines += [f"- {name}: {seconds:.2f}" for name, seconds in self.cpu_seconds.items()]
+        for row in self.tables.get("tests", []):
+            lines += ["", f"{row['lane']}: {row['outcome']}"]
+        lines += ["", "Difference to Pillow, in levels of 255:", ""]
+        lines += [
+            "- {lane}, {sampling}: up to {worst}, {mean:.4f} on average, {pictures} pictures".format(**row)
+            for row in self.tables.get("pixels", [])
+        ] or [f"- none: {self.reasons.get('pixels', 'its part did not run')}"]
         for part, reason in self.failures.items():
             lines += ["", f"**{part} failed:** {reason}"]
         conditions = [f"- {key}: {value}" for key, value in self.found.conditions.items() if key != "doctor"]
@@ -83,7 +91,7 @@ class Results:
         figures = {
             "gpu": self.found.gpu,
             "images_per_second": self.images_per_second,
-            "rounds": self.rounds,
+            "rounds": {name: self.rounds.get(name, []) for name in NAMES},
             "reasons": self.reasons,
             "cpu_seconds_per_thousand": self.cpu_seconds,
             "failures": self.failures,

@@ -62,15 +62,36 @@ impl Stream {
     /// # Panics
     /// If one of them has fewer bytes.
     pub fn read(&mut self, from: &DeviceMemory, len: usize, to: &mut PinnedMemory) -> Result<(), CudaError> {
+        // SAFETY: `to` is borrowed until the wait has shown the copy done. If that fails, the context is broken and no copy comes
+        // any more.
+        unsafe { self.begin_read(from, len, to) }?;
+        self.wait()
+    }
+
+    /// Queues the copy of [`Self::read`] and does not wait for it.
+    ///
+    /// # Safety
+    /// Nobody reads or frees `to` before [`Self::wait`] has returned.
+    ///
+    /// # Errors
+    /// It cannot be queued.
+    ///
+    /// # Panics
+    /// As [`Self::read`].
+    pub(crate) unsafe fn begin_read(
+        &mut self,
+        from: &DeviceMemory,
+        len: usize,
+        to: &mut PinnedMemory,
+    ) -> Result<(), CudaError> {
         assert!(len <= from.len() && len <= to.len(), "the copy lies in both memories");
         self.context.bind()?;
-        if len > 0 {
-            // SAFETY: both have `len` bytes; `to` is borrowed until the wait below has shown the copy done. If that fails,
-            // the context is broken and no copy comes any more.
-            let code = unsafe { (self.context.table().copy_to_host)(to.as_mut_ptr().cast(), from.at(), len, self.raw) };
-            self.context.check("cuMemcpyDtoHAsync", code)?;
+        if len == 0 {
+            return Ok(());
         }
-        self.wait()
+        // SAFETY: both have `len` bytes, and `to` is left alone until the copy is done, as the caller promises.
+        let code = unsafe { (self.context.table().copy_to_host)(to.as_mut_ptr().cast(), from.at(), len, self.raw) };
+        self.context.check("cuMemcpyDtoHAsync", code)
     }
 }
 

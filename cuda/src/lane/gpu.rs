@@ -84,6 +84,11 @@ impl Gpu {
         &self.account
     }
 
+    /// Why it has no such lane.
+    pub fn lacks(&self, kind: LaneKind) -> Option<NvjpegError> {
+        self.handle(kind).err()
+    }
+
     /// Makes a worker for each thread of a lane, with everything that it will need.
     ///
     /// # Errors

@@ -191,6 +191,14 @@ impl Decoded {
         self.planar().rgb(part, out);
     }
 
+    /// The whole picture as packed RGB.
+    pub fn whole(&self) -> Vec<u8> {
+        let (width, height) = self.size();
+        let mut rgb = vec![0; width as usize * height as usize * 3];
+        self.rgb(Rect { left: 0, top: 0, width, height }, &mut rgb);
+        rgb
+    }
+
     /// Its planes.
     pub fn planar(&self) -> Planar<'_> {
         Planar::new(self.surface, &self.slab[self.at..])

@@ -96,6 +96,37 @@ impl BatchState {
         len: usize,
         to: &mut PinnedMemory,
     ) -> Result<(), LaneError> {
+        self.begin(pictures, surfaces, stream)?;
+        Ok(stream.read(surfaces, len, to)?)
+    }
+
+    /// What must never be done, for the measurement that shows why: the second picture is given to the engines while the copy
+    /// of all surfaces, with the first one in them, is still under way. Hardware that keeps the order of its stream leaves the
+    /// first picture in `to`.
+    ///
+    /// # Errors
+    /// As [`Self::decode`].
+    pub(crate) fn decode_without_wait(
+        &mut self,
+        [first, second]: [Placed<'_>; 2],
+        surfaces: &mut AccountedMemory,
+        stream: &mut Stream,
+        to: &mut PinnedMemory,
+    ) -> Result<(), LaneError> {
+        self.decode(&[first], surfaces, stream, 0, to)?;
+        // SAFETY: `to` is borrowed until the wait; `begin` waits where it fails.
+        unsafe { stream.begin_read(surfaces, surfaces.len(), to) }?;
+        self.begin(&[second], surfaces, stream)?;
+        Ok(stream.wait()?)
+    }
+
+    /// Gives pictures to the engines. Where that fails, nothing is under way afterwards.
+    fn begin(
+        &mut self,
+        pictures: &[Placed<'_>],
+        surfaces: &AccountedMemory,
+        stream: &mut Stream,
+    ) -> Result<(), LaneError> {
         self.handle.context().bind()?;
         self.pointers.clear();
         self.lengths.clear();
@@ -111,7 +142,7 @@ impl BatchState {
             stream.wait()?;
             return Err(error.into());
         }
-        Ok(stream.read(surfaces, len, to)?)
+        Ok(())
     }
 
     fn queue(&mut self, stream: &Stream) -> Result<(), NvjpegError> {

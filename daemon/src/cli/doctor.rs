@@ -1,5 +1,7 @@
 //! `forebay doctor`: what this machine has for decoding on a GPU, what each missing thing costs, and how to get it.
 
+mod self_test;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,6 +21,12 @@ pub(super) struct Args {
     /// Measure a bare loop of the NVJPG engines over the pictures of this folder, for batches of several lengths.
     #[arg(long, value_name = "FOLDER")]
     measure: Option<PathBuf>,
+    /// Run the tests of the GPUs' lanes. With `GPU_REQUIRED=1` a lane that is not to be had is a failure.
+    #[arg(long)]
+    self_test: bool,
+    /// Write what each lane of each GPU makes of the pictures of a folder into another one, as .ppm files.
+    #[arg(long, num_args = 2, value_names = ["FOLDER", "TO"])]
+    pixels: Option<Vec<PathBuf>>,
 }
 
 /// States of the bare loop, each on a thread; batches of each; how long each pair is measured.
@@ -32,6 +40,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let places = places(args.nvjpeg.clone());
     let out = &mut io::stdout().lock();
     tell(out, &survey(&places))?;
+    if args.self_test {
+        let required = std::env::var("GPU_REQUIRED").is_ok_and(|value| value == "1");
+        self_test::run(out, &places, required, self_test::COPY)?;
+    }
+    if let Some([from, to]) = args.pixels.as_deref() {
+        self_test::pixels(out, &places, from, to)?;
+    }
     match &args.measure {
         Some(folder) => measure(out, &places, folder, TIME),
         None => Ok(()),

@@ -1,0 +1,119 @@
+//! The tests of a GPU's lanes on the GPU itself, for a machine that has no toolchain: `forebay doctor --self-test` runs them, as
+//! does `cargo test`.
+
+use forebay_pixels::sample::{JpegForm, photograph, photograph_rgb};
+use forebay_pixels::{CpuDecoder, Limits};
+
+use super::gpu::{Gpu, LaneSize};
+use super::recycle::{Recycled, recycle};
+use super::self_test::{Difference, self_test};
+use super::worker::Worker;
+use super::{LaneKind, Refusal};
+
+/// Bytes of a worker's surfaces.
+const SURFACES: usize = 16 << 20;
+/// Pictures of [`recycle`].
+const RECYCLED: usize = 200;
+/// Batches over which nothing may be taken of the GPU's memory.
+const BATCHES: usize = 10;
+
+/// What came of a test: what it has seen, or what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// What is tested.
+    pub name: &'static str,
+    /// How it went, in words.
+    pub outcome: Result<String, String>,
+}
+
+/// Tests a lane. One that the GPU does not have fails every test. `copy` is the length of the copies that [`recycle`] takes.
+pub fn trials(gpu: &Gpu, kind: LaneKind, copy: usize) -> Vec<Trial> {
+    let mut trials = vec![
+        Trial { name: "known pictures", outcome: with_worker(gpu, kind, known) },
+        Trial { name: "bad pictures among good ones", outcome: with_worker(gpu, kind, among_bad) },
+        Trial { name: "memory", outcome: with_worker(gpu, kind, |worker| memory(gpu, worker)) },
+    ];
+    if kind == LaneKind::Hardware {
+        trials.push(Trial { name: "surfaces used again", outcome: recycled(gpu, copy) });
+    }
+    trials
+}
+
+fn with_worker(
+    gpu: &Gpu,
+    kind: LaneKind,
+    test: impl FnOnce(&mut Worker) -> Result<String, String>,
+) -> Result<String, String> {
+    let mut workers =
+        gpu.workers(kind, LaneSize { workers: 1, surfaces: SURFACES }).map_err(|error| error.to_string())?;
+    test(&mut workers[0])
+}
+
+fn known(worker: &mut Worker) -> Result<String, String> {
+    let Difference { worst, mean } = self_test(worker).map_err(|error| error.to_string())?;
+    Ok(format!("values are off by up to {worst}, by {mean:.3} on average"))
+}
+
+/// A picture in three is none that the lane decodes; each of the others comes out as if it were alone.
+fn among_bad(worker: &mut Worker) -> Result<String, String> {
+    let good = photograph(1, 320, 240);
+    let progressive = JpegForm { progressive: true, ..JpegForm::default() };
+    let bad = [
+        b"\x89PNG".to_vec(),
+        good[..40].to_vec(),
+        JpegForm { sampling: [4, 1], ..progressive }
+            .encode(&photograph_rgb(2, 64, 48), 64, 48)
+            .expect("such a picture can be encoded"),
+    ];
+    let files: Vec<_> = bad.iter().flat_map(|bad| [good.as_slice(), bad, &good]).collect();
+    let expected = CpuDecoder::new().whole(&good, &Limits::default()).expect("the CPU lane decodes it").rgb;
+    let (mut number, mut reasons) = (0, Vec::new());
+    while number < files.len() {
+        for outcome in worker.decode(&files[number..]).map_err(|error| error.to_string())? {
+            match outcome {
+                Ok(_) if number % 3 == 1 => return Err(format!("picture {number} is bad, and was decoded")),
+                Ok(decoded) => {
+                    let difference = Difference::between(&decoded.whole(), &expected);
+                    if !difference.is_allowed() {
+                        return Err(format!("picture {number} is off by up to {}", difference.worst));
+                    }
+                }
+                Err(refusal) if number % 3 == 1 => reasons.push(Refusal::name(refusal)),
+                Err(refusal) => return Err(format!("picture {number} is good, and was refused: {}", refusal.name())),
+            }
+            number += 1;
+        }
+    }
+    Ok(format!("refused: {}", reasons.join(", ")))
+}
+
+/// Nothing is taken once the lane runs, and the limit holds.
+fn memory(gpu: &Gpu, worker: &mut Worker) -> Result<String, String> {
+    let files =
+        [(1, 320, 240), (2, 160, 120), (3, 99, 1)].map(|(index, width, height)| photograph(index, width, height));
+    let files: Vec<_> = files.iter().cycle().take(worker.batch()).map(Vec::as_slice).collect();
+    let mut before = None;
+    for _ in 0..BATCHES {
+        let mut done = 0;
+        while done < files.len() {
+            done += worker.decode(&files[done..]).map_err(|error| error.to_string())?.len();
+        }
+        // The first batch may still take something.
+        let used = gpu.account().used();
+        if *before.get_or_insert(used) != used {
+            return Err(format!("{before:?} bytes became {used} over {BATCHES} batches"));
+        }
+    }
+    let (peak, limit) = (gpu.account().peak(), gpu.account().limit());
+    if peak > limit {
+        return Err(format!("{peak} bytes were taken, of {limit}"));
+    }
+    Ok(format!("{peak} bytes at most, of {limit}"))
+}
+
+fn recycled(gpu: &Gpu, copy: usize) -> Result<String, String> {
+    let recycled = recycle(gpu, RECYCLED, copy).map_err(|error| error.to_string())?;
+    let Recycled { rounds, wrong, without_wait } = recycled;
+    let text = format!("{wrong} wrong of {rounds}; {without_wait} without the host's wait");
+    if wrong == 0 { Ok(text) } else { Err(text) }
+}
