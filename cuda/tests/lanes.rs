@@ -20,7 +20,7 @@ const SIZE: LaneSize = LaneSize { workers: 1, surfaces: 2 << 20 };
 fn gpu(fake: &Fake, limit: usize) -> Gpu {
     let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
     let places = Places { driver: Some(fake.path()), nvjpeg };
-    Gpu::open_all(&places, limit).unwrap().pop().unwrap()
+    Gpu::open_all(&places, limit).unwrap().pop().unwrap().unwrap()
 }
 
 fn worker(gpu: &Gpu, kind: LaneKind) -> Worker {

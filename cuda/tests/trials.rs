@@ -17,7 +17,7 @@ const KINDS: [LaneKind; 2] = [LaneKind::Hardware, LaneKind::Hybrid];
 
 fn gpu(fake: &Fake) -> Gpu {
     let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
-    Gpu::open_all(&Places { driver: Some(fake.path()), nvjpeg }, LIMIT).unwrap().pop().unwrap()
+    Gpu::open_all(&Places { driver: Some(fake.path()), nvjpeg }, LIMIT).unwrap().pop().unwrap().unwrap()
 }
 
 #[test]
@@ -32,6 +32,7 @@ fn every_trial_passes_on_this_machines_gpus() {
             return;
         }
     };
+    let gpus: Vec<_> = gpus.into_iter().map(Result::unwrap).collect();
     for (gpu, kind) in gpus.iter().flat_map(|gpu| KINDS.map(|kind| (gpu, kind))) {
         if let Some(error) = gpu.lacks(kind) {
             assert!(!required, "GPU {} {kind}: {error}", gpu.ordinal());

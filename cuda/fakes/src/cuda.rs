@@ -2,6 +2,7 @@
 #![allow(unsafe_code, non_snake_case, reason = "functions with C's names")]
 
 use std::alloc::{Layout, alloc, dealloc};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -14,9 +15,21 @@ use crate::stream::{Event, Stream};
 const SUCCESS: c_int = 0;
 const INVALID: c_int = 1;
 const OUT_OF_MEMORY: c_int = 2;
+const UNAVAILABLE: c_int = 46;
 const NO_DEVICE: c_int = 100;
 /// The GPU is broken for good.
 pub(crate) const ILLEGAL_ADDRESS: c_int = 700;
+
+thread_local! {
+    /// The thread's context: the number of its GPU, counted from 1.
+    static CURRENT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whether pictures that the calling thread queues come out wrong.
+pub(crate) fn wrong() -> bool {
+    let gpu = usize::try_from(Knob::WrongGpu.get()).unwrap_or(0);
+    Knob::Wrong.on() || gpu != 0 && gpu == CURRENT.get()
+}
 
 /// Pieces of memory by address, with their bytes.
 static PIECES: Mutex<Option<HashMap<usize, usize>>> = Mutex::new(None);
@@ -92,6 +105,7 @@ c_functions! {
     fn cuGetErrorName(code: c_int, to: *mut *const c_char) {
         write(to, match code {
             OUT_OF_MEMORY => c"CUDA_ERROR_OUT_OF_MEMORY",
+            UNAVAILABLE => c"CUDA_ERROR_DEVICE_UNAVAILABLE",
             NO_DEVICE => c"CUDA_ERROR_NO_DEVICE",
             ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
             _ => c"CUDA_ERROR_INVALID_VALUE",
@@ -108,11 +122,17 @@ c_functions! {
         write(to, match attribute { 75 => 9, 76 => 0, _ => 132 })
     }
     fn cuDevicePrimaryCtxRetain(to: *mut *mut c_void, device: c_int) {
+        if Knob::DeadGpu.get() == i64::from(device) + 1 {
+            return UNAVAILABLE;
+        }
         Count::Contexts.add(1);
         write(to, std::ptr::without_provenance_mut(usize::try_from(device).unwrap_or(0) + 1))
     }
     fn cuDevicePrimaryCtxRelease_v2(_device: c_int) { Count::Contexts.add(-1); SUCCESS }
-    fn cuCtxSetCurrent(_context: *mut c_void) { answer() }
+    fn cuCtxSetCurrent(context: *mut c_void) {
+        CURRENT.set(context as usize);
+        answer()
+    }
     fn cuMemAlloc_v2(to: *mut u64, len: usize) {
         let more = i64::try_from(len).unwrap_or(i64::MAX);
         if Count::DeviceBytes.get().saturating_add(more) > Knob::Memory.get() {

@@ -32,6 +32,10 @@ pub enum Knob {
     IgnoreOrder,
     /// Copies to the host wait while it is not 0.
     HoldCopies,
+    /// Pictures come out wrong on the GPU with this number, counted from 1.
+    WrongGpu,
+    /// The GPU with this number, counted from 1, cannot be taken into use.
+    DeadGpu,
 }
 
 /// What a test reads.
@@ -63,7 +67,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::HoldCopies as usize + 1;
+const KNOBS: usize = Knob::DeadGpu as usize + 1;
 const COUNTS: usize = Count::Held as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
@@ -72,7 +76,7 @@ static TURNED: Condvar = Condvar::new();
 
 /// The settings at first: those of a child process stand in the environment, as [`ENVIRONMENT`] says.
 fn first() -> [i64; KNOBS] {
-    let mut settings = [1, 2, 1 << 30, 12_003, 0, 0, 0, 0, 0, 0, 0];
+    let mut settings = [1, 2, 1 << 30, 12_003, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     for pair in std::env::var(ENVIRONMENT).unwrap_or_default().split_whitespace() {
         let (knob, value) = pair.split_once('=').expect("a knob's number and its value");
         let knob: usize = knob.parse().expect("a knob's number");

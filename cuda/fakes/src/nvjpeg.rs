@@ -6,7 +6,7 @@ use std::thread;
 
 use turbojpeg_sys as tj;
 
-use crate::cuda::{broken, queue};
+use crate::cuda::{broken, queue, wrong};
 use crate::dial::{Count, Knob};
 use crate::yuv::{self, Header};
 
@@ -107,16 +107,16 @@ fn sampled(header: &Header) -> bool {
 }
 
 /// Decodes into the planes. What cannot be decoded leaves them gray.
-fn fill(bytes: &[u8], image: &Image) {
+fn fill(bytes: &[u8], image: &Image, wrong: bool) {
     Count::Pictures.add(1);
-    let wrong = if Knob::Wrong.on() { 0xFF } else { 0 };
+    let wrong = if wrong { 0xFF } else { 0 };
     for (number, (width, plane)) in yuv::decode(bytes).into_iter().flatten().enumerate() {
         for (row, samples) in plane.chunks_exact(width).enumerate() {
             let samples: Vec<u8> = samples.iter().map(|sample| sample ^ wrong).collect();
-            // SAFETY: the caller's planes have the picture's size; nobody else writes there.
-            unsafe {
-                image.channel[number].add(row * image.pitch[number]).copy_from_nonoverlapping(samples.as_ptr(), width);
-            }
+            // SAFETY: the caller's planes have the picture's size.
+            let place = unsafe { image.channel[number].add(row * image.pitch[number]) };
+            // SAFETY: as above; nobody else writes there.
+            unsafe { place.copy_from_nonoverlapping(samples.as_ptr(), width) };
         }
     }
 }
@@ -201,7 +201,8 @@ c_functions! {
             return c_int::try_from(Knob::FailBatches.get()).unwrap_or(EXECUTION);
         }
         Count::Batches.add(1);
-        let decode = move || work.into_iter().for_each(|(bytes, image)| fill(bytes, &image));
+        let wrong = wrong();
+        let decode = move || work.into_iter().for_each(|(bytes, image)| fill(bytes, &image, wrong));
         if Knob::IgnoreOrder.on() {
             let early = thread::spawn(decode);
             queue(on, move || early.join().expect("decoding does not panic"));
@@ -256,7 +257,8 @@ c_functions! {
         let picture = object(state).bytes.clone();
         // SAFETY: the caller gives an image.
         let image = unsafe { *to };
-        queue(on, move || fill(&picture, &image));
+        let wrong = wrong();
+        queue(on, move || fill(&picture, &image, wrong));
         SUCCESS
     }
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::worker::Worker;
 use super::{LaneError, LaneKind};
-use crate::driver::{Context, CudaError, Driver, DriverError};
+use crate::driver::{Context, CudaError, Device, Driver, DriverError};
 use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegError, NvjpegOpenError};
 use crate::survey::Places;
 
@@ -20,6 +20,7 @@ const HYBRID_BATCH: usize = 4;
 #[derive(Debug)]
 pub struct Gpu {
     ordinal: i32,
+    bus: String,
     context: Arc<Context>,
     account: Arc<Account>,
     hardware: Result<Arc<Handle>, NvjpegError>,
@@ -55,28 +56,35 @@ pub struct LaneSize {
 }
 
 impl Gpu {
-    /// Takes all GPUs that this process may use into use, each with `limit` bytes of memory for decoding.
+    /// Takes all GPUs that this process may use into use, each with `limit` bytes of memory for decoding. One that cannot be used
+    /// is an error in its place, and the others go on.
     ///
     /// # Errors
-    /// There is no driver, no nvJPEG, or a GPU that cannot be used.
-    pub fn open_all(places: &Places, limit: usize) -> Result<Vec<Self>, GpuError> {
+    /// There is no driver, or no nvJPEG.
+    pub fn open_all(places: &Places, limit: usize) -> Result<Vec<Result<Self, GpuError>>, GpuError> {
         let driver = Driver::open(places.driver.as_deref())?;
         let nvjpeg = Nvjpeg::open(&places.nvjpeg)?;
-        let count = driver.devices().map_err(DriverError::from)?.len();
-        (0..i32::try_from(count).unwrap_or(0)).map(|ordinal| Self::open(&driver, &nvjpeg, ordinal, limit)).collect()
+        let devices = driver.devices().map_err(DriverError::from)?;
+        Ok(devices.into_iter().map(|device| Self::open(&driver, &nvjpeg, device, limit)).collect())
     }
 
-    fn open(driver: &Arc<Driver>, nvjpeg: &Arc<Nvjpeg>, ordinal: i32, limit: usize) -> Result<Self, GpuError> {
+    fn open(driver: &Arc<Driver>, nvjpeg: &Arc<Nvjpeg>, device: Device, limit: usize) -> Result<Self, GpuError> {
+        let Device { ordinal, bus, .. } = device;
         let context = Context::new(driver, ordinal).map_err(|error| GpuError::Context { ordinal, error })?;
         let account = Account::new(&context, limit);
         let handle = |backend| Handle::new(nvjpeg, &context, &account, backend);
         let (hardware, hybrid) = (handle(Backend::Hardware), handle(Backend::Hybrid));
-        Ok(Self { ordinal, context, account, hardware, hybrid })
+        Ok(Self { ordinal, bus, context, account, hardware, hybrid })
     }
 
     /// Its number, as `gpu:N` names it.
     pub fn ordinal(&self) -> i32 {
         self.ordinal
+    }
+
+    /// Where it is plugged in, as the driver writes it: `0000:3B:00.0`.
+    pub fn bus(&self) -> &str {
+        &self.bus
     }
 
     /// The account of its memory.

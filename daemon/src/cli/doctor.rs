@@ -59,6 +59,7 @@ fn measure(out: &mut impl Write, places: &Places, folder: &Path, time: Duration)
     let entries = std::fs::read_dir(folder).map_err(|error| fail(&error))?;
     let files: Vec<_> = entries.filter_map(|entry| std::fs::read(entry.ok()?.path()).ok()).collect();
     for gpu in Gpu::open_all(places, MEMORY).map_err(|error| fail(&error))? {
+        let gpu = gpu.map_err(|error| fail(&error))?;
         writeln!(out, "\nGPU {}, {} files", gpu.ordinal(), files.len())?;
         for (states, batch) in STATES.into_iter().flat_map(|states| BATCHES.map(|batch| (states, batch))) {
             let rate = ceiling(&gpu, &files, states, batch, time).map_err(|error| fail(&error))?;

@@ -67,14 +67,25 @@ impl GpuLanes {
         let Some(first) = wanted.first().copied() else { return Ok(lanes) };
         let named = matches!(config.lanes, Lanes::Named(_));
         let limit = usize::try_from(config.gpu_memory_limit.0).unwrap_or(usize::MAX);
+        let mut unusable = Vec::new();
         match Gpu::open_all(places, limit) {
-            Ok(gpus) => lanes.gpus = gpus,
+            Ok(gpus) => {
+                for gpu in gpus {
+                    match gpu {
+                        Ok(gpu) => lanes.gpus.push(gpu),
+                        Err(error) => {
+                            tracing::warn!(%error, "the GPU is switched off");
+                            unusable.push(error.to_string());
+                        }
+                    }
+                }
+            }
             Err(error) if named => return Err(LaneMissing { kind: first, reason: error.to_string() }),
             Err(error) => tracing::info!(%error, "no GPU decodes; the CPU lane takes every picture"),
         }
         let share = limit / wanted.len();
         for kind in wanted {
-            let mut missing = Vec::new();
+            let mut missing = unusable.clone();
             for gpu in &lanes.gpus {
                 match workers(gpu, kind, share) {
                     Ok(workers) => {
@@ -87,7 +98,7 @@ impl GpuLanes {
                     }
                 }
             }
-            if named && missing.len() == lanes.gpus.len() {
+            if named && missing.len() == unusable.len() + lanes.gpus.len() {
                 return Err(LaneMissing { kind, reason: missing.pop().unwrap_or_else(|| "there is no GPU".into()) });
             }
         }

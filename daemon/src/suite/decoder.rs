@@ -38,7 +38,7 @@ fn gpu(kind: LaneKind) -> MakeDecoder {
     let fake = Arc::new(Fake::new());
     let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
     let places = Places { driver: Some(fake.path()), nvjpeg };
-    let gpu = Gpu::open_all(&places, 64 << 20).unwrap().pop().unwrap();
+    let gpu = Gpu::open_all(&places, 64 << 20).unwrap().pop().unwrap().unwrap();
     Arc::new(move || {
         let size = LaneSize { workers: 1, surfaces: 1 << 20 };
         let worker = gpu.workers(kind, size).unwrap().pop().unwrap();

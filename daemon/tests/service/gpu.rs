@@ -145,3 +145,37 @@ fn without_a_gpu_auto_decodes_on_the_cpu_and_a_named_lane_is_refused_with_the_ca
     let (_, said) = Daemon::spawn(machine.command()).fails();
     assert!(said.contains("CUDA_ERROR_NO_DEVICE") && said.contains("forebay doctor"), "{said}");
 }
+
+#[test]
+fn every_gpu_has_lanes_of_its_own_and_pictures_are_spread_over_them() {
+    let machine = Machine::new(150, &[(Knob::Gpus, 2)]);
+    for lanes in ["[\"hardware\"]", "\"fixed\""] {
+        machine.configure("epochs = 2", lanes);
+        let daemon = machine.start();
+        assert_eq!(run(&machine.home).len(), 300);
+        let reports = machine.lanes();
+        let names: Vec<_> = reports.iter().map(|lane| lane.name.as_str()).collect();
+        assert_eq!(names, ["cpu", "hardware on GPU 0", "hardware on GPU 1"]);
+        assert!(reports[1..].iter().all(|lane| lane.pictures > 0), "{reports:?}");
+        assert_eq!(reports.iter().map(|lane| lane.pictures).sum::<u64>(), 300, "{reports:?}");
+        machine.home.audit();
+        daemon.stop();
+        fs::remove_dir_all(machine.home.path("state")).unwrap();
+    }
+}
+
+#[test]
+fn one_gpu_that_is_wrong_or_dead_is_switched_off_and_the_other_goes_on() {
+    for (knob, said) in [(Knob::WrongGpu, "the lane is switched off"), (Knob::DeadGpu, "the GPU is switched off")] {
+        let machine = Machine::new(40, &[(Knob::Gpus, 2), (knob, 1)]);
+        machine.configure("epochs = 1", "[\"hardware\"]");
+        let mut daemon = Daemon::spawn(machine.command());
+        daemon.hears(said);
+        daemon.hears("INFO ready");
+        assert_eq!(run(&machine.home).len(), 40);
+        let reports = machine.lanes();
+        assert_eq!((reports.len(), reports[1].name.as_str()), (2, "hardware on GPU 1"));
+        assert_eq!(reports[1].pictures, 40, "{reports:?}");
+        machine.home.audit();
+    }
+}

@@ -37,7 +37,17 @@ pub(super) fn run(out: &mut impl Write, places: &Places, required: bool, copy: u
         }
     };
     let mut failed = 0;
-    for (gpu, kind) in gpus.iter().flat_map(|gpu| KINDS.map(|kind| (gpu, kind))) {
+    let mut usable = Vec::new();
+    for gpu in gpus {
+        match gpu {
+            Ok(gpu) => usable.push(gpu),
+            Err(error) => {
+                failed += 1;
+                writeln!(out, "test {error}")?;
+            }
+        }
+    }
+    for (gpu, kind) in usable.iter().flat_map(|gpu| KINDS.map(|kind| (gpu, kind))) {
         let lane = format!("test GPU {} {kind}", gpu.ordinal());
         if let Some(error) = gpu.lacks(kind) {
             failed += usize::from(required);
@@ -65,11 +75,9 @@ pub(super) fn pixels(out: &mut impl Write, places: &Places, from: &Path, to: &Pa
             files.push((name.to_owned(), fs::read(&path).map_err(|error| fail(&error))?));
         }
     }
-    for (gpu, kind) in Gpu::open_all(places, MEMORY)
-        .map_err(|error| fail(&error))?
-        .iter()
-        .flat_map(|gpu| KINDS.map(|kind| (gpu, kind)))
-    {
+    let gpus = Gpu::open_all(places, MEMORY).map_err(|error| fail(&error))?;
+    let gpus: Vec<_> = gpus.into_iter().collect::<Result<_, _>>().map_err(|error| fail(&error))?;
+    for (gpu, kind) in gpus.iter().flat_map(|gpu: &Gpu| KINDS.map(|kind| (gpu, kind))) {
         let size = LaneSize { workers: 1, surfaces: SURFACES };
         let mut worker = match gpu.workers(kind, size) {
             Ok(mut workers) => workers.remove(0),
