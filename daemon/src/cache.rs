@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use forebay_pixels::Form;
 use parking_lot::Mutex;
 
+use crate::memory::Promisee;
 use crate::record::Content;
 use admission::Admission;
 pub use caches::{CacheError, Caches, Key};
@@ -105,6 +106,13 @@ impl Cache {
             bytes: records.used(),
             budget: records.budget(),
         }
+    }
+}
+
+impl Promisee for Cache {
+    fn untaken(&self) -> u64 {
+        let records = self.records.lock();
+        records.budget() - records.used()
     }
 }
 

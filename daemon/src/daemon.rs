@@ -27,6 +27,7 @@ use crate::decode::cpu::{CpuLane, Shared};
 use crate::decode::lanes::{LaneMissing, places};
 use crate::decode::{GpuLanes, Pool};
 use crate::incarnation;
+use crate::memory::Promises;
 use crate::stream::{Identity, Opening, RingMemory, Stream, StreamError};
 pub use admission::Request;
 
@@ -141,10 +142,10 @@ impl Daemon {
         let pins = Pins::default();
         let pinned = config.decode.pin.then_some(&pins);
         let pool = Pool::start(threads, pinned, &CpuLane::maker(lane.clone()), limits, lanes)?;
-        let caches = Arc::new(Caches::default());
+        let promises = Arc::new(Promises::default());
         Ok(Arc::new(Self {
-            ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&caches))),
-            caches,
+            ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&promises))),
+            caches: Arc::new(Caches::new(promises)),
             config,
             kind,
             incarnation: incarnation::fresh()?,

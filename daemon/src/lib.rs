@@ -14,6 +14,7 @@ pub mod door;
 mod group;
 mod incarnation;
 pub mod lease;
+pub mod memory;
 pub mod prefetch;
 pub mod publish;
 pub mod queue;

@@ -34,7 +34,7 @@ pub use memory::{Memory, TooLittle};
 pub use message::*;
 pub use packet::{Body, Message, PacketError, packet, text};
 pub use peer::{Peer, PeerError};
-pub use region::{Region, RegionError};
+pub use region::{Region, RegionError, Unpopulated};
 pub use slot::{JoinError, PlaceMut, SlotError, SlotFrame, SlotMut};
 pub use socket::{Events, Received, Sent, Socket, SocketError};
 pub use socket_dir::{SocketDirError, find_socket_dir, make_socket_dir};

@@ -8,7 +8,7 @@ use std::{
     io,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -52,6 +52,10 @@ pub struct Region {
     inner: Arc<Inner>,
 }
 
+/// How much of a ring's memory is still to be taken from the kernel. It does not keep the ring.
+#[derive(Clone, Debug)]
+pub struct Unpopulated(Weak<Inner>);
+
 /// Why a ring's memory cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum RegionError {
@@ -92,6 +96,8 @@ pub(crate) struct Inner {
     fd: OwnedFd,
     /// One per slot: true while any right to write in it lives.
     claimed: Box<[AtomicBool]>,
+    /// One per slot: true once its memory is there.
+    populated: Box<[AtomicBool]>,
 }
 
 impl Region {
@@ -114,8 +120,9 @@ impl Region {
         rustix::fs::fchmod(&writable, Mode::RUSR).map_err(|error| at("fchmod")(error.into()))?;
         rustix::fs::fcntl_add_seals(&writable, SEALS).map_err(|error| at("sealing")(error.into()))?;
         let fd = reopen_read_only(&writable).map_err(at("opening it read-only through /proc/self/fd"))?;
-        let claimed = (0..geometry.slots()).map(|_| AtomicBool::new(false)).collect();
-        Ok(Self { inner: Arc::new(Inner { mapping, geometry, ring, fd, claimed }) })
+        let flags = || (0..geometry.slots()).map(|_| AtomicBool::new(false)).collect();
+        let (claimed, populated) = (flags(), flags());
+        Ok(Self { inner: Arc::new(Inner { mapping, geometry, ring, fd, claimed, populated }) })
     }
 
     /// Where everything stands.
@@ -148,14 +155,30 @@ impl Region {
         let (range, len) = (geometry.slot(slot), geometry.stride());
         let populated = self.inner.mapping.advise(range.clone(), Advice::LinuxPopulateWrite);
         populated.map_err(|source| RegionError::Populate { slot, len, source })?;
+        // A count for others to read: nothing is published by it.
+        self.inner.populated[slot as usize].store(true, Ordering::Relaxed);
         // Huge pages save time in every later access, but are never needed.
         let _collapsed = self.inner.mapping.collapse(range);
         Ok(())
     }
 
+    /// What [`populate`](Self::populate) has yet to take.
+    pub fn unpopulated(&self) -> Unpopulated {
+        Unpopulated(Arc::downgrade(&self.inner))
+    }
+
     /// The right to write in one slot. There is one at a time, with all the places split off it.
     pub fn slot(&self, slot: u32) -> Result<SlotMut, SlotError> {
         SlotMut::claim(&self.inner, slot)
+    }
+}
+
+impl Unpopulated {
+    /// Bytes of the slots whose memory is not there yet; none once the ring is gone.
+    pub fn bytes(&self) -> u64 {
+        let Some(inner) = self.0.upgrade() else { return 0 };
+        let slots = inner.populated.iter().filter(|populated| !populated.load(Ordering::Relaxed)).count();
+        slots as u64 * inner.geometry.stride() as u64
     }
 }
 

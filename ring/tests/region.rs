@@ -76,9 +76,15 @@ fn a_ring_has_its_full_length_at_once_and_takes_memory_slot_by_slot() {
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o400);
     let header = used();
     assert!(header <= 2 << 20, "{header} bytes for a header: a page, or a huge one");
-    region.populate(0).unwrap();
-    let stride = geometry(3).stride() as u64;
-    assert!((stride..=stride + header).contains(&used()), "{} bytes for a slot of {stride}", used());
+    let (stride, left) = (geometry(3).stride() as u64, region.unpopulated());
+    assert_eq!(left.bytes(), 3 * stride);
+    for _ in 0..2 {
+        region.populate(0).unwrap();
+        assert!((stride..=stride + header).contains(&used()), "{} bytes for a slot of {stride}", used());
+        assert_eq!(left.bytes(), 2 * stride);
+    }
+    drop(region);
+    assert_eq!(left.bytes(), 0);
 }
 
 #[test]

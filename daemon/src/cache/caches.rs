@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::{Cache, Keep};
 use crate::config::ByteSize;
+use crate::memory::Promises;
 use crate::source::Source;
 
 /// Which cache a stream asks for.
@@ -29,7 +30,7 @@ pub enum CacheError {
     /// Its budget is more than there is.
     #[error(
         "the cache: memory = \"{}\" is asked for, but {limited_by} leaves {available} bytes, of which {promised} are \
-         promised to other caches; lower cache.memory, or raise that limit",
+         promised to rings and other caches; lower cache.memory, or raise that limit",
         ByteSize(*.budget)
     )]
     TooLarge {
@@ -37,7 +38,7 @@ pub enum CacheError {
         budget: u64,
         /// Bytes left.
         available: u64,
-        /// Bytes of those that other caches may still take.
+        /// Bytes of those that rings and other caches may still take.
         promised: u64,
         /// Who sets the bound.
         limited_by: String,
@@ -49,7 +50,10 @@ pub enum CacheError {
 
 /// The caches that streams of this process have.
 #[derive(Debug, Default)]
-pub struct Caches(Mutex<HashMap<Key, Weak<Cache>>>);
+pub struct Caches {
+    promises: Arc<Promises>,
+    open: Mutex<HashMap<Key, Weak<Cache>>>,
+}
 
 impl Key {
     /// The cache of this dataset that keeps such, within such a budget.
@@ -59,10 +63,15 @@ impl Key {
 }
 
 impl Caches {
+    /// No cache yet; their budgets are promised here.
+    pub fn new(promises: Arc<Promises>) -> Self {
+        Self { promises, open: Mutex::default() }
+    }
+
     /// The cache of this key, which is made if no stream has it.
     ///
     /// # Errors
-    /// There is less memory than its budget; caches that are not full yet count as if they were.
+    /// There is less memory than its budget; caches and rings that are not full yet count as if they were.
     pub fn open(&self, key: Key) -> Result<Arc<Cache>, CacheError> {
         self.open_within(key, Memory::now)
     }
@@ -72,31 +81,22 @@ impl Caches {
         key: Key,
         memory: impl FnOnce() -> std::io::Result<Memory>,
     ) -> Result<Arc<Cache>, CacheError> {
-        let mut caches = self.0.lock();
+        let mut caches = self.open.lock();
         if let Some(cache) = caches.get(&key).and_then(Weak::upgrade) {
             return Ok(cache);
         }
         caches.retain(|_, cache| cache.strong_count() > 0);
-        let promised = promised(&caches);
-        let Memory { available, limited_by } = memory()?;
-        let budget = key.budget;
-        if budget > available.saturating_sub(promised) {
-            return Err(CacheError::TooLarge { budget, available, promised, limited_by });
-        }
-        let cache = Arc::new(Cache::new(key.keep, budget));
+        let cache = self.promises.promise(|promised| {
+            let Memory { available, limited_by } = memory()?;
+            let budget = key.budget;
+            if budget > available.saturating_sub(promised) {
+                return Err(CacheError::TooLarge { budget, available, promised, limited_by });
+            }
+            Ok(Arc::new(Cache::new(key.keep, budget)))
+        })?;
         caches.insert(key, Arc::downgrade(&cache));
         Ok(cache)
     }
-
-    /// Bytes that the caches have not taken yet but may: they are not free for others.
-    pub fn promised(&self) -> u64 {
-        promised(&self.0.lock())
-    }
-}
-
-fn promised(caches: &HashMap<Key, Weak<Cache>>) -> u64 {
-    let left = caches.values().filter_map(Weak::upgrade).map(|cache| cache.figures());
-    left.map(|figures| figures.budget - figures.bytes).sum()
 }
 
 #[cfg(test)]
@@ -141,14 +141,15 @@ mod tests {
         let first = open(&caches, key(1, 6000)).unwrap();
         first.offer(0, &[0; 1000]);
         let used = first.figures().bytes;
-        assert_eq!(caches.promised(), 6000 - used);
+        assert!(used > 1000);
         let refused = open(&caches, key(2, 4001 + used)).unwrap_err();
         assert!(matches!(refused, CacheError::TooLarge { promised, .. } if promised == 6000 - used), "{refused}");
         let second = open(&caches, key(2, 4000 + used)).unwrap();
         drop(first);
-        assert_eq!(caches.promised(), 4000 + used);
+        assert!(open(&caches, key(3, 6001 - used)).is_err(), "the second may still take all of its budget");
+        open(&caches, key(3, 6000 - used)).unwrap();
         drop(second);
-        assert_eq!(caches.promised(), 0);
+        open(&caches, key(3, 10_000)).unwrap();
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crossbeam_channel as channel;
 use forebay_coordinator::{Handle, PERMUTATION, Plan, Policy};
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
-use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Region, Shape};
+use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
@@ -73,11 +73,8 @@ impl Opening {
         let plan = Arc::new(Plan::new(&spec)?);
         self.some_epoch_has_a_batch(source.len())?;
         let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
-        let bytes = u64::try_from(geometry.total_len()).unwrap_or(u64::MAX);
-        // First, so that the ring is compared with what the cache leaves.
         let cache = self.cache(source.as_ref())?;
-        let shares = Mutex::new(vec![self.memory.take(bytes)?]);
-        let region = Region::create(geometry, self.identity.incarnation, 0)?;
+        let (share, region) = self.memory.ring(geometry, self.identity.incarnation, 0)?;
         let (worker, opened) =
             Worker::open(self.coordinator.clone(), self.request(spec, incarnation::fresh()?)).await?;
         let worker = Arc::new(worker);
@@ -114,11 +111,13 @@ impl Opening {
         });
         let (incarnation, memory) = (stream.identity.incarnation, self.memory);
         // The shares live as long as the ring's thread; a retired ring keeps its own until then.
+        let shares = Mutex::new(vec![share]);
         let parts = consumers::Parts {
             stream: stream.identity.to_string(),
             further: Arc::new(move |ring| {
-                shares.lock().push(memory.take(bytes).map_err(|error| error.to_string())?);
-                Region::create(geometry, incarnation, ring).map_err(|error| error.to_string())
+                let (share, region) = memory.ring(geometry, incarnation, ring).map_err(|error| error.to_string())?;
+                shares.lock().push(share);
+                Ok(region)
             }),
             free: free_sender,
             fates,

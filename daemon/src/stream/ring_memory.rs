@@ -1,11 +1,11 @@
 //! Memory for rings: whether there is enough of it, before a ring is made (semantics rule 31).
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use forebay_ring::Memory;
-use parking_lot::Mutex;
+use forebay_ring::{Geometry, Memory, Region, Unpopulated};
 
-use crate::cache::Caches;
+use crate::memory::{Promisee, Promises};
 use crate::stream::StreamError;
 
 /// Memory that the rings of a process take.
@@ -13,9 +13,9 @@ use crate::stream::StreamError;
 pub struct RingMemory {
     /// What they may take together, where the configuration says so.
     limit: Option<u64>,
-    /// What these may still take is not free for rings.
-    caches: Arc<Caches>,
-    taken: Mutex<u64>,
+    promises: Arc<Promises>,
+    /// What was added is what was promised meanwhile: no two rings are added at once.
+    taken: AtomicU64,
 }
 
 /// The memory of one ring. Dropping it gives the memory back.
@@ -23,55 +23,112 @@ pub struct RingMemory {
 pub(super) struct Share {
     of: Arc<RingMemory>,
     bytes: u64,
+    /// What the ring has not taken of it, once it is made.
+    left: OnceLock<Unpopulated>,
 }
 
 impl RingMemory {
     /// Without a limit, the system's is asked for before each ring.
-    pub fn new(limit: Option<u64>, caches: Arc<Caches>) -> Self {
-        Self { limit, caches, taken: Mutex::new(0) }
+    pub fn new(limit: Option<u64>, promises: Arc<Promises>) -> Self {
+        Self { limit, promises, taken: AtomicU64::new(0) }
     }
 
-    /// Takes the memory of a ring, or says how much is needed and what is left.
-    pub(super) fn take(self: &Arc<Self>, bytes: u64) -> Result<Share, StreamError> {
-        let mut taken = self.taken.lock();
-        let memory = match self.limit {
-            Some(limit) => Memory { available: limit.saturating_sub(*taken), limited_by: "ring.memory".into() },
-            None => self.system()?,
-        };
-        memory.check(bytes)?;
-        *taken += bytes;
-        Ok(Share { of: Arc::clone(self), bytes })
+    /// Makes a ring, or says how much memory is needed and what is left.
+    pub(super) fn ring(
+        self: &Arc<Self>,
+        geometry: Geometry,
+        incarnation: u64,
+        number: u32,
+    ) -> Result<(Arc<Share>, Region), StreamError> {
+        let share = self.take(u64::try_from(geometry.total_len()).unwrap_or(u64::MAX), Memory::now)?;
+        let region = Region::create(geometry, incarnation, number)?;
+        share.made(&region);
+        Ok((share, region))
     }
 
-    /// What the system has left, less what caches may still take of it.
-    fn system(&self) -> std::io::Result<Memory> {
-        let Memory { available, mut limited_by } = Memory::now()?;
-        let promised = self.caches.promised();
-        if promised > 0 {
-            limited_by += ", less what caches may still take,";
-        }
-        Ok(Memory { available: available.saturating_sub(promised), limited_by })
+    fn take(
+        self: &Arc<Self>,
+        bytes: u64,
+        system: impl FnOnce() -> std::io::Result<Memory>,
+    ) -> Result<Arc<Share>, StreamError> {
+        self.promises.promise(|promised| {
+            let memory = match self.limit {
+                Some(limit) => {
+                    let available = limit.saturating_sub(self.taken.load(Ordering::Relaxed));
+                    Memory { available, limited_by: "ring.memory".into() }
+                }
+                None => beside(system()?, promised),
+            };
+            memory.check(bytes)?;
+            self.taken.fetch_add(bytes, Ordering::Relaxed);
+            Ok(Arc::new(Share { of: Arc::clone(self), bytes, left: OnceLock::new() }))
+        })
+    }
+}
+
+/// What the system has left beside what was promised.
+fn beside(system: Memory, promised: u64) -> Memory {
+    let Memory { available, mut limited_by } = system;
+    if promised > 0 {
+        limited_by += ", less what caches and other rings may still take,";
+    }
+    Memory { available: available.saturating_sub(promised), limited_by }
+}
+
+impl Share {
+    /// The ring is made: what it takes of the memory is promised no longer.
+    fn made(&self, region: &Region) {
+        self.left.get_or_init(|| region.unpopulated());
+    }
+}
+
+impl Promisee for Share {
+    fn untaken(&self) -> u64 {
+        self.left.get().map_or(self.bytes, Unpopulated::bytes)
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        *self.of.taken.lock() -= self.bytes;
+        self.of.taken.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use forebay_ring::{Dtype, Layout, Shape};
+
     use super::*;
 
     #[test]
     fn rule_31_rings_share_a_limit_and_give_their_part_back() {
         let memory = Arc::new(RingMemory::new(Some(10), Arc::default()));
-        let first = memory.take(6).unwrap();
-        assert!(matches!(memory.take(5), Err(StreamError::Memory(error)) if (error.needed, error.available) == (5, 4)));
-        let second = memory.take(4).unwrap();
+        let take = |bytes| memory.take(bytes, || unreachable!("there is a limit"));
+        let first = take(6).unwrap();
+        assert!(matches!(take(5), Err(StreamError::Memory(error)) if (error.needed, error.available) == (5, 4)));
+        let second = take(4).unwrap();
         drop(first);
-        memory.take(6).unwrap();
+        take(6).unwrap();
         drop(second);
+    }
+
+    #[test]
+    fn rule_31_a_ring_is_compared_with_what_others_have_not_taken_yet() {
+        let shape = Shape { batch: 1, height: 8, width: 8, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        let region = Region::create(Geometry::try_new(shape, 2).unwrap(), 1, 0).unwrap();
+        let (slot, ring) = (region.geometry().stride() as u64, region.geometry().total_len() as u64);
+        let memory = Arc::new(RingMemory::new(None, Arc::default()));
+        let system = || Ok(Memory { available: ring + slot, limited_by: "the test".into() });
+        let left = || match memory.take(u64::MAX, system) {
+            Err(StreamError::Memory(error)) => error.available,
+            other => panic!("{other:?}"),
+        };
+        let share = memory.take(ring, system).unwrap();
+        assert_eq!(left(), slot, "no page of it is there yet");
+        share.made(&region);
+        region.populate(1).unwrap();
+        assert_eq!(left(), ring, "the system's figure has the first slot; the other one is still to come");
+        drop(region);
+        assert_eq!(left(), ring + slot);
     }
 }
