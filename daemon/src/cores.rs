@@ -5,7 +5,7 @@ use std::thread;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Numbers for [`pin`], in a row over all that have this: no core gets a second thread before each has one.
+/// Numbers of threads that are pinned, in a row over all that have this: no core gets a second thread before each has one.
 #[derive(Debug, Default)]
 pub struct Pins(AtomicUsize);
 
