@@ -234,15 +234,18 @@ mod tests {
                 lane()
             });
             let pins = Pins::default();
-            let pools = [1, all.len()].map(|threads| {
+            // One for all cores, and one for each.
+            let sizes = std::iter::once(all.len()).chain(all.iter().map(|_| 1));
+            let start = |threads| {
                 let pins = pin.then_some(&pins);
                 Pool::start(threads, pins, &make, Limits::default(), GpuLanes::default()).unwrap()
-            });
+            };
+            let pools: Vec<Pool> = sizes.map(start).collect();
             let threads = pools.iter().map(Pool::threads).sum();
             let mut cores: Vec<Vec<usize>> = told.iter().take(threads).collect();
             cores.sort();
-            let one_each = all.iter().chain(&all[..1]).map(|core| vec![*core]);
-            let mut expected = if pin { one_each.collect() } else { vec![all.clone(); all.len() + 1] };
+            let two_each = all.iter().chain(&all).map(|core| vec![*core]);
+            let mut expected = if pin { two_each.collect() } else { vec![all.clone(); 2 * all.len()] };
             expected.sort();
             assert_eq!(cores, expected, "pin = {pin}");
         }
