@@ -1,10 +1,10 @@
-//! Decoding whole pictures: a fault or just the pixels that the header promised, and the same the second time, also by a
-//! decoder that has seen other files.
+//! Decoding whole pictures: a fault or just the pixels that the header promised, and the same the second time: by a decoder
+//! that has seen other files, and by one that leaves every JPEG to libjpeg-turbo.
 #![no_main]
 
 use std::cell::RefCell;
 
-use forebay_pixels::{CpuDecoder, Fault, Form, Limits, Picture, probe};
+use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, Limits, Picture, probe};
 use libfuzzer_sys::fuzz_target;
 
 /// Small, so that no case takes long.
@@ -12,6 +12,7 @@ const LIMITS: Limits = Limits { pixels: 1 << 20, bytes: 1 << 20, scans: 20, time
 
 thread_local! {
     static USED: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::new());
+    static TURBO: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::with_jpeg(JpegChoice::LIBJPEG_TURBO));
 }
 
 fuzz_target!(|bytes: &[u8]| {
@@ -21,7 +22,9 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!((probed.format, probed.width, probed.height), (picture.format, picture.width, picture.height));
         assert_eq!(picture.rgb.len(), picture.width as usize * picture.height as usize * 3);
     }
-    assert_eq!(whole(&mut CpuDecoder::new(), bytes), first);
+    assert!(whole(&mut CpuDecoder::new(), bytes) == first, "the same by a new decoder");
+    let by_turbo = TURBO.with_borrow_mut(|decoder| whole(decoder, bytes));
+    assert!(by_turbo == first, "pixels and faults do not depend on the decoder");
 });
 
 /// The picture alone: which decoder it was is no part of the answer.

@@ -1,13 +1,13 @@
-//! The whole transform: any list of transforms on any bytes. The place is filled just so, by whatever decoder, and a
-//! picture that was kept decoded gives what its file gives.
+//! The whole transform: any list of transforms on any bytes. The place is filled just so, by whatever decoder, of our own
+//! or libjpeg-turbo, and a picture that was kept decoded gives what its file gives.
 #![no_main]
 
 use std::cell::RefCell;
 
 use arbitrary::{Arbitrary, Unstructured};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Dtype, Form, Interpolation, Layout, Limits, Normalize, Output, Pad,
-    RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
+    CenterCrop, CpuDecoder, Decoded, Draw, Dtype, Form, Interpolation, JpegChoice, Layout, Limits, Normalize, Output,
+    Pad, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -16,6 +16,7 @@ const LIMITS: Limits = Limits { pixels: 1 << 20, bytes: 1 << 20, scans: 20, time
 
 thread_local! {
     static USED: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::new());
+    static TURBO: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::with_jpeg(JpegChoice::LIBJPEG_TURBO));
 }
 
 /// A recipe and a draw in a few bytes.
@@ -98,6 +99,14 @@ fuzz_target!(|data: &[u8]| {
     let mut fresh = CpuDecoder::new();
     assert_eq!(fresh.decode(bytes, &recipe, draw, &LIMITS, &mut again), decoded);
     assert!(decoded.is_err() || out == again, "every byte is written, the same each time");
+    again.fill(0xFF);
+    let by_turbo = TURBO.with_borrow_mut(|decoder| decoder.decode(bytes, &recipe, draw, &LIMITS, &mut again));
+    // Which of the two it was is no part of the answer.
+    assert_eq!(
+        by_turbo.map(|seen| Decoded { by: None, ..seen }),
+        decoded.clone().map(|seen| Decoded { by: None, ..seen })
+    );
+    assert!(decoded.is_err() || out == again, "pixels do not depend on the decoder");
     let form = Form { background: asked.background, ..Form::default() };
     let Ok((kept, _)) = fresh.upright(bytes, form, &LIMITS) else { return };
     // What is damaged outside of the part that the recipe needs may be a fault in one alone; rule 30 is about pictures.
