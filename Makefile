@@ -52,9 +52,8 @@ parity: build ## Write docs/parity.md anew: make parity DATA=FOLDER, which has i
 	.venv/bin/forebay compare "$(DATA)/imagenet" "$(DATA)/conformance" target/parity/formats \
 	  --markdown docs/parity.md -o target/parity/worst.png
 
-deps-fuzz: deps ## Install what fuzzing needs: a nightly toolchain and cargo-fuzz
-	rustup toolchain install nightly --profile minimal
-	cargo +nightly install --locked cargo-fuzz
+deps-fuzz: ## Install what fuzzing needs: g++, a nightly toolchain and cargo-fuzz, or name it
+	@scripts/deps.sh fuzz
 
 FUZZ_SECONDS ?= 600
 fuzz: ## Fuzz each target for FUZZ_SECONDS (600); TARGETS names some of them

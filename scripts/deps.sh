@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # What a build needs: installs it where it may (apt-get, as root or with a passwordless sudo), else names it; then
-# the virtual environment .venv for Python. Asks nothing, and is instant when all is there.
+# the virtual environment .venv for Python. `deps.sh fuzz`: also what fuzzing needs. Asks nothing, and is instant when all
+# is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+purpose=${1:-build}
 
 has() { command -v "$1" >/dev/null 2>&1; }
 python_is_new() { python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; }
@@ -11,6 +14,8 @@ has_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
 # Names of what is missing, in Debian's words; the other distributions' follow from them.
 missing() {
   has cc || echo gcc
+  # libFuzzer is C++.
+  [ "$purpose" != fuzz ] || has c++ || echo g++
   has cmake || echo cmake
   # libjpeg-turbo has assembler for x86-64 alone that needs nasm.
   [ "$(uname -m)" != x86_64 ] || has nasm || echo nasm
@@ -32,8 +37,8 @@ install() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" </dev/null >/dev/null
 }
 
-in_fedora() { sed 's/python3-venv/python3-pip/' <<<"$*"; }
-in_arch() { sed 's/protobuf-compiler/protobuf/; s/python3-venv/python/; s/python3/python/' <<<"$*"; }
+in_fedora() { sed 's/python3-venv/python3-pip/; s/g++/gcc-c++/' <<<"$*"; }
+in_arch() { sed 's/protobuf-compiler/protobuf/; s/python3-venv/python/; s/python3/python/; s/g++/gcc/' <<<"$*"; }
 
 system_packages() {
   local lacking
@@ -66,6 +71,18 @@ rust() {
   done
 }
 
+# A nightly toolchain, for the sanitizers, and cargo-fuzz.
+fuzzing() {
+  if ! cargo +nightly --version >/dev/null 2>&1; then
+    if ! has rustup; then
+      echo "deps: a nightly toolchain is missing, and so is rustup, which installs one: see https://rustup.rs" >&2
+      exit 1
+    fi
+    rustup toolchain install nightly --profile minimal
+  fi
+  cargo +nightly fuzz --version >/dev/null 2>&1 || cargo +nightly install --locked cargo-fuzz
+}
+
 environment() {
   if ! python_is_new; then
     echo "deps: python3 is $(python3 --version 2>&1); Forebay needs Python 3.9 or later" >&2
@@ -84,3 +101,4 @@ environment() {
 system_packages
 rust
 environment
+[ "$purpose" != fuzz ] || fuzzing

@@ -18,6 +18,7 @@ from typing import Callable, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv" / "bin"
 BINARY = ROOT / "target" / "debug" / "forebay"
+FUZZ = ("--manifest-path", "fuzz/Cargo.toml")
 
 
 class Tally(NamedTuple):
@@ -99,6 +100,16 @@ class CargoOutput:
         return Tally()
 
 
+def clippy() -> Tally:
+    """The workspace and the fuzz targets, which have a manifest of their own."""
+    judged = ("-q", "--locked", "--keep-going")
+    warnings = ("--", "-D", "warnings")
+    workspace = check("cargo", "clippy", "--workspace", "--all-targets", *judged, *warnings)
+    # Nothing is linked: where libFuzzer would be is of no account, and it is not compiled, which takes a C++ compiler.
+    fuzz = ("cargo", "clippy", *FUZZ, "--target-dir", "target", *judged, *warnings)
+    return workspace + check(*fuzz, CUSTOM_LIBFUZZER_PATH="/nowhere/libfuzzer.a")
+
+
 def rust() -> Tally:
     """Unit, integration and doc tests, the ranks among them."""
     command = ("cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output")
@@ -177,10 +188,8 @@ def with_venv() -> str:
 
 
 STAGES: dict[str, Callable[[], Tally]] = {
-    "format": lambda: check("cargo", "fmt", "--all", "--check"),
-    "clippy": lambda: check(
-        "cargo", "clippy", "-q", "--workspace", "--all-targets", "--locked", "--keep-going", "--", "-D", "warnings"
-    ),
+    "format": lambda: check("cargo", "fmt", "--all", "--check") + check("cargo", "fmt", *FUZZ, "--check"),
+    "clippy": clippy,
     "rust": rust,
     "rustdoc": lambda: check(
         "cargo", "doc", "-q", "--workspace", "--no-deps", "--locked", "--keep-going", RUSTDOCFLAGS="-D warnings"
