@@ -74,7 +74,10 @@ def trainer(tmp_path):
     running = []
 
     def start(code, **names):
-        head = "import forebay, json, os, sys, time\n" + "".join(f"{k} = {str(v)!r}\n" for k, v in names.items())
+        # A shell starts its background jobs with Ctrl-C ignored, and so would be whatever they start.
+        heed = "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        given = "".join(f"{k} = {str(v)!r}\n" for k, v in names.items())
+        head = "import forebay, json, os, signal, sys, time\n" + heed + given
         process = subprocess.Popen(
             [sys.executable, "-u", "-c", head + textwrap.dedent(code)], stdout=subprocess.PIPE, text=True, cwd=tmp_path
         )
