@@ -2,12 +2,13 @@
 
 mod admission;
 mod lanes;
+mod pools;
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forebay_coordinator::{
@@ -21,15 +22,13 @@ use tokio::sync::OnceCell;
 use crate::cache::Caches;
 use crate::config::stream::Sharding;
 use crate::config::{self, Config, Surroundings, default_threads};
-use crate::cores::{self, Pins};
-use crate::decode::budget::Budget;
-use crate::decode::cpu::{CpuLane, Shared};
-use crate::decode::lanes::{LaneMissing, places};
-use crate::decode::{GpuLanes, Pool};
+use crate::cores;
+use crate::decode::lanes::LaneMissing;
 use crate::incarnation;
 use crate::memory::Promises;
 use crate::stream::{Identity, Opening, RingMemory, Stream, StreamError};
 pub use admission::Request;
+use pools::Pools;
 
 /// The streams of this process, with what they share.
 #[derive(Debug)]
@@ -39,12 +38,7 @@ pub struct Daemon {
     incarnation: u64,
     uid: u32,
     started: Instant,
-    pool: Arc<Pool>,
-    /// Pools of streams that ask for another number of threads, by that number.
-    further_pools: Mutex<HashMap<usize, Weak<Pool>>>,
-    /// For the decode threads of all pools.
-    pins: Pins,
-    lane: Shared,
+    pools: Pools,
     ledgers: tokio::sync::Mutex<HashMap<Ledgers, Handle>>,
     streams: Mutex<BTreeMap<Key, Arc<OnceCell<Arc<Stream>>>>>,
     ring_memory: Arc<RingMemory>,
@@ -131,17 +125,7 @@ impl Daemon {
         let threads = config.decode.threads;
         let threads =
             threads.unwrap_or_else(|| default_threads(cores::usable(), surroundings.local_world_size.as_deref()));
-        let memory = Arc::new(Budget::new(config.decode.memory.0));
-        let limits = config.decode.limits();
-        let lanes = if config.decode.lanes.want_gpu() {
-            GpuLanes::open(&config.decode, &places(config.decode.nvjpeg.clone()))?
-        } else {
-            GpuLanes::default()
-        };
-        let lane = Shared::new(limits, memory, config.decode.jpeg);
-        let pins = Pins::default();
-        let pinned = config.decode.pin.then_some(&pins);
-        let pool = Pool::start(threads, pinned, &CpuLane::maker(lane.clone()), limits, lanes)?;
+        let pools = Pools::start(&config.decode, threads)?;
         let promises = Arc::new(Promises::default());
         Ok(Arc::new(Self {
             ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&promises))),
@@ -151,10 +135,7 @@ impl Daemon {
             incarnation: incarnation::fresh()?,
             uid: surroundings.uid,
             started: Instant::now(),
-            pool: Arc::new(pool),
-            further_pools: Mutex::default(),
-            pins,
-            lane,
+            pools,
             ledgers: tokio::sync::Mutex::default(),
             streams: Mutex::default(),
             renewing: tokio::sync::RwLock::default(),
@@ -192,7 +173,7 @@ impl Daemon {
 
     /// How many pictures each decoder has made so far.
     pub fn decoded(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.lane.tally.figures()
+        self.pools.decoded()
     }
 
     /// Keeps private ledgers in this memory, which the trainer's process holds as well: they outlive this daemon and
@@ -284,7 +265,7 @@ impl Daemon {
             let coordinator = self.coordinator(&ledgers).await?;
             let opening = Opening {
                 identity,
-                pool: self.pool_for(&settings)?,
+                pool: self.pools.with(settings.num_threads)?,
                 settings,
                 files,
                 byte_limit: self.config.decode.byte_limit.0,
@@ -332,26 +313,6 @@ impl Daemon {
             if let Err(error) = ledgers.call(request).await {
                 tracing::debug!(%error, "the ledger of a closed Loader stays");
             }
-        }
-    }
-
-    fn pool_for(&self, settings: &config::Stream) -> Result<Arc<Pool>, StreamError> {
-        match settings.num_threads {
-            // The GPUs' lanes and the CPU's have one queue, and a pool has one.
-            Some(threads) if threads != self.pool.threads() && self.pool.gpus().is_empty() => {
-                let mut further = self.further_pools.lock();
-                if let Some(pool) = further.get(&threads).and_then(Weak::upgrade) {
-                    return Ok(pool);
-                }
-                let limits = self.config.decode.limits();
-                let maker = CpuLane::maker(self.lane.clone());
-                let pins = self.config.decode.pin.then_some(&self.pins);
-                let pool = Pool::start(threads, pins, &maker, limits, GpuLanes::default())?;
-                let pool = Arc::new(pool);
-                further.insert(threads, Arc::downgrade(&pool));
-                Ok(pool)
-            }
-            _ => Ok(Arc::clone(&self.pool)),
         }
     }
 

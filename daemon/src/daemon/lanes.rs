@@ -18,7 +18,7 @@ impl Daemon {
             stolen,
             refused: refused.into_iter().map(refusal).collect(),
         };
-        self.pool.lanes().into_iter().map(status).collect()
+        self.pools.shared().lanes().into_iter().map(status).collect()
     }
 
     /// The GPUs' memory, for the status.
@@ -29,7 +29,7 @@ impl Daemon {
             memory_peak: gpu.account().peak() as u64,
             memory_limit: gpu.account().limit() as u64,
         };
-        self.pool.gpus().iter().map(status).collect()
+        self.pools.shared().gpus().iter().map(status).collect()
     }
 
     /// Brings their metrics up to date.

@@ -6,6 +6,7 @@
 //! the road down, it does not stop it. What takes no room, since a cache has it, is bounded by its number: otherwise
 //! nothing would keep leases from being acquired up to the end of the epoch (semantics rule 4).
 
+mod taken;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::record::Position;
+pub use taken::{Held, Taken};
 
 /// Positions of an epoch, with those of the epochs before it, that are being read or lie ready: so many at most. About
 /// what the default budget holds of photographs, so that a cache changes how fast the road is, not how long.
@@ -46,38 +48,6 @@ pub struct Job {
     pub last: bool,
     /// Epoch in whose order it stands; none for one out of turn.
     epoch: Option<u64>,
-}
-
-/// What was read, and the bytes of the budget that are given back with [`ReadAhead::release`].
-#[derive(Debug, PartialEq, Eq)]
-pub struct Held<B> {
-    /// The bytes.
-    pub bytes: B,
-    /// Bytes of the budget.
-    pub reserved: u64,
-}
-
-/// What [`ReadAhead::take`] gives.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Taken<R> {
-    /// The next position of the order.
-    Record(Position, R),
-    /// What [`ReadAhead::fetch`] asked for.
-    Fetched {
-        /// As given with the request.
-        tag: (u64, u32),
-        /// Record that was read.
-        record: u64,
-        /// What came of it.
-        read: R,
-    },
-    /// Every position of this epoch was taken, and none is left to lease at this moment. Told in the order of the
-    /// epochs; once, and again after each lease that came later.
-    Drained(u64),
-    /// The next position was read, but there is no room for it.
-    NoRoom,
-    /// Nothing now.
-    Wait,
 }
 
 /// The state; `B` is what a read gives, or in words why not.
@@ -122,19 +92,6 @@ enum Stage<B> {
     Waiting,
     Reading(Instant),
     Done(Result<Held<B>, String>),
-}
-
-impl<R> Taken<R> {
-    /// The same with another form of what was read.
-    pub fn map<S>(self, form: impl FnOnce(R) -> S) -> Taken<S> {
-        match self {
-            Self::Record(position, read) => Taken::Record(position, form(read)),
-            Self::Fetched { tag, record, read } => Taken::Fetched { tag, record, read: form(read) },
-            Self::Drained(epoch) => Taken::Drained(epoch),
-            Self::NoRoom => Taken::NoRoom,
-            Self::Wait => Taken::Wait,
-        }
-    }
 }
 
 impl<B> ReadAhead<B> {
