@@ -6,6 +6,8 @@
 //! the road down, it does not stop it. What takes no room, since a cache has it, is bounded by its number: otherwise
 //! nothing would keep leases from being acquired up to the end of the epoch (semantics rule 4).
 
+#[cfg(test)]
+mod model;
 mod taken;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,216 @@
+//! What holds for all stories of reading ahead, with a model of the world outside.
+
+use std::collections::{BTreeMap, HashSet};
+
+use proptest::prelude::*;
+
+use super::tests::span;
+use super::*;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Lease {
+        late: bool,
+        len: u64,
+    },
+    Drain,
+    Start,
+    /// Records below this are known.
+    Pass(u64),
+    Finish {
+        which: usize,
+        good: bool,
+    },
+    Take {
+        ahead: bool,
+        room: bool,
+    },
+    Decode,
+    Fetch,
+    Expire,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        2 => (any::<bool>(), 0_u64..6).prop_map(|(late, len)| Step::Lease { late, len }),
+        1 => Just(Step::Drain),
+        6 => Just(Step::Start),
+        2 => (0_u64..60).prop_map(Step::Pass),
+        6 => (any::<usize>(), any::<bool>()).prop_map(|(which, good)| Step::Finish { which, good }),
+        8 => any::<(bool, bool)>().prop_map(|(ahead, room)| Step::Take { ahead, room }),
+        4 => Just(Step::Decode),
+        1 => Just(Step::Fetch),
+        1 => Just(Step::Expire),
+    ];
+    prop::collection::vec(step, 0..200)
+}
+
+/// What is known outside: jobs in threads, bytes in decoding, positions by epoch that were leased and not taken.
+struct World {
+    ahead: ReadAhead<u64>,
+    budget: u64,
+    now: Instant,
+    epoch: u64,
+    lease: u64,
+    waiting: BTreeMap<u64, VecDeque<(u64, u64)>>,
+    fetched: usize,
+    jobs: Vec<Job>,
+    decoding: VecDeque<u64>,
+    /// Epochs of which an end is to be told.
+    news: HashSet<u64>,
+}
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+fn size(record: u64) -> u64 {
+    1 + record % 7 * 3
+}
+
+impl World {
+    fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Lease { late, len } => {
+                let epoch = if late { self.epoch.saturating_sub(1) } else { self.epoch };
+                self.lease += 1;
+                self.ahead.lease(span(self.lease, epoch, self.lease, len));
+                self.waiting.entry(epoch).or_default().extend((0..len).map(|offset| (self.lease, offset)));
+                self.news.insert(epoch);
+            }
+            Step::Drain => {
+                self.news.insert(self.epoch);
+                self.epoch += 1;
+                self.ahead.drained(self.epoch);
+            }
+            Step::Start => {
+                let before = self.ahead.used();
+                if let Some(job) = self.ahead.next_job(self.now, size) {
+                    assert_eq!(self.ahead.used(), before + job.reserved);
+                    let idle = self.decoding.is_empty();
+                    assert!(self.ahead.used() <= self.budget || idle, "only with nothing in decoding");
+                    self.jobs.push(job);
+                }
+            }
+            Step::Pass(known) => {
+                let before = self.ahead.used();
+                self.ahead.pass(self.now, |record| (record < known).then_some(record));
+                assert_eq!(self.ahead.used(), before, "what is known takes no room");
+            }
+            Step::Finish { which, good } => {
+                if !self.jobs.is_empty() {
+                    let job = self.jobs.swap_remove(which % self.jobs.len());
+                    self.ahead.done(&job, if good { Ok(job.record) } else { Err("bad".into()) });
+                }
+            }
+            Step::Take { ahead, room } => {
+                let limit = if ahead { self.epoch } else { self.epoch.saturating_sub(1) };
+                self.take(limit, room || limit == self.epoch);
+            }
+            Step::Decode => {
+                if let Some(reserved) = self.decoding.pop_front() {
+                    self.ahead.release(reserved);
+                }
+            }
+            Step::Fetch => {
+                self.ahead.fetch((0, 0), 3);
+                self.fetched += 1;
+            }
+            Step::Expire => {
+                self.now += 2 * TIMEOUT;
+                self.ahead.expire(self.now, TIMEOUT, |_| "late".into());
+            }
+        }
+    }
+
+    /// Answers whether something came.
+    fn take(&mut self, limit: u64, room: bool) -> bool {
+        let read = match self.ahead.take(limit, |_| room) {
+            Taken::Wait | Taken::NoRoom => return false,
+            Taken::Drained(epoch) => {
+                assert!(epoch < self.epoch && epoch <= limit);
+                assert!(self.news.remove(&epoch), "{epoch} was drained before, and nothing came since");
+                let mut upto = self.waiting.range(..=epoch);
+                assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{epoch} has positions");
+                assert!(self.news.iter().all(|other| *other > epoch || self.waiting.contains_key(other)));
+                return true;
+            }
+            Taken::Fetched { read, .. } => {
+                self.fetched -= 1;
+                read
+            }
+            Taken::Record(position, read) => {
+                assert!(room && position.epoch <= limit);
+                let (epoch, first) = self.waiting.iter_mut().find(|(_, waiting)| !waiting.is_empty()).unwrap();
+                assert_eq!((*epoch, first.pop_front()), (position.epoch, Some((position.lease, position.offset))));
+                read
+            }
+        };
+        // What was known has no room to give back.
+        if let Ok(held) = read
+            && held.reserved > 0
+        {
+            assert_eq!(held.reserved, size(held.bytes));
+            self.decoding.push_back(held.reserved);
+        }
+        true
+    }
+
+    /// Goes on until nothing more happens.
+    fn run_out(&mut self) {
+        loop {
+            let mut moved = false;
+            while let Some(job) = self.ahead.next_job(self.now, size) {
+                self.jobs.push(job);
+            }
+            for job in self.jobs.drain(..) {
+                moved = true;
+                self.ahead.done(&job, Ok(job.record));
+            }
+            while self.take(self.epoch, true) {
+                moved = true;
+            }
+            for reserved in self.decoding.drain(..) {
+                moved = true;
+                self.ahead.release(reserved);
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn rule_28_positions_are_taken_in_order_within_the_budget_and_nothing_is_lost(
+        budget in 0_u64..60,
+        steps in steps(),
+        stop in any::<bool>(),
+    ) {
+        let mut world = World {
+            ahead: ReadAhead::new(budget, 0),
+            budget,
+            now: Instant::now(),
+            epoch: 0,
+            lease: 0,
+            waiting: BTreeMap::new(),
+            fetched: 0,
+            jobs: Vec::new(),
+            decoding: VecDeque::new(),
+            news: HashSet::new(),
+        };
+        for step in &steps {
+            world.step(step);
+        }
+        if !stop {
+            world.run_out();
+            prop_assert!(world.waiting.values().all(VecDeque::is_empty), "positions are stuck: {:?}", world.waiting);
+            prop_assert_eq!(world.fetched, 0);
+            prop_assert_eq!(world.ahead.used(), 0);
+            prop_assert!(world.news.iter().all(|epoch| *epoch >= world.epoch), "not told: {:?}", world.news);
+        }
+        let rest = world.ahead.close().into_iter();
+        let rest: HashSet<_> = rest.flat_map(|(lease, start, end)| (start..end).map(move |at| (lease, at))).collect();
+        let waiting: HashSet<_> = world.waiting.into_values().flatten().collect();
+        prop_assert_eq!(rest, waiting);
+    }
+}
