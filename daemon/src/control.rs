@@ -94,6 +94,7 @@ impl Control for Service {
             streams,
             lanes: self.daemon.lane_status(),
             gpus: self.daemon.gpu_status(),
+            switched_off: self.daemon.switched_off(),
             decoders: self
                 .daemon
                 .decoded()

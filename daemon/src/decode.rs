@@ -30,7 +30,7 @@ use crate::record::Input;
 use crate::thread_class;
 
 pub use board::LaneReport;
-pub use lanes::GpuLanes;
+pub use lanes::{GpuLanes, SwitchedOff};
 
 /// One picture to decode: what, how, and where to.
 #[derive(Debug)]
@@ -104,6 +104,7 @@ pub struct Pool {
     meter: Arc<Meter>,
     threads: usize,
     gpus: Vec<Gpu>,
+    off: Vec<SwitchedOff>,
 }
 
 impl Pool {
@@ -131,8 +132,9 @@ impl Pool {
                 work(&board, &make, &meter);
             })?;
         }
+        let off = lanes.off().to_vec();
         let gpus = lanes.start(&board)?;
-        Ok(Self { board, meter, threads, gpus })
+        Ok(Self { board, meter, threads, gpus, off })
     }
 
     /// Queues a picture.
@@ -149,6 +151,11 @@ impl Pool {
     /// The GPUs that decode.
     pub fn gpus(&self) -> &[Gpu] {
         &self.gpus
+    }
+
+    /// What of the GPUs is asked for and does not decode.
+    pub fn switched_off(&self) -> &[SwitchedOff] {
+        &self.off
     }
 
     /// How long the threads waited for pictures.

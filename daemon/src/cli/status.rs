@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use forebay_proto::v1::{
-    GpuStatus, LaneStatus, QuarantineReply, QuarantineRequest, StatusReply, StatusRequest, StreamStatus,
+    GpuStatus, LaneStatus, QuarantineReply, QuarantineRequest, StatusReply, StatusRequest, StreamStatus, SwitchedOff,
 };
 
 use super::Failure;
@@ -44,8 +44,11 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     Ok(())
 }
 
-/// The share of each lane, where there is more than the CPU's.
+/// The share of each lane, where there is more than the CPU's, and what is switched off.
 fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
+    for SwitchedOff { name, reason } in &reply.switched_off {
+        writeln!(out, "OFF  {name}: {reason}")?;
+    }
     if reply.lanes.len() < 2 {
         return Ok(());
     }
@@ -160,12 +163,15 @@ mod tests {
         let mut hardware = lane("hardware on GPU 0", 75);
         hardware.refused.push(LaneRefusal { reason: "kind of JPEG".into(), pictures: 5 });
         let gpus = vec![GpuStatus { memory_used: 3 << 20, memory_limit: 9 << 20, ..Default::default() }];
-        let reply = StatusReply { lanes: vec![lane("cpu", 25), hardware], gpus, ..Default::default() };
+        let off = SwitchedOff { name: "GPU 1".into(), reason: "it is busy".into() };
+        let lanes = vec![lane("cpu", 25), hardware];
+        let reply = StatusReply { lanes, gpus, switched_off: vec![off], ..Default::default() };
         let mut out = Vec::new();
         status(&mut out, &reply).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("75 %") && text.contains("5 left: kind of JPEG"), "{text}");
         assert!(text.contains("GPU 0: 3 MiB taken for decoding, 0 at most, of 9"), "{text}");
+        assert!(text.contains("OFF  GPU 1: it is busy"), "{text}");
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use forebay_cuda::lane::Refusal;
 use forebay_cuda::lane::gpu::Gpu;
-use forebay_proto::v1::{GpuStatus, LaneRefusal, LaneStatus};
+use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
 
 use super::Daemon;
-use crate::decode::LaneReport;
+use crate::decode::{LaneReport, SwitchedOff};
 use crate::telemetry::{Metric, Registry};
 
 impl Daemon {
@@ -32,6 +32,12 @@ impl Daemon {
         self.pools.shared().gpus().iter().map(status).collect()
     }
 
+    /// What of the GPUs is switched off, for the status.
+    pub fn switched_off(&self) -> Vec<proto::SwitchedOff> {
+        let status = |SwitchedOff { name, reason }: SwitchedOff| proto::SwitchedOff { name, reason };
+        self.pools.shared().switched_off().iter().cloned().map(status).collect()
+    }
+
     /// Brings their metrics up to date.
     pub fn show_lanes(&self, registry: &Registry) {
         for lane in self.lane_status() {
@@ -40,6 +46,9 @@ impl Daemon {
             for LaneRefusal { reason, pictures } in lane.refused {
                 registry.counter(Metric::LaneRefused, &[label, ("reason", &reason)]).absolute(pictures);
             }
+        }
+        for off in self.switched_off() {
+            registry.gauge(Metric::SwitchedOff, &[("what", &off.name), ("reason", &off.reason)]).set(1.0);
         }
         for gpu in self.gpu_status() {
             let kibibytes = u32::try_from(gpu.memory_used >> 10).unwrap_or(u32::MAX);

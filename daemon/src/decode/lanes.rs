@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use forebay_cuda::NvjpegPlaces;
 use forebay_cuda::lane::LaneKind;
-use forebay_cuda::lane::gpu::{Gpu, LaneSize};
+use forebay_cuda::lane::gpu::{Gpu, GpuError, LaneSize};
 use forebay_cuda::lane::self_test::self_test;
 use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::schedule::LaneId;
@@ -33,6 +33,16 @@ pub struct GpuLanes {
     gpus: Vec<Gpu>,
     lanes: Vec<(GpuLane, Vec<Worker>)>,
     choice: Option<Choice>,
+    off: Vec<SwitchedOff>,
+}
+
+/// Something of the GPUs that is asked for and does not decode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchedOff {
+    /// `GPUs`, `GPU 0`, `hardware on GPU 0`.
+    pub name: String,
+    /// Why, in words.
+    pub reason: String,
 }
 
 /// A lane that the configuration names cannot be had.
@@ -67,7 +77,6 @@ impl GpuLanes {
         let Some(first) = wanted.first().copied() else { return Ok(lanes) };
         let named = matches!(config.lanes, Lanes::Named(_));
         let limit = usize::try_from(config.gpu_memory_limit.0).unwrap_or(usize::MAX);
-        let mut unusable = Vec::new();
         match Gpu::open_all(places, limit) {
             Ok(gpus) => {
                 for gpu in gpus {
@@ -75,17 +84,24 @@ impl GpuLanes {
                         Ok(gpu) => lanes.gpus.push(gpu),
                         Err(error) => {
                             tracing::warn!(%error, "the GPU is switched off");
-                            unusable.push(error.to_string());
+                            let (name, reason) = match error {
+                                GpuError::Context { ordinal, error } => (format!("GPU {ordinal}"), error.to_string()),
+                                error => ("a GPU".into(), error.to_string()),
+                            };
+                            lanes.off.push(SwitchedOff { name, reason });
                         }
                     }
                 }
             }
             Err(error) if named => return Err(LaneMissing { kind: first, reason: error.to_string() }),
-            Err(error) => tracing::info!(%error, "no GPU decodes; the CPU lane takes every picture"),
+            Err(error) => {
+                tracing::info!(%error, "no GPU decodes; the CPU lane takes every picture");
+                lanes.off.push(SwitchedOff { name: "GPUs".into(), reason: error.to_string() });
+            }
         }
         let share = limit / wanted.len();
         for kind in wanted {
-            let mut missing = unusable.clone();
+            let before = lanes.lanes.len();
             for gpu in &lanes.gpus {
                 match workers(gpu, kind, share) {
                     Ok(workers) => {
@@ -94,12 +110,14 @@ impl GpuLanes {
                     }
                     Err(reason) => {
                         tracing::warn!(gpu = gpu.ordinal(), lane = %kind, reason, "the lane is switched off");
-                        missing.push(reason);
+                        let name = format!("{kind} on GPU {}", gpu.ordinal());
+                        lanes.off.push(SwitchedOff { name, reason });
                     }
                 }
             }
-            if named && missing.len() == unusable.len() + lanes.gpus.len() {
-                return Err(LaneMissing { kind, reason: missing.pop().unwrap_or_else(|| "there is no GPU".into()) });
+            if named && lanes.lanes.len() == before {
+                let reason = lanes.off.pop().map_or_else(|| "there is no GPU".into(), |off| off.reason);
+                return Err(LaneMissing { kind, reason });
             }
         }
         Ok(lanes)
@@ -108,6 +126,11 @@ impl GpuLanes {
     /// Whether there are any.
     pub fn is_empty(&self) -> bool {
         self.lanes.is_empty()
+    }
+
+    /// What is asked for and does not decode.
+    pub(super) fn off(&self) -> &[SwitchedOff] {
+        &self.off
     }
 
     /// The lanes as the board has to know them, and how pictures are to be divided.

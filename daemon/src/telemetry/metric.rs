@@ -43,6 +43,8 @@ pub enum Metric {
     LaneRefused,
     /// Memory of a GPU that decoding takes.
     GpuMemory,
+    /// What of decoding on GPUs is switched off.
+    SwitchedOff,
     /// Pictures that a decoder has made.
     PicturesDecoded,
     /// Records that the cache had.
@@ -76,7 +78,7 @@ const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, N
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::RecordsDelivered,
         Self::RecordsBad,
         Self::BytesRead,
@@ -93,6 +95,7 @@ impl Metric {
         Self::LanePictures,
         Self::LaneRefused,
         Self::GpuMemory,
+        Self::SwitchedOff,
         Self::PicturesDecoded,
         Self::CacheHits,
         Self::CacheMisses,
@@ -137,6 +140,9 @@ impl Metric {
                 ("forebay_lane_refused_total", Counter, "Pictures that the lane has left to the next one, by reason.")
             }
             Self::GpuMemory => ("forebay_gpu_memory_bytes", Gauge, "Memory of the GPU that decoding takes."),
+            Self::SwitchedOff => {
+                ("forebay_switched_off", Gauge, "1 for a GPU, or a lane of one, that does not decode, with the reason.")
+            }
             Self::PicturesDecoded => ("forebay_pictures_decoded_total", Counter, "Pictures that the decoder has made."),
             Self::CacheHits => ("forebay_cache_hits_total", Counter, "Records that the cache had."),
             Self::CacheMisses => {

@@ -8,7 +8,7 @@ use forebay_client::{Next, Patient};
 use forebay_fake_gpu::{ENVIRONMENT, Fake, Knob};
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_proto::v1::control_client::ControlClient;
-use forebay_proto::v1::{LaneStatus, StatusRequest};
+use forebay_proto::v1::{LaneStatus, StatusReply, StatusRequest};
 
 use crate::daemon::{Daemon, Home, runtime};
 use crate::trainer::Trainer;
@@ -47,12 +47,20 @@ impl Machine {
         daemon
     }
 
-    fn lanes(&self) -> Vec<LaneStatus> {
-        let reply = runtime().block_on(async {
+    fn status(&self) -> StatusReply {
+        runtime().block_on(async {
             let mut client = ControlClient::new(self.home.channel().await);
             client.status(StatusRequest {}).await.unwrap().into_inner()
-        });
-        reply.lanes
+        })
+    }
+
+    fn lanes(&self) -> Vec<LaneStatus> {
+        self.status().lanes
+    }
+
+    /// What is switched off, and why.
+    fn off(&self) -> Vec<(String, String)> {
+        self.status().switched_off.into_iter().map(|off| (off.name, off.reason)).collect()
     }
 }
 
@@ -128,6 +136,8 @@ fn a_lane_that_gives_wrong_pictures_is_switched_off_or_refused_where_it_is_named
     daemon.hears("INFO ready");
     assert_eq!(run(&machine.home).len(), 12);
     assert_eq!(machine.lanes().len(), 1, "the CPU lane alone");
+    let off = machine.off();
+    assert!(off.len() == 1 && off[0].0 == "hardware on GPU 0" && off[0].1.contains("wrongly"), "{off:?}");
     daemon.stop();
     machine.configure("epochs = 1", "[\"hardware\", \"cpu\"]");
     let (_, said) = Daemon::spawn(machine.command()).fails();
@@ -140,6 +150,8 @@ fn without_a_gpu_auto_decodes_on_the_cpu_and_a_named_lane_is_refused_with_the_ca
     machine.configure("epochs = 1", "\"auto\"");
     let daemon = machine.start();
     assert_eq!(run(&machine.home).len(), 8);
+    let off = machine.off();
+    assert!(off.len() == 1 && off[0].0 == "GPUs" && off[0].1.contains("CUDA_ERROR_NO_DEVICE"), "{off:?}");
     daemon.stop();
     machine.configure("epochs = 1", "[\"hardware\", \"cpu\"]");
     let (_, said) = Daemon::spawn(machine.command()).fails();
@@ -166,7 +178,10 @@ fn every_gpu_has_lanes_of_its_own_and_pictures_are_spread_over_them() {
 
 #[test]
 fn one_gpu_that_is_wrong_or_dead_is_switched_off_and_the_other_goes_on() {
-    for (knob, said) in [(Knob::WrongGpu, "the lane is switched off"), (Knob::DeadGpu, "the GPU is switched off")] {
+    for (knob, said, name) in [
+        (Knob::WrongGpu, "the lane is switched off", "hardware on GPU 0"),
+        (Knob::DeadGpu, "the GPU is switched off", "GPU 0"),
+    ] {
         let machine = Machine::new(40, &[(Knob::Gpus, 2), (knob, 1)]);
         machine.configure("epochs = 1", "[\"hardware\"]");
         let mut daemon = Daemon::spawn(machine.command());
@@ -176,6 +191,8 @@ fn one_gpu_that_is_wrong_or_dead_is_switched_off_and_the_other_goes_on() {
         let reports = machine.lanes();
         assert_eq!((reports.len(), reports[1].name.as_str()), (2, "hardware on GPU 1"));
         assert_eq!(reports[1].pictures, 40, "{reports:?}");
+        let off = machine.off();
+        assert!(off.len() == 1 && off[0].0 == name, "{off:?}");
         machine.home.audit();
     }
 }

@@ -1744,6 +1744,19 @@ pub struct StatusReply {
     /// Pictures by who decoded them on the CPU, over all streams.
     #[prost(message, repeated, tag = "8")]
     pub decoders: ::prost::alloc::vec::Vec<DecoderStatus>,
+    /// What of decoding on GPUs is switched off.
+    #[prost(message, repeated, tag = "9")]
+    pub switched_off: ::prost::alloc::vec::Vec<SwitchedOff>,
+}
+/// A GPU, or a lane of one, that does not decode.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SwitchedOff {
+    /// "GPUs", "GPU 0", "hardware on GPU 0".
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
