@@ -1,4 +1,7 @@
 //! The markers of a picture up to its first scan: what it is, with its tables (ITU T.81, annex B).
+//!
+//! Anything irregular is refused, since this crate decodes sound baseline pictures only; a reader that forgives what libjpeg
+//! forgives is not wanted here.
 
 #[cfg(test)]
 pub(crate) mod crafted;

@@ -202,10 +202,10 @@ fn load(
         let head = JpegHead::read(bytes)?;
         limits.check_pixels(head.width, head.height)?;
         let stored = Stored { size: (head.width, head.height), orientation: turned(head.orientation) };
-        let Wanted { scale, part } = wanted(&stored, head.scales)?;
+        let Wanted { scale, part } = wanted(&stored, head.scales())?;
         let (width, height) = (scale.side(head.width), scale.side(head.height));
         let part =
-            if head.parts { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };
+            if head.parts() { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };
         let (region, by) = jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits, begun }, canvas)?;
         (stored, scale, region, by)
     } else {

@@ -35,9 +35,11 @@ mod transform;
 
 pub use cpu::jpeg::DecodedBy;
 pub use cpu::jpeg::choice::JpegChoice;
+pub use cpu::jpeg::head::JpegHead;
 pub use cpu::{CpuDecoder, Form};
 pub use draw::{Draw, Draws};
 pub use fault::{Fault, Limits};
+pub use forebay_jpeg::Sampling;
 pub use picture::{Decoded, Picture};
 pub use plan::{Plan, Rect, Step};
 pub use probe::{Format, Orientation, Probe, probe};

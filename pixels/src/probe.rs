@@ -78,8 +78,9 @@ const LARGEST_UNIT: u64 = 32;
 pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
     let format = Format::of(bytes)?;
     if format == Format::Jpeg {
-        let JpegHead { width, height, orientation, several_scans, components, .. } = JpegHead::read(bytes)?;
+        let head @ JpegHead { width, height, orientation, components, .. } = JpegHead::read(bytes)?;
         let (width, height) = orientation.seen(width, height);
+        let several_scans = head.several_scans();
         return Ok(Probe { format, width, height, orientation, several_scans, components });
     }
     let open = OpenOther::open(bytes, format, &Limits::default())?;

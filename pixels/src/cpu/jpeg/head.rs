@@ -1,41 +1,69 @@
-//! What a JPEG's markers say, read without a decoder: kind, size, orientation, and whether its end is there.
+//! What a JPEG's markers say, read without a decoder: kind, size, colours, orientation, and whether its end is there.
 //!
-//! Rule 29: a JPEG is truncated if no end marker follows its first scan; bytes after the end marker do no harm. This cheap look is
-//! the same for every lane and crop. Everything else that is wrong with a file is left to the decoder.
+//! It forgives what libjpeg forgives, so that all lanes give one verdict (rule 29), and builds no tables: `forebay_jpeg::Header`,
+//! which does, is strict, since whatever is irregular is left to libjpeg-turbo.
+
+#[cfg(test)]
+mod tests;
+
+use forebay_jpeg::Sampling;
 
 use crate::fault::Fault;
 use crate::probe::Orientation;
+use crate::sample::JpegColors;
 
 /// How an APP1 segment with EXIF begins.
 const EXIF_HEAD: &[u8] = b"Exif\0\0";
 
 /// What a JPEG's markers say.
+///
+/// ```
+/// use forebay_pixels::sample::{JpegColors, photograph};
+/// use forebay_pixels::{JpegHead, Sampling};
+///
+/// let head = JpegHead::read(&photograph(0, 60, 40))?;
+/// assert_eq!((head.width, head.height, head.baseline()), (60, 40, true));
+/// assert_eq!((head.colors, head.sampling), (Some(JpegColors::YCbCr), Some(Sampling::S444)));
+/// # Ok::<(), forebay_pixels::Fault>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct JpegHead {
+pub struct JpegHead {
     /// Stored width.
-    pub(crate) width: u32,
+    pub width: u32,
     /// Stored height.
-    pub(crate) height: u32,
+    pub height: u32,
     /// How the pixels are turned.
-    pub(crate) orientation: Orientation,
-    /// Colour components, 1 to 255.
-    pub(crate) components: u8,
-    /// Whether it takes several scans: it is progressive, or its first scan leaves components to others. It is decoded
-    /// whole, and its coefficients are kept meanwhile.
-    pub(crate) several_scans: bool,
-    /// Whether parts can be decoded: sequential with Huffman coding, all components in one scan.
-    pub(crate) parts: bool,
-    /// Whether it can be decoded at a part of its size: a lossless one has no transform that would do it.
-    pub(crate) scales: bool,
+    pub orientation: Orientation,
+    /// Colour components.
+    pub components: u8,
+    /// What libjpeg takes the components for; none if there are two, or more than four.
+    pub colors: Option<JpegColors>,
+    /// How finely the chroma of [`JpegColors::YCbCr`] is sampled, or that there is none in [`JpegColors::Gray`]. None of other
+    /// colours, and of factors that have no name.
+    pub sampling: Option<Sampling>,
+    /// The frame's marker (T.81, table B.1).
+    process: u8,
+    /// Whether the first scan has all components.
+    interleaved: bool,
 }
 
 /// A frame header.
-struct Frame {
+struct Frame<'a> {
     code: u8,
     precision: u8,
     width: u32,
     height: u32,
     components: u8,
+    /// Three bytes for each: its number, its sampling factors, its quantisation table.
+    listed: &'a [u8],
+}
+
+/// Segments that say what the components are.
+#[derive(Clone, Copy, Default)]
+struct Marked {
+    jfif: bool,
+    /// The transform that Adobe's segment names.
+    adobe: Option<u8>,
 }
 
 /// Markers one after the other, up to the first scan.
@@ -48,14 +76,17 @@ impl JpegHead {
     ///
     /// # Errors
     /// [`Fault::Truncated`], [`Fault::Unsupported`] for kinds that libjpeg-turbo does not take, [`Fault::Corrupt`].
-    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Fault> {
+    pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
         let mut segments = Segments { rest: bytes.get(2..).unwrap_or_default() };
         let mut orientation = None;
-        let mut frame: Option<Frame> = None;
+        let mut marked = Marked::default();
+        let mut frame: Option<Frame<'_>> = None;
         let scan = loop {
             let (code, body) = segments.next()?;
             match code {
                 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF => frame = Some(Frame::read(code, body)?),
+                0xE0 => marked.jfif |= body.len() >= 14 && body.starts_with(b"JFIF\0"),
+                0xEE if body.len() >= 12 && body.starts_with(b"Adobe") => marked.adobe = Some(body[11]),
                 0xE1 if orientation.is_none() => orientation = exif_orientation(body),
                 0xDA => break body,
                 _ => {}
@@ -68,16 +99,38 @@ impl JpegHead {
         if !has_end(segments.rest) {
             return Err(Fault::Truncated);
         }
-        let all_at_once = scan.first() == Some(&frame.components);
+        let colors = frame.colors(marked);
         Ok(Self {
             width: frame.width,
             height: frame.height,
             orientation: orientation.unwrap_or_default(),
             components: frame.components,
-            several_scans: matches!(frame.code, 0xC2 | 0xCA) || !all_at_once,
-            parts: matches!(frame.code, 0xC0 | 0xC1) && all_at_once,
-            scales: frame.code != 0xC3,
+            colors,
+            sampling: frame.sampling(colors),
+            process: frame.code,
+            interleaved: scan.first() == Some(&frame.components),
         })
+    }
+
+    /// Whether it is baseline, with all components in one scan.
+    pub fn baseline(&self) -> bool {
+        self.process == 0xC0 && self.interleaved
+    }
+
+    /// Whether parts can be decoded: sequential with Huffman coding, all components in one scan.
+    pub fn parts(&self) -> bool {
+        matches!(self.process, 0xC0 | 0xC1) && self.interleaved
+    }
+
+    /// Whether it takes several scans: it is progressive, or its first scan leaves components to others. It is decoded
+    /// whole, and its coefficients are kept meanwhile.
+    pub fn several_scans(&self) -> bool {
+        matches!(self.process, 0xC2 | 0xCA) || !self.interleaved
+    }
+
+    /// Whether it can be decoded at a part of its size: a lossless one has no transform that would do it.
+    pub fn scales(&self) -> bool {
+        self.process != 0xC3
     }
 }
 
@@ -106,13 +159,13 @@ impl<'a> Segments<'a> {
     }
 }
 
-impl Frame {
-    fn read(code: u8, body: &[u8]) -> Result<Self, Fault> {
-        let [precision, h1, h0, w1, w0, components, ..] = *body else {
+impl<'a> Frame<'a> {
+    fn read(code: u8, body: &'a [u8]) -> Result<Self, Fault> {
+        let [precision, h1, h0, w1, w0, components, ref listed @ ..] = *body else {
             return Err(Fault::Corrupt { reason: "the frame header is too short".into() });
         };
         let side = |high, low| u32::from(u16::from_be_bytes([high, low]));
-        Ok(Self { code, precision, width: side(w1, w0), height: side(h1, h0), components })
+        Ok(Self { code, precision, width: side(w1, w0), height: side(h1, h0), components, listed })
     }
 
     fn check(&self) -> Result<(), Fault> {
@@ -132,9 +185,45 @@ impl Frame {
         }
         Ok(())
     }
+
+    /// Numbers and sampling factors of the components.
+    fn listed(&self) -> impl Iterator<Item = (u8, [u8; 2])> {
+        self.listed.as_chunks::<3>().0.iter().map(|[id, factors, _]| (*id, [factors >> 4, factors & 15]))
+    }
+
+    /// As libjpeg guesses: by JFIF's segment, else by Adobe's, else by the components' numbers.
+    fn colors(&self, marked: Marked) -> Option<JpegColors> {
+        let named_rgb = self.listed().map(|(id, _)| id).eq(*b"RGB");
+        Some(match (self.components, marked) {
+            (1, _) => JpegColors::Gray,
+            (3, Marked { jfif: false, adobe: Some(0) }) => JpegColors::Rgb,
+            (3, Marked { jfif: false, adobe: None }) if named_rgb => JpegColors::Rgb,
+            (3, _) => JpegColors::YCbCr,
+            (4, Marked { adobe: None | Some(0), .. }) => JpegColors::Cmyk,
+            (4, _) => JpegColors::Ycck,
+            _ => return None,
+        })
+    }
+
+    fn sampling(&self, colors: Option<JpegColors>) -> Option<Sampling> {
+        if colors == Some(JpegColors::Gray) {
+            return Some(Sampling::Gray);
+        }
+        let mut factors = self.listed().map(|(_, factors)| factors);
+        let [luma, blue, red] = [factors.next()?, factors.next()?, factors.next()?];
+        if colors != Some(JpegColors::YCbCr) || blue != red || blue.contains(&0) {
+            return None;
+        }
+        let is = |sampling: &Sampling| {
+            let (across, down) = sampling.factors();
+            [u32::from(blue[0]) * across, u32::from(blue[1]) * down] == luma.map(u32::from)
+        };
+        [Sampling::S444, Sampling::S422, Sampling::S420, Sampling::S440, Sampling::S411].into_iter().find(is)
+    }
 }
 
-/// Whether an end marker stands in the data of the scans. The look begins at the end, where it usually is.
+/// Whether an end marker stands in the data of the scans; bytes after it do no harm. Where there is none, the picture is
+/// truncated (rule 29). The look begins at the end, where it usually is.
 fn has_end(scans: &[u8]) -> bool {
     scans.windows(2).rev().any(|pair| pair == [0xFF, 0xD9])
 }
