@@ -2,7 +2,9 @@
 
 mod context;
 mod memory;
+mod registered;
 mod result;
+mod shared;
 mod stream;
 pub(crate) mod sys;
 
@@ -13,11 +15,13 @@ use thiserror::Error;
 
 pub use context::Context;
 pub use memory::{DeviceMemory, PinnedMemory};
+pub use registered::Registered;
 pub use result::CudaError;
+pub use shared::{ShareError, Shareable, SharedMemory, Uuid};
 pub use stream::Stream;
 
 use crate::library::{Library, OpenError};
-use sys::Table;
+use sys::{Sharing, Table};
 
 /// The name that the driver's library has on every Linux machine; without the `.1` it may be a toolkit's stub.
 const NAME: &str = "libcuda.so.1";
@@ -26,6 +30,8 @@ const NAME: &str = "libcuda.so.1";
 #[derive(Debug)]
 pub struct Driver {
     table: Table,
+    /// Functions that an old driver may lack.
+    sharing: Result<Sharing, OpenError>,
     path: PathBuf,
     version: i32,
 }
@@ -70,7 +76,8 @@ impl Driver {
         let table = Table::load(&library)?;
         table.init()?;
         let version = table.driver_version()?;
-        Ok(Arc::new(Self { table, path: library.path().to_owned(), version }))
+        let sharing = Sharing::load(&library);
+        Ok(Arc::new(Self { table, sharing, path: library.path().to_owned(), version }))
     }
 
     /// The highest CUDA version that it supports, as 13 and 0.

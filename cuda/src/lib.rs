@@ -16,7 +16,10 @@ mod nvjpeg;
 pub mod schedule;
 pub mod survey;
 
-pub use driver::{Context, CudaError, Device, DeviceMemory, Driver, DriverError, PinnedMemory, Stream};
+pub use driver::{
+    Context, CudaError, Device, DeviceMemory, Driver, DriverError, PinnedMemory, Registered, ShareError, Shareable,
+    SharedMemory, Stream, Uuid,
+};
 pub use frame::{Frame, Placed, Plane, Sampling, Surface};
 pub use library::OpenError;
 pub use nvjpeg::{

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, non_snake_case, reason = "functions with C's names")]
 
 use std::alloc::{Layout, alloc, dealloc};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -12,17 +12,21 @@ use parking_lot::Mutex;
 use crate::dial::{Count, Knob};
 use crate::stream::{Event, Stream};
 
-const SUCCESS: c_int = 0;
-const INVALID: c_int = 1;
-const OUT_OF_MEMORY: c_int = 2;
+pub(crate) const SUCCESS: c_int = 0;
+pub(crate) const INVALID: c_int = 1;
+pub(crate) const OUT_OF_MEMORY: c_int = 2;
 const UNAVAILABLE: c_int = 46;
 const NO_DEVICE: c_int = 100;
+const INVALID_DEVICE: c_int = 101;
+pub(crate) const NOT_SUPPORTED: c_int = 801;
 /// The GPU is broken for good.
 pub(crate) const ILLEGAL_ADDRESS: c_int = 700;
 
 thread_local! {
     /// The thread's context: the number of its GPU, counted from 1.
     static CURRENT: Cell<usize> = const { Cell::new(0) };
+    /// Contexts below it.
+    static BELOW: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Whether pictures that the calling thread queues come out wrong.
@@ -38,7 +42,7 @@ pub(crate) fn broken() -> bool {
     Knob::BreakAfter.get() < 0
 }
 
-fn answer() -> c_int {
+pub(crate) fn answer() -> c_int {
     if broken() { ILLEGAL_ADDRESS } else { SUCCESS }
 }
 
@@ -69,8 +73,9 @@ macro_rules! c_functions {
         )*
     };
 }
+pub(crate) use c_functions;
 
-fn write<T>(to: *mut T, value: T) -> c_int {
+pub(crate) fn write<T>(to: *mut T, value: T) -> c_int {
     // SAFETY: the caller of libcuda gives a place for the answer.
     unsafe { to.write(value) };
     SUCCESS
@@ -107,19 +112,30 @@ c_functions! {
             OUT_OF_MEMORY => c"CUDA_ERROR_OUT_OF_MEMORY",
             UNAVAILABLE => c"CUDA_ERROR_DEVICE_UNAVAILABLE",
             NO_DEVICE => c"CUDA_ERROR_NO_DEVICE",
+            INVALID_DEVICE => c"CUDA_ERROR_INVALID_DEVICE",
             ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+            NOT_SUPPORTED => c"CUDA_ERROR_NOT_SUPPORTED",
             _ => c"CUDA_ERROR_INVALID_VALUE",
         }.as_ptr())
     }
     fn cuDeviceGetCount(to: *mut c_int) { write(to, c_int::try_from(Knob::Gpus.get()).unwrap_or(0)) }
     fn cuDeviceGet(to: *mut c_int, ordinal: c_int) {
-        if i64::from(ordinal) < Knob::Gpus.get() { write(to, ordinal) } else { INVALID }
+        if i64::from(ordinal) < Knob::Gpus.get() { write(to, ordinal) } else { INVALID_DEVICE }
     }
-    fn cuDeviceGetName(to: *mut c_char, len: c_int, _device: c_int) { text(to, len, "Fake GPU") }
+    fn cuDeviceGetName(to: *mut c_char, len: c_int, _device: c_int) {
+        text(to, len, if Knob::Part.on() { "Fake GPU MIG 1g.18gb" } else { "Fake GPU" })
+    }
     fn cuDeviceGetPCIBusId(to: *mut c_char, len: c_int, device: c_int) { text(to, len, &format!("0000:{device:02}:00.0")) }
     fn cuDeviceTotalMem_v2(to: *mut usize, _device: c_int) { write(to, usize::try_from(Knob::Memory.get()).unwrap_or(0)) }
     fn cuDeviceGetAttribute(to: *mut c_int, attribute: c_int, _device: c_int) {
-        write(to, match attribute { 75 => 9, 76 => 0, _ => 132 })
+        write(to, match attribute {
+            75 => 9,
+            76 => 0,
+            102 => c_int::from(!Knob::NoVirtualMemory.on()),
+            103 => c_int::from(!Knob::NoDescriptors.on()),
+            113 => c_int::from(!Knob::NoReadOnly.on()),
+            _ => 132,
+        })
     }
     fn cuDevicePrimaryCtxRetain(to: *mut *mut c_void, device: c_int) {
         if Knob::DeadGpu.get() == i64::from(device) + 1 {
@@ -133,6 +149,15 @@ c_functions! {
         CURRENT.set(context as usize);
         answer()
     }
+    fn cuCtxPushCurrent_v2(context: *mut c_void) {
+        BELOW.with_borrow_mut(|below| below.push(CURRENT.replace(context as usize)));
+        answer()
+    }
+    fn cuCtxPopCurrent_v2(to: *mut *mut c_void) {
+        let Some(below) = BELOW.with_borrow_mut(Vec::pop) else { return INVALID };
+        write(to, std::ptr::without_provenance_mut(CURRENT.replace(below)))
+    }
+    fn cuCtxSynchronize() { answer() }
     fn cuMemAlloc_v2(to: *mut u64, len: usize) {
         let more = i64::try_from(len).unwrap_or(i64::MAX);
         if Count::DeviceBytes.get().saturating_add(more) > Knob::Memory.get() {

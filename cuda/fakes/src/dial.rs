@@ -36,6 +36,20 @@ pub enum Knob {
     WrongGpu,
     /// The GPU with this number, counted from 1, cannot be taken into use.
     DeadGpu,
+    /// GPUs are parts of one (MIG).
+    Part,
+    /// GPUs do not map memory at addresses of the program's choice.
+    NoVirtualMemory,
+    /// Memory of GPUs has no descriptors.
+    NoDescriptors,
+    /// Descriptors of memory cannot be imported.
+    NoImport,
+    /// Memory of the host cannot be page-locked.
+    NoRegister,
+    /// Memory of the host that is only read cannot be page-locked.
+    NoReadOnly,
+    /// The first GPU's UUID has this number in each of its bytes, the next one the number after it; 160 at first.
+    FirstUuid,
 }
 
 /// What a test reads.
@@ -62,13 +76,21 @@ pub enum Count {
     Allocations,
     /// Copies that wait at the knob.
     Held,
+    /// Ranges of the host that are page-locked.
+    Registered,
+    /// Handles of memory that processes share, own and imported.
+    SharedHandles,
+    /// Ranges of addresses that are reserved for such memory.
+    SharedRanges,
+    /// Mappings of such memory.
+    SharedMaps,
 }
 
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::DeadGpu as usize + 1;
-const COUNTS: usize = Count::Held as usize + 1;
+const KNOBS: usize = Knob::FirstUuid as usize + 1;
+const COUNTS: usize = Count::SharedMaps as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
 static SETTINGS: LazyLock<Mutex<[i64; KNOBS]>> = LazyLock::new(|| Mutex::new(first()));
@@ -76,7 +98,7 @@ static TURNED: Condvar = Condvar::new();
 
 /// The settings at first: those of a child process stand in the environment, as [`ENVIRONMENT`] says.
 fn first() -> [i64; KNOBS] {
-    let mut settings = [1, 2, 1 << 30, 12_003, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let mut settings = [1, 2, 1 << 30, 12_003, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 160];
     for pair in std::env::var(ENVIRONMENT).unwrap_or_default().split_whitespace() {
         let (knob, value) = pair.split_once('=').expect("a knob's number and its value");
         let knob: usize = knob.parse().expect("a knob's number");

@@ -7,6 +7,7 @@ mod cuda;
 mod dial;
 mod fake;
 mod nvjpeg;
+mod share;
 mod stream;
 mod yuv;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Driver;
 use super::result::CudaError;
+use super::shared::ShareError;
 use super::sys;
 
 /// A GPU that is in use. Whatever is made on it keeps it.
@@ -50,6 +51,16 @@ impl Context {
         // SAFETY: the driver knows its own addresses and refuses others.
         let code = unsafe { (self.table().memory_free)(at) };
         self.check("cuMemFree", code)
+    }
+
+    /// The GPU.
+    pub(super) fn device(&self) -> sys::Device {
+        self.device
+    }
+
+    /// The functions with which memory crosses between processes.
+    pub(super) fn sharing(&self) -> Result<&sys::Sharing, ShareError> {
+        self.driver.sharing()
     }
 
     pub(crate) fn table(&self) -> &sys::Table {

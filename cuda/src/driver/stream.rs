@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::context::Context;
 use super::memory::{DeviceMemory, PinnedMemory};
 use super::result::CudaError;
+use super::shared::{ShareError, SharedMemory};
 use super::sys;
 
 /// A stream with the event that marks its end.
@@ -66,6 +67,29 @@ impl Stream {
         // any more.
         unsafe { self.begin_read(from, len, to) }?;
         self.wait()
+    }
+
+    /// Copies from the host into shared memory of the GPU, from byte `at` on, and sleeps until it and all before it are done:
+    /// from then on every process that maps the memory sees it. At full speed if the host's memory is page-locked.
+    ///
+    /// # Errors
+    /// The driver is too old, or the copy, or something before it, failed.
+    ///
+    /// # Panics
+    /// If it does not lie in the memory, or that is of another GPU.
+    pub fn write(&mut self, from: &[u8], to: &SharedMemory, at: usize) -> Result<(), ShareError> {
+        assert!(at.checked_add(from.len()).is_some_and(|end| end <= to.len()), "the copy lies in the memory");
+        assert!(Arc::ptr_eq(&self.context, to.context()), "the memory is of the stream's GPU");
+        let sharing = self.context.sharing()?;
+        self.context.bind()?;
+        if !from.is_empty() {
+            let place = to.address() + at as u64;
+            // SAFETY: `from` is borrowed until the wait below has shown the copy done; if that fails, the context is broken and
+            // no copy comes any more. The place lies in `to`, which is borrowed as long.
+            let code = unsafe { (sharing.copy_to_device)(place, from.as_ptr().cast(), from.len(), self.raw) };
+            self.context.check("cuMemcpyHtoDAsync", code)?;
+        }
+        Ok(self.wait()?)
     }
 
     /// Queues the copy of [`Self::read`] and does not wait for it.

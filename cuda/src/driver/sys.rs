@@ -12,6 +12,8 @@ pub(crate) type Context = *mut c_void;
 pub(crate) type Stream = *mut c_void;
 pub(crate) type Event = *mut c_void;
 pub(crate) type DevicePtr = u64;
+/// `CUmemGenericAllocationHandle`.
+pub(crate) type Allocation = u64;
 
 pub(crate) const SUCCESS: Status = 0;
 
@@ -19,13 +21,96 @@ pub(crate) const SUCCESS: Status = 0;
 pub(crate) const MULTIPROCESSORS: c_int = 16;
 pub(crate) const CAPABILITY_MAJOR: c_int = 75;
 pub(crate) const CAPABILITY_MINOR: c_int = 76;
+pub(crate) const VIRTUAL_MEMORY: c_int = 102;
+pub(crate) const POSIX_DESCRIPTORS: c_int = 103;
 
 /// `CU_MEMHOSTALLOC_PORTABLE`: pinned for all contexts, and cached, since the CPU reads it.
 pub(crate) const HOST_PORTABLE: c_uint = 1;
+/// `CU_MEMHOSTREGISTER_PORTABLE`: page-locked for all contexts.
+pub(crate) const REGISTER_PORTABLE: c_uint = 1;
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+pub(crate) const POSIX_DESCRIPTOR: c_int = 1;
+/// `CU_MEM_ALLOC_GRANULARITY_MINIMUM`.
+pub(crate) const GRANULARITY_MINIMUM: c_int = 0;
 /// `CU_STREAM_NON_BLOCKING`: no order with the legacy default stream.
 pub(crate) const STREAM_NON_BLOCKING: c_uint = 1;
 /// `CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING`: who waits sleeps, and recording costs little.
 pub(crate) const EVENT_PLAIN: c_uint = 1 | 2;
+
+/// `CUuuid`.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Uuid {
+    pub(crate) bytes: [u8; 16],
+}
+
+/// `CUmemLocation`: memory of the device with this number.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Location {
+    kind: c_int,
+    device: c_int,
+}
+
+/// `CUmemAllocationProp`: what memory is asked for.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Properties {
+    kind: c_int,
+    handles: c_int,
+    location: Location,
+    windows: *mut c_void,
+    flags: [u8; 8],
+}
+
+/// `CUmemAccessDesc`: who may do what with mapped memory.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Access {
+    location: Location,
+    flags: c_int,
+}
+
+impl Location {
+    /// `CU_MEM_LOCATION_TYPE_DEVICE`.
+    pub(crate) fn device(device: Device) -> Self {
+        Self { kind: 1, device }
+    }
+}
+
+impl Properties {
+    /// `CU_MEM_ALLOCATION_TYPE_PINNED`, which is what all memory of a device is, with descriptors for other processes.
+    pub(crate) fn shareable(device: Device) -> Self {
+        let windows = std::ptr::null_mut();
+        Self { kind: 1, handles: POSIX_DESCRIPTOR, location: Location::device(device), windows, flags: [0; 8] }
+    }
+}
+
+impl Access {
+    /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE` from the device itself.
+    pub(crate) fn read_write(device: Device) -> Self {
+        Self { location: Location::device(device), flags: 3 }
+    }
+}
+
+table! {
+    /// Functions with which memory crosses between processes; CUDA 11.4 has the last of them.
+    Sharing {
+        device_uuid = "cuDeviceGetUuid_v2": fn(*mut Uuid, Device) -> Status;
+        register = "cuMemHostRegister_v2": fn(*mut c_void, usize, c_uint) -> Status;
+        unregister = "cuMemHostUnregister": fn(*mut c_void) -> Status;
+        granularity = "cuMemGetAllocationGranularity": fn(*mut usize, *const Properties, c_int) -> Status;
+        create = "cuMemCreate": fn(*mut Allocation, usize, *const Properties, u64) -> Status;
+        release = "cuMemRelease": fn(Allocation) -> Status;
+        export = "cuMemExportToShareableHandle": fn(*mut c_void, Allocation, c_int, u64) -> Status;
+        reserve = "cuMemAddressReserve": fn(*mut DevicePtr, usize, usize, DevicePtr, u64) -> Status;
+        address_free = "cuMemAddressFree": fn(DevicePtr, usize) -> Status;
+        map = "cuMemMap": fn(DevicePtr, usize, usize, Allocation, u64) -> Status;
+        set_access = "cuMemSetAccess": fn(DevicePtr, usize, *const Access, usize) -> Status;
+        unmap = "cuMemUnmap": fn(DevicePtr, usize) -> Status;
+        copy_to_device = "cuMemcpyHtoDAsync_v2": fn(DevicePtr, *const c_void, usize, Stream) -> Status;
+    }
+}
 
 table! {
     /// Functions of libcuda.
