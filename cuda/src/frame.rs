@@ -1,5 +1,7 @@
 //! What a GPU lane has to know of a JPEG before it takes it: size, sampling and kind, from its markers alone.
 
+use std::ops::Range;
+
 use crate::lane::Refusal;
 
 /// How much smaller the planes of the colour differences are.
@@ -77,6 +79,13 @@ impl Sampling {
             Self::S420 => (2, 2),
             Self::S440 => (1, 2),
         }
+    }
+}
+
+impl Placed<'_> {
+    /// Its bytes in the memory of all surfaces.
+    pub fn range(&self) -> Range<usize> {
+        self.at..self.at + self.surface.bytes()
     }
 }
 

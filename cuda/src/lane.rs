@@ -19,8 +19,12 @@ use crate::nvjpeg::NvjpegError;
 /// One way to decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaneKind {
-    /// The NVJPG engines.
+    /// The NVJPG engines, a batch at a time.
     Hardware,
+    /// The NVJPG engines, a picture at a time for each: no picture waits for the others of a batch.
+    HardwareSingle,
+    /// All on the GPU's multiprocessors, a batch at a time.
+    GpuHuffman,
     /// Huffman coding on a CPU thread, the rest on the GPU's multiprocessors.
     Hybrid,
     /// The CPU alone.
@@ -29,12 +33,17 @@ pub enum LaneKind {
 
 impl LaneKind {
     /// All of them, in the order in which a picture falls from one to the next.
-    pub const ALL: [Self; 3] = [Self::Hardware, Self::Hybrid, Self::Cpu];
+    pub const ALL: [Self; 5] = [Self::Hardware, Self::HardwareSingle, Self::GpuHuffman, Self::Hybrid, Self::Cpu];
+
+    /// Those of a GPU, in the same order.
+    pub const GPU: [Self; 4] = [Self::Hardware, Self::HardwareSingle, Self::GpuHuffman, Self::Hybrid];
 
     /// As the configuration names it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hardware => "hardware",
+            Self::HardwareSingle => "hardware-single",
+            Self::GpuHuffman => "gpu-huffman",
             Self::Hybrid => "hybrid",
             Self::Cpu => "cpu",
         }

@@ -23,6 +23,6 @@ pub use driver::{
 pub use frame::{Frame, Placed, Plane, Sampling, Surface};
 pub use library::OpenError;
 pub use nvjpeg::{
-    Account, AccountedMemory, Backend, BatchState, Handle, HybridState, Nvjpeg, NvjpegError, NvjpegOpenError,
-    NvjpegPlaces,
+    Account, AccountedMemory, Backend, BatchState, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces,
+    SingleState,
 };

@@ -4,8 +4,8 @@ mod account;
 mod batch;
 mod find;
 mod handle;
-mod hybrid;
 mod result;
+mod single;
 mod sys;
 
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ pub use account::{Account, AccountedMemory};
 pub use batch::BatchState;
 pub use find::NvjpegPlaces;
 pub use handle::{Backend, Handle};
-pub use hybrid::HybridState;
 pub use result::NvjpegError;
+pub use single::SingleState;
 
 use crate::library::{Library, OpenError};
 use sys::Table;

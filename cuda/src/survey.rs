@@ -50,6 +50,8 @@ pub struct FoundGpu {
     pub device: Device,
     /// Its NVJPG engines and cores of each, or why it decodes none.
     pub hardware: Result<(u32, u32), String>,
+    /// Whether the decoder that does all on the multiprocessors starts, or why not.
+    pub gpu_huffman: Result<(), String>,
     /// Whether the hybrid decoder starts, or why not.
     pub hybrid: Result<(), String>,
 }
@@ -85,7 +87,8 @@ pub fn survey(places: &Places) -> Survey {
             let engines = |handle: std::sync::Arc<Handle>| handle.engines().map_err(|error| error.to_string());
             let hardware = start(Backend::Hardware).and_then(engines);
             let hybrid = start(Backend::Hybrid).map(drop);
-            gpus.push(FoundGpu { device, hardware, hybrid });
+            let gpu_huffman = start(Backend::GpuHybrid).map(drop);
+            gpus.push(FoundGpu { device, hardware, gpu_huffman, hybrid });
         }
     }
     let nvcuvid = match places.driver {

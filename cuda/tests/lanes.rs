@@ -66,7 +66,7 @@ fn planes_become_the_same_pixels_as_on_the_cpu_in_every_sampling_and_size() {
     let fake = Fake::new();
     let gpu = gpu(&fake, LIMIT);
     let files = photographs(120);
-    for kind in [LaneKind::Hardware, LaneKind::Hybrid] {
+    for kind in LaneKind::GPU {
         let mut worker = worker(&gpu, kind);
         for (file, outcome) in files.iter().zip(all(&mut worker, &files)) {
             assert!(outcome.unwrap() == whole(file), "{kind}");
@@ -132,7 +132,9 @@ fn what_a_lane_does_not_take_is_left_to_the_next_with_a_reason_and_the_rest_of_t
         Err(TooLarge),
         Ok(50 * 60 * 3),
     ];
-    assert_eq!(reasons(LaneKind::Hardware), expected);
+    for kind in [LaneKind::Hardware, LaneKind::HardwareSingle, LaneKind::GpuHuffman] {
+        assert_eq!(reasons(kind), expected, "{kind}");
+    }
     let mut hybrid = expected;
     hybrid[3] = Ok(32 * 24 * 3);
     assert_eq!(reasons(LaneKind::Hybrid), hybrid);
@@ -147,12 +149,14 @@ fn one_bad_picture_fails_a_call_but_not_its_batch() {
     files[31] = jpeg(1, 888, 20, JpegForm::default());
     fake.set(Knob::FailWidth, 777);
     fake.set(Knob::RefuseWidth, 888);
-    let outcomes = all(&mut worker(&gpu, LaneKind::Hardware), &files);
-    for (number, (file, outcome)) in files.iter().zip(outcomes).enumerate() {
-        match number {
-            17 => assert_eq!(outcome.unwrap_err(), Refusal::Failed),
-            31 => assert_eq!(outcome.unwrap_err(), Refusal::NotSupported),
-            _ => assert!(outcome.unwrap() == whole(file), "{number}"),
+    for kind in LaneKind::GPU {
+        let outcomes = all(&mut worker(&gpu, kind), &files);
+        for (number, (file, outcome)) in files.iter().zip(outcomes).enumerate() {
+            match number {
+                17 => assert_eq!(outcome.unwrap_err(), Refusal::Failed, "{kind}"),
+                31 if kind != LaneKind::Hybrid => assert_eq!(outcome.unwrap_err(), Refusal::NotSupported, "{kind}"),
+                _ => assert!(outcome.unwrap() == whole(file), "{kind} {number}"),
+            }
         }
     }
 }
@@ -199,16 +203,38 @@ fn hardware_that_ignores_the_order_of_its_stream_does_no_harm() {
     let fake = Fake::new();
     fake.set(Knob::IgnoreOrder, 1);
     let gpu = gpu(&fake, LIMIT);
-    let mut worker =
-        gpu.workers(LaneKind::Hardware, LaneSize { workers: 1, surfaces: 100_000 }).unwrap().pop().unwrap();
     let files = photographs(30);
     let expected: Vec<_> = files.iter().map(|file| whole(file)).collect();
-    for _ in 0..10 {
-        for (outcome, expected) in all(&mut worker, &files).into_iter().zip(&expected) {
-            assert!(outcome.unwrap() == *expected);
+    for kind in [LaneKind::Hardware, LaneKind::HardwareSingle] {
+        let mut worker = gpu.workers(kind, LaneSize { workers: 1, surfaces: 100_000 }).unwrap().pop().unwrap();
+        let before = fake.count(Count::Pictures);
+        for _ in 0..10 {
+            for (outcome, expected) in all(&mut worker, &files).into_iter().zip(&expected) {
+                assert!(outcome.unwrap() == *expected, "{kind}");
+            }
         }
+        assert_eq!(fake.count(Count::Pictures) - before, 300, "on the same surfaces again and again");
     }
-    assert!(fake.count(Count::Batches) > 20, "the surfaces were used again and again");
+}
+
+/// nvJPEG does Huffman coding on the GPU in batches of more than 50 pictures only.
+#[test]
+fn the_self_test_of_the_lane_that_does_all_on_the_gpu_has_batches_that_are_decoded_so() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let size = LaneSize { surfaces: 8 << 20, ..SIZE };
+    let mut worker = gpu.workers(LaneKind::GpuHuffman, size).unwrap().pop().unwrap();
+    assert_eq!(self_test(&mut worker), Ok(Difference::default()));
+    assert!(fake.count(Count::LargestBatch) > 50, "{}", fake.count(Count::LargestBatch));
+}
+
+#[test]
+fn a_gpu_without_engines_has_the_lanes_that_need_none() {
+    let fake = Fake::new();
+    fake.set(Knob::Engines, 0);
+    let gpu = gpu(&fake, LIMIT);
+    let lacking = LaneKind::GPU.map(|kind| gpu.lacks(kind).is_some());
+    assert_eq!(lacking, [true, true, false, false]);
 }
 
 /// The fake does what Hopper's engines do: whoever queues a batch behind a slow copy, without a wait, reads the wrong picture.
@@ -240,7 +266,7 @@ fn no_batch_begins_while_the_surfaces_of_the_last_one_are_still_read() {
 fn the_self_test_lets_a_good_lane_in_and_switches_a_wrong_one_off() {
     let fake = Fake::new();
     let gpu = gpu(&fake, LIMIT);
-    for kind in [LaneKind::Hardware, LaneKind::Hybrid] {
+    for kind in LaneKind::GPU {
         let mut worker = worker(&gpu, kind);
         assert_eq!(self_test(&mut worker), Ok(Difference::default()), "the fake decodes as the CPU lane does");
         fake.set(Knob::Wrong, 1);
@@ -279,8 +305,7 @@ fn nothing_is_allocated_once_a_lane_runs_and_everything_is_given_back_at_its_end
     let files = photographs(60);
     {
         let gpu = gpu(&fake, LIMIT);
-        let mut workers: Vec<_> =
-            [LaneKind::Hardware, LaneKind::Hybrid].into_iter().map(|kind| worker(&gpu, kind)).collect();
+        let mut workers: Vec<_> = LaneKind::GPU.into_iter().map(|kind| worker(&gpu, kind)).collect();
         let before = [Count::Allocations, Count::HostPieces, Count::Objects].map(|count| fake.count(count));
         for _ in 0..5 {
             for worker in &mut workers {

@@ -13,7 +13,6 @@ use forebay_fake_gpu::{Fake, Knob};
 const LIMIT: usize = 512 << 20;
 /// The copies of the fake need not be long.
 const COPY: usize = 1 << 20;
-const KINDS: [LaneKind; 2] = [LaneKind::Hardware, LaneKind::Hybrid];
 
 fn gpu(fake: &Fake) -> Gpu {
     let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
@@ -33,7 +32,7 @@ fn every_trial_passes_on_this_machines_gpus() {
         }
     };
     let gpus: Vec<_> = gpus.into_iter().map(Result::unwrap).collect();
-    for (gpu, kind) in gpus.iter().flat_map(|gpu| KINDS.map(|kind| (gpu, kind))) {
+    for (gpu, kind) in gpus.iter().flat_map(|gpu| LaneKind::GPU.map(|kind| (gpu, kind))) {
         if let Some(error) = gpu.lacks(kind) {
             assert!(!required, "GPU {} {kind}: {error}", gpu.ordinal());
             println!("skipped: GPU {} {kind}: {error}", gpu.ordinal());
@@ -50,7 +49,7 @@ fn every_trial_passes_on_this_machines_gpus() {
 fn a_good_gpu_passes_every_trial_and_a_wrong_one_fails_what_looks_at_pixels() {
     let fake = Fake::new();
     let gpu = gpu(&fake);
-    for kind in KINDS {
+    for kind in LaneKind::GPU {
         let outcomes = trials(&gpu, kind, COPY);
         assert!(outcomes.iter().all(|trial| trial.outcome.is_ok()), "{outcomes:?}");
         assert_eq!(outcomes.len(), if kind == LaneKind::Hardware { 4 } else { 3 });

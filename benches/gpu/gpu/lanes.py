@@ -13,6 +13,8 @@ from gpu.report import Results
 
 LANES = {
     "hardware_lane": "hardware",
+    "hardware_single_lane": "hardware-single",
+    "gpu_huffman_lane": "gpu-huffman",
     "hybrid_lane": "hybrid",
     "cpu_lane": "cpu",
     "all_lanes": "hardware,cpu",

@@ -34,7 +34,7 @@ def run(forebay: Forebay) -> Found:
         "torch": _say("python3", "-c", "import torch, torchvision; print(torch.__version__, torchvision.__version__)"),
     }
     gpus = re.findall(r"^GPU \d+\s+(.*?) at ", doctor, re.M)
-    decodes = re.search(r"^  (hardware  \d|hybrid    to be had)", doctor, re.M)
+    decodes = re.search(r"^  (hardware +\d|hybrid +to be had)", doctor, re.M)
     lines = [doctor.rstrip(), "", *(f"{key}: {value}" for key, value in conditions.items())]
     return Found("\n".join(lines), gpus[0] if gpus and decodes else None, {**conditions, "doctor": doctor})
 

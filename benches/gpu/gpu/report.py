@@ -16,6 +16,8 @@ FOLDER = Path(__file__).resolve().parents[1] / "results"
 NAMES = (
     "hardware_bare",
     "hardware_lane",
+    "hardware_single_lane",
+    "gpu_huffman_lane",
     "hybrid_lane",
     "cpu_lane",
     "lanes_sum",

@@ -22,13 +22,13 @@ pub enum Knob {
     FailBatches,
     /// Batches and pictures that contain a picture of this width fail with "bad JPEG".
     FailWidth,
-    /// The batched decoder does not take pictures of this width.
+    /// Only the hybrid decoder takes pictures of this width.
     RefuseWidth,
     /// Pictures come out wrong while it is not 0.
     Wrong,
     /// After so many more decoding calls the GPU is broken for good; 0 for never.
     BreakAfter,
-    /// Batches are decoded at once, without regard to what was queued before, as Hopper's engines do.
+    /// The engines decode at once, without regard to what was queued before, as Hopper's engines do.
     IgnoreOrder,
     /// Copies to the host wait while it is not 0.
     HoldCopies,
@@ -76,6 +76,8 @@ pub enum Count {
     Allocations,
     /// Copies that wait at the knob.
     Held,
+    /// Pictures of the largest batch.
+    LargestBatch,
     /// Ranges of the host that are page-locked.
     Registered,
     /// Handles of memory that processes share, own and imported.
@@ -140,6 +142,10 @@ impl Knob {
 impl Count {
     pub(crate) fn add(self, more: i64) {
         COUNTERS[self as usize].fetch_add(more, Ordering::SeqCst);
+    }
+
+    pub(crate) fn rise_to(self, count: usize) {
+        COUNTERS[self as usize].fetch_max(i64::try_from(count).unwrap_or(i64::MAX), Ordering::SeqCst);
     }
 
     pub(crate) fn get(self) -> i64 {

@@ -17,6 +17,7 @@ const NOT_SUPPORTED: c_int = 4;
 const ALLOCATOR: c_int = 5;
 const EXECUTION: c_int = 6;
 const ARCHITECTURE: c_int = 7;
+const HYBRID: c_int = 1;
 const HARDWARE: c_int = 3;
 
 type Malloc = unsafe extern "C" fn(*mut c_void, *mut *mut c_void, usize, *mut c_void) -> c_int;
@@ -48,9 +49,11 @@ struct Object {
     allocator: Option<Allocator>,
     /// Memory that it took through the allocator, and its bytes.
     memory: Vec<(usize, usize)>,
+    /// Of a handle and of what is made with it.
+    backend: c_int,
     /// Pictures of a batch.
     batch: usize,
-    /// A parser's picture.
+    /// A parser's picture, or a state's.
     bytes: Vec<u8>,
 }
 
@@ -106,6 +109,22 @@ fn sampled(header: &Header) -> bool {
     known.contains(&header.sampling)
 }
 
+/// Whether a backend takes pictures of this header.
+fn takes(backend: c_int, header: &Header) -> bool {
+    let kind = backend == HYBRID || !header.progressive && Knob::RefuseWidth.get() != i64::from(header.width);
+    kind && sampled(header)
+}
+
+/// Starts decoding on a stream; the engines may ignore its order.
+fn start(backend: c_int, on: *mut c_void, decode: impl FnOnce() + Send + 'static) {
+    if backend == HARDWARE && Knob::IgnoreOrder.on() {
+        let early = thread::spawn(decode);
+        queue(on, move || early.join().expect("decoding does not panic"));
+    } else {
+        queue(on, decode);
+    }
+}
+
 /// Decodes into the planes. What cannot be decoded leaves them gray.
 fn fill(bytes: &[u8], image: &Image, wrong: bool) {
     Count::Pictures.add(1);
@@ -146,7 +165,7 @@ c_functions! {
         }
         // SAFETY: the caller gives an allocator.
         let allocator = unsafe { *allocator };
-        create(to, Object { allocator: Some(allocator), ..Object::default() })
+        create(to, Object { allocator: Some(allocator), backend, ..Object::default() })
     }
     fn nvjpegDestroy(handle: Any) { destroy(handle) }
     fn nvjpegGetHardwareDecoderInfo(_handle: Any, engines: *mut c_uint, cores: *mut c_uint) {
@@ -154,7 +173,8 @@ c_functions! {
         write(engines.cast(), c_int::try_from(Knob::Engines.get()).unwrap_or(0))
     }
     fn nvjpegJpegStateCreate(handle: Any, to: *mut Any) {
-        create(to, Object { allocator: object(handle).allocator, ..Object::default() })
+        let Object { allocator, backend, .. } = *object(handle);
+        create(to, Object { allocator, backend, ..Object::default() })
     }
     fn nvjpegJpegStateDestroy(state: Any) { destroy(state) }
     fn nvjpegDecodeBatchedPreAllocate(
@@ -162,7 +182,7 @@ c_functions! {
     ) {
         let len = [batch, width, height].map(|number| usize::try_from(number).unwrap_or(0)).iter().product::<usize>();
         let state = object(state);
-        let Some(allocator) = state.allocator else { return INVALID };
+        let Some(allocator) = state.allocator.filter(|_| state.backend == HARDWARE) else { return INVALID };
         let mut at = std::ptr::null_mut();
         // SAFETY: the allocator lives as long as the handle.
         if unsafe { (allocator.malloc)(allocator.context, &raw mut at, len, std::ptr::null_mut()) } != 0 {
@@ -175,17 +195,15 @@ c_functions! {
         object(state).batch = usize::try_from(batch).unwrap_or(0);
         SUCCESS
     }
-    fn nvjpegDecodeBatchedSupported(_handle: Any, parser: Any, refusal: *mut c_int) {
-        let taken = yuv::header(&object(parser).bytes).is_some_and(|header| {
-            sampled(&header) && !header.progressive && Knob::RefuseWidth.get() != i64::from(header.width)
-        });
+    fn nvjpegDecodeBatchedSupported(handle: Any, parser: Any, refusal: *mut c_int) {
+        let taken = yuv::header(&object(parser).bytes).is_some_and(|header| takes(object(handle).backend, &header));
         write(refusal, c_int::from(!taken))
     }
     fn nvjpegDecodeBatched(
         _handle: Any, state: Any, data: *const *const u8, lengths: *const usize, to: *mut Image, on: Any,
     ) {
         let mut work = Vec::new();
-        let batch = object(state).batch;
+        let Object { batch, backend, .. } = *object(state);
         let sources = slice(data, batch).iter().zip(slice(lengths, batch));
         for ((at, len), image) in sources.zip(slice(to, batch).iter().copied()) {
             let bytes: &'static [u8] = slice(*at, *len);
@@ -201,14 +219,9 @@ c_functions! {
             return c_int::try_from(Knob::FailBatches.get()).unwrap_or(EXECUTION);
         }
         Count::Batches.add(1);
+        Count::LargestBatch.rise_to(batch);
         let wrong = wrong();
-        let decode = move || work.into_iter().for_each(|(bytes, image)| fill(bytes, &image, wrong));
-        if Knob::IgnoreOrder.on() {
-            let early = thread::spawn(decode);
-            queue(on, move || early.join().expect("decoding does not panic"));
-        } else {
-            queue(on, decode);
-        }
+        start(backend, on, move || work.into_iter().for_each(|(bytes, image)| fill(bytes, &image, wrong)));
         SUCCESS
     }
     fn nvjpegJpegStreamCreate(_handle: Any, to: *mut Any) { create(to, Object::default()) }
@@ -224,13 +237,20 @@ c_functions! {
     fn nvjpegDecodeParamsCreate(_handle: Any, to: *mut Any) { create(to, Object::default()) }
     fn nvjpegDecodeParamsDestroy(params: Any) { destroy(params) }
     fn nvjpegDecodeParamsSetOutputFormat(_params: Any, format: c_int) { if format == 1 { SUCCESS } else { INVALID } }
-    fn nvjpegDecoderCreate(_handle: Any, _backend: c_int, to: *mut Any) { create(to, Object::default()) }
+    fn nvjpegDecoderCreate(handle: Any, backend: c_int, to: *mut Any) {
+        if backend != object(handle).backend {
+            return INVALID;
+        }
+        create(to, Object { backend, ..Object::default() })
+    }
     fn nvjpegDecoderDestroy(decoder: Any) { destroy(decoder) }
-    fn nvjpegDecoderJpegSupported(_decoder: Any, parser: Any, _params: Any, refusal: *mut c_int) {
-        let taken = yuv::header(&object(parser).bytes).is_some_and(|header| sampled(&header));
+    fn nvjpegDecoderJpegSupported(decoder: Any, parser: Any, _params: Any, refusal: *mut c_int) {
+        let taken = yuv::header(&object(parser).bytes).is_some_and(|header| takes(object(decoder).backend, &header));
         write(refusal, c_int::from(!taken))
     }
-    fn nvjpegDecoderStateCreate(_handle: Any, _decoder: Any, to: *mut Any) { create(to, Object::default()) }
+    fn nvjpegDecoderStateCreate(_handle: Any, decoder: Any, to: *mut Any) {
+        create(to, Object { backend: object(decoder).backend, ..Object::default() })
+    }
     fn nvjpegBufferPinnedCreate(_handle: Any, _allocator: Any, to: *mut Any) { create(to, Object::default()) }
     fn nvjpegBufferPinnedDestroy(buffer: Any) { destroy(buffer) }
     fn nvjpegBufferDeviceCreateV2(_handle: Any, _allocator: *mut Allocator, to: *mut Any) {
@@ -242,12 +262,12 @@ c_functions! {
     fn nvjpegDecodeJpegHost(_handle: Any, _decoder: Any, state: Any, _params: Any, parser: Any) {
         let bytes = object(parser).bytes.clone();
         match yuv::header(&bytes) {
-            Some(header) if !fails(&header) && sampled(&header) => {
+            Some(header) if !sampled(&header) => NOT_SUPPORTED,
+            Some(header) if !fails(&header) => {
                 object(state).bytes = bytes;
                 SUCCESS
             }
-            Some(_) => NOT_SUPPORTED,
-            None => BAD,
+            _ => BAD,
         }
     }
     fn nvjpegDecodeJpegTransferToDevice(_handle: Any, _decoder: Any, _state: Any, _parser: Any, _on: Any) {
@@ -258,7 +278,7 @@ c_functions! {
         // SAFETY: the caller gives an image.
         let image = unsafe { *to };
         let wrong = wrong();
-        queue(on, move || fill(&picture, &image, wrong));
+        start(object(state).backend, on, move || fill(&picture, &image, wrong));
         SUCCESS
     }
 }

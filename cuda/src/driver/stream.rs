@@ -1,6 +1,7 @@
 //! A queue of work on a GPU, and the host's wait for its end.
 #![allow(unsafe_code, reason = "calls libcuda")]
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::context::Context;
@@ -54,18 +55,18 @@ impl Stream {
         self.context.check("cuEventSynchronize", code)
     }
 
-    /// Queues a copy of the first `len` bytes of a GPU's memory to the host, and sleeps until it and all before it are
+    /// Queues a copy of these bytes of a GPU's memory to the same place in the host's, and sleeps until it and all before it are
     /// done: the GPU's memory is idle then.
     ///
     /// # Errors
     /// The copy, or something before it, failed.
     ///
     /// # Panics
-    /// If one of them has fewer bytes.
-    pub fn read(&mut self, from: &DeviceMemory, len: usize, to: &mut PinnedMemory) -> Result<(), CudaError> {
+    /// If one of them ends before the range does.
+    pub fn read(&mut self, from: &DeviceMemory, range: Range<usize>, to: &mut PinnedMemory) -> Result<(), CudaError> {
         // SAFETY: `to` is borrowed until the wait has shown the copy done. If that fails, the context is broken and no copy comes
         // any more.
-        unsafe { self.begin_read(from, len, to) }?;
+        unsafe { self.begin_read(from, range, to) }?;
         self.wait()
     }
 
@@ -105,16 +106,19 @@ impl Stream {
     pub(crate) unsafe fn begin_read(
         &mut self,
         from: &DeviceMemory,
-        len: usize,
+        range: Range<usize>,
         to: &mut PinnedMemory,
     ) -> Result<(), CudaError> {
-        assert!(len <= from.len() && len <= to.len(), "the copy lies in both memories");
+        assert!(range.end <= from.len() && range.end <= to.len(), "the copy lies in both memories");
         self.context.bind()?;
-        if len == 0 {
+        if range.is_empty() {
             return Ok(());
         }
-        // SAFETY: both have `len` bytes, and `to` is left alone until the copy is done, as the caller promises.
-        let code = unsafe { (self.context.table().copy_to_host)(to.as_mut_ptr().cast(), from.at(), len, self.raw) };
+        let source = from.at() + range.start as u64;
+        // SAFETY: the range ends in the memory, as was just looked at.
+        let target = unsafe { to.as_mut_ptr().add(range.start) };
+        // SAFETY: both have so many bytes, and `to` is left alone until the copy is done, as the caller promises.
+        let code = unsafe { (self.context.table().copy_to_host)(target.cast(), source, range.len(), self.raw) };
         self.context.check("cuMemcpyDtoHAsync", code)
     }
 }

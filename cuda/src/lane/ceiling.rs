@@ -53,7 +53,7 @@ fn loop_over(gpu: &Gpu, taken: &[(&[u8], Surface)], batch: usize, time: Duration
         let placed = (0..batch).zip(next.by_ref());
         let placed: Vec<_> =
             placed.map(|(place, (bytes, surface))| Placed { bytes, surface: *surface, at: place * largest }).collect();
-        state.decode(&placed, &mut surfaces, &mut stream, 0, &mut nothing)?;
+        state.decode(&placed, &mut surfaces, &mut stream, 0..0, &mut nothing)?;
         pictures += u32::try_from(batch).unwrap_or(u32::MAX);
         if begun.elapsed() >= time {
             return Ok(pictures);

@@ -1,6 +1,6 @@
 //! A GPU in use: its context, the account of its memory, nvJPEG's handles, and the workers of its lanes.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
@@ -13,6 +13,8 @@ use crate::survey::Places;
 /// Batches of the hardware lane are this many times what its engines decode at once, so that none of them is idle while the
 /// others finish.
 const ROUNDS: usize = 4;
+/// nvJPEG does Huffman coding on the GPU in batches of more than 50 pictures.
+const HUFFMAN_BATCH: usize = 64;
 /// Pictures that a hybrid worker takes at once.
 const HYBRID_BATCH: usize = 4;
 
@@ -23,8 +25,9 @@ pub struct Gpu {
     bus: String,
     context: Arc<Context>,
     account: Arc<Account>,
-    hardware: Result<Arc<Handle>, NvjpegError>,
-    hybrid: Result<Arc<Handle>, NvjpegError>,
+    nvjpeg: Arc<Nvjpeg>,
+    /// By backend, made when the first lane asks for it: each takes memory of the GPU.
+    handles: [OnceLock<Result<Arc<Handle>, NvjpegError>>; 3],
 }
 
 /// Why no GPU can be used.
@@ -72,9 +75,7 @@ impl Gpu {
         let Device { ordinal, bus, .. } = device;
         let context = Context::new(driver, ordinal).map_err(|error| GpuError::Context { ordinal, error })?;
         let account = Account::new(&context, limit);
-        let handle = |backend| Handle::new(nvjpeg, &context, &account, backend);
-        let (hardware, hybrid) = (handle(Backend::Hardware), handle(Backend::Hybrid));
-        Ok(Self { ordinal, bus, context, account, hardware, hybrid })
+        Ok(Self { ordinal, bus, context, account, nvjpeg: Arc::clone(nvjpeg), handles: Default::default() })
     }
 
     /// Its number, as `gpu:N` names it.
@@ -97,6 +98,14 @@ impl Gpu {
         self.handle(kind).err()
     }
 
+    /// Its NVJPG engines, and cores of each.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn engines(&self) -> Result<(u32, u32), NvjpegError> {
+        self.handle(LaneKind::Hardware)?.engines()
+    }
+
     /// Makes a worker for each thread of a lane, with everything that it will need.
     ///
     /// # Errors
@@ -104,9 +113,11 @@ impl Gpu {
     pub fn workers(&self, kind: LaneKind, size: LaneSize) -> Result<Vec<Worker>, LaneError> {
         let batch = match kind {
             LaneKind::Hardware => {
-                let (engines, cores) = self.handle(kind)?.engines()?;
+                let (engines, cores) = self.engines()?;
                 engines as usize * cores.max(1) as usize * ROUNDS
             }
+            LaneKind::HardwareSingle => 1,
+            LaneKind::GpuHuffman => HUFFMAN_BATCH,
             LaneKind::Hybrid | LaneKind::Cpu => HYBRID_BATCH,
         };
         (0..size.workers).map(|_| Worker::new(self, kind, batch.max(1), size.surfaces)).collect()
@@ -117,7 +128,13 @@ impl Gpu {
     }
 
     pub(super) fn handle(&self, kind: LaneKind) -> Result<&Arc<Handle>, NvjpegError> {
-        let handle = if kind == LaneKind::Hardware { &self.hardware } else { &self.hybrid };
+        let backend = match kind {
+            LaneKind::Hardware | LaneKind::HardwareSingle => Backend::Hardware,
+            LaneKind::GpuHuffman => Backend::GpuHybrid,
+            LaneKind::Hybrid | LaneKind::Cpu => Backend::Hybrid,
+        };
+        let handle = self.handles[backend as usize]
+            .get_or_init(|| Handle::new(&self.nvjpeg, &self.context, &self.account, backend));
         handle.as_ref().map_err(|error| *error)
     }
 }

@@ -65,7 +65,7 @@ impl Road {
     fn decode(&mut self, bytes: &[u8]) -> Result<Vec<u8>, LaneError> {
         let placed = self.placed(bytes);
         let len = self.memory.len();
-        self.state.decode(&[placed], &mut self.memory, &mut self.stream, len, &mut self.host)?;
+        self.state.decode(&[placed], &mut self.memory, &mut self.stream, 0..len, &mut self.host)?;
         Ok(self.rgb())
     }
 

@@ -13,7 +13,7 @@ use super::slab::{Slab, Slabs};
 use super::{LaneError, LaneKind, Refusal};
 use crate::driver::{CudaError, Stream};
 use crate::frame::{Frame, Placed, Surface};
-use crate::nvjpeg::{AccountedMemory, BatchState, HybridState, NvjpegError};
+use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError, SingleState};
 
 /// Pieces of pinned memory of each worker: one is filled while pictures of the other are worked on.
 const SLABS: usize = 2;
@@ -21,6 +21,7 @@ const SLABS: usize = 2;
 /// A thread's share of a lane.
 #[derive(Debug)]
 pub struct Worker {
+    kind: LaneKind,
     decoder: Decoder,
     stream: Stream,
     surfaces: AccountedMemory,
@@ -30,8 +31,8 @@ pub struct Worker {
 
 #[derive(Debug)]
 enum Decoder {
-    Hardware(BatchState),
-    Hybrid(HybridState),
+    Batch(BatchState),
+    Single(SingleState),
 }
 
 /// A decoded picture: its planes in pinned memory, which is free again when the last picture of its batch is dropped.
@@ -49,11 +50,12 @@ impl Worker {
     /// A worker with surfaces of `len` bytes for batches of `batch` pictures.
     pub(super) fn new(gpu: &Gpu, kind: LaneKind, batch: usize, len: usize) -> Result<Self, LaneError> {
         let decoder = match kind {
-            LaneKind::Hardware => Decoder::Hardware(reserved(gpu, batch, len)?),
-            _ => Decoder::Hybrid(HybridState::new(gpu.handle(kind)?)?),
+            LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(reserved(gpu, kind, batch, len)?),
+            _ => Decoder::Single(SingleState::new(gpu.handle(kind)?)?),
         };
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
         Ok(Self {
+            kind,
             decoder,
             stream: Stream::new(gpu.context())?,
             surfaces: gpu.account().take(len)?.ok_or(memory)?,
@@ -69,10 +71,7 @@ impl Worker {
 
     /// Which lane it belongs to.
     pub fn kind(&self) -> LaneKind {
-        match self.decoder {
-            Decoder::Hardware(_) => LaneKind::Hardware,
-            Decoder::Hybrid(_) => LaneKind::Hybrid,
-        }
+        self.kind
     }
 
     /// Decodes the first of these pictures, as many as its surfaces hold: planes for each of them, or why another lane has to
@@ -97,7 +96,7 @@ impl Worker {
                 Err(refusal) => outcomes.push(Err(refusal)),
             }
         }
-        self.decode_group(&group, used, &mut outcomes)?;
+        self.decode_group(&group, &mut outcomes)?;
         Ok(outcomes)
     }
 
@@ -108,21 +107,23 @@ impl Worker {
         if surface.bytes() > self.surfaces.len() {
             return Err(Refusal::TooLarge);
         }
+        if !frame.baseline && self.kind != LaneKind::Hybrid {
+            return Err(Refusal::Kind);
+        }
         match &mut self.decoder {
-            Decoder::Hardware(_) if !frame.baseline => Err(Refusal::Kind),
-            Decoder::Hardware(state) => match state.takes(bytes) {
+            Decoder::Batch(state) => match state.takes(bytes) {
                 Ok(true) => Ok(surface),
                 Ok(false) => Err(Refusal::NotSupported),
                 Err(_) => Err(Refusal::Failed),
             },
-            Decoder::Hybrid(_) => Ok(surface),
+            // Its parser reads the whole file; it is asked when the picture's turn comes.
+            Decoder::Single(_) => Ok(surface),
         }
     }
 
     fn decode_group(
         &mut self,
         group: &[Numbered<'_>],
-        used: usize,
         outcomes: &mut [Result<Decoded, Refusal>],
     ) -> Result<(), CudaError> {
         if group.is_empty() {
@@ -130,10 +131,12 @@ impl Worker {
         }
         let mut slab = self.slabs.lend();
         let mut failed = Vec::new();
-        // The hybrid decoder takes one picture at a time.
-        let together = if self.kind() == LaneKind::Hardware { group.len() } else { 1 };
+        let together = match self.decoder {
+            Decoder::Batch(_) => group.len(),
+            Decoder::Single(_) => 1,
+        };
         for part in group.chunks(together) {
-            self.decode_part(part, used, &mut slab, &mut failed)?;
+            self.decode_part(part, &mut slab, &mut failed)?;
         }
         let slab = Arc::new(slab);
         for (number, Placed { surface, at, .. }) in group {
@@ -149,20 +152,17 @@ impl Worker {
     fn decode_part(
         &mut self,
         part: &[Numbered<'_>],
-        used: usize,
         slab: &mut Slab,
         failed: &mut Vec<(usize, Refusal)>,
     ) -> Result<(), CudaError> {
         let (surfaces, stream) = (&mut self.surfaces, &mut self.stream);
         let outcome = match &mut self.decoder {
-            Decoder::Hardware(state) => {
+            Decoder::Batch(state) => {
                 let pictures: Vec<_> = part.iter().map(|(_, placed)| *placed).collect();
-                state.decode(&pictures, surfaces, stream, used, slab)
+                let range = pictures[0].at..pictures[pictures.len() - 1].range().end;
+                state.decode(&pictures, surfaces, stream, range, slab)
             }
-            Decoder::Hybrid(state) => {
-                let picture = &part[0].1;
-                state.decode(picture, surfaces, stream, picture.at + picture.surface.bytes(), slab)
-            }
+            Decoder::Single(state) => state.decode(&part[0].1, surfaces, stream, slab),
         };
         match outcome {
             Ok(()) => Ok(()),
@@ -173,8 +173,8 @@ impl Worker {
             }
             Err(_) => {
                 let (left, right) = part.split_at(part.len() / 2);
-                self.decode_part(left, used, slab, failed)?;
-                self.decode_part(right, used, slab, failed)
+                self.decode_part(left, slab, failed)?;
+                self.decode_part(right, slab, failed)
             }
         }
     }
@@ -218,8 +218,8 @@ impl NvjpegError {
 
 /// A state with memory for pictures as large as the surfaces have room for, or, where the limit leaves less, half of
 /// that, and so on.
-fn reserved(gpu: &Gpu, batch: usize, len: usize) -> Result<BatchState, LaneError> {
-    let handle = gpu.handle(LaneKind::Hardware)?;
+fn reserved(gpu: &Gpu, kind: LaneKind, batch: usize, len: usize) -> Result<BatchState, LaneError> {
+    let handle = gpu.handle(kind)?;
     let mut side = u32::try_from((len / batch.max(1) / 3).isqrt()).unwrap_or(u32::MAX).clamp(64, 4096);
     loop {
         match BatchState::new(handle, batch, (side, side)) {

@@ -2,10 +2,11 @@
 #![allow(unsafe_code, reason = "calls libnvjpeg")]
 
 use std::ffi::c_int;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::account::AccountedMemory;
-use super::handle::{Handle, Parser, image};
+use super::handle::{Backend, Handle, Parser, image};
 use super::result::{NvjpegError, check, made};
 use super::sys;
 use crate::driver::{PinnedMemory, Stream};
@@ -29,7 +30,8 @@ pub struct BatchState {
 unsafe impl Send for BatchState {}
 
 impl BatchState {
-    /// A state with memory for batches of so many pictures of this size, in any sampling.
+    /// A state with memory for batches of so many pictures of this size, in any sampling; only of the engines it can be had
+    /// beforehand.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -48,6 +50,9 @@ impl BatchState {
             lengths: Vec::new(),
             images: Vec::new(),
         };
+        if handle.backend() != Backend::Hardware {
+            return Ok(state);
+        }
         // SAFETY: handle and state live.
         let status = unsafe {
             (handle.table().batch_reserve)(
@@ -81,8 +86,8 @@ impl BatchState {
         check("nvjpegDecodeBatchedSupported", status).map(|()| refusal == 0)
     }
 
-    /// Decodes pictures into their places in `surfaces`, copies the first `len` bytes of these to the host, and sleeps
-    /// until all of that is done: the surfaces are idle before and after. The hardware writes a batch without regard to
+    /// Decodes pictures into their places in `surfaces`, copies this range of these to the same place in `to`, and sleeps until
+    /// all of that is done: the surfaces are idle before and after. The hardware writes a batch without regard to
     /// what was queued on its stream before (pytorch/torchcodec#1634); only the host's wait keeps batches apart.
     ///
     /// # Errors
@@ -93,11 +98,11 @@ impl BatchState {
         pictures: &[Placed<'_>],
         surfaces: &mut AccountedMemory,
         stream: &mut Stream,
-        len: usize,
+        range: Range<usize>,
         to: &mut PinnedMemory,
     ) -> Result<(), LaneError> {
         self.begin(pictures, surfaces, stream)?;
-        Ok(stream.read(surfaces, len, to)?)
+        Ok(stream.read(surfaces, range, to)?)
     }
 
     /// What must never be done, for the measurement that shows why: the second picture is given to the engines while the copy
@@ -113,9 +118,9 @@ impl BatchState {
         stream: &mut Stream,
         to: &mut PinnedMemory,
     ) -> Result<(), LaneError> {
-        self.decode(&[first], surfaces, stream, 0, to)?;
+        self.decode(&[first], surfaces, stream, 0..0, to)?;
         // SAFETY: `to` is borrowed until the wait; `begin` waits where it fails.
-        unsafe { stream.begin_read(surfaces, surfaces.len(), to) }?;
+        unsafe { stream.begin_read(surfaces, 0..surfaces.len(), to) }?;
         self.begin(&[second], surfaces, stream)?;
         Ok(stream.wait()?)
     }

@@ -17,6 +17,8 @@ use crate::frame::Surface;
 pub enum Backend {
     /// Huffman coding on the calling thread, the rest on the GPU's multiprocessors.
     Hybrid,
+    /// All of it on the multiprocessors, in batches of more than 50 pictures; smaller ones as [`Self::Hybrid`].
+    GpuHybrid,
     /// The NVJPG engines. It opens the driver's libnvcuvid.
     Hardware,
 }
@@ -28,6 +30,7 @@ pub struct Handle {
     account: Arc<Account>,
     context: Arc<Context>,
     raw: sys::Handle,
+    backend: Backend,
     /// nvJPEG keeps the pointer.
     allocator: Box<DeviceAllocator>,
 }
@@ -36,6 +39,17 @@ pub struct Handle {
 unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
+
+impl Backend {
+    /// `nvjpegBackend_t`.
+    pub(super) fn number(self) -> c_int {
+        match self {
+            Self::Hybrid => sys::BACKEND_HYBRID,
+            Self::GpuHybrid => sys::BACKEND_GPU_HYBRID,
+            Self::Hardware => sys::BACKEND_HARDWARE,
+        }
+    }
+}
 
 impl Handle {
     /// Starts a backend on a GPU, with memory from its account.
@@ -48,22 +62,19 @@ impl Handle {
         account: &Arc<Account>,
         backend: Backend,
     ) -> Result<Arc<Self>, NvjpegError> {
-        let backend = match backend {
-            Backend::Hybrid => sys::BACKEND_HYBRID,
-            Backend::Hardware => sys::BACKEND_HARDWARE,
-        };
         // Without its context the call below fails and says so.
         let _bound = context.bind();
         let mut allocator = Box::new(account.allocator());
         let raw = made("nvjpegCreateExV2", |to| {
             // SAFETY: the allocator stays where it is as long as the handle; no pinned allocator means CUDA's own.
-            unsafe { (nvjpeg.table.create)(backend, &raw mut *allocator, null_mut(), 0, to) }
+            unsafe { (nvjpeg.table.create)(backend.number(), &raw mut *allocator, null_mut(), 0, to) }
         })?;
         Ok(Arc::new(Self {
             nvjpeg: Arc::clone(nvjpeg),
             account: Arc::clone(account),
             context: Arc::clone(context),
             raw,
+            backend,
             allocator,
         }))
     }
@@ -77,6 +88,11 @@ impl Handle {
         // SAFETY: the handle lives and both numbers are writable.
         let status = unsafe { (self.table().hardware)(self.raw, &raw mut engines, &raw mut cores) };
         check("nvjpegGetHardwareDecoderInfo", status).map(|()| (engines, cores))
+    }
+
+    /// What decodes.
+    pub fn backend(&self) -> Backend {
+        self.backend
     }
 
     /// The GPU.

@@ -24,6 +24,7 @@ pub(crate) const PATCH: c_int = 2;
 
 /// `nvjpegBackend_t`.
 pub(crate) const BACKEND_HYBRID: c_int = 1;
+pub(crate) const BACKEND_GPU_HYBRID: c_int = 2;
 pub(crate) const BACKEND_HARDWARE: c_int = 3;
 
 /// `nvjpegOutputFormat_t`: planes as they are stored.

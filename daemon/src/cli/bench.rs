@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// Decode threads; left out, one per usable core.
     #[arg(long)]
     threads: Option<usize>,
-    /// Ways to decode, as `decode.lanes`: auto, fixed, or some of hardware, hybrid and cpu.
+    /// Ways to decode, as `decode.lanes`: auto, fixed, or some of its names.
     #[arg(long, value_delimiter = ',', default_value = "cpu")]
     lanes: Vec<String>,
 }

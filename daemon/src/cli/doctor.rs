@@ -94,7 +94,8 @@ fn tell(out: &mut impl Write, survey: &Survey) -> io::Result<()> {
     Ok(())
 }
 
-fn one(out: &mut impl Write, FoundGpu { device, hardware, hybrid }: &FoundGpu) -> io::Result<()> {
+fn one(out: &mut impl Write, gpu: &FoundGpu) -> io::Result<()> {
+    let FoundGpu { device, hardware, gpu_huffman, hybrid } = gpu;
     let (major, minor) = device.capability;
     writeln!(
         out,
@@ -106,13 +107,16 @@ fn one(out: &mut impl Write, FoundGpu { device, hardware, hybrid }: &FoundGpu) -
         device.multiprocessors
     )?;
     match hardware {
-        Ok((engines, cores)) => writeln!(out, "  hardware  {engines} NVJPG engines of {cores} cores")?,
-        Err(error) => writeln!(out, "  hardware  none: {error}")?,
+        Ok((engines, cores)) => writeln!(out, "  hardware     {engines} NVJPG engines of {cores} cores")?,
+        Err(error) => writeln!(out, "  hardware     none: {error}")?,
     }
-    match hybrid {
-        Ok(()) => writeln!(out, "  hybrid    to be had"),
-        Err(error) => writeln!(out, "  hybrid    none: {error}"),
+    for (lane, outcome) in [("gpu-huffman", gpu_huffman), ("hybrid", hybrid)] {
+        match outcome {
+            Ok(()) => writeln!(out, "  {lane:<11}  to be had")?,
+            Err(error) => writeln!(out, "  {lane:<11}  none: {error}")?,
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -143,7 +147,7 @@ mod tests {
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
         let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
         assert!(text.contains("7 NVJPG engines") && text.contains("decode.lanes = \"auto\""), "{text}");
-        assert!(text.contains("nvJPEG   12.3.0") && text.contains("hybrid    to be had"), "{text}");
+        assert!(text.contains("nvJPEG   12.3.0") && text.matches("to be had").count() == 2, "{text}");
     }
 
     #[test]

@@ -14,14 +14,17 @@ pub(super) const EXAMPLE: &str = r#"[decode]
 # Threads of the decode pool. Left out: the usable cores, divided by LOCAL_WORLD_SIZE. Usable are those of the process's
 # affinity, and no more than its control groups' cpu.max pays for.
 # threads = 8
-# Ways to decode: "cpu", "hardware" (a GPU's NVJPG engines) and "hybrid" (Huffman coding on a thread, the rest on the GPU's
-# multiprocessors, which a trainer may want for itself). "auto" is hardware and CPU where there is hardware. "fixed" is
+# Ways to decode, of which several work together: "cpu"; "hardware" (a GPU's NVJPG engines, in batches); "hardware-single" (the
+# same engines, a picture at a time for each: none waits for the others of a batch, where sizes are mixed or batches small);
+# "gpu-huffman" (all on the GPU's multiprocessors, in batches) and "hybrid" (the same with Huffman coding on a thread). A trainer
+# may want the multiprocessors for itself. "auto" is hardware and CPU where there is hardware. "fixed" is
 # the same, with the lane chosen by the record's number and not by the load: a run gives the same pixels again, more slowly.
+# What one lane fails on goes to the next, in the order hardware, hardware-single, gpu-huffman, hybrid, cpu.
 # GPU lanes take baseline JPEGs that are to be decoded at their full size; what they do not take is the CPU lane's.
 # With a GPU lane all streams share one pool, whatever their num_threads. `forebay doctor` shows what this machine has.
 lanes = ["cpu"]
 # Memory that decoding may take of each GPU, nvJPEG's own included. Beside it a GPU lane takes up to 150 MB of the host's,
-# page-locked. Pictures of more than about 8 megapixels go to the CPU lane.
+# page-locked. Pictures of more than about 8 megapixels, for hardware-single 2.7, go to the next lane.
 gpu_memory_limit = "1gb"
 # The file of libnvjpeg. Left out: FOREBAY_NVJPEG, the CUDA toolkit, the loader's path, Python's packages.
 # nvjpeg = "/opt/cuda/lib64/libnvjpeg.so.13"

@@ -36,7 +36,10 @@ impl Lanes {
 }
 
 pub(super) fn read(value: &Value) -> Result<Lanes, String> {
-    let allowed = || "\"auto\", \"fixed\", or a list of \"hardware\", \"hybrid\" and \"cpu\", each once".to_owned();
+    let allowed = || {
+        let names = LaneKind::ALL.map(|kind| format!("\"{kind}\"")).join(", ");
+        format!("\"auto\", \"fixed\", or a list of some of {names}, each once")
+    };
     let kind = |value: &Value| LaneKind::ALL.into_iter().find(|kind| value.as_str() == Some(kind.name()));
     match value {
         Value::String(word) if word == "auto" => Ok(Lanes::Auto),
@@ -62,6 +65,8 @@ mod tests {
         assert_eq!(read(&json!("fixed")), Ok(Lanes::Fixed));
         let both = Lanes::Named(vec![LaneKind::Hardware, LaneKind::Cpu]);
         assert_eq!(read(&json!(["hardware", "cpu"])), Ok(both));
+        let all = LaneKind::ALL.map(LaneKind::name);
+        assert_eq!(read(&json!(all)), Ok(Lanes::Named(LaneKind::ALL.to_vec())));
         assert!(!Lanes::default().want_gpu() && Lanes::Auto.want_gpu());
         for wrong in [json!([]), json!(["gpu"]), json!(["cpu", "cpu"]), json!("hardware"), json!(1)] {
             assert!(read(&wrong).unwrap_err().contains("hybrid"), "{wrong}");

@@ -20,12 +20,17 @@ use crate::thread_class;
 
 /// Threads of a hardware lane: while one reads its batch back and hands it on, the engines work for the others.
 const HARDWARE_WORKERS: usize = 3;
-/// Threads of a hybrid lane, each of which keeps a core busy.
-const HYBRID_WORKERS: usize = 2;
+/// Threads of a hybrid lane, each of which keeps a core busy; and of the lane that does all on the GPU, where one reads its
+/// batch back while the other's is decoded.
+const FURTHER_WORKERS: usize = 2;
+/// The most threads of a lane with one for each engine.
+const SINGLE_WORKERS: usize = 16;
 
 /// The most that a worker's surfaces take: a batch of photographs, or one of eight megapixels in 4:4:4. The worker has twice as
 /// much pinned memory of the host.
 const SURFACES: usize = 24 << 20;
+/// The same where a worker decodes one picture at a time, and a lane has many workers: one of 2.7 megapixels in 4:4:4.
+const SINGLE_SURFACES: usize = 8 << 20;
 
 /// The lanes of all GPUs.
 #[derive(Debug, Default)]
@@ -157,9 +162,16 @@ impl GpuLanes {
 
 /// A lane's workers, the first of which has passed the test. All are the same.
 fn workers(gpu: &Gpu, kind: LaneKind, limit: usize) -> Result<Vec<Worker>, String> {
-    let workers = if kind == LaneKind::Hardware { HARDWARE_WORKERS } else { HYBRID_WORKERS };
+    let (workers, surfaces) = match kind {
+        LaneKind::Hardware => (HARDWARE_WORKERS, SURFACES),
+        LaneKind::HardwareSingle => {
+            let (engines, _) = gpu.engines().map_err(|error| error.to_string())?;
+            ((engines as usize).clamp(1, SINGLE_WORKERS), SINGLE_SURFACES)
+        }
+        LaneKind::GpuHuffman | LaneKind::Hybrid | LaneKind::Cpu => (FURTHER_WORKERS, SURFACES),
+    };
     // At most half for surfaces; the rest is nvJPEG's.
-    let size = LaneSize { workers, surfaces: (limit / 2 / workers).min(SURFACES) };
+    let size = LaneSize { workers, surfaces: (limit / 2 / workers).min(surfaces) };
     let mut workers = gpu.workers(kind, size).map_err(|error| error.to_string())?;
     for worker in &mut workers {
         let difference = self_test(worker).map_err(|error| error.to_string())?;

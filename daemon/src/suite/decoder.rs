@@ -19,8 +19,13 @@ use crate::record::Input;
 /// Makes the decoders of one lane.
 type Lane = fn() -> MakeDecoder;
 
-pub(super) const DECODERS: &[(&str, Lane)] =
-    &[("cpu", cpu), ("hardware", || gpu(LaneKind::Hardware)), ("hybrid", || gpu(LaneKind::Hybrid))];
+pub(super) const DECODERS: &[(&str, Lane)] = &[
+    ("cpu", cpu),
+    ("hardware", || gpu(LaneKind::Hardware)),
+    ("hardware-single", || gpu(LaneKind::HardwareSingle)),
+    ("gpu-huffman", || gpu(LaneKind::GpuHuffman)),
+    ("hybrid", || gpu(LaneKind::Hybrid)),
+];
 
 fn cpu() -> MakeDecoder {
     CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(128 << 20)), Jpeg::Auto))

@@ -93,7 +93,17 @@ fn rule_8_and_29_every_choice_of_lanes_gives_the_same_pixels_and_the_same_verdic
     let whole = fs::read(machine.home.picture(40)).unwrap();
     fs::write(machine.home.picture(40), &whole[..whole.len() - 20]).unwrap();
     let mut first = None;
-    for lanes in ["[\"cpu\"]", "[\"hardware\", \"cpu\"]", "[\"hardware\"]", "[\"hybrid\"]", "\"auto\"", "\"fixed\""] {
+    for lanes in [
+        "[\"cpu\"]",
+        "[\"hardware\", \"cpu\"]",
+        "[\"hardware\"]",
+        "[\"hardware-single\"]",
+        "[\"gpu-huffman\"]",
+        "[\"hybrid\"]",
+        "[\"hardware\", \"hardware-single\", \"gpu-huffman\", \"hybrid\", \"cpu\"]",
+        "\"auto\"",
+        "\"fixed\"",
+    ] {
         machine.configure("epochs = 2\nshuffle = true\non_error = \"skip\"", lanes);
         let daemon = machine.start();
         let pixels = run(&machine.home);

@@ -19,7 +19,6 @@ pub(super) const COPY: usize = 128 << 20;
 const MEMORY: usize = 1 << 30;
 /// Bytes of surfaces for pictures that are written.
 const SURFACES: usize = 128 << 20;
-const KINDS: [LaneKind; 2] = [LaneKind::Hardware, LaneKind::Hybrid];
 
 fn fail(error: &dyn Display) -> Failure {
     Failure::Failed(format!("The GPUs' lanes cannot be tested: {error}."))
@@ -47,7 +46,7 @@ pub(super) fn run(out: &mut impl Write, places: &Places, required: bool, copy: u
             }
         }
     }
-    for (gpu, kind) in usable.iter().flat_map(|gpu| KINDS.map(|kind| (gpu, kind))) {
+    for (gpu, kind) in usable.iter().flat_map(|gpu| LaneKind::GPU.map(|kind| (gpu, kind))) {
         let lane = format!("test GPU {} {kind}", gpu.ordinal());
         if let Some(error) = gpu.lacks(kind) {
             failed += usize::from(required);
@@ -77,7 +76,7 @@ pub(super) fn pixels(out: &mut impl Write, places: &Places, from: &Path, to: &Pa
     }
     let gpus = Gpu::open_all(places, MEMORY).map_err(|error| fail(&error))?;
     let gpus: Vec<_> = gpus.into_iter().collect::<Result<_, _>>().map_err(|error| fail(&error))?;
-    for (gpu, kind) in gpus.iter().flat_map(|gpu: &Gpu| KINDS.map(|kind| (gpu, kind))) {
+    for (gpu, kind) in gpus.iter().flat_map(|gpu: &Gpu| LaneKind::GPU.map(|kind| (gpu, kind))) {
         let size = LaneSize { workers: 1, surfaces: SURFACES };
         let mut worker = match gpu.workers(kind, size) {
             Ok(mut workers) => workers.remove(0),
@@ -131,7 +130,7 @@ mod tests {
     fn every_test_has_a_line_and_one_that_fails_or_a_missing_lane_that_is_required_fails_the_command() {
         let fake = Fake::new();
         let (outcome, text) = tested(&fake, true);
-        assert!(outcome.is_ok() && text.matches(": ok, ").count() == 7, "{text}");
+        assert!(outcome.is_ok() && text.matches(": ok, ").count() == 4 + 3 * 3, "{text}");
         fake.set(Knob::Wrong, 1);
         let (outcome, text) = tested(&fake, false);
         assert!(outcome.is_err() && text.contains("hardware: known pictures: failed"), "{text}");
@@ -155,10 +154,10 @@ mod tests {
         pixels(&mut out, &places(&fake), &from, &to).unwrap();
         let mut expected = b"P6 33 21 255\n".to_vec();
         expected.extend(CpuDecoder::new().whole(&photograph, &Limits::default()).unwrap().rgb);
-        for lane in ["hardware-0", "hybrid-0"] {
+        for lane in ["hardware-0", "hardware-single-0", "gpu-huffman-0", "hybrid-0"] {
             assert!(fs::read(to.join(lane).join("a.ppm")).unwrap() == expected);
         }
         let text = String::from_utf8(out).unwrap();
-        assert_eq!(text.matches("b refused, no JPEG").count(), 2, "{text}");
+        assert_eq!(text.matches("b refused, no JPEG").count(), 4, "{text}");
     }
 }

@@ -1,4 +1,5 @@
-//! The hybrid decoder: one picture at a time, its Huffman coding on the calling thread, the rest on the multiprocessors.
+//! The decoupled decoder: one picture at a time, by the engines, or with its Huffman coding on the calling thread and the rest
+//! on the multiprocessors.
 #![allow(unsafe_code, reason = "calls libnvjpeg")]
 
 use std::ffi::c_int;
@@ -13,9 +14,9 @@ use crate::driver::{PinnedMemory, Stream};
 use crate::frame::Placed;
 use crate::lane::LaneError;
 
-/// A state of the hybrid decoder with its buffers, for one thread. Made once.
+/// A state of the decoupled decoder with its buffers, for one thread. Made once.
 #[derive(Debug)]
-pub struct HybridState {
+pub struct SingleState {
     handle: Arc<Handle>,
     parser: Parser,
     decoder: sys::Decoder,
@@ -26,10 +27,10 @@ pub struct HybridState {
 }
 
 // SAFETY: nvJPEG ties none of them to a thread; `&mut self` keeps uses apart.
-unsafe impl Send for HybridState {}
+unsafe impl Send for SingleState {}
 
-impl HybridState {
-    /// A state with buffers, which grow with the pictures.
+impl SingleState {
+    /// A state of the handle's backend, with buffers, which grow with the pictures.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -47,7 +48,7 @@ impl HybridState {
         // What is made so far goes with `state` if a later one fails.
         state.decoder = made("nvjpegDecoderCreate", |to| {
             // SAFETY: the handle lives and the pointer is writable.
-            unsafe { (table.decoder_create)(raw, sys::BACKEND_HYBRID, to) }
+            unsafe { (table.decoder_create)(raw, handle.backend().number(), to) }
         })?;
         state.state = made("nvjpegDecoderStateCreate", |to| {
             // SAFETY: handle and decoder live, and the pointer is writable.
@@ -77,8 +78,7 @@ impl HybridState {
         Ok(state)
     }
 
-    /// Decodes a picture into its place in `surfaces`, copies the first `len` bytes of these to the host, and sleeps
-    /// until all of that is done.
+    /// Decodes a picture into its place in `surfaces`, copies it to the same place in `to`, and sleeps until all of that is done.
     ///
     /// # Errors
     /// As [`BatchState::decode`](super::BatchState::decode); the decoder's refusal is status 4.
@@ -87,7 +87,6 @@ impl HybridState {
         picture: &Placed<'_>,
         surfaces: &mut AccountedMemory,
         stream: &mut Stream,
-        len: usize,
         to: &mut PinnedMemory,
     ) -> Result<(), LaneError> {
         self.handle.context().bind()?;
@@ -96,7 +95,7 @@ impl HybridState {
             stream.wait()?;
             return Err(error.into());
         }
-        Ok(stream.read(surfaces, len, to)?)
+        Ok(stream.read(surfaces, picture.range(), to)?)
     }
 
     fn queue(&mut self, bytes: &[u8], image: &mut sys::Image, stream: &Stream) -> Result<(), NvjpegError> {
@@ -123,7 +122,7 @@ impl HybridState {
     }
 }
 
-impl Drop for HybridState {
+impl Drop for SingleState {
     fn drop(&mut self) {
         let table = *self.handle.table();
         let _in_a_broken_context = self.handle.context().bind();
