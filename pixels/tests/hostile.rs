@@ -3,8 +3,8 @@
 
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Dtype, Interpolation, Layout, Limits, Normalize, Output, Pad, RandomHorizontalFlip,
-    RandomResizedCrop, Recipe, Resize, Size, Transform, probe,
+    CenterCrop, CpuDecoder, Draw, Dtype, Form, Interpolation, Layout, Limits, Normalize, Output, Pad,
+    RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform, probe,
 };
 use proptest::prelude::*;
 
@@ -54,6 +54,20 @@ fn recipe() -> impl Strategy<Value = Recipe> {
 
 fn draw() -> impl Strategy<Value = Draw> {
     (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(|(seed, epoch, record)| Draw { seed, epoch, record })
+}
+
+/// A GIF of one pixel, whose compressed data ends before that pixel.
+const GIF_WITHOUT_PIXELS: &[u8] = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xFF\x7F9,\0\0\0\0\x01\0\x01\0\x02\x03D\x02\0;";
+
+#[test]
+fn what_a_file_lacks_does_not_show_the_picture_before_it() {
+    let mut used = CpuDecoder::new();
+    let white = image::RgbImage::from_pixel(4, 4, image::Rgb([0xFF; 3]));
+    let mut png = std::io::Cursor::new(Vec::new());
+    white.write_to(&mut png, image::ImageFormat::Png).unwrap();
+    used.upright(png.get_ref(), Form::default(), &LIMITS).unwrap();
+    let whole = |decoder: &mut CpuDecoder| decoder.upright(GIF_WITHOUT_PIXELS, Form::default(), &LIMITS).unwrap().0;
+    assert_eq!(whole(&mut used).rgb, whole(&mut CpuDecoder::new()).rgb);
 }
 
 proptest! {

@@ -179,6 +179,16 @@ pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     &mut buffer[..len]
 }
 
+/// The first `len` bytes of a buffer, all zero: for decoders that leave out what a damaged file lacks, where another
+/// picture's pixels would show.
+pub(super) fn cleared(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        return sized(buffer, len);
+    }
+    buffer[..len].fill(0);
+    &mut buffer[..len]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use image::{ColorType, ImageDecoder, ImageReader};
 
-use crate::cpu::canvas::sized;
+use crate::cpu::canvas::cleared;
 use crate::fault::{Fault, Limits};
 use crate::probe::{Format, Orientation};
 use palette::Palette;
@@ -59,7 +59,7 @@ impl<'a> OpenOther<'a> {
     pub(super) fn read(self, background: [u8; 3], raw: &mut Vec<u8>, rgb: &mut [u8]) -> Result<(), Fault> {
         let color = self.decoder.color_type();
         let len = rgb.len() / 3 * usize::from(color.bytes_per_pixel());
-        let raw = sized(raw, len);
+        let raw = cleared(raw, len);
         let decoder = self.decoder;
         contained(|| decoder.read_image(raw).map_err(|error| Fault::from_image(&error)))?;
         match (&self.palette, color) {
