@@ -113,9 +113,9 @@ impl CpuDecoder {
         let wanted = |stored: &Stored, scales| Wanted::of(recipe, draw, stored, scales, limits, plan, stages);
         let background = recipe.output().background;
         let Loaded { decoded, held, begun } = load(jpeg, canvas, bytes, recipe.input(), background, limits, wanted)?;
-        check_time(begun, limits)?;
+        limits.check_time(begun)?;
         canvas.carry_out(Held::canvas(held), plan, stages, recipe, out);
-        check_time(begun, limits)?;
+        limits.check_time(begun)?;
         Ok(decoded)
     }
 
@@ -231,11 +231,4 @@ fn load(
 fn turn_canvas(canvas: &mut Canvas, orientation: Orientation, stored: Rect) {
     let (width, height) = orientation.seen(stored.width, stored.height);
     canvas.remake(width, height, |from, to| turn::turn(orientation, stored.width, stored.height, from, to));
-}
-
-fn check_time(begun: Instant, limits: &Limits) -> Result<(), Fault> {
-    match limits.time {
-        Some(limit) if begun.elapsed() > limit => Err(Fault::TooSlow { limit }),
-        _ => Ok(()),
-    }
 }

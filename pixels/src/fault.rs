@@ -1,6 +1,6 @@
 //! Why a picture gave no pixels, and the limits that every input is held to.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
@@ -79,6 +79,14 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Checks the time that a picture has taken, on which work began then.
+    pub(crate) fn check_time(&self, begun: Instant) -> Result<(), Fault> {
+        match self.time {
+            Some(limit) if begun.elapsed() > limit => Err(Fault::TooSlow { limit }),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks a number of encoded bytes.
     pub(crate) fn check_bytes(&self, bytes: usize) -> Result<(), Fault> {
         let bytes = bytes as u64;

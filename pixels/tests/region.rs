@@ -11,7 +11,11 @@ mod data;
 use std::io::Cursor;
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
-use forebay_pixels::{CpuDecoder, Draw, Limits, Recipe};
+use forebay_pixels::{CpuDecoder, Draw, JpegChoice, Limits, Recipe};
+
+fn decoders() -> [CpuDecoder; 3] {
+    [JpegChoice::default(), JpegChoice::IMAGE, JpegChoice::LIBJPEG_TURBO].map(CpuDecoder::with_jpeg)
+}
 
 /// Decodes `bytes` by a training recipe, once from the JPEG and once from its whole decode in a format without parts.
 fn compare(decoder: &mut CpuDecoder, bytes: &[u8], records: std::ops::Range<u64>, name: &str) {
@@ -33,7 +37,7 @@ fn compare(decoder: &mut CpuDecoder, bytes: &[u8], records: std::ops::Range<u64>
 
 #[test]
 fn rule_30_parts_of_every_kind_of_jpeg_equal_cuts_of_the_whole() {
-    let mut decoder = CpuDecoder::new();
+    let mut decoders = decoders();
     let (width, height) = (203, 149);
     let photo = photograph_rgb(1, width, height);
     for colors in [JpegColors::YCbCr, JpegColors::Rgb, JpegColors::Gray, JpegColors::Cmyk, JpegColors::Ycck] {
@@ -41,20 +45,25 @@ fn rule_30_parts_of_every_kind_of_jpeg_equal_cuts_of_the_whole() {
             let form = JpegForm { colors, progressive, arithmetic, ..JpegForm::default() };
             let pixels: Vec<u8> =
                 photo.iter().cycle().take((width * height) as usize * form.channels()).copied().collect();
-            compare(&mut decoder, &form.encode(&pixels, width, height).unwrap(), 0..10, &format!("{form:?}"));
+            let bytes = form.encode(&pixels, width, height).unwrap();
+            for decoder in &mut decoders {
+                compare(decoder, &bytes, 0..10, &format!("{form:?}"));
+            }
         }
     }
 }
 
 #[test]
 fn rule_30_parts_of_turned_pictures_equal_cuts_of_the_whole() {
-    let mut decoder = CpuDecoder::new();
+    let mut decoders = decoders();
     let upright = JpegForm::default().encode(&photograph_rgb(1, 203, 149), 203, 149).unwrap();
     for orientation in 1..=8 {
         let mut exif = b"\xFF\xE1\0\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\0\0\0\0\0\0\0".to_vec();
         exif[29] = orientation;
         let turned = [&upright[..2], &exif, &upright[2..]].concat();
-        compare(&mut decoder, &turned, 0..20, &format!("orientation {orientation}"));
+        for decoder in &mut decoders {
+            compare(decoder, &turned, 0..20, &format!("orientation {orientation}"));
+        }
     }
 }
 

@@ -41,6 +41,7 @@ impl Shared {
         let jpeg = match jpeg {
             Jpeg::Auto => checked(),
             Jpeg::LibjpegTurbo => JpegChoice::LIBJPEG_TURBO,
+            Jpeg::Image => JpegChoice::IMAGE,
         };
         Self { limits, memory, jpeg, tally: Arc::default() }
     }
@@ -205,6 +206,27 @@ mod tests {
             let cache = Cache::new(Keep::Decoded(Form::default()), budget);
             assert!(twice(&mut *lane, &bytes, 7, &cache).iter().all(Result::is_ok));
             assert_eq!(counted() - before, expected, "a cache of {budget} bytes");
+        }
+    }
+
+    #[test]
+    fn each_choice_of_jpeg_decoder_shows_in_the_counts() {
+        let recipe = Recipe::training(32).unwrap();
+        let files = [JpegForm::default(), JpegForm { progressive: true, ..JpegForm::default() }]
+            .map(|form| form.encode(&photograph_rgb(1, 90, 60), 90, 60).unwrap());
+        for (jpeg, expected) in [
+            (Jpeg::Auto, [("forebay-jpeg", 1), ("libjpeg-turbo", 1), ("image", 0)]),
+            (Jpeg::LibjpegTurbo, [("forebay-jpeg", 0), ("libjpeg-turbo", 2), ("image", 0)]),
+            (Jpeg::Image, [("forebay-jpeg", 0), ("libjpeg-turbo", 1), ("image", 1)]),
+        ] {
+            let shared = Shared::new(Limits::default(), Arc::new(Budget::new(1)), jpeg);
+            let mut lane = CpuLane::maker(shared.clone())();
+            for bytes in &files {
+                let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
+                let input = Input::File(bytes);
+                lane.decode(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out }).unwrap();
+            }
+            assert!(shared.tally.figures().eq(expected), "{jpeg:?}");
         }
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod choice;
 pub(crate) mod head;
 mod own;
 mod turbo;
+mod zune;
 
 use std::time::Instant;
 
@@ -37,8 +38,16 @@ pub(super) struct JpegTask<'a> {
 /// The decoders of one thread.
 #[derive(Debug)]
 pub(super) struct JpegDecoders {
-    own: Option<OwnReader>,
+    first: First,
     turbo: TurboReader,
+}
+
+/// The one that is asked before libjpeg-turbo.
+#[derive(Debug)]
+enum First {
+    Own(Box<OwnReader>),
+    Image,
+    None,
 }
 
 /// Which decoder has made a picture's pixels.
@@ -49,7 +58,7 @@ pub enum DecodedBy {
     ForebayJpeg,
     /// libjpeg-turbo.
     LibjpegTurbo,
-    /// The `image` crate.
+    /// The `image` crate, or its JPEG decoder.
     Image,
 }
 
@@ -72,21 +81,29 @@ impl JpegTask<'_> {
     fn size(&self) -> (u32, u32) {
         (self.scale.side(self.head.width), self.scale.side(self.head.height))
     }
+
+    fn check_time(&self) -> Result<(), Fault> {
+        self.limits.check_time(self.begun)
+    }
 }
 
 impl JpegDecoders {
     /// Decodes at least the part into the canvas, and tells what stands there, in the task's pixels.
     ///
-    /// Decoders are asked in order. One that is sure of some kinds only leaves all others, and every file in which it meets
-    /// anything irregular, to the next; libjpeg-turbo is the last, so that what is forgiven is one decoder's decision alone.
+    /// One that is sure of some kinds only is asked first; it leaves all others, and every file in which it meets anything
+    /// irregular, to libjpeg-turbo, so that what is forgiven is one decoder's decision alone.
     ///
     /// # Errors
     /// The picture's [`Fault`], as libjpeg-turbo sees it.
     pub(super) fn decode(&mut self, task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<(Rect, DecodedBy), Fault> {
-        let own = self.own.as_mut().map(|own| own.decode(task, canvas)).transpose()?.flatten();
-        if let Some(region) = own {
-            return Ok((region, DecodedBy::ForebayJpeg));
+        let first = match &mut self.first {
+            First::Own(own) => own.decode(task, canvas)?.map(|region| (region, DecodedBy::ForebayJpeg)),
+            First::Image => zune::decode(task, canvas)?.map(|region| (region, DecodedBy::Image)),
+            First::None => None,
+        };
+        match first {
+            Some(done) => Ok(done),
+            None => self.turbo.decode(task, canvas).map(|region| (region, DecodedBy::LibjpegTurbo)),
         }
-        self.turbo.decode(task, canvas).map(|region| (region, DecodedBy::LibjpegTurbo))
     }
 }

@@ -78,7 +78,7 @@ fn image_limits(limits: &Limits) -> image::Limits {
 }
 
 /// Runs a decoder that others wrote, so that a panic of its own is a damaged picture and not a dead thread.
-fn contained<T>(decode: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+pub(super) fn contained<T>(decode: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(decode))
         .unwrap_or_else(|_| Err(Fault::Corrupt { reason: "its decoder panicked on it".into() }))
 }

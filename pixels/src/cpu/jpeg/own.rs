@@ -34,9 +34,7 @@ impl OwnReader {
         let mut rows = self.decoder.begin(&header, task.bytes, scale(task.scale), region);
         let (rgb, _spare) = canvas.begin(width, height, task.limits)?;
         for rgb in rgb.chunks_mut(width as usize * 3 * ROWS_PER_LOOK) {
-            if let Some(limit) = task.limits.time.filter(|limit| task.begun.elapsed() > *limit) {
-                return Err(Fault::TooSlow { limit });
-            }
+            task.check_time()?;
             if rows.read(rgb).is_err() {
                 return Ok(None);
             }
