@@ -1,13 +1,9 @@
-//! Time per block and per pixel of the kernels, beside libjpeg-turbo's, printed, never judged:
-//! `cargo test --release -p forebay-jpeg --test speed -- --ignored --nocapture`.
-#![cfg(target_arch = "x86_64")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "tests stop at what should not be, and print what they found"
-)]
+//! Time per block and per pixel of the kernels, beside libjpeg-turbo's: `cargo bench -p forebay-jpeg --bench kernels`.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "stops at what should not be, and prints what it found")]
 
-#[path = "shared/turbo.rs"]
+// Its kernels have names of their own on x86-64 alone.
+#[cfg(target_arch = "x86_64")]
+#[path = "../tests/shared/turbo.rs"]
 mod turbo;
 
 use std::array::from_fn;
@@ -22,8 +18,22 @@ use forebay_jpeg::upsample::{self, Rows, Upsampling};
 /// Blocks in a row; pixels are eight times as many.
 const BLOCKS: usize = 64;
 
+/// As libjpeg-turbo's aligned loads want them.
+#[repr(align(32))]
+struct Blocks([idct::Block; BLOCKS]);
+
 /// Something to be timed.
 type Work<'a> = (String, Box<dyn FnMut() + 'a>);
+
+fn main() {
+    if !std::env::args().any(|argument| argument == "--bench") {
+        // `cargo test` builds benches and runs them without this argument.
+        println!("skipped: figures are taken by `cargo bench`");
+        return;
+    }
+    blocks();
+    pixels();
+}
 
 /// Nanoseconds for each of `parts`: the best of many rounds, in which all works take their turns.
 fn print(title: &str, parts: usize, works: Vec<Work<'_>>) {
@@ -43,8 +53,6 @@ fn print(title: &str, parts: usize, works: Vec<Work<'_>>) {
     }
 }
 
-#[test]
-#[ignore = "prints times; judges nothing"]
 fn blocks() {
     // Photographs have no more than small coefficients here and there.
     let mut state = 1_u32;
@@ -53,9 +61,7 @@ fn blocks() {
         state >> 16
     };
     let mut coefficient = || if random() % 4 == 0 { i16::try_from(random() % 21).unwrap() - 10 } else { 0 };
-    let mut blocks = Box::new(turbo::Aligned([[0; 64]; BLOCKS]));
-    blocks.0 = from_fn(|_| from_fn(|_| coefficient()));
-    let blocks = &blocks.0;
+    let Blocks(blocks) = &Blocks(from_fn(|_| from_fn(|_| coefficient())));
     let quant = Quant::new(&[5; 64]);
     for size in [Size::Eight, Size::Four, Size::Two, Size::One] {
         let stride = BLOCKS * size.samples();
@@ -66,6 +72,7 @@ fn blocks() {
             let work = move || idct::row(path, size, quant, black_box(blocks), &[63; BLOCKS], &mut out, stride);
             works.push((format!("{path:?}"), Box::new(work)));
         }
+        #[cfg(target_arch = "x86_64")]
         if Path::Avx2.is_available() && size != Size::One {
             let mut out = vec![0; stride * size.samples()];
             let work = move || turbo::idct_row(size, black_box(blocks), &[5; 64], &mut out, stride);
@@ -75,8 +82,6 @@ fn blocks() {
     }
 }
 
-#[test]
-#[ignore = "prints times; judges nothing"]
 fn pixels() {
     const WIDTH: usize = BLOCKS * 8;
     let luma: Vec<u8> = (0..=255).cycle().take(WIDTH).collect();
@@ -109,6 +114,7 @@ fn pixels() {
         let mut out = vec![0; WIDTH * 3];
         works.push((format!("{path:?}, gray to RGB"), Box::new(move || colour::gray(path, black_box(luma), &mut out))));
     }
+    #[cfg(target_arch = "x86_64")]
     if Path::Avx2.is_available() {
         let mut kernels = turbo::Pixels::new(luma, &near[..WIDTH / 2], &far[..WIDTH / 2]);
         works.push(("libjpeg-turbo, 4:2:0 to RGB".to_owned(), Box::new(move || kernels.both_to_colours())));
