@@ -6,8 +6,6 @@ pub(crate) mod finish;
 pub(crate) mod jpeg;
 pub(crate) mod other;
 mod resize;
-#[cfg(test)]
-mod speed;
 mod stored;
 mod turn;
 mod upright;
