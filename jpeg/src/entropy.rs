@@ -1,14 +1,10 @@
 //! Blocks out of the bits of a scan (T.81, annex F.2.2). The inner loop of the crate: see `huffman.rs` for its tables.
 #![expect(clippy::inline_always, reason = "compiled for each path: what is not inlined loses its instructions")]
-#![expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "fields are loaded from the table one by one, where they are used"
-)]
 
 #[cfg(test)]
 mod tests;
 
-use crate::huffman::{Code, END, Escape, Hop, LOOK_BITS, Looks, Step};
+use crate::huffman::{Code, Differences, END, Escape, Hops, Steps, Value};
 use crate::window::{Bytes, WINDOW};
 
 /// A block's coefficients, and behind them room for what damaged data puts past its end.
@@ -19,6 +15,9 @@ pub(crate) type Block = [i16; 256];
 pub(crate) type Order = [u8; 64 + 256];
 
 /// The next bits of a scan, the very next in the highest place.
+///
+/// A block begins with at least 43 of them at hand. A look takes at most 21, so that there are two before more have to be
+/// read. They are read between the look and the drop of what it takes: then the next look does not wait for them.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Bits {
     next: u64,
@@ -29,11 +28,11 @@ pub(crate) struct Bits {
 }
 
 /// The tables for the blocks of a component.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tables {
-    dc: Looks<Step>,
-    ac: Looks<Step>,
-    hops: Looks<Hop>,
+    dc: Differences,
+    ac: Steps,
+    hops: Hops,
     dc_escape: Escape,
     ac_escape: Escape,
     /// The codes that the tables were made of.
@@ -51,6 +50,13 @@ pub(crate) struct Decoded {
 }
 
 impl Bits {
+    /// The first bits of the window.
+    pub(crate) fn first(window: &Bytes) -> Self {
+        let mut bits = Self { next: 0, count: 0, at: 0 };
+        bits.refill(window);
+        bits
+    }
+
     /// Bytes of the window that hold what has been used, the last perhaps in part.
     #[inline(always)]
     pub(crate) fn used(&self) -> usize {
@@ -67,7 +73,8 @@ impl Bits {
         self.at.saturating_sub(8)
     }
 
-    /// Brings at least 56 bits into `next`. Giesen's variant 4 (Reading bits in far too many ways, 2018): no branch.
+    /// Brings 64 bits into `next`, of which at least 56 count. Giesen's variant 4 (Reading bits in far too many ways, 2018): no
+    /// branch.
     #[inline(always)]
     fn refill(&mut self, window: &Bytes) {
         let at = self.at & (WINDOW - 1);
@@ -78,41 +85,9 @@ impl Bits {
     }
 
     #[inline(always)]
-    fn look(&self) -> usize {
-        (self.next >> (64 - LOOK_BITS)) as usize
-    }
-
-    #[inline(always)]
     fn drop(&mut self, bits: u32) {
         self.next <<= bits;
         self.count = self.count.wrapping_sub(bits);
-    }
-
-    /// The value of a step's first symbol: EXTEND of T.81, F.2.2.1, without a branch.
-    #[inline(always)]
-    fn value(&self, step: &Step) -> i16 {
-        let above = u64::MAX.wrapping_shl(u32::from(step.size));
-        let value = self.next.wrapping_shr(u32::from(step.behind)) & !above;
-        let negative = value.wrapping_add(above).wrapping_add(1);
-        // The sum is below zero where the highest of the bits is not set.
-        let is_negative = value.wrapping_add(negative).cast_signed() < 0;
-        #[expect(clippy::cast_possible_truncation, reason = "at most 15 bits and a sign")]
-        let value = if is_negative { negative } else { value } as u16;
-        value.cast_signed()
-    }
-}
-
-impl Default for Tables {
-    fn default() -> Self {
-        Self {
-            dc: [Step::default(); 1 << LOOK_BITS],
-            ac: [Step::default(); 1 << LOOK_BITS],
-            hops: [Hop::default(); 1 << LOOK_BITS],
-            dc_escape: Code::default().escape(),
-            ac_escape: Code::default().escape(),
-            made_of: Default::default(),
-            has_hops: false,
-        }
     }
 }
 
@@ -122,14 +97,14 @@ impl Tables {
     pub(crate) fn make(&mut self, dc: &Code, ac: &Code, hops: bool) {
         if self.made_of.0 != *dc || self.made_of.1 != *ac {
             self.made_of = (dc.clone(), ac.clone());
-            ac.ac_steps(&mut self.ac);
-            dc.dc_steps(&self.ac, &mut self.dc);
+            self.dc.make(dc);
+            self.ac.make(ac);
             self.dc_escape = dc.escape();
             self.ac_escape = ac.escape();
             self.has_hops = false;
         }
         if hops && !self.has_hops {
-            ac.hops(&mut self.hops);
+            self.hops.make(ac);
             self.has_hops = true;
         }
     }
@@ -145,23 +120,17 @@ impl Tables {
         order: &Order,
         block: &mut Block,
     ) -> Option<(Bits, Decoded)> {
-        let (mut bits, dc_difference, step) = self.dc_step(bits, window)?;
-        block[usize::from(order[usize::from(step.second)])] = i16::from(step.value);
-        let mut k = usize::from(step.advance);
-        if k >= 64 {
-            return Some((bits, Decoded { dc_difference, last: 0 }));
-        }
+        let (mut bits, dc_difference) = self.dc_difference(bits, window)?;
+        let mut k = 1;
         loop {
-            // A look takes at most 25 bits, a DC's at most 31, and a refill leaves 56: there are two looks for each, the first
-            // of them before it.
             loop {
                 let (taken, next) = self.look(bits, order, block, k);
                 if next >= 64 {
                     break;
                 }
+                bits.refill(window);
                 bits.drop(taken);
                 k = next;
-                bits.refill(window);
                 let (taken, next) = self.look(bits, order, block, k);
                 if next >= 64 {
                     break;
@@ -169,10 +138,34 @@ impl Tables {
                 bits.drop(taken);
                 k = next;
             }
-            let ended;
-            (bits, ended) = self.end(bits, window, order, block, &mut k)?;
-            if let Some(last) = ended {
-                return Some((bits, Decoded { dc_difference, last }));
+            // Found again, so that the loop has nothing to keep for this.
+            let (taken, step) = self.ac.look(bits.next);
+            bits.refill(window);
+            let next = k + usize::from(step.advance);
+            let end = next.wrapping_sub(usize::from(END));
+            #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+            if end < 64 {
+                bits.drop(taken);
+                return Some((bits, Decoded { dc_difference, last: end as u8 - 1 }));
+            }
+            if next == 64 {
+                bits.drop(taken);
+                return Some((bits, Decoded { dc_difference, last: 63 }));
+            }
+            // A code that is longer than a look; or the first of two symbols ended the block, and the second is of the next.
+            let symbol = self.ac_escape.ac(bits.next)?;
+            block[usize::from(order[k + usize::from(symbol.skip)])] = Value::of(symbol).from(bits.next);
+            bits.drop(symbol.bits());
+            bits.refill(window);
+            k += usize::from(symbol.advance);
+            #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+            match k {
+                0..64 => {}
+                64 => return Some((bits, Decoded { dc_difference, last: 63 })),
+                next if symbol.advance == END => {
+                    return Some((bits, Decoded { dc_difference, last: (next - usize::from(END)) as u8 - 1 }));
+                }
+                _ => return None,
             }
         }
     }
@@ -180,119 +173,69 @@ impl Tables {
     /// Takes a look at `k` and stores what it finds. Gives the bits that it takes, and where the next look is.
     #[inline(always)]
     fn look(&self, bits: Bits, order: &Order, block: &mut Block, k: usize) -> (u32, usize) {
-        let step = &self.ac[bits.look()];
-        // The second first: where there is none, it is a zero in the first one's place.
-        block[usize::from(order[k + usize::from(step.second)])] = i16::from(step.value);
-        block[usize::from(order[k + usize::from(step.skip)])] = bits.value(step);
-        (u32::from(step.bits), k + usize::from(step.advance))
-    }
-
-    /// What to make of a look at `k` that reached the block's end, or found a long code. Gives the number of the last
-    /// coefficient, or none where the block goes on at a new `k`.
-    #[inline(always)]
-    fn end(
-        &self,
-        mut bits: Bits,
-        window: &Bytes,
-        order: &Order,
-        block: &mut Block,
-        k: &mut usize,
-    ) -> Option<(Bits, Option<u8>)> {
-        // Found again, so that the loop has nothing to keep for this.
-        let step = &self.ac[bits.look()];
-        let next = *k + usize::from(step.advance);
-        let end = next.wrapping_sub(usize::from(END));
-        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
-        if end < 64 {
-            bits.drop(u32::from(step.bits));
-            return Some((bits, Some(end as u8 - 1)));
-        }
-        if next == 64 {
-            bits.drop(u32::from(step.bits));
-            return Some((bits, Some(63)));
-        }
-        if !step.is_long() {
-            // The first symbol may have ended the block with its 64th coefficient: then the second is the next block's.
-            bits.drop(step.first_bits());
-            return (*k + usize::from(step.first_advance) == 64).then_some((bits, Some(63)));
-        }
-        bits.refill(window);
-        let step = self.ac_escape.ac_step(bits.next)?;
-        block[usize::from(order[*k + usize::from(step.skip)])] = bits.value(&step);
-        bits.drop(u32::from(step.bits));
-        bits.refill(window);
-        *k += usize::from(step.advance);
-        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
-        match *k {
-            0..64 => Some((bits, None)),
-            64 => Some((bits, Some(63))),
-            next if step.advance == END => Some((bits, Some((next - usize::from(END)) as u8 - 1))),
-            _ => None,
-        }
+        let (taken, step) = self.ac.look(bits.next);
+        // Where there is one symbol, the first is a zero in the last one's place.
+        block[usize::from(order[k + usize::from(step.first_place)])] = i16::from(step.first);
+        block[usize::from(order[k + usize::from(step.last_place)])] = step.last.from(bits.next);
+        (taken, k + usize::from(step.advance))
     }
 
     /// Skips a block's AC values and gives its DC difference. None for irregular data.
     #[inline(always)]
-    pub(crate) fn skip_block(&self, bits: Bits, window: &Bytes) -> Option<(Bits, Decoded)> {
-        let (mut bits, dc_difference, step) = self.dc_step(bits, window)?;
-        let mut k = usize::from(step.advance);
-        while k < 64 {
-            let hop;
-            // Two hops for each refill, as in `block`.
-            (bits, k, hop) = loop {
-                let hop = self.hops[bits.look()];
-                let next = k + usize::from(hop.advance);
-                if next >= 64 {
-                    break (bits, k, hop);
+    pub(crate) fn skip_block(&self, bits: Bits, window: &Bytes) -> Option<(Bits, i16)> {
+        let (mut bits, dc_difference) = self.dc_difference(bits, window)?;
+        let mut k = 1;
+        loop {
+            // As in `block`.
+            loop {
+                let (taken, advance) = self.hops.look(bits.next);
+                if k + advance >= 64 {
+                    break;
                 }
-                bits.drop(u32::from(hop.bits));
-                k = next;
                 bits.refill(window);
-                let hop = self.hops[bits.look()];
-                let next = k + usize::from(hop.advance);
-                if next >= 64 {
-                    break (bits, k, hop);
+                bits.drop(taken);
+                k += advance;
+                let (taken, advance) = self.hops.look(bits.next);
+                if k + advance >= 64 {
+                    break;
                 }
-                bits.drop(u32::from(hop.bits));
-                k = next;
-            };
-            let next = k + usize::from(hop.advance);
+                bits.drop(taken);
+                k += advance;
+            }
+            let (taken, advance) = self.hops.look(bits.next);
+            bits.refill(window);
+            let next = k + advance;
             if next == 64 || next.wrapping_sub(usize::from(END)) < 64 {
-                bits.drop(u32::from(hop.bits));
-                break;
+                bits.drop(taken);
+                return Some((bits, dc_difference));
             }
             // One symbol only: more would go beyond the block's end, or its code is a long one.
+            let symbol = self.ac_escape.ac(bits.next)?;
+            bits.drop(symbol.bits());
             bits.refill(window);
-            let taken;
-            (taken, k) = self.step_over(bits.next, k)?;
-            bits.drop(taken);
-            bits.refill(window);
+            k += usize::from(symbol.advance);
+            match k {
+                0..64 => {}
+                64 => return Some((bits, dc_difference)),
+                _ => return (symbol.advance == END).then_some((bits, dc_difference)),
+            }
         }
-        Some((bits, Decoded { dc_difference, last: 0 }))
     }
 
-    /// Skips the one symbol that `bits` begin with. Gives the bits that it takes, and where the next look is.
-    #[cold]
-    #[inline(never)]
-    fn step_over(&self, bits: u64, k: usize) -> Option<(u32, usize)> {
-        let mut step = self.ac[(bits >> (64 - LOOK_BITS)) as usize];
-        if step.is_long() {
-            step = self.ac_escape.ac_step(bits)?;
-        }
-        let next = k + usize::from(step.first_advance);
-        (next <= 64 || step.first_advance == END).then_some((step.first_bits(), next))
-    }
-
-    /// Refills, and takes the look that finds the DC difference.
+    /// The DC difference that a block begins with.
     #[inline(always)]
-    fn dc_step(&self, mut bits: Bits, window: &Bytes) -> Option<(Bits, i16, Step)> {
-        bits.refill(window);
-        let mut step = self.dc[bits.look()];
-        if step.is_long() {
-            step = self.dc_escape.dc_step(bits.next)?;
+    fn dc_difference(&self, mut bits: Bits, window: &Bytes) -> Option<(Bits, i16)> {
+        let (taken, value) = self.dc.look(bits.next);
+        if taken > 0 {
+            let difference = value.from(bits.next);
+            bits.drop(taken);
+            return Some((bits, difference));
         }
-        let difference = bits.value(&step);
-        bits.drop(u32::from(step.bits));
-        Some((bits, difference, step))
+        bits.refill(window);
+        let symbol = self.dc_escape.dc(bits.next)?;
+        let difference = Value::of(symbol).from(bits.next);
+        bits.drop(symbol.bits());
+        bits.refill(window);
+        Some((bits, difference))
     }
 }

@@ -32,36 +32,39 @@
 //!
 //! Three quarters of the time of an ordinary decode go into these codes, since each waits for the length of the one
 //! before. So as much as possible is found at once. The next 10 bits are the index into a table, whose entry says what
-//! they begin with: a first symbol, and a second one if its code and its value both are whole in the look. With the
-//! usual table for luma, in which 01 is a value of 2 bits, and 1100 is a zero and then a value of 1 bit:
+//! they begin with: the symbols of up to two codes that are whole in the look. With the usual table for luma, in which 01
+//! is a value of 2 bits, and 1100 is a zero and then a value of 1 bit:
 //!
 //! ```text
 //!   the next bits     0 1   1 0   1 1 0 0   1   1 ...
 //!                     ---   ---   -------   -   -
-//!                     code  +2    code      +1  not in this look's pairs
-//!                     <----- 1st ----><-- 2nd -->
+//!                     code  +2    code      +1  not in this look
+//!                     <- first -> <- last ->
 //!
-//!   entry 0110110011   bits  behind  size  skip  second  value  first_advance  advance
-//!                       9      60      2     0      2      +1         1            3
+//!   entry 0110110011   bits   first_place  first    last_place  last           advance
+//!                       9          0         +2         2       1 bit, 8 on        3
 //!
-//!   at coefficient k:  block[k + skip]   = the 2 bits that 60 others are behind: +2
-//!                      block[k + second] = +1
+//!   at coefficient k:  block[k + first_place] = +2
+//!                      block[k + last_place]  = the bit that 8 others are before: +1
 //!                      k += advance, and 9 bits are dropped
 //! ```
 //!
-//! The first value may reach beyond the look: it is made by arithmetic of the 64 bits that are at hand. The second
-//! value is in the table, ready. A step without a second symbol stores a zero in the place of the first value before
-//! the first value is stored, so that there is no branch for it. The end of a block advances by 128, a code longer than
-//! 10 bits by 255: one comparison with 64 sees that either has come, or that the block is full, and only then it is
-//! looked which. Long codes are found by comparing 16 bits with the limit of each length. The first look of a block
-//! finds its DC difference, and the AC symbol behind it if that is whole in the look.
+//! The last value may reach beyond the look: it is made by arithmetic of the 64 bits that are at hand. A value before it is
+//! in the table, ready. A step of one symbol stores a zero first, in the place where its value then goes, so that there is
+//! no branch for it. The end of a block advances by 128, a code longer than 10 bits by 255: one comparison with 64 sees that
+//! either has come, or that the block is full, and only then it is looked which. Long codes are found by comparing 16 bits
+//! with the limit of each length. The DC difference of a block has a look of its own.
 //!
-//! Where no value is wanted there is a table of hops: how many bits, and how many coefficients, all the whole symbols
-//! of a look are.
+//! One look waits for the other in this: the index is a shift of the bits, the table has how many bits are dropped, and the
+//! next index waits for that. This chain is what the loop is made for. So the numbers of bits stand in a table of their own,
+//! whose index needs no scaling; and new bits are read while a look waits for the table, before what it takes is dropped.
 //!
-//! The tables of a picture are made when it begins (1,024 entries of 8 bytes for AC and for DC each, and of 2 bytes for
-//! hops if something is skipped), and stay where the next picture has the same codes. With more than 10 bits more pairs
-//! would be found, but tables would take longer to make and leave the cache.
+//! Where no value is wanted there is a table of hops: how many bits, and how many coefficients, all the symbols of a look
+//! are.
+//!
+//! The tables of a picture are made when it begins (1,024 entries of 9 bytes for AC, 512 of 6 bytes for DC, and 1,024 of 2
+//! bytes for hops if something is skipped), and stay where the next picture has the same codes. With more than 10 bits more
+//! pairs would be found, but tables would take longer to make and leave the cache.
 //!
 //! # Regions
 //!

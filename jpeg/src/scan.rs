@@ -100,7 +100,7 @@ impl Scan {
     pub(crate) fn begin(&mut self, header: &Header, file: &[u8], frame: &Frame, cut: &Cut) {
         self.make_tables(header, frame, cut);
         self.window.begin(file, header.data_start);
-        self.bits = Bits::default();
+        self.bits = Bits::first(self.window.bytes());
         self.dc = [0; 3];
         self.restart_interval = header.restart_interval;
         self.restart_in = header.restart_interval;
@@ -206,14 +206,15 @@ impl Scan {
             let block: &mut Block = coefficients.get_mut(number * BLOCK..)?.first_chunk_mut()?;
             let last = lasts.get_mut(number)?;
             let dc = &mut dc[place.component];
-            let decoded;
-            (bits, decoded) = if wanted[place.component] == Wanted::All {
-                tables.block(bits, window.bytes(), order, block)?
+            let difference;
+            (bits, difference) = if wanted[place.component] == Wanted::All {
+                let (bits, decoded) = tables.block(bits, window.bytes(), order, block)?;
+                *last = decoded.last;
+                (bits, decoded.dc_difference)
             } else {
                 tables.skip_block(bits, window.bytes())?
             };
-            *last = decoded.last;
-            *dc = dc.wrapping_add(i32::from(decoded.dc_difference));
+            *dc = dc.wrapping_add(i32::from(difference));
             #[expect(clippy::cast_possible_truncation, reason = "checked once per row")]
             let value = *dc as i16;
             block[0] = value;
@@ -226,10 +227,10 @@ impl Scan {
     fn skip_mcu(&mut self) -> Option<()> {
         let mut bits = self.bits;
         for place in &self.places[..self.place_count] {
-            let decoded;
-            (bits, decoded) = self.tables[self.table_of[place.component]].skip_block(bits, self.window.bytes())?;
+            let difference;
+            (bits, difference) = self.tables[self.table_of[place.component]].skip_block(bits, self.window.bytes())?;
             let dc = &mut self.dc[place.component];
-            *dc = dc.wrapping_add(i32::from(decoded.dc_difference));
+            *dc = dc.wrapping_add(i32::from(difference));
         }
         self.bits = bits;
         Some(())
@@ -238,7 +239,7 @@ impl Scan {
     #[cold]
     fn restart(&mut self, file: &[u8]) -> Result<(), Fault> {
         self.window.restart(file, self.bits.used(), self.restart_number)?;
-        self.bits = Bits::default();
+        self.bits = Bits::first(self.window.bytes());
         self.dc = [0; 3];
         self.restart_in = self.restart_interval;
         self.restart_number = (self.restart_number + 1) % 8;

@@ -1,6 +1,8 @@
 //! Every look of random codes, beside the same bits decoded symbol by symbol.
 #![allow(clippy::cast_possible_truncation, reason = "small numbers")]
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::model::{Does, Model, Reader, any_code};
@@ -45,42 +47,41 @@ impl Told {
     }
 }
 
-/// The first symbol's value as the inner loop takes it from the bits.
-fn first_value(step: Step, bits: u64) -> i32 {
-    signed(i32::try_from((bits >> step.behind) & 0xFFFF).unwrap(), step.size)
-}
-
-/// Compares a step with what the symbols of its look say: the first, and the second where both are whole in the look.
-fn check_step(step: Step, first: &Told, second: Option<Told>, bits: u64) {
-    assert_eq!((step.first_bits(), u32::from(step.first_advance)), (first.bits, first.advance));
-    // Stores that no symbol asked for are zeros, in the place where the first value goes.
-    if let Some(&(place, value)) = first.values.first() {
-        assert_eq!((u32::from(step.skip), first_value(step, bits)), (place, value));
-    } else {
-        assert_eq!(first_value(step, bits), 0);
-    }
-    let Some(both) = second else {
-        assert_eq!((step.bits, step.advance), (64 - step.behind, step.first_advance));
-        assert_eq!((step.second, step.value), (step.skip, 0));
+/// Compares the symbol that a long code is with what it says.
+fn check_symbol(found: Option<Symbol>, told: Option<&Told>, bits: u64) {
+    let (Some(symbol), Some(told)) = (found, told) else {
+        assert!(found.is_none() && told.is_none(), "{bits:064b}: {found:?}");
         return;
     };
-    assert_eq!((u32::from(step.bits), u32::from(step.advance)), (both.bits, both.advance));
-    match both.values.get(first.values.len()) {
-        Some(&(place, value)) => assert_eq!((u32::from(step.second), i32::from(step.value)), (place, value)),
-        None => assert_eq!((step.second, step.value), (step.skip, 0)),
+    assert_eq!((symbol.bits(), u32::from(symbol.advance)), (told.bits, told.advance));
+    if let &[(place, value)] = &told.values[..] {
+        assert_eq!((u32::from(symbol.skip), i32::from(Value::of(symbol).from(bits))), (place, value));
     }
 }
 
-/// What two symbols say, if the table has room for the second.
-fn two(model: &Model, bytes: [u8; 8], first: Told, after: &Reader<'_>) -> Option<Told> {
-    let mut reader = Reader::new(&bytes);
-    reader.at = after.at;
-    let known = first.values.len();
-    let mut both = first;
-    let ended = both.ends();
-    both.add(model, &mut reader).filter(|()| !ended && both.bits <= LOOK_BITS)?;
-    let fits = both.values[known..].iter().all(|&(_, value)| i8::try_from(value).is_ok());
-    fits.then_some(both)
+/// The values that a look's step stores, without zeros.
+fn stored(steps: &Steps, bits: u64) -> Vec<(u32, i32)> {
+    let (_, step) = steps.look(bits);
+    // The last is stored after the first, which is a zero where it has the same place.
+    let mut stored = BTreeMap::from([(u32::from(step.first_place), i32::from(step.first))]);
+    stored.insert(u32::from(step.last_place), i32::from(step.last.from(bits)));
+    stored.into_iter().filter(|&(_, value)| value != 0).collect()
+}
+
+/// What the symbols say that a look has room for: the code of the last, and all of one before it.
+fn in_a_look(model: &Model, bytes: &[u8]) -> Option<Told> {
+    let mut reader = Reader::new(bytes);
+    let length = model.read(&mut reader.clone()).map(|(length, _)| length)?;
+    let mut first = Told::default();
+    first.add(model, &mut reader).filter(|()| length <= LOOK_BITS && first.bits <= MOST_BITS)?;
+    let code = model.read(&mut reader.clone()).map_or(u32::MAX, |(length, _)| length);
+    let is_small = first.values.iter().all(|(_, value)| value.abs() < 128);
+    if first.ends() || !is_small || code.saturating_add(first.bits) > LOOK_BITS {
+        return Some(first);
+    }
+    let mut both = Told { values: first.values.clone(), ..first };
+    both.add(model, &mut reader)?;
+    Some(if both.bits <= MOST_BITS { both } else { first })
 }
 
 proptest! {
@@ -88,91 +89,86 @@ proptest! {
 
     #[test]
     fn a_look_finds_what_its_symbols_say_one_by_one((code, model) in any_code(255), behind in any::<u64>()) {
-        let mut steps = [Step::default(); 1 << LOOK_BITS];
-        code.ac_steps(&mut steps);
+        let mut steps = Steps::default();
+        steps.make(&code);
         let escape = code.escape();
-        for (look, step) in (0_u64..).zip(steps) {
+        for look in 0_u64..1 << LOOK_BITS {
             let bits = (look << (64 - LOOK_BITS)) | (behind >> LOOK_BITS);
             let bytes = bits.to_be_bytes();
-            let (mut first, mut reader) = (Told::default(), Reader::new(&bytes));
-            let known = first.add(&model, &mut reader);
-            let length = model.read(&mut Reader::new(&bytes)).map(|(length, _)| length);
-            if let Some(1..=LOOK_BITS) = length {
-                let again = Told { values: first.values.clone(), ..first };
-                check_step(step, &first, two(&model, bytes, again, &reader), bits);
+            let (taken, step) = steps.look(bits);
+            if let Some(told) = in_a_look(&model, &bytes) {
+                prop_assert_eq!((taken, u32::from(step.advance)), (told.bits, told.advance));
+                prop_assert_eq!(stored(&steps, bits), told.values);
             } else {
-                prop_assert!(step.is_long() && step.advance > END, "what is not in the table leaves the loop");
+                prop_assert!(taken == 0 && step.advance > END, "what is not in the table leaves the loop");
+                prop_assert_eq!(stored(&steps, bits), vec![]);
             }
-            match (escape.ac_step(bits), known) {
-                (Some(step), Some(())) => check_step(step, &first, None, bits),
-                (found, known) => prop_assert!(found.is_none() && known.is_none(), "{look:010b}: {found:?}"),
-            }
-        }
-    }
-
-    #[test]
-    fn a_dc_look_has_an_ac_symbol_behind_the_difference(
-        (dc, dc_model) in any_code(15),
-        (ac, ac_model) in any_code(255),
-        behind in any::<u64>(),
-    ) {
-        let (mut ac_steps, mut steps) = ([Step::default(); 1 << LOOK_BITS], [Step::default(); 1 << LOOK_BITS]);
-        ac.ac_steps(&mut ac_steps);
-        dc.dc_steps(&ac_steps, &mut steps);
-        let escape = dc.escape();
-        for (look, step) in (0_u64..).zip(steps) {
-            let bits = (look << (64 - LOOK_BITS)) | (behind >> LOOK_BITS);
-            let bytes = bits.to_be_bytes();
-            let (mut first, mut reader) = (Told::default(), Reader::new(&bytes));
-            let known = first.add_dc(&dc_model, &mut reader);
-            let length = dc_model.read(&mut Reader::new(&bytes)).map(|(length, _)| length);
-            if let Some(1..=LOOK_BITS) = length {
-                let again = Told { values: first.values.clone(), ..first };
-                check_step(step, &first, two(&ac_model, bytes, again, &reader), bits);
-            } else {
-                prop_assert!(step.is_long());
-            }
-            match (escape.dc_step(bits), known) {
-                (Some(step), Some(())) => check_step(step, &first, None, bits),
-                (found, known) => prop_assert!(found.is_none() && known.is_none(), "{look:010b}: {found:?}"),
-            }
-        }
-    }
-
-    #[test]
-    fn a_hop_takes_all_symbols_that_are_whole_in_its_look((code, model) in any_code(255)) {
-        let mut hops = [Hop::default(); 1 << LOOK_BITS];
-        code.hops(&mut hops);
-        for (look, hop) in (0_u64..).zip(&hops) {
-            let bytes = (look << (64 - LOOK_BITS)).to_be_bytes();
-            let mut reader = Reader::new(&bytes);
-            let first = model.read(&mut reader.clone()).filter(|&(length, _)| length <= LOOK_BITS);
-            if first.is_none() {
-                prop_assert!(hop.bits == 0 && hop.advance > END);
-                continue;
-            }
-            // The first symbol's value may reach beyond the look, those behind it not; nothing follows the block's end, and
-            // nothing leads beyond what any block has left.
             let mut told = Told::default();
-            told.add(&model, &mut reader).unwrap();
+            let known = told.add(&model, &mut Reader::new(&bytes)).is_some();
+            check_symbol(escape.ac(bits), known.then_some(&told), bits);
+        }
+    }
+
+    #[test]
+    fn a_look_finds_a_dc_difference((code, model) in any_code(15), behind in any::<u64>()) {
+        let mut differences = Differences::default();
+        differences.make(&code);
+        let escape = code.escape();
+        for look in 0_u64..1 << LOOK_BITS {
+            let bits = (look << (64 - LOOK_BITS)) | (behind >> LOOK_BITS);
+            let bytes = bits.to_be_bytes();
+            let mut told = Told::default();
+            let known = told.add_dc(&model, &mut Reader::new(&bytes)).is_some();
+            let (taken, value) = differences.look(bits);
+            if taken > 0 {
+                prop_assert_eq!(told.values[..].to_vec(), vec![(0, i32::from(value.from(bits)))]);
+                prop_assert_eq!(taken, told.bits);
+            } else {
+                let length = model.read(&mut Reader::new(&bytes)).map_or(u32::MAX, |(length, _)| length);
+                prop_assert!(length >= LOOK_BITS || told.bits > MOST_BITS);
+            }
+            check_symbol(escape.dc(bits), known.then_some(&told), bits);
+        }
+    }
+
+    #[test]
+    fn a_hop_takes_all_symbols_that_have_their_codes_in_its_look((code, model) in any_code(255)) {
+        let mut hops = Hops::default();
+        hops.make(&code);
+        for look in 0_u64..1 << LOOK_BITS {
+            let bits = look << (64 - LOOK_BITS);
+            let bytes = bits.to_be_bytes();
+            let mut reader = Reader::new(&bytes);
+            // Nothing follows the block's end, and nothing leads beyond what any block has left.
+            let mut told = Told::default();
             while told.advance < 64 {
+                let length = model.read(&mut reader.clone()).map_or(u32::MAX, |(length, _)| length);
                 let mut next = Told { bits: told.bits, advance: told.advance, values: vec![] };
+                let has_room = length.saturating_add(told.bits) <= LOOK_BITS;
                 let known = next.add(&model, &mut reader).is_some();
-                if !known || next.bits > LOOK_BITS || (65..u32::from(END)).contains(&next.advance) {
+                let is_too_far = (65..u32::from(END)).contains(&next.advance);
+                if !known || !has_room || next.bits > MOST_BITS || is_too_far {
                     break;
                 }
                 told = next;
             }
-            prop_assert_eq!((u32::from(hop.bits), u32::from(hop.advance)), (told.bits, told.advance));
+            let (taken, advance) = hops.look(bits);
+            if told.bits == 0 {
+                prop_assert!(taken == 0 && advance > usize::from(END));
+            } else {
+                prop_assert_eq!((taken, advance), (told.bits, told.advance as usize));
+            }
         }
     }
 }
 
 #[test]
 fn a_value_with_its_highest_bit_set_is_positive_and_all_others_are_negative() {
-    let of_three: Vec<i32> = (0..8).map(|bits| signed(bits, 3)).collect();
-    assert_eq!(of_three, [-7, -6, -5, -4, 4, 5, 6, 7]);
-    assert_eq!(signed(0b1010, 0), 0);
+    let of_three = |bits: u64| Value::of(Symbol::of_dc(2, 3)).from((0b10 << 62) | (bits << 59) | 0x55);
+    assert_eq!((0..8).map(of_three).collect::<Vec<_>>(), [-7, -6, -5, -4, 4, 5, 6, 7]);
+    assert_eq!(Value::of(Symbol::of_dc(2, 0)).from(u64::MAX), 0);
+    let of_fifteen = |bits: u64| Value::of(Symbol::of_dc(2, 15)).from(bits << 47);
+    assert_eq!([0, 0x3FFF, 0x4000, 0x7FFF].map(of_fifteen), [-32767, -16384, 16384, 32767]);
 }
 
 #[test]
@@ -181,11 +177,12 @@ fn the_look_of_the_front_page_finds_a_pair() {
     let mut counts = [0; 16];
     counts[..4].copy_from_slice(&[0, 2, 1, 3]);
     let code = Code::new(&counts, &[0x01, 0x02, 0x03, 0x00, 0x04, 0x11]).unwrap();
-    let mut steps = [Step::default(); 1 << LOOK_BITS];
-    code.ac_steps(&mut steps);
-    let Step { bits, behind, size, skip, second, value, first_advance, advance } = steps[0b01_1011_0011];
-    assert_eq!((bits, behind, size, skip, second, value, first_advance, advance), (9, 60, 2, 0, 2, 1, 1, 3));
-    assert_eq!(first_value(steps[0b01_1011_0011], 0b01_1011_0011 << 54), 2);
+    let mut steps = Steps::default();
+    steps.make(&code);
+    let bits = 0b0110_1100_1101 << 52;
+    let (taken, step) = steps.look(bits);
+    assert_eq!((taken, step.advance, step.first_place, step.first, step.last_place), (9, 3, 0, 2, 2));
+    assert_eq!(step.last.from(bits), 1);
 }
 
 #[test]
@@ -194,10 +191,29 @@ fn a_code_of_eleven_bits_is_longer_than_a_look() {
     let mut counts = [0; 16];
     counts[..11].fill(1);
     let code = Code::new(&counts, &[1; 11]).unwrap();
-    let mut steps = [Step::default(); 1 << LOOK_BITS];
-    code.ac_steps(&mut steps);
-    assert!(steps[0b11_1111_1111].is_long());
-    let step = code.escape().ac_step(0b1111_1111_1101 << 52).unwrap();
-    assert_eq!((step.first_bits(), step.size, step.skip, step.advance), (12, 1, 0, 1));
-    assert!(code.escape().ac_step(u64::MAX).is_none(), "no code begins with eleven ones");
+    let mut steps = Steps::default();
+    steps.make(&code);
+    let bits = 0b1111_1111_1101 << 52;
+    assert_eq!(steps.look(bits).0, 0);
+    let symbol = code.escape().ac(bits).unwrap();
+    assert_eq!((symbol.code, symbol.size, symbol.skip, symbol.advance), (11, 1, 0, 1));
+    assert!(code.escape().ac(u64::MAX).is_none(), "no code begins with eleven ones");
+}
+
+#[test]
+fn what_takes_more_bits_than_a_look_may_is_found_as_a_long_code_is() {
+    // The code 0 for a value of 15 bits, which no picture has, and 10 for one of a bit.
+    let mut counts = [0; 16];
+    counts[..2].fill(1);
+    let code = Code::new(&counts, &[0x0F, 0x01]).unwrap();
+    let mut steps = Steps::default();
+    steps.make(&code);
+    let (long, pair) = (0b0100_0000_0000_0000 << 48, 0b1010_0000_0000_0000 << 48);
+    assert_eq!(steps.look(long).0, 16, "it fits");
+    assert_eq!(steps.look(pair).0, 19, "a bit's value, and 15 bits behind 4");
+    let mut counts = [0; 16];
+    counts[..8].copy_from_slice(&[0, 0, 0, 0, 0, 0, 1, 0]);
+    let code = Code::new(&counts, &[0x0F]).unwrap();
+    steps.make(&code);
+    assert_eq!(steps.look(0).0, 0, "7 bits and 15");
 }
