@@ -20,7 +20,7 @@ pub use driver::{
     Context, CudaError, Device, DeviceMemory, Driver, DriverError, PinnedMemory, Registered, ShareError, Shareable,
     SharedMemory, Stream, Uuid,
 };
-pub use frame::{Frame, Placed, Plane, Sampling, Surface};
+pub use frame::{Frame, Placed, Plane, Surface};
 pub use library::OpenError;
 pub use nvjpeg::{
     Account, AccountedMemory, Backend, BatchState, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces,

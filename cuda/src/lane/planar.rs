@@ -1,9 +1,9 @@
 //! From planes on the host to RGB, as libjpeg does it: chroma upsampled by triangles ("fancy"), then the JFIF colours in its
 //! fixed point. What a GPU's kernel will do is checked against this.
 
-use forebay_pixels::Rect;
+use forebay_pixels::{Rect, Sampling};
 
-use crate::frame::{Plane, Sampling, Surface};
+use crate::frame::{Plane, Surface};
 
 /// A decoded picture's planes, in memory of the host.
 #[derive(Clone, Copy, Debug)]
@@ -79,11 +79,11 @@ impl<'a> Planar<'a> {
                     *out = byte((3 * u32::from(*near) + u32::from(*far) + rounding) >> 2);
                 }
             }
-            Sampling::S422 | Sampling::S420 => {
-                let (_, down) = self.surface.frame().sampling.factors();
-                let near = self.row(number, row / down);
+            sampling @ (Sampling::S422 | Sampling::S420 | Sampling::S411) => {
+                let (across, down) = sampling.factors();
+                let near = self.row(number, row / down as usize);
                 for (x, out) in (left..).zip(out) {
-                    *out = near[x / 2];
+                    *out = near[x / across as usize];
                 }
             }
         }

@@ -8,7 +8,7 @@ use forebay_cuda::Frame;
 use forebay_cuda::lane::worker::Decoded;
 use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_cuda::schedule::{Cost, Grip, LaneId, LaneSet, LaneSpec, Schedule, Work};
-use forebay_pixels::{Format, Limits, probe};
+use forebay_pixels::{Format, JpegHead, Limits};
 use parking_lot::{Condvar, Mutex};
 
 use crate::cache::Keep;
@@ -269,8 +269,8 @@ impl Board {
             return (Work::of(0, bytes.len() as u64), cpu, Some(Refusal::NotJpeg));
         }
         let decoded_is_kept = job.cache.as_ref().is_some_and(|cache| matches!(cache.keep(), Keep::Decoded(_)));
-        let Ok(probe) = probe(bytes) else { return (Work::default(), cpu, None) };
-        let pixels = u64::from(probe.width) * u64::from(probe.height);
+        let Ok(head) = JpegHead::read(bytes) else { return (Work::default(), cpu, None) };
+        let pixels = u64::from(head.width) * u64::from(head.height);
         let work = Work::of(pixels, bytes.len() as u64);
         let within = pixels <= self.limits.pixels && bytes.len() as u64 <= self.limits.bytes;
         // Decoding at a part of the size is the CPU lane's; pictures that have to be kept decoded are so as well.
@@ -278,7 +278,7 @@ impl Board {
         if !within || decoded_is_kept || scaled {
             return (work, cpu, None);
         }
-        match Frame::read(bytes) {
+        match Frame::of(&head) {
             Ok(frame) if frame.baseline => (work, self.lanes_for(job.draw.record), None),
             Ok(_) => (work, cpu, Some(Refusal::Kind)),
             Err(refusal) => (work, cpu, Some(refusal)),

@@ -117,6 +117,11 @@ impl JpegHead {
         self.process == 0xC0 && self.interleaved
     }
 
+    /// Whether it has a transform and Huffman coding, sequential or progressive.
+    pub fn huffman(&self) -> bool {
+        matches!(self.process, 0xC0..=0xC2)
+    }
+
     /// Whether parts can be decoded: sequential with Huffman coding, all components in one scan.
     pub fn parts(&self) -> bool {
         matches!(self.process, 0xC0 | 0xC1) && self.interleaved
