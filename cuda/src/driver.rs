@@ -2,6 +2,7 @@
 
 mod context;
 mod memory;
+mod module;
 mod registered;
 mod result;
 mod shared;
@@ -15,6 +16,7 @@ use thiserror::Error;
 
 pub use context::Context;
 pub use memory::{DeviceMemory, PinnedMemory};
+pub(crate) use module::Kernel;
 pub use registered::Registered;
 pub use result::CudaError;
 pub use shared::{ShareError, Shareable, SharedMemory, Uuid};

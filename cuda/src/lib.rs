@@ -8,6 +8,7 @@
 
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "the driver's names are those of Linux"))]
 
+pub mod compose;
 mod driver;
 mod frame;
 pub mod lane;

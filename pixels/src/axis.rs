@@ -24,6 +24,13 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
+    /// Whether the pass along this axis, down the columns, comes before that along `columns`, by Pillow's rule since its release
+    /// 13: if many more rows than columns go.
+    pub(crate) fn goes_first(&self, columns: &Self) -> bool {
+        let fewer = |axis: &Self| i64::from(axis.limit) - i64::from(axis.len);
+        fewer(self) > 2 * fewer(columns).max(0)
+    }
+
     /// Source pixels that the output pixels of `window`, which is not empty, depend on.
     pub(crate) fn reach(&self, window: &Range<u32>) -> Range<u32> {
         let (first, last) = (window.start, window.end - 1);

@@ -22,6 +22,7 @@
 //! The crate knows nothing of the rest of Forebay.
 
 mod axis;
+mod composition;
 mod cpu;
 mod draw;
 mod fault;
@@ -33,6 +34,7 @@ pub mod sample;
 mod scale;
 mod transform;
 
+pub use composition::{Composition, Pass, WEIGHT_BITS, fixed};
 pub use cpu::jpeg::DecodedBy;
 pub use cpu::jpeg::choice::JpegChoice;
 pub use cpu::jpeg::head::JpegHead;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::dial::{Count, Knob};
+use crate::kernel;
 use crate::stream::{Event, Stream};
 
 pub(crate) const SUCCESS: c_int = 0;
@@ -111,6 +112,8 @@ c_functions! {
         write(to, match code {
             OUT_OF_MEMORY => c"CUDA_ERROR_OUT_OF_MEMORY",
             UNAVAILABLE => c"CUDA_ERROR_DEVICE_UNAVAILABLE",
+            kernel::OTHER_GENERATION => c"CUDA_ERROR_NO_BINARY_FOR_GPU",
+            kernel::OLD_DRIVER => c"CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
             NO_DEVICE => c"CUDA_ERROR_NO_DEVICE",
             INVALID_DEVICE => c"CUDA_ERROR_INVALID_DEVICE",
             ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
@@ -189,6 +192,31 @@ c_functions! {
             // SAFETY: the caller keeps both until the stream has got here.
             unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, len) }
         });
+        answer()
+    }
+    fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, len: usize, on: *mut c_void) {
+        let from = from as usize;
+        queue(on, move || {
+            // SAFETY: the caller keeps both until the stream has got here.
+            unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, len) }
+        });
+        answer()
+    }
+    fn cuModuleLoadData(to: *mut *mut c_void, image: *const c_void) { kernel::load(to, image) }
+    fn cuModuleUnload(_module: *mut c_void) { Count::Modules.add(-1); SUCCESS }
+    fn cuModuleGetFunction(to: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
+        kernel::find(to, module, name)
+    }
+    fn cuLaunchKernel(
+        _function: *mut c_void, blocks_x: c_uint, blocks_y: c_uint, _one: c_uint, threads: c_uint, _one_too: c_uint,
+        _third: c_uint, _shared: c_uint, on: *mut c_void, arguments: *mut *mut c_void, _extra: *mut *mut c_void
+    ) {
+        // SAFETY: the caller gives a list with one argument.
+        let argument = unsafe { arguments.read() };
+        // SAFETY: the argument is an address.
+        let argument = unsafe { argument.cast::<usize>().read() };
+        Count::Launches.add(1);
+        queue(on, move || kernel::run(argument, blocks_x, blocks_y, threads));
         answer()
     }
     fn cuStreamCreate(to: *mut *mut c_void, _flags: c_uint) {

@@ -50,6 +50,8 @@ pub enum Knob {
     NoReadOnly,
     /// The first GPU's UUID has this number in each of its bytes, the next one the number after it; 160 at first.
     FirstUuid,
+    /// The driver takes no binary and is too old for the PTX, while it is not 0.
+    OldDriver,
 }
 
 /// What a test reads.
@@ -86,13 +88,17 @@ pub enum Count {
     SharedRanges,
     /// Mappings of such memory.
     SharedMaps,
+    /// Modules that are loaded.
+    Modules,
+    /// Kernels that were launched, in all.
+    Launches,
 }
 
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::FirstUuid as usize + 1;
-const COUNTS: usize = Count::SharedMaps as usize + 1;
+const KNOBS: usize = Knob::OldDriver as usize + 1;
+const COUNTS: usize = Count::Launches as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
 static SETTINGS: LazyLock<Mutex<[i64; KNOBS]>> = LazyLock::new(|| Mutex::new(first()));
@@ -100,7 +106,7 @@ static TURNED: Condvar = Condvar::new();
 
 /// The settings at first: those of a child process stand in the environment, as [`ENVIRONMENT`] says.
 fn first() -> [i64; KNOBS] {
-    let mut settings = [1, 2, 1 << 30, 12_003, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 160];
+    let mut settings = [1, 2, 1 << 30, 12_003, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 160, 0];
     for pair in std::env::var(ENVIRONMENT).unwrap_or_default().split_whitespace() {
         let (knob, value) = pair.split_once('=').expect("a knob's number and its value");
         let knob: usize = knob.parse().expect("a knob's number");

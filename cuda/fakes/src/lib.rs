@@ -6,6 +6,7 @@
 mod cuda;
 mod dial;
 mod fake;
+mod kernel;
 mod nvjpeg;
 mod share;
 mod stream;

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use rustix::fs::{MemfdFlags, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mmap_anonymous, mprotect, munmap};
 
-use crate::cuda::{INVALID, NOT_SUPPORTED, OUT_OF_MEMORY, SUCCESS, c_functions, queue, write};
+use crate::cuda::{INVALID, NOT_SUPPORTED, OUT_OF_MEMORY, SUCCESS, c_functions, write};
 use crate::dial::{Count, Knob};
 
 const ALREADY_REGISTERED: c_int = 712;
@@ -153,14 +153,6 @@ c_functions! {
         let flags = MapFlags::PRIVATE | MapFlags::FIXED;
         // SAFETY: the caller has mapped the range and uses it no more; it stays reserved.
         code(unsafe { mmap_anonymous(at as *mut c_void, len, ProtFlags::empty(), flags) }.map(drop))
-    }
-    fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, len: usize, on: *mut c_void) {
-        let from = from as usize;
-        queue(on, move || {
-            // SAFETY: the caller keeps both until the stream has got here.
-            unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, len) }
-        });
-        crate::cuda::answer()
     }
     fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, len: usize) {
         // SAFETY: the caller gives two places of this length.

@@ -78,8 +78,15 @@ impl std::ops::Deref for PinnedMemory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: `len` initialised bytes, which a copy of the GPU changes only while `Stream::read` has them exclusively.
+        // SAFETY: `len` initialised bytes, which a copy of the GPU changes only while who began it keeps everyone away.
         unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.len) }
+    }
+}
+
+impl std::ops::DerefMut for PinnedMemory {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above; who has it exclusively has no copy under way.
+        unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.len) }
     }
 }
 
@@ -95,7 +102,7 @@ impl Drop for DeviceMemory {
 impl Drop for PinnedMemory {
     fn drop(&mut self) {
         if self.context.bind().is_ok() {
-            // SAFETY: taken by `new`, freed only here; no copy is under way, since `Stream::read` waits for its own.
+            // SAFETY: taken by `new`, freed only here; no copy is under way, since who begins one waits for it.
             let _in_a_broken_context = unsafe { (self.context.table().host_free)(self.at.as_ptr().cast()) };
         }
     }

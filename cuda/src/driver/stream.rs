@@ -81,13 +81,13 @@ impl Stream {
     pub fn write(&mut self, from: &[u8], to: &SharedMemory, at: usize) -> Result<(), ShareError> {
         assert!(at.checked_add(from.len()).is_some_and(|end| end <= to.len()), "the copy lies in the memory");
         assert!(Arc::ptr_eq(&self.context, to.context()), "the memory is of the stream's GPU");
-        let sharing = self.context.sharing()?;
         self.context.bind()?;
         if !from.is_empty() {
             let place = to.address() + at as u64;
             // SAFETY: `from` is borrowed until the wait below has shown the copy done; if that fails, the context is broken and
             // no copy comes any more. The place lies in `to`, which is borrowed as long.
-            let code = unsafe { (sharing.copy_to_device)(place, from.as_ptr().cast(), from.len(), self.raw) };
+            let code =
+                unsafe { (self.context.table().copy_to_device)(place, from.as_ptr().cast(), from.len(), self.raw) };
             self.context.check("cuMemcpyHtoDAsync", code)?;
         }
         Ok(self.wait()?)
@@ -120,6 +120,29 @@ impl Stream {
         // SAFETY: both have so many bytes, and `to` is left alone until the copy is done, as the caller promises.
         let code = unsafe { (self.context.table().copy_to_host)(target.cast(), source, range.len(), self.raw) };
         self.context.check("cuMemcpyDtoHAsync", code)
+    }
+
+    /// Queues a copy of the first `len` bytes of the host's memory to a GPU, and does not wait for it.
+    ///
+    /// # Safety
+    /// Nobody writes to or frees either memory before [`Self::wait`] has returned.
+    ///
+    /// # Errors
+    /// It cannot be queued.
+    ///
+    /// # Panics
+    /// If one of them has fewer bytes.
+    pub(crate) unsafe fn begin_write(
+        &mut self,
+        from: &PinnedMemory,
+        len: usize,
+        to: &DeviceMemory,
+    ) -> Result<(), CudaError> {
+        assert!(len <= from.len() && len <= to.len(), "the copy lies in both memories");
+        self.context.bind()?;
+        // SAFETY: both have `len` bytes, and are left alone until the copy is done, as the caller promises.
+        let code = unsafe { (self.context.table().copy_to_device)(to.at(), from.as_ptr().cast(), len, self.raw) };
+        self.context.check("cuMemcpyHtoDAsync", code)
     }
 }
 

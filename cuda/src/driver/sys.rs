@@ -11,6 +11,8 @@ pub(crate) type Device = c_int;
 pub(crate) type Context = *mut c_void;
 pub(crate) type Stream = *mut c_void;
 pub(crate) type Event = *mut c_void;
+pub(crate) type Module = *mut c_void;
+pub(crate) type Function = *mut c_void;
 pub(crate) type DevicePtr = u64;
 /// `CUmemGenericAllocationHandle`.
 pub(crate) type Allocation = u64;
@@ -108,7 +110,6 @@ table! {
         map = "cuMemMap": fn(DevicePtr, usize, usize, Allocation, u64) -> Status;
         set_access = "cuMemSetAccess": fn(DevicePtr, usize, *const Access, usize) -> Status;
         unmap = "cuMemUnmap": fn(DevicePtr, usize) -> Status;
-        copy_to_device = "cuMemcpyHtoDAsync_v2": fn(DevicePtr, *const c_void, usize, Stream) -> Status;
     }
 }
 
@@ -132,6 +133,13 @@ table! {
         host_alloc = "cuMemHostAlloc": fn(*mut *mut c_void, usize, c_uint) -> Status;
         host_free = "cuMemFreeHost": fn(*mut c_void) -> Status;
         copy_to_host = "cuMemcpyDtoHAsync_v2": fn(*mut c_void, DevicePtr, usize, Stream) -> Status;
+        copy_to_device = "cuMemcpyHtoDAsync_v2": fn(DevicePtr, *const c_void, usize, Stream) -> Status;
+        module_load = "cuModuleLoadData": fn(*mut Module, *const c_void) -> Status;
+        module_unload = "cuModuleUnload": fn(Module) -> Status;
+        module_function = "cuModuleGetFunction": fn(*mut Function, Module, *const c_char) -> Status;
+        launch = "cuLaunchKernel": fn(
+            Function, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Stream, *mut *mut c_void, *mut *mut c_void,
+        ) -> Status;
         stream_create = "cuStreamCreate": fn(*mut Stream, c_uint) -> Status;
         stream_destroy = "cuStreamDestroy_v2": fn(Stream) -> Status;
         event_create = "cuEventCreate": fn(*mut Event, c_uint) -> Status;

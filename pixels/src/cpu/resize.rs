@@ -128,10 +128,8 @@ impl Kernel {
 }
 
 impl Task {
-    /// Which pass is first, by Pillow's rule since its release 13: down the columns if many more rows than columns go.
     fn down_first(&self) -> bool {
-        let fewer = |axis: &Axis| i64::from(axis.limit) - i64::from(axis.len);
-        fewer(&self.rows.1) > 2 * fewer(&self.columns.1).max(0)
+        self.rows.1.goes_first(&self.columns.1)
     }
 }
 

@@ -101,7 +101,7 @@ impl Frame {
     }
 
     /// A part of it, given in pixels of which `denominator` make one.
-    fn part(self, part: Rect, denominator: u32) -> Self {
+    pub(crate) fn part(self, part: Rect, denominator: u32) -> Self {
         let side = |pixels: u32| f64::from(pixels) / f64::from(denominator);
         Self {
             left: self.left + side(part.left),

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::axis::Axis;
+use crate::composition::fixed;
 
-/// Bits after the point of a weight, as Pillow has them.
-pub(super) const BITS: u32 = 22;
+pub(super) use crate::composition::WEIGHT_BITS as BITS;
 
 /// A weight is `upper << HALF | lower`, so that either half fits the multiplication of 16 bits by 8.
 pub(super) const HALF: u32 = 11;
@@ -70,10 +70,9 @@ impl Taps {
     }
 }
 
-/// A weight in units of its last place, rounded away from 0, in two halves.
+/// A weight in units of its last place, in two halves.
 #[expect(clippy::cast_possible_truncation, reason = "weights are a few units at most, so that both halves fit")]
 fn halves(weight: f64) -> (i16, i16) {
-    let scaled = weight * f64::from(1 << BITS);
-    let whole = (scaled + if weight < 0.0 { -0.5 } else { 0.5 }) as i32;
+    let whole = fixed(weight);
     ((whole >> HALF) as i16, (whole & ((1 << HALF) - 1)) as i16)
 }

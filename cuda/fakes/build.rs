@@ -1,0 +1,16 @@
+//! Compiles the twin of the kernels, for the fake driver to run.
+
+fn main() {
+    println!("cargo::rerun-if-changed=twin.c");
+    println!("cargo::rerun-if-changed=../kernels/compose.cu");
+    cc::Build::new()
+        .file("twin.c")
+        .std("c11")
+        // The arithmetic of floats is IEEE's, operation by operation, as the kernels are compiled.
+        .flag("-ffp-contract=off")
+        .opt_level(2)
+        .warnings(true)
+        .extra_warnings(true)
+        .warnings_into_errors(true)
+        .compile("forebay_twin");
+}

@@ -1,0 +1,50 @@
+//! Modules and kernels: whatever is loaded, what runs is the twin of the kernel, compiled for the CPU from the same source.
+#![allow(unsafe_code, reason = "calls the twin")]
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+
+use crate::dial::{Count, Knob};
+
+const SUCCESS: c_int = 0;
+const INVALID_IMAGE: c_int = 200;
+pub(crate) const OTHER_GENERATION: c_int = 209;
+pub(crate) const OLD_DRIVER: c_int = 222;
+const NOT_FOUND: c_int = 500;
+
+unsafe extern "C" {
+    fn forebay_twin_compose(pictures: *const c_void, blocks_x: c_uint, blocks_y: c_uint, threads: c_uint);
+}
+
+/// Takes PTX and no binary: the fake GPU is of no generation.
+pub(crate) fn load(to: *mut *mut c_void, image: *const c_void) -> c_int {
+    // SAFETY: the caller gives a binary, which is longer, or text that ends with a zero.
+    let text = unsafe { CStr::from_ptr(image.cast()) }.to_bytes();
+    if text.starts_with(b"\x7FELF") {
+        return OTHER_GENERATION;
+    }
+    if !text.starts_with(b"//") {
+        return INVALID_IMAGE;
+    }
+    if Knob::OldDriver.on() {
+        return OLD_DRIVER;
+    }
+    Count::Modules.add(1);
+    // SAFETY: the caller gives a place for the answer.
+    unsafe { to.write(std::ptr::without_provenance_mut(1)) };
+    SUCCESS
+}
+
+pub(crate) fn find(to: *mut *mut c_void, _module: *mut c_void, name: *const c_char) -> c_int {
+    // SAFETY: the caller gives a name that ends with a zero.
+    if unsafe { CStr::from_ptr(name) } != c"forebay_compose" {
+        return NOT_FOUND;
+    }
+    // SAFETY: the caller gives a place for the answer.
+    unsafe { to.write(std::ptr::without_provenance_mut(1)) };
+    SUCCESS
+}
+
+pub(crate) fn run(argument: usize, blocks_x: c_uint, blocks_y: c_uint, threads: c_uint) {
+    // SAFETY: whoever launched the kernel keeps what its argument names until the stream has got here.
+    unsafe { forebay_twin_compose(argument as *const c_void, blocks_x, blocks_y, threads) }
+}

@@ -1,0 +1,27 @@
+/* The kernels for the CPU: the same source, its threads as loops. Tests run it behind the fake driver. */
+
+#include <math.h>
+
+#define __global__
+#define __device__
+
+struct dimensions {
+    unsigned int x, y;
+};
+
+static _Thread_local struct dimensions blockIdx, blockDim, threadIdx;
+
+#include "../kernels/compose.cu"
+
+void forebay_twin_compose(const struct picture *pictures, unsigned int blocks_x, unsigned int blocks_y,
+                          unsigned int threads);
+
+void forebay_twin_compose(const struct picture *pictures, unsigned int blocks_x, unsigned int blocks_y,
+                          unsigned int threads)
+{
+    blockDim.x = threads;
+    for (blockIdx.y = 0; blockIdx.y < blocks_y; blockIdx.y++)
+        for (blockIdx.x = 0; blockIdx.x < blocks_x; blockIdx.x++)
+            for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++)
+                forebay_compose(pictures);
+}

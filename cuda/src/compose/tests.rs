@@ -1,0 +1,422 @@
+//! The kernel's twin beside the CPU lane: pictures that the fake nvJPEG decodes into planes, composed on the fake GPU, are what
+//! the CPU decoder makes of the same files, to the byte.
+#![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+
+use std::path::Path;
+use std::process::Command;
+
+use forebay_fake_gpu::{Count, Fake, Knob};
+use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
+use forebay_pixels::{
+    CenterCrop, CpuDecoder, Draw, Draws, Dtype, Input, Interpolation, Layout, Limits, Normalize, Orientation, Pad,
+    RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform, probe,
+};
+use half::{bf16, f16};
+
+use super::*;
+use crate::driver::{Driver, Stream};
+use crate::frame::{Frame, Placed, Surface};
+use crate::nvjpeg::{Backend, BatchState, Handle, Nvjpeg, NvjpegPlaces};
+
+const ROOM: usize = 8 << 20;
+const FILTERS: [Interpolation; 4] =
+    [Interpolation::Nearest, Interpolation::Bilinear, Interpolation::Bicubic, Interpolation::Lanczos3];
+
+/// A fake GPU with all that a worker has.
+struct Bench {
+    fake: Fake,
+    context: Arc<Context>,
+    account: Arc<Account>,
+    state: BatchState,
+    stream: Stream,
+    surfaces: AccountedMemory,
+    results: AccountedMemory,
+    composer: Composer,
+    host: PinnedMemory,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let fake = Fake::new();
+        let driver = Driver::open(Some(&fake.path())).unwrap();
+        let nvjpeg = Nvjpeg::open(&NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() }).unwrap();
+        let context = Context::new(&driver, 0).unwrap();
+        let account = Account::new(&context, 8 * ROOM);
+        let handle = Handle::new(&nvjpeg, &context, &account, Backend::Hardware).unwrap();
+        let kernel = ComposeKernel::load(&context).unwrap();
+        Self {
+            fake,
+            state: BatchState::new(&handle, 32, (64, 64)).unwrap(),
+            stream: Stream::new(&context).unwrap(),
+            surfaces: account.take(ROOM).unwrap().unwrap(),
+            results: account.take(ROOM).unwrap().unwrap(),
+            composer: Composer::new(&context, &account, &kernel, ROOM).unwrap(),
+            host: PinnedMemory::new(&context, ROOM).unwrap(),
+            context,
+            account,
+        }
+    }
+
+    /// Decodes JPEGs into surfaces, one behind the other.
+    fn decode(&mut self, files: &[&[u8]]) -> Vec<Source> {
+        let mut used = 0;
+        let mut placed = Vec::new();
+        for bytes in files {
+            let surface = Surface::of(Frame::read(bytes).unwrap());
+            placed.push(Placed { bytes, surface, at: used });
+            used += surface.bytes();
+        }
+        self.state.decode(&placed, &mut self.surfaces, &mut self.stream, 0..0, &mut self.host).unwrap();
+        let address = self.surfaces.at();
+        placed.iter().map(|picture| Source::planar(&picture.surface, address + picture.at as u64)).collect()
+    }
+
+    /// Composes pictures by one launch, and gives their results of so many bytes each.
+    fn compose(&mut self, pictures: &[(Source, &Composition, Element, Arithmetic)], lens: &[usize]) -> Vec<Vec<u8>> {
+        self.composer.clear();
+        let mut begins = Vec::new();
+        let mut used = 0;
+        for ((source, made, element, arithmetic), len) in pictures.iter().zip(lens) {
+            let output =
+                Output { address: self.results.at() + used as u64, element: *element, arithmetic: *arithmetic };
+            self.composer.add(source, made, &output);
+            begins.push(used);
+            used += len.next_multiple_of(8);
+        }
+        let launches = self.fake.count(Count::Launches);
+        // SAFETY: surfaces, results and composer are left alone until the wait of the read below.
+        unsafe { self.composer.launch(&mut self.stream, |_| true) }.unwrap();
+        self.stream.read(&self.results, 0..used, &mut self.host).unwrap();
+        assert_eq!(self.fake.count(Count::Launches), launches + 1, "one launch for all pictures");
+        begins.into_iter().zip(lens).map(|(begin, len)| self.host[begin..][..*len].to_vec()).collect()
+    }
+}
+
+/// The file with an EXIF segment that says how it is to be turned, right after its start.
+fn turned(jpeg: &[u8], orientation: u8) -> Vec<u8> {
+    let tiff = [b'I', b'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0, 0, 0, 0, 0];
+    let mut exif = vec![0xFF, 0xE1, 0, u8::try_from(2 + 6 + tiff.len()).unwrap()];
+    exif.extend(b"Exif\0\0");
+    exif.extend(tiff);
+    [&jpeg[..2], &exif, &jpeg[2..]].concat()
+}
+
+fn pick<T: Copy, const N: usize>(draws: Draws, number: u64, of: [T; N]) -> T {
+    of[draws.below(number, u32::try_from(N).unwrap()) as usize]
+}
+
+/// A picture of any sampling and orientation, with sides from 1 to `longest`.
+fn picture(draws: Draws, longest: u32) -> Vec<u8> {
+    let (width, height) = (1 + draws.below(0, longest), 1 + draws.below(1, longest));
+    let sampling = pick(draws, 2, [[1, 1], [2, 1], [2, 2], [1, 2], [1, 1]]);
+    let gray = draws.below(3, 6) == 0;
+    let rgb = photograph_rgb(draws.bits(4) % 1000, width, height);
+    let (colors, pixels, sampling) = if gray {
+        (JpegColors::Gray, rgb.chunks_exact(3).map(|pixel| pixel[1]).collect(), [1, 1])
+    } else {
+        (JpegColors::YCbCr, rgb, sampling)
+    };
+    let form = JpegForm { colors, quality: 60 + draws.below(5, 40), sampling, ..JpegForm::default() };
+    turned(&form.encode(&pixels, width, height).unwrap(), u8::try_from(1 + draws.below(6, 8)).unwrap())
+}
+
+/// Any list of transforms that a launch can carry out, and some that it cannot, with sides up to `longest`.
+fn recipe(draws: Draws, longest: u32) -> Recipe {
+    let side = |number| 1 + draws.below(number, longest);
+    let size = |number| Size::HeightWidth([side(number), side(number + 1)]);
+    let interpolation = pick(draws, 10, FILTERS);
+    let resize = Transform::Resize(Resize { size: size(11), interpolation });
+    let center = Transform::CenterCrop(CenterCrop { size: size(13) });
+    let pad = Transform::Pad(Pad { size: size(15), fill: pick(draws, 17, [0, 0, 77, 255]) });
+    let flip = Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 });
+    let part = Transform::RandomResizedCrop(RandomResizedCrop {
+        size: size(18),
+        scale: [0.05, 1.0],
+        ratio: [0.5, 2.0],
+        interpolation,
+    });
+    let mut transforms = match draws.below(20, 9) {
+        0 | 1 => vec![part, flip],
+        2 => vec![flip, resize, center],
+        3 => vec![resize, flip, pad, center],
+        4 => vec![center, flip],
+        5 => vec![flip, pad, center],
+        6 => vec![resize, pad, flip],
+        7 => vec![part, flip, center, pad],
+        _ => vec![flip, center, resize, pad],
+    };
+    let dtype = pick(draws, 21, [Dtype::Uint8, Dtype::Float16, Dtype::Float32]);
+    if dtype != Dtype::Uint8 && draws.below(22, 3) > 0 {
+        // From where half precision has no digits left to where it has no numbers any more.
+        let power = |number: u64| 10_f64.powi(i32::try_from(draws.below(number, 14)).unwrap() - 7);
+        #[expect(clippy::cast_possible_truncation, reason = "any float will do")]
+        let float = |number: u64| (power(number) * draws.between(number + 1, 0.5, 1.0)) as f32;
+        transforms.push(Transform::Normalize(Normalize {
+            mean: [float(30), 0.25, -float(32)],
+            std: [float(34), 0.25, float(36)],
+        }));
+    }
+    let output =
+        forebay_pixels::Output { dtype, layout: pick(draws, 23, [Layout::Nhwc, Layout::Nchw]), ..Default::default() };
+    let input = Input { adjust_orientation: draws.below(24, 4) > 0, ..Input::default() };
+    Recipe::new(transforms, output).unwrap().with_input(input).unwrap()
+}
+
+/// Composes so many pictures, twenty at a time, and says how many were left to the CPU.
+fn against_the_cpu(seed: u64, count: u64, longest: u32, longest_result: u32) -> usize {
+    let limits = Limits::default();
+    let mut bench = Bench::new();
+    let mut cpu = CpuDecoder::new();
+    let mut left = 0;
+    let records: Vec<u64> = (0..count).collect();
+    for records in records.chunks(20) {
+        let mut cases = Vec::new();
+        for record in records {
+            let draw = Draw { seed, epoch: 0, record: *record };
+            let (bytes, recipe) = (picture(draw.at(0), longest), recipe(draw.at(1), longest_result));
+            match Composition::of(&probe(&bytes).unwrap(), &recipe, draw, &limits) {
+                Some(made) => cases.push((bytes, recipe, draw, made)),
+                None => left += 1,
+            }
+        }
+        let files: Vec<_> = cases.iter().map(|(bytes, ..)| bytes.as_slice()).collect();
+        let sources = bench.decode(&files);
+        let pictures: Vec<_> = sources
+            .iter()
+            .zip(&cases)
+            .map(|(source, (.., made))| (*source, made, Output::of(made, 0).element, Arithmetic::Pillow))
+            .collect();
+        let lens: Vec<_> = cases.iter().map(|(.., made)| made.result_len()).collect();
+        let composed = bench.compose(&pictures, &lens);
+        for ((bytes, recipe, draw, made), ours) in cases.iter().zip(composed) {
+            let mut expected = vec![0; recipe.place_len()];
+            cpu.decode(bytes, recipe, *draw, &limits, &mut expected).unwrap();
+            let differ = ours.iter().zip(&expected).position(|(a, b)| a != b);
+            assert!(differ.is_none() && ours.len() == expected.len(), "{differ:?}, {draw:?}: {made:?} of {recipe:?}");
+        }
+    }
+    left
+}
+
+#[test]
+fn small_pictures_of_every_form_are_the_cpu_lanes_to_the_byte() {
+    let left = against_the_cpu(1, 4000, 70, 60);
+    assert!(left < 800, "{left} of 4000 were left to the CPU");
+}
+
+#[test]
+fn large_pictures_shrink_and_small_ones_grow_to_the_cpu_lanes_bytes() {
+    against_the_cpu(2, 60, 900, 40);
+    against_the_cpu(3, 100, 12, 300);
+}
+
+/// As real ones come: a few hundred pixels, into the sizes of training.
+#[test]
+fn photographs_for_training_and_evaluation_are_the_cpu_lanes_to_the_byte() {
+    let limits = Limits::default();
+    let mut bench = Bench::new();
+    let mut cpu = CpuDecoder::new();
+    for recipe in [Recipe::training(224).unwrap(), Recipe::evaluation(224).unwrap()] {
+        let files: Vec<_> = (0..12)
+            .map(|index| forebay_pixels::sample::photograph(index, 333 + u32::try_from(index).unwrap(), 250))
+            .collect();
+        let draw = |index: usize| Draw { seed: 5, epoch: 1, record: index as u64 };
+        let made: Vec<_> = (0..)
+            .zip(&files)
+            .map(|(index, bytes)| Composition::of(&probe(bytes).unwrap(), &recipe, draw(index), &limits).unwrap())
+            .collect();
+        let refs: Vec<_> = files.iter().map(Vec::as_slice).collect();
+        let sources = bench.decode(&refs);
+        let pictures: Vec<_> = sources
+            .iter()
+            .zip(&made)
+            .map(|(source, made)| (*source, made, Element::Uint8, Arithmetic::Pillow))
+            .collect();
+        let lens = vec![recipe.place_len(); files.len()];
+        for ((index, bytes), ours) in (0..).zip(&files).zip(bench.compose(&pictures, &lens)) {
+            let mut expected = vec![0; recipe.place_len()];
+            cpu.decode(bytes, &recipe, draw(index), &limits, &mut expected).unwrap();
+            assert!(ours == expected, "{index}");
+        }
+    }
+}
+
+/// The composition of a picture of 61 x 47 with this filter, to 20 x 33 in single precision, and its pixels.
+fn small(interpolation: Interpolation, dtype: Dtype) -> (Vec<u8>, Composition, Recipe) {
+    let resize = Transform::Resize(Resize { size: Size::HeightWidth([33, 20]), interpolation });
+    let recipe =
+        Recipe::new(vec![resize], forebay_pixels::Output { dtype, ..forebay_pixels::Output::default() }).unwrap();
+    let bytes =
+        JpegForm { sampling: [2, 2], ..JpegForm::default() }.encode(&photograph_rgb(7, 61, 47), 61, 47).unwrap();
+    let draw = Draw { seed: 0, epoch: 0, record: 0 };
+    let made = Composition::of(&probe(&bytes).unwrap(), &recipe, draw, &Limits::default()).unwrap();
+    (bytes, made, recipe)
+}
+
+#[test]
+fn packed_rgb_gives_what_planes_of_the_same_picture_give() {
+    let mut bench = Bench::new();
+    for interpolation in FILTERS {
+        let (bytes, made, _) = small(interpolation, Dtype::Uint8);
+        let rgb = CpuDecoder::new().whole(&bytes, &Limits::default()).unwrap().rgb;
+        let planes = bench.decode(&[&bytes])[0];
+        let from_planes = bench.compose(&[(planes, &made, Element::Uint8, Arithmetic::Pillow)], &[made.result_len()]);
+        bench.host[..rgb.len()].copy_from_slice(&rgb);
+        // SAFETY: both memories are left alone until the next wait.
+        unsafe { bench.stream.begin_write(&bench.host, rgb.len(), &bench.surfaces) }.unwrap();
+        let packed = Source::rgb(bench.surfaces.at(), 61 * 3);
+        let from_rgb = bench.compose(&[(packed, &made, Element::Uint8, Arithmetic::Pillow)], &[made.result_len()]);
+        assert!(from_rgb == from_planes, "{interpolation:?}");
+    }
+}
+
+#[test]
+fn a_whole_picture_is_its_pixels() {
+    let mut bench = Bench::new();
+    let (bytes, ..) = small(Interpolation::Bilinear, Dtype::Uint8);
+    let planes = bench.decode(&[&bytes])[0];
+    let made = Composition::whole((61, 47));
+    let whole = bench.compose(&[(planes, &made, Element::Uint8, Arithmetic::Pillow)], &[made.result_len()]);
+    assert!(whole[0] == CpuDecoder::new().whole(&bytes, &Limits::default()).unwrap().rgb);
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+}
+
+/// Both passes in double precision, in the order that torch has, before anything is rounded: 0 to 255.
+fn in_doubles(made: &Composition, rgb: &[u8], width: usize) -> Vec<f64> {
+    let height = rgb.len() / 3 / width;
+    let (columns, rows) = (made.columns.len(), made.rows.len());
+    let mut between = vec![0.0; columns * height * 3];
+    let mut column = 0;
+    made.columns.each(|first, weights| {
+        for row in 0..height {
+            for channel in 0..3 {
+                let value = |tap: usize| f64::from(rgb[(row * width + first as usize + tap) * 3 + channel]);
+                between[(row * columns + column) * 3 + channel] =
+                    weights.iter().enumerate().map(|(tap, weight)| weight * value(tap)).sum();
+            }
+        }
+        column += 1;
+    });
+    let mut result = Vec::with_capacity(columns * rows * 3);
+    made.rows.each(|first, weights| {
+        for place in 0..columns * 3 {
+            let value = |tap: usize| between[(first as usize + tap) * columns * 3 + place];
+            result.push(weights.iter().enumerate().map(|(tap, weight)| weight * value(tap)).sum());
+        }
+    });
+    result
+}
+
+#[test]
+fn in_torchs_arithmetic_nothing_is_rounded_before_the_end_and_whole_numbers_are_rounded_there() {
+    let mut bench = Bench::new();
+    for interpolation in FILTERS {
+        let (bytes, made, _) = small(interpolation, Dtype::Float32);
+        let rgb = CpuDecoder::new().whole(&bytes, &Limits::default()).unwrap().rgb;
+        let exact = in_doubles(&made, &rgb, 61);
+        let planes = bench.decode(&[&bytes])[0];
+        let composed = bench.compose(
+            &[(planes, &made, Element::Float32, Arithmetic::Torch), (planes, &made, Element::Uint8, Arithmetic::Torch)],
+            &[exact.len() * 4, exact.len()],
+        );
+        for ((float, byte), exact) in floats(&composed[0]).into_iter().zip(&composed[1]).zip(exact) {
+            assert!((f64::from(float) * 255.0 - exact).abs() < 1e-3, "{interpolation:?}: {float} for {exact} / 255");
+            assert!(
+                (f64::from(*byte) - exact.clamp(0.0, 255.0)).abs() < 0.501,
+                "{interpolation:?}: {byte} for {exact}"
+            );
+        }
+    }
+}
+
+#[test]
+fn halves_of_either_kind_are_the_single_precision_rounded_to_even() {
+    let mut bench = Bench::new();
+    let (bytes, mut made, _) = small(Interpolation::Bicubic, Dtype::Float32);
+    let planes = bench.decode(&[&bytes])[0];
+    // The last deviations leave half precision its subnormal numbers, no digits at all, and no numbers.
+    for deviation in [0.229, 1.0, 3.0e3, 7.0e4, 9.0e6, 1.0e8, 1.0e-4, 3.0e-7] {
+        made.normalize = Some(Normalize { mean: [0.485, 0.0, -0.1], std: [deviation; 3] });
+        let forms = [Element::Float32, Element::Float16, Element::Bfloat16];
+        let len = made.columns.len() * made.rows.len() * 3;
+        let composed =
+            bench.compose(&forms.map(|form| (planes, &made, form, Arithmetic::Pillow)), &[len * 4, len * 2, len * 2]);
+        let single = floats(&composed[0]);
+        let halves: Vec<u8> = single.iter().flat_map(|value| f16::from_f32(*value).to_le_bytes()).collect();
+        let brains: Vec<u8> = single.iter().flat_map(|value| bf16::from_f32(*value).to_le_bytes()).collect();
+        assert!(composed[1] == halves && composed[2] == brains, "deviation {deviation}");
+    }
+}
+
+#[test]
+fn pictures_that_were_not_decoded_are_left_out_of_the_launch() {
+    let mut bench = Bench::new();
+    let (bytes, made, _) = small(Interpolation::Bilinear, Dtype::Uint8);
+    let planes = bench.decode(&[&bytes])[0];
+    let (len, step) = (made.result_len(), made.result_len().next_multiple_of(8));
+    bench.composer.clear();
+    for number in 0..3 {
+        let address = bench.results.at() + (number * step) as u64;
+        bench.composer.add(&planes, &made, &Output::of(&made, address));
+    }
+    bench.host[..3 * step].fill(0xA5);
+    // SAFETY: both memories are left alone until the next wait.
+    unsafe { bench.stream.begin_write(&bench.host, 3 * step, &bench.results) }.unwrap();
+    bench.stream.wait().unwrap();
+    // SAFETY: surfaces, results and composer are left alone until the wait of the read below.
+    unsafe { bench.composer.launch(&mut bench.stream, |number| number != 1) }.unwrap();
+    bench.stream.read(&bench.results, 0..3 * step, &mut bench.host).unwrap();
+    let untouched = (0..3).map(|number| bench.host[number * step..][..len].iter().all(|value| *value == 0xA5));
+    assert_eq!(untouched.collect::<Vec<_>>(), [false, true, false]);
+    let before = bench.fake.count(Count::Launches);
+    bench.composer.clear();
+    // SAFETY: nothing is launched.
+    unsafe { bench.composer.launch(&mut bench.stream, |_| true) }.unwrap();
+    assert_eq!(bench.fake.count(Count::Launches), before, "nothing to do is no launch");
+}
+
+#[test]
+fn a_driver_that_takes_no_form_of_the_kernel_says_why_and_kernels_are_unloaded_at_the_end() {
+    let bench = Bench::new();
+    bench.fake.set(Knob::OldDriver, 1);
+    let error = ComposeKernel::load(&bench.context).unwrap_err();
+    assert_eq!(error.to_string(), "cuModuleLoadData failed with CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)");
+    assert!(Composer::new(&bench.context, &bench.account, &bench.composer.kernel, 1 << 40).is_err(), "the limit holds");
+    let Bench { fake, composer, .. } = bench;
+    assert_eq!(fake.count(Count::Modules), 1);
+    drop(composer);
+    assert_eq!(fake.count(Count::Modules), 0);
+}
+
+/// Whoever changes the kernel compiles it: `cuda/kernels/make` says how.
+#[test]
+fn what_is_compiled_ahead_belongs_to_the_source() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels");
+    let check =
+        Command::new("sha256sum").args(["--check", "--strict", "compose.sha256"]).current_dir(folder).output().unwrap();
+    let said = String::from_utf8_lossy(&check.stdout) + String::from_utf8_lossy(&check.stderr);
+    assert!(check.status.success(), "run cuda/kernels/make, which compiles the kernel anew:\n{said}");
+    assert_eq!(said.matches(": OK").count(), 3, "{said}");
+}
+
+#[test]
+fn every_orientation_stands_in_the_table_with_all_four_corners() {
+    // Where the corners of a picture of 3 x 2 as seen are stored, by what EXIF says of rows and columns.
+    for number in 1..=8 {
+        let orientation = Orientation::from_exif(number);
+        let (width, height) = orientation.seen(3, 2);
+        let [x, y] = picture::stored_pixel(orientation, (3, 2));
+        let at = |[constant, by_column, by_row]: [i32; 3], column: u32, row: u32| {
+            constant + by_column * i32::try_from(column).unwrap() + by_row * i32::try_from(row).unwrap()
+        };
+        let mut stored: Vec<_> = (0..height)
+            .flat_map(|row| (0..width).map(move |column| (row, column)))
+            .map(|(row, column)| (at(y, column, row), at(x, column, row)))
+            .collect();
+        stored.sort_unstable();
+        assert_eq!(stored, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)], "{orientation:?}");
+    }
+}

@@ -1,0 +1,231 @@
+//! A plan as two weighted sums: which pixels of the stored picture a pixel of the result is made of, and how much of each. Whoever
+//! decodes, resizes, cuts, pads and mirrors in one go, as a GPU does, needs nothing else to make what the CPU makes.
+
+use std::ops::Range;
+
+use crate::axis::Axis;
+use crate::draw::Draw;
+use crate::fault::Limits;
+use crate::plan::stage::Frame;
+use crate::plan::{Plan, Rect, Step};
+use crate::probe::{Orientation, Probe};
+use crate::recipe::{Output, Recipe};
+use crate::transform::{Interpolation, Normalize};
+
+/// Bits after the point of a weight in whole numbers, as Pillow has them.
+pub const WEIGHT_BITS: u32 = 22;
+
+/// What is made of one picture.
+///
+/// ```
+/// use forebay_pixels::{Composition, Draw, Limits, Recipe, probe, sample};
+///
+/// let probe = probe(&sample::photograph(1, 500, 375))?;
+/// let recipe = Recipe::evaluation(224)?;
+/// let draw = Draw { seed: 0, epoch: 0, record: 0 };
+/// let made = Composition::of(&probe, &recipe, draw, &Limits::default()).expect("a resize and a cut compose");
+/// assert_eq!((made.columns.begin, made.columns.len()), (0, 224));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Composition {
+    /// Width and height of the picture as stored.
+    pub stored: (u32, u32),
+    /// How it is turned to be seen. The sums below count pixels as seen.
+    pub orientation: Orientation,
+    /// The sum along rows: a pixel for each column.
+    pub columns: Pass,
+    /// The sum along columns: a pixel for each row.
+    pub rows: Pass,
+    /// Whether the sum along columns comes first. In between values are rounded to 8 bits.
+    pub down_first: bool,
+    /// Width and height of the result.
+    pub result: (u32, u32),
+    /// Value of the result's pixels outside of what the passes give.
+    pub fill: u8,
+    /// Type and order of the result's values.
+    pub output: Output,
+    /// What is done to values last.
+    pub normalize: Option<Normalize>,
+}
+
+/// One of the sums: for each pixel of a part of the result, what it is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pass {
+    /// Where in the result the part begins.
+    pub begin: u32,
+    axis: Axis,
+    /// The pixel from which the axis counts.
+    first: u32,
+    /// The part, in pixels of the axis.
+    window: Range<u32>,
+    /// Whether the part is read backwards.
+    mirrored: bool,
+}
+
+/// One direction of a picture that is laid on a canvas, and cut, after it was resized.
+#[derive(Clone, Debug)]
+struct Laid {
+    /// Where on the canvas the resized picture begins.
+    start: i64,
+    /// What of the canvas shows the picture.
+    shown: Range<i64>,
+    /// Length of the canvas.
+    len: u32,
+}
+
+impl Composition {
+    /// What a recipe makes of a picture. None where that takes more than one resize, a border before a resize, or borders of
+    /// two colours, where the picture is to be decoded at a part of its size, and where it goes beyond the limits: the CPU
+    /// does these, or says what is wrong.
+    pub fn of(probe: &Probe, recipe: &Recipe, draw: Draw, limits: &Limits) -> Option<Self> {
+        let orientation = if recipe.input().adjust_orientation { probe.orientation } else { Orientation::AsStored };
+        let stored = probe.orientation.seen(probe.width, probe.height);
+        let (width, height) = orientation.seen(stored.0, stored.1);
+        limits.check_pixels(width, height).ok()?;
+        let plan = recipe.plan(width, height, draw);
+        plan.check(limits).ok()?;
+        if recipe.input().reducing_gap.is_some() {
+            return None;
+        }
+        let made = Self::of_plan(&plan, (width, height))?;
+        let normalize = recipe.normalize().cloned();
+        Some(Self { stored, orientation, output: recipe.output(), normalize, ..made })
+    }
+
+    /// A whole picture as it is stored, whatever its orientation, as packed RGB of 8 bits.
+    pub fn whole(stored: (u32, u32)) -> Self {
+        let plan = Plan { width: stored.0, height: stored.1, ..Plan::default() };
+        Self::of_plan(&plan, stored).expect("no step is one too many")
+    }
+
+    /// Bytes of the result.
+    pub fn result_len(&self) -> usize {
+        self.result.0 as usize * self.result.1 as usize * 3 * self.output.dtype.len()
+    }
+
+    fn of_plan(plan: &Plan, (width, height): (u32, u32)) -> Option<Self> {
+        let mut source = Frame::whole(width, height);
+        // Every pixel as it is, until there is a resize.
+        let mut size = (width, height);
+        let mut axes = source.axes(width, height, Interpolation::Nearest);
+        let mut laid: Option<(Laid, Laid)> = None;
+        let (mut resized, mut fill) = (false, None);
+        for step in &plan.steps {
+            match *step {
+                Step::Cut(part) if !resized && laid.is_none() => {
+                    source = source.part(part, 1);
+                    size = (part.width, part.height);
+                    axes = source.axes(part.width, part.height, Interpolation::Nearest);
+                }
+                Step::Resize { width, height, interpolation } if !resized && laid.is_none() => {
+                    resized = true;
+                    size = (width, height);
+                    axes = source.axes(width, height, interpolation);
+                }
+                Step::Resize { .. } => return None,
+                Step::Cut(Rect { left, top, width, height }) => {
+                    let (columns, rows) = laid.get_or_insert_with(|| (Laid::new(size.0), Laid::new(size.1)));
+                    columns.cut(left, width);
+                    rows.cut(top, height);
+                }
+                Step::Canvas { width, height, left, top, fill: new } => {
+                    if *fill.get_or_insert(new) != new {
+                        return None;
+                    }
+                    let (columns, rows) = laid.get_or_insert_with(|| (Laid::new(size.0), Laid::new(size.1)));
+                    columns.lay(left, width);
+                    rows.lay(top, height);
+                }
+            }
+        }
+        let (columns, rows) = laid.unwrap_or_else(|| (Laid::new(size.0), Laid::new(size.1)));
+        let down_first = axes.1.1.goes_first(&axes.0.1);
+        Some(Self {
+            stored: (width, height),
+            orientation: Orientation::AsStored,
+            columns: columns.pass(axes.0, plan.mirrored),
+            rows: rows.pass(axes.1, false),
+            down_first,
+            result: (plan.width, plan.height),
+            fill: fill.unwrap_or(0),
+            output: Output::default(),
+            normalize: None,
+        })
+    }
+}
+
+impl Laid {
+    fn new(len: u32) -> Self {
+        Self { start: 0, shown: 0..i64::from(len), len }
+    }
+
+    fn cut(&mut self, at: u32, len: u32) {
+        let (at, end) = (i64::from(at), i64::from(len));
+        self.start -= at;
+        self.shown = (self.shown.start - at).clamp(0, end)..(self.shown.end - at).clamp(0, end);
+        self.len = len;
+    }
+
+    fn lay(&mut self, at: u32, len: u32) {
+        let at = i64::from(at);
+        self.start += at;
+        self.shown = self.shown.start + at..self.shown.end + at;
+        self.len = len;
+    }
+
+    fn pass(self, (first, axis): (u32, Axis), mirrored: bool) -> Pass {
+        let begin = if mirrored { i64::from(self.len) - self.shown.end } else { self.shown.start };
+        let pixels = |at: i64| u32::try_from(at).expect("what is shown lies on the canvas and in the picture");
+        let window = if self.shown.is_empty() {
+            0..0
+        } else {
+            pixels(self.shown.start - self.start)..pixels(self.shown.end - self.start)
+        };
+        Pass { begin: pixels(begin), axis, first, window, mirrored }
+    }
+}
+
+impl Pass {
+    /// How many pixels it gives.
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        self.window.len()
+    }
+
+    /// The most weights that a pixel has.
+    pub fn longest(&self) -> usize {
+        match self.axis.interpolation {
+            Interpolation::Nearest => 1,
+            _ => self.window.clone().map(|at| self.axis.span(at).len()).max().unwrap_or(1),
+        }
+    }
+
+    /// Gives for each pixel, in the result's order, the first pixel as seen that it is made of, and the weights of that and
+    /// the following ones, which add up to 1. [`fixed`] makes them the whole numbers that the CPU takes.
+    pub fn each(&self, mut give: impl FnMut(u32, &[f64])) {
+        let (axis, window) = (&self.axis, &self.window);
+        if axis.interpolation == Interpolation::Nearest {
+            let mut picked: Vec<_> = axis.nearest().skip(window.start as usize).take(window.len()).collect();
+            if self.mirrored {
+                picked.reverse();
+            }
+            for pixel in picked {
+                give(self.first + pixel, &[1.0]);
+            }
+            return;
+        }
+        let mut weights = Vec::new();
+        for number in 0..window.end - window.start {
+            let at = if self.mirrored { window.end - 1 - number } else { window.start + number };
+            axis.weights(at, &mut weights);
+            give(self.first + axis.span(at).start, &weights);
+        }
+    }
+}
+
+/// A weight in units of its last place, of which 1 has 2 to the power of [`WEIGHT_BITS`], rounded away from 0.
+#[expect(clippy::cast_possible_truncation, reason = "weights are a few units at most")]
+pub fn fixed(weight: f64) -> i32 {
+    (weight * f64::from(1 << WEIGHT_BITS) + if weight < 0.0 { -0.5 } else { 0.5 }) as i32
+}
