@@ -1,10 +1,10 @@
 //! A picture as the kernel takes it: `struct picture` of `kernels/compose.cu`, member for member.
 #![allow(unsafe_code, reason = "a struct is copied to the GPU byte by byte")]
 
-use forebay_pixels::{Composition, Dtype, Layout, Orientation, Pass};
+use forebay_pixels::{Composition, Dtype, Layout, Orientation, Pass, Sampling};
 
 use super::TILE;
-use crate::frame::{Sampling, Surface};
+use crate::frame::Surface;
 
 /// Where a decoded picture stands in a GPU's memory, and in which form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl Source {
             pitches: [0, 1, 2].map(|number| number_of(plane(number).pitch)),
             step: 1,
             colours: if sampling == Sampling::Gray { GRAY } else { YCC },
-            factors: (number_of(sampling.factors().0), number_of(sampling.factors().1)),
+            factors: sampling.factors(),
             chroma: (number_of(chroma.width), number_of(chroma.height)),
         }
     }
