@@ -1,9 +1,16 @@
-//! The cores that this process may use: how many, and one for each thread that is pinned.
+//! The cores that this process may use: how many, one for each thread that is pinned, and those near a device.
+
+mod near;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+pub(crate) use near::Near;
+
+/// Cores that a system may have, for these calls.
+const MOST: usize = CpuSet::MAX_CPU;
 
 /// Numbers of threads that are pinned, in a row over all that have this: no core gets a second thread before each has one.
 #[derive(Debug, Default)]
@@ -31,15 +38,26 @@ pub(crate) fn pin(number: usize) {
 }
 
 fn try_to_pin(number: usize) -> rustix::io::Result<()> {
-    let allowed = sched_getaffinity(None)?;
-    let count = usize::try_from(allowed.count()).unwrap_or(1).max(1);
-    let mut cores = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core));
-    let mut one = CpuSet::new();
-    if let Some(core) = cores.nth(number % count) {
-        one.set(core);
-        sched_setaffinity(None, &one)?;
+    let cores = allowed()?;
+    match cores.get(number % cores.len().max(1)) {
+        Some(core) => bind([*core]),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The cores that the calling thread may run on.
+fn allowed() -> rustix::io::Result<Vec<usize>> {
+    let allowed = sched_getaffinity(None)?;
+    Ok((0..MOST).filter(|core| allowed.is_set(*core)).collect())
+}
+
+/// Lets the calling thread run on these cores alone.
+fn bind(cores: impl IntoIterator<Item = usize>) -> rustix::io::Result<()> {
+    let mut set = CpuSet::new();
+    for core in cores {
+        set.set(core);
+    }
+    sched_setaffinity(None, &set)
 }
 
 #[cfg(test)]
@@ -48,8 +66,7 @@ pub(crate) mod tests {
 
     /// The cores that the calling thread may run on.
     pub(crate) fn allowed() -> Vec<usize> {
-        let allowed = sched_getaffinity(None).unwrap();
-        (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect()
+        super::allowed().unwrap()
     }
 
     #[test]

@@ -15,6 +15,7 @@ use forebay_cuda::survey::Places;
 use thiserror::Error;
 
 use crate::config::{Decode, Lanes};
+use crate::cores::Near;
 use crate::decode::board::{Board, Choice, GpuLane, InHand};
 use crate::thread_class;
 
@@ -36,9 +37,18 @@ const SINGLE_SURFACES: usize = 8 << 20;
 #[derive(Debug, Default)]
 pub struct GpuLanes {
     gpus: Vec<Gpu>,
-    lanes: Vec<(GpuLane, Vec<Worker>)>,
+    lanes: Vec<OpenLane>,
     choice: Option<Choice>,
     off: Vec<SwitchedOff>,
+}
+
+/// A lane that has passed its test.
+#[derive(Debug)]
+struct OpenLane {
+    lane: GpuLane,
+    workers: Vec<Worker>,
+    /// Where its threads run.
+    near: Near,
 }
 
 /// Something of the GPUs that is asked for and does not decode.
@@ -108,10 +118,12 @@ impl GpuLanes {
         for kind in wanted {
             let before = lanes.lanes.len();
             for gpu in &lanes.gpus {
-                match workers(gpu, kind, share) {
+                let near = Near::of(gpu.bus());
+                match near.run(|| workers(gpu, kind, share)) {
                     Ok(workers) => {
                         let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
-                        lanes.lanes.push((GpuLane { kind, ordinal: gpu.ordinal(), workers: count }, workers));
+                        let lane = GpuLane { kind, ordinal: gpu.ordinal(), workers: count };
+                        lanes.lanes.push(OpenLane { lane, workers, near });
                     }
                     Err(reason) => {
                         tracing::warn!(gpu = gpu.ordinal(), lane = %kind, reason, "the lane is switched off");
@@ -140,18 +152,19 @@ impl GpuLanes {
 
     /// The lanes as the board has to know them, and how pictures are to be divided.
     pub(super) fn for_board(&self) -> (Vec<GpuLane>, Choice) {
-        let lanes = self.lanes.iter().map(|(lane, _)| lane.clone()).collect();
+        let lanes = self.lanes.iter().map(|open| open.lane.clone()).collect();
         (lanes, self.choice.unwrap_or(Choice { fixed: false, cpu: true }))
     }
 
     /// Sets a thread to work for each worker, until the board is closed. Gives the GPUs, for their gauges.
     pub(super) fn start(self, board: &Arc<Board>) -> std::io::Result<Vec<Gpu>> {
-        for (number, (lane, workers)) in (1..).zip(self.lanes) {
+        for (number, OpenLane { lane, workers, near }) in (1..).zip(self.lanes) {
             for (place, worker) in workers.into_iter().enumerate() {
-                let board = Arc::clone(board);
+                let (board, near) = (Arc::clone(board), near.clone());
                 let name = format!("forebay-{}-{}-{place}", lane.kind, lane.ordinal);
                 thread::Builder::new().name(name).spawn(move || {
                     thread_class::background();
+                    near.bind();
                     work(&board, LaneId(number), worker);
                 })?;
             }
