@@ -27,6 +27,7 @@ struct forebay_jpeg {
     uint64_t deadline_ns; /* 0: none */
     uint32_t ticks;
     uint32_t scans;
+    void *(*take_small)(j_common_ptr info, int pool, size_t size); /* libjpeg's own */
     char message[JMSG_LENGTH_MAX];
 };
 
@@ -97,6 +98,35 @@ static void source_skip(j_decompress_ptr info, long count)
     info->src->bytes_in_buffer -= (size_t)count;
 }
 
+/* Whatever libjpeg takes after it was made is the picture's and goes with it: tables, too, which it would keep for the next
+ * one. */
+static void *take_small(j_common_ptr info, int pool, size_t size)
+{
+    (void)pool;
+    return whole(info)->take_small(info, JPOOL_IMAGE, size);
+}
+
+/* Tables of the last picture, whose memory has gone with it: one that has none must not find them. */
+static void forget_tables(j_decompress_ptr info)
+{
+    for (int i = 0; i < NUM_QUANT_TBLS; i++)
+        info->quant_tbl_ptrs[i] = NULL;
+    for (int i = 0; i < NUM_HUFF_TBLS; i++)
+        info->dc_huff_tbl_ptrs[i] = info->ac_huff_tbl_ptrs[i] = NULL;
+}
+
+static int create(struct forebay_jpeg *jpeg)
+{
+    if (setjmp(jpeg->escape) != 0)
+        return 0;
+    jpeg_create_decompress(&jpeg->info);
+    jpeg->info.src = &jpeg->source;
+    jpeg->info.progress = &jpeg->progress;
+    jpeg->take_small = jpeg->info.mem->alloc_small;
+    jpeg->info.mem->alloc_small = take_small;
+    return 1;
+}
+
 struct forebay_jpeg *forebay_jpeg_new(void)
 {
     struct forebay_jpeg *jpeg = calloc(1, sizeof *jpeg);
@@ -112,7 +142,10 @@ struct forebay_jpeg *forebay_jpeg_new(void)
     jpeg->source.resync_to_restart = jpeg_resync_to_restart;
     jpeg->source.term_source = source_nothing;
     jpeg->progress.progress_monitor = on_progress;
-    return jpeg;
+    if (create(jpeg))
+        return jpeg;
+    forebay_jpeg_free(jpeg);
+    return NULL;
 }
 
 void forebay_jpeg_free(struct forebay_jpeg *jpeg)
@@ -128,16 +161,11 @@ int forebay_jpeg_open(struct forebay_jpeg *jpeg, const uint8_t *data, size_t len
     jpeg->message[0] = '\0';
     if (setjmp(jpeg->escape) != 0)
         return jpeg->outcome;
-    /* A new decompressor each time: an old one would lend its tables to a picture that has none. */
-    jpeg_destroy_decompress(&jpeg->info);
-    jpeg_create_decompress(&jpeg->info);
     jpeg->scans = scans;
     jpeg->ticks = 0;
     jpeg->deadline_ns = time_ns == 0 ? 0 : now_ns() + time_ns;
     jpeg->source.next_input_byte = data;
     jpeg->source.bytes_in_buffer = len;
-    jpeg->info.src = &jpeg->source;
-    jpeg->info.progress = &jpeg->progress;
     jpeg_read_header(&jpeg->info, TRUE);
 
     switch (jpeg->info.num_components) {
@@ -203,7 +231,8 @@ int forebay_jpeg_read(struct forebay_jpeg *jpeg, uint8_t *out, uint32_t top, uin
 
 void forebay_jpeg_close(struct forebay_jpeg *jpeg)
 {
-    jpeg_destroy_decompress(&jpeg->info); /* frees memory and cannot fail */
+    jpeg_abort_decompress(&jpeg->info); /* frees the picture's memory and cannot fail */
+    forget_tables(&jpeg->info);
 }
 
 const char *forebay_jpeg_message(const struct forebay_jpeg *jpeg)

@@ -23,14 +23,14 @@ struct forebay_jpeg_header {
     uint32_t channels; /* 3: red, green, blue; 4: cyan, magenta, yellow, black as stored */
 };
 
-/* A decompressor, used for one picture after the other. */
+/* A decompressor, made once and used for one picture after the other; between them it keeps a few kilobytes. */
 struct forebay_jpeg;
 
 /* Null if there is no memory. */
 struct forebay_jpeg *forebay_jpeg_new(void);
 void forebay_jpeg_free(struct forebay_jpeg *jpeg);
 
-/* Reads the header. `data` must stay valid until forebay_jpeg_close. `time_ns` is the time for this picture, 0 for
+/* Reads the header, on a new decompressor or after forebay_jpeg_close. `data` must stay valid until forebay_jpeg_close. `time_ns` is the time for this picture, 0 for
  * no limit; `scans` the most scans that are read. */
 int forebay_jpeg_open(struct forebay_jpeg *jpeg, const uint8_t *data, size_t len, uint64_t time_ns, uint32_t scans,
                       struct forebay_jpeg_header *header);
