@@ -59,12 +59,12 @@
 //! next index waits for that. This chain is what the loop is made for. So the numbers of bits stand in a table of their own,
 //! whose index needs no scaling; and new bits are read while a look waits for the table, before what it takes is dropped.
 //!
-//! Where no value is wanted there is a table of hops: how many bits, and how many coefficients, all the symbols of a look
-//! are.
+//! Where no value is wanted there is a table of hops: how many bits, and how many coefficients, all the symbols are whose
+//! codes are in the next 11 bits.
 //!
-//! The tables of a picture are made when it begins (1,024 entries of 9 bytes for AC, 512 of 6 bytes for DC, and 1,024 of 2
-//! bytes for hops if something is skipped), and stay where the next picture has the same codes. With more than 10 bits more
-//! pairs would be found, but tables would take longer to make and leave the cache.
+//! The tables of a picture are made when it begins (1,024 entries of 9 bytes for AC, 256 of 5 bytes for DC, and 2,048 of 2
+//! bytes for hops if something is skipped), and stay where the next picture has the same codes. With more bits more
+//! symbols would be found at once, but tables would take longer to make and leave the cache.
 //!
 //! # Regions
 //!

@@ -123,9 +123,6 @@ impl Scan {
 
     /// Parses the next MCU row.
     pub(crate) fn next_row(&mut self, path: Path, file: &[u8], order: &Order, row: &McuRow) -> Result<(), Fault> {
-        if row.wanted.contains(&Wanted::All) {
-            self.coefficients.fill(0);
-        }
         match path {
             #[cfg(target_arch = "x86_64")]
             Path::Avx2 => bmi::parse(self, file, order, row),
@@ -208,6 +205,7 @@ impl Scan {
             let dc = &mut dc[place.component];
             let difference;
             (bits, difference) = if wanted[place.component] == Wanted::All {
+                block[..BLOCK].fill(0);
                 let (bits, decoded) = tables.block(bits, window.bytes(), order, block)?;
                 *last = decoded.last;
                 (bits, decoded.dc_difference)

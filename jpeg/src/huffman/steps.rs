@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Code, END, LOOK_BITS, Looks, MOST_BITS, Symbol};
 
 /// Bits of a look for a DC difference. There are few symbols, and one is wanted.
-const DC_LOOK_BITS: u32 = 9;
+pub(super) const DC_LOOK_BITS: u32 = 8;
 
 /// Where in the next bits a value is, and what it means (T.81, F.2.2.1: EXTEND).
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Value {
     negative: i16,
     /// Bits before it.
     before: u8,
-    /// 63 less its size.
+    /// 64 less its size.
     shift: u8,
 }
 
@@ -43,31 +43,34 @@ pub(crate) struct Steps {
     steps: Looks<Step>,
 }
 
-/// The DC differences of all looks, each with the bits of its code and its value.
+/// The DC differences of all looks.
 #[derive(Debug)]
-pub(crate) struct Differences([(Value, u8); 1 << DC_LOOK_BITS]);
+pub(crate) struct Differences {
+    /// Bits of code and value; 0 where the code is longer than the look.
+    bits: [u8; 1 << DC_LOOK_BITS],
+    values: [Value; 1 << DC_LOOK_BITS],
+}
 
 impl Value {
-    const NONE: Self = Self { negative: 0, before: 0, shift: 63 };
-
-    /// Behind so many bits.
-    fn behind(before: u8, size: u8) -> Self {
-        let negative = 1_i32 - (1 << size);
-        Self { negative: i16::try_from(negative).unwrap_or(i16::MIN), before, shift: 63 - size }
-    }
+    /// Of no bits. All that is left of others is shifted beyond the 16 bits that are taken, also if some ten come before it.
+    const NONE: Self = Self { negative: 0, before: 48, shift: 0 };
 
     pub(crate) fn of(symbol: Symbol) -> Self {
-        Self::behind(symbol.code, symbol.size)
+        let Symbol { code, size, .. } = symbol;
+        if size == 0 {
+            return Self::NONE;
+        }
+        let negative = 1_i32 - (1 << size);
+        Self { negative: i16::try_from(negative).unwrap_or(i16::MIN), before: code, shift: 64 - size }
     }
 
     /// The value, from the bits, without a branch.
     #[inline(always)]
     pub(crate) fn from(self, bits: u64) -> i16 {
         let bits = bits.wrapping_shl(u32::from(self.before));
-        // In two parts, as the value may have no bits.
-        let value = (bits >> 1).wrapping_shr(u32::from(self.shift));
+        let value = bits.wrapping_shr(u32::from(self.shift));
         let is_positive = bits.cast_signed() >> 63;
-        #[expect(clippy::cast_possible_truncation, reason = "at most 15 bits, or copies of one")]
+        #[expect(clippy::cast_possible_truncation, reason = "the value has at most 15 bits")]
         let (value, is_positive) = ((value as u16).cast_signed(), is_positive as i16);
         value.wrapping_add(self.negative & !is_positive)
     }
@@ -104,7 +107,7 @@ impl Default for Steps {
 
 impl Default for Differences {
     fn default() -> Self {
-        Self([(Value::NONE, 0); 1 << DC_LOOK_BITS])
+        Self { bits: [0; 1 << DC_LOOK_BITS], values: [Value::NONE; 1 << DC_LOOK_BITS] }
     }
 }
 
@@ -160,8 +163,8 @@ impl Differences {
     /// The DC difference that the next bits begin with, and how many these are: none where the code is longer than a look.
     #[inline(always)]
     pub(crate) fn look(&self, bits: u64) -> (u32, &Value) {
-        let (value, taken) = &self.0[(bits >> (64 - DC_LOOK_BITS)) as usize];
-        (u32::from(*taken), value)
+        let look = (bits >> (64 - DC_LOOK_BITS)) as usize;
+        (u32::from(self.bits[look]), &self.values[look])
     }
 
     /// Makes them for a code.
@@ -170,8 +173,9 @@ impl Differences {
         for (look, bits, size) in code.short_codes(DC_LOOK_BITS) {
             let symbol = Symbol::of_dc(bits, size);
             if symbol.bits() <= MOST_BITS {
-                let taken = u8::try_from(symbol.bits()).unwrap_or(0);
-                self.0[look..look + (1 << (DC_LOOK_BITS - u32::from(bits)))].fill((Value::of(symbol), taken));
+                let looks = look..look + (1 << (DC_LOOK_BITS - u32::from(bits)));
+                self.bits[looks.clone()].fill(symbol.code + symbol.size);
+                self.values[looks].fill(Value::of(symbol));
             }
         }
     }

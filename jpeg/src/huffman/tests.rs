@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use super::hops::HOP_BITS;
 use super::model::{Does, Model, Reader, any_code};
+use super::steps::DC_LOOK_BITS;
 use super::*;
 
 /// What symbols say when they are read one by one.
@@ -125,7 +127,7 @@ proptest! {
                 prop_assert_eq!(taken, told.bits);
             } else {
                 let length = model.read(&mut Reader::new(&bytes)).map_or(u32::MAX, |(length, _)| length);
-                prop_assert!(length >= LOOK_BITS || told.bits > MOST_BITS);
+                prop_assert!(length > DC_LOOK_BITS || told.bits > MOST_BITS);
             }
             check_symbol(escape.dc(bits), known.then_some(&told), bits);
         }
@@ -135,8 +137,8 @@ proptest! {
     fn a_hop_takes_all_symbols_that_have_their_codes_in_its_look((code, model) in any_code(255)) {
         let mut hops = Hops::default();
         hops.make(&code);
-        for look in 0_u64..1 << LOOK_BITS {
-            let bits = look << (64 - LOOK_BITS);
+        for look in 0_u64..1 << HOP_BITS {
+            let bits = look << (64 - HOP_BITS);
             let bytes = bits.to_be_bytes();
             let mut reader = Reader::new(&bytes);
             // Nothing follows the block's end, and nothing leads beyond what any block has left.
@@ -144,7 +146,7 @@ proptest! {
             while told.advance < 64 {
                 let length = model.read(&mut reader.clone()).map_or(u32::MAX, |(length, _)| length);
                 let mut next = Told { bits: told.bits, advance: told.advance, values: vec![] };
-                let has_room = length.saturating_add(told.bits) <= LOOK_BITS;
+                let has_room = length.saturating_add(told.bits) <= HOP_BITS;
                 let known = next.add(&model, &mut reader).is_some();
                 let is_too_far = (65..u32::from(END)).contains(&next.advance);
                 if !known || !has_room || next.bits > MOST_BITS || is_too_far {
