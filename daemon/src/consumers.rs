@@ -21,12 +21,13 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_proto::v1::LeasedRange;
-use forebay_ring::{Batch, ConsumerId, Exchange, Kind, PACKET_LEN, Region, SlotId, SlotMut, Voided, text_code};
+use forebay_ring::{Batch, ConsumerId, Exchange, Kind, PACKET_LEN, SlotId, SlotMut, Voided, text_code};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::ack::{Fate, Fates};
 use crate::batch::Output;
 use crate::publish::Ready;
+use crate::stream::StreamRing;
 use act::number;
 pub use asked::Asked;
 pub use attached::Arrival;
@@ -42,7 +43,7 @@ pub struct Parts {
     /// Name of the stream, for messages.
     pub stream: String,
     /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
-    pub further: Arc<dyn Fn(u32) -> Result<Region, String> + Send + Sync>,
+    pub further: Arc<dyn Fn(u32) -> Result<StreamRing, String> + Send + Sync>,
     /// Rights to free slots, for the batch thread.
     pub free: channel::Sender<SlotMut>,
     /// Receipts, for the ledger.
@@ -79,7 +80,7 @@ pub struct RingThread {
     parts: Parts,
     inbox: Inbox,
     exchange: Exchange,
-    regions: BTreeMap<u32, Region>,
+    rings: BTreeMap<u32, StreamRing>,
     works: channel::Sender<Work>,
     further: Further,
     consumers: BTreeMap<ConsumerId, Consumer>,
@@ -112,14 +113,14 @@ const LOOK: Duration = Duration::from_secs(1);
 
 impl RingThread {
     /// Starts the thread with the first ring; it ends when the inbox says so or is dropped.
-    pub fn start(parts: Parts, first: Region, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
+    pub fn start(parts: Parts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
         let works = ring_work(outbox.clone(), Arc::clone(&parts.further))?;
         let mut state = Self {
             exchange: Exchange::new(parts.epoch),
             end: EpochEnd::new(parts.epoch, parts.epochs, parts.fixed, parts.epoch_end_timeout),
             parts,
             inbox,
-            regions: BTreeMap::new(),
+            rings: BTreeMap::new(),
             works,
             further: Further::default(),
             consumers: BTreeMap::new(),
@@ -235,7 +236,7 @@ impl RingThread {
 
     fn claim_free(&mut self) {
         while let Some(slot) = self.exchange.claim() {
-            let right = self.regions.get(&slot.ring).map(|region| region.slot(slot.slot));
+            let right = self.rings.get(&slot.ring).map(|ring| ring.region.slot(slot.slot));
             match right {
                 Some(Ok(right)) => self.hand_out(right),
                 Some(Err(error)) => {

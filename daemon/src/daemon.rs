@@ -20,13 +20,13 @@ use thiserror::Error;
 use tokio::sync::OnceCell;
 
 use crate::cache::Caches;
-use crate::config::stream::Sharding;
+use crate::config::stream::{Placement, Sharding};
 use crate::config::{self, Config, Surroundings, default_threads};
 use crate::cores;
-use crate::decode::lanes::LaneMissing;
+use crate::decode::lanes::{LaneMissing, cuda_driver};
 use crate::incarnation;
 use crate::memory::Promises;
-use crate::stream::{Identity, Opening, RingMemory, Stream, StreamError};
+use crate::stream::{Claims, Gpus, Identity, Opening, RingMemory, Stream, StreamError};
 pub use admission::Request;
 use pools::Pools;
 
@@ -43,6 +43,7 @@ pub struct Daemon {
     streams: Mutex<BTreeMap<Key, Arc<OnceCell<Arc<Stream>>>>>,
     ring_memory: Arc<RingMemory>,
     caches: Arc<Caches>,
+    gpus: Arc<Gpus>,
     /// Held by whoever opens a stream, and alone by who begins a new run.
     renewing: tokio::sync::RwLock<()>,
 }
@@ -111,6 +112,16 @@ struct Key {
     shard: Option<u32>,
 }
 
+/// What a trainer asks for beside the settings.
+#[derive(Debug, Default)]
+struct Asked {
+    shard: Option<u32>,
+    /// A list of files.
+    files: Option<Vec<u8>>,
+    /// What it says of itself; nothing for a stream that is opened before there is a trainer.
+    trainer: Option<Claims>,
+}
+
 /// File of a service's ledgers, in their folder.
 pub const LEDGERS: &str = "ledger.redb";
 /// Run that a service's streams have unless they name one.
@@ -136,6 +147,7 @@ impl Daemon {
             uid: surroundings.uid,
             started: Instant::now(),
             pools,
+            gpus: Arc::new(Gpus::new(surroundings.uid, cuda_driver())),
             ledgers: tokio::sync::Mutex::default(),
             streams: Mutex::default(),
             renewing: tokio::sync::RwLock::default(),
@@ -148,8 +160,8 @@ impl Daemon {
     /// One of them cannot be opened.
     pub async fn open_streams(self: &Arc<Self>) -> Result<(), DaemonError> {
         for (name, settings) in self.config.streams.clone() {
-            if settings.sharding == Sharding::Dynamic {
-                let opened = self.configured(&name, settings, None).await;
+            if opens_alone(&settings) {
+                let opened = self.configured(&name, settings, None, None).await;
                 opened.map_err(|source| DaemonError::Stream { name, source })?;
             }
         }
@@ -208,8 +220,8 @@ impl Daemon {
         let handle = self.coordinator(&self.service_ledgers()).await.map_err(|error| error.to_string())?;
         let request = NewRunRequest { run: run.clone(), stream: name.into() };
         handle.call(request).await.map_err(|error| error.to_string())?;
-        if settings.sharding == Sharding::Dynamic {
-            let opened = self.stream(name, run.clone(), settings, None, None, self.service_ledgers()).await;
+        if opens_alone(&settings) {
+            let opened = self.stream(name, run.clone(), settings, Asked::default(), self.service_ledgers()).await;
             opened.map_err(|error| error.to_string())?;
         }
         Ok(run)
@@ -227,10 +239,11 @@ impl Daemon {
         name: &str,
         settings: config::Stream,
         shard: Option<u32>,
+        trainer: Option<Claims>,
     ) -> Result<Arc<Stream>, StreamError> {
         let run = settings.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
         let _no_new_run = self.renewing.read().await;
-        self.stream(name, run, settings, shard, None, self.service_ledgers()).await
+        self.stream(name, run, settings, Asked { shard, files: None, trainer }, self.service_ledgers()).await
     }
 
     /// The stream of a Loader of the process that started this one.
@@ -239,12 +252,12 @@ impl Daemon {
         name: &str,
         run: String,
         settings: config::Stream,
-        files: Option<Vec<u8>>,
+        asked: Asked,
         ledgers: Ledgers,
     ) -> Result<Arc<Stream>, StreamError> {
         // The stream of a Loader that has just left may be about to end.
         let _none_ends = self.renewing.read().await;
-        self.stream(name, run, settings, None, files, ledgers).await
+        self.stream(name, run, settings, asked, ledgers).await
     }
 
     async fn stream(
@@ -252,8 +265,7 @@ impl Daemon {
         name: &str,
         run: String,
         settings: config::Stream,
-        shard: Option<u32>,
-        files: Option<Vec<u8>>,
+        Asked { shard, files, trainer }: Asked,
         ledgers: Ledgers,
     ) -> Result<Arc<Stream>, StreamError> {
         let identity = Identity { run, stream: name.to_owned(), shard: None, incarnation: self.incarnation };
@@ -273,6 +285,8 @@ impl Daemon {
                 coordinator,
                 memory: Arc::clone(&self.ring_memory),
                 caches: Arc::clone(&self.caches),
+                gpus: Arc::clone(&self.gpus),
+                trainer,
             };
             opening.open(self.surplus(key.clone())).await
         };
@@ -343,6 +357,12 @@ impl Daemon {
         let known: Vec<&str> = self.config.streams.keys().map(String::as_str).collect();
         format!("there is no stream \"{name}\"; this daemon has {}", known.join(", "))
     }
+}
+
+/// Whether a stream can be opened before there is a trainer: one of shards, or with a place that depends on what the trainer sees,
+/// cannot.
+fn opens_alone(settings: &config::Stream) -> bool {
+    settings.sharding == Sharding::Dynamic && settings.placement != Placement::Auto
 }
 
 /// Forgets the run of a stream in a file of ledgers that no daemon has open. Answers how many ledgers it had.

@@ -24,6 +24,7 @@ pub mod source;
 pub mod stream;
 pub mod telemetry;
 mod thread_class;
+pub mod upload;
 pub mod worker;
 
 #[cfg(test)]

@@ -3,11 +3,14 @@
 //! The pipeline may be stopped and started again (a restore, a reset, another run); the ring and its trainers stay.
 
 mod calls;
+mod gpu_ring;
 mod hand_in;
 mod open;
 mod pipeline;
+mod placement;
 mod report;
 mod ring_memory;
+mod rings;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,8 +35,10 @@ use crate::decode::Pool;
 use crate::queue::Meter;
 use crate::source::{Source, SourceError};
 use crate::worker::Worker;
+pub use gpu_ring::{GpuRings, Gpus, StreamRing};
 pub use open::{Identity, Opening, Surplus};
 use pipeline::Pipeline;
+pub use placement::{Claims, Place, Refusal};
 pub use ring_memory::RingMemory;
 
 /// A running stream.
@@ -52,6 +57,10 @@ pub struct Stream {
     outbox: Outbox,
     free: channel::Receiver<SlotMut>,
     pool: Arc<Pool>,
+    /// Its rings in a GPU, where its pixels stand there.
+    gpu: Option<Arc<GpuRings>>,
+    /// The daemon's user.
+    uid: u32,
     prefetch: config::Prefetch,
     pipeline: tokio::sync::Mutex<Option<Pipeline>>,
     batch_meter: Arc<Meter>,
@@ -82,6 +91,9 @@ pub enum StreamError {
     /// Memory for the cache.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// Its pixels cannot stand where they are wanted.
+    #[error("placement: {0}")]
+    Placement(#[from] Refusal),
     /// The ring itself.
     #[error("the ring: {0}")]
     Region(#[from] RegionError),
@@ -116,6 +128,7 @@ impl StreamError {
         match self {
             Self::Source(_) | Self::Ledger(CallError::SpecMismatch(_)) => text_code::DATASET,
             Self::Memory(_) | Self::Cache(_) | Self::Region(_) => text_code::MEMORY,
+            Self::Placement(refusal) => refusal.code(),
             Self::Shape(_) | Self::Plan(_) | Self::NoBatch { .. } => text_code::SETTINGS,
             Self::Ledger(_) | Self::Ledgers(_) | Self::System(_) => text_code::OTHER,
         }
@@ -131,6 +144,19 @@ impl Stream {
     /// Its settings.
     pub fn settings(&self) -> &config::Stream {
         &self.settings
+    }
+
+    /// Where its pixels stand.
+    pub fn place(&self) -> Place {
+        self.gpu.as_ref().map_or(Place::Host, |rings| rings.place())
+    }
+
+    /// Whether this trainer can read its pixels, and may.
+    ///
+    /// # Errors
+    /// They stand in a GPU, and it is another user's, or sees other GPUs.
+    pub fn open_to(&self, trainer: &Claims) -> Result<(), Refusal> {
+        self.place().open_to(trainer, self.uid)
     }
 
     /// Lets a trainer in, with what it consumed and holds from an earlier incarnation of the daemon.

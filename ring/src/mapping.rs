@@ -46,6 +46,13 @@ impl Mapping {
         self.start.as_ptr()
     }
 
+    /// An address in it.
+    pub(crate) fn start(&self, offset: usize) -> NonNull<u8> {
+        assert!(offset <= self.len, "an address beyond the mapping");
+        // SAFETY: the result lies in the mapping, or right behind it.
+        unsafe { self.start.add(offset) }
+    }
+
     /// Gives advice that does not change what the memory holds.
     pub(crate) fn advise(&self, range: Range<usize>, advice: Advice) -> io::Result<()> {
         assert!(

@@ -6,11 +6,13 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::pixels::{DEVICES, Pixels};
+
 #[cfg(target_endian = "big")]
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
 
 /// Version of the messages and of the ring's layout. Both sides must have the same.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// Longest stream name in bytes.
 pub const NAME_LEN: usize = 64;
 /// Longest packet, head and tail.
@@ -27,7 +29,8 @@ pub const NO_RING: u32 = u32::MAX;
 pub enum Kind {
     /// Trainer to daemon: [`Attach`].
     Attach = 1,
-    /// Daemon to trainer: [`Welcome`], with two descriptors: the ring (read-only) and a bulk `StreamInfo`.
+    /// Daemon to trainer: [`Welcome`], with two descriptors: the ring (read-only) and a bulk `StreamInfo`; and a third
+    /// where the pixels stand in memory of a GPU.
     Welcome = 2,
     /// Daemon to trainer: [`Text`] with the reason; the daemon closes the socket.
     Refused = 3,
@@ -53,7 +56,8 @@ pub enum Kind {
     Answer = 13,
     /// Daemon to trainer: [`Held`]: an epoch waits for a batch in somebody's hands.
     Held = 14,
-    /// Daemon to trainer: [`NewRing`] with one descriptor: later offers may name this ring.
+    /// Daemon to trainer: [`NewRing`] with one descriptor, and that of its pixels where they stand in memory of a GPU:
+    /// later offers may name this ring.
     Ring = 15,
     /// Trainer to daemon: [`Number`] (unused): every view is gone, offers on their way will not be looked at, the
     /// socket closes.
@@ -89,6 +93,8 @@ pub struct Attach {
     pub num_shards: u32,
     /// Incarnation of the daemon that the resume list speaks of.
     pub incarnation: u64,
+    /// UUIDs of the GPUs whose memory the trainer can map, the one that it uses first; zeros behind the last.
+    pub devices: [[u8; 16]; DEVICES],
 }
 
 /// Which bulk descriptors come with an [`Attach`].
@@ -117,6 +123,8 @@ pub struct Welcome {
     pub credits: u32,
     /// Ring number of the descriptor that comes along.
     pub ring: u32,
+    /// Where its pixels stand.
+    pub pixels: Pixels,
 }
 
 /// A batch may be read.
@@ -303,6 +311,8 @@ pub struct NewRing {
     pub kind: u32,
     /// Its number.
     pub ring: u32,
+    /// Where its pixels stand.
+    pub pixels: Pixels,
 }
 
 /// What a reconnecting trainer consumed or still holds (semantics rule 16).

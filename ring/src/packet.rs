@@ -8,6 +8,7 @@ use crate::message::{
     Ack, Attach, Call, ClaimSum, Held, Kind, NAME_LEN, NewRing, Number, Offer, PACKET_LEN, PROTOCOL, Release,
     SUMS_PER_ACK, Text, Welcome, attach_flags,
 };
+use crate::pixels::Pixels;
 
 /// A packet with its descriptors, checked: lengths fit, flags are known, texts are UTF-8, and exactly the
 /// descriptors that belong to it are there.
@@ -18,8 +19,8 @@ use crate::message::{
 pub enum Message<'a> {
     /// The trainer asks for a stream.
     Attach {
-        /// Name ([`Attach::stream_name`]), credits, shard, incarnation.
-        head: Attach,
+        /// Name ([`Attach::stream_name`]), credits, shard, incarnation, GPUs ([`Attach::gpus`]).
+        head: Box<Attach>,
         /// Bulk JSON.
         settings: Option<OwnedFd>,
         /// Bulk paths separated by NUL bytes.
@@ -29,12 +30,14 @@ pub enum Message<'a> {
     },
     /// The daemon accepts.
     Welcome {
-        /// Incarnation, consumer, credits, ring.
+        /// Incarnation, consumer, credits, ring, where its pixels stand.
         head: Welcome,
         /// The ring, for [`View::map`](crate::View::map).
         ring: OwnedFd,
         /// Bulk protobuf `StreamInfo`.
         info: OwnedFd,
+        /// Memory of a GPU, where the pixels stand there.
+        pixels: Option<OwnedFd>,
     },
     /// The daemon refuses: [`text_code`](crate::text_code) and reason.
     Refused(u32, &'a str),
@@ -67,10 +70,12 @@ pub enum Message<'a> {
     Held(Held),
     /// A further ring.
     Ring {
-        /// Its number.
-        ring: u32,
+        /// Its number, and where its pixels stand.
+        head: NewRing,
         /// The ring, for [`View::map`](crate::View::map).
         fd: OwnedFd,
+        /// Memory of a GPU, where the pixels stand there.
+        pixels: Option<OwnedFd>,
     },
     /// The trainer leaves with nothing in its hands.
     Bye,
@@ -197,9 +202,9 @@ impl<'a> Message<'a> {
             Kind::Attach => reader.attach(),
             Kind::Welcome => {
                 reader.check_version()?;
-                let head = reader.whole()?;
-                let [ring, info] = reader.descriptors()?;
-                Ok(Self::Welcome { head, ring, info })
+                let head: Welcome = reader.whole()?;
+                let ([ring, info], pixels) = reader.with_pixels(&head.pixels)?;
+                Ok(Self::Welcome { head, ring, info, pixels })
             }
             Kind::Refused => reader.text().map(|(code, text)| Self::Refused(code, text)),
             Kind::Failed => reader.text().map(|(code, text)| Self::Failed(code, text)),
@@ -218,8 +223,8 @@ impl<'a> Message<'a> {
             Kind::Held => reader.plain().map(Self::Held),
             Kind::Ring => {
                 let head: NewRing = reader.whole()?;
-                let [fd] = reader.descriptors()?;
-                Ok(Self::Ring { ring: head.ring, fd })
+                let ([fd], pixels) = reader.with_pixels(&head.pixels)?;
+                Ok(Self::Ring { head, fd, pixels })
             }
             Kind::Connect => {
                 let _head: Number = reader.whole()?;
@@ -269,7 +274,7 @@ impl<'a> Reader<'a> {
     fn attach(self) -> Result<Message<'a>, PacketError> {
         self.check_version()?;
         let kind = self.kind;
-        let head: Attach = self.whole()?;
+        let head: Box<Attach> = Box::new(self.whole()?);
         let known = attach_flags::SETTINGS | attach_flags::FILES | attach_flags::RESUME;
         if head.flags & !known != 0 {
             return Err(PacketError::Field { kind, field: "flags" });
@@ -372,6 +377,18 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         Err(PacketError::Descriptors { kind: self.kind, found: self.fds.len(), expected: 0 })
+    }
+
+    /// The descriptors that come in any case, and that of pixels in memory of a GPU.
+    fn with_pixels<const N: usize>(mut self, pixels: &Pixels) -> Result<([OwnedFd; N], Option<OwnedFd>), PacketError> {
+        let (kind, found) = (self.kind, self.fds.len());
+        let own = pixels.has_descriptor().ok_or(PacketError::Field { kind, field: "the place of its pixels" })?;
+        let expected = N + usize::from(own);
+        if found != expected {
+            return Err(PacketError::Descriptors { kind, found, expected });
+        }
+        let memory = if own { self.fds.pop() } else { None };
+        Ok((self.descriptors()?, memory))
     }
 
     fn descriptors<const N: usize>(self) -> Result<[OwnedFd; N], PacketError> {

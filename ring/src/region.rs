@@ -7,6 +7,7 @@
 use std::{
     io,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    ptr::NonNull,
     sync::{
         Arc, Weak,
         atomic::{AtomicBool, Ordering},
@@ -160,6 +161,20 @@ impl Region {
         // Huge pages save time in every later access, but are never needed.
         let _collapsed = self.inner.mapping.collapse(range);
         Ok(())
+    }
+
+    /// Where a slot's memory is in this process, for a driver that is to lock its pages. Nothing is read or written through
+    /// it.
+    ///
+    /// # Errors
+    /// The ring has no such slot.
+    pub fn locate(&self, slot: u32) -> Result<NonNull<[u8]>, RegionError> {
+        let geometry = &self.inner.geometry;
+        if slot >= geometry.slots() {
+            return Err(RegionError::NoSlot(slot));
+        }
+        let start = self.inner.mapping.start(geometry.slot(slot).start);
+        Ok(NonNull::slice_from_raw_parts(start, geometry.stride()))
     }
 
     /// What [`populate`](Self::populate) has yet to take.

@@ -103,6 +103,13 @@ impl SlotMut {
         &mut self.frame
     }
 
+    /// The pixels of all places.
+    pub fn images(&self) -> &[u8] {
+        let range = self.geometry().images(self.index());
+        // SAFETY: the right is whole, so no PlaceMut writes these bytes while `self` is borrowed.
+        unsafe { self.frame.right.bytes(range) }
+    }
+
     /// The pixels of one place.
     ///
     /// # Panics

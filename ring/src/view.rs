@@ -1,7 +1,7 @@
 //! The trainer's side of a ring's memory: a read-only mapping, checked before anything in it is believed.
 #![allow(unsafe_code, reason = "makes slices of shared memory")]
 
-use std::{io, ops::Range, os::fd::AsFd};
+use std::{io, ops::Range, os::fd::AsFd, ptr::NonNull};
 
 use bytemuck::Pod;
 use rustix::{fs::SealFlags, mm::Advice};
@@ -108,6 +108,12 @@ impl View {
     /// Number of the ring within its stream.
     pub fn ring(&self) -> u32 {
         self.header.ring
+    }
+
+    /// Where the slots' memory is in this process, for a driver that is to lock its pages. Nothing is read through it.
+    pub fn locate(&self) -> NonNull<[u8]> {
+        let (first, end) = (self.geometry().slot(0).start, self.geometry().total_len());
+        NonNull::slice_from_raw_parts(self.mapping.start(first), end - first)
     }
 
     /// The images, `[batch, ...]` in the shape's type and order.

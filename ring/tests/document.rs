@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use forebay_ring::{
     Ack, Attach, Call, Claim, ClaimSum, Dtype, Geometry, HandIn, Header, Held, Kind, Layout, NewRing, Number, Offer,
-    PROTOCOL, Release, Shape, Text, Welcome,
+    PROTOCOL, Pixels, Release, Shape, Text, Welcome,
 };
 
 const PAGE: &str = include_str!("../../docs/ring.md");
@@ -43,8 +43,8 @@ fn table(heading: &str) -> Vec<Field> {
 fn tables_of_messages_have_every_field_at_its_offset() {
     let structs = [
         fields!(Claim: lease start len),
-        fields!(Attach: kind protocol flags credits name shard_id num_shards incarnation),
-        fields!(Welcome: kind protocol incarnation consumer credits ring),
+        fields!(Attach: kind protocol flags credits name shard_id num_shards incarnation devices),
+        fields!(Welcome: kind protocol incarnation consumer credits ring pixels),
         fields!(Offer: kind ring seq generation epoch slot shown valid claims redelivered reserved deadline ready),
         fields!(Ack: kind slot seq generation first count last ring),
         fields!(ClaimSum: high low),
@@ -53,7 +53,8 @@ fn tables_of_messages_have_every_field_at_its_offset() {
         fields!(Text: kind len code reserved),
         fields!(Call: kind len id),
         fields!(Held: kind pid epoch seq for_ms expired reserved),
-        fields!(NewRing: kind ring),
+        fields!(NewRing: kind ring pixels),
+        fields!(Pixels: place reserved device stride total),
         fields!(HandIn: lease start len epoch seq held sum),
     ];
     for (name, fields) in structs {

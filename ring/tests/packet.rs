@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use bytemuck::Pod;
 use forebay_ring::{
     Ack, Attach, Body, Bulk, Call, ClaimSum, Held, Kind, Message, NewRing, Number, Offer, PACKET_LEN, PROTOCOL,
-    PacketError, Received, Release, SUMS_PER_ACK, Sent, Socket, Welcome, attach_flags, packet, text, text_code,
+    PacketError, Pixels, Received, Release, SUMS_PER_ACK, Sent, Socket, Welcome, attach_flags, packet, text, text_code,
 };
 use proptest::prelude::*;
 
@@ -21,7 +21,8 @@ fn number(kind: Kind, value: u64) -> Vec<u8> {
 fn attach(flags: u32) -> Attach {
     let name = Attach::pad_name("imagenet").expect("a short name");
     let (kind, protocol, credits) = (Kind::Attach as u32, PROTOCOL, 2);
-    Attach { kind, protocol, flags, credits, name, shard_id: 0, num_shards: 0, incarnation: 3 }
+    let devices = Attach::pad_gpus(&[]);
+    Attach { kind, protocol, flags, credits, name, shard_id: 0, num_shards: 0, incarnation: 3, devices }
 }
 
 /// A head of which only the kind matters.
@@ -94,12 +95,49 @@ fn descriptors_come_in_the_order_of_the_flags_and_no_others() {
 }
 
 #[test]
+fn pixels_in_memory_of_a_gpu_have_a_descriptor_and_fields_that_mean_something() {
+    let gpu = Pixels::in_gpu([7; 16], 2 << 20, 6 << 20);
+    let welcome = |pixels| packet(&Welcome { protocol: PROTOCOL, pixels, ..head(Kind::Welcome) }, &[]);
+    let ring = |pixels| packet(&NewRing { pixels, ..head(Kind::Ring) }, &[]);
+    let bytes = welcome(gpu);
+    let Message::Welcome { head, pixels, .. } = Message::parse(&bytes, fds(3)).unwrap() else { panic!("no WELCOME") };
+    assert_eq!((head.pixels, pixels.is_some()), (gpu, true));
+    let bytes = ring(gpu);
+    let Message::Ring { head, pixels, .. } = Message::parse(&bytes, fds(2)).unwrap() else { panic!("no RING") };
+    assert_eq!((head.pixels, pixels.is_some()), (gpu, true));
+    assert!(matches!(Message::parse(&bytes, fds(1)), Err(PacketError::Descriptors { found: 1, expected: 2, .. })));
+    assert!(matches!(Message::parse(&welcome(Pixels::HOST), fds(3)), Err(PacketError::Descriptors { .. })));
+    let wrong = [
+        Pixels { place: 2, ..gpu },
+        Pixels { reserved: 1, ..gpu },
+        Pixels { device: [0; 16], ..gpu },
+        Pixels { stride: 0, ..gpu },
+        Pixels { stride: gpu.total + 1, ..gpu },
+        Pixels { device: [1; 16], ..Pixels::HOST },
+        Pixels { total: 1, ..Pixels::HOST },
+    ];
+    for pixels in wrong {
+        for (bytes, count) in [(welcome(pixels), 3), (ring(pixels), 2)] {
+            assert!(matches!(Message::parse(&bytes, fds(count)), Err(PacketError::Field { .. })), "{pixels:?}");
+        }
+    }
+}
+
+#[test]
+fn a_trainer_names_the_gpus_that_it_sees() {
+    let seen = |gpus: &[[u8; 16]]| Attach { devices: Attach::pad_gpus(gpus), ..attach(0) }.gpus().to_vec();
+    assert_eq!(seen(&[]), Vec::<[u8; 16]>::new());
+    assert_eq!(seen(&[[1; 16], [2; 16]]), [[1; 16], [2; 16]]);
+    assert_eq!(seen(&[[3; 16]; 20]), [[3; 16]; 16], "those beyond are left out");
+}
+
+#[test]
 fn another_protocol_version_is_named_whatever_else_the_packet_holds() {
     let mut other = packet(&attach(0), b"a field of the future");
     other[4] = 9;
     let refused = Message::parse(&other, fds(3)).unwrap_err();
     assert_eq!(refused, PacketError::Protocol { theirs: 9 });
-    assert!(refused.to_string().contains("version 9, this one 1"), "{refused}");
+    assert!(refused.to_string().contains("version 9, this one 2"), "{refused}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::{
 
 use forebay_ring::{
     Ack, Bulk, Dtype, Events, Geometry, Kind, Layout, Listener, Message, Number, Offer, PACKET_LEN, PROTOCOL, Peer,
-    Received, Region, Release, Sent, Shape, Socket, View, Welcome, inherited, packet,
+    Pixels, Received, Region, Release, Sent, Shape, Socket, View, Welcome, inherited, packet,
 };
 use rustix::event::{PollFd, PollFlags};
 
@@ -87,7 +87,8 @@ fn a_batch_crosses_to_a_trainer_and_its_receipts_come_back() {
 
     let info = Bulk::write(b"stream info").unwrap();
     let (kind, protocol) = (Kind::Welcome as u32, PROTOCOL);
-    let welcome = Welcome { kind, protocol, incarnation: INCARNATION, consumer: 1, credits: 2, ring: 0 };
+    let welcome =
+        Welcome { kind, protocol, incarnation: INCARNATION, consumer: 1, credits: 2, ring: 0, pixels: Pixels::HOST };
     assert_eq!(socket.send(&packet(&welcome, &[]), &[region.fd(), info.as_fd()]).unwrap(), Sent::Done);
     let offer = Offer {
         kind: Kind::Offer as u32,
@@ -239,7 +240,7 @@ fn child() {
 
 fn trainer(socket: &Socket) {
     let view = receive(socket, |message| match message {
-        Message::Welcome { head, ring, info } => {
+        Message::Welcome { head, ring, info, .. } => {
             assert_eq!(Bulk::accept(info).expect("sealed").read(100).expect("short"), b"stream info");
             View::map(ring, head.incarnation, head.ring).expect("a good ring")
         }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use forebay_ring::{Offer, Shape, View};
+use forebay_ring::{Offer, Shape};
 
 use crate::error::Broken;
 use crate::hands::Hands;
 use crate::hold::Ticket;
+use crate::mapped::{Mapped, Ring};
 
 /// One batch. Its arrays are read-only memory of the ring, shared with the daemon.
 ///
@@ -38,13 +39,13 @@ pub struct Decision {
 struct Lent {
     hands: Arc<Hands>,
     ticket: Ticket,
-    view: Arc<View>,
+    ring: Arc<Ring>,
     slot: u32,
 }
 
 impl Batch {
-    pub(crate) fn new(hands: &Arc<Hands>, ticket: Ticket, view: Arc<View>, offer: Offer) -> Self {
-        let lent = Arc::new(Lent { hands: Arc::clone(hands), ticket, view, slot: offer.slot });
+    pub(crate) fn new(hands: &Arc<Hands>, ticket: Ticket, ring: Arc<Ring>, offer: Offer) -> Self {
+        let lent = Arc::new(Lent { hands: Arc::clone(hands), ticket, ring, slot: offer.slot });
         let decision = Decision { hands: Arc::clone(hands), ticket, seq: offer.seq };
         Self { offer, keep: Keep { lent }, decision }
     }
@@ -79,9 +80,16 @@ impl Batch {
         self.keep.shape()
     }
 
-    /// Pixels of all places, in the order that [`shape`](Self::shape) gives.
+    /// Pixels of all places, in the order that [`shape`](Self::shape) gives; none where they stand in [memory of a
+    /// GPU](Self::ring).
     pub fn images(&self) -> &[u8] {
         self.keep.images()
+    }
+
+    /// The ring that it stands in, and its slot there. The batch's pixels in a GPU begin at the slot's number times the
+    /// stride of its [`Pixels`](crate::Pixels).
+    pub fn ring(&self) -> (Mapped, u32) {
+        (Mapped::new(&self.keep.lent.ring), self.offer.slot)
     }
 
     /// Labels of all places; -1 without labels.
@@ -129,27 +137,28 @@ impl Batch {
 impl Keep {
     /// See [`Batch::shape`].
     pub fn shape(&self) -> Shape {
-        self.lent.view.geometry().shape()
+        self.lent.ring.view.geometry().shape()
     }
 
     /// See [`Batch::images`].
     pub fn images(&self) -> &[u8] {
-        self.lent.view.images(self.lent.slot)
+        // The slot's own room for them is the daemon's until they are in the GPU.
+        if self.lent.ring.is_in_gpu() { &[] } else { self.lent.ring.view.images(self.lent.slot) }
     }
 
     /// See [`Batch::labels`].
     pub fn labels(&self) -> &[i64] {
-        self.lent.view.labels(self.lent.slot)
+        self.lent.ring.view.labels(self.lent.slot)
     }
 
     /// See [`Batch::records`].
     pub fn records(&self) -> &[i64] {
-        self.lent.view.records(self.lent.slot)
+        self.lent.ring.view.records(self.lent.slot)
     }
 
     /// See [`Batch::mask`].
     pub fn mask(&self) -> &[u8] {
-        self.lent.view.mask(self.lent.slot)
+        self.lent.ring.view.mask(self.lent.slot)
     }
 }
 

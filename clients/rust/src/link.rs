@@ -13,6 +13,7 @@ use forebay_ring::{
 use prost::Message as _;
 
 use crate::error::{AttachError, Broken, Refusal};
+use crate::mapped::Ring;
 use crate::target::{Options, Target};
 use crate::watch::{SLICE, Watch};
 
@@ -26,7 +27,7 @@ const SERVICE_SOCKET: &str = "/run/forebay/forebay.sock";
 pub(crate) struct Link {
     pub(crate) socket: Arc<Socket>,
     pub(crate) welcome: Welcome,
-    pub(crate) view: Arc<View>,
+    pub(crate) ring: Arc<Ring>,
     pub(crate) info: StreamInfo,
 }
 
@@ -187,16 +188,18 @@ fn shake_hands(
         shard_id: options.shard.map_or(0, |shard| shard.id),
         num_shards: options.shard.map_or(0, |shard| shard.count),
         incarnation: resume.map_or(0, |resume| resume.incarnation),
+        devices: Attach::pad_gpus(&options.gpus),
     };
     send(&socket, &packet(&head, &[]), &fds, patience)?;
     let mut buffer = vec![0; PACKET_LEN];
     loop {
         match receive(&socket, &mut buffer)? {
-            Arrival::Message(Message::Welcome { head, ring, info }) => {
+            Arrival::Message(Message::Welcome { head, ring, info, pixels }) => {
                 let info = read_bulk(info)?;
                 let info = StreamInfo::decode(info.as_slice()).map_err(|error| Broken::Protocol(error.to_string()))?;
-                let view = Arc::new(View::map(ring, head.incarnation, head.ring).map_err(Broken::from)?);
-                return Ok(Link { socket: Arc::new(socket), welcome: head, view, info });
+                let view = View::map(ring, head.incarnation, head.ring).map_err(Broken::from)?;
+                let ring = Ring::new(view, head.pixels, pixels)?;
+                return Ok(Link { socket: Arc::new(socket), welcome: head, ring, info });
             }
             Arrival::Message(Message::Refused(code, text)) => {
                 return Err(Refusal { code, message: text.to_owned() }.into());

@@ -1,7 +1,6 @@
 //! One trainer's attachment to a stream: batches come, receipts go, and a daemon's death is survived.
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use crate::hands::Hands;
 use crate::hold::{Holds, unread};
 use crate::inbox::{Head, Inbox};
 use crate::link::{self, Arrival, Link, Patience};
+use crate::mapped::{Mapped, Ring};
 use crate::owner::Owner;
 use crate::receipt::Receipt;
 use crate::target::{Options, Target};
@@ -47,7 +47,7 @@ pub struct Session {
     hands: Arc<Hands>,
     inbox: Inbox,
     link: Link,
-    rings: HashMap<u32, Arc<View>>,
+    rings: HashMap<u32, Arc<Ring>>,
     calls: u64,
     buffer: Vec<u8>,
 }
@@ -74,7 +74,7 @@ impl Session {
         let hands = Arc::new(Hands::new(Owner::this_process()));
         hands.connect(Arc::clone(&link.socket));
         let inbox = Inbox::new(link.info.epoch);
-        let rings = HashMap::from([(link.welcome.ring, Arc::clone(&link.view))]);
+        let rings = HashMap::from([(link.welcome.ring, Arc::clone(&link.ring))]);
         Ok(Self { target, options, hands, inbox, link, rings, calls: 0, buffer: vec![0; PACKET_LEN] })
     }
 
@@ -86,6 +86,11 @@ impl Session {
     /// Slots that this trainer may hold at once.
     pub fn credits(&self) -> u32 {
         self.link.welcome.credits
+    }
+
+    /// The rings that batches may stand in now. There are others after a daemon's death, and when the daemon makes more.
+    pub fn rings(&self) -> impl Iterator<Item = Mapped> {
+        self.rings.values().map(Mapped::new)
     }
 
     /// Acknowledges what is in hand and waits for the next batch.
@@ -163,9 +168,10 @@ impl Session {
     }
 
     fn hand_out(&mut self, offer: Offer) -> Result<Batch, Broken> {
-        let view = self.rings.get(&offer.ring);
-        let view =
-            view.ok_or_else(|| Broken::Protocol(format!("batch {} is in unknown ring {}", offer.seq, offer.ring)))?;
+        let ring = self.rings.get(&offer.ring);
+        let ring =
+            ring.ok_or_else(|| Broken::Protocol(format!("batch {} is in unknown ring {}", offer.seq, offer.ring)))?;
+        let view = &ring.view;
         let geometry = view.geometry();
         let fits = offer.slot < geometry.slots()
             && offer.shown as usize <= geometry.batch()
@@ -177,7 +183,7 @@ impl Session {
         let claims = &view.claims(offer.slot)[..offer.claims as usize];
         let receipt = Receipt::read(&offer, claims, view.records(offer.slot), view.mask(offer.slot))?;
         let ticket = self.hands.take(offer, receipt);
-        Ok(Batch::new(&self.hands, ticket, Arc::clone(view), offer))
+        Ok(Batch::new(&self.hands, ticket, Arc::clone(ring), offer))
     }
 
     /// Takes everything that has come. Some(cause) when the daemon is gone.
@@ -203,7 +209,10 @@ impl Session {
                         }
                     }
                     Message::Held(held) => self.inbox.hold_up(held),
-                    Message::Ring { ring, fd } => add_ring(&mut self.rings, &self.link, ring, fd)?,
+                    Message::Ring { head, fd, pixels } => {
+                        let view = View::map(fd, self.link.welcome.incarnation, head.ring)?;
+                        self.rings.insert(head.ring, Ring::new(view, head.pixels, pixels)?);
+                    }
                     Message::Deadline(deadline) => self.inbox.renew(deadline),
                     Message::Fenced(epoch) => {
                         let void = self.inbox.fence(epoch);
@@ -227,11 +236,6 @@ impl Drop for Session {
             self.hands.leave(&self.inbox.take_offers());
         }
     }
-}
-
-fn add_ring(rings: &mut HashMap<u32, Arc<View>>, link: &Link, ring: u32, fd: OwnedFd) -> Result<(), Broken> {
-    rings.insert(ring, Arc::new(View::map(fd, link.welcome.incarnation, ring)?));
-    Ok(())
 }
 
 /// Nanoseconds on the clock of the deadlines, which goes on while the machine sleeps.

@@ -38,6 +38,9 @@ pub struct Options {
     pub credits: u32,
     /// The shard of static assignment.
     pub shard: Option<Shard>,
+    /// UUIDs of the GPUs whose memory the caller can map, the one that it uses first. Without any, a stream whose ring is in
+    /// a GPU refuses it.
+    pub gpus: Vec<[u8; 16]>,
     /// How long the daemon may take to accept: it may have to look at every file of a large folder first.
     pub attach_timeout: Duration,
     /// How long a daemon that went away is waited for.
@@ -58,6 +61,7 @@ impl Default for Options {
         Self {
             credits: 2,
             shard: None,
+            gpus: Vec::new(),
             attach_timeout: Duration::from_secs(3600),
             reconnect_timeout: Duration::from_secs(60),
         }

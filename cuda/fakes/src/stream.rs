@@ -53,6 +53,18 @@ impl Drop for Stream {
 }
 
 impl Event {
+    /// A mark on a stream without work.
+    pub(crate) fn record_done(&self) {
+        let mut state = self.state.lock();
+        state.0 += 1;
+        state.1 += 1;
+    }
+
+    pub(crate) fn is_reached(&self) -> bool {
+        let state = self.state.lock();
+        state.1 >= state.0
+    }
+
     pub(crate) fn wait(&self) {
         let mut state = self.state.lock();
         while state.1 < state.0 {

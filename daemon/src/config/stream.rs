@@ -2,6 +2,7 @@
 
 mod agreement;
 mod cache;
+mod placement;
 mod recipe;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use super::table::Table;
 use super::value::{choice, duration, flag, path, text, whole};
 use crate::source::Labels;
 pub use cache::{Cache, Kind as CacheKind};
+pub use placement::Placement;
 
 pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches by its name: forebay.Loader("stream:train").
 # [streams.train]
@@ -64,6 +66,10 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # then shrinks those with a longer side to it when they are decoded, before any transform. Pictures that are kept decoded
 # are decoded on the CPU, whatever lanes there are. Left out: nothing is kept.
 # cache = { keep = "decoded", memory = "20gb", max_side = 512 }
+# Where the pixels of batches stand. "host": in shared memory of the host. "gpu:0": in memory of that GPU, as the daemon counts
+# them, which trainers map; they have to be the daemon's own user's and see the same GPU. "auto": in a GPU that the first trainer
+# sees, where that can be had, else in the host; the stream is opened as that trainer attaches.
+# placement = "host"
 # Decode threads, where this stream needs other than the pool has.
 # num_threads = 8
 # "fail", "skip" or "replace", when a picture cannot be read or decoded; the record is listed in the quarantine.
@@ -110,6 +116,8 @@ pub struct Stream {
     pub wanted_shard_size: Option<u64>,
     /// Slots beyond those that trainers hold.
     pub prefetch_queue_depth: u32,
+    /// Where pixels stand.
+    pub placement: Placement,
     /// Decode threads, where the user asked for a number.
     pub num_threads: Option<usize>,
     /// What is kept in memory for further epochs.
@@ -252,6 +260,7 @@ impl Stream {
             ),
             wanted_shard_size: table.take("shard_size", whole(1..=1 << 32)),
             prefetch_queue_depth: table.take_or("prefetch_queue_depth", 2, whole(1..=1024)),
+            placement: table.take_or("placement", Placement::default(), placement::read),
             num_threads: table.take("num_threads", whole(1..=1024)),
             cache: cache::read(table, recipe.as_ref()),
             on_error: table.take_or(

@@ -65,7 +65,7 @@ impl RingThread {
                 self.consumers.remove(&consumer);
             }
             Action::RingEmpty(ring) => {
-                self.regions.remove(&ring);
+                self.rings.remove(&ring);
             }
         }
     }

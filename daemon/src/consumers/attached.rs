@@ -3,9 +3,11 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use forebay_ring::{
-    Bulk, Call, Claim, ConsumerId, Kind, PACKET_LEN, PROTOCOL, Peer, Received, Region, Sent, Socket, SocketError,
-    Welcome, packet, text,
+    Bulk, Call, Claim, ConsumerId, Kind, PACKET_LEN, PROTOCOL, Peer, Received, Sent, Socket, SocketError, Welcome,
+    packet, text,
 };
+
+use crate::stream::StreamRing;
 
 /// A trainer whose request was accepted.
 #[derive(Debug)]
@@ -51,17 +53,18 @@ impl Arrival {
     ///
     /// # Errors
     /// It is gone already.
-    pub(super) fn welcome(self, credits: u32, ring: u32, region: &Region) -> Result<Consumer, SocketError> {
+    pub(super) fn welcome(self, credits: u32, number: u32, ring: &StreamRing) -> Result<Consumer, SocketError> {
         let welcome = Welcome {
             kind: Kind::Welcome as u32,
             protocol: PROTOCOL,
             incarnation: self.incarnation,
             consumer: self.id.0,
             credits,
-            ring,
+            ring: number,
+            pixels: ring.pixels(),
         };
         let info = Bulk::write(&self.info).map_err(|error| SocketError::Io(std::io::Error::other(error)))?.into_fd();
-        let _sent = self.socket.send(&packet(&welcome, &[]), &[region.fd(), info.as_fd()])?;
+        let _sent = self.socket.send(&packet(&welcome, &[]), &ring.fds(Some(info.as_fd())))?;
         Ok(Consumer { socket: Some(self.socket), peer: self.peer, calls: 0 })
     }
 }

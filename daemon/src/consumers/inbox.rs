@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use crossbeam_channel as channel;
 use forebay_proto::v1::Progress;
-use forebay_ring::{ConsumerId, Region, RegionError, SlotId};
+use forebay_ring::{ConsumerId, RegionError, SlotId};
 use rustix::event::{EventfdFlags, eventfd};
 use tokio::sync::oneshot;
 
 use crate::batch::Output;
 use crate::consumers::{Arrival, RingStatus};
+use crate::stream::StreamRing;
 
 /// Something that the ring's thread is to know.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub enum Note {
     /// A slot has its memory, or cannot get it.
     Populated(SlotId, Result<(), RegionError>),
     /// A further ring is made, or why not.
-    Ring(u32, Result<Region, String>),
+    Ring(u32, Result<StreamRing, String>),
     /// A trainer whose request was accepted.
     Attach(Box<Arrival>),
     /// From the coordinator.

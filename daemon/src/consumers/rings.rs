@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use forebay_ring::{Kind, NewRing, Region, SlotId, packet};
+use forebay_ring::{Kind, NewRing, SlotId, packet};
 
 use super::attached::Consumer;
 use super::{Note, Outbox, RingThread};
+use crate::stream::StreamRing;
 
 /// Rings of a stream that take memory at the same time.
 const MOST: usize = 4;
@@ -15,7 +16,7 @@ const MOST: usize = 4;
 /// What the thread beside the ring's does.
 pub(super) enum Work {
     /// Takes a slot's memory from the kernel.
-    Populate(SlotId, Region),
+    Populate(SlotId, StreamRing),
     /// Makes a ring.
     Ring(u32),
 }
@@ -32,19 +33,19 @@ pub(super) enum Further {
 }
 
 impl RingThread {
-    pub(super) fn add_ring(&mut self, ring: u32, region: Region) {
-        let slots = region.geometry().slots();
+    pub(super) fn add_ring(&mut self, ring: u32, made: StreamRing) {
+        let slots = made.region.geometry().slots();
         self.exchange.add_ring(ring, slots);
         for slot in 0..slots {
             // The thread beside lives as long as this one.
-            self.works.send(Work::Populate(SlotId { ring, slot }, region.clone())).ok();
+            self.works.send(Work::Populate(SlotId { ring, slot }, made.clone())).ok();
         }
         if ring > 0 {
             for consumer in self.consumers.values() {
-                pass(consumer, ring, &region);
+                pass(consumer, ring, &made);
             }
         }
-        self.regions.insert(ring, region);
+        self.rings.insert(ring, made);
     }
 
     /// Asks for a further ring when too few slots of this one can still become free.
@@ -55,10 +56,10 @@ impl RingThread {
         if self.exchange.counts().unpopulated > 0 || self.exchange.usable() >= 2 {
             return;
         }
-        let ring = self.regions.last_key_value().map_or(0, |(ring, _)| ring + 1);
+        let ring = self.rings.last_key_value().map_or(0, |(ring, _)| ring + 1);
         self.further = match self.further {
             Further::Asked | Further::AskedAgain => return,
-            _ if self.regions.len() >= MOST => {
+            _ if self.rings.len() >= MOST => {
                 return self.refused("as many rings as a stream may have are in use");
             }
             Further::NotAsked => Further::Asked,
@@ -68,13 +69,13 @@ impl RingThread {
     }
 
     /// A further ring is made: the stream moves on to it.
-    pub(super) fn take_over(&mut self, ring: u32, made: Result<Region, String>) {
+    pub(super) fn take_over(&mut self, ring: u32, made: Result<StreamRing, String>) {
         match made {
-            Ok(region) => {
+            Ok(made) => {
                 self.further = Further::NotAsked;
                 tracing::warn!(stream = self.parts.stream, ring, "slots are held for ever; a further ring is opened");
-                let older: Vec<u32> = self.regions.keys().copied().collect();
-                self.add_ring(ring, region);
+                let older: Vec<u32> = self.rings.keys().copied().collect();
+                self.add_ring(ring, made);
                 for ring in older {
                     self.exchange.retire_ring(ring);
                 }
@@ -98,22 +99,22 @@ impl RingThread {
 }
 
 /// Gives a trainer a ring beside the one that it was welcomed to.
-pub(super) fn pass(consumer: &Consumer, ring: u32, region: &Region) {
-    let news = packet(&NewRing { kind: Kind::Ring as u32, ring }, &[]);
+pub(super) fn pass(consumer: &Consumer, number: u32, ring: &StreamRing) {
+    let news = packet(&NewRing { kind: Kind::Ring as u32, ring: number, pixels: ring.pixels() }, &[]);
     // One that does not take it is evicted at its next message, or has hung up.
-    let _sent = consumer.send(&news, &[region.fd()]);
+    let _sent = consumer.send(&news, &ring.fds(None));
 }
 
 /// A thread that takes the slots' memory from the kernel, one by one: the first batch need not wait for the last slot.
 pub(super) fn ring_work(
     outbox: Outbox,
-    further: Arc<dyn Fn(u32) -> Result<Region, String> + Send + Sync>,
+    further: Arc<dyn Fn(u32) -> Result<StreamRing, String> + Send + Sync>,
 ) -> std::io::Result<channel::Sender<Work>> {
     let (sender, work) = channel::unbounded();
     std::thread::Builder::new().name("forebay-populate".into()).spawn(move || {
         for work in work {
             outbox.post(match work {
-                Work::Populate(slot, region) => Note::Populated(slot, region.populate(slot.slot)),
+                Work::Populate(slot, ring) => Note::Populated(slot, ring.populate(slot.slot)),
                 Work::Ring(ring) => Note::Ring(ring, further(ring)),
             });
         }

@@ -41,7 +41,7 @@ impl RingThread {
             arrival.refuse(text_code::BUSY, &reason);
             return None;
         }
-        let (newest, region) = self.regions.last_key_value()?;
+        let (newest, newest_ring) = self.rings.last_key_value()?;
         let granted = match self.exchange.attach(id, arrival.credits) {
             Ok(granted) => granted,
             Err(taken) => {
@@ -49,11 +49,11 @@ impl RingThread {
                 return None;
             }
         };
-        match arrival.welcome(granted, *newest, region) {
+        match arrival.welcome(granted, *newest, newest_ring) {
             Ok(consumer) => {
                 // Batches may be left in older rings.
-                for (ring, region) in self.regions.range(..newest) {
-                    pass(&consumer, *ring, region);
+                for (number, ring) in self.rings.range(..newest) {
+                    pass(&consumer, *number, ring);
                 }
                 Some(consumer)
             }

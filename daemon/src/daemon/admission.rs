@@ -3,19 +3,20 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use forebay_cuda::Uuid;
 use forebay_ring::{Attach, Bulk, HandIn, Kind as Word, Peer, Socket, text, text_code};
 
 use crate::config;
 use crate::config::stream::Sharding;
-use crate::daemon::{Daemon, Kind, Ledgers};
+use crate::daemon::{Asked, Daemon, Kind, Ledgers};
 use crate::group;
-use crate::stream::Stream;
+use crate::stream::{Claims, Stream};
 
 /// A request to attach, as it came.
 #[derive(Debug)]
 pub struct Request {
     /// The fixed part.
-    pub head: Attach,
+    pub head: Box<Attach>,
     /// Bulk JSON.
     pub settings: Option<OwnedFd>,
     /// Bulk paths.
@@ -50,6 +51,7 @@ impl Daemon {
     /// Nothing that the peer passed is read before it may attach.
     async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Arc<Stream>, Vec<HandIn>), Refusal> {
         let Request { head, settings, files, resume } = request;
+        let trainer = Claims { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
         let configured = match &self.kind {
             Kind::Service { .. } => Some(self.configured_for(peer, head.stream_name().unwrap_or_default())?),
             Kind::Private { .. } => None,
@@ -57,11 +59,13 @@ impl Daemon {
         let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
         let hand_ins = self.hand_ins(&head, read(resume, RESUME_LIMIT, text_code::PROTOCOL).await?)?;
         let stream = if let Some((name, settings)) = configured {
-            self.service_stream(&head, name, settings, given.as_deref()).await?
+            self.service_stream(&head, name, settings, given.as_deref(), &trainer).await?
         } else {
             let files = read(files, LIST_LIMIT, text_code::SETTINGS).await?;
-            self.private_stream(&head, given.as_deref().unwrap_or(b"{}"), files).await?
+            self.private_stream(&head, given.as_deref().unwrap_or(b"{}"), files, &trainer).await?
         };
+        // Another trainer may have opened it, for a place of its own.
+        stream.open_to(&trainer).map_err(|refusal| (refusal.code(), format!("placement: {refusal}")))?;
         Ok((stream, hand_ins))
     }
 
@@ -108,6 +112,7 @@ impl Daemon {
         name: &str,
         settings: config::Stream,
         given: Option<&[u8]>,
+        trainer: &Claims,
     ) -> Result<Arc<Stream>, Refusal> {
         if let Some(given) = given {
             let given = serde_json::from_slice(given)
@@ -115,7 +120,8 @@ impl Daemon {
             settings.agree(&given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
         }
         let shard = shard(name, settings.sharding, head)?;
-        self.configured(name, settings, shard).await.map_err(|error| (error.code(), error.to_string()))
+        let opened = self.configured(name, settings, shard, Some(trainer.clone())).await;
+        opened.map_err(|error| (error.code(), error.to_string()))
     }
 
     async fn private_stream(
@@ -123,12 +129,14 @@ impl Daemon {
         head: &Attach,
         settings: &[u8],
         files: Option<Vec<u8>>,
+        trainer: &Claims,
     ) -> Result<Arc<Stream>, Refusal> {
         let name = head.stream_name().unwrap_or_default();
         let settings = config::Stream::from_json(settings, &self.config.ring)
             .map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
         let (ledgers, run, stream) = self.private_ledger(name, &settings, files.as_deref())?;
-        let opened = self.private(&stream, run, settings, files, ledgers).await;
+        let asked = Asked { files, trainer: Some(trainer.clone()), ..Asked::default() };
+        let opened = self.private(&stream, run, settings, asked, ledgers).await;
         opened.map_err(|error| (error.code(), error.to_string()))
     }
 

@@ -73,10 +73,12 @@ pub struct LaneMissing {
 
 /// Where the libraries of this machine are, as the configuration and the environment say it.
 pub fn places(nvjpeg: Option<PathBuf>) -> Places {
-    Places {
-        driver: std::env::var_os("FOREBAY_CUDA_DRIVER").map(PathBuf::from),
-        nvjpeg: NvjpegPlaces::of_this_machine(nvjpeg),
-    }
+    Places { driver: cuda_driver(), nvjpeg: NvjpegPlaces::of_this_machine(nvjpeg) }
+}
+
+/// The driver's file, where the environment names another than the machine's.
+pub fn cuda_driver() -> Option<PathBuf> {
+    std::env::var_os("FOREBAY_CUDA_DRIVER").map(PathBuf::from)
 }
 
 impl GpuLanes {
@@ -211,7 +213,7 @@ fn work(board: &Board, lane: LaneId, mut worker: Worker) {
 
 /// Nothing of this process can use the GPU any more. Whoever started the daemon starts it again, and trainers reconnect; what
 /// they hold stays theirs.
-fn broken(error: &dyn std::error::Error) -> ! {
+pub(crate) fn broken(error: &dyn std::error::Error) -> ! {
     tracing::error!(%error, "the GPU failed; the daemon ends, to be started again");
     std::process::abort()
 }

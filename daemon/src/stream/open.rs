@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use crossbeam_channel as channel;
 use forebay_coordinator::{Handle, PERMUTATION, Plan, Policy};
+use forebay_cuda::lane::gpu::Gpu;
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
@@ -20,7 +21,8 @@ use crate::decode::Pool;
 use crate::incarnation;
 use crate::queue::Meter;
 use crate::source::{self, Source};
-use crate::stream::{RingMemory, Stream, StreamError};
+use crate::stream::rings::{Rings, Site};
+use crate::stream::{Claims, Gpus, RingMemory, Stream, StreamError};
 use crate::worker::Worker;
 
 /// Who a stream is.
@@ -57,6 +59,10 @@ pub struct Opening {
     pub memory: Arc<RingMemory>,
     /// The caches of this process.
     pub caches: Arc<Caches>,
+    /// The GPUs that rings may stand in.
+    pub gpus: Arc<Gpus>,
+    /// The trainer for which it is opened, if there is one yet.
+    pub trainer: Option<Claims>,
 }
 
 /// Told when a consumer has left, with how many are left.
@@ -74,7 +80,9 @@ impl Opening {
         self.some_epoch_has_a_batch(source.len())?;
         let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
         let cache = self.cache(source.as_ref())?;
-        let (share, region) = self.memory.ring(geometry, self.identity.incarnation, 0)?;
+        let rings = self.rings(geometry).await?;
+        let gpu = rings.gpu();
+        let first = rings.make(0)?;
         let (worker, opened) =
             Worker::open(self.coordinator.clone(), self.request(spec, incarnation::fresh()?)).await?;
         let worker = Arc::new(worker);
@@ -85,6 +93,7 @@ impl Opening {
         let counters = Arc::new(Counters::default());
         let attached = Arc::new(Mutex::default());
         let epoch = worker.progress().borrow().floor;
+        let uid = self.gpus.uid();
         let Self { identity, settings, prefetch, pool, .. } = self;
         let recipe = Arc::new(settings.recipe.clone());
         let stream = Arc::new(Stream {
@@ -98,6 +107,8 @@ impl Opening {
             outbox: outbox.clone(),
             free,
             pool,
+            gpu,
+            uid,
             prefetch,
             pipeline: tokio::sync::Mutex::new(None),
             batch_meter: Arc::new(Meter::new("batch")),
@@ -109,16 +120,9 @@ impl Opening {
             identity,
             settings,
         });
-        let (incarnation, memory) = (stream.identity.incarnation, self.memory);
-        // The shares live as long as the ring's thread; a retired ring keeps its own until then.
-        let shares = Mutex::new(vec![share]);
         let parts = consumers::Parts {
             stream: stream.identity.to_string(),
-            further: Arc::new(move |ring| {
-                let (share, region) = memory.ring(geometry, incarnation, ring).map_err(|error| error.to_string())?;
-                shares.lock().push(share);
-                Ok(region)
-            }),
+            further: Arc::new(move |ring| rings.make(ring).map_err(|error| error.to_string())),
             free: free_sender,
             fates,
             calls: calls(&stream),
@@ -132,7 +136,7 @@ impl Opening {
             epoch_end_timeout: stream.settings.epoch_end_timeout,
             counters,
         };
-        RingThread::start(parts, region, inbox, &outbox)?;
+        RingThread::start(parts, first, inbox, &outbox)?;
         follow(&worker, outbox.clone());
         let tell = outbox.clone();
         let forward = ack::forward(worker, receipts, counts, move |leases| tell.post(Note::Lost(leases)));
@@ -155,6 +159,16 @@ impl Opening {
         };
         let opened = tokio::task::spawn_blocking(move || source::open(&name, &options)).await;
         Ok(Arc::from(opened.map_err(std::io::Error::other)??))
+    }
+
+    /// What makes the stream's rings, where their pixels are to stand.
+    async fn rings(&self, geometry: Geometry) -> Result<Rings, StreamError> {
+        let (gpus, wanted, trainer) = (Arc::clone(&self.gpus), self.settings.placement, self.trainer.clone());
+        let decodes = self.pool.gpus().first().map(Gpu::ordinal);
+        // The driver may take its time to start.
+        let site = move || Site::find(gpus, wanted, trainer.as_ref(), decodes, &geometry);
+        let site = tokio::task::spawn_blocking(site).await.map_err(std::io::Error::other)??;
+        Ok(Rings::new(site, Arc::clone(&self.memory), geometry, self.identity.incarnation))
     }
 
     fn cache(&self, source: &dyn Source) -> Result<Option<Arc<Cache>>, StreamError> {

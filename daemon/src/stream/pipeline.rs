@@ -14,6 +14,7 @@ use crate::consumers::Note;
 use crate::lease;
 use crate::prefetch::{Prefetch, Settings};
 use crate::stream::Stream;
+use crate::upload::{self, Sink};
 
 /// The stages that run.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(super) struct Pipeline {
     /// Dropped to stop the lease task.
     stop_leases: oneshot::Sender<()>,
     batch: thread::JoinHandle<u64>,
+    /// Where pixels stand in a GPU.
+    upload: Option<thread::JoinHandle<()>>,
     lease: tokio::task::JoinHandle<()>,
     /// Kept for its meter.
     pub(super) prefetch: Arc<Prefetch>,
@@ -38,7 +41,17 @@ impl Stream {
             read_timeout: self.settings.read_timeout,
         };
         let prefetch = Prefetch::start(Arc::clone(&self.source), self.cache.clone(), settings, first);
-        let output = self.outbox.clone();
+        let outbox = self.outbox.clone();
+        let ring: Sink = Box::new(move |made| outbox.post(Note::Batch(made)));
+        let (output, upload) = match &self.gpu {
+            None => (ring, None),
+            Some(rings) => {
+                let (output, upload) = upload::start(Arc::clone(rings), ring).map_err(|error| {
+                    CallError::Unavailable(format!("The upload thread cannot be started: {error}."))
+                })?;
+                (output, Some(upload))
+            }
+        };
         let fixed = self.identity.shard.is_some().then(|| self.batching());
         let parts = Parts {
             source: Arc::clone(&self.source),
@@ -52,7 +65,7 @@ impl Stream {
             pool: Arc::clone(&self.pool),
             progress: self.worker.progress(),
             fates: self.fates.clone(),
-            output: Box::new(move |made| output.post(Note::Batch(made))),
+            output,
             meter: Arc::clone(&self.batch_meter),
         };
         let rules = Rules {
@@ -83,19 +96,25 @@ impl Stream {
                 outbox.post(Note::Failed(error.to_string()));
             }
         });
-        Ok(Pipeline { stop, stop_leases, batch, lease, prefetch })
+        Ok(Pipeline { stop, stop_leases, batch, upload, lease, prefetch })
     }
 }
 
 impl Pipeline {
     /// Stops the stages; what was not handed on is given back. Answers the number of the next batch.
     pub(super) async fn stop(self) -> u64 {
-        let Self { stop, stop_leases, batch, lease, prefetch: _ } = self;
+        let Self { stop, stop_leases, batch, upload, lease, prefetch: _ } = self;
         drop(stop_leases);
         // Its last reply is waited for, so that every lease in it is given back with the rest.
         let _ended = lease.await;
         drop(stop);
-        let joined = tokio::task::spawn_blocking(move || batch.join()).await;
+        let joined = tokio::task::spawn_blocking(move || {
+            let next = batch.join();
+            // What the batch thread handed on is with the ring's thread before anything else is done.
+            let _uploaded = upload.map(thread::JoinHandle::join);
+            next
+        });
+        let joined = joined.await;
         // A panic of the batch thread ends the process.
         joined.ok().and_then(Result::ok).unwrap_or_default()
     }

@@ -14,6 +14,7 @@ mod gpu;
 mod lies;
 mod memory;
 mod permission;
+mod placement;
 mod resume;
 mod run;
 mod start;

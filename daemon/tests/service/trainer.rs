@@ -273,8 +273,11 @@ pub(crate) fn batches(events: &[Event]) -> Vec<Seen> {
     events.iter().filter_map(batch).collect()
 }
 
+/// UUIDs that the fake gives its GPUs: trainers see the first.
+pub(crate) const GPUS: [[u8; 16]; 2] = [[160; 16], [161; 16]];
+
 pub(crate) fn options() -> Options {
-    Options { attach_timeout: PATIENCE, reconnect_timeout: PATIENCE, ..Options::default() }
+    Options { gpus: vec![GPUS[0]], attach_timeout: PATIENCE, reconnect_timeout: PATIENCE, ..Options::default() }
 }
 
 pub(crate) fn target(socket: &Path, name: &str, settings: Option<&str>) -> Target {

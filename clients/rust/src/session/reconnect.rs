@@ -41,7 +41,7 @@ impl Session {
             let attempt = &mut Patience::new(patience.watch(), Some(left));
             let source = match link::attach(&self.target, &self.options, Some(&resume), attempt) {
                 Ok(link) => {
-                    self.rings = HashMap::from([(link.welcome.ring, Arc::clone(&link.view))]);
+                    self.rings = HashMap::from([(link.welcome.ring, Arc::clone(&link.ring))]);
                     self.inbox.take_over(link.info.epoch);
                     self.hands.connect(Arc::clone(&link.socket));
                     self.link = link;

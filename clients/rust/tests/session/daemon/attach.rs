@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use forebay_proto::v1;
-use forebay_ring::{Attach, Batch, Bulk, HandIn, Kind, PROTOCOL, Welcome, packet, text};
+use forebay_ring::{Attach, Batch, Bulk, HandIn, Kind, PROTOCOL, Pixels, Welcome, packet, text};
 use prost::Message as _;
 
 use super::{Server, send};
@@ -56,6 +56,7 @@ impl Server {
             consumer: id.0,
             credits: granted,
             ring: 0,
+            pixels: Pixels::HOST,
         };
         let fds = [self.region.share().unwrap(), info.into_fd()];
         send(&self.trainers[place].socket, &packet(&welcome, &[]), &fds);

@@ -1,0 +1,58 @@
+//! `placement`: where the pixels of a stream's batches stand.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// Where pixels are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// In the ring's own slots, in memory of the host.
+    #[default]
+    Host,
+    /// In memory of the GPU with this number.
+    Gpu(i32),
+    /// In memory of a GPU that the first trainer sees, else of the host.
+    Auto,
+}
+
+/// `"host"`, `"auto"` or `"gpu:0"`.
+pub(super) fn read(value: &Value) -> Result<Placement, String> {
+    let number = |word: &str| {
+        word.strip_prefix("gpu:").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
+    };
+    let found = value.as_str().and_then(|word| match word {
+        "host" => Some(Placement::Host),
+        "auto" => Some(Placement::Auto),
+        word => number(word).map(Placement::Gpu),
+    });
+    found.ok_or_else(|| "\"host\", \"auto\", or a GPU by its number, such as \"gpu:0\"".to_owned())
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host => f.write_str("host"),
+            Self::Gpu(number) => write!(f, "gpu:{number}"),
+            Self::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn placements_are_words_or_a_gpu_by_its_number() {
+        for word in ["host", "auto", "gpu:0", "gpu:12"] {
+            assert_eq!(read(&json!(word)).unwrap().to_string(), word);
+        }
+        for wrong in [json!("gpu"), json!("gpu:"), json!("gpu:-1"), json!("gpu:+1"), json!("gpu:99999999999"), json!(0)]
+        {
+            assert!(read(&wrong).unwrap_err().contains("\"gpu:0\""), "{wrong}");
+        }
+    }
+}

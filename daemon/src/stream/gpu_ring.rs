@@ -1,0 +1,223 @@
+//! Rings whose pixels stand in memory of a GPU: what the machine has for them, their memory, and page-locked slots.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use forebay_cuda::{Context, CudaError, Driver, DriverError, Registered, ShareError, SharedMemory, Stream, Uuid};
+use forebay_ring::{Geometry, Pixels, Region, RegionError};
+use parking_lot::Mutex;
+
+use super::placement::{Machine, Place, Refusal};
+
+/// The GPUs of this process, as far as rings use them. The driver is opened when a stream first asks for one.
+#[derive(Debug)]
+pub struct Gpus {
+    uid: u32,
+    driver_file: Option<PathBuf>,
+    driver: OnceLock<Result<Arc<Driver>, DriverError>>,
+    locked: AtomicU64,
+}
+
+/// The rings of one stream in a GPU, by their number, for whoever writes them.
+#[derive(Debug)]
+pub struct GpuRings {
+    context: Arc<Context>,
+    ordinal: i32,
+    uuid: Uuid,
+    rings: Mutex<BTreeMap<u32, Weak<GpuRing>>>,
+}
+
+/// The pixels of one ring.
+#[derive(Debug)]
+pub struct GpuRing {
+    memory: SharedMemory,
+    uuid: Uuid,
+    stride: usize,
+}
+
+/// A ring of a stream: its slots, where its pixels stand, and which of its slots are page-locked. Clones are handles to it.
+#[derive(Clone, Debug)]
+pub struct StreamRing {
+    /// Its slots.
+    pub region: Region,
+    gpu: Option<Arc<GpuRing>>,
+    locks: Option<Arc<Locks>>,
+}
+
+/// Page-locked slots of a ring that a GPU copies from or to.
+#[derive(Debug)]
+pub struct Locks {
+    gpus: Arc<Gpus>,
+    context: Arc<Context>,
+    slots: Mutex<Vec<Registered>>,
+}
+
+/// Where a driver that is there has its device.
+const DEVICE_FILE: &str = "/dev/nvidiactl";
+/// From one slot's pixels to the next one's it is a multiple of this, as in the host.
+const PIECE: usize = 2 << 20;
+
+impl Gpus {
+    /// By the driver of this file, else by the machine's.
+    pub fn new(uid: u32, driver_file: Option<PathBuf>) -> Self {
+        Self { uid, driver_file, driver: OnceLock::new(), locked: AtomicU64::new(0) }
+    }
+
+    /// The daemon's user.
+    pub fn uid(&self) -> u32 {
+        self.uid
+    }
+
+    /// Bytes of rings that are page-locked.
+    pub fn locked(&self) -> u64 {
+        self.locked.load(Ordering::Relaxed)
+    }
+
+    /// What the machine has.
+    pub fn machine(&self) -> Machine {
+        let library = !matches!(self.driver(), Err(DriverError::Open(_)));
+        let devices = self.driver().map_err(|error| error.to_string());
+        let devices = devices.and_then(|driver| {
+            let count = driver.devices().map_err(|error| error.to_string())?.len();
+            let gpus = (0..).take(count).map(|ordinal| driver.shareable(ordinal).map_err(|error| error.to_string()));
+            Ok(gpus.collect())
+        });
+        let (driver, gpus) = match devices {
+            Ok(gpus) => (Ok(()), gpus),
+            Err(cause) => (Err(cause), Vec::new()),
+        };
+        Machine { uid: self.uid, library, driver, device_file: Path::new(DEVICE_FILE).exists(), gpus }
+    }
+
+    /// The rings of a stream whose pixels stand here; none in the host.
+    ///
+    /// # Errors
+    /// The GPU cannot be taken into use.
+    pub fn rings(&self, place: Place) -> Result<Option<Arc<GpuRings>>, Refusal> {
+        let Place::Gpu { ordinal, uuid } = place else { return Ok(None) };
+        let context = self.context(ordinal)?;
+        Ok(Some(Arc::new(GpuRings { context, ordinal, uuid, rings: Mutex::default() })))
+    }
+
+    /// Page-locks slots of a ring for the GPU with this number.
+    ///
+    /// # Errors
+    /// The GPU cannot be taken into use.
+    pub fn locks(self: &Arc<Self>, ordinal: i32) -> Result<Arc<Locks>, Refusal> {
+        let context = self.context(ordinal)?;
+        Ok(Arc::new(Locks { gpus: Arc::clone(self), context, slots: Mutex::default() }))
+    }
+
+    fn context(&self, ordinal: i32) -> Result<Arc<Context>, Refusal> {
+        let driver = self.driver().map_err(|error| Refusal::NoDriver { cause: error.to_string() })?;
+        let unusable = |error: CudaError| Refusal::NoDriver { cause: format!("GPU {ordinal}: {error}") };
+        Context::new(driver, ordinal).map_err(unusable)
+    }
+
+    fn driver(&self) -> Result<&Arc<Driver>, DriverError> {
+        self.driver.get_or_init(|| Driver::open(self.driver_file.as_deref())).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl GpuRings {
+    /// Takes memory for the pixels of ring number `ring`.
+    ///
+    /// # Errors
+    /// The GPU has too little.
+    pub fn make(&self, geometry: &Geometry, ring: u32) -> Result<Arc<GpuRing>, Refusal> {
+        let ordinal = self.ordinal;
+        let stride = geometry.images(0).len().next_multiple_of(PIECE);
+        let len = stride.checked_mul(geometry.slots() as usize);
+        let len = len.ok_or_else(|| Refusal::Memory { ordinal, cause: "more than any machine has".into() })?;
+        let memory = SharedMemory::new(&self.context, len)
+            .map_err(|error| Refusal::Memory { ordinal, cause: format!("{error}, for {len} bytes") })?;
+        let made = Arc::new(GpuRing { memory, uuid: self.uuid, stride });
+        let mut rings = self.rings.lock();
+        rings.retain(|_, ring| ring.strong_count() > 0);
+        rings.insert(ring, Arc::downgrade(&made));
+        Ok(made)
+    }
+
+    /// The pixels of ring number `ring`, while the ring is there.
+    pub fn get(&self, ring: u32) -> Option<Arc<GpuRing>> {
+        self.rings.lock().get(&ring).and_then(Weak::upgrade)
+    }
+
+    /// A queue of copies.
+    ///
+    /// # Errors
+    /// The driver cannot make it.
+    pub fn stream(&self) -> Result<Stream, CudaError> {
+        Stream::new(&self.context)
+    }
+
+    /// Where they stand.
+    pub fn place(&self) -> Place {
+        Place::Gpu { ordinal: self.ordinal, uuid: self.uuid }
+    }
+}
+
+impl GpuRing {
+    /// Copies a slot's pixels to their place, and waits until they are there for everybody.
+    ///
+    /// # Errors
+    /// The GPU failed.
+    pub fn write(&self, stream: &mut Stream, slot: u32, images: &[u8]) -> Result<(), ShareError> {
+        stream.write(images, &self.memory, slot as usize * self.stride)
+    }
+}
+
+impl StreamRing {
+    /// A ring with its pixels here, or in its slots; its slots are page-locked as they come, if there is somebody to do it.
+    pub fn new(region: Region, gpu: Option<Arc<GpuRing>>, locks: Option<Arc<Locks>>) -> Self {
+        Self { region, gpu, locks }
+    }
+
+    /// Takes a slot's memory from the kernel, and locks its pages where a GPU copies from them.
+    ///
+    /// # Errors
+    /// There is too little memory.
+    pub fn populate(&self, slot: u32) -> Result<(), RegionError> {
+        self.region.populate(slot)?;
+        if let Some(locks) = &self.locks
+            && let Err(error) = locks.add(&self.region, slot)
+        {
+            tracing::warn!(%error, slot, "the slot is not page-locked: copies between it and the GPU take longer");
+        }
+        Ok(())
+    }
+
+    /// Where its pixels stand, for its trainers.
+    pub fn pixels(&self) -> Pixels {
+        self.gpu
+            .as_ref()
+            .map_or(Pixels::HOST, |gpu| Pixels::in_gpu(gpu.uuid.0, gpu.stride as u64, gpu.memory.len() as u64))
+    }
+
+    /// The descriptors that a trainer gets of it: the slots', and that of pixels in a GPU behind `between`.
+    pub fn fds<'a>(&'a self, between: Option<BorrowedFd<'a>>) -> Vec<BorrowedFd<'a>> {
+        let pixels = self.gpu.as_ref().map(|gpu| gpu.memory.fd().as_fd());
+        [Some(self.region.fd()), between, pixels].into_iter().flatten().collect()
+    }
+}
+
+impl Locks {
+    fn add(&self, region: &Region, slot: u32) -> Result<(), String> {
+        let memory = region.locate(slot).map_err(|error| error.to_string())?;
+        let locked = Registered::new(&self.context, memory.cast(), memory.len(), region.clone());
+        let locked = locked.map_err(|error| error.to_string())?;
+        self.gpus.locked.fetch_add(locked.len() as u64, Ordering::Relaxed);
+        self.slots.lock().push(locked);
+        Ok(())
+    }
+}
+
+impl Drop for Locks {
+    fn drop(&mut self) {
+        let bytes: usize = self.slots.lock().iter().map(Registered::len).sum();
+        self.gpus.locked.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,116 @@
+//! Placement: every refusal by its cause, and what "auto" makes of it.
+
+use super::*;
+
+const DAEMON: u32 = 1000;
+
+fn uuid(number: u8) -> Uuid {
+    Uuid([number; 16])
+}
+
+fn gpu(number: u8) -> Shareable {
+    Shareable { uuid: uuid(number), part: false, virtual_memory: true, descriptors: true }
+}
+
+fn machine(gpus: Vec<Shareable>) -> Machine {
+    let gpus = gpus.into_iter().map(Ok).collect();
+    Machine { uid: DAEMON, library: true, driver: Ok(()), device_file: true, gpus }
+}
+
+fn trainer(gpus: &[u8]) -> Claims {
+    Claims { uid: DAEMON, gpus: gpus.iter().copied().map(uuid).collect() }
+}
+
+fn place(ordinal: i32, number: u8) -> Place {
+    Place::Gpu { ordinal, uuid: uuid(number) }
+}
+
+#[test]
+fn host_asks_nothing_of_anybody() {
+    let nothing = Machine { library: false, driver: Err("none".into()), device_file: false, ..machine(Vec::new()) };
+    assert_eq!(Place::decide(Placement::Host, &nothing, None), Ok((Place::Host, None)));
+    assert_eq!(Place::Host.open_to(&Claims { uid: 7, gpus: Vec::new() }, DAEMON), Ok(()));
+}
+
+#[test]
+fn a_gpu_by_its_number_is_had_by_trainers_that_see_it_whatever_number_they_give_it() {
+    let machine = machine(vec![gpu(1), gpu(2)]);
+    let decide = |wanted, trainer: Option<&Claims>| Place::decide(wanted, &machine, trainer);
+    assert_eq!(decide(Placement::Gpu(1), Some(&trainer(&[2]))), Ok((place(1, 2), None)));
+    assert_eq!(decide(Placement::Gpu(1), None), Ok((place(1, 2), None)), "before there is a trainer");
+    let refused = decide(Placement::Gpu(1), Some(&trainer(&[1]))).unwrap_err();
+    assert!(matches!(refused, Refusal::OtherGpu { ordinal: 1, .. }));
+    assert!(refused.to_string().contains("GPU-02020202") && refused.to_string().contains("GPU-01010101"), "{refused}");
+}
+
+#[test]
+fn auto_takes_the_gpu_that_the_trainer_uses_first_among_those_that_can_be_shared() {
+    let part = Shareable { part: true, ..gpu(3) };
+    let machine = machine(vec![gpu(1), gpu(2), part]);
+    let auto = |trainer: Option<Claims>| Place::decide(Placement::Auto, &machine, trainer.as_ref());
+    assert_eq!(auto(Some(trainer(&[2, 1]))), Ok((place(1, 2), None)));
+    assert_eq!(auto(Some(trainer(&[3, 1]))), Ok((place(0, 1), None)));
+    assert!(matches!(auto(Some(trainer(&[9]))), Ok((Place::Host, Some(Refusal::OtherGpu { .. })))));
+    assert_eq!(auto(Some(trainer(&[]))), Ok((Place::Host, Some(Refusal::TrainerWithoutGpu))));
+    assert_eq!(auto(None), Ok((Place::Host, Some(Refusal::TrainerWithoutGpu))));
+}
+
+#[test]
+fn every_lack_is_refused_by_its_cause_with_a_remedy_and_auto_falls_back_to_the_host() {
+    let lacking = |change: fn(&mut Shareable)| {
+        let mut gpu = gpu(1);
+        change(&mut gpu);
+        machine(vec![gpu])
+    };
+    let init = "cuInit failed with CUDA_ERROR_NO_DEVICE (100)".to_owned();
+    let cases = [
+        (
+            Machine {
+                library: false,
+                driver: Err("libcuda.so.1 was not found".into()),
+                device_file: false,
+                ..machine(Vec::new())
+            },
+            "not found",
+            "docker run --gpus",
+        ),
+        (
+            Machine { driver: Err(init.clone()), device_file: false, ..machine(Vec::new()) },
+            "/dev/nvidiactl",
+            "nvidia.com/gpu",
+        ),
+        (Machine { driver: Err(init), ..machine(Vec::new()) }, "CUDA_ERROR_NO_DEVICE", "Install"),
+        (machine(Vec::new()), "shows no GPU", "CUDA_VISIBLE_DEVICES"),
+        (
+            Machine { gpus: vec![Err("it has no function cuMemCreate".into())], ..machine(Vec::new()) },
+            "cuMemCreate",
+            "Install driver",
+        ),
+        (lacking(|gpu| gpu.part = true), "MIG", "Switch MIG off"),
+        (lacking(|gpu| gpu.virtual_memory = false), "virtual memory", "\"host\""),
+        (lacking(|gpu| gpu.descriptors = false), "descriptors", "\"host\""),
+    ];
+    for (machine, cause, remedy) in cases {
+        let refused = Place::decide(Placement::Gpu(0), &machine, Some(&trainer(&[1]))).unwrap_err();
+        let text = refused.to_string();
+        assert!(text.contains(cause) && text.contains(remedy), "{cause}: {text}");
+        let auto = Place::decide(Placement::Auto, &machine, Some(&trainer(&[1])));
+        assert_eq!(auto, Ok((Place::Host, Some(refused))), "{cause}");
+    }
+    let none = Place::decide(Placement::Gpu(4), &machine(vec![gpu(1)]), None).unwrap_err();
+    assert_eq!(none, Refusal::NoSuchGpu { asked: 4, count: 1 });
+}
+
+#[test]
+fn trainers_of_other_users_never_map_a_gpu_ring() {
+    let other = Claims { uid: 7, ..trainer(&[1]) };
+    let machine = machine(vec![gpu(1)]);
+    let refused = Place::decide(Placement::Gpu(0), &machine, Some(&other)).unwrap_err();
+    assert_eq!(
+        (refused.clone(), refused.code()),
+        (Refusal::OtherUser { uid: 7, daemon: DAEMON }, text_code::PERMISSION)
+    );
+    assert_eq!(place(0, 1).open_to(&other, DAEMON), Err(refused.clone()));
+    let auto = Place::decide(Placement::Auto, &machine, Some(&other));
+    assert_eq!(auto, Ok((Place::Host, Some(refused))));
+}

@@ -1,0 +1,103 @@
+//! Makes a stream's rings: first where their pixels are to stand is found, then each has its memory there and in the host.
+
+use std::sync::Arc;
+
+use forebay_ring::Geometry;
+use parking_lot::Mutex;
+
+use super::gpu_ring::{GpuRing, GpuRings, Gpus, StreamRing};
+use super::placement::{Claims, Place, Refusal};
+use super::ring_memory::{RingMemory, Share};
+use crate::config::stream::Placement;
+use crate::stream::StreamError;
+
+/// Where the rings of a stream stand.
+#[derive(Debug)]
+pub(super) struct Site {
+    gpus: Arc<Gpus>,
+    gpu: Option<Arc<GpuRings>>,
+    /// The first ring's pixels in the GPU: that there is room for them is a part of the question.
+    first: Mutex<Option<Arc<GpuRing>>>,
+    /// The GPU that copies from the slots, or to them.
+    copies: Option<i32>,
+}
+
+/// Makes the rings of a stream.
+#[derive(Debug)]
+pub(super) struct Rings {
+    site: Site,
+    memory: Arc<RingMemory>,
+    geometry: Geometry,
+    incarnation: u64,
+    /// They live as long as the ring's thread; a retired ring keeps its own until then.
+    shares: Mutex<Vec<Arc<Share>>>,
+}
+
+impl Site {
+    /// Finds the place for a stream, whose pictures the GPU with the number `decodes` decodes.
+    ///
+    /// # Errors
+    /// The place that is asked for cannot be had.
+    pub(super) fn find(
+        gpus: Arc<Gpus>,
+        wanted: Placement,
+        trainer: Option<&Claims>,
+        decodes: Option<i32>,
+        geometry: &Geometry,
+    ) -> Result<Self, Refusal> {
+        let site = |gpus, gpu, first, copies| Self { gpus, gpu, first: Mutex::new(first), copies };
+        if wanted == Placement::Host {
+            return Ok(site(gpus, None, None, decodes));
+        }
+        let (place, second_best) = Place::decide(wanted, &gpus.machine(), trainer)?;
+        let taken = gpus
+            .rings(place)
+            .and_then(|rings| rings.map(|rings| rings.make(geometry, 0).map(|first| (rings, first))).transpose());
+        let second_best = match taken {
+            Ok(Some((rings, first))) => {
+                let Place::Gpu { ordinal, .. } = place else { unreachable!("only a place in a GPU has rings there") };
+                tracing::info!(gpu = ordinal, "the stream's pixels stand in memory of a GPU");
+                return Ok(site(gpus, Some(rings), Some(first), Some(ordinal)));
+            }
+            Ok(None) => second_best,
+            Err(refusal) if wanted == Placement::Auto => Some(refusal),
+            Err(refusal) => return Err(refusal),
+        };
+        if let Some(refusal) = second_best {
+            tracing::info!("the stream's pixels stand in memory of the host: {refusal}");
+        }
+        Ok(site(gpus, None, None, decodes))
+    }
+}
+
+impl Rings {
+    pub(super) fn new(site: Site, memory: Arc<RingMemory>, geometry: Geometry, incarnation: u64) -> Self {
+        Self { site, memory, geometry, incarnation, shares: Mutex::default() }
+    }
+
+    /// The rings in a GPU, where the pixels stand there.
+    pub(super) fn gpu(&self) -> Option<Arc<GpuRings>> {
+        self.site.gpu.clone()
+    }
+
+    /// Makes ring number `number`.
+    ///
+    /// # Errors
+    /// There is too little memory, of the host or of the GPU.
+    pub(super) fn make(&self, number: u32) -> Result<StreamRing, StreamError> {
+        let Self { site: Site { gpus, gpu, first, copies }, memory, geometry, incarnation, shares } = self;
+        let (share, region) = memory.ring(*geometry, *incarnation, number)?;
+        let first = first.lock().take();
+        let pixels = match (first, gpu) {
+            (Some(first), _) => Some(first),
+            (None, Some(rings)) => Some(rings.make(geometry, number)?),
+            (None, None) => None,
+        };
+        shares.lock().push(share);
+        let locks = copies.and_then(|gpu| {
+            let refused = |error: &Refusal| tracing::warn!(%error, "the ring is not page-locked: copies take longer");
+            gpus.locks(gpu).inspect_err(refused).ok()
+        });
+        Ok(StreamRing::new(region, pixels, locks))
+    }
+}

@@ -1,0 +1,39 @@
+//! The step between publish and ring where pixels stand in memory of a GPU: each batch is copied there, and handed on when it is
+//! there for everybody.
+
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+
+use crossbeam_channel as channel;
+
+use crate::batch::Output;
+use crate::decode::lanes::broken;
+use crate::stream::GpuRings;
+
+/// Takes what the batch stage gives.
+pub type Sink = Box<dyn Fn(Output) + Send>;
+
+/// Starts the step's thread, which hands everything on in order. It ends when what it gives back is dropped. The queue needs no
+/// bound: there are no more batches than slots.
+///
+/// # Errors
+/// The system has no more threads.
+pub fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, JoinHandle<()>)> {
+    let (sender, made) = channel::unbounded();
+    let thread = Builder::new().name("forebay-upload".into()).spawn(move || {
+        let mut stream = rings.stream().unwrap_or_else(|error| broken(&error));
+        for made in made {
+            if let Output::Ready(ready) = &made {
+                // Without its ring, which has ended, nobody will be offered it.
+                let ring = rings.get(ready.slot.ring());
+                let written = ring.map(|ring| ring.write(&mut stream, ready.slot.index(), ready.slot.images()));
+                if let Some(Err(error)) = written {
+                    broken(&error);
+                }
+            }
+            next(made);
+        }
+    })?;
+    // The thread lives until the sender is gone.
+    Ok((Box::new(move |made| drop(sender.send(made))), thread))
+}

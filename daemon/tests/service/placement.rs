@@ -1,0 +1,197 @@
+//! Rings in memory of a GPU, on the fake one: the same pixels as in the host, also after deaths, and refusals with their causes.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::process::Command;
+
+use forebay_client::{AttachError, Batch, Next, Options, Patient};
+use forebay_fake_gpu::{ENVIRONMENT, Fake, Knob};
+
+use crate::daemon::{Daemon, Home};
+use crate::trainer::{GPUS, Puppet, Trainer, batches, options, records};
+
+/// Pixels by epoch and record.
+type Pixels = BTreeMap<(u64, i64), Vec<u8>>;
+
+/// A home whose daemon finds the fake's driver; no picture is decoded by it.
+struct Machine {
+    home: Home,
+    fake: Fake,
+}
+
+impl Machine {
+    fn new(pictures: u64) -> Self {
+        Self { home: Home::with_pictures(pictures), fake: Fake::new() }
+    }
+
+    fn command(&self, settings: &str, knobs: &[(Knob, i64)]) -> Command {
+        self.home.configure(&self.home.train(settings));
+        let knobs: Vec<_> = knobs.iter().map(|(knob, value)| format!("{}={value}", *knob as usize)).collect();
+        let mut command = self.home.serve_command();
+        command.env("FOREBAY_CUDA_DRIVER", self.fake.path()).env(ENVIRONMENT, knobs.join(" "));
+        command
+    }
+
+    fn start(&self, settings: &str, knobs: &[(Knob, i64)]) -> Daemon {
+        let mut daemon = Daemon::spawn(self.command(settings, knobs));
+        daemon.hears("INFO ready");
+        daemon
+    }
+}
+
+/// A batch's pixels, wherever they stand. A GPU's memory is a file here.
+fn images(batch: &Batch) -> Vec<u8> {
+    let (ring, slot) = batch.ring();
+    let Some(gpu) = ring.gpu() else { return batch.images().to_vec() };
+    assert!(batch.images().is_empty(), "the slot's own room for them is not shown");
+    assert_eq!(gpu.pixels.device, GPUS[0]);
+    let shape = batch.shape();
+    let mut images =
+        vec![0; [shape.batch, shape.height, shape.width, shape.channels].map(|n| n as usize).iter().product()];
+    let file = File::from(gpu.fd.try_clone_to_owned().unwrap());
+    file.read_exact_at(&mut images, u64::from(slot) * gpu.pixels.stride).unwrap();
+    images
+}
+
+/// All that a run delivers, and whether it stood in a GPU.
+fn run(home: &Home) -> (Pixels, bool) {
+    let mut trainer = Trainer::attach(home);
+    let (mut seen, mut in_gpu) = (Pixels::new(), false);
+    loop {
+        match trainer.session.next(None, &mut Patient).unwrap() {
+            Next::Batch(batch) => {
+                let images = images(&batch);
+                in_gpu = batch.ring().0.gpu().is_some();
+                let picture = images.len() / batch.records().len();
+                for (place, &record) in batch.records()[..batch.shown()].iter().enumerate() {
+                    let pixels = images[place * picture..][..picture].to_vec();
+                    assert!(seen.insert((batch.epoch(), record), pixels).is_none());
+                }
+            }
+            Next::EpochEnd(_) => {}
+            Next::Done => return (seen, in_gpu),
+        }
+    }
+}
+
+/// Why a trainer with these GPUs is refused.
+#[track_caller]
+fn refusal(home: &Home, gpus: &[[u8; 16]]) -> String {
+    match Trainer::with(home, Options { gpus: gpus.to_vec(), ..options() }) {
+        Err(AttachError::Refused(refusal)) => refusal.message,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it was let in"),
+    }
+}
+
+#[test]
+fn a_gpu_ring_has_the_pixels_of_a_host_ring_and_its_epochs_add_up() {
+    let machine = Machine::new(38);
+    let mut first = None;
+    for (placement, in_gpu) in [("host", false), ("gpu:0", true), ("auto", true)] {
+        let settings = format!("epochs = 2\nshuffle = true\nplacement = \"{placement}\"");
+        let daemon = machine.start(&settings, &[(Knob::Gpus, 2)]);
+        let (pixels, found) = run(&machine.home);
+        assert_eq!((pixels.len(), found), (2 * 38, in_gpu), "{placement}");
+        machine.home.audit();
+        daemon.stop();
+        std::fs::remove_dir_all(machine.home.path("state")).unwrap();
+        assert!(*first.get_or_insert_with(|| pixels.clone()) == pixels, "{placement}");
+    }
+}
+
+#[test]
+fn rule_16_pixels_in_a_gpu_outlive_their_daemon_and_the_next_one_delivers_the_rest() {
+    let machine = Machine::new(40);
+    let settings = "epochs = 1\nplacement = \"gpu:0\"";
+    let daemon = machine.start(settings, &[]);
+    let mut trainer = Trainer::attach(&machine.home);
+    let Next::Batch(held) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("no batch") };
+    let before = images(&held);
+    daemon.kill();
+    let _daemon = machine.start(settings, &[]);
+    let mut seen: Vec<i64> = held.records().to_vec();
+    while let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() {
+        assert_eq!(images(&batch).len(), before.len());
+        seen.extend(&batch.records()[..batch.shown()]);
+    }
+    assert_eq!(images(&held), before, "the memory of the dead daemon's ring");
+    seen.sort_unstable();
+    assert_eq!(seen, (0..40).collect::<Vec<_>>());
+    machine.home.audit();
+}
+
+#[test]
+fn rule_15_a_trainer_that_is_killed_with_a_batch_of_a_gpu_ring_leaves_it_to_another() {
+    let machine = Machine::new(24);
+    let _daemon = machine.start("epochs = 1\nplacement = \"gpu:0\"", &[]);
+    let (mut victim, mut other) = (Puppet::attach(&machine.home), Puppet::attach(&machine.home));
+    let lost = victim.next().batch();
+    victim.kill();
+    let seen = batches(&other.finish());
+    assert_eq!(records(&seen), (0..24).collect::<Vec<_>>());
+    assert!(seen.iter().any(|batch| batch.seq == lost.seq), "the same batch, from the same slot");
+    machine.home.audit();
+}
+
+#[test]
+fn a_trainer_that_cannot_map_the_gpu_is_refused_with_the_cause() {
+    let machine = Machine::new(8);
+    let _daemon = machine.start("placement = \"gpu:1\"", &[(Knob::Gpus, 2)]);
+    let blind = refusal(&machine.home, &[]);
+    assert!(blind.contains("this trainer sees none") && blind.contains("placement = \"host\""), "{blind}");
+    let other = refusal(&machine.home, &GPUS[..1]);
+    assert!(other.contains("GPU 1 (GPU-a1a1") && other.contains("sees another GPU: GPU-a0a0"), "{other}");
+}
+
+#[test]
+fn the_first_trainer_of_an_auto_stream_decides_and_others_have_to_agree() {
+    let machine = Machine::new(8);
+    let mut daemon = machine.start("placement = \"auto\"", &[]);
+    let first = Trainer::attach(&machine.home);
+    assert!(first.session.rings().all(|ring| ring.gpu().is_some()));
+    let refused = refusal(&machine.home, &GPUS[1..]);
+    assert!(refused.contains("sees another GPU"), "{refused}");
+    drop((first, daemon.hears("stand in memory of a GPU")));
+    daemon.stop();
+    let mut daemon = machine.start("placement = \"auto\"", &[]);
+    let blind = Trainer::with(&machine.home, Options { gpus: Vec::new(), ..options() }).unwrap();
+    assert!(blind.session.rings().all(|ring| ring.gpu().is_none()));
+    daemon.hears("stand in memory of the host: the pixels are to stand in memory of a GPU, and this trainer sees none");
+    drop(blind);
+    assert!(Trainer::attach(&machine.home).session.rings().all(|ring| ring.gpu().is_none()));
+}
+
+#[test]
+fn a_machine_that_cannot_share_a_gpu_says_why_and_auto_takes_the_host() {
+    let machine = Machine::new(8);
+    let cases: [(&[(Knob, i64)], &str); 6] = [
+        (&[(Knob::Gpus, 0)], "/dev/nvidiactl is not"),
+        (&[(Knob::Part, 1)], "MIG"),
+        (&[(Knob::NoVirtualMemory, 1)], "virtual memory management"),
+        (&[(Knob::NoDescriptors, 1)], "file descriptors"),
+        (&[(Knob::Memory, 1 << 20)], "CUDA_ERROR_OUT_OF_MEMORY"),
+        (&[(Knob::DeadGpu, 1)], "CUDA_ERROR_DEVICE_UNAVAILABLE"),
+    ];
+    for (knobs, cause) in cases {
+        let (_, said) = Daemon::spawn(machine.command("epochs = 1\nplacement = \"gpu:0\"", knobs)).fails();
+        assert!(said.contains("stream \"train\": placement: ") && said.contains(cause), "{cause}: {said}");
+        let mut daemon = machine.start("epochs = 1\nplacement = \"auto\"", knobs);
+        let (pixels, in_gpu) = run(&machine.home);
+        assert_eq!((pixels.len(), in_gpu), (8, false), "{cause}");
+        daemon.hears(cause);
+        daemon.stop();
+        std::fs::remove_dir_all(machine.home.path("state")).unwrap();
+    }
+    let (_, said) = Daemon::spawn(machine.command("placement = \"gpu:3\"", &[])).fails();
+    assert!(said.contains("there is no GPU 3; the daemon sees 1"), "{said}");
+}
+
+#[test]
+fn a_ring_that_cannot_be_page_locked_works_and_says_so() {
+    let machine = Machine::new(8);
+    let mut daemon = machine.start("epochs = 1\nplacement = \"gpu:0\"", &[(Knob::NoRegister, 1)]);
+    assert_eq!(run(&machine.home).0.len(), 8);
+    daemon.hears("not page-locked");
+}
