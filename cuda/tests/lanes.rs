@@ -316,6 +316,9 @@ fn nothing_is_allocated_once_a_lane_runs_and_everything_is_given_back_at_its_end
         assert_eq!(before, after);
         fake.set(Knob::Memory, 1);
         gpu.workers(LaneKind::Hybrid, LaneSize { workers: 2, ..SIZE }).unwrap_err();
+        assert_eq!(gpu.page_locked(), LaneKind::GPU.len() * SIZE.page_locked());
+        drop(workers);
+        assert_eq!(gpu.page_locked(), 0);
     }
     for count in [Count::Contexts, Count::DeviceBytes, Count::HostPieces, Count::Streams, Count::Events, Count::Objects]
     {

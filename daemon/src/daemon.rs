@@ -136,8 +136,8 @@ impl Daemon {
         let threads = config.decode.threads;
         let threads =
             threads.unwrap_or_else(|| default_threads(cores::usable(), surroundings.local_world_size.as_deref()));
-        let pools = Pools::start(&config.decode, threads)?;
         let promises = Arc::new(Promises::default());
+        let pools = Pools::start(&config.decode, threads, &promises)?;
         Ok(Arc::new(Self {
             ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&promises))),
             caches: Arc::new(Caches::new(promises)),

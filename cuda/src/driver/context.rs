@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "calls libcuda")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Driver;
 use super::result::CudaError;
@@ -14,6 +15,7 @@ pub struct Context {
     driver: Arc<Driver>,
     device: sys::Device,
     raw: sys::Context,
+    page_locked: AtomicUsize,
 }
 
 // SAFETY: a primary context may be used by all threads of the process; the driver locks inside.
@@ -29,9 +31,22 @@ impl Context {
     pub fn new(driver: &Arc<Driver>, ordinal: i32) -> Result<Arc<Self>, CudaError> {
         let device = driver.table.device(ordinal)?;
         let raw = driver.table.context_retain(device)?;
-        let context = Self { driver: Arc::clone(driver), device, raw };
+        let context = Self { driver: Arc::clone(driver), device, raw, page_locked: AtomicUsize::new(0) };
         context.bind()?;
         Ok(Arc::new(context))
+    }
+
+    /// Bytes of [`PinnedMemory`](super::PinnedMemory) that are taken.
+    pub fn page_locked(&self) -> usize {
+        self.page_locked.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn count_page_locked(&self, bytes: usize) {
+        self.page_locked.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn discount_page_locked(&self, bytes: usize) {
+        self.page_locked.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Makes it the calling thread's current context, which nearly every call of CUDA and nvJPEG asks for.

@@ -66,6 +66,7 @@ impl PinnedMemory {
         let at = NonNull::new(at.cast::<u8>()).expect("the driver gives memory, or an error");
         // SAFETY: the memory has `len` bytes and is ours alone.
         unsafe { at.write_bytes(0, len) };
+        context.count_page_locked(len);
         Ok(Self { context: Arc::clone(context), at, len })
     }
 
@@ -101,6 +102,7 @@ impl Drop for DeviceMemory {
 
 impl Drop for PinnedMemory {
     fn drop(&mut self) {
+        self.context.discount_page_locked(self.len);
         if self.context.bind().is_ok() {
             // SAFETY: taken by `new`, freed only here; no copy is under way, since who begins one waits for it.
             let _in_a_broken_context = unsafe { (self.context.table().host_free)(self.at.as_ptr().cast()) };

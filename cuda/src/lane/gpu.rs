@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
-use super::worker::Worker;
+use super::worker::{SLABS, Worker};
 use super::{LaneError, LaneKind};
 use crate::driver::{Context, CudaError, Device, Driver, DriverError};
 use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegError, NvjpegOpenError};
@@ -58,6 +58,13 @@ pub struct LaneSize {
     pub surfaces: usize,
 }
 
+impl LaneSize {
+    /// Bytes of page-locked memory of the host that the lane takes.
+    pub fn page_locked(self) -> usize {
+        self.workers * SLABS * self.surfaces
+    }
+}
+
 impl Gpu {
     /// Takes all GPUs that this process may use into use, each with `limit` bytes of memory for decoding. One that cannot be used
     /// is an error in its place, and the others go on.
@@ -91,6 +98,11 @@ impl Gpu {
     /// The account of its memory.
     pub fn account(&self) -> &Arc<Account> {
         &self.account
+    }
+
+    /// Page-locked memory of the host that its lanes have, in bytes; nvJPEG's own is not in it.
+    pub fn page_locked(&self) -> usize {
+        self.context.page_locked()
     }
 
     /// Why it has no such lane.

@@ -16,7 +16,7 @@ use crate::frame::{Frame, Placed, Surface};
 use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError, SingleState};
 
 /// Pieces of pinned memory of each worker: one is filled while pictures of the other are worked on.
-const SLABS: usize = 2;
+pub(super) const SLABS: usize = 2;
 
 /// A thread's share of a lane.
 #[derive(Debug)]

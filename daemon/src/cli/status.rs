@@ -61,9 +61,13 @@ fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
         }
         writeln!(out)?;
     }
-    for GpuStatus { gpu, memory_used, memory_peak, memory_limit } in &reply.gpus {
-        let [used, peak, limit] = [memory_used, memory_peak, memory_limit].map(|bytes| bytes >> 20);
-        writeln!(out, "GPU {gpu}: {used} MiB taken for decoding, {peak} at most, of {limit}")?;
+    for GpuStatus { gpu, memory_used, memory_peak, memory_limit, page_locked } in &reply.gpus {
+        let [used, peak, limit, locked] =
+            [memory_used, memory_peak, memory_limit, page_locked].map(|bytes| bytes >> 20);
+        writeln!(
+            out,
+            "GPU {gpu}: {used} MiB taken for decoding, {peak} at most, of {limit}; {locked} MiB of the host page-locked"
+        )?;
     }
     Ok(())
 }
@@ -162,7 +166,8 @@ mod tests {
         let lane = |name: &str, pictures| LaneStatus { name: name.into(), pictures, ..Default::default() };
         let mut hardware = lane("hardware on GPU 0", 75);
         hardware.refused.push(LaneRefusal { reason: "kind of JPEG".into(), pictures: 5 });
-        let gpus = vec![GpuStatus { memory_used: 3 << 20, memory_limit: 9 << 20, ..Default::default() }];
+        let gpus =
+            vec![GpuStatus { memory_used: 3 << 20, memory_limit: 9 << 20, page_locked: 2 << 20, ..Default::default() }];
         let off = SwitchedOff { name: "GPU 1".into(), reason: "it is busy".into() };
         let lanes = vec![lane("cpu", 25), hardware];
         let reply = StatusReply { lanes, gpus, switched_off: vec![off], ..Default::default() };
@@ -170,7 +175,10 @@ mod tests {
         status(&mut out, &reply).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("75 %") && text.contains("5 left: kind of JPEG"), "{text}");
-        assert!(text.contains("GPU 0: 3 MiB taken for decoding, 0 at most, of 9"), "{text}");
+        assert!(
+            text.contains("GPU 0: 3 MiB taken for decoding, 0 at most, of 9; 2 MiB of the host page-locked"),
+            "{text}"
+        );
         assert!(text.contains("OFF  GPU 1: it is busy"), "{text}");
     }
 

@@ -28,6 +28,7 @@ impl Daemon {
             memory_used: gpu.account().used() as u64,
             memory_peak: gpu.account().peak() as u64,
             memory_limit: gpu.account().limit() as u64,
+            page_locked: gpu.page_locked() as u64,
         };
         self.pools.shared().gpus().iter().map(status).collect()
     }
@@ -51,9 +52,11 @@ impl Daemon {
             registry.gauge(Metric::SwitchedOff, &[("what", &off.name), ("reason", &off.reason)]).set(1.0);
         }
         for gpu in self.gpu_status() {
-            let kibibytes = u32::try_from(gpu.memory_used >> 10).unwrap_or(u32::MAX);
             let number = gpu.gpu.to_string();
-            registry.gauge(Metric::GpuMemory, &[("gpu", &number)]).set(f64::from(kibibytes) * 1024.0);
+            for (metric, bytes) in [(Metric::GpuMemory, gpu.memory_used), (Metric::PageLocked, gpu.page_locked)] {
+                let kibibytes = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
+                registry.gauge(metric, &[("gpu", &number)]).set(f64::from(kibibytes) * 1024.0);
+            }
         }
     }
 }

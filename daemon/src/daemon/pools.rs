@@ -13,6 +13,7 @@ use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, Shared};
 use crate::decode::lanes::places;
 use crate::decode::{GpuLanes, Pool};
+use crate::memory::Promises;
 
 /// The pools, with what their threads share.
 #[derive(Debug)]
@@ -31,9 +32,9 @@ impl Pools {
     ///
     /// # Errors
     /// The system has no more threads, or a lane that is asked for is missing.
-    pub(super) fn start(config: &config::Decode, threads: usize) -> Result<Self, DaemonError> {
+    pub(super) fn start(config: &config::Decode, threads: usize, promises: &Promises) -> Result<Self, DaemonError> {
         let gpus = if config.lanes.want_gpu() {
-            GpuLanes::open(config, &places(config.nvjpeg.clone()))?
+            GpuLanes::open(config, &places(config.nvjpeg.clone()), promises)?
         } else {
             GpuLanes::default()
         };

@@ -1,5 +1,6 @@
 //! The lanes of this machine's GPUs: opened, tested and set to work before the first picture comes.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -12,11 +13,13 @@ use forebay_cuda::lane::self_test::self_test;
 use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::schedule::LaneId;
 use forebay_cuda::survey::Places;
+use forebay_ring::{Memory, TooLittle};
 use thiserror::Error;
 
 use crate::config::{Decode, Lanes};
 use crate::cores::Near;
 use crate::decode::board::{Board, Choice, GpuLane, InHand};
+use crate::memory::Promises;
 use crate::thread_class;
 
 /// Threads of a hardware lane: while one reads its batch back and hands it on, the engines work for the others.
@@ -86,7 +89,16 @@ impl GpuLanes {
     ///
     /// # Errors
     /// One that the configuration names is not to be had, or gives wrong pictures.
-    pub fn open(config: &Decode, places: &Places) -> Result<Self, LaneMissing> {
+    pub fn open(config: &Decode, places: &Places, promises: &Promises) -> Result<Self, LaneMissing> {
+        Self::open_within(config, places, promises, Memory::now)
+    }
+
+    fn open_within(
+        config: &Decode,
+        places: &Places,
+        promises: &Promises,
+        system: fn() -> io::Result<Memory>,
+    ) -> Result<Self, LaneMissing> {
         let kinds = config.lanes.kinds();
         let choice = Choice { fixed: config.lanes == Lanes::Fixed, cpu: kinds.contains(&LaneKind::Cpu) };
         let mut lanes = Self { choice: Some(choice), ..Self::default() };
@@ -121,7 +133,7 @@ impl GpuLanes {
             let before = lanes.lanes.len();
             for gpu in &lanes.gpus {
                 let near = Near::of(gpu.bus());
-                match near.run(|| workers(gpu, kind, share)) {
+                match near.run(|| workers(gpu, kind, share, promises, system)) {
                     Ok(workers) => {
                         let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
                         let lane = GpuLane { kind, ordinal: gpu.ordinal(), workers: count };
@@ -159,7 +171,7 @@ impl GpuLanes {
     }
 
     /// Sets a thread to work for each worker, until the board is closed. Gives the GPUs, for their gauges.
-    pub(super) fn start(self, board: &Arc<Board>) -> std::io::Result<Vec<Gpu>> {
+    pub(super) fn start(self, board: &Arc<Board>) -> io::Result<Vec<Gpu>> {
         for (number, OpenLane { lane, workers, near }) in (1..).zip(self.lanes) {
             for (place, worker) in workers.into_iter().enumerate() {
                 let (board, near) = (Arc::clone(board), near.clone());
@@ -176,7 +188,13 @@ impl GpuLanes {
 }
 
 /// A lane's workers, the first of which has passed the test. All are the same.
-fn workers(gpu: &Gpu, kind: LaneKind, limit: usize) -> Result<Vec<Worker>, String> {
+fn workers(
+    gpu: &Gpu,
+    kind: LaneKind,
+    limit: usize,
+    promises: &Promises,
+    system: fn() -> io::Result<Memory>,
+) -> Result<Vec<Worker>, String> {
     let (workers, surfaces) = match kind {
         LaneKind::Hardware => (HARDWARE_WORKERS, SURFACES),
         LaneKind::HardwareSingle => {
@@ -187,7 +205,15 @@ fn workers(gpu: &Gpu, kind: LaneKind, limit: usize) -> Result<Vec<Worker>, Strin
     };
     // At most half for surfaces; the rest is nvJPEG's.
     let size = LaneSize { workers, surfaces: (limit / 2 / workers).min(surfaces) };
-    let mut workers = gpu.workers(kind, size).map_err(|error| error.to_string())?;
+    let page_locked = u64::try_from(size.page_locked()).unwrap_or(u64::MAX);
+    let made = promises.take(page_locked, system, || gpu.workers(kind, size)).map_err(|error| error.to_string())?;
+    let made = made.map_err(|TooLittle { needed, available, limited_by }| {
+        format!(
+            "its {needed} bytes of page-locked memory are more than the {available} that {limited_by} leaves; lower \
+             decode.gpu_memory_limit, or raise that limit"
+        )
+    })?;
+    let mut workers = made.map_err(|error| error.to_string())?;
     for worker in &mut workers {
         let difference = self_test(worker).map_err(|error| error.to_string())?;
         tracing::debug!(gpu = gpu.ordinal(), lane = %kind, ?difference, "a worker has passed the self-test");
@@ -216,4 +242,38 @@ fn work(board: &Board, lane: LaneId, mut worker: Worker) {
 pub(crate) fn broken(error: &dyn std::error::Error) -> ! {
     tracing::error!(%error, "the GPU failed; the daemon ends, to be started again");
     std::process::abort()
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_fake_gpu::Fake;
+
+    use super::*;
+
+    fn open(lanes: Lanes, available: fn() -> io::Result<Memory>) -> (Result<GpuLanes, LaneMissing>, Fake) {
+        let fake = Fake::new();
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let places = Places { driver: Some(fake.path()), nvjpeg };
+        let config = Decode { lanes, ..Decode::default() };
+        (GpuLanes::open_within(&config, &places, &Promises::default(), available), fake)
+    }
+
+    #[test]
+    fn rule_31_a_lane_whose_page_locked_memory_does_not_fit_is_switched_off_or_refused_with_the_number() {
+        let little = || Ok(Memory { available: 1 << 20, limited_by: "the test".into() });
+        let (lanes, _fake) = open(Lanes::Auto, little);
+        let lanes = lanes.unwrap();
+        assert!(lanes.is_empty());
+        let [SwitchedOff { name, reason }] = lanes.off() else { panic!("{:?}", lanes.off()) };
+        assert_eq!(name, "hardware on GPU 0");
+        assert!(
+            reason.starts_with("its 150994944 bytes") && reason.contains("1048576 that the test leaves"),
+            "{reason}"
+        );
+        let (lanes, _fake) = open(Lanes::Named(vec![LaneKind::Hardware]), little);
+        assert!(lanes.unwrap_err().to_string().contains("page-locked"));
+        let (lanes, _fake) = open(Lanes::Auto, || Ok(Memory { available: 1 << 30, limited_by: "the test".into() }));
+        let lanes = lanes.unwrap();
+        assert_eq!((lanes.gpus[0].page_locked(), lanes.off().len()), (150_994_944, 0));
+    }
 }

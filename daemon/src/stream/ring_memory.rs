@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use forebay_ring::{Geometry, Memory, Region, Unpopulated};
 
-use crate::memory::{Promisee, Promises};
+use crate::memory::{Promisee, Promises, beside};
 use crate::stream::StreamError;
 
 /// Memory that the rings of a process take.
@@ -64,15 +64,6 @@ impl RingMemory {
             Ok(Arc::new(Share { of: Arc::clone(self), bytes, left: OnceLock::new() }))
         })
     }
-}
-
-/// What the system has left beside what was promised.
-fn beside(system: Memory, promised: u64) -> Memory {
-    let Memory { available, mut limited_by } = system;
-    if promised > 0 {
-        limited_by += ", less what caches and other rings may still take,";
-    }
-    Memory { available: available.saturating_sub(promised), limited_by }
 }
 
 impl Share {

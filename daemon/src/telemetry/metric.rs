@@ -43,6 +43,8 @@ pub enum Metric {
     LaneRefused,
     /// Memory of a GPU that decoding takes.
     GpuMemory,
+    /// Memory of the host that is page-locked for a GPU's lanes.
+    PageLocked,
     /// What of decoding on GPUs is switched off.
     SwitchedOff,
     /// Pictures that a decoder has made.
@@ -78,7 +80,7 @@ const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, N
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::RecordsDelivered,
         Self::RecordsBad,
         Self::BytesRead,
@@ -95,6 +97,7 @@ impl Metric {
         Self::LanePictures,
         Self::LaneRefused,
         Self::GpuMemory,
+        Self::PageLocked,
         Self::SwitchedOff,
         Self::PicturesDecoded,
         Self::CacheHits,
@@ -140,6 +143,9 @@ impl Metric {
                 ("forebay_lane_refused_total", Counter, "Pictures that the lane has left to the next one, by reason.")
             }
             Self::GpuMemory => ("forebay_gpu_memory_bytes", Gauge, "Memory of the GPU that decoding takes."),
+            Self::PageLocked => {
+                ("forebay_page_locked_bytes", Gauge, "Memory of the host that is page-locked for the GPU's lanes.")
+            }
             Self::SwitchedOff => {
                 ("forebay_switched_off", Gauge, "1 for a GPU, or a lane of one, that does not decode, with the reason.")
             }

@@ -1803,6 +1803,9 @@ pub struct GpuStatus {
     pub memory_peak: u64,
     #[prost(uint64, tag = "4")]
     pub memory_limit: u64,
+    /// Of the host, for the GPU's lanes.
+    #[prost(uint64, tag = "5")]
+    pub page_locked: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
