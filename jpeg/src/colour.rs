@@ -15,6 +15,20 @@ use crate::upsample::{self, Rows, Upsampling};
 /// Pixels that are made at once where chroma is upsampled first.
 const SPAN: usize = 512;
 
+/// Leaves the function by way of a kernel for AVX2 where that is the path.
+macro_rules! on_avx2 {
+    ($path:expr, $kernel:expr) => {
+        #[cfg(target_arch = "x86_64")]
+        if $path == Path::Avx2 && $path.is_available() {
+            #[expect(unsafe_code, reason = "the processor has been asked")]
+            // SAFETY: `is_available` says that there is AVX2, which is all that the kernels ask for.
+            return unsafe { $kernel };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = $path;
+    };
+}
+
 /// Converts a row of pixels with a sample of each component for every pixel.
 ///
 /// # Panics
@@ -24,26 +38,16 @@ pub fn ycc(path: Path, luma: &[u8], cb: &[u8], cr: &[u8], out: &mut [u8]) {
     assert_eq!(luma.len(), cb.len(), "a sample of each component for every pixel");
     assert_eq!(luma.len(), cr.len(), "a sample of each component for every pixel");
     assert_eq!(luma.len() * 3, out.len(), "three bytes for every pixel");
-    match path {
-        #[cfg(target_arch = "x86_64")]
-        Path::Avx2 if path.is_available() => {
-            #[expect(unsafe_code, reason = "the processor has been asked")]
-            // SAFETY: `is_available` says that there is AVX2, which is all that the function asks for.
-            unsafe {
-                avx2::ycc(luma, cb, cr, out.as_chunks_mut().0);
-            }
-        }
-        #[cfg(target_arch = "x86_64")]
-        _ => {
-            #[expect(unsafe_code, reason = "what every processor of this architecture has")]
-            // SAFETY: every x86-64 processor has SSE2, which is all that the function asks for.
-            unsafe {
-                sse2::ycc(luma, cb, cr, out.as_chunks_mut().0);
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => portable::ycc(luma, cb, cr, out.as_chunks_mut().0),
+    let out = out.as_chunks_mut().0;
+    on_avx2!(path, avx2::ycc(luma, cb, cr, out));
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "what every processor of this architecture has")]
+    // SAFETY: every x86-64 processor has SSE2, which is all that the function asks for.
+    unsafe {
+        sse2::ycc(luma, cb, cr, out);
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    portable::ycc(luma, cb, cr, out);
 }
 
 /// Makes a row of gray pixels.
@@ -53,17 +57,9 @@ pub fn ycc(path: Path, luma: &[u8], cb: &[u8], cr: &[u8], out: &mut [u8]) {
 /// If `out` is not three times as long as the row of samples.
 pub fn gray(path: Path, luma: &[u8], out: &mut [u8]) {
     assert_eq!(luma.len() * 3, out.len(), "three bytes for every pixel");
-    match path {
-        #[cfg(target_arch = "x86_64")]
-        Path::Avx2 if path.is_available() => {
-            #[expect(unsafe_code, reason = "the processor has been asked")]
-            // SAFETY: `is_available` says that there is AVX2, which is all that the function asks for.
-            unsafe {
-                avx2::gray(luma, out.as_chunks_mut().0);
-            }
-        }
-        _ => portable::gray(luma, out.as_chunks_mut().0),
-    }
+    let out = out.as_chunks_mut().0;
+    on_avx2!(path, avx2::gray(luma, out));
+    portable::gray(luma, out);
 }
 
 /// Upsamples chroma and converts, for a row of pixels or a span of it: `luma` has a sample for each of these pixels, and the
@@ -79,17 +75,8 @@ pub fn row(path: Path, luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Ro
         let pixels = from..from + luma.len();
         return ycc(path, luma, &cb.near[pixels.clone()], &cr.near[pixels], out);
     }
-    match path {
-        #[cfg(target_arch = "x86_64")]
-        Path::Avx2 if path.is_available() => {
-            #[expect(unsafe_code, reason = "the processor has been asked")]
-            // SAFETY: `is_available` says that there is AVX2, which is all that the function asks for.
-            unsafe {
-                avx2::row(luma, upsampling, cb, cr, from, out);
-            }
-        }
-        _ => spans::<SPAN>(path, luma, upsampling, cb, cr, from, out),
-    }
+    on_avx2!(path, avx2::row(luma, upsampling, cb, cr, from, out));
+    spans::<SPAN>(path, luma, upsampling, cb, cr, from, out);
 }
 
 /// Upsamples spans of the row and converts them.

@@ -103,23 +103,14 @@ impl Size {
     pub(crate) const ALL: [Self; 4] = [Self::One, Self::Two, Self::Four, Self::Eight];
 
     /// Samples of a block across, and down.
-    pub(crate) const fn side(self) -> u32 {
-        match self {
-            Self::One => 1,
-            Self::Two => 2,
-            Self::Four => 4,
-            Self::Eight => 8,
-        }
+    pub const fn samples(self) -> usize {
+        // The variants count up, and each is twice the one before.
+        1 << self as usize
     }
 
-    /// Samples of a block across, and down.
-    pub const fn samples(self) -> usize {
-        match self {
-            Self::One => 1,
-            Self::Two => 2,
-            Self::Four => 4,
-            Self::Eight => 8,
-        }
+    /// The same where pixels of pictures are counted.
+    pub(crate) const fn side(self) -> u32 {
+        1 << self as u32
     }
 
     /// Whether the coefficient with this zigzag index (0 to 63) has any influence on the samples. The others need not be
