@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::boundary::{SUCCESS, c_functions, copy, hand_out, lent, take_back, write};
 use crate::dial::{Count, Knob};
 use crate::kernel;
 use crate::stream::{Event, Stream};
 
-pub(crate) const SUCCESS: c_int = 0;
 pub(crate) const INVALID: c_int = 1;
 pub(crate) const OUT_OF_MEMORY: c_int = 2;
 const UNAVAILABLE: c_int = 46;
@@ -64,25 +64,6 @@ fn give_back(at: usize) -> Option<usize> {
     Some(len)
 }
 
-// SAFETY: all functions below have the names and types of libcuda's, which no test has beside this library; pointers are the
-// caller's promise, as with libcuda.
-macro_rules! c_functions {
-    ($(fn $name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
-        $(
-            // SAFETY: see above.
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $name($($argument: $type),*) -> c_int $body
-        )*
-    };
-}
-pub(crate) use c_functions;
-
-pub(crate) fn write<T>(to: *mut T, value: T) -> c_int {
-    // SAFETY: the caller of libcuda gives a place for the answer.
-    unsafe { to.write(value) };
-    SUCCESS
-}
-
 fn text(to: *mut c_char, len: c_int, text: &str) -> c_int {
     // SAFETY: the caller gives room for `len` bytes.
     let room = unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), usize::try_from(len).unwrap_or(0)) };
@@ -93,17 +74,20 @@ fn text(to: *mut c_char, len: c_int, text: &str) -> c_int {
 }
 
 fn stream<'a>(stream: *mut c_void) -> &'a Stream {
-    // SAFETY: the caller gives a stream that it made and has not destroyed.
-    unsafe { &*stream.cast::<Stream>() }
+    lent(stream)
 }
 
 pub(crate) fn queue(on: *mut c_void, work: impl FnOnce() + Send + 'static) {
     stream(on).queue(work);
 }
 
+/// An address of the GPU's memory, which is the host's.
+fn address(at: u64) -> usize {
+    usize::try_from(at).expect("it is an address of this process")
+}
+
 fn event<'a>(event: *mut c_void) -> &'a Arc<Event> {
-    // SAFETY: the caller gives an event that it made and has not destroyed.
-    unsafe { &*event.cast::<Arc<Event>>() }
+    lent(event)
 }
 
 c_functions! {
@@ -185,22 +169,18 @@ c_functions! {
         if give_back(at as usize).is_some() { SUCCESS } else { INVALID }
     }
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, len: usize, on: *mut c_void) {
-        let to = to as usize;
+        let (from, to) = (address(from), to as usize);
         queue(on, move || {
             Count::Held.add(1);
             Knob::HoldCopies.wait_off();
             Count::Held.add(-1);
-            // SAFETY: the caller keeps both until the stream has got here.
-            unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, len) }
+            copy(from, to, len);
         });
         answer()
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, len: usize, on: *mut c_void) {
-        let from = from as usize;
-        queue(on, move || {
-            // SAFETY: the caller keeps both until the stream has got here.
-            unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, len) }
-        });
+        let (from, to) = (from as usize, address(to));
+        queue(on, move || copy(from, to, len));
         answer()
     }
     fn cuModuleLoadData(to: *mut *mut c_void, image: *const c_void) { kernel::load(to, image) }
@@ -221,18 +201,14 @@ c_functions! {
         answer()
     }
     fn cuStreamCreate(to: *mut *mut c_void, _flags: c_uint) {
-        Count::Streams.add(1);
-        write(to, Box::into_raw(Box::new(Stream::new())).cast())
+        hand_out(to, Count::Streams, Stream::new())
     }
     fn cuStreamDestroy_v2(on: *mut c_void) {
-        Count::Streams.add(-1);
-        // SAFETY: made by `cuStreamCreate`, destroyed once.
-        drop(unsafe { Box::from_raw(on.cast::<Stream>()) });
+        drop(take_back::<Stream>(on, Count::Streams));
         SUCCESS
     }
     fn cuEventCreate(to: *mut *mut c_void, _flags: c_uint) {
-        Count::Events.add(1);
-        write(to, Box::into_raw(Box::new(Arc::new(Event::default()))).cast())
+        hand_out(to, Count::Events, Arc::new(Event::default()))
     }
     fn cuEventRecord(mark: *mut c_void, on: *mut c_void) {
         // The default streams never have work here.
@@ -242,9 +218,7 @@ c_functions! {
     fn cuEventQuery(mark: *mut c_void) { if event(mark).is_reached() { answer() } else { NOT_READY } }
     fn cuEventSynchronize(mark: *mut c_void) { event(mark).wait(); answer() }
     fn cuEventDestroy_v2(mark: *mut c_void) {
-        Count::Events.add(-1);
-        // SAFETY: made by `cuEventCreate`, destroyed once.
-        drop(unsafe { Box::from_raw(mark.cast::<Arc<Event>>()) });
+        drop(take_back::<Arc<Event>>(mark, Count::Events));
         SUCCESS
     }
 }

@@ -10,11 +10,11 @@ use parking_lot::{Condvar, Mutex};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Knob {
-    /// GPUs; 1 at first.
+    /// GPUs.
     Gpus,
-    /// NVJPG engines, 0 for a GPU without; 2 at first.
+    /// NVJPG engines, 0 for a GPU without.
     Engines,
-    /// Bytes of a GPU's memory; 1 GiB at first.
+    /// Bytes of a GPU's memory.
     Memory,
     /// nvJPEG's version, as 12 * 1000 + 3.
     Version,
@@ -48,7 +48,7 @@ pub enum Knob {
     NoRegister,
     /// Memory of the host that is only read cannot be page-locked.
     NoReadOnly,
-    /// The first GPU's UUID has this number in each of its bytes, the next one the number after it; 160 at first.
+    /// The first GPU's UUID has this number in each of its bytes, the next one the number after it.
     FirstUuid,
     /// The driver takes no binary and is too old for the PTX, while it is not 0.
     OldDriver,
@@ -104,9 +104,16 @@ static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
 static SETTINGS: LazyLock<Mutex<[i64; KNOBS]>> = LazyLock::new(|| Mutex::new(first()));
 static TURNED: Condvar = Condvar::new();
 
+/// Knobs that are not 0 at first.
+const FIRST: [(Knob, i64); 5] =
+    [(Knob::Gpus, 1), (Knob::Engines, 2), (Knob::Memory, 1 << 30), (Knob::Version, 12_003), (Knob::FirstUuid, 160)];
+
 /// The settings at first: those of a child process stand in the environment, as [`ENVIRONMENT`] says.
 fn first() -> [i64; KNOBS] {
-    let mut settings = [1, 2, 1 << 30, 12_003, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 160, 0];
+    let mut settings = [0; KNOBS];
+    for (knob, value) in FIRST {
+        settings[knob as usize] = value;
+    }
     for pair in std::env::var(ENVIRONMENT).unwrap_or_default().split_whitespace() {
         let (knob, value) = pair.split_once('=').expect("a knob's number and its value");
         let knob: usize = knob.parse().expect("a knob's number");

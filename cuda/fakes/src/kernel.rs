@@ -3,9 +3,9 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
+use crate::boundary::write;
 use crate::dial::{Count, Knob};
 
-const SUCCESS: c_int = 0;
 const INVALID_IMAGE: c_int = 200;
 pub(crate) const OTHER_GENERATION: c_int = 209;
 pub(crate) const OLD_DRIVER: c_int = 222;
@@ -29,9 +29,7 @@ pub(crate) fn load(to: *mut *mut c_void, image: *const c_void) -> c_int {
         return OLD_DRIVER;
     }
     Count::Modules.add(1);
-    // SAFETY: the caller gives a place for the answer.
-    unsafe { to.write(std::ptr::without_provenance_mut(1)) };
-    SUCCESS
+    write(to, std::ptr::without_provenance_mut(1))
 }
 
 pub(crate) fn find(to: *mut *mut c_void, _module: *mut c_void, name: *const c_char) -> c_int {
@@ -39,9 +37,7 @@ pub(crate) fn find(to: *mut *mut c_void, _module: *mut c_void, name: *const c_ch
     if unsafe { CStr::from_ptr(name) } != c"forebay_compose" {
         return NOT_FOUND;
     }
-    // SAFETY: the caller gives a place for the answer.
-    unsafe { to.write(std::ptr::without_provenance_mut(1)) };
-    SUCCESS
+    write(to, std::ptr::without_provenance_mut(1))
 }
 
 pub(crate) fn run(argument: usize, blocks_x: c_uint, blocks_y: c_uint, threads: c_uint) {

@@ -3,6 +3,7 @@
 //!
 //! A test makes a [`Fake`] and gives its path to what it tests, as the path of both libraries.
 
+mod boundary;
 mod cuda;
 mod dial;
 mod fake;

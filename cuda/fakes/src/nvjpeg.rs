@@ -6,11 +6,11 @@ use std::thread;
 
 use turbojpeg_sys as tj;
 
+use crate::boundary::{SUCCESS, c_functions, hand_out, lent, lent_alone, slice, take_back, write};
 use crate::cuda::{broken, queue, wrong};
 use crate::dial::{Count, Knob};
 use crate::yuv::{self, Header};
 
-const SUCCESS: c_int = 0;
 const INVALID: c_int = 2;
 const BAD: c_int = 3;
 const NOT_SUPPORTED: c_int = 4;
@@ -57,22 +57,22 @@ struct Object {
     bytes: Vec<u8>,
 }
 
+/// A state or a parser, which one thread uses.
 fn object<'a>(at: *mut c_void) -> &'a mut Object {
-    // SAFETY: the caller gives an object that it made, has not destroyed, and uses on one thread.
-    unsafe { &mut *at.cast::<Object>() }
+    lent_alone(at)
+}
+
+/// A handle or a decoder, which all threads use.
+fn shared<'a>(at: *mut c_void) -> &'a Object {
+    lent(at)
 }
 
 fn create(to: *mut *mut c_void, object: Object) -> c_int {
-    Count::Objects.add(1);
-    // SAFETY: the caller gives a place for the answer.
-    unsafe { to.write(Box::into_raw(Box::new(object)).cast()) };
-    SUCCESS
+    hand_out(to, Count::Objects, object)
 }
 
 fn destroy(at: *mut c_void) -> c_int {
-    Count::Objects.add(-1);
-    // SAFETY: made by `create`, destroyed once.
-    let object = unsafe { Box::from_raw(at.cast::<Object>()) };
+    let object = take_back::<Object>(at, Count::Objects);
     if let Some(allocator) = object.allocator {
         for (at, len) in object.memory {
             // SAFETY: the allocator gave this memory and lives as long as the handle.
@@ -82,15 +82,9 @@ fn destroy(at: *mut c_void) -> c_int {
     SUCCESS
 }
 
-fn write(to: *mut c_int, value: c_int) -> c_int {
-    // SAFETY: the caller gives a place for the answer.
-    unsafe { to.write(value) };
-    SUCCESS
-}
-
-fn slice<'a, T>(at: *const T, len: usize) -> &'a [T] {
-    // SAFETY: the caller gives so many, and keeps them until the stream has got to their use.
-    unsafe { std::slice::from_raw_parts(at, len) }
+fn parse(parser: *mut c_void, bytes: &[u8]) -> c_int {
+    object(parser).bytes = bytes.to_vec();
+    if yuv::header(bytes).is_some() { SUCCESS } else { BAD }
 }
 
 /// Whether a picture of this header makes a decoder fail, by the knobs.
@@ -140,18 +134,6 @@ fn fill(bytes: &[u8], image: &Image, wrong: bool) {
     }
 }
 
-// SAFETY: all functions below have the names and types of libnvjpeg's, which no test has beside this library; pointers are the
-// caller's promise, as with libnvjpeg.
-macro_rules! c_functions {
-    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
-        $(
-            // SAFETY: see above.
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $name($($argument: $type),*) -> c_int $body
-        )*
-    };
-}
-
 type Any = *mut c_void;
 
 c_functions! {
@@ -169,11 +151,11 @@ c_functions! {
     }
     fn nvjpegDestroy(handle: Any) { destroy(handle) }
     fn nvjpegGetHardwareDecoderInfo(_handle: Any, engines: *mut c_uint, cores: *mut c_uint) {
-        write(cores.cast(), 1);
-        write(engines.cast(), c_int::try_from(Knob::Engines.get()).unwrap_or(0))
+        write(cores, 1);
+        write(engines, c_uint::try_from(Knob::Engines.get()).unwrap_or(0))
     }
     fn nvjpegJpegStateCreate(handle: Any, to: *mut Any) {
-        let Object { allocator, backend, .. } = *object(handle);
+        let Object { allocator, backend, .. } = *shared(handle);
         create(to, Object { allocator, backend, ..Object::default() })
     }
     fn nvjpegJpegStateDestroy(state: Any) { destroy(state) }
@@ -196,7 +178,7 @@ c_functions! {
         SUCCESS
     }
     fn nvjpegDecodeBatchedSupported(handle: Any, parser: Any, refusal: *mut c_int) {
-        let taken = yuv::header(&object(parser).bytes).is_some_and(|header| takes(object(handle).backend, &header));
+        let taken = yuv::header(&object(parser).bytes).is_some_and(|header| takes(shared(handle).backend, &header));
         write(refusal, c_int::from(!taken))
     }
     fn nvjpegDecodeBatched(
@@ -227,29 +209,27 @@ c_functions! {
     fn nvjpegJpegStreamCreate(_handle: Any, to: *mut Any) { create(to, Object::default()) }
     fn nvjpegJpegStreamDestroy(parser: Any) { destroy(parser) }
     fn nvjpegJpegStreamParseHeader(_handle: Any, data: *const u8, len: usize, parser: Any) {
-        object(parser).bytes = slice(data, len).to_vec();
-        if yuv::header(slice(data, len)).is_some() { SUCCESS } else { BAD }
+        parse(parser, slice(data, len))
     }
     fn nvjpegJpegStreamParse(_handle: Any, data: *const u8, len: usize, _metadata: c_int, _copy: c_int, parser: Any) {
-        object(parser).bytes = slice(data, len).to_vec();
-        if yuv::header(slice(data, len)).is_some() { SUCCESS } else { BAD }
+        parse(parser, slice(data, len))
     }
     fn nvjpegDecodeParamsCreate(_handle: Any, to: *mut Any) { create(to, Object::default()) }
     fn nvjpegDecodeParamsDestroy(params: Any) { destroy(params) }
     fn nvjpegDecodeParamsSetOutputFormat(_params: Any, format: c_int) { if format == 1 { SUCCESS } else { INVALID } }
     fn nvjpegDecoderCreate(handle: Any, backend: c_int, to: *mut Any) {
-        if backend != object(handle).backend {
+        if backend != shared(handle).backend {
             return INVALID;
         }
         create(to, Object { backend, ..Object::default() })
     }
     fn nvjpegDecoderDestroy(decoder: Any) { destroy(decoder) }
     fn nvjpegDecoderJpegSupported(decoder: Any, parser: Any, _params: Any, refusal: *mut c_int) {
-        let taken = yuv::header(&object(parser).bytes).is_some_and(|header| takes(object(decoder).backend, &header));
+        let taken = yuv::header(&object(parser).bytes).is_some_and(|header| takes(shared(decoder).backend, &header));
         write(refusal, c_int::from(!taken))
     }
     fn nvjpegDecoderStateCreate(_handle: Any, decoder: Any, to: *mut Any) {
-        create(to, Object { backend: object(decoder).backend, ..Object::default() })
+        create(to, Object { backend: shared(decoder).backend, ..Object::default() })
     }
     fn nvjpegBufferPinnedCreate(_handle: Any, _allocator: Any, to: *mut Any) { create(to, Object::default()) }
     fn nvjpegBufferPinnedDestroy(buffer: Any) { destroy(buffer) }

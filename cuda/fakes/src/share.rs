@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use rustix::fs::{MemfdFlags, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mmap_anonymous, mprotect, munmap};
 
-use crate::cuda::{INVALID, NOT_SUPPORTED, OUT_OF_MEMORY, SUCCESS, c_functions, write};
+use crate::boundary::{SUCCESS, c_functions, copy, hand_out, lent, take_back, write};
+use crate::cuda::{INVALID, NOT_SUPPORTED, OUT_OF_MEMORY, answer};
 use crate::dial::{Count, Knob};
 
 const ALREADY_REGISTERED: c_int = 712;
@@ -30,13 +31,11 @@ struct Memory {
 }
 
 fn memory<'a>(handle: u64) -> &'a Memory {
-    // SAFETY: the caller gives a handle that it has and has not released.
-    unsafe { &*(handle as *const Memory) }
+    lent(handle as *mut c_void)
 }
 
-fn handle(memory: Memory) -> u64 {
-    Count::SharedHandles.add(1);
-    Box::into_raw(Box::new(memory)) as u64
+fn handle(to: *mut u64, memory: Memory) -> c_int {
+    hand_out(to.cast(), Count::SharedHandles, memory)
 }
 
 fn pieces(len: usize) -> bool {
@@ -87,12 +86,10 @@ c_functions! {
             return OUT_OF_MEMORY;
         }
         Count::DeviceBytes.add(more);
-        write(to, handle(Memory { file, len, own: true }))
+        handle(to, Memory { file, len, own: true })
     }
     fn cuMemRelease(given: u64) {
-        Count::SharedHandles.add(-1);
-        // SAFETY: made by `handle`, released once.
-        let memory = unsafe { Box::from_raw(given as *mut Memory) };
+        let memory = take_back::<Memory>(given as *mut c_void, Count::SharedHandles);
         if memory.own {
             Count::DeviceBytes.add(-i64::try_from(memory.len).unwrap_or(0));
         }
@@ -113,7 +110,7 @@ c_functions! {
         let fd = unsafe { BorrowedFd::borrow_raw(fd) };
         let Ok(file) = fd.try_clone_to_owned() else { return INVALID };
         let len = fstat(&file).ok().and_then(|stat| usize::try_from(stat.st_size).ok()).unwrap_or(0);
-        write(to, handle(Memory { file, len, own: false }))
+        handle(to, Memory { file, len, own: false })
     }
     fn cuMemAddressReserve(to: *mut u64, len: usize, _alignment: usize, _wished: u64, _flags: u64) {
         if !pieces(len) {
@@ -155,8 +152,7 @@ c_functions! {
         code(unsafe { mmap_anonymous(at as *mut c_void, len, ProtFlags::empty(), flags) }.map(drop))
     }
     fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, len: usize) {
-        // SAFETY: the caller gives two places of this length.
-        unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to.cast::<u8>(), len) };
-        crate::cuda::answer()
+        copy(usize::try_from(from).unwrap_or(0), to as usize, len);
+        answer()
     }
 }
