@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use forebay_cuda::lane::worker::Decoded;
-use forebay_pixels::Picture;
+use forebay_pixels::KeptPicture;
 
 /// A record's place in a lease, and so in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum Content {
     /// The file's bytes.
     File(Arc<[u8]>),
     /// The decoded picture.
-    Picture(Arc<Picture>),
+    Picture(Arc<KeptPicture>),
 }
 
 /// A record's content as a decoder takes it.
@@ -49,7 +49,7 @@ pub enum Input<'a> {
     /// The file's bytes.
     File(&'a [u8]),
     /// The decoded picture: only the recipe is left to be carried out.
-    Picture(&'a Picture),
+    Picture(&'a KeptPicture),
     /// The file's bytes, and what a GPU lane has decoded of them.
     Planes(&'a [u8], &'a Decoded),
 }
@@ -59,7 +59,7 @@ impl Content {
     pub fn len(&self) -> usize {
         match self {
             Self::File(bytes) => bytes.len(),
-            Self::Picture(picture) => picture.rgb.len(),
+            Self::Picture(picture) => picture.bytes(),
         }
     }
 

@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 
-use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, Limits, Picture, probe};
+use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, KeptPicture, Limits, probe};
 use libfuzzer_sys::fuzz_target;
 
 /// Small, so that no case takes long.
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(picture) = &first {
         let probed = probe(bytes).expect("what can be decoded has a header");
         assert_eq!((probed.format, probed.width, probed.height), (picture.format, picture.width, picture.height));
-        assert_eq!(picture.rgb.len(), picture.width as usize * picture.height as usize * 3);
+        assert_eq!(picture.rgb().len(), picture.width as usize * picture.height as usize * 3);
     }
     assert!(whole(&mut CpuDecoder::new(), bytes) == first, "the same by a new decoder");
     let by_turbo = TURBO.with_borrow_mut(|decoder| whole(decoder, bytes));
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 /// The picture alone: which decoder it was is no part of the answer.
-fn whole(decoder: &mut CpuDecoder, bytes: &[u8]) -> Result<Picture, Fault> {
+fn whole(decoder: &mut CpuDecoder, bytes: &[u8]) -> Result<KeptPicture, Fault> {
     let form = Form { background: [9, 99, 199], ..Form::default() };
     decoder.upright(bytes, form, &LIMITS).map(|(picture, _)| picture)
 }

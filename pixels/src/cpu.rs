@@ -5,7 +5,7 @@ mod cmyk;
 pub(crate) mod finish;
 pub(crate) mod jpeg;
 pub(crate) mod other;
-mod resize;
+pub(crate) mod resize;
 mod stored;
 mod turn;
 mod upright;

@@ -42,7 +42,7 @@ pub use cpu::{CpuDecoder, Form};
 pub use draw::{Draw, Draws};
 pub use fault::{Fault, Limits};
 pub use forebay_jpeg::Sampling;
-pub use picture::{Decoded, Picture};
+pub use picture::{Decoded, KeptPicture, Picture};
 pub use plan::{Plan, Rect, Step};
 pub use probe::{Format, Orientation, Probe, probe};
 pub use recipe::{Dtype, Input, Layout, Output, Recipe, RecipeError};

@@ -1,6 +1,8 @@
-//! Decoded pictures: what a decode tells about the one it has written, and a whole one for those who look at it.
+//! Decoded pictures: what a decode tells about the one it has written, a whole one for those who look at it, and a whole one
+//! that is kept for later transforms.
 
 use crate::cpu::jpeg::DecodedBy;
+use crate::cpu::resize::SLACK;
 use crate::probe::Format;
 
 /// What was decoded into a place.
@@ -27,6 +29,60 @@ pub struct Picture {
     pub height: u32,
     /// `height * width * 3` bytes.
     pub rgb: Vec<u8>,
+}
+
+/// A whole picture that recipes are carried out on later: as [`Picture`], but that a few bytes stand behind its pixels, so that
+/// transforms read it where it is.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeptPicture {
+    /// Format of the file.
+    pub format: Format,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// The pixels, and [`SLACK`] zeros.
+    padded: Vec<u8>,
+}
+
+impl KeptPicture {
+    /// A copy of `rgb`, which has `height * width * 3` bytes.
+    pub(crate) fn new(format: Format, width: u32, height: u32, rgb: &[u8]) -> Self {
+        let mut padded = Vec::with_capacity(rgb.len() + SLACK);
+        padded.extend_from_slice(rgb);
+        padded.resize(rgb.len() + SLACK, 0);
+        Self { format, width, height, padded }
+    }
+
+    /// Rows of red, green, blue, 8 bits each, without padding: `height * width * 3` bytes.
+    pub fn rgb(&self) -> &[u8] {
+        &self.padded[..self.padded.len() - SLACK]
+    }
+
+    /// The same, with [`SLACK`] bytes behind.
+    pub(crate) fn padded(&self) -> &[u8] {
+        &self.padded
+    }
+
+    /// Bytes of memory that its pixels take.
+    pub fn bytes(&self) -> usize {
+        self.padded.capacity()
+    }
+
+    /// Bytes of memory that the pixels of a picture of this size take.
+    pub fn bytes_of(width: u32, height: u32) -> u64 {
+        u64::from(width) * u64::from(height) * 3 + SLACK as u64
+    }
+}
+
+impl std::fmt::Debug for KeptPicture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeptPicture")
+            .field("format", &self.format)
+            .field("width", &self.width)
+            .field("height", &self.height)
+            .finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for Picture {

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph, photograph_rgb};
 use forebay_pixels::{
-    CpuDecoder, Decoded, DecodedBy, Draw, Fault, Form, Input, JpegChoice, JpegHead, Limits, Output, Picture, Recipe,
-    Transform,
+    CpuDecoder, Decoded, DecodedBy, Draw, Fault, Form, Input, JpegChoice, JpegHead, KeptPicture, Limits, Output,
+    Recipe, Transform,
 };
 
 /// How far pixels are from libjpeg-turbo's.
@@ -50,7 +50,7 @@ fn decoders() -> [CpuDecoder; 3] {
     choices().map(CpuDecoder::with_jpeg)
 }
 
-fn whole(decoder: &mut CpuDecoder, bytes: &[u8], limits: &Limits) -> Result<(Picture, Decoded), Fault> {
+fn whole(decoder: &mut CpuDecoder, bytes: &[u8], limits: &Limits) -> Result<(KeptPicture, Decoded), Fault> {
     decoder.upright(bytes, Form::default(), limits)
 }
 
@@ -84,7 +84,7 @@ fn every_choice_decodes_every_kind_of_jpeg_and_none_but_image_differs_from_libjp
                 assert_eq!(whole(&mut own, &bytes, &limits).unwrap().0, expected, "{form:?}");
                 let (picture, Decoded { by, .. }) = whole(&mut image, &bytes, &limits).unwrap();
                 if by == Some(DecodedBy::Image) {
-                    distance.add(&picture.rgb, &expected.rgb);
+                    distance.add(picture.rgb(), expected.rgb());
                 } else {
                     assert!(!is_for_image(form), "{form:?}");
                     assert_eq!((picture, by), (expected, Some(DecodedBy::LibjpegTurbo)), "{form:?}");
@@ -111,7 +111,7 @@ fn image_gives_libjpeg_turbos_verdicts_on_real_and_odd_files_and_nearly_its_pixe
             match (whole(&mut image, &bytes, &limits), expected) {
                 (Ok((picture, Decoded { by: Some(DecodedBy::Image), .. })), Ok(expected)) if is_jpeg(&bytes) => {
                     assert_eq!((picture.width, picture.height), (expected.width, expected.height), "{name}");
-                    distance.add(&picture.rgb, &expected.rgb);
+                    distance.add(picture.rgb(), expected.rgb());
                 }
                 (picture, expected) => assert_eq!(picture.map(|(picture, _)| picture), expected, "{name}"),
             }

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Fault, Interpolation, Limits, Output, Recipe, Resize, Size, Transform, probe,
+    CenterCrop, CpuDecoder, Draw, Fault, Form, Interpolation, Limits, Output, Recipe, Resize, Size, Transform, probe,
 };
 use image::{ImageFormat, RgbImage};
 
@@ -66,6 +66,6 @@ fn a_line_that_would_grow_beyond_the_limit_is_refused_before_its_pixels_are_look
     let refused = Fault::TooLarge { pixels: 16_000 * 16_000 * 65_000, limit: 178_956_970 };
     let outcome = decoder.decode(&line, &recipe, draw, &Limits::default(), &mut place);
     assert_eq!(outcome, Err(refused.clone()));
-    let kept = decoder.whole(&line, &Limits::default()).unwrap();
+    let (kept, _) = decoder.upright(&line, Form::default(), &Limits::default()).unwrap();
     assert_eq!(decoder.transform(&kept, &recipe, draw, &Limits::default(), &mut place), Err(refused));
 }

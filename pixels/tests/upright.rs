@@ -13,8 +13,8 @@ use std::io::Cursor;
 
 use forebay_pixels::sample::{self, JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Dtype, Fault, Form, Layout, Limits, Normalize, Output, Pad, Picture, Recipe, Size,
-    Transform, probe,
+    CenterCrop, CpuDecoder, Draw, Dtype, Fault, Form, KeptPicture, Layout, Limits, Normalize, Output, Pad, Recipe,
+    Size, Transform, probe,
 };
 
 fn recipes() -> Vec<Recipe> {
@@ -99,7 +99,7 @@ fn the_background_is_blended_in_when_a_picture_is_kept() {
 #[test]
 fn a_bound_shrinks_larger_pictures_alone_and_keeps_their_proportions() {
     let form = Form { max_side: Some(100), ..Form::default() };
-    let keep = |width, height| -> Picture {
+    let keep = |width, height| -> KeptPicture {
         CpuDecoder::new().upright(&sample::photograph(1, width, height), form, &Limits::default()).unwrap().0
     };
     for (stored, kept) in
@@ -107,8 +107,8 @@ fn a_bound_shrinks_larger_pictures_alone_and_keeps_their_proportions() {
     {
         let picture = keep(stored.0, stored.1);
         assert_eq!((picture.width, picture.height), kept, "{stored:?}");
-        assert_eq!(picture.rgb.len(), kept.0 as usize * kept.1 as usize * 3);
-        assert_eq!(picture.rgb.capacity(), picture.rgb.len(), "no more memory than it needs");
+        assert_eq!(picture.rgb().len(), kept.0 as usize * kept.1 as usize * 3);
+        assert_eq!(picture.bytes() as u64, KeptPicture::bytes_of(kept.0, kept.1), "no more memory than it needs");
     }
     let small = sample::photograph(1, 90, 80);
     let [direct, kept] = both(&small, &recipes()[0], form, 0);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, Limits, Probe, probe};
+use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, KeptPicture, Limits, Probe, probe};
 
 use crate::cache::{Cache, Keep};
 use crate::config::Jpeg;
@@ -73,7 +73,7 @@ impl CpuLane {
         }
         let (width, height) = form.size(probe.width, probe.height);
         let shrinks = (width, height) != (probe.width, probe.height);
-        let room = cache.room(draw.record, u64::from(width) * u64::from(height) * 3);
+        let room = cache.room(draw.record, KeptPicture::bytes_of(width, height));
         if room.is_some() || shrinks {
             match decoder.upright(bytes, form, limits) {
                 Ok((picture, decoded)) => {
@@ -99,8 +99,8 @@ impl Decoder for CpuLane {
         let (limits, memory) = (self.shared.limits, Arc::clone(&self.shared.memory));
         let bytes = match input {
             Input::File(bytes) => bytes,
+            // It takes no memory for decoding: the recipe is carried out on the pixels where they are.
             Input::Picture(kept) => {
-                let _share = (kept.rgb.len() as u64 > SMALL).then(|| memory.take(kept.rgb.len() as u64));
                 return self.decoder.transform(kept, recipe, draw, &limits, picture.out).map(drop);
             }
             Input::Planes(bytes, planes) => {
@@ -193,6 +193,31 @@ mod tests {
                 assert_eq!(twice(&mut *lane, &bytes, record, &full), kept, "{width} x {height}, {max_side:?}");
             }
         }
+    }
+
+    #[test]
+    fn rule_31_a_kept_picture_however_large_waits_for_no_memory() {
+        let form = Form::default();
+        let (kept, _) =
+            CpuDecoder::new().upright(&sample::photograph(1, 1500, 1200), form, &Limits::default()).unwrap();
+        assert!(kept.bytes() as u64 > SMALL);
+        let memory = Arc::new(Budget::new(1));
+        let all_of_it = memory.take(1);
+        let mut lane = lane_with(Limits::default(), Arc::clone(&memory));
+        let recipe = Recipe::evaluation(32).unwrap();
+        let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
+        let picture = Picture { input: Input::Picture(&kept), cache: None, recipe: &recipe, draw, out: &mut out };
+        let waited = std::thread::scope(|scope| {
+            let decoding = scope.spawn(|| lane.decode(picture));
+            while !decoding.is_finished() && memory.waiting() == 0 {
+                std::thread::yield_now();
+            }
+            let waited = memory.waiting() > 0;
+            drop(all_of_it);
+            decoding.join().unwrap().unwrap();
+            waited
+        });
+        assert!(!waited);
     }
 
     #[test]

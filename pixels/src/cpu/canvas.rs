@@ -3,6 +3,7 @@
 use crate::cpu::finish::Place;
 use crate::cpu::resize::{Resizer, SLACK, Source, Task};
 use crate::fault::{Fault, Limits};
+use crate::picture::KeptPicture;
 use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
 use crate::recipe::Recipe;
@@ -25,7 +26,7 @@ pub(super) struct Canvas {
 /// Pixels that a plan is carried out on, and where they lie in the first stage's picture.
 #[derive(Clone, Copy)]
 pub(super) struct Held<'a> {
-    /// Packed RGB with [`SLACK`] bytes behind what is needed; the canvas's own where there are none.
+    /// Packed RGB with [`SLACK`] bytes behind it; the canvas's own where there are none.
     rgb: Option<&'a [u8]>,
     rect: Rect,
 }
@@ -36,10 +37,9 @@ impl<'a> Held<'a> {
         Self { rgb: None, rect }
     }
 
-    /// Others hold a whole picture. Nothing where too few bytes stand behind what is needed of it.
-    pub(super) fn whole(rgb: &'a [u8], width: u32, height: u32, need: Rect) -> Option<Self> {
-        let last = (need.top + need.height - 1) as usize * width as usize + (need.left + need.width) as usize;
-        (last * 3 + SLACK <= rgb.len()).then(|| Self { rgb: Some(rgb), rect: Rect::whole(width, height) })
+    /// Others hold a whole picture.
+    pub(super) fn kept(picture: &'a KeptPicture) -> Self {
+        Self { rgb: Some(picture.padded()), rect: Rect::whole(picture.width, picture.height) }
     }
 }
 

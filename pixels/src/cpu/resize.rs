@@ -18,7 +18,7 @@ use crate::transform::Interpolation;
 use taps::Taps;
 
 /// Bytes that have to follow the source's last pixel: they are read, and count for nothing.
-pub(super) const SLACK: usize = BLOCK;
+pub(crate) const SLACK: usize = BLOCK;
 
 /// The pass down the columns is given rows of whole blocks of this many bytes.
 const BLOCK: usize = 64;

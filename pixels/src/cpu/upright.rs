@@ -4,7 +4,7 @@ use crate::cpu::canvas::Held;
 use crate::cpu::{CpuDecoder, Loaded, Stored, Wanted, load};
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
-use crate::picture::{Decoded, Picture};
+use crate::picture::{Decoded, KeptPicture};
 use crate::probe::Orientation;
 use crate::recipe::{Input, Recipe};
 
@@ -52,54 +52,40 @@ impl CpuDecoder {
     ///
     /// # Errors
     /// The picture's [`Fault`].
-    pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<(Picture, Decoded), Fault> {
+    pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<(KeptPicture, Decoded), Fault> {
         let input = Input { adjust_orientation: form.adjust_orientation, reducing_gap: None };
         let all = |stored: &Stored, _| Ok(Wanted::all(stored));
         let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, input, form.background, limits, all);
         let picture = loaded.map(|Loaded { decoded, .. }| {
             let (width, height) = form.size(decoded.width, decoded.height);
             self.canvas.shrink(width, height);
-            (Picture { format: decoded.format, width, height, rgb: self.canvas.rgb().to_vec() }, decoded)
+            (KeptPicture::new(decoded.format, width, height, self.canvas.rgb()), decoded)
         });
         self.canvas.trim();
         picture
     }
 
-    /// Carries a recipe out on a decoded picture, into a place of [`Recipe::place_len`] bytes. The recipe's background
+    /// Carries a recipe out on a kept picture, into a place of [`Recipe::place_len`] bytes. The recipe's background
     /// has no influence: what is transparent was blended when the picture was decoded.
     ///
     /// # Errors
     /// A step would make more pixels than the limits allow. The place may hold anything then.
     ///
     /// # Panics
-    /// If `out` has another length than [`Recipe::place_len`], or the picture other bytes than its size says.
+    /// If `out` has another length than [`Recipe::place_len`].
     pub fn transform(
         &mut self,
-        picture: &Picture,
+        picture: &KeptPicture,
         recipe: &Recipe,
         draw: Draw,
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
-        let Picture { format, width, height, ref rgb } = *picture;
+        let KeptPicture { format, width, height, .. } = *picture;
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
-        assert_eq!(rgb.len(), width as usize * height as usize * 3, "a picture has the bytes of its pixels");
         let stored = Stored { size: (width, height), orientation: Orientation::AsStored };
-        let part = Wanted::of(recipe, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?.part;
-        let Self { canvas, plan, stages, .. } = self;
-        if let Some(kept) = Held::whole(rgb, width, height, part) {
-            canvas.carry_out(kept, plan, stages, recipe, out);
-        } else {
-            // What is needed ends where the picture does, and the resize reads a few bytes beyond: they are there behind a
-            // copy.
-            let (to, _spare) = canvas.begin(part.width, part.height, limits)?;
-            let rows = rgb.chunks_exact(width as usize * 3).skip(part.top as usize);
-            let row_len = part.width as usize * 3;
-            for (to, row) in to.chunks_exact_mut(row_len).zip(rows) {
-                to.copy_from_slice(&row[part.left as usize * 3..][..row_len]);
-            }
-            canvas.carry_out(Held::canvas(part), plan, stages, recipe, out);
-        }
+        Wanted::of(recipe, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
+        self.canvas.carry_out(Held::kept(picture), &self.plan, &self.stages, recipe, out);
         self.canvas.trim();
         Ok(Decoded { format, width, height, by: None })
     }
