@@ -31,6 +31,24 @@ pub(crate) struct View {
     typestr: &'static str,
 }
 
+/// Pixels of a batch in memory of a GPU. Keeps the batch's slot for as long as it lives.
+#[pyclass(frozen, module = "forebay._native")]
+#[derive(Debug)]
+pub(crate) struct GpuView {
+    /// Held for its drop alone.
+    _keep: Keep,
+    /// Number of the ring.
+    #[pyo3(get)]
+    ring: u64,
+    /// Bytes from the start of the ring's memory in the GPU.
+    #[pyo3(get)]
+    offset: u64,
+    #[pyo3(get)]
+    shape: Vec<usize>,
+    #[pyo3(get)]
+    typestr: &'static str,
+}
+
 impl Batch {
     pub(crate) fn new(batch: Lent) -> Self {
         Self { batch }
@@ -58,6 +76,12 @@ impl Batch {
         self.batch.shown()
     }
 
+    /// Number of the ring that it stands in.
+    #[getter]
+    fn ring(&self) -> u64 {
+        self.batch.ring().0.number()
+    }
+
     #[getter]
     fn decision(&self) -> Decision {
         Decision { right: self.batch.decision() }
@@ -65,17 +89,17 @@ impl Batch {
 
     #[getter]
     fn images(&self) -> View {
-        let Shape { batch, height, width, channels, dtype, layout } = self.batch.shape();
-        let axes = match layout {
-            Layout::Nhwc => [batch, height, width, channels],
-            Layout::Nchw => [batch, channels, height, width],
-        };
-        let typestr = match dtype {
-            Dtype::U8 => "|u1",
-            Dtype::F16 => "<f2",
-            Dtype::F32 => "<f4",
-        };
-        self.view(self.batch.images(), axes.map(|axis| axis as usize).to_vec(), typestr)
+        let (shape, typestr) = form(self.batch.shape());
+        self.view(self.batch.images(), shape, typestr)
+    }
+
+    /// The images where they stand in memory of a GPU; `images` is not to be used then.
+    #[getter]
+    fn gpu_images(&self) -> Option<GpuView> {
+        let (ring, slot) = self.batch.ring();
+        let offset = u64::from(slot) * ring.gpu()?.pixels.stride;
+        let (shape, typestr) = form(self.batch.shape());
+        Some(GpuView { _keep: self.batch.keep(), ring: ring.number(), offset, shape, typestr })
     }
 
     #[getter]
@@ -95,6 +119,21 @@ impl Batch {
         let mask = self.batch.mask();
         self.view(mask, vec![mask.len()], "|b1")
     }
+}
+
+/// Axes of a batch's images, and their type as numpy names it.
+fn form(shape: Shape) -> (Vec<usize>, &'static str) {
+    let Shape { batch, height, width, channels, dtype, layout } = shape;
+    let axes = match layout {
+        Layout::Nhwc => [batch, height, width, channels],
+        Layout::Nchw => [batch, channels, height, width],
+    };
+    let typestr = match dtype {
+        Dtype::U8 => "|u1",
+        Dtype::F16 => "<f2",
+        Dtype::F32 => "<f4",
+    };
+    (axes.map(|axis| axis as usize).to_vec(), typestr)
 }
 
 #[pymethods]

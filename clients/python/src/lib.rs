@@ -6,6 +6,7 @@
 
 mod batch;
 mod error;
+mod ring;
 mod session;
 
 use pyo3::prelude::*;
@@ -17,5 +18,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<session::Session>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<batch::Decision>()?;
-    module.add_class::<batch::View>()
+    module.add_class::<batch::View>()?;
+    module.add_class::<batch::GpuView>()?;
+    module.add_class::<ring::Ring>()
 }

@@ -15,6 +15,7 @@ use pyo3::types::PyBytes;
 
 use crate::batch::Batch;
 use crate::error::{Raise, busy, closed, setting};
+use crate::ring::Ring;
 
 /// The private daemon of this process, for as long as a session uses it (semantics rule 26).
 static DAEMON: Mutex<Weak<PrivateDaemon>> = Mutex::new(Weak::new());
@@ -44,30 +45,32 @@ type EpochAudit = (u64, u64, u64, u64, u64, u64, bool, Option<bool>);
 impl Session {
     /// Attaches to a source of this process's private daemon.
     #[staticmethod]
-    #[pyo3(signature = (binary, settings, files, shard))]
+    #[pyo3(signature = (binary, settings, files, shard, gpus))]
     fn private(
         py: Python<'_>,
         binary: PathBuf,
         settings: String,
         files: Option<Vec<u8>>,
         shard: Option<(u32, u32)>,
+        gpus: Vec<[u8; 16]>,
     ) -> PyResult<Self> {
         let daemon = private_daemon(binary);
         let number = daemon.number();
-        Self::attach(py, Target::Private { daemon, number, settings, files }, shard)
+        Self::attach(py, Target::Private { daemon, number, settings, files }, shard, gpus)
     }
 
     /// Attaches to a stream of a daemon that runs.
     #[staticmethod]
-    #[pyo3(signature = (socket, name, settings, shard))]
+    #[pyo3(signature = (socket, name, settings, shard, gpus))]
     fn stream(
         py: Python<'_>,
         socket: Option<PathBuf>,
         name: String,
         settings: Option<String>,
         shard: Option<(u32, u32)>,
+        gpus: Vec<[u8; 16]>,
     ) -> PyResult<Self> {
-        Self::attach(py, Target::Stream { socket, name, settings }, shard)
+        Self::attach(py, Target::Stream { socket, name, settings }, shard, gpus)
     }
 
     #[getter]
@@ -88,6 +91,11 @@ impl Session {
     /// Slots that this trainer may hold at once.
     fn credits(&self, py: Python<'_>) -> PyResult<u32> {
         self.with(py, |client, _| Ok::<_, Broken>(client.credits()))
+    }
+
+    /// The rings that batches may stand in now.
+    fn rings(&self, py: Python<'_>) -> PyResult<Vec<Ring>> {
+        self.with(py, |client, _| Ok::<_, Broken>(client.rings().map(Ring::new).collect()))
     }
 
     /// The next batch, or None at the end of an epoch and of the stream.
@@ -143,8 +151,8 @@ impl Session {
 }
 
 impl Session {
-    fn attach(py: Python<'_>, target: Target, shard: Option<(u32, u32)>) -> PyResult<Self> {
-        let options = Options { shard: shard.map(|(id, count)| Shard { id, count }), ..Options::default() };
+    fn attach(py: Python<'_>, target: Target, shard: Option<(u32, u32)>, gpus: Vec<[u8; 16]>) -> PyResult<Self> {
+        let options = Options { shard: shard.map(|(id, count)| Shard { id, count }), gpus, ..Options::default() };
         let closing = AtomicBool::new(false);
         let client = waiting(py, &closing, |watch| Client::attach(target, options, watch))?;
         let info = client.info().clone();

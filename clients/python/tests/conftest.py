@@ -6,6 +6,7 @@ import sys
 import textwrap
 
 import pytest
+from fake_gpu import FakeGpu
 from forebay import AttachError, _command
 from processes import Daemon
 
@@ -89,3 +90,11 @@ def trainer(tmp_path):
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+@pytest.fixture
+def gpu(tmp_path, monkeypatch):
+    """A fake GPU in place of the machine's driver."""
+    fake = FakeGpu(tmp_path, monkeypatch)
+    yield fake
+    fake.forget()

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from forebay.errors import ClosedError
+from forebay.release import Event, Releases
 
 if TYPE_CHECKING:
     from forebay import _native
+    from forebay.gpu import GpuArray
 
 __all__ = ["Batch", "Padded"]
 
@@ -19,13 +21,13 @@ class Padded(NamedTuple):
 
     Attributes:
         images: `(batch_size, height, width, 3)`, or `(batch_size, 3, height, width)` with `layout="NCHW"`; of the
-            stream's dtype.
+            stream's dtype. Of a GPU ring a `forebay.gpu.GpuArray`.
         labels: `(batch_size,)` of int64; -1 without labels.
         records: `(batch_size,)` of int64: numbers of the records in the dataset's order; -1 where a place has none.
         mask: `(batch_size,)` of bool: False where a place repeats another or stands in for one.
     """
 
-    images: np.ndarray
+    images: np.ndarray | GpuArray
     labels: np.ndarray
     records: np.ndarray
     mask: np.ndarray
@@ -41,6 +43,9 @@ class Batch:
     The batch itself gives arrays until a newer one than the next has come, so that a variable that still names it
     does not hold up a later loop.
 
+    Copies to a GPU that nobody waits for still read the slot when Python lets go of the batch: `release(after=event)`
+    gives the slot back when they are done.
+
     Attributes:
         epoch: The epoch that the batch belongs to.
         valid: How many places are this epoch's own records.
@@ -51,20 +56,25 @@ class Batch:
         ...     seen.extend(batch.records[batch.mask])
     """
 
-    __slots__ = ("__weakref__", "_decision", "_native", "_own", "_shown", "epoch", "valid")
+    __slots__ = ("__weakref__", "_decision", "_native", "_own", "_pixels", "_releases", "_shown", "epoch", "valid")
 
-    def __init__(self, native: _native.Batch) -> None:
+    def __init__(self, native: _native.Batch, releases: Releases | None = None, pixels: GpuArray | None = None) -> None:
         self._native: _native.Batch | None = native
         self._own: Padded | None = None
+        self._releases = releases
+        self._pixels = pixels
         self._decision = native.decision
         self._shown = native.shown
         self.epoch: int = native.epoch
         self.valid: int = native.valid
 
     @property
-    def images(self) -> np.ndarray:
-        """Pictures: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`."""
-        return self._array("images")[: self._shown]
+    def images(self) -> np.ndarray | GpuArray:
+        """Pictures: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`.
+
+        Where they stand in memory of a GPU, an object for `torch.as_tensor` and the like: see `forebay.gpu.GpuArray`.
+        """
+        return self._array("images")[: self._shown] if self._pixels is None else self._pixels.first(self._shown)
 
     @property
     def labels(self) -> np.ndarray:
@@ -84,19 +94,46 @@ class Batch:
     @property
     def padded(self) -> Padded:
         """The same arrays with all `batch_size` places."""
-        return Padded(*(self._array(name) for name in Padded._fields))
+        arrays = {name: self._array(name) for name in Padded._fields}
+        return Padded(**arrays) if self._pixels is None else Padded(**{**arrays, "images": self._pixels})
 
     def copy(self) -> Batch:
-        """The batch with arrays of its own, which may be kept and written; the slot is not held by it."""
+        """The batch with arrays of its own in the host, which may be kept and written; the slot is not held by it."""
         twin = Batch.__new__(Batch)
-        twin._native = None
-        twin._own = Padded(*(np.array(array) for array in self.padded))
+        twin._native = twin._releases = twin._pixels = None
+        twin._own = Padded(
+            *(np.array(array) if isinstance(array, np.ndarray) else array.numpy() for array in self.padded)
+        )
         twin._decision, twin._shown, twin.epoch, twin.valid = self._decision, self._shown, self.epoch, self.valid
         return twin
 
     def ack(self) -> None:
         """Says that the batch was consumed, now rather than when the next one is asked for."""
         self._decision.ack()
+
+    def release(self, after: Event | None = None) -> None:
+        """Holds the slot no longer than until `after`; the batch gives no arrays from now on.
+
+        The loop for copies that run beside the next step:
+
+            loader.pin()
+            for batch in loader:
+                images = torch.from_numpy(batch.images).to("cuda", non_blocking=True)
+                copied = torch.cuda.Event()
+                copied.record()
+                batch.release(after=copied)
+                step(images)
+
+        Args:
+            after: A mark behind the last thing that reads the arrays: anything with `query()` and `synchronize()`, such
+                as `torch.cuda.Event`. It is asked when the next batches are. None gives the slot back at once. Arrays
+                that were taken before still hold it.
+        """
+        if after is not None and self._native is not None:
+            if self._releases is None:
+                self._releases = Releases()
+            self._releases.add(after, self._native)
+        self._let_go()
 
     def reject(self) -> None:
         """Gives the batch back unread: its records are delivered again, here or to another trainer.
@@ -125,4 +162,4 @@ class Batch:
 
     def _let_go(self) -> None:
         """Holds the slot no longer; arrays that were taken before still do."""
-        self._native = None
+        self._native = self._pixels = None

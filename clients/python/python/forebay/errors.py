@@ -13,6 +13,7 @@ __all__ = [
     "Error",
     "Evicted",
     "ForkError",
+    "GpuError",
     "Outage",
     "RecordError",
     "SettingsError",
@@ -75,6 +76,10 @@ class Evicted(Error):  # noqa: N818
 
 class ForkError(Error):
     """A Loader or Batch was used in a forked child of the process that made it. Make a Loader there."""
+
+
+class GpuError(Error):
+    """The CUDA driver is missing or too old, or a call of it failed; the message names the call."""
 
 
 class ClosedError(Error):

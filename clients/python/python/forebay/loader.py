@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import base64
 import functools
+import logging
 import os
 import sys
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable, NoReturn
 
-from forebay import _native
+from forebay import _cuda, _native
 from forebay._command import binary
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.batch import Batch
-from forebay.errors import SettingsError
-from forebay.settings import Source, refuse_unsharded, request
+from forebay.errors import AttachError, GpuError, SettingsError
+from forebay.gpu import GpuRings
+from forebay.pin import Pins
+from forebay.release import Releases
+from forebay.settings import Request, Source, refuse_unsharded, request
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from forebay.gpu import GpuArray
     from forebay.torch import TorchLoader
     from forebay.transforms import Size, Transform
 
 __all__ = ["Loader"]
 
 _STATE_VERSION = 1
+_log = logging.getLogger("forebay")
 
 
 def _remember_given(init: Callable[..., None]) -> Callable[..., None]:
@@ -69,6 +75,10 @@ class Loader:
             `{"keep": "encoded", "memory": "20gb"}` the files' bytes, `{"keep": "decoded", "memory": "20gb"}` whole
             decoded pictures, each as far as it fits. `"max_side": 512` beside "decoded" shrinks larger pictures to
             that side before any transform; without it no pixel changes. Loaders of one folder share it.
+        placement: Where the pixels of batches stand: "host" in shared memory, "gpu:0" in memory of that GPU, as the
+            daemon counts them, "auto" in a GPU that this process sees, the one that PyTorch uses first, or else in the
+            host. A GPU's memory can be written by all trainers that map it, so it is for those of one user.
+            `loader.placement` says what came of it.
         dtype: "uint8", "float16" or "float32".
         layout: "NHWC" or "NCHW".
         adjust_orientation: Pictures are turned as their EXIF orientation says; Pillow and torchvision leave them as
@@ -118,6 +128,7 @@ class Loader:
         prefetch_queue_depth: int | None = None,
         num_threads: int | None = None,
         cache: Mapping[str, str | int] | None = None,
+        placement: str | None = None,
         dtype: Any = "uint8",  # noqa: ANN401 - whatever numpy takes for a dtype
         layout: str = "NHWC",
         adjust_orientation: bool = True,
@@ -133,11 +144,19 @@ class Loader:
         given = {name: value for name, value in self._given.items() if value is not None}
         refuse_unsharded(given, os.environ, _torch_ranks())
         asked = request(source, given, by_name=socket is not None)
-        if asked.stream is not None:
-            path = None if socket is None else os.path.abspath(os.fspath(socket))
-            self._session = _native.Session.stream(path, asked.stream, asked.settings, asked.shard)
-        else:
-            self._session = _native.Session.private(binary(), asked.settings or "{}", asked.files, asked.shard)
+        path = None if socket is None else os.path.abspath(os.fspath(socket))
+        self._releases = Releases()
+        self._gpu = GpuRings(self._releases)
+        self._pins: Pins | None = None
+        self._session = _attach(asked, path, _gpus(asked, placement))
+        try:
+            self._gpu.cover(self._session.rings())
+        except GpuError as error:
+            self._session.close()
+            if placement != "auto":
+                raise AttachError(f"the daemon's memory of a GPU cannot be mapped here: {error}") from error
+            _log.warning("the pixels stand in memory of the host: the daemon's GPU cannot be mapped here: %s", error)
+            self._session = _attach(asked, path, [])
         self._lent: list[weakref.ref[Batch]] = []
 
     def __iter__(self) -> Iterator[Batch]:
@@ -164,12 +183,15 @@ class Loader:
         slots = self._session.credits()
         # Variables often keep a batch longer than its loop. The newest stay, and leave a slot for the one to come.
         self._let_go(keep=max(slots - 1, 1))
+        self._releases.wait(most=max(slots - 1, 0))
         native = self._session.next(timeout)
         if native is None:
             return None
-        batch = Batch(native)
+        if self._pins is not None and native.ring not in self._pins:
+            self._pins.cover(self._session.rings())
+        batch = Batch(native, self._releases, self._pixels(native))
         # In a `for`, the last batch is still bound when the next one is asked for: one slot is not enough for both.
-        if slots < 2:
+        if slots < 2 and native.gpu_images is None:
             batch = batch.copy()
         self._lent.append(weakref.ref(batch))
         return batch
@@ -177,6 +199,29 @@ class Loader:
     def __len__(self) -> int:
         """Batches of an epoch: exact with shards, else an upper bound for one of several trainers."""
         return self._session.batches_per_epoch
+
+    @property
+    def placement(self) -> str:
+        """Where the pixels stand: "host", or "gpu:N" with the GPU's number in this process."""
+        return "host" if self._gpu.device is None else f"gpu:{self._gpu.device}"
+
+    def pin(self, device: int | None = None) -> None:
+        """Page-locks the ring in this process, once and for all.
+
+        Copies from a batch's arrays to a GPU then run at full speed, and `tensor.to("cuda", non_blocking=True)` does
+        not wait for them: give `batch.release(after=event)` their end. It takes about as long as a copy of the ring,
+        whose memory cannot be swapped out then. A GPU ring needs none of it.
+
+        Args:
+            device: Number of a GPU in this process. None takes the one that PyTorch uses, else the first.
+
+        Raises:
+            GpuError: There is no GPU, or it cannot lock memory that is only read, as a ring is for its trainers.
+        """
+        if self._pins is None:
+            pins = Pins(_cuda.current_device() if device is None else device)
+            pins.cover(self._session.rings())
+            self._pins = pins
 
     @property
     def classes(self) -> list[str]:
@@ -237,21 +282,33 @@ class Loader:
             raise SettingsError(f"this state's snapshot is damaged: {error!r}") from None
         self._session.restore(snapshot)
 
-    def torch(self, *, copy: bool = True) -> TorchLoader:
+    def torch(self, *, copy: bool = True, device: Any = None) -> TorchLoader:  # noqa: ANN401 - whatever PyTorch takes
         """The same batches as PyTorch tensors.
 
         Args:
-            copy: Fresh tensors, which may be kept and written. False gives views on the ring's memory: writing to
-                one is a crash.
+            copy: Fresh tensors, which may be kept and written. False gives views on the ring's memory: writing to one
+                of the host is a crash, and one of a GPU must not be written. For how long a view of a GPU holds its
+                slot, see `forebay.gpu.GpuArray`.
+            device: A GPU on which the tensors are to stand; copies to it are not waited for, and the slot is given back
+                when they are done. Call `pin()` first. None takes the GPU of a GPU ring, and else the host.
         """
         from forebay.torch import TorchLoader
 
-        return TorchLoader(self, copy=copy)
+        return TorchLoader(self, copy=copy, device=device)
 
     def close(self) -> None:
         """Gives the batch in hand back and lets go of the daemon. Arrays that are still kept stay valid."""
         self._let_go(keep=0)
+        self._releases.wait(most=0)
         self._session.close()
+
+    def _pixels(self, native: _native.Batch) -> GpuArray | None:
+        view = native.gpu_images
+        if view is None:
+            return None
+        if view.ring not in self._gpu:
+            self._gpu.cover(self._session.rings())
+        return self._gpu.array(view)
 
     def _let_go(self, *, keep: int) -> None:
         """Takes the slots from all but the newest Batch objects; arrays that were taken from them still hold theirs."""
@@ -287,6 +344,19 @@ class _Epoch(Iterator[Batch]):
             self._loader = None
             raise StopIteration
         return batch
+
+
+def _attach(asked: Request, socket: str | None, gpus: list[bytes]) -> _native.Session:
+    if asked.stream is not None:
+        return _native.Session.stream(socket, asked.stream, asked.settings, asked.shard, gpus)
+    return _native.Session.private(binary(), asked.settings or "{}", asked.files, asked.shard, gpus)
+
+
+def _gpus(asked: Request, placement: str | None) -> list[bytes]:
+    """The GPUs that the daemon is told of. CUDA is not started for trainers that have no use for it."""
+    uses_gpus = any(name in sys.modules for name in ("torch", "cupy", "jax"))
+    wanted = placement != "host" if placement is not None else asked.stream is not None and uses_gpus
+    return _cuda.gpus() if wanted else []
 
 
 def _torch_ranks() -> tuple[int, int] | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from forebay.audit import EpochAudit, QuarantinedRecord
+    from forebay.gpu import GpuArray
     from forebay.loader import Loader
 
 __all__ = ["TorchBatch", "TorchLoader"]
@@ -46,9 +47,15 @@ class TorchLoader:
         loader: The Loader.
     """
 
-    def __init__(self, loader: Loader, *, copy: bool) -> None:
+    def __init__(self, loader: Loader, *, copy: bool, device: Any = None) -> None:  # noqa: ANN401 - as PyTorch
         self.loader = loader
         self._tensor = _copied if copy else _viewed
+        self._copy = copy
+        if device is None and loader.placement != "host":
+            device = loader.placement.replace("gpu", "cuda")
+        self._device = None if device is None else torch.device(device)
+        if self._device is not None and self._device.type == "cuda" and self._device.index is None:
+            self._device = torch.device("cuda", torch.cuda.current_device())
 
     def __iter__(self) -> Iterator[TorchBatch]:
         """The rest of the stream's current epoch."""
@@ -105,7 +112,21 @@ class TorchLoader:
 
     def _convert(self, batch: Batch) -> TorchBatch:
         arrays = (batch.images, batch.labels, batch.records, batch.mask)
-        return TorchBatch(*map(self._tensor, arrays), batch.valid, batch.epoch)
+        if self._device is None or self._device.type == "cpu":
+            return TorchBatch(*map(self._tensor, arrays), batch.valid, batch.epoch)
+        tensors = TorchBatch(*map(self._moved, arrays), batch.valid, batch.epoch)
+        # What is under way to the GPU reads the slot, whatever becomes of the arrays here.
+        moved = torch.cuda.Event()
+        moved.record(torch.cuda.current_stream(self._device))
+        batch.release(after=moved)
+        return tensors
+
+    def _moved(self, array: np.ndarray | GpuArray) -> torch.Tensor:
+        if isinstance(array, np.ndarray):
+            return _viewed(array).to(self._device, non_blocking=True)
+        view = torch.as_tensor(array, device=f"cuda:{array.device}")
+        # A clone is of the same GPU; another one gets a copy in any case.
+        return view.clone() if self._copy and view.device == self._device else view.to(self._device, non_blocking=True)
 
 
 class _Writable:
@@ -118,9 +139,10 @@ class _Writable:
         self._keep = array
 
 
-def _copied(array: np.ndarray) -> torch.Tensor:
-    return torch.from_numpy(array.copy())
+def _copied(array: np.ndarray | GpuArray) -> torch.Tensor:
+    return torch.from_numpy(array.copy() if isinstance(array, np.ndarray) else array.numpy())
 
 
-def _viewed(array: np.ndarray) -> torch.Tensor:
-    return torch.from_numpy(np.asarray(_Writable(array)))
+def _viewed(array: np.ndarray | GpuArray) -> torch.Tensor:
+    # In the host there is no view of what stands in a GPU.
+    return torch.from_numpy(np.asarray(_Writable(array))) if isinstance(array, np.ndarray) else _copied(array)

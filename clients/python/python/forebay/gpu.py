@@ -1,0 +1,136 @@
+"""Pixels in memory of a GPU, for every framework that knows `__cuda_array_interface__` or DLPack."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from forebay import _cuda
+from forebay._dlpack import capsule
+
+if TYPE_CHECKING:
+    from forebay import _native
+    from forebay.release import Releases
+
+__all__ = ["GpuArray", "GpuRings"]
+
+
+class GpuArray:
+    """Pictures of a batch in memory of a GPU.
+
+    Frameworks take it without a copy: `torch.as_tensor(array, device="cuda")`, `cupy.asarray(array)`,
+    `jax.dlpack.from_dlpack(array)`. It may be read on any stream: what stands there was complete before the batch came.
+    It must not be written, since other trainers may read it as well.
+
+    The slot is held for as long as this object, or a tensor made of it, lives, and then until the GPU has done all that
+    it was given before on the default stream and on PyTorch's current one. Whoever reads it on other streams, as JAX
+    does, gives `Batch.release(after=...)` an event of theirs, or waits for them.
+
+    Attributes:
+        shape: As of a batch's images in the host.
+        dtype: Likewise.
+        device: Number of the GPU in this process.
+    """
+
+    __slots__ = ("__weakref__", "_address", "_lease", "_memory", "device", "dtype", "shape")
+
+    def __init__(
+        self, memory: _cuda.Memory, address: int, shape: tuple[int, ...], dtype: np.dtype[Any], lease: _Lease
+    ) -> None:
+        self._memory = memory
+        self._address = address
+        self._lease = lease
+        self.shape = shape
+        self.dtype = dtype
+        self.device: int = memory.context.ordinal
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all values."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Version 3. It says that the memory may be written, since PyTorch takes no other."""
+        data = (self._address, False)
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": data, "strides": None, "version": 3}
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """kDLCUDA, and the GPU's number."""
+        return 2, self.device
+
+    def __dlpack__(self, *, stream: object = None, **_: object) -> object:
+        """A DLPack capsule. There is nothing that the stream has to wait for."""
+        return capsule(self._address, self.shape, self.dtype, self.__dlpack_device__(), self)
+
+    def numpy(self) -> np.ndarray:
+        """A copy in memory of the host."""
+        array = np.empty(self.shape, self.dtype)
+        self._memory.read(self._address - self._memory.address, self.nbytes, array.ctypes.data)
+        return array
+
+    def first(self, count: int) -> GpuArray:
+        """The first pictures, without a copy."""
+        return GpuArray(self._memory, self._address, (count, *self.shape[1:]), self.dtype, self._lease)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<forebay.gpu.GpuArray {self.shape} of {self.dtype} on cuda:{self.device}>"
+
+
+class _Lease:
+    """Holds a slot, and hands that on to whoever waits for the GPU once nothing in Python refers to it."""
+
+    __slots__ = ("__weakref__",)
+
+    def __init__(self, context: _cuda.Context, hold: object, releases: Releases) -> None:
+        weakref.finalize(self, _release_when_done, context, hold, releases).atexit = False
+
+
+class GpuRings:
+    """The rings of a Loader whose pixels stand in memory of a GPU, mapped in this process."""
+
+    def __init__(self, releases: Releases) -> None:
+        self._releases = releases
+        self._memories: dict[int, _cuda.Memory] = {}
+
+    def cover(self, rings: list[_native.Ring]) -> None:
+        """Maps those that are new, and lets go of those that are no more.
+
+        Raises:
+            GpuError: One of them cannot be mapped.
+        """
+        known, self._memories = self._memories, {}
+        for ring in rings:
+            if ring.gpu is not None:
+                uuid, total, descriptor = ring.gpu
+                context = _cuda.context(_cuda.ordinal_of(uuid))
+                memory = known.get(ring.number) or _cuda.Memory(context, descriptor, total)
+                self._memories[ring.number] = memory
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._memories
+
+    @property
+    def device(self) -> int | None:
+        """Number of the GPU in this process; None in the host."""
+        return next((memory.context.ordinal for memory in self._memories.values()), None)
+
+    def array(self, view: _native.GpuView) -> GpuArray:
+        """The images of a batch."""
+        memory = self._memories[view.ring]
+        lease = _Lease(memory.context, view, self._releases)
+        return GpuArray(memory, memory.address + view.offset, tuple(view.shape), np.dtype(view.typestr), lease)
+
+
+def _release_when_done(context: _cuda.Context, hold: object, releases: Releases) -> None:
+    try:
+        releases.add(_cuda.Event(context), hold)
+    except _cuda.GpuError:
+        # The context is broken: nothing reads the slot any more.
+        return
