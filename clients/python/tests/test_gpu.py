@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import logging
+import os
 
 import forebay
 import numpy as np
@@ -136,6 +137,19 @@ def test_release_takes_only_what_can_be_asked(pictures):
         assert batch.images.shape == (4, 8, 8, 3), "nothing was let go of"
 
 
+def test_a_forked_child_gives_back_nothing_that_is_its_parent_s(gpu, pictures):
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+        batch = loader.next()
+        images = batch.images
+        child = os.fork()
+        if child == 0:
+            del images, batch, loader
+            gc.collect()
+            os._exit(0 if gpu.count("SharedMaps") == 1 and gpu.count("Events") == 0 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert images.numpy()[:, 0, 0, 0].tolist() == [0, 1, 2, 3]
+
+
 def test_pin_locks_the_ring_and_unlocks_it_with_the_loader(gpu, pictures):
     loader = forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1)
     loader.pin()
@@ -180,7 +194,8 @@ def test_a_ring_of_the_next_daemon_is_pinned_and_mapped_as_well(gpu, pictures, s
             assert first[0, 0].tolist() == [4, 100, 200]
             del held, batch
             assert gpu.count("Registered") == locked
-        assert sorted(seen) == list(range(40))
+        # Whoever comes back late may get again what it holds (rule 15).
+        assert sorted(set(seen)) == list(range(40))
         daemon.end()
 
 

@@ -1,5 +1,7 @@
 """Batches as tensors; skipped where PyTorch is not installed."""
 
+from typing import ClassVar
+
 import forebay
 import numpy as np
 import pytest
@@ -32,6 +34,39 @@ def test_rule_14_a_view_keeps_its_memory(pictures):
         kept = views.next().images
         assert [views.next().valid for _ in range(9)] == [4] * 9
         assert kept[:, 0, 0, 0].tolist() == [0, 1, 2, 3]
+
+
+class Mark:
+    """Stands for `torch.cuda.Event` where there is no GPU."""
+
+    made: ClassVar[list] = []
+
+    def __init__(self):
+        self.stream = None
+        self.waited = False
+        Mark.made.append(self)
+
+    def record(self, stream):
+        self.stream = stream
+
+    def query(self):
+        return False
+
+    def synchronize(self):
+        self.waited = True
+
+
+def test_rule_14_a_slot_goes_back_when_the_copies_to_another_device_are_done(pictures, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "Event", Mark)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: f"stream of {device}")
+    Mark.made.clear()
+    with forebay.Loader(pictures(20), batch_size=4, size=8, epochs=1) as loader:
+        for batch in loader.torch(device="meta"):
+            assert (batch.images.device.type, batch.labels.device.type) == ("meta", "meta")
+            assert not Mark.made[-1].waited
+        assert [mark.stream for mark in Mark.made] == ["stream of meta"] * 5
+        assert [mark.waited for mark in Mark.made] == [True] * 4 + [False]
+    assert Mark.made[-1].waited, "close() waits for the last"
 
 
 def test_everything_else_is_the_loader_s_own(pictures):

@@ -118,6 +118,8 @@ fn rule_16_pixels_in_a_gpu_outlive_their_daemon_and_the_next_one_delivers_the_re
     }
     assert_eq!(images(&held), before, "the memory of the dead daemon's ring");
     seen.sort_unstable();
+    // Whoever comes back late may get again what it holds (rule 15).
+    seen.dedup();
     assert_eq!(seen, (0..40).collect::<Vec<_>>());
     machine.home.audit();
 }

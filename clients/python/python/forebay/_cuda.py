@@ -93,6 +93,7 @@ class Context:
 
     def __init__(self, ordinal: int) -> None:
         self.ordinal = ordinal
+        self._pid = os.getpid()
         self.call = _driver()
         self.device = self.call.device(ordinal)
         self._raw = c_void_p()
@@ -100,7 +101,13 @@ class Context:
 
     @contextlib.contextmanager
     def current(self) -> Iterator[_Driver]:
-        """Makes it the thread's context for a while, without a change for anybody else."""
+        """Makes it the thread's context for a while, without a change for anybody else.
+
+        Raises:
+            GpuError: This is a forked child, in which CUDA does not work and nothing is its own.
+        """
+        if os.getpid() != self._pid:
+            raise GpuError(f"process {os.getpid()} was forked from {self._pid}: CUDA does not work in it")
         self.call("cuCtxPushCurrent_v2", self._raw)
         try:
             yield self.call

@@ -71,6 +71,15 @@ class TorchLoader:
         return len(self.loader)
 
     @property
+    def placement(self) -> str:
+        """See `Loader.placement`."""
+        return self.loader.placement
+
+    def pin(self, device: int | None = None) -> None:
+        """See `Loader.pin`."""
+        self.loader.pin(device)
+
+    @property
     def classes(self) -> list[str]:
         """See `Loader.classes`."""
         return self.loader.classes
