@@ -6,8 +6,6 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod plain;
 mod taps;
 
@@ -21,7 +19,7 @@ use taps::Taps;
 pub(crate) const SLACK: usize = BLOCK;
 
 /// The pass down the columns is given rows of whole blocks of this many bytes.
-const BLOCK: usize = 64;
+const BLOCK: usize = 32;
 
 /// The pass along the rows does this many at a time.
 const GROUP: usize = 4;
@@ -64,8 +62,6 @@ enum Kernel {
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
 }
 
 impl Default for Resizer {
@@ -98,7 +94,7 @@ impl Kernel {
     /// All that this CPU has the instructions for, the slowest first.
     fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
-        let all = [(Self::Plain, true), (Self::Avx2, avx2::available()), (Self::Avx512, avx512::available())];
+        let all = [(Self::Plain, true), (Self::Avx2, avx2::available())];
         #[cfg(not(target_arch = "x86_64"))]
         let all = [(Self::Plain, true)];
         all.into_iter().filter_map(|(kernel, is_there)| is_there.then_some(kernel))
@@ -110,8 +106,6 @@ impl Kernel {
             Self::Plain => plain::along(from, taps, to, to_stride),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => avx2::along(from, taps, to, to_stride),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::along(from, taps, to, to_stride),
         }
     }
 
@@ -121,8 +115,6 @@ impl Kernel {
             Self::Plain => plain::down(from, taps, at, to),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => avx2::down(from, taps, at, to),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::down(from, taps, at, to),
         }
     }
 }

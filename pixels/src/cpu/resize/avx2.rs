@@ -11,10 +11,7 @@ use std::arch::x86_64::{
 };
 
 use crate::cpu::resize::taps::{BITS, HALF, Pair, ROUND, Taps};
-use crate::cpu::resize::{GROUP, Lines};
-
-/// Bytes of a row that the pass down the columns does at a time.
-const COLUMNS: usize = 32;
+use crate::cpu::resize::{BLOCK, GROUP, Lines};
 
 /// Whether this CPU has the instructions.
 pub(super) fn available() -> bool {
@@ -89,7 +86,7 @@ unsafe fn four_rows(from: [*const u8; GROUP], to: [*mut u8; GROUP], taps: &Taps)
 pub(super) fn down(from: Lines<'_>, taps: &Taps, at: usize, to: &mut [u8]) {
     let Lines { bytes, stride, count } = from;
     assert!(available() && count > 0);
-    assert!(to.len().is_multiple_of(COLUMNS), "a row of the result has whole blocks");
+    assert!(to.len().is_multiple_of(BLOCK), "a row of the result has whole blocks");
     assert!((count - 1) * stride + to.len() <= bytes.len(), "rows and slack are there");
     // SAFETY: the CPU has AVX2. Rows are picked below `count`, and loads take a block each, as many as `to` has: they lie
     // in `bytes`, as asserted.
@@ -102,14 +99,14 @@ pub(super) fn down(from: Lines<'_>, taps: &Taps, at: usize, to: &mut [u8]) {
 unsafe fn one_row(from: Lines<'_>, taps: &Taps, at: usize, to: &mut [u8]) {
     let zero = _mm256_setzero_si256();
     let first = taps.first[at] as usize;
-    for (block, to) in to.as_chunks_mut::<COLUMNS>().0.iter_mut().enumerate() {
+    for (block, to) in to.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
         let mut upper = [zero; 4];
         let mut lower = [_mm256_set1_epi32(ROUND); 4];
         for (number, pair) in taps.of(at).iter().enumerate() {
             // A pair that is not full has a weight of 0 for a row that may not exist.
             let rows = [0, 1].map(|second| (first + number * 2 + second).min(from.count - 1));
             let [even, odd] = rows.map(|row| {
-                let block = from.bytes.as_ptr().wrapping_add(row * from.stride + block * COLUMNS);
+                let block = from.bytes.as_ptr().wrapping_add(row * from.stride + block * BLOCK);
                 // SAFETY: a block of one of the rows, which the caller answers for.
                 unsafe { _mm256_loadu_si256(block.cast()) }
             });
