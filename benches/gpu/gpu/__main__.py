@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from gpu import lanes, peers, pixels, probe, report, soak, trials
+from gpu import lanes, peers, pixels, probe, report, ring, soak, trials
 from gpu.forebay import Forebay, MissingError
 
 PARTS = ("probe", "lanes", "peers", "ring", "soak")
@@ -19,6 +19,7 @@ def main() -> int:
     arguments.add_argument("--pictures", type=Path, help="a folder of up to 300 JPEGs; without it they are generated")
     arguments.add_argument("--seconds", type=int, default=8, help="length of one measurement")
     arguments.add_argument("--rounds", type=int, default=3, help="measurements of each lane, in turn")
+    arguments.add_argument("--soak-seconds", type=int, default=300, help="length of the soak")
     arguments.add_argument("--required", action="store_true", help="a machine without a GPU is a failure")
     options = arguments.parse_args()
     parts = options.part or list(PARTS)
@@ -32,7 +33,7 @@ def main() -> int:
     if not found.gpu:
         print("No GPU decodes on this machine: nothing is measured, and nothing is written.")
         return 1 if options.required or forebay.gpu_required else 0
-    results = report.Results(found)
+    results = report.Results(found, required=options.required or forebay.gpu_required)
     trials.run(forebay, results)
     with forebay.pictures(options.pictures) as pictures:
         if "lanes" in parts:
@@ -40,11 +41,13 @@ def main() -> int:
             pixels.run(forebay, pictures, results)
         if "peers" in parts:
             peers.run(pictures, options, results)
+        if "ring" in parts:
+            ring.run(forebay, pictures, options, results)
         if "soak" in parts:
-            soak.run(forebay, pictures, results)
-    if "ring" in parts:
-        results.absent("ring", "batches in memory of the GPU are not built yet")
+            soak.run(forebay, pictures, options.soak_seconds, results)
     print(results.write())
+    for part, reason in results.failures.items():
+        print(f"{part} failed: {reason}", file=sys.stderr)
     return 1 if results.failures else 0
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from gpu.probe import Found
 
 FOLDER = Path(__file__).resolve().parents[1] / "results"
+PEERS = ("torchvision", "nvimagecodec", "dali")
 NAMES = (
     "hardware_bare",
     "hardware_lane",
@@ -22,9 +23,10 @@ NAMES = (
     "cpu_lane",
     "lanes_sum",
     "all_lanes",
-    "torchvision",
-    "nvimagecodec",
-    "dali",
+    "host_ring",
+    "host_ring_pinned",
+    "gpu_ring",
+    *PEERS,
 )
 
 
@@ -33,6 +35,8 @@ class Results:
     """Figures by name; one that could not be had is null, with the reason."""
 
     found: Found
+    # Whether what cannot be had of our own is a failure.
+    required: bool = False
     images_per_second: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(NAMES))
     rounds: dict[str, list[float]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
@@ -57,6 +61,12 @@ class Results:
     def absent(self, name: str, reason: str) -> None:
         """Why a figure is not there."""
         self.reasons[name] = reason
+        if self.required and name not in PEERS:
+            self.failures[name] = reason
+
+    def reason(self, name: str) -> str:
+        """Why a figure is not there, or its part."""
+        return self.reasons.get(name, "its part did not run")
 
     def failed(self, part: str, reason: str) -> None:
         """A part has shown something wrong."""
@@ -67,7 +77,7 @@ class Results:
         lines = [f"# {self.found.gpu}", "", "| pictures/s | median | rounds |", "|---|---|---|"]
         for name in NAMES:
             rate = self.images_per_second[name]
-            shown = f"{rate:.0f}" if rate is not None else f"none: {self.reasons.get(name, 'its part did not run')}"
+            shown = f"{rate:.0f}" if rate is not None else f"none: {self.reason(name)}"
             lines.append(f"| {name} | {shown} | {', '.join(f'{rate:.0f}' for rate in self.rounds.get(name, []))} |")
         if self.cpu_seconds:
             lines += ["", "CPU seconds per thousand pictures, start and warming up included:", ""]
@@ -78,7 +88,7 @@ class Results:
         lines += [
             "- {lane}, {sampling}: up to {worst}, {mean:.4f} on average, {pictures} pictures".format(**row)
             for row in self.tables.get("pixels", [])
-        ] or [f"- none: {self.reasons.get('pixels', 'its part did not run')}"]
+        ] or [f"- none: {self.reason('pixels')}"]
         for part, reason in self.failures.items():
             lines += ["", f"**{part} failed:** {reason}"]
         conditions = [f"- {key}: {value}" for key, value in self.found.conditions.items() if key != "doctor"]
@@ -94,7 +104,7 @@ class Results:
             "gpu": self.found.gpu,
             "images_per_second": self.images_per_second,
             "rounds": {name: self.rounds.get(name, []) for name in NAMES},
-            "reasons": self.reasons,
+            "reasons": {**self.reasons, **{name: self.reason(name) for name in NAMES if name not in self.rounds}},
             "cpu_seconds_per_thousand": self.cpu_seconds,
             "failures": self.failures,
             "tables": self.tables,
