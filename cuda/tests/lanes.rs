@@ -161,6 +161,22 @@ fn one_bad_picture_fails_a_call_but_not_its_batch() {
     }
 }
 
+/// nvJPEG writes planes as it has read the header: larger ones than ours would be written over other pictures, or beyond all.
+#[test]
+fn a_picture_whose_header_nvjpeg_reads_in_another_way_is_never_decoded() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let files = [1, 555, 2].map(|width| jpeg(1, width, 20, JpegForm::default()));
+    fake.set(Knob::WideWidth, 555);
+    for kind in LaneKind::GPU {
+        let before = fake.count(Count::Pictures);
+        let outcomes = all(&mut worker(&gpu, kind), &files);
+        assert_eq!(outcomes[1].clone().unwrap_err(), Refusal::NotSupported, "{kind}");
+        assert!(outcomes[0].is_ok() && outcomes[2].is_ok(), "{kind}");
+        assert_eq!(fake.count(Count::Pictures) - before, 2, "{kind}");
+    }
+}
+
 /// Pinned memory is lent with what is decoded: a call takes no more pictures than one piece of it holds.
 #[test]
 fn pictures_that_do_not_fit_together_take_several_calls_and_none_waits_for_memory_that_the_last_ones_keep() {

@@ -50,6 +50,8 @@ pub enum Knob {
     NoReadOnly,
     /// The first GPU's UUID has this number in each of its bytes, the next one the number after it.
     FirstUuid,
+    /// nvJPEG takes pictures of this width for twice as wide.
+    WideWidth,
     /// The driver takes no binary and is too old for the PTX, while it is not 0.
     OldDriver,
 }

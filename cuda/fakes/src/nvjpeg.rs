@@ -214,6 +214,23 @@ c_functions! {
     fn nvjpegJpegStreamParse(_handle: Any, data: *const u8, len: usize, _metadata: c_int, _copy: c_int, parser: Any) {
         parse(parser, slice(data, len))
     }
+    fn nvjpegJpegStreamGetFrameDimensions(parser: Any, width: *mut c_uint, height: *mut c_uint) {
+        let Some(header) = yuv::header(&object(parser).bytes) else { return BAD };
+        let wide = if i64::from(header.width) == Knob::WideWidth.get() { 2 } else { 1 };
+        write(width, header.width.unsigned_abs() * wide);
+        write(height, header.height.unsigned_abs())
+    }
+    fn nvjpegJpegStreamGetChromaSubsampling(parser: Any, sampling: *mut c_int) {
+        let Some(header) = yuv::header(&object(parser).bytes) else { return BAD };
+        write(sampling, match header.sampling {
+            tj::TJSAMP_TJSAMP_444 => 0,
+            tj::TJSAMP_TJSAMP_422 => 1,
+            tj::TJSAMP_TJSAMP_420 => 2,
+            tj::TJSAMP_TJSAMP_440 => 3,
+            tj::TJSAMP_TJSAMP_GRAY => 6,
+            _ => -1,
+        })
+    }
     fn nvjpegDecodeParamsCreate(_handle: Any, to: *mut Any) { create(to, Object::default()) }
     fn nvjpegDecodeParamsDestroy(params: Any) { destroy(params) }
     fn nvjpegDecodeParamsSetOutputFormat(_params: Any, format: c_int) { if format == 1 { SUCCESS } else { INVALID } }

@@ -111,7 +111,7 @@ impl Worker {
             return Err(Refusal::Kind);
         }
         match &mut self.decoder {
-            Decoder::Batch(state) => match state.takes(bytes) {
+            Decoder::Batch(state) => match state.takes(bytes, &frame) {
                 Ok(true) => Ok(surface),
                 Ok(false) => Err(Refusal::NotSupported),
                 Err(_) => Err(Refusal::Failed),

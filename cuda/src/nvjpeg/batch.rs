@@ -10,7 +10,7 @@ use super::handle::{Backend, Handle, Parser, image};
 use super::result::{NvjpegError, check, made};
 use super::sys;
 use crate::driver::{PinnedMemory, Stream};
-use crate::frame::Placed;
+use crate::frame::{Frame, Placed};
 use crate::lane::LaneError;
 
 /// A state of the batched decoder, for one thread. Made once: making one takes locks for long.
@@ -69,11 +69,11 @@ impl BatchState {
         Ok(state)
     }
 
-    /// Whether the decoder takes this picture.
+    /// Whether the decoder takes this picture, and reads its frame as we have.
     ///
     /// # Errors
     /// Its header cannot be read.
-    pub fn takes(&mut self, bytes: &[u8]) -> Result<bool, NvjpegError> {
+    pub fn takes(&mut self, bytes: &[u8], frame: &Frame) -> Result<bool, NvjpegError> {
         if let Err(error) = self.parser.header(bytes) {
             // Some headers leave the parser unusable up to 13.2.
             self.parser = Parser::new(&self.handle)?;
@@ -83,7 +83,8 @@ impl BatchState {
         // SAFETY: handle and parser live, and the number is writable; it is 0 for a picture that is taken.
         let status =
             unsafe { (self.handle.table().batch_takes)(self.handle.raw(), self.parser.raw(), &raw mut refusal) };
-        check("nvjpegDecodeBatchedSupported", status).map(|()| refusal == 0)
+        check("nvjpegDecodeBatchedSupported", status)?;
+        Ok(refusal == 0 && self.parser.agrees(frame)?)
     }
 
     /// Decodes pictures into their places in `surfaces`, copies this range of these to the same place in `to`, and sleeps until

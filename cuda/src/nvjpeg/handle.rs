@@ -5,12 +5,14 @@ use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
+use forebay_pixels::Sampling;
+
 use super::Nvjpeg;
 use super::account::Account;
 use super::result::{NvjpegError, check, made};
 use super::sys::{self, DeviceAllocator, Image};
 use crate::driver::{Context, DeviceMemory};
-use crate::frame::Surface;
+use crate::frame::{Frame, Surface};
 
 /// What decodes (`nvjpegBackend_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +171,27 @@ impl Parser {
             )
         };
         check("nvjpegJpegStreamParse", status)
+    }
+
+    /// Whether nvJPEG has read the frame as we have. It writes planes as it sees them, and surfaces have room for those that we
+    /// see: of a file that is read in two ways, as one with two frame headers may be, none may be decoded.
+    pub(super) fn agrees(&self, frame: &Frame) -> Result<bool, NvjpegError> {
+        let (mut width, mut height, mut sampling) = (0, 0, -1);
+        // SAFETY: the parser lives and both numbers are writable.
+        let status = unsafe { (self.handle.table().stream_size)(self.stream, &raw mut width, &raw mut height) };
+        check("nvjpegJpegStreamGetFrameDimensions", status)?;
+        // SAFETY: the parser lives and the number is writable.
+        let status = unsafe { (self.handle.table().stream_sampling)(self.stream, &raw mut sampling) };
+        check("nvjpegJpegStreamGetChromaSubsampling", status)?;
+        let expected = match frame.sampling {
+            Sampling::Gray => sys::CSS_GRAY,
+            Sampling::S444 => sys::CSS_444,
+            Sampling::S422 => sys::CSS_422,
+            Sampling::S420 => sys::CSS_420,
+            Sampling::S440 => sys::CSS_440,
+            Sampling::S411 => sys::CSS_411,
+        };
+        Ok((width, height, sampling) == (frame.width, frame.height, expected))
     }
 
     pub(super) fn raw(&self) -> sys::JpegStream {

@@ -91,16 +91,16 @@ impl SingleState {
     ) -> Result<(), LaneError> {
         self.handle.context().bind()?;
         let mut image = image(surfaces, picture.at, &picture.surface);
-        if let Err(error) = self.queue(picture.bytes, &mut image, stream) {
+        if let Err(error) = self.queue(picture, &mut image, stream) {
             stream.wait()?;
             return Err(error.into());
         }
         Ok(stream.read(surfaces, picture.range(), to)?)
     }
 
-    fn queue(&mut self, bytes: &[u8], image: &mut sys::Image, stream: &Stream) -> Result<(), NvjpegError> {
+    fn queue(&mut self, picture: &Placed<'_>, image: &mut sys::Image, stream: &Stream) -> Result<(), NvjpegError> {
         const NOT_SUPPORTED: c_int = 4;
-        if let Err(error) = self.parser.parse(bytes) {
+        if let Err(error) = self.parser.parse(picture.bytes) {
             self.parser = Parser::new(&self.handle)?;
             return Err(error);
         }
@@ -109,7 +109,8 @@ impl SingleState {
         // SAFETY: decoder, parser and parameters live, and the number is writable.
         let status = unsafe { (table.decoder_takes)(self.decoder, self.parser.raw(), self.params, &raw mut refusal) };
         check("nvjpegDecoderJpegSupported", status)?;
-        check("nvjpegDecoderJpegSupported", if refusal == 0 { sys::SUCCESS } else { NOT_SUPPORTED })?;
+        let taken = refusal == 0 && self.parser.agrees(&picture.surface.frame())?;
+        check("nvjpegDecoderJpegSupported", if taken { sys::SUCCESS } else { NOT_SUPPORTED })?;
         // SAFETY: all five live; the parser has a copy of the data.
         let status = unsafe { (table.decode_host)(raw, self.decoder, self.state, self.params, self.parser.raw()) };
         check("nvjpegDecodeJpegHost", status)?;

@@ -30,8 +30,13 @@ pub(crate) const BACKEND_HARDWARE: c_int = 3;
 /// `nvjpegOutputFormat_t`: planes as they are stored.
 pub(crate) const OUTPUT_YUV: c_int = 1;
 
-/// `nvjpegChromaSubsampling_t`: for memory that is to hold any.
+/// `nvjpegChromaSubsampling_t`; memory for the first holds any.
 pub(crate) const CSS_444: c_int = 0;
+pub(crate) const CSS_422: c_int = 1;
+pub(crate) const CSS_420: c_int = 2;
+pub(crate) const CSS_440: c_int = 3;
+pub(crate) const CSS_411: c_int = 4;
+pub(crate) const CSS_GRAY: c_int = 6;
 
 /// `nvjpegImage_t`: where the planes go.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +75,8 @@ table! {
         stream_destroy = "nvjpegJpegStreamDestroy": fn(JpegStream) -> Status;
         stream_header = "nvjpegJpegStreamParseHeader": fn(Handle, *const u8, usize, JpegStream) -> Status;
         stream_parse = "nvjpegJpegStreamParse": fn(Handle, *const u8, usize, c_int, c_int, JpegStream) -> Status;
+        stream_size = "nvjpegJpegStreamGetFrameDimensions": fn(JpegStream, *mut c_uint, *mut c_uint) -> Status;
+        stream_sampling = "nvjpegJpegStreamGetChromaSubsampling": fn(JpegStream, *mut c_int) -> Status;
         params_create = "nvjpegDecodeParamsCreate": fn(Handle, *mut Params) -> Status;
         params_destroy = "nvjpegDecodeParamsDestroy": fn(Params) -> Status;
         params_format = "nvjpegDecodeParamsSetOutputFormat": fn(Params, c_int) -> Status;
