@@ -38,6 +38,8 @@ pub use composition::{Composition, Pass, WEIGHT_BITS, fixed};
 pub use cpu::jpeg::DecodedBy;
 pub use cpu::jpeg::choice::JpegChoice;
 pub use cpu::jpeg::head::JpegHead;
+#[doc(hidden)]
+pub use cpu::jpeg::turbo::bare::BareTurbo;
 pub use cpu::{CpuDecoder, Form};
 pub use draw::{Draw, Draws};
 pub use fault::{Fault, Limits};

@@ -5,7 +5,7 @@
 pub(crate) mod choice;
 pub(crate) mod head;
 mod own;
-mod turbo;
+pub(crate) mod turbo;
 mod zune;
 
 use std::time::Instant;

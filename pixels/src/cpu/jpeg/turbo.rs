@@ -1,6 +1,7 @@
 //! libjpeg-turbo behind the C shim in `shim/`, which catches its errors: no longjmp crosses a Rust frame.
 #![allow(unsafe_code, reason = "calls the C shim")]
 
+pub(crate) mod bare;
 #[cfg(test)]
 mod tests;
 
