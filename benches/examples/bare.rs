@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forebay_pixels::{CpuDecoder, Draw, Input, Limits, Output, Recipe, Transform};
+use forebay_pixels::{CpuDecoder, Draw, Input, JpegChoice, Limits, Output, Recipe, Transform};
 use serde_json::{Map, Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,7 +18,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [warm, seconds] = ["warm", "seconds"].map(|key| Duration::from_secs_f64(job[key].as_f64().unwrap_or(1.0)));
     let options = job["options"].as_object().ok_or("the options are missing")?;
     let recipe = recipe(job["task"] == "train", options)?;
-    let (decoded, time) = measure(&pictures, &recipe, threads, warm, seconds);
+    let jpeg = jpeg(options)?;
+    let (decoded, time) = measure(&pictures, &recipe, jpeg, threads, warm, seconds);
     println!("{}", json!({ "pictures": decoded, "seconds": time.as_secs_f64() }));
     Ok(())
 }
@@ -39,10 +40,20 @@ fn recipe(train: bool, options: &Map<String, Value>) -> Result<Recipe, Box<dyn E
     Ok(Recipe::new(steps, Output::default())?.with_input(input)?)
 }
 
+/// Where JPEGs go, by the option `jpeg`, which has the values of the configuration's `decode.jpeg`.
+fn jpeg(options: &Map<String, Value>) -> Result<JpegChoice, Box<dyn Error>> {
+    match options.get("jpeg").map_or(Some("auto"), Value::as_str) {
+        Some("auto") => Ok(JpegChoice::default()),
+        Some("libjpeg-turbo") => Ok(JpegChoice::LIBJPEG_TURBO),
+        _ => Err("the option jpeg is neither auto nor libjpeg-turbo".into()),
+    }
+}
+
 /// Pictures decoded by all threads together, and the time that it took, after `warm`.
 fn measure(
     pictures: &[Vec<u8>],
     recipe: &Recipe,
+    jpeg: JpegChoice,
     threads: usize,
     warm: Duration,
     seconds: Duration,
@@ -51,7 +62,7 @@ fn measure(
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                let (mut decoder, limits) = (CpuDecoder::new(), Limits::default());
+                let (mut decoder, limits) = (CpuDecoder::with_jpeg(jpeg), Limits::default());
                 let mut place = vec![0; recipe.place_len()];
                 while !over.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);

@@ -31,46 +31,58 @@ def ours(name: str, says: str, **more: Any) -> Entrant:  # noqa: ANN401 - passed
     return Entrant(name, "forebay_loader.py", "forebay", "forebay", says, kind="ours", **more)
 
 
+def bare(name: str, says: str, **more: Any) -> Entrant:  # noqa: ANN401 - passed on
+    """A loop without a loader, of this project's decoder."""
+    return Entrant(name, "bare", "", "", says, kind="limit", **more)
+
+
 ENTRANTS = (
     ours("forebay", "Loader with its own daemon, exact pixels"),
     ours(
         "forebay fast",
-        "the same with fast=True (reducing_gap=2.0): big pictures are decoded at a smaller scale",
+        "Loader with fast=True (reducing_gap=2.0): big pictures are decoded at a smaller scale",
         options={"fast": True},
     ),
     ours(
+        "forebay, libjpeg-turbo",
+        'Loader on a stream of a daemon with decode.jpeg = "libjpeg-turbo": the decoder that its peers have',
+        options={"jpeg": "libjpeg-turbo"},
+    ),
+    ours(
+        "forebay fast, libjpeg-turbo",
+        "Loader with fast=True on such a stream",
+        works=("big",),
+        options={"jpeg": "libjpeg-turbo", "fast": True},
+    ),
+    ours(
         "forebay, decoded cache",
-        "the same with decoded pictures in the daemon's memory, longer side at most 500; second epoch and later",
+        "Loader with decoded pictures in its daemon's memory, longer side at most 500; second epoch and later",
         works=("train", "eval"),
         options={"cache": {"keep": "decoded", "memory": "4gb", "max_side": 500}},
         passes=2,
     ),
-    Entrant(
+    bare(
         "bare loop",
-        "bare",
-        "",
-        "",
         "this project's decoder and resizer in a Rust loop over bytes in memory: no daemon, no ring, no Python",
-        kind="limit",
     ),
-    Entrant(
+    bare("bare loop fast", "the bare loop with reducing_gap=2.0", works=("big",), options={"reducing_gap": 2.0}),
+    bare("bare loop, libjpeg-turbo", "the bare loop with libjpeg-turbo alone", options={"jpeg": "libjpeg-turbo"}),
+    bare(
+        "bare loop fast, libjpeg-turbo",
+        "the bare loop with both",
+        works=("big",),
+        options={"jpeg": "libjpeg-turbo", "reducing_gap": 2.0},
+    ),
+    bare(
         "bare decode",
-        "bare",
-        "",
-        "",
-        "the same, decoding what the crop needs and taking the nearest pixels instead of resizing",
+        "the bare loop, taking the nearest pixels instead of resizing",
         options={"interpolation": "nearest"},
-        kind="limit",
     ),
-    Entrant(
+    bare(
         "bare decode, fast",
-        "bare",
-        "",
-        "",
-        "the same with reducing_gap=2.0",
+        "bare decode with reducing_gap=2.0",
         works=("big",),
         options={"interpolation": "nearest", "reducing_gap": 2.0},
-        kind="limit",
     ),
     Entrant(
         "libjpeg-turbo, whole pictures",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from compare.figures import Outcome, best, ratio
 
 USUAL = ("torchvision, its reader", "torchvision, Pillow", "DALI", "tf.data")
+TORCHVISION = ("torchvision, its reader", "torchvision, Pillow")
+TURBO = "forebay, libjpeg-turbo"
 
 
 @dataclass(frozen=True)
@@ -20,15 +22,24 @@ class Goal:
     aim: float
 
 
+# Against peers with the decoder that they have too, and with our own one; against a bare loop with the same one.
 GOALS = (
-    Goal("train", "forebay", ("bare decode",), 0.90),
-    Goal("train", "forebay", ("DALI",), 1.8),
+    Goal("train", TURBO, ("bare loop, libjpeg-turbo",), 0.90),
+    Goal("train", TURBO, ("DALI",), 1.8),
+    Goal("train", "forebay", ("bare loop",), 0.90),
+    Goal("train", "forebay", ("DALI",), 3.0),
+    Goal("train", "forebay", TORCHVISION, 2.5),
     Goal("train", "forebay, decoded cache", ("FFCV, raw",), 1.4),
-    Goal("eval", "forebay", ("bare decode",), 0.90),
-    Goal("eval", "forebay", USUAL, 1.5),
+    Goal("eval", TURBO, ("bare loop, libjpeg-turbo",), 0.90),
+    Goal("eval", TURBO, USUAL, 1.5),
+    Goal("eval", "forebay", ("bare loop",), 0.90),
+    Goal("eval", "forebay", USUAL, 2.0),
     Goal("eval", "forebay, decoded cache", ("FFCV, raw",), 1.4),
-    Goal("big", "forebay", ("bare decode",), 0.90),
-    Goal("big", "forebay fast", ("bare decode, fast",), 0.90),
+    Goal("big", TURBO, ("bare loop, libjpeg-turbo",), 0.90),
+    Goal("big", "forebay fast, libjpeg-turbo", ("bare loop fast, libjpeg-turbo",), 0.90),
+    Goal("big", "forebay fast, libjpeg-turbo", USUAL, 1.3),
+    Goal("big", "forebay", ("bare loop",), 0.90),
+    Goal("big", "forebay fast", ("bare loop fast",), 0.90),
     Goal("big", "forebay fast", USUAL, 1.3),
 )
 
