@@ -25,6 +25,7 @@ use tokio::sync::watch;
 
 use crate::ack::{Fate, Fates};
 use crate::cache::Cache;
+use crate::decode::outcomes::Outcomes;
 use crate::decode::{Done, Job, Pool};
 use crate::prefetch::readahead::Taken;
 use crate::prefetch::{Buffer, Prefetch, Read};
@@ -86,7 +87,7 @@ pub struct Stage {
     batcher: Batcher,
     slots: Slots,
     spare: Vec<SlotMut>,
-    done: (channel::Sender<Done>, channel::Receiver<Done>),
+    outcomes: Outcomes,
     /// Epochs whose last batches are in the making.
     drained: BTreeSet<u64>,
     failed: bool,
@@ -103,7 +104,7 @@ impl Stage {
             batcher,
             slots: Slots::default(),
             spare: Vec::new(),
-            done: channel::unbounded(),
+            outcomes: Outcomes::default(),
             drained: BTreeSet::new(),
             failed: false,
         }
@@ -112,13 +113,15 @@ impl Stage {
     /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
     /// the next batch.
     pub fn run(mut self, stop: &channel::Receiver<()>) -> u64 {
-        let mut looked = Instant::now();
+        let (mut looked, mut done) = (Instant::now(), Vec::new());
         loop {
+            self.outcomes.take(&mut done);
+            done.drain(..).for_each(|done| self.outcome(done));
             let blocked = self.fill();
             let began = Instant::now();
-            let (done, free) = (&self.done.1, &self.parts.free);
+            let (news, free) = (self.outcomes.news(), &self.parts.free);
             select! {
-                recv(done) -> done => if let Ok(done) = done { self.outcome(done) },
+                recv(news) -> _ => {}
                 recv(free) -> slot => match slot {
                     Ok(slot) => self.spare.push(slot),
                     Err(channel::RecvError) => break,
@@ -238,7 +241,7 @@ impl Stage {
             place,
             recipe: Arc::clone(&self.parts.recipe),
             draw: Draw { seed: self.parts.seed, epoch, record },
-            done: self.done.0.clone(),
+            reporter: self.outcomes.expect(at.0),
         });
     }
 
@@ -323,10 +326,12 @@ impl Stage {
     }
 
     fn close(mut self) -> u64 {
-        while self.slots.lent() > 0 {
-            match self.done.1.recv() {
-                Ok(Done { at, place, .. }) => self.slots.back(at, place),
-                Err(channel::RecvError) => break,
+        let mut done = Vec::new();
+        loop {
+            self.outcomes.take(&mut done);
+            done.drain(..).for_each(|Done { at, place, .. }| self.slots.back(at, place));
+            if self.slots.lent() == 0 || self.outcomes.news().recv().is_err() {
+                break;
             }
         }
         let mut rest: Vec<LeasedRange> = Vec::new();

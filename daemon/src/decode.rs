@@ -7,6 +7,7 @@ mod board;
 pub mod budget;
 pub mod cpu;
 pub mod lanes;
+pub mod outcomes;
 pub mod tally;
 
 use std::any::Any;
@@ -16,7 +17,6 @@ use std::thread;
 use std::time::Instant;
 
 use board::{Board, Closed, Task};
-use crossbeam_channel as channel;
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_pixels::{Draw, Fault, Limits, Recipe};
 use forebay_ring::PlaceMut;
@@ -31,6 +31,7 @@ use crate::thread_class;
 
 pub use board::LaneReport;
 pub use lanes::{GpuLanes, SwitchedOff};
+use outcomes::Reporter;
 
 /// One picture to decode: what, how, and where to.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ pub struct Job {
     /// What its random choices follow.
     pub draw: Draw,
     /// Where the outcome goes.
-    pub done: channel::Sender<Done>,
+    pub reporter: Reporter,
 }
 
 /// What became of a picture; the right to its place comes back.
@@ -188,7 +189,7 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
             Err(Closed) => return,
         };
         let began = Instant::now();
-        let Job { at, content, cache, mut place, recipe, draw, done } = job;
+        let Job { at, content, cache, mut place, recipe, draw, reporter } = job;
         let input = match (content.input(), &decoded) {
             (Input::File(bytes), Some(decoded)) => Input::Planes(bytes, decoded),
             (input, _) => input,
@@ -208,8 +209,7 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
             board.done(grip, began.elapsed(), from_file && outcome.is_ok());
         }
         drop((content, decoded));
-        // The batch thread may have ended meanwhile; then the right to the place ends here.
-        let _gone = done.send(Done { at, place, outcome });
+        reporter.report(Done { at, place, outcome });
     }
 }
 
@@ -223,6 +223,8 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use crossbeam_channel as channel;
+
     use super::*;
     use crate::config::Jpeg;
     use crate::cores::tests::allowed;
