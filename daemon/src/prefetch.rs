@@ -7,6 +7,7 @@
 pub mod readahead;
 #[cfg(test)]
 pub(crate) mod shelf;
+mod spare;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +25,8 @@ use crate::queue::{Meter, SLICE};
 use crate::record::{Content, Input};
 use crate::source::Source;
 use crate::thread_class;
-use readahead::{Held, Job, ReadAhead, Span, Taken};
+use readahead::{Held, Job, Noted, ReadAhead, Span, Taken};
+use spare::Spare;
 
 /// How reading ahead is done.
 #[derive(Clone, Copy, Debug)]
@@ -84,14 +86,9 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     ahead: ReadAhead<Loaded>,
-    spare: Vec<Vec<u8>>,
+    spare: Spare,
     closed: bool,
 }
-
-/// Buffers that are kept for the next reads: so many, and none that is larger. Others are freed, since what is kept
-/// is memory beyond the budget.
-const SPARE_BUFFERS: usize = 64;
-const SPARE_BYTES: usize = 1 << 20;
 
 // === impl Prefetch ===
 
@@ -102,7 +99,7 @@ impl Prefetch {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 ahead: ReadAhead::new(settings.budget, first),
-                spare: Vec::new(),
+                spare: Spare::default(),
                 closed: false,
             }),
             work: Condvar::new(),
@@ -257,17 +254,18 @@ impl Shared {
     fn read_until_closed(&self, source: &dyn Source, cache: &Weak<Cache>) {
         loop {
             let Some((job, mut bytes)) = self.next_job(source, cache.upgrade().as_deref()) else { return };
-            bytes.clear();
             let read = source.read(job.record, &mut bytes).map_err(|error| error.to_string());
             self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
             if let (Some(cache), Ok(())) = (cache.upgrade(), &read) {
                 cache.offer(job.record, &bytes);
             }
-            if !self.state.lock().ahead.done(&job, read.map(|()| Loaded::Read(bytes))) {
+            let noted = self.state.lock().ahead.done(&job, read.map(|()| Loaded::Read(bytes)));
+            match noted {
+                Noted::Next => self.announce(),
+                Noted::Behind => {}
                 // This read was given up, and this thread with it: another one has its place.
-                return;
+                Noted::Late => return,
             }
-            self.announce();
         }
     }
 
@@ -280,11 +278,10 @@ impl Shared {
             if let Some(cache) = cache {
                 self.pass(&mut state, cache);
             }
-            // A buffer that is larger than the record counts with what it has.
-            let least = state.spare.last().map_or(0, Vec::capacity) as u64;
-            if let Some(job) = state.ahead.next_job(Instant::now(), |record| source.size(record).max(least)) {
-                let spare = state.spare.pop().unwrap_or_default();
-                let more = state.ahead.wants_room();
+            let State { ahead, spare, .. } = &mut *state;
+            if let Some(job) = ahead.next_job(Instant::now(), |record| spare.needed(source.size(record))) {
+                let buffer = spare.take(source.size(job.record));
+                let more = state.ahead.wants_readers();
                 drop(state);
                 if more {
                     self.work.notify_one();
@@ -292,7 +289,7 @@ impl Shared {
                 if job.last {
                     self.hungry.notify_one();
                 }
-                return Some((job, spare));
+                return Some((job, buffer));
             }
             let (waited, room) = (Instant::now(), state.ahead.wants_room());
             self.work.wait_for(&mut state, SLICE);
@@ -306,11 +303,11 @@ impl Shared {
 
     /// Takes what comes next from the cache, up to the first record that it does not have.
     fn pass(&self, state: &mut State, cache: &Cache) {
-        let (count, last) = state.ahead.pass(Instant::now(), |record| cache.find(record).map(Loaded::Kept));
-        if count > 0 {
+        let passed = state.ahead.pass(Instant::now(), |record| cache.find(record).map(Loaded::Kept));
+        if passed.next {
             self.announce();
         }
-        if last {
+        if passed.last {
             self.hungry.notify_one();
         }
     }
@@ -323,14 +320,14 @@ impl Shared {
     fn give_back(&self, reserved: u64, loaded: Loaded) {
         let mut state = self.state.lock();
         state.ahead.release(reserved);
-        if let Loaded::Read(bytes) = loaded
-            && state.spare.len() < SPARE_BUFFERS
-            && (1..=SPARE_BYTES).contains(&bytes.capacity())
-        {
-            state.spare.push(bytes);
+        if let Loaded::Read(bytes) = loaded {
+            state.spare.keep(bytes);
         }
+        let wanted = state.ahead.wants_readers();
         drop(state);
-        self.work.notify_one();
+        if wanted {
+            self.work.notify_one();
+        }
     }
 }
 

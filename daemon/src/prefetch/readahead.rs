@@ -8,6 +8,7 @@
 
 #[cfg(test)]
 mod model;
+mod noted;
 mod taken;
 #[cfg(test)]
 mod tests;
@@ -17,11 +18,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::record::Position;
+pub use noted::{Noted, Passed};
 pub use taken::{Held, Taken};
 
 /// Positions of an epoch, with those of the epochs before it, that are being read or lie ready: so many at most. About
 /// what the default budget holds of photographs, so that a cache changes how fast the road is, not how long.
 pub(super) const MOST_AHEAD: usize = 2048;
+
+/// Readers that wait are called once there is room for this much, and not for each record: at most this many bytes, or this
+/// part of the budget, and so many records.
+const ROUND_BYTES: u64 = 8 << 20;
+const ROUND_PART: u64 = 8;
+const ROUND_RECORDS: usize = 64;
 
 /// A lease to be read, with its positions' record numbers as a function.
 pub struct Span {
@@ -139,24 +147,33 @@ impl<B> ReadAhead<B> {
             || self.fetches.iter().any(|fetch| fetch.stage.waits())
     }
 
+    /// Whether readers that wait are to be called: there is room for a round of reads, or what is read next is what
+    /// everything else waits for. They are called again with every record that is given back, so that more of them
+    /// read where one alone does not keep up.
+    pub fn wants_readers(&self) -> bool {
+        let round = ROUND_BYTES.min(self.budget / ROUND_PART);
+        let room = self.budget.saturating_sub(self.used) >= round;
+        let next = |(_, ahead)| ahead == 0 || room && ahead + ROUND_RECORDS <= MOST_AHEAD;
+        self.fetches.iter().any(|fetch| fetch.stage.waits()) || self.next_epoch().is_some_and(next)
+    }
+
     /// Bytes of the budget that are in use.
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// Passes over reads: what comes next, as long as `known` has it, is done without one and takes no room. Answers how
-    /// many records that was, and whether one was the last of its lease. Each record is asked for once at most, if it is
-    /// known: there is always room for what takes none.
-    pub fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> (usize, bool) {
-        let (mut count, mut last) = (0, false);
+    /// Passes over reads: what comes next, as long as `known` has it, is done without one and takes no room. Each record
+    /// is asked for once at most, if it is known: there is always room for what takes none.
+    pub fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> Passed {
+        let mut passed = Passed::default();
         while let Some(content) = self.next_record().and_then(&mut known)
             && let Some(job) = self.next_job(now, |_record| 0)
         {
-            self.done(&job, Ok(content));
-            count += 1;
-            last |= job.last;
+            passed.next |= self.done(&job, Ok(content)) == Noted::Next;
+            passed.records += 1;
+            passed.last |= job.last;
         }
-        (count, last)
+        passed
     }
 
     /// The record of the read to do next.
@@ -205,25 +222,22 @@ impl<B> ReadAhead<B> {
         Some(Job { id, record, reserved, last, epoch: Some(number) })
     }
 
-    /// Notes what a read gave. False when the read was given up before: then so is its thread.
-    pub fn done(&mut self, job: &Job, read: Result<B, String>) -> bool {
-        let stage = match job.epoch {
-            None => self.fetches.iter_mut().find(|fetch| fetch.id == job.id).map(|fetch| &mut fetch.stage),
+    /// Notes what a read gave.
+    pub fn done(&mut self, job: &Job, read: Result<B, String>) -> Noted {
+        let found = match job.epoch {
+            None => self.fetches.iter_mut().find(|fetch| fetch.id == job.id).map(|fetch| (0, &mut fetch.stage)),
             Some(epoch) => self.epochs.get_mut(&epoch).and_then(|epoch| {
                 let place = epoch.tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
-                Some(&mut epoch.tickets[place].stage)
+                Some((place, &mut epoch.tickets[place].stage))
             }),
         };
-        let stage = stage.filter(|stage| matches!(stage, Stage::Reading(_)));
-        let noted = stage.is_some();
-        let kept = noted && read.is_ok();
-        if let Some(stage) = stage {
-            *stage = Stage::Done(read.map(|bytes| Held { bytes, reserved: job.reserved }));
-        }
-        if !kept {
+        let found = found.filter(|(_, stage)| matches!(stage, Stage::Reading(_)));
+        if found.is_none() || read.is_err() {
             self.used = self.used.saturating_sub(job.reserved);
         }
-        noted
+        let Some((place, stage)) = found else { return Noted::Late };
+        *stage = Stage::Done(read.map(|bytes| Held { bytes, reserved: job.reserved }));
+        if place == 0 { Noted::Next } else { Noted::Behind }
     }
 
     /// Takes what comes next of the epochs up to `limit`; a position only if its epoch has room for it.

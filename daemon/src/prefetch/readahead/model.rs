@@ -58,6 +58,8 @@ struct World {
     decoding: VecDeque<u64>,
     /// Epochs of which an end is to be told.
     news: HashSet<u64>,
+    /// Up to which epoch there was nothing to take, when whoever takes was last told of news.
+    waits: Option<u64>,
 }
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -72,18 +74,23 @@ impl World {
             Step::Lease { late, len } => {
                 let epoch = if late { self.epoch.saturating_sub(1) } else { self.epoch };
                 self.lease += 1;
+                self.waits = None;
                 self.ahead.lease(span(self.lease, epoch, self.lease, len));
                 self.waiting.entry(epoch).or_default().extend((0..len).map(|offset| (self.lease, offset)));
                 self.news.insert(epoch);
             }
             Step::Drain => {
                 self.news.insert(self.epoch);
+                self.waits = None;
                 self.epoch += 1;
                 self.ahead.drained(self.epoch);
             }
             Step::Start => {
                 let before = self.ahead.used();
-                if let Some(job) = self.ahead.next_job(self.now, size) {
+                let (wanted, idle) = (self.ahead.wants_readers(), before == 0);
+                let job = self.ahead.next_job(self.now, size);
+                assert!(!idle || wanted || job.is_none(), "readers that wait would not be called");
+                if let Some(job) = job {
                     assert_eq!(self.ahead.used(), before + job.reserved);
                     let idle = self.decoding.is_empty();
                     assert!(self.ahead.used() <= self.budget || idle, "only with nothing in decoding");
@@ -92,13 +99,15 @@ impl World {
             }
             Step::Pass(known) => {
                 let before = self.ahead.used();
-                self.ahead.pass(self.now, |record| (record < known).then_some(record));
+                if self.ahead.pass(self.now, |record| (record < known).then_some(record)).next {
+                    self.waits = None;
+                }
                 assert_eq!(self.ahead.used(), before, "what is known takes no room");
             }
             Step::Finish { which, good } => {
                 if !self.jobs.is_empty() {
                     let job = self.jobs.swap_remove(which % self.jobs.len());
-                    self.ahead.done(&job, if good { Ok(job.record) } else { Err("bad".into()) });
+                    self.finish(&job, if good { Ok(job.record) } else { Err("bad".into()) });
                 }
             }
             Step::Take { ahead, room } => {
@@ -116,15 +125,29 @@ impl World {
             }
             Step::Expire => {
                 self.now += 2 * TIMEOUT;
+                self.waits = None;
                 self.ahead.expire(self.now, TIMEOUT, |_| "late".into());
             }
         }
     }
 
+    fn finish(&mut self, job: &Job, read: Result<u64, String>) {
+        if self.ahead.done(job, read) == Noted::Next {
+            self.waits = None;
+        }
+    }
+
     /// Answers whether something came.
     fn take(&mut self, limit: u64, room: bool) -> bool {
-        let read = match self.ahead.take(limit, |_| room) {
-            Taken::Wait | Taken::NoRoom => return false,
+        let taken = self.ahead.take(limit, |_| room);
+        let nothing_before = self.waits.is_some_and(|upto| limit <= upto);
+        assert!(!nothing_before || taken == Taken::Wait, "nobody was told of {taken:?}");
+        let read = match taken {
+            Taken::Wait => {
+                self.waits = self.waits.max(Some(limit));
+                return false;
+            }
+            Taken::NoRoom => return false,
             Taken::Drained(epoch) => {
                 assert!(epoch < self.epoch && epoch <= limit);
                 assert!(self.news.remove(&epoch), "{epoch} was drained before, and nothing came since");
@@ -161,9 +184,9 @@ impl World {
             while let Some(job) = self.ahead.next_job(self.now, size) {
                 self.jobs.push(job);
             }
-            for job in self.jobs.drain(..) {
+            for job in std::mem::take(&mut self.jobs) {
                 moved = true;
-                self.ahead.done(&job, Ok(job.record));
+                self.finish(&job, Ok(job.record));
             }
             while self.take(self.epoch, true) {
                 moved = true;
@@ -197,6 +220,7 @@ proptest! {
             jobs: Vec::new(),
             decoding: VecDeque::new(),
             news: HashSet::new(),
+            waits: None,
         };
         for step in &steps {
             world.step(step);

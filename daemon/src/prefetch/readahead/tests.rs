@@ -10,7 +10,7 @@ pub(super) fn span(lease: u64, epoch: u64, start: u64, len: u64) -> Span {
 fn read(ahead: &mut ReadAhead<u64>, now: Instant) -> Vec<u64> {
     let jobs = std::iter::from_fn(|| ahead.next_job(now, |_| 10)).collect::<Vec<_>>();
     for job in &jobs {
-        assert!(ahead.done(job, Ok(job.record)));
+        assert_ne!(ahead.done(job, Ok(job.record)), Noted::Late);
     }
     jobs.iter().map(|job| job.record).collect()
 }
@@ -28,9 +28,9 @@ fn records_are_taken_in_order_however_the_reads_come_back() {
     ahead.lease(span(7, 0, 5, 2));
     let jobs = [ahead.next_job(now, |_| 1).unwrap(), ahead.next_job(now, |_| 1).unwrap()];
     assert_eq!(jobs.map(|job| (job.record, job.last)), [(5, false), (6, true)]);
-    assert!(ahead.done(&jobs[1], Ok("second")));
+    assert_eq!(ahead.done(&jobs[1], Ok("second")), Noted::Behind);
     assert_eq!(ahead.take(0, |_| true), Taken::Wait);
-    assert!(ahead.done(&jobs[0], Err("gone".into())));
+    assert_eq!(ahead.done(&jobs[0], Err("gone".into())), Noted::Next);
     let position =
         |offset| Position { epoch: 0, lease: 7, offset, lease_len: 2, index: 5 + offset, record: 5 + offset };
     assert_eq!(ahead.take(0, |_| false), Taken::NoRoom);
@@ -55,7 +55,7 @@ fn rule_28_the_budget_is_granted_in_order_and_the_oldest_may_exceed_it() {
     assert_eq!(ahead.used(), 0);
     let large = ahead.next_job(now, |_| 1000).unwrap();
     assert_eq!(ahead.next_job(now, |_| 1), None, "it has the budget alone");
-    assert!(ahead.done(&large, Ok(3)));
+    assert_eq!(ahead.done(&large, Ok(3)), Noted::Next);
     assert_eq!(record(ahead.take(0, |_| true)), 3);
     ahead.release(1000);
     assert_eq!(read(&mut ahead, now), [4, 5]);
@@ -99,7 +99,7 @@ fn rule_28_a_read_that_is_late_is_an_outcome_and_its_thread_hears_of_it() {
     assert_eq!(ahead.expire(late, timeout, |_| "late".into()), 0);
     assert!(matches!(ahead.take(0, |_| true), Taken::Record(_, Err(reason)) if reason == "0 is late"));
     assert_eq!(ahead.used(), 10, "the thread still has its memory");
-    assert!(!ahead.done(&job, Ok(0)));
+    assert_eq!(ahead.done(&job, Ok(0)), Noted::Late);
     assert_eq!(ahead.used(), 0);
 }
 
@@ -151,8 +151,9 @@ fn what_is_known_is_not_read_up_to_the_first_record_that_is_not() {
     ahead.lease(span(2, 0, 3, 3));
     ahead.fetch((9, 9), 5);
     let known = |record| (record != 4).then_some(record * 100);
-    assert_eq!(ahead.pass(now, known), (5, true), "the fetch and the records before 4, among them the end of a lease");
-    assert_eq!(ahead.pass(now, known), (0, false));
+    let passed = Passed { records: 5, last: true, next: true };
+    assert_eq!(ahead.pass(now, known), passed, "the fetch and the records before 4, among them the end of a lease");
+    assert_eq!(ahead.pass(now, known), Passed::default());
     assert_eq!(read(&mut ahead, now), [4, 5], "within the budget, as if nothing had been before");
     let fetched = Taken::Fetched { tag: (9, 9), record: 5, read: Ok(Held { bytes: 500, reserved: 0 }) };
     assert_eq!(ahead.take(0, |_| true), fetched);
@@ -172,15 +173,16 @@ fn rule_04_what_is_known_leaves_leases_ahead_until_something_is_taken() {
         leased += 1;
         ahead.pass(now, Some);
     }
-    assert_eq!(ahead.pass(now, Some), (0, false));
+    assert_eq!(ahead.pass(now, Some), Passed::default());
     assert_eq!(ahead.next_job(now, |_| 1), None, "what comes next is not read either: it is known");
     for index in 0..2 {
         assert_eq!(record(ahead.take(1, |_| true)), index);
     }
-    assert_eq!(ahead.pass(now, Some), (2, false));
+    let behind = Passed { records: 2, last: false, next: false };
+    assert_eq!(ahead.pass(now, Some), behind, "others lie ready before them, so nobody has to hear of it");
     // What comes back late does not wait for the epoch after it, which may not be taken yet.
     ahead.lease(span(99, 0, 7, 1));
-    assert_eq!(ahead.pass(now, Some), (1, true));
+    assert_eq!(ahead.pass(now, Some), Passed { records: 1, last: true, next: true });
     assert_eq!(record(ahead.take(0, |_| true)), 7);
 }
 
@@ -196,4 +198,23 @@ fn what_is_known_is_asked_for_once_also_while_room_is_short() {
         });
     }
     assert_eq!((asked, ahead.used()), (vec![1, 2], 100));
+}
+
+#[test]
+fn readers_are_called_for_a_round_of_reads_and_at_once_for_what_all_others_wait_for() {
+    let (mut ahead, now) = (ReadAhead::new(160, 0), Instant::now());
+    assert!(!ahead.wants_readers(), "there is nothing to read");
+    ahead.lease(span(1, 1, 0, 90));
+    assert!(ahead.wants_readers());
+    assert_eq!(read(&mut ahead, now).len(), 16);
+    for _ in 0..2 {
+        record(ahead.take(1, |_| true));
+        assert!(!ahead.wants_readers(), "an eighth of the budget is more than there is room");
+        ahead.release(10);
+    }
+    assert!(ahead.wants_readers());
+    assert_eq!(read(&mut ahead, now).len(), 2);
+    ahead.lease(span(2, 0, 0, 1));
+    assert!(ahead.wants_readers(), "what comes back late goes before all that lies ready");
+    assert_eq!(read(&mut ahead, now), [0]);
 }
