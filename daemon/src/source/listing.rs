@@ -1,7 +1,6 @@
 //! A dataset of files: the list that folder, CSV and file list come down to, and how one of its files is read.
 
 use std::fs::OpenOptions;
-use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -126,16 +125,19 @@ fn read_file(path: PathBuf, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadErr
     if size > limit {
         return Err(ReadError::TooLarge { path, size, limit });
     }
-    buf.reserve(usize::try_from(size).unwrap_or(0));
-    // The file may grow meanwhile: one byte more than the limit is enough to know.
-    if let Err(error) = file.take(limit.saturating_add(1)).read_to_end(buf) {
-        return Err(ReadError::of_file(path, error));
+    // By one call as a rule; what the file grows by meanwhile is not read.
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    buf.reserve(size);
+    while buf.len() < size {
+        match rustix::io::read(&file, rustix::buffer::spare_capacity(buf)) {
+            Ok(0) => break,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(ReadError::of_file(path, error.into())),
+        }
     }
-    match buf.len() as u64 {
-        0 => Err(ReadError::Empty { path }),
-        size if size > limit => Err(ReadError::TooLarge { path, size, limit }),
-        _ => Ok(()),
-    }
+    // The buffer may have had room for more than the file had.
+    buf.truncate(size);
+    if buf.is_empty() { Err(ReadError::Empty { path }) } else { Ok(()) }
 }
 
 /// The size of every file, by a few threads: on a network file system each look is a round trip.
