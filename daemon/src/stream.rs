@@ -35,6 +35,7 @@ use crate::decode::Pool;
 use crate::queue::Meter;
 use crate::source::{Source, SourceError};
 use crate::worker::Worker;
+use gpu_ring::Taken;
 pub use gpu_ring::{GpuRings, Gpus, StreamRing};
 pub use open::{Identity, Opening, Surplus};
 use pipeline::Pipeline;
@@ -59,6 +60,8 @@ pub struct Stream {
     pool: Arc<Pool>,
     /// Its rings in a GPU, where its pixels stand there.
     gpu: Option<Arc<GpuRings>>,
+    /// What its rings take beside their slots.
+    taken: Arc<Taken>,
     /// The daemon's user.
     uid: u32,
     prefetch: config::Prefetch,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forebay::decode::lanes::places;
+use forebay::stream::Gpus;
 use forebay_cuda::lane::ceiling::ceiling;
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_cuda::survey::{FoundGpu, Places, Survey, survey};
@@ -39,7 +40,8 @@ const MEMORY: usize = 8 << 30;
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let places = places(args.nvjpeg.clone());
     let out = &mut io::stdout().lock();
-    tell(out, &survey(&places))?;
+    let rings = Gpus::new(rustix::process::geteuid().as_raw(), places.driver.clone());
+    tell(out, &survey(&places), &rings)?;
     if args.self_test {
         let required = std::env::var("GPU_REQUIRED").is_ok_and(|value| value == "1");
         self_test::run(out, &places, required, self_test::COPY)?;
@@ -69,7 +71,7 @@ fn measure(out: &mut impl Write, places: &Places, folder: &Path, time: Duration)
     Ok(())
 }
 
-fn tell(out: &mut impl Write, survey: &Survey) -> io::Result<()> {
+fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
     match &survey.driver {
         Ok(driver) => writeln!(out, "driver   {}, CUDA {}.{}", driver.path.display(), driver.cuda.0, driver.cuda.1)?,
         Err(_) => writeln!(out, "driver   none")?,
@@ -84,6 +86,10 @@ fn tell(out: &mut impl Write, survey: &Survey) -> io::Result<()> {
     }
     for gpu in &survey.gpus {
         one(out, gpu)?;
+        match rings.can_hold(gpu.device.ordinal) {
+            Ok(()) => writeln!(out, "  placement    pixels can stand in its memory")?,
+            Err(refusal) => writeln!(out, "  placement    pixels cannot stand in its memory: {refusal}")?,
+        }
     }
     for lack in survey.lacks() {
         writeln!(out, "\nmissing: {}\n  without it: {}\n  to get it:  {}", lack.what, lack.cost, lack.remedy)?;
@@ -128,7 +134,7 @@ mod tests {
 
     fn doctor(places: &Places) -> String {
         let mut out = Vec::new();
-        tell(&mut out, &survey(places)).unwrap();
+        tell(&mut out, &survey(places), &Gpus::new(0, places.driver.clone())).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -147,6 +153,7 @@ mod tests {
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
         let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
         assert!(text.contains("7 NVJPG engines") && text.contains("decode.lanes = \"auto\""), "{text}");
+        assert!(text.contains("pixels can stand in its memory"), "{text}");
         assert!(text.contains("nvJPEG   12.3.0") && text.matches("to be had").count() == 2, "{text}");
     }
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use forebay_proto::v1::{
-    GpuStatus, LaneStatus, QuarantineReply, QuarantineRequest, StatusReply, StatusRequest, StreamStatus, SwitchedOff,
+    GpuStatus, LaneStatus, QuarantineReply, QuarantineRequest, RingPlace, StatusReply, StatusRequest, StreamStatus,
+    SwitchedOff,
 };
 
 use super::Failure;
@@ -84,6 +85,12 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
         "  slots    {} free, {} filling, {} ready, {} held, {} quarantined",
         stream.slots_free, stream.slots_filling, stream.slots_ready, stream.slots_held, stream.slots_quarantined
     )?;
+    if let Some(RingPlace { placement, gpu_bytes, page_locked }) = &stream.ring
+        && gpu_bytes + page_locked > 0
+    {
+        let [gpu, locked] = [gpu_bytes, page_locked].map(|bytes| bytes >> 20);
+        writeln!(out, "  ring     pixels in {placement}: {gpu} MiB of a GPU, {locked} MiB of the host page-locked")?;
+    }
     if let Some(cache) = &stream.cache {
         writeln!(
             out,
@@ -149,6 +156,7 @@ mod tests {
                 hits: 9,
                 misses: 6,
             }),
+            ring: Some(RingPlace { placement: "gpu:1".into(), gpu_bytes: 6 << 20, page_locked: 4 << 20 }),
             consumers: vec![ConsumerStatus { pid: 42, held: 2, ..Default::default() }],
             ..Default::default()
         };
@@ -158,6 +166,7 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");
+        assert!(text.contains("pixels in gpu:1: 6 MiB of a GPU, 4 MiB of the host page-locked"), "{text}");
         assert!(text.contains("cache    5 records encoded, 700 of 800 bytes; 9 found, 6 not"), "{text}");
     }
 

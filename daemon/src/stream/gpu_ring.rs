@@ -11,6 +11,7 @@ use forebay_ring::{Geometry, Pixels, Region, RegionError};
 use parking_lot::Mutex;
 
 use super::placement::{Machine, Place, Refusal};
+use crate::config::stream::Placement;
 
 /// The GPUs of this process, as far as rings use them. The driver is opened when a stream first asks for one.
 #[derive(Debug)]
@@ -18,7 +19,15 @@ pub struct Gpus {
     uid: u32,
     driver_file: Option<PathBuf>,
     driver: OnceLock<Result<Arc<Driver>, DriverError>>,
-    locked: AtomicU64,
+}
+
+/// What the rings of one stream take beside their slots, in bytes.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Of the slots, page-locked.
+    pub page_locked: AtomicU64,
+    /// Of the GPU.
+    pub gpu: AtomicU64,
 }
 
 /// The rings of one stream in a GPU, by their number, for whoever writes them.
@@ -28,6 +37,7 @@ pub struct GpuRings {
     ordinal: i32,
     uuid: Uuid,
     rings: Mutex<BTreeMap<u32, Weak<GpuRing>>>,
+    taken: Arc<Taken>,
 }
 
 /// The pixels of one ring.
@@ -36,6 +46,7 @@ pub struct GpuRing {
     memory: SharedMemory,
     uuid: Uuid,
     stride: usize,
+    taken: Arc<Taken>,
 }
 
 /// A ring of a stream: its slots, where its pixels stand, and which of its slots are page-locked. Clones are handles to it.
@@ -50,7 +61,7 @@ pub struct StreamRing {
 /// Page-locked slots of a ring that a GPU copies from or to.
 #[derive(Debug)]
 pub struct Locks {
-    gpus: Arc<Gpus>,
+    taken: Arc<Taken>,
     context: Arc<Context>,
     slots: Mutex<Vec<Registered>>,
 }
@@ -63,7 +74,7 @@ const PIECE: usize = 2 << 20;
 impl Gpus {
     /// By the driver of this file, else by the machine's.
     pub fn new(uid: u32, driver_file: Option<PathBuf>) -> Self {
-        Self { uid, driver_file, driver: OnceLock::new(), locked: AtomicU64::new(0) }
+        Self { uid, driver_file, driver: OnceLock::new() }
     }
 
     /// The daemon's user.
@@ -71,9 +82,12 @@ impl Gpus {
         self.uid
     }
 
-    /// Bytes of rings that are page-locked.
-    pub fn locked(&self) -> u64 {
-        self.locked.load(Ordering::Relaxed)
+    /// Whether pixels can stand in the GPU with this number.
+    ///
+    /// # Errors
+    /// What stands against it.
+    pub fn can_hold(&self, ordinal: i32) -> Result<(), Refusal> {
+        Place::decide(Placement::Gpu(ordinal), &self.machine(), None).map(drop)
     }
 
     /// What the machine has.
@@ -96,19 +110,20 @@ impl Gpus {
     ///
     /// # Errors
     /// The GPU cannot be taken into use.
-    pub fn rings(&self, place: Place) -> Result<Option<Arc<GpuRings>>, Refusal> {
+    pub fn rings(&self, place: Place, taken: &Arc<Taken>) -> Result<Option<Arc<GpuRings>>, Refusal> {
         let Place::Gpu { ordinal, uuid } = place else { return Ok(None) };
         let context = self.context(ordinal)?;
-        Ok(Some(Arc::new(GpuRings { context, ordinal, uuid, rings: Mutex::default() })))
+        let taken = Arc::clone(taken);
+        Ok(Some(Arc::new(GpuRings { context, ordinal, uuid, rings: Mutex::default(), taken })))
     }
 
     /// Page-locks slots of a ring for the GPU with this number.
     ///
     /// # Errors
     /// The GPU cannot be taken into use.
-    pub fn locks(self: &Arc<Self>, ordinal: i32) -> Result<Arc<Locks>, Refusal> {
+    pub fn locks(&self, ordinal: i32, taken: &Arc<Taken>) -> Result<Arc<Locks>, Refusal> {
         let context = self.context(ordinal)?;
-        Ok(Arc::new(Locks { gpus: Arc::clone(self), context, slots: Mutex::default() }))
+        Ok(Arc::new(Locks { taken: Arc::clone(taken), context, slots: Mutex::default() }))
     }
 
     fn context(&self, ordinal: i32) -> Result<Arc<Context>, Refusal> {
@@ -134,7 +149,8 @@ impl GpuRings {
         let len = len.ok_or_else(|| Refusal::Memory { ordinal, cause: "more than any machine has".into() })?;
         let memory = SharedMemory::new(&self.context, len)
             .map_err(|error| Refusal::Memory { ordinal, cause: format!("{error}, for {len} bytes") })?;
-        let made = Arc::new(GpuRing { memory, uuid: self.uuid, stride });
+        self.taken.gpu.fetch_add(memory.len() as u64, Ordering::Relaxed);
+        let made = Arc::new(GpuRing { memory, uuid: self.uuid, stride, taken: Arc::clone(&self.taken) });
         let mut rings = self.rings.lock();
         rings.retain(|_, ring| ring.strong_count() > 0);
         rings.insert(ring, Arc::downgrade(&made));
@@ -152,6 +168,11 @@ impl GpuRings {
     /// The driver cannot make it.
     pub fn stream(&self) -> Result<Stream, CudaError> {
         Stream::new(&self.context)
+    }
+
+    /// The GPU's number.
+    pub fn ordinal(&self) -> i32 {
+        self.ordinal
     }
 
     /// Where they stand.
@@ -209,15 +230,21 @@ impl Locks {
         let memory = region.locate(slot).map_err(|error| error.to_string())?;
         let locked = Registered::new(&self.context, memory.cast(), memory.len(), region.clone());
         let locked = locked.map_err(|error| error.to_string())?;
-        self.gpus.locked.fetch_add(locked.len() as u64, Ordering::Relaxed);
+        self.taken.page_locked.fetch_add(locked.len() as u64, Ordering::Relaxed);
         self.slots.lock().push(locked);
         Ok(())
+    }
+}
+
+impl Drop for GpuRing {
+    fn drop(&mut self) {
+        self.taken.gpu.fetch_sub(self.memory.len() as u64, Ordering::Relaxed);
     }
 }
 
 impl Drop for Locks {
     fn drop(&mut self) {
         let bytes: usize = self.slots.lock().iter().map(Registered::len).sum();
-        self.gpus.locked.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.taken.page_locked.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 }

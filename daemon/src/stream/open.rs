@@ -81,7 +81,7 @@ impl Opening {
         let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
         let cache = self.cache(source.as_ref())?;
         let rings = self.rings(geometry).await?;
-        let gpu = rings.gpu();
+        let (gpu, taken) = (rings.gpu(), rings.taken());
         let first = rings.make(0)?;
         let (worker, opened) =
             Worker::open(self.coordinator.clone(), self.request(spec, incarnation::fresh()?)).await?;
@@ -108,6 +108,7 @@ impl Opening {
             free,
             pool,
             gpu,
+            taken,
             uid,
             prefetch,
             pipeline: tokio::sync::Mutex::new(None),

@@ -4,14 +4,14 @@ use std::sync::atomic::Ordering;
 
 use forebay_coordinator::CallError;
 use forebay_pixels::{Dtype, Layout};
-use forebay_proto::v1::{AuditReply, CacheStatus, StageStatus, StreamInfo, StreamStatus};
+use forebay_proto::v1::{AuditReply, CacheStatus, RingPlace, StageStatus, StreamInfo, StreamStatus};
 use prost::Message as _;
 use tokio::sync::oneshot;
 
 use crate::cache::{Cache, Figures};
 use crate::consumers::{Note, RingStatus};
 use crate::queue::Meter;
-use crate::stream::Stream;
+use crate::stream::{Place, Stream};
 use crate::telemetry::{Metric, Registry};
 
 impl Stream {
@@ -84,7 +84,20 @@ impl Stream {
             stages,
             failure: ring.failure.unwrap_or_default(),
             cache: self.cache.as_deref().map(cache),
+            ring: Some(self.ring_place()),
         })
+    }
+
+    fn ring_place(&self) -> RingPlace {
+        let (gpu, page_locked) = (&self.taken.gpu, &self.taken.page_locked);
+        RingPlace {
+            placement: match self.place() {
+                Place::Host => "host".into(),
+                Place::Gpu { ordinal, .. } => format!("gpu:{ordinal}"),
+            },
+            gpu_bytes: gpu.load(Ordering::Relaxed),
+            page_locked: page_locked.load(Ordering::Relaxed),
+        }
     }
 
     /// Brings its metrics up to date.
@@ -117,6 +130,9 @@ impl Stream {
             registry.gauge(Metric::CacheBytes, &labels).set(large(figures.bytes));
             registry.gauge(Metric::CacheBudget, &labels).set(large(figures.budget));
         }
+        let place = self.ring_place();
+        registry.gauge(Metric::RingGpu, &labels).set(large(place.gpu_bytes));
+        registry.gauge(Metric::RingPageLocked, &labels).set(large(place.page_locked));
         let Some(ring) = self.ring_status().await else { return };
         let slots = [
             ("free", ring.slots.free),

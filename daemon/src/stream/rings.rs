@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forebay_ring::Geometry;
 use parking_lot::Mutex;
 
-use super::gpu_ring::{GpuRing, GpuRings, Gpus, StreamRing};
+use super::gpu_ring::{GpuRing, GpuRings, Gpus, StreamRing, Taken};
 use super::placement::{Claims, Place, Refusal};
 use super::ring_memory::{RingMemory, Share};
 use crate::config::stream::Placement;
@@ -20,6 +20,7 @@ pub(super) struct Site {
     first: Mutex<Option<Arc<GpuRing>>>,
     /// The GPU that copies from the slots, or to them.
     copies: Option<i32>,
+    taken: Arc<Taken>,
 }
 
 /// Makes the rings of a stream.
@@ -45,17 +46,19 @@ impl Site {
         decodes: Option<i32>,
         geometry: &Geometry,
     ) -> Result<Self, Refusal> {
-        let site = |gpus, gpu, first, copies| Self { gpus, gpu, first: Mutex::new(first), copies };
+        let taken = Arc::new(Taken::default());
+        let own = Arc::clone(&taken);
+        let site = |gpus, gpu, first, copies| Self { gpus, gpu, first: Mutex::new(first), copies, taken: own };
         if wanted == Placement::Host {
             return Ok(site(gpus, None, None, decodes));
         }
         let (place, second_best) = Place::decide(wanted, &gpus.machine(), trainer)?;
-        let taken = gpus
-            .rings(place)
+        let made = gpus
+            .rings(place, &taken)
             .and_then(|rings| rings.map(|rings| rings.make(geometry, 0).map(|first| (rings, first))).transpose());
-        let second_best = match taken {
+        let second_best = match made {
             Ok(Some((rings, first))) => {
-                let Place::Gpu { ordinal, .. } = place else { unreachable!("only a place in a GPU has rings there") };
+                let ordinal = rings.ordinal();
                 tracing::info!(gpu = ordinal, "the stream's pixels stand in memory of a GPU");
                 return Ok(site(gpus, Some(rings), Some(first), Some(ordinal)));
             }
@@ -80,12 +83,17 @@ impl Rings {
         self.site.gpu.clone()
     }
 
+    /// What they take beside their slots.
+    pub(super) fn taken(&self) -> Arc<Taken> {
+        Arc::clone(&self.site.taken)
+    }
+
     /// Makes ring number `number`.
     ///
     /// # Errors
     /// There is too little memory, of the host or of the GPU.
     pub(super) fn make(&self, number: u32) -> Result<StreamRing, StreamError> {
-        let Self { site: Site { gpus, gpu, first, copies }, memory, geometry, incarnation, shares } = self;
+        let Self { site: Site { gpus, gpu, first, copies, taken }, memory, geometry, incarnation, shares } = self;
         let (share, region) = memory.ring(*geometry, *incarnation, number)?;
         let first = first.lock().take();
         let pixels = match (first, gpu) {
@@ -96,7 +104,7 @@ impl Rings {
         shares.lock().push(share);
         let locks = copies.and_then(|gpu| {
             let refused = |error: &Refusal| tracing::warn!(%error, "the ring is not page-locked: copies take longer");
-            gpus.locks(gpu).inspect_err(refused).ok()
+            gpus.locks(gpu, taken).inspect_err(refused).ok()
         });
         Ok(StreamRing::new(region, pixels, locks))
     }

@@ -59,6 +59,10 @@ pub enum Metric {
     CacheBytes,
     /// The most that the cache may take.
     CacheBudget,
+    /// Memory of a GPU in which the stream's pixels stand.
+    RingGpu,
+    /// Memory of the stream's slots that is page-locked.
+    RingPageLocked,
 }
 
 /// How Prometheus takes a number.
@@ -80,7 +84,7 @@ const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, N
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::RecordsDelivered,
         Self::RecordsBad,
         Self::BytesRead,
@@ -105,6 +109,8 @@ impl Metric {
         Self::CacheRecords,
         Self::CacheBytes,
         Self::CacheBudget,
+        Self::RingGpu,
+        Self::RingPageLocked,
     ];
 
     /// The name, the type and what it counts.
@@ -157,6 +163,12 @@ impl Metric {
             Self::CacheRecords => ("forebay_cache_records", Gauge, "Records that the cache holds."),
             Self::CacheBytes => ("forebay_cache_bytes", Gauge, "Bytes that the cache takes."),
             Self::CacheBudget => ("forebay_cache_budget_bytes", Gauge, "The most that the cache may take."),
+            Self::RingGpu => ("forebay_ring_gpu_bytes", Gauge, "Memory of a GPU in which the stream's pixels stand."),
+            Self::RingPageLocked => (
+                "forebay_ring_page_locked_bytes",
+                Gauge,
+                "Memory of the stream's slots that is page-locked, since a GPU copies from it or to it.",
+            ),
         }
     }
 }

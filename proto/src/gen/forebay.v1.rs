@@ -1846,6 +1846,22 @@ pub struct StreamStatus {
     /// None without a cache.
     #[prost(message, optional, tag = "17")]
     pub cache: ::core::option::Option<CacheStatus>,
+    #[prost(message, optional, tag = "18")]
+    pub ring: ::core::option::Option<RingPlace>,
+}
+/// Where a stream's pixels stand, and what its rings take beside their slots.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RingPlace {
+    /// "host" or "gpu:N".
+    #[prost(string, tag = "1")]
+    pub placement: ::prost::alloc::string::String,
+    /// Of the GPU.
+    #[prost(uint64, tag = "2")]
+    pub gpu_bytes: u64,
+    /// Of the slots.
+    #[prost(uint64, tag = "3")]
+    pub page_locked: u64,
 }
 /// What a stream's cache holds; streams of one dataset may share it.
 #[allow(clippy::all)]
