@@ -48,6 +48,9 @@ def _bare(forebay: Forebay, folder: Path, times: int, results: Results) -> None:
             return
         found = re.findall(r"bare hardware loop: (\d+) states, batches of (\d+): (\d+)", text)
         rows += [{"round": number, "states": int(s), "batch": int(b), "rate": int(r)} for s, b, r in found]
+        if not found:
+            results.absent("hardware_bare", text.strip().splitlines()[-1])
+            return
         best.append(max(float(rate) for _, _, rate in found))
     results.table("bare", rows)
     results.rates("hardware_bare", best)

@@ -105,10 +105,12 @@ fn measure(
     let socket = folder.join(serve::SOCKET);
     let mut watch = Patient;
     let mut session = loop {
+        // Looked at before: it may come while the attempt fails.
+        let there = socket.exists();
         let target = Target::Stream { socket: Some(socket.clone()), name: STREAM.into(), settings: None };
         match Session::attach(target, Options::default(), &mut watch) {
             Ok(session) => break session,
-            Err(error) if service_ended() || socket.exists() => return Err(fail(&error)),
+            Err(error) if service_ended() || there => return Err(fail(&error)),
             // The daemon is still looking at the dataset's files.
             Err(_) => std::thread::park_timeout(Duration::from_millis(50)),
         }
