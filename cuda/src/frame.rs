@@ -71,14 +71,18 @@ impl Frame {
     /// # Errors
     /// Why no GPU lane takes it. What is wrong with a damaged file is for the CPU lane to say.
     pub fn read(bytes: &[u8]) -> Result<Self, Refusal> {
+        Self::of(&Self::head(bytes)?)
+    }
+
+    /// The markers themselves.
+    pub(crate) fn head(bytes: &[u8]) -> Result<JpegHead, Refusal> {
         if Format::of(bytes) != Ok(Format::Jpeg) {
             return Err(Refusal::NotJpeg);
         }
-        match JpegHead::read(bytes) {
-            Ok(head) => Self::of(&head),
-            Err(Fault::Unsupported { .. }) => Err(Refusal::Kind),
-            Err(_) => Err(Refusal::Damaged),
-        }
+        JpegHead::read(bytes).map_err(|fault| match fault {
+            Fault::Unsupported { .. } => Refusal::Kind,
+            _ => Refusal::Damaged,
+        })
     }
 
     /// What the markers of a picture say.

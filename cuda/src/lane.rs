@@ -2,11 +2,11 @@
 
 pub mod ceiling;
 pub mod gpu;
-pub mod planar;
 pub mod recycle;
 pub mod self_test;
-mod slab;
+mod staging;
 pub mod trial;
+pub mod whole;
 pub mod worker;
 
 use std::fmt;
@@ -69,8 +69,10 @@ pub enum Refusal {
     Colours,
     /// Planes of other sizes than the lane knows.
     Sampling,
-    /// More bytes than the lane's surfaces have.
+    /// More bytes than the lane's surfaces, or its room for results, have.
     TooLarge,
+    /// Transforms that no single launch carries out, or beyond the limits.
+    Transforms,
     /// nvJPEG says that it does not take it.
     NotSupported,
     /// nvJPEG failed on it.
@@ -79,13 +81,14 @@ pub enum Refusal {
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::NotJpeg,
         Self::Damaged,
         Self::Kind,
         Self::Colours,
         Self::Sampling,
         Self::TooLarge,
+        Self::Transforms,
         Self::NotSupported,
         Self::Failed,
     ];
@@ -98,7 +101,8 @@ impl Refusal {
             Self::Kind => "kind of JPEG",
             Self::Colours => "colours",
             Self::Sampling => "sampling",
-            Self::TooLarge => "too large for the surfaces",
+            Self::TooLarge => "too large for the lane's memory",
+            Self::Transforms => "transforms",
             Self::NotSupported => "not supported by nvJPEG",
             Self::Failed => "nvJPEG failed",
         }
@@ -114,6 +118,9 @@ pub enum LaneError {
     /// nvJPEG failed; the GPU is well.
     #[error("{0}")]
     Nvjpeg(#[from] NvjpegError),
+    /// The driver takes no form of the kernel that composes pictures.
+    #[error("the kernel cannot be loaded: {0}; drivers of CUDA 12.4 (550) and later take it")]
+    Kernel(CudaError),
     /// The limit of the GPU's memory leaves too little.
     #[error("the limit of {limit} bytes of the GPU's memory leaves no {needed} bytes; raise decode.gpu_memory_limit")]
     Memory {

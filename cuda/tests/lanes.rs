@@ -7,12 +7,12 @@ use std::time::Duration;
 use forebay_cuda::lane::ceiling::ceiling;
 use forebay_cuda::lane::gpu::{Gpu, LaneSize};
 use forebay_cuda::lane::self_test::{Difference, SelfTestError, self_test};
-use forebay_cuda::lane::worker::Worker;
+use forebay_cuda::lane::worker::{Made, Order, Worker};
 use forebay_cuda::lane::{LaneError, LaneKind, Refusal};
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::{Count, Fake, Knob};
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
-use forebay_pixels::{CpuDecoder, Limits, Rect};
+use forebay_pixels::{CpuDecoder, Draw, Dtype, Layout, Limits, Output, Recipe, Transform};
 
 const LIMIT: usize = 64 << 20;
 const SIZE: LaneSize = LaneSize { workers: 1, surfaces: 2 << 20 };
@@ -35,8 +35,8 @@ fn jpeg(index: u64, width: u32, height: u32, form: JpegForm) -> Vec<u8> {
 fn all(worker: &mut Worker, files: &[Vec<u8>]) -> Vec<Result<Vec<u8>, Refusal>> {
     let mut outcomes = Vec::new();
     while outcomes.len() < files.len() {
-        let decoded = worker.decode(&refs(&files[outcomes.len()..])).unwrap();
-        outcomes.extend(decoded.into_iter().map(|outcome| outcome.map(|decoded| decoded.whole())));
+        let decoded = worker.whole(&refs(&files[outcomes.len()..])).unwrap();
+        outcomes.extend(decoded.into_iter().map(|outcome| outcome.map(|whole| whole.rgb)));
     }
     outcomes
 }
@@ -74,24 +74,72 @@ fn planes_become_the_same_pixels_as_on_the_cpu_in_every_sampling_and_size() {
     }
 }
 
+/// Streams of several forms share a lane, and so a launch.
 #[test]
-fn a_part_of_a_picture_is_the_same_cut_of_the_whole() {
+fn pictures_of_several_recipes_in_one_batch_are_the_cpu_lanes_to_the_byte_on_every_lane() {
     let fake = Fake::new();
     let gpu = gpu(&fake, LIMIT);
-    for sampling in [[1, 1], [2, 1], [2, 2], [1, 2]] {
-        let file = jpeg(3, 61, 47, JpegForm { sampling, ..JpegForm::default() });
-        let decoded = worker(&gpu, LaneKind::Hardware).decode(&[&file]).unwrap().pop().unwrap().unwrap();
-        let all = whole(&file);
-        for part in [(0, 0, 61, 47), (1, 1, 1, 1), (7, 3, 20, 31), (60, 46, 1, 1), (30, 0, 31, 47)] {
-            let (left, top, width, height) = part;
-            let mut out = vec![0; (width * height * 3) as usize];
-            decoded.rgb(Rect { left, top, width, height }, &mut out);
-            for (row, out) in (top..).zip(out.chunks_exact(width as usize * 3)) {
-                let at = ((row * 61 + left) * 3) as usize;
-                assert_eq!(out, &all[at..][..out.len()], "{sampling:?} {part:?}");
-            }
+    let floats = Output { dtype: Dtype::Float32, layout: Layout::Nchw, ..Output::default() };
+    let recipes = [
+        Recipe::training(48).unwrap(),
+        Recipe::evaluation(20).unwrap(),
+        Recipe::new(Transform::training(31), floats).unwrap(),
+    ];
+    let files = photographs(60);
+    let limits = Limits::default();
+    let of = |number: usize| (&recipes[number % 3], Draw { seed: 4, epoch: 2, record: number as u64 });
+    for kind in LaneKind::ALL.into_iter().filter(|kind| *kind != LaneKind::Cpu) {
+        let mut worker = worker(&gpu, kind);
+        let mut places: Vec<_> = (0..files.len()).map(|number| vec![0xA5; of(number).0.place_len()]).collect();
+        let mut done = 0;
+        while done < files.len() {
+            let rest = (done..).zip(&files[done..]).zip(&mut places[done..]);
+            let mut orders: Vec<_> = rest
+                .map(|((number, bytes), out)| Order { bytes, made: Made::By(of(number).0, of(number).1, &limits), out })
+                .collect();
+            let outcomes = worker.decode(&mut orders).unwrap();
+            assert!(outcomes.iter().all(Result::is_ok), "{kind}");
+            done += outcomes.len();
+        }
+        for (number, (file, place)) in files.iter().zip(&places).enumerate() {
+            let (recipe, draw) = of(number);
+            let mut expected = vec![0; recipe.place_len()];
+            CpuDecoder::new().decode(file, recipe, draw, &limits, &mut expected).unwrap();
+            assert!(*place == expected, "{kind}, picture {number}");
         }
     }
+}
+
+#[test]
+fn what_no_single_launch_makes_and_what_has_no_room_is_left_to_the_next_lane() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let mut worker = worker(&gpu, LaneKind::Hardware);
+    let file = jpeg(1, 64, 48, JpegForm::default());
+    let draw = Draw { seed: 0, epoch: 0, record: 0 };
+    let mut outcome = |recipe: &Recipe, limits: &Limits| {
+        let mut place = vec![0; recipe.place_len()];
+        let made = Made::By(recipe, draw, limits);
+        worker.decode(&mut [Order { bytes: &file, made, out: &mut place }]).unwrap()[0]
+    };
+    let twice = Recipe::new([Transform::training(30), Transform::training(20)].concat(), Output::default()).unwrap();
+    let good = Recipe::training(20).unwrap();
+    assert_eq!(outcome(&twice, &Limits::default()), Err(Refusal::Transforms));
+    assert_eq!(outcome(&good, &Limits { pixels: 100, ..Limits::default() }), Err(Refusal::Transforms));
+    assert_eq!(
+        outcome(&Recipe::training(900).unwrap(), &Limits::default()),
+        Err(Refusal::TooLarge),
+        "2.4 MB, of 2 MiB"
+    );
+    assert_eq!(outcome(&good, &Limits::default()), Ok(()));
+}
+
+#[test]
+fn a_driver_that_does_not_take_the_kernel_has_no_lane_and_the_reason_names_what_helps() {
+    let fake = Fake::new();
+    fake.set(Knob::OldDriver, 1);
+    let error = gpu(&fake, LIMIT).workers(LaneKind::Hardware, SIZE).unwrap_err();
+    assert!(matches!(error, LaneError::Kernel(_)) && error.to_string().contains("550"), "{error}");
 }
 
 #[test]
@@ -177,15 +225,14 @@ fn a_picture_whose_header_nvjpeg_reads_in_another_way_is_never_decoded() {
     }
 }
 
-/// Pinned memory is lent with what is decoded: a call takes no more pictures than one piece of it holds.
 #[test]
-fn pictures_that_do_not_fit_together_take_several_calls_and_none_waits_for_memory_that_the_last_ones_keep() {
+fn pictures_that_do_not_fit_together_take_several_calls() {
     let fake = Fake::new();
     let gpu = gpu(&fake, LIMIT);
     let mut worker = worker(&gpu, LaneKind::Hardware);
     let large = jpeg(1, 500, 800, JpegForm { sampling: [1, 1], ..JpegForm::default() });
     let files: Vec<_> = std::iter::repeat_n(large, 6).collect();
-    assert_eq!(worker.decode(&refs(&files)).unwrap().len(), 1, "two take 2.4 MB, of 2 MiB");
+    assert_eq!(worker.whole(&refs(&files)).unwrap().len(), 1, "two take 2.4 MB, of 2 MiB");
     let expected = whole(&files[0]);
     assert!(all(&mut worker, &files).into_iter().all(|outcome| outcome.is_ok_and(|rgb| rgb == expected)));
 }
@@ -209,8 +256,8 @@ fn a_broken_gpu_is_an_error_that_says_so_and_that_no_picture_is_blamed_for() {
     let mut worker = worker(&gpu, LaneKind::Hardware);
     let files = photographs(4);
     fake.set(Knob::BreakAfter, 2);
-    worker.decode(&refs(&files)).unwrap();
-    let error = worker.decode(&refs(&files)).unwrap_err();
+    worker.whole(&refs(&files)).unwrap();
+    let error = worker.whole(&refs(&files)).unwrap_err();
     assert!(error.is_fault() && error.to_string().contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{error}");
 }
 
@@ -264,9 +311,9 @@ fn no_batch_begins_while_the_surfaces_of_the_last_one_are_still_read() {
     fake.set(Knob::HoldCopies, 1);
     std::thread::scope(|scope| {
         let decoding = scope.spawn(|| {
-            let first = worker.decode(&[&files[0]]).unwrap().pop().unwrap().unwrap();
-            let second = worker.decode(&[&files[1]]).unwrap().pop().unwrap().unwrap();
-            (first.whole(), second.whole())
+            let first = worker.whole(&[&files[0]]).unwrap().pop().unwrap().unwrap();
+            let second = worker.whole(&[&files[1]]).unwrap().pop().unwrap().unwrap();
+            (first.rgb, second.rgb)
         });
         while fake.count(Count::Held) == 0 {
             std::thread::yield_now();
@@ -298,7 +345,7 @@ fn the_self_test_lets_a_good_lane_in_and_switches_a_wrong_one_off() {
 #[test]
 fn the_limit_of_the_gpus_memory_holds_for_us_and_for_nvjpeg_and_too_little_is_said() {
     let fake = Fake::new();
-    for limit in [SIZE.surfaces + (1 << 20), 8 << 20, LIMIT] {
+    for limit in [SIZE.surfaces * 2 + (1 << 20), 8 << 20, LIMIT] {
         let gpu = gpu(&fake, limit);
         let mut worker = worker(&gpu, LaneKind::Hardware);
         assert!(all(&mut worker, &photographs(20)).iter().all(Result::is_ok));

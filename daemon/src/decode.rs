@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use board::{Board, Closed, Task};
+use board::{Board, Closed};
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_pixels::{Draw, Fault, Limits, Recipe};
 use forebay_ring::PlaceMut;
@@ -96,6 +96,15 @@ pub struct Done {
     pub place: PlaceMut,
     /// The fault in words.
     pub outcome: Result<(), String>,
+}
+
+impl Job {
+    /// Gives back what it holds, and tells what became of it.
+    fn end(self, outcome: Result<(), String>) {
+        let Self { at, content, place, reporter, .. } = self;
+        drop(content);
+        reporter.report(Done { at, place, outcome });
+    }
 }
 
 /// The threads of all lanes. Dropping the pool lets them end after the jobs that are queued.
@@ -182,20 +191,16 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
         let waited = Instant::now();
         let task = board.task(SLICE);
         meter.reader_waited(waited.elapsed());
-        let (job, grip, decoded) = match task {
-            Ok(Some(Task::Decode(job, grip))) => (job, Some(grip), None),
-            Ok(Some(Task::Finish(job, decoded))) => (job, None, Some(decoded)),
+        let (mut job, grip) = match task {
+            Ok(Some(task)) => task,
             Ok(None) => continue,
             Err(Closed) => return,
         };
         let began = Instant::now();
-        let Job { at, content, cache, mut place, recipe, draw, reporter } = job;
-        let input = match (content.input(), &decoded) {
-            (Input::File(bytes), Some(decoded)) => Input::Planes(bytes, decoded),
-            (input, _) => input,
-        };
+        let Job { content, cache, place, recipe, draw, .. } = &mut job;
+        let input = content.input();
         let from_file = matches!(input, Input::File(_));
-        let picture = Picture { input, cache: cache.as_deref(), recipe: &recipe, draw, out: place.as_mut() };
+        let picture = Picture { input, cache: cache.as_deref(), recipe, draw: *draw, out: place.as_mut() };
         // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
         // outcome too. The decoder is made anew, so no broken state is used again.
         let outcome = match catch_unwind(AssertUnwindSafe(|| decoder.decode(picture))) {
@@ -205,11 +210,8 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
                 Err(format!("The decoder failed on it: {}.", panic_text(panic.as_ref())))
             }
         };
-        if let Some(grip) = grip {
-            board.done(grip, began.elapsed(), from_file && outcome.is_ok());
-        }
-        drop((content, decoded));
-        reporter.report(Done { at, place, outcome });
+        board.done(grip, began.elapsed(), from_file && outcome.is_ok());
+        job.end(outcome);
     }
 }
 

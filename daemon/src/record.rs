@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use forebay_cuda::lane::worker::Decoded;
 use forebay_pixels::KeptPicture;
 
 /// A record's place in a lease, and so in the ledger.
@@ -50,8 +49,6 @@ pub enum Input<'a> {
     File(&'a [u8]),
     /// The decoded picture: only the recipe is left to be carried out.
     Picture(&'a KeptPicture),
-    /// The file's bytes, and what a GPU lane has decoded of them.
-    Planes(&'a [u8], &'a Decoded),
 }
 
 impl Content {

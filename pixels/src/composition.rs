@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::fault::Limits;
 use crate::plan::stage::Frame;
 use crate::plan::{Plan, Rect, Step};
-use crate::probe::{Orientation, Probe};
+use crate::probe::Orientation;
 use crate::recipe::{Output, Recipe};
 use crate::transform::{Interpolation, Normalize};
 
@@ -18,14 +18,14 @@ pub const WEIGHT_BITS: u32 = 22;
 /// What is made of one picture.
 ///
 /// ```
-/// use forebay_pixels::{Composition, Draw, Limits, Recipe, probe, sample};
+/// use forebay_pixels::{Composition, Draw, Limits, Orientation, Recipe};
 ///
-/// let probe = probe(&sample::photograph(1, 500, 375))?;
 /// let recipe = Recipe::evaluation(224)?;
 /// let draw = Draw { seed: 0, epoch: 0, record: 0 };
-/// let made = Composition::of(&probe, &recipe, draw, &Limits::default()).expect("a resize and a cut compose");
+/// let made = Composition::of((500, 375), Orientation::AsStored, &recipe, draw, &Limits::default());
+/// let made = made.expect("a resize and a cut compose");
 /// assert_eq!((made.columns.begin, made.columns.len()), (0, 224));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), forebay_pixels::RecipeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Composition {
@@ -75,12 +75,17 @@ struct Laid {
 }
 
 impl Composition {
-    /// What a recipe makes of a picture. None where that takes more than one resize, a border before a resize, or borders of
+    /// What a recipe makes of a picture with this width and height as stored. None where that takes more than one resize, a border before a resize, or borders of
     /// two colours, where the picture is to be decoded at a part of its size, and where it goes beyond the limits: the CPU
     /// does these, or says what is wrong.
-    pub fn of(probe: &Probe, recipe: &Recipe, draw: Draw, limits: &Limits) -> Option<Self> {
-        let orientation = if recipe.input().adjust_orientation { probe.orientation } else { Orientation::AsStored };
-        let stored = probe.orientation.seen(probe.width, probe.height);
+    pub fn of(
+        stored: (u32, u32),
+        orientation: Orientation,
+        recipe: &Recipe,
+        draw: Draw,
+        limits: &Limits,
+    ) -> Option<Self> {
+        let orientation = if recipe.input().adjust_orientation { orientation } else { Orientation::AsStored };
         let (width, height) = orientation.seen(stored.0, stored.1);
         limits.check_pixels(width, height).ok()?;
         let plan = recipe.plan(width, height, draw);

@@ -6,7 +6,6 @@ pub(crate) mod finish;
 pub(crate) mod jpeg;
 pub(crate) mod other;
 pub(crate) mod resize;
-mod stored;
 mod turn;
 mod upright;
 

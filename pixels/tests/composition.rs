@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::{
-    CenterCrop, Composition, Draw, Input, Interpolation, Limits, Output, Pad, RandomHorizontalFlip, Recipe, Resize,
-    Size, Transform, fixed, probe, sample,
+    CenterCrop, Composition, Draw, Input, Interpolation, Limits, Orientation, Output, Pad, RandomHorizontalFlip,
+    Recipe, Resize, Size, Transform, fixed,
 };
 
 fn resize(height: u32, width: u32) -> Transform {
@@ -26,8 +26,7 @@ fn recipe(transforms: Vec<Transform>) -> Recipe {
 
 /// What is made of a picture of 50 x 40.
 fn made(recipe: &Recipe, limits: &Limits) -> Option<Composition> {
-    let probe = probe(&sample::photograph(1, 50, 40)).unwrap();
-    Composition::of(&probe, recipe, Draw { seed: 0, epoch: 0, record: 0 }, limits)
+    Composition::of((50, 40), Orientation::AsStored, recipe, Draw { seed: 0, epoch: 0, record: 0 }, limits)
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::process::Command;
 use forebay_fake_gpu::{Count, Fake, Knob};
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Draws, Dtype, Input, Interpolation, Layout, Limits, Normalize, Orientation, Pad,
-    RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform, probe,
+    CenterCrop, CpuDecoder, Draw, Draws, Dtype, Input, Interpolation, JpegHead, Layout, Limits, Normalize, Orientation,
+    Pad, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
 };
 use half::{bf16, f16};
 
@@ -162,6 +162,11 @@ fn recipe(draws: Draws, longest: u32) -> Recipe {
     Recipe::new(transforms, output).unwrap().with_input(input).unwrap()
 }
 
+fn composition(bytes: &[u8], recipe: &Recipe, draw: Draw) -> Option<Composition> {
+    let head = JpegHead::read(bytes).unwrap();
+    Composition::of((head.width, head.height), head.orientation, recipe, draw, &Limits::default())
+}
+
 /// Composes so many pictures, twenty at a time, and says how many were left to the CPU.
 fn against_the_cpu(seed: u64, count: u64, longest: u32, longest_result: u32) -> usize {
     let limits = Limits::default();
@@ -174,7 +179,7 @@ fn against_the_cpu(seed: u64, count: u64, longest: u32, longest_result: u32) -> 
         for record in records {
             let draw = Draw { seed, epoch: 0, record: *record };
             let (bytes, recipe) = (picture(draw.at(0), longest), recipe(draw.at(1), longest_result));
-            match Composition::of(&probe(&bytes).unwrap(), &recipe, draw, &limits) {
+            match composition(&bytes, &recipe, draw) {
                 Some(made) => cases.push((bytes, recipe, draw, made)),
                 None => left += 1,
             }
@@ -221,10 +226,8 @@ fn photographs_for_training_and_evaluation_are_the_cpu_lanes_to_the_byte() {
             .map(|index| forebay_pixels::sample::photograph(index, 333 + u32::try_from(index).unwrap(), 250))
             .collect();
         let draw = |index: usize| Draw { seed: 5, epoch: 1, record: index as u64 };
-        let made: Vec<_> = (0..)
-            .zip(&files)
-            .map(|(index, bytes)| Composition::of(&probe(bytes).unwrap(), &recipe, draw(index), &limits).unwrap())
-            .collect();
+        let made: Vec<_> =
+            (0..).zip(&files).map(|(index, bytes)| composition(bytes, &recipe, draw(index)).unwrap()).collect();
         let refs: Vec<_> = files.iter().map(Vec::as_slice).collect();
         let sources = bench.decode(&refs);
         let pictures: Vec<_> = sources
@@ -249,7 +252,7 @@ fn small(interpolation: Interpolation, dtype: Dtype) -> (Vec<u8>, Composition, R
     let bytes =
         JpegForm { sampling: [2, 2], ..JpegForm::default() }.encode(&photograph_rgb(7, 61, 47), 61, 47).unwrap();
     let draw = Draw { seed: 0, epoch: 0, record: 0 };
-    let made = Composition::of(&probe(&bytes).unwrap(), &recipe, draw, &Limits::default()).unwrap();
+    let made = composition(&bytes, &recipe, draw).unwrap();
     (bytes, made, recipe)
 }
 

@@ -144,6 +144,32 @@ impl Stream {
         let code = unsafe { (self.context.table().copy_to_device)(to.at(), from.as_ptr().cast(), len, self.raw) };
         self.context.check("cuMemcpyHtoDAsync", code)
     }
+
+    /// Queues a copy from a place in a GPU's memory to any memory of the host, and does not wait for it. It runs beside other
+    /// work only where that memory is page-locked.
+    ///
+    /// # Safety
+    /// Nobody reads, writes or frees `to` before [`Self::wait`] has returned.
+    ///
+    /// # Errors
+    /// It cannot be queued.
+    ///
+    /// # Panics
+    /// If the place does not lie in the GPU's memory.
+    pub(crate) unsafe fn begin_read_at(
+        &mut self,
+        from: &DeviceMemory,
+        at: usize,
+        to: &mut [u8],
+    ) -> Result<(), CudaError> {
+        assert!(at + to.len() <= from.len(), "the copy lies in the GPU's memory");
+        self.context.bind()?;
+        // SAFETY: both have these bytes, and `to` is left alone until the copy is done, as the caller promises.
+        let code = unsafe {
+            (self.context.table().copy_to_host)(to.as_mut_ptr().cast(), from.at() + at as u64, to.len(), self.raw)
+        };
+        self.context.check("cuMemcpyDtoHAsync", code)
+    }
 }
 
 impl Drop for Stream {

@@ -4,8 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
-use super::worker::{SLABS, Worker};
+use super::staging::table_room;
+use super::worker::Worker;
 use super::{LaneError, LaneKind};
+use crate::compose::ComposeKernel;
 use crate::driver::{Context, CudaError, Device, Driver, DriverError};
 use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegError, NvjpegOpenError};
 use crate::survey::Places;
@@ -28,6 +30,7 @@ pub struct Gpu {
     nvjpeg: Arc<Nvjpeg>,
     /// By backend, made when the first lane asks for it: each takes memory of the GPU.
     handles: [OnceLock<Result<Arc<Handle>, NvjpegError>>; 3],
+    kernel: OnceLock<Result<ComposeKernel, CudaError>>,
 }
 
 /// Why no GPU can be used.
@@ -61,7 +64,7 @@ pub struct LaneSize {
 impl LaneSize {
     /// Bytes of page-locked memory of the host that the lane takes.
     pub fn page_locked(self) -> usize {
-        self.workers * SLABS * self.surfaces
+        self.workers * table_room(self.surfaces)
     }
 }
 
@@ -82,7 +85,15 @@ impl Gpu {
         let Device { ordinal, bus, .. } = device;
         let context = Context::new(driver, ordinal).map_err(|error| GpuError::Context { ordinal, error })?;
         let account = Account::new(&context, limit);
-        Ok(Self { ordinal, bus, context, account, nvjpeg: Arc::clone(nvjpeg), handles: Default::default() })
+        Ok(Self {
+            ordinal,
+            bus,
+            context,
+            account,
+            nvjpeg: Arc::clone(nvjpeg),
+            handles: Default::default(),
+            kernel: OnceLock::new(),
+        })
     }
 
     /// Its number, as `gpu:N` names it.
@@ -137,6 +148,12 @@ impl Gpu {
 
     pub(super) fn context(&self) -> &Arc<Context> {
         &self.context
+    }
+
+    /// The kernel that composes pictures, loaded when the first worker asks for it.
+    pub(super) fn kernel(&self) -> Result<&ComposeKernel, LaneError> {
+        let kernel = self.kernel.get_or_init(|| ComposeKernel::load(&self.context));
+        kernel.as_ref().map_err(|error| LaneError::Kernel(error.clone()))
     }
 
     pub(super) fn handle(&self, kind: LaneKind) -> Result<&Arc<Handle>, NvjpegError> {

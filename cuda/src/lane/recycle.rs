@@ -1,9 +1,8 @@
 //! Whether surfaces may be used again: two pictures in turn, decoded into one surface that a slow copy still reads, or not.
 
-use forebay_pixels::{Rect, sample};
+use forebay_pixels::sample;
 
 use super::gpu::Gpu;
-use super::planar::Planar;
 use super::{LaneError, LaneKind};
 use crate::driver::{PinnedMemory, Stream};
 use crate::frame::{Frame, Placed, Surface};
@@ -66,24 +65,23 @@ impl Road {
         let placed = self.placed(bytes);
         let len = self.memory.len();
         self.state.decode(&[placed], &mut self.memory, &mut self.stream, 0..len, &mut self.host)?;
-        Ok(self.rgb())
+        Ok(self.planes())
     }
 
     fn overtaken(&mut self, bytes: &[u8], by: &[u8]) -> Result<Vec<u8>, LaneError> {
         let pair = [self.placed(bytes), self.placed(by)];
         self.state.decode_without_wait(pair, &mut self.memory, &mut self.stream, &mut self.host)?;
-        Ok(self.rgb())
+        Ok(self.planes())
     }
 
     fn placed<'a>(&self, bytes: &'a [u8]) -> Placed<'a> {
         Placed { bytes, surface: self.surface, at: self.at() }
     }
 
-    fn rgb(&self) -> Vec<u8> {
-        let (width, height) = SIZE;
-        let mut rgb = vec![0; width as usize * height as usize * 3];
-        Planar::new(self.surface, &self.host[self.at()..]).rgb(Rect { left: 0, top: 0, width, height }, &mut rgb);
-        rgb
+    fn planes(&self) -> Vec<u8> {
+        let bytes = &self.host[self.at()..];
+        let rows = self.surface.planes().iter().flat_map(|plane| (0..plane.height).map(move |row| (plane, row)));
+        rows.flat_map(|(plane, row)| &bytes[plane.offset + row * plane.pitch..][..plane.width]).copied().collect()
     }
 
     /// Memory of a GPU is aligned, and so are surfaces.

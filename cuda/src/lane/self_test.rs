@@ -1,11 +1,11 @@
 //! The test that a lane has to pass before it gets a picture: known pictures, compared with what the CPU lane makes of them.
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
-use forebay_pixels::{CpuDecoder, Limits};
+use forebay_pixels::{CpuDecoder, Draw, Limits, Recipe};
 use thiserror::Error;
 
 use super::Refusal;
-use super::worker::Worker;
+use super::worker::{Made, Order, Worker};
 use crate::driver::CudaError;
 
 /// How far a lane may be off, in levels of 255: a single value, and all of them on average. An inverse DCT of another make is
@@ -53,31 +53,49 @@ pub enum SelfTestError {
     Cuda(#[from] CudaError),
 }
 
-/// Decodes the known pictures on a lane, in batches, over and over. Gives the largest differences.
+/// Side of the pictures that a recipe is carried out on.
+const SIDE: u32 = 40;
+
+/// What a picture becomes in the test: itself, or what a recipe makes of it.
+struct Known {
+    form: String,
+    bytes: Vec<u8>,
+    recipe: Option<(Recipe, Draw)>,
+    expected: Vec<u8>,
+}
+
+/// Decodes the known pictures on a lane, in batches, over and over, and carries a recipe out on every other. Gives the largest
+/// differences.
 ///
 /// # Errors
 /// The lane is not to be used.
 pub fn self_test(worker: &mut Worker) -> Result<Difference, SelfTestError> {
-    let pictures = pictures();
-    let mut cpu = CpuDecoder::new();
-    let expected: Vec<_> = pictures
-        .iter()
-        .map(|(_, bytes)| cpu.whole(bytes, &Limits::default()).expect("the CPU lane decodes what it has encoded").rgb)
-        .collect();
+    let known = known();
+    let limits = Limits::default();
     let mut largest = Difference::default();
     for round in 0..ROUNDS {
         // Another picture comes first each time, so that each surface holds another one. At least a whole batch: nvJPEG decodes
         // short ones in another way.
-        let count = pictures.len().max(worker.batch());
-        let order: Vec<_> = (0..count).map(|place| (place + round) % pictures.len()).collect();
-        let files: Vec<_> = order.iter().map(|number| pictures[*number].1.as_slice()).collect();
+        let count = known.len().max(worker.batch());
+        let order: Vec<_> = (0..count).map(|place| &known[(place + round) % known.len()]).collect();
+        let mut places: Vec<_> = order.iter().map(|known| vec![0; known.expected.len()]).collect();
         let mut done = 0;
-        while done < files.len() {
-            for outcome in worker.decode(&files[done..])? {
-                let number = order[done];
-                let form = || pictures[number].0.clone();
-                let decoded = outcome.map_err(|refusal| SelfTestError::Refused { form: form(), refusal })?;
-                let difference = Difference::between(&decoded.whole(), &expected[number]);
+        while done < order.len() {
+            let rest = order[done..].iter().zip(&mut places[done..]);
+            let mut orders: Vec<_> = rest
+                .map(|(known, out)| {
+                    let made = match known.recipe.as_ref() {
+                        Some((recipe, draw)) => Made::By(recipe, *draw, &limits),
+                        None => Made::Whole,
+                    };
+                    Order { bytes: &known.bytes, made, out }
+                })
+                .collect();
+            let outcomes = worker.decode(&mut orders)?;
+            for (outcome, (known, place)) in outcomes.into_iter().zip(order[done..].iter().zip(&places[done..])) {
+                let form = || known.form.clone();
+                outcome.map_err(|refusal| SelfTestError::Refused { form: form(), refusal })?;
+                let difference = Difference::between(place, &known.expected);
                 if !difference.is_allowed() {
                     return Err(SelfTestError::Wrong { form: form(), difference });
                 }
@@ -88,6 +106,24 @@ pub fn self_test(worker: &mut Worker) -> Result<Difference, SelfTestError> {
         }
     }
     Ok(largest)
+}
+
+/// The known pictures, each once whole and once as a recipe makes it, with what the CPU lane makes.
+fn known() -> Vec<Known> {
+    let mut cpu = CpuDecoder::new();
+    let limits = Limits::default();
+    let mut known = Vec::new();
+    for (record, (form, bytes)) in (0..).zip(pictures()) {
+        let expected = cpu.whole(&bytes, &limits).expect("the CPU lane decodes what it has encoded").rgb;
+        let recipe = Recipe::training(SIDE).expect("the side is allowed");
+        let draw = Draw { seed: 1, epoch: 0, record };
+        let mut place = vec![0; recipe.place_len()];
+        cpu.decode(&bytes, &recipe, draw, &limits, &mut place).expect("the CPU lane decodes what it has encoded");
+        let composed = format!("part of a {form}");
+        known.push(Known { form, bytes: bytes.clone(), recipe: None, expected });
+        known.push(Known { form: composed, bytes, recipe: Some((recipe, draw)), expected: place });
+    }
+    known
 }
 
 impl Difference {

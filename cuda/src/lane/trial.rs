@@ -69,11 +69,11 @@ fn among_bad(worker: &mut Worker) -> Result<String, String> {
     let expected = CpuDecoder::new().whole(&good, &Limits::default()).expect("the CPU lane decodes it").rgb;
     let (mut number, mut reasons) = (0, Vec::new());
     while number < files.len() {
-        for outcome in worker.decode(&files[number..]).map_err(|error| error.to_string())? {
+        for outcome in worker.whole(&files[number..]).map_err(|error| error.to_string())? {
             match outcome {
                 Ok(_) if number % 3 == 1 => return Err(format!("picture {number} is bad, and was decoded")),
                 Ok(decoded) => {
-                    let difference = Difference::between(&decoded.whole(), &expected);
+                    let difference = Difference::between(&decoded.rgb, &expected);
                     if !difference.is_allowed() {
                         return Err(format!("picture {number} is off by up to {}", difference.worst));
                     }
@@ -96,7 +96,7 @@ fn memory(gpu: &Gpu, worker: &mut Worker) -> Result<String, String> {
     for _ in 0..BATCHES {
         let mut done = 0;
         while done < files.len() {
-            done += worker.decode(&files[done..]).map_err(|error| error.to_string())?.len();
+            done += worker.whole(&files[done..]).map_err(|error| error.to_string())?.len();
         }
         // The first batch may still take something.
         let used = gpu.account().used();

@@ -1,22 +1,21 @@
-//! One thread's share of a GPU lane: a state of nvJPEG, a stream, surfaces of its own, and pinned memory to read them into.
+//! One thread's share of a GPU lane: a state of nvJPEG, a stream, surfaces of its own, and memory for what is made of them.
 //!
-//! A batch is decoded into surfaces that nothing else touches, read back, and waited for; only then does the worker take the
-//! next. So nothing is ever written into a surface that is still read, whatever order the hardware keeps.
+//! A batch is decoded into surfaces that nothing else touches, composed by one launch, copied to where it will be read, and
+//! waited for; only then does the worker take the next. So nothing is ever written into a surface that is still read, whatever
+//! order the hardware keeps. While one worker waits, the engines decode for others.
+#![allow(unsafe_code, reason = "queues work on memory that has to be left alone")]
 
-use std::sync::Arc;
+use std::ops::Range;
 
-use forebay_pixels::Rect;
+use forebay_pixels::{Composition, Draw, JpegHead, Limits, Recipe};
 
 use super::gpu::Gpu;
-use super::planar::Planar;
-use super::slab::{Slab, Slabs};
+use super::staging::Staging;
 use super::{LaneError, LaneKind, Refusal};
+use crate::compose::Source;
 use crate::driver::{CudaError, Stream};
 use crate::frame::{Frame, Placed, Surface};
 use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError, SingleState};
-
-/// Pieces of pinned memory of each worker: one is filled while pictures of the other are worked on.
-pub(super) const SLABS: usize = 2;
 
 /// A thread's share of a lane.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ pub struct Worker {
     decoder: Decoder,
     stream: Stream,
     surfaces: AccountedMemory,
-    slabs: Arc<Slabs>,
+    staging: Staging,
     batch: usize,
 }
 
@@ -35,19 +34,49 @@ enum Decoder {
     Single(SingleState),
 }
 
-/// A decoded picture: its planes in pinned memory, which is free again when the last picture of its batch is dropped.
+/// A picture for a lane: its file, what is made of it, and where to.
 #[derive(Debug)]
-pub struct Decoded {
-    slab: Arc<Slab>,
-    surface: Surface,
-    at: usize,
+pub struct Order<'a> {
+    /// The file.
+    pub bytes: &'a [u8],
+    /// What is made of it.
+    pub made: Made<'a>,
+    /// Where the result goes, with just its bytes. It is at full speed where that memory is page-locked.
+    pub out: &'a mut [u8],
 }
 
-/// A picture that is to be decoded, with its number among those that were given.
-type Numbered<'a> = (usize, Placed<'a>);
+/// What is made of a picture.
+#[derive(Clone, Copy, Debug)]
+pub enum Made<'a> {
+    /// All of its pixels as they are stored, packed RGB.
+    Whole,
+    /// What a recipe says, with these random choices.
+    By(&'a Recipe, Draw, &'a Limits),
+}
+
+/// A picture that is under way.
+#[derive(Clone, Debug)]
+struct UnderWay<'a> {
+    /// Its number among the orders.
+    order: usize,
+    /// Its number among those that are under way.
+    number: usize,
+    placed: Placed<'a>,
+    result: Range<usize>,
+}
+
+impl Made<'_> {
+    fn of(self, head: &JpegHead) -> Option<Composition> {
+        let stored = (head.width, head.height);
+        match self {
+            Self::Whole => Some(Composition::whole(stored)),
+            Self::By(recipe, draw, limits) => Composition::of(stored, head.orientation, recipe, draw, limits),
+        }
+    }
+}
 
 impl Worker {
-    /// A worker with surfaces of `len` bytes for batches of `batch` pictures.
+    /// A worker for batches of `batch` pictures, with surfaces of `len` bytes and as much for the results.
     pub(super) fn new(gpu: &Gpu, kind: LaneKind, batch: usize, len: usize) -> Result<Self, LaneError> {
         let decoder = match kind {
             LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(reserved(gpu, kind, batch, len)?),
@@ -59,7 +88,7 @@ impl Worker {
             decoder,
             stream: Stream::new(gpu.context())?,
             surfaces: gpu.account().take(len)?.ok_or(memory)?,
-            slabs: Slabs::new(gpu.context(), SLABS, len)?,
+            staging: Staging::new(gpu, len)?,
             batch,
         })
     }
@@ -74,35 +103,52 @@ impl Worker {
         self.kind
     }
 
-    /// Decodes the first of these pictures, as many as its surfaces hold: planes for each of them, or why another lane has to
-    /// take it. There are as many outcomes as pictures were taken, at least one; the rest is for another call. Waits where all
-    /// of its pinned memory is lent, so whoever keeps what two calls gave must not make a third.
+    /// Bytes that the results of a call may have together.
+    pub fn room(&self) -> usize {
+        self.staging.room()
+    }
+
+    /// Decodes the first of these pictures, as many as its memory holds, and writes what is made of them where they say; or tells
+    /// why another lane has to take one. There are as many outcomes as pictures were taken, at least one; the rest is for
+    /// another call. Places of refused pictures may hold anything.
     ///
     /// # Errors
     /// The GPU is broken, and with it this process's use of it.
-    pub fn decode(&mut self, files: &[&[u8]]) -> Result<Vec<Result<Decoded, Refusal>>, CudaError> {
-        let mut outcomes = Vec::with_capacity(files.len());
-        let mut group: Vec<Numbered<'_>> = Vec::new();
+    ///
+    /// # Panics
+    /// If a place has other bytes than its result.
+    pub fn decode(&mut self, orders: &mut [Order<'_>]) -> Result<Vec<Result<(), Refusal>>, CudaError> {
+        self.staging.clear();
+        let mut outcomes = Vec::with_capacity(orders.len());
+        let mut group: Vec<UnderWay<'_>> = Vec::new();
         let mut used = 0;
-        for bytes in files {
-            match self.admit(bytes) {
-                Ok(surface) if used + surface.bytes() > self.surfaces.len() => break,
-                Ok(surface) => {
-                    group.push((outcomes.len(), Placed { bytes, surface, at: used }));
+        for (number, order) in orders.iter().enumerate() {
+            match self.admit(order) {
+                Ok((surface, made)) => {
+                    if used + surface.bytes() > self.surfaces.len() || !self.staging.has_room(&made) {
+                        break;
+                    }
+                    assert_eq!(order.out.len(), made.result_len(), "a place has the bytes of its picture");
+                    let source = Source::planar(&surface, self.surfaces.at() + used as u64);
+                    let placed = Placed { bytes: order.bytes, surface, at: used };
+                    let result = self.staging.add(&source, &made);
+                    group.push(UnderWay { order: number, number: group.len(), placed, result });
                     used += surface.bytes();
-                    // Until it is decoded, it counts as failed.
-                    outcomes.push(Err(Refusal::Failed));
+                    outcomes.push(Ok(()));
                 }
                 Err(refusal) => outcomes.push(Err(refusal)),
             }
         }
-        self.decode_group(&group, &mut outcomes)?;
+        for (order, refusal) in self.make(&group, orders)? {
+            outcomes[order] = Err(refusal);
+        }
         Ok(outcomes)
     }
 
-    /// Whether the lane takes the picture, from its header alone.
-    fn admit(&mut self, bytes: &[u8]) -> Result<Surface, Refusal> {
-        let frame = Frame::read(bytes)?;
+    /// Whether the lane takes the picture, from its header alone, and what is to be made of it.
+    fn admit(&mut self, order: &Order<'_>) -> Result<(Surface, Composition), Refusal> {
+        let head = Frame::head(order.bytes)?;
+        let frame = Frame::of(&head)?;
         let surface = Surface::of(frame);
         if surface.bytes() > self.surfaces.len() {
             return Err(Refusal::TooLarge);
@@ -110,98 +156,88 @@ impl Worker {
         if !frame.baseline && self.kind != LaneKind::Hybrid {
             return Err(Refusal::Kind);
         }
+        let made = order.made.of(&head).ok_or(Refusal::Transforms)?;
+        if !self.staging.takes(&made) {
+            return Err(Refusal::TooLarge);
+        }
         match &mut self.decoder {
-            Decoder::Batch(state) => match state.takes(bytes, &frame) {
-                Ok(true) => Ok(surface),
+            Decoder::Batch(state) => match state.takes(order.bytes, &frame) {
+                Ok(true) => Ok((surface, made)),
                 Ok(false) => Err(Refusal::NotSupported),
                 Err(_) => Err(Refusal::Failed),
             },
             // Its parser reads the whole file; it is asked when the picture's turn comes.
-            Decoder::Single(_) => Ok(surface),
+            Decoder::Single(_) => Ok((surface, made)),
         }
     }
 
-    fn decode_group(
-        &mut self,
-        group: &[Numbered<'_>],
-        outcomes: &mut [Result<Decoded, Refusal>],
-    ) -> Result<(), CudaError> {
+    /// Makes all that is under way, and gives the orders that failed.
+    fn make(&mut self, group: &[UnderWay<'_>], orders: &mut [Order<'_>]) -> Result<Vec<(usize, Refusal)>, CudaError> {
         if group.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let mut slab = self.slabs.lend();
-        let mut failed = Vec::new();
+        let mut failed = vec![None; group.len()];
+        let queued = self.queue(group, orders, &mut failed);
+        // Whatever was queued is done after this wait, or else the context is broken and it never comes: surfaces, results, and
+        // the places that orders borrow are idle.
+        let done = self.stream.wait();
+        queued.and(done)?;
+        Ok(group.iter().filter_map(|picture| Some((picture.order, failed[picture.number]?))).collect())
+    }
+
+    /// Queues decoding, the launch, and the copies of its results.
+    fn queue(
+        &mut self,
+        group: &[UnderWay<'_>],
+        orders: &mut [Order<'_>],
+        failed: &mut [Option<Refusal>],
+    ) -> Result<(), CudaError> {
         let together = match self.decoder {
             Decoder::Batch(_) => group.len(),
             Decoder::Single(_) => 1,
         };
         for part in group.chunks(together) {
-            self.decode_part(part, &mut slab, &mut failed)?;
+            self.decode_part(part, failed)?;
         }
-        let slab = Arc::new(slab);
-        for (number, Placed { surface, at, .. }) in group {
-            outcomes[*number] = match failed.iter().find(|(failed, _)| failed == number) {
-                Some((_, refusal)) => Err(*refusal),
-                None => Ok(Decoded { slab: Arc::clone(&slab), surface: *surface, at: *at }),
-            };
+        // SAFETY: sources lie in the surfaces, which with the staging memory are this worker's; `make` waits before it goes on.
+        unsafe { self.staging.launch(&mut self.stream, |number| failed[number].is_none()) }?;
+        for picture in group.iter().filter(|picture| failed[picture.number].is_none()) {
+            let out = &mut *orders[picture.order].out;
+            // SAFETY: `make` has the orders borrowed, and waits before it gives them back.
+            unsafe { self.staging.hand_over(&mut self.stream, picture.result.clone(), out) }?;
         }
         Ok(())
     }
 
-    /// Decodes a part of a group. One bad picture fails a whole call, so a part that fails is tried in halves.
-    fn decode_part(
-        &mut self,
-        part: &[Numbered<'_>],
-        slab: &mut Slab,
-        failed: &mut Vec<(usize, Refusal)>,
-    ) -> Result<(), CudaError> {
+    /// Queues decoding of a part of a group. One bad picture fails a whole call, so a part that fails is tried in halves.
+    fn decode_part(&mut self, part: &[UnderWay<'_>], failed: &mut [Option<Refusal>]) -> Result<(), CudaError> {
         let (surfaces, stream) = (&mut self.surfaces, &mut self.stream);
         let outcome = match &mut self.decoder {
             Decoder::Batch(state) => {
-                let pictures: Vec<_> = part.iter().map(|(_, placed)| *placed).collect();
-                let range = pictures[0].at..pictures[pictures.len() - 1].range().end;
-                state.decode(&pictures, surfaces, stream, range, slab)
+                let pictures: Vec<_> = part.iter().map(|picture| picture.placed).collect();
+                // SAFETY: the surfaces are this worker's; whatever used them or the state was waited for, at the end of `make` or
+                // below; the files are borrowed until `make` has waited.
+                unsafe { state.begin(&pictures, surfaces, stream) }
             }
-            Decoder::Single(state) => state.decode(&part[0].1, surfaces, stream, slab),
+            Decoder::Single(state) => state.decode(&part[0].placed, surfaces, stream),
         };
         match outcome {
             Ok(()) => Ok(()),
-            Err(LaneError::Cuda(error)) => Err(error),
             Err(LaneError::Nvjpeg(error)) if part.len() == 1 => {
-                failed.push((part[0].0, error.refusal()));
+                failed[part[0].number] = Some(error.refusal());
                 Ok(())
             }
-            Err(_) => {
+            Err(LaneError::Nvjpeg(_)) => {
                 let (left, right) = part.split_at(part.len() / 2);
-                self.decode_part(left, slab, failed)?;
-                self.decode_part(right, slab, failed)
+                self.decode_part(left, failed)?;
+                self.stream.wait()?;
+                self.decode_part(right, failed)
+            }
+            Err(LaneError::Cuda(error)) => Err(error),
+            Err(LaneError::Kernel(_) | LaneError::Memory { .. }) => {
+                unreachable!("decoding takes no memory and no kernel")
             }
         }
-    }
-}
-
-impl Decoded {
-    /// The picture's width and height as stored.
-    pub fn size(&self) -> (u32, u32) {
-        self.planar().size()
-    }
-
-    /// Writes a part of the picture as packed RGB; see [`Planar::rgb`].
-    pub fn rgb(&self, part: Rect, out: &mut [u8]) {
-        self.planar().rgb(part, out);
-    }
-
-    /// The whole picture as packed RGB.
-    pub fn whole(&self) -> Vec<u8> {
-        let (width, height) = self.size();
-        let mut rgb = vec![0; width as usize * height as usize * 3];
-        self.rgb(Rect { left: 0, top: 0, width, height }, &mut rgb);
-        rgb
-    }
-
-    /// Its planes.
-    pub fn planar(&self) -> Planar<'_> {
-        Planar::new(self.surface, &self.slab[self.at..])
     }
 }
 

@@ -102,7 +102,8 @@ impl BatchState {
         range: Range<usize>,
         to: &mut PinnedMemory,
     ) -> Result<(), LaneError> {
-        self.begin(pictures, surfaces, stream)?;
+        // SAFETY: this call has all of them until its wait.
+        unsafe { self.begin(pictures, surfaces, stream) }?;
         Ok(stream.read(surfaces, range, to)?)
     }
 
@@ -122,12 +123,17 @@ impl BatchState {
         self.decode(&[first], surfaces, stream, 0..0, to)?;
         // SAFETY: `to` is borrowed until the wait; `begin` waits where it fails.
         unsafe { stream.begin_read(surfaces, 0..surfaces.len(), to) }?;
-        self.begin(&[second], surfaces, stream)?;
+        // SAFETY: the copy of the surfaces is under way: what comes of that is what is measured. Both memories live on.
+        unsafe { self.begin(&[second], surfaces, stream) }?;
         Ok(stream.wait()?)
     }
 
-    /// Gives pictures to the engines. Where that fails, nothing is under way afterwards.
-    fn begin(
+    /// Gives pictures to the engines, and does not wait for them. Where that fails, nothing is under way afterwards.
+    ///
+    /// # Safety
+    /// Nothing else is under way in the surfaces, or in this state, and the pictures' bytes are neither changed nor freed before
+    /// [`Stream::wait`] has returned.
+    pub(crate) unsafe fn begin(
         &mut self,
         pictures: &[Placed<'_>],
         surfaces: &AccountedMemory,
@@ -160,8 +166,8 @@ impl BatchState {
             check("nvjpegDecodeBatchedInitialize", status)?;
             self.begun = batch;
         }
-        // SAFETY: the three arrays have as many entries as the state was set up for; the pictures' bytes are borrowed by
-        // `decode` until the host's wait, and the planes lie in surfaces that it has exclusively.
+        // SAFETY: the three arrays have as many entries as the state was set up for; the pictures' bytes stay until
+        // the host's wait, and the planes lie in surfaces that nobody else uses, as `begin` asks.
         let status = unsafe {
             (table.batch_decode)(
                 handle,

@@ -10,7 +10,7 @@ use super::account::AccountedMemory;
 use super::handle::{Handle, Parser, image};
 use super::result::{NvjpegError, check, made};
 use super::sys;
-use crate::driver::{PinnedMemory, Stream};
+use crate::driver::Stream;
 use crate::frame::Placed;
 use crate::lane::LaneError;
 
@@ -78,7 +78,7 @@ impl SingleState {
         Ok(state)
     }
 
-    /// Decodes a picture into its place in `surfaces`, copies it to the same place in `to`, and sleeps until all of that is done.
+    /// Decodes a picture into its place in `surfaces`, and sleeps until that is done.
     ///
     /// # Errors
     /// As [`BatchState::decode`](super::BatchState::decode); the decoder's refusal is status 4.
@@ -87,7 +87,6 @@ impl SingleState {
         picture: &Placed<'_>,
         surfaces: &mut AccountedMemory,
         stream: &mut Stream,
-        to: &mut PinnedMemory,
     ) -> Result<(), LaneError> {
         self.handle.context().bind()?;
         let mut image = image(surfaces, picture.at, &picture.surface);
@@ -95,7 +94,7 @@ impl SingleState {
             stream.wait()?;
             return Err(error.into());
         }
-        Ok(stream.read(surfaces, picture.range(), to)?)
+        Ok(stream.wait()?)
     }
 
     fn queue(&mut self, picture: &Placed<'_>, image: &mut sys::Image, stream: &Stream) -> Result<(), NvjpegError> {

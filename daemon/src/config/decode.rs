@@ -24,7 +24,7 @@ pub(super) const EXAMPLE: &str = r#"[decode]
 # With a GPU lane all streams share one pool, whatever their num_threads. `forebay doctor` shows what this machine has.
 lanes = ["cpu"]
 # The threads that feed a GPU run on the cores of its NUMA node, as far as this process may use them.
-# Memory that decoding may take of each GPU, nvJPEG's own included. Beside it a GPU lane takes up to 150 MB of the host's,
+# Memory that decoding may take of each GPU, nvJPEG's own included. Beside it a GPU lane takes up to 20 MB of the host's,
 # page-locked. Pictures of more than about 8 megapixels, for hardware-single 2.7, go to the next lane.
 gpu_memory_limit = "1gb"
 # The file of libnvjpeg. Left out: FOREBAY_NVJPEG, the CUDA toolkit, the loader's path, Python's packages.

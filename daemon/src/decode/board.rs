@@ -1,11 +1,10 @@
 //! The one queue between streams and lanes: which thread gets which picture next. Decided by [`Schedule`]; this is the lock
 //! around it and the waiting.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use forebay_cuda::Frame;
-use forebay_cuda::lane::worker::Decoded;
+use forebay_cuda::lane::worker::{Made, Order};
 use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_cuda::schedule::{Cost, Grip, LaneId, LaneSet, LaneSpec, Schedule, Work};
 use forebay_pixels::{Format, JpegHead, Limits};
@@ -48,15 +47,6 @@ pub(super) struct Choice {
     pub(super) cpu: bool,
 }
 
-/// What a thread of the pool is to do.
-#[derive(Debug)]
-pub(super) enum Task {
-    /// Decode a picture.
-    Decode(Job, Grip),
-    /// Carry its recipe out on what a GPU lane has decoded.
-    Finish(Job, Decoded),
-}
-
 /// The queue.
 #[derive(Debug)]
 pub(super) struct Board {
@@ -72,9 +62,8 @@ pub(super) struct Board {
 #[derive(Debug)]
 struct State {
     schedule: Schedule<Waiting>,
-    finish: VecDeque<(Job, Decoded)>,
     counts: Vec<Counts>,
-    /// Pictures in GPU lanes' hands, which come back to the pool.
+    /// Pictures in GPU lanes' hands, which may come back to the pool.
     away: usize,
     closed: bool,
 }
@@ -101,13 +90,15 @@ pub(super) struct InHand {
 }
 
 impl InHand {
-    /// The file's bytes.
-    pub(super) fn bytes(&self) -> &[u8] {
-        match self.job.content.input() {
+    /// What a worker is told of it.
+    pub(super) fn order<'a>(&'a mut self, limits: &'a Limits) -> Order<'a> {
+        let Job { content, recipe, draw, place, .. } = &mut self.job;
+        let bytes = match content.input() {
             Input::File(bytes) => bytes,
             // Only files are given to GPU lanes.
-            Input::Picture(_) | Input::Planes(..) => &[],
-        }
+            Input::Picture(_) => &[],
+        };
+        Order { bytes, made: Made::By(recipe, *draw, limits), out: place.as_mut() }
     }
 }
 
@@ -118,7 +109,6 @@ impl Board {
         let gpu = lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: prior(lane.kind) });
         let state = State {
             schedule: Schedule::new([cpu].into_iter().chain(gpu)),
-            finish: VecDeque::new(),
             counts: vec![Counts::default(); lanes.len() + 1],
             away: 0,
             closed: false,
@@ -150,18 +140,14 @@ impl Board {
     ///
     /// # Errors
     /// [`Closed`] once the board is closed and nothing will come any more.
-    pub(super) fn task(&self, wait: Duration) -> Result<Option<Task>, Closed> {
+    pub(super) fn task(&self, wait: Duration) -> Result<Option<(Job, Grip)>, Closed> {
         let mut state = self.state.lock();
         let mut waited = false;
         loop {
-            // What GPU lanes have decoded comes first: it keeps their memory.
-            if let Some((job, decoded)) = state.finish.pop_front() {
-                return Ok(Some(Task::Finish(job, decoded)));
-            }
             if let Some((grip, mut taken)) = state.schedule.take(CPU, 1)
                 && let Some(Waiting { job, .. }) = taken.pop()
             {
-                return Ok(Some(Task::Decode(job, grip)));
+                return Ok(Some((job, grip)));
             }
             if state.closed && state.away == 0 && state.schedule.waiting() == 0 {
                 return Err(Closed);
@@ -205,19 +191,16 @@ impl Board {
         self.state.lock().schedule.done(grip, took);
     }
 
-    /// What became of pictures of its batch. Threads of the pool take them on.
-    pub(super) fn came_back(
-        &self,
-        lane: LaneId,
-        outcomes: impl IntoIterator<Item = (InHand, Result<Decoded, Refusal>)>,
-    ) {
+    /// What became of pictures of its batch: their places are written, or another lane takes them on.
+    pub(super) fn came_back(&self, lane: LaneId, outcomes: impl IntoIterator<Item = (InHand, Result<(), Refusal>)>) {
+        let mut made = Vec::new();
         let mut state = self.state.lock();
         for (InHand { job, work, may }, outcome) in outcomes {
             state.away -= 1;
             match outcome {
-                Ok(decoded) => {
+                Ok(()) => {
                     state.counts[lane.0].pictures += 1;
-                    state.finish.push_back((job, decoded));
+                    made.push(job);
                 }
                 Err(refusal) => {
                     state.counts[lane.0].refused[refusal as usize] += 1;
@@ -230,6 +213,14 @@ impl Board {
         }
         drop(state);
         self.for_pool.notify_all();
+        for job in made {
+            job.end(Ok(()));
+        }
+    }
+
+    /// What a picture may cost.
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Nothing more will be queued; threads end when all that was is done.

@@ -103,13 +103,6 @@ impl Decoder for CpuLane {
             Input::Picture(kept) => {
                 return self.decoder.transform(kept, recipe, draw, &limits, picture.out).map(drop);
             }
-            Input::Planes(bytes, planes) => {
-                let probe = probe(bytes)?;
-                let needed = probe.decode_bytes();
-                let _share = (needed > SMALL).then(|| memory.take(needed));
-                let read = |part, rgb: &mut [u8]| planes.rgb(part, rgb);
-                return self.decoder.compose(&probe, recipe, draw, &limits, picture.out, read).map(drop);
-            }
         };
         let probe = probe(bytes)?;
         let pixels = u64::from(probe.width) * u64::from(probe.height);

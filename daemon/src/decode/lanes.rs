@@ -18,20 +18,21 @@ use thiserror::Error;
 
 use crate::config::{Decode, Lanes};
 use crate::cores::Near;
-use crate::decode::board::{Board, Choice, GpuLane, InHand};
+use crate::decode::board::{Board, Choice, GpuLane};
 use crate::memory::Promises;
 use crate::thread_class;
 
-/// Threads of a hardware lane: while one reads its batch back and hands it on, the engines work for the others.
+/// Threads of a hardware lane: while the batch of one is composed and copied to its places, the engines work for
+/// the others.
 const HARDWARE_WORKERS: usize = 3;
-/// Threads of a hybrid lane, each of which keeps a core busy; and of the lane that does all on the GPU, where one reads its
-/// batch back while the other's is decoded.
+/// Threads of a hybrid lane, each of which keeps a core busy; and of the lane that does all on the GPU, where the
+/// batch of one is copied to its places while the other's is decoded.
 const FURTHER_WORKERS: usize = 2;
 /// The most threads of a lane with one for each engine.
 const SINGLE_WORKERS: usize = 16;
 
-/// The most that a worker's surfaces take: a batch of photographs, or one of eight megapixels in 4:4:4. The worker has twice as
-/// much pinned memory of the host.
+/// The most that a worker's surfaces take: a batch of photographs, or one of eight megapixels in 4:4:4. The worker takes as much
+/// again for what becomes of them.
 const SURFACES: usize = 24 << 20;
 /// The same where a worker decodes one picture at a time, and a lane has many workers: one of 2.7 megapixels in 4:4:4.
 const SINGLE_SURFACES: usize = 8 << 20;
@@ -203,8 +204,8 @@ fn workers(
         }
         LaneKind::GpuHuffman | LaneKind::Hybrid | LaneKind::Cpu => (FURTHER_WORKERS, SURFACES),
     };
-    // At most half for surfaces; the rest is nvJPEG's.
-    let size = LaneSize { workers, surfaces: (limit / 2 / workers).min(surfaces) };
+    // At most a quarter for surfaces and as much for results; the rest is nvJPEG's.
+    let size = LaneSize { workers, surfaces: (limit / 4 / workers).min(surfaces) };
     let page_locked = u64::try_from(size.page_locked()).unwrap_or(u64::MAX);
     let made = promises.take(page_locked, system, || gpu.workers(kind, size)).map_err(|error| error.to_string())?;
     let made = made.map_err(|TooLittle { needed, available, limited_by }| {
@@ -225,10 +226,9 @@ fn workers(
 fn work(board: &Board, lane: LaneId, mut worker: Worker) {
     while let Ok((grip, mut batch)) = board.batch(lane, worker.batch()) {
         let began = Instant::now();
-        // What is decoded is handed on before the next call, which may have to wait for its memory.
         while !batch.is_empty() {
-            let files: Vec<_> = batch.iter().map(InHand::bytes).collect();
-            match worker.decode(&files) {
+            let mut orders: Vec<_> = batch.iter_mut().map(|picture| picture.order(board.limits())).collect();
+            match worker.decode(&mut orders) {
                 Ok(outcomes) => board.came_back(lane, batch.drain(..outcomes.len()).zip(outcomes)),
                 Err(error) => broken(&error),
             }
@@ -266,14 +266,11 @@ mod tests {
         assert!(lanes.is_empty());
         let [SwitchedOff { name, reason }] = lanes.off() else { panic!("{:?}", lanes.off()) };
         assert_eq!(name, "hardware on GPU 0");
-        assert!(
-            reason.starts_with("its 150994944 bytes") && reason.contains("1048576 that the test leaves"),
-            "{reason}"
-        );
+        assert!(reason.starts_with("its 9437184 bytes") && reason.contains("1048576 that the test leaves"), "{reason}");
         let (lanes, _fake) = open(Lanes::Named(vec![LaneKind::Hardware]), little);
         assert!(lanes.unwrap_err().to_string().contains("page-locked"));
         let (lanes, _fake) = open(Lanes::Auto, || Ok(Memory { available: 1 << 30, limited_by: "the test".into() }));
         let lanes = lanes.unwrap();
-        assert_eq!((lanes.gpus[0].page_locked(), lanes.off().len()), (150_994_944, 0));
+        assert_eq!((lanes.gpus[0].page_locked(), lanes.off().len()), (9_437_184, 0));
     }
 }

@@ -24,7 +24,7 @@ fn start_with(shelf: &Arc<Shelf>, threads: usize, cache: Option<&Arc<Cache>>) ->
 fn file(content: &Buffer) -> &[u8] {
     match content.input() {
         Input::File(bytes) => bytes,
-        Input::Picture(_) | Input::Planes(..) => panic!("nothing here is decoded"),
+        Input::Picture(_) => panic!("nothing here is decoded"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forebay_cuda::NvjpegPlaces;
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::lane::gpu::{Gpu, LaneSize};
-use forebay_cuda::lane::worker::Worker;
+use forebay_cuda::lane::worker::{Made, Order, Worker};
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::Fake;
 use forebay_pixels::{Draw, Fault, Limits, Recipe, sample};
@@ -54,10 +54,10 @@ fn gpu(kind: LaneKind) -> MakeDecoder {
 impl Decoder for OneByOne {
     fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
         let Input::File(bytes) = picture.input else { return self.cpu.decode(picture) };
-        match self.worker.decode(&[bytes]).unwrap().pop().unwrap() {
-            Ok(decoded) => self.cpu.decode(Picture { input: Input::Planes(bytes, &decoded), ..picture }),
-            Err(_) => self.cpu.decode(picture),
-        }
+        let limits = Limits::default();
+        let made = Made::By(picture.recipe, picture.draw, &limits);
+        let outcome = self.worker.decode(&mut [Order { bytes, made, out: picture.out }]).unwrap()[0];
+        if outcome.is_ok() { Ok(()) } else { self.cpu.decode(picture) }
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::lane::gpu::{Gpu, LaneSize};
 use forebay_cuda::lane::trial::trials;
+use forebay_cuda::lane::whole::Whole;
 use forebay_cuda::survey::Places;
 
 use super::Failure;
@@ -88,12 +89,11 @@ pub(super) fn pixels(out: &mut impl Write, places: &Places, from: &Path, to: &Pa
         let folder = to.join(format!("{kind}-{}", gpu.ordinal()));
         fs::create_dir_all(&folder).map_err(|error| fail(&error))?;
         for (name, bytes) in &files {
-            let mut outcomes = worker.decode(&[bytes]).map_err(|error| fail(&error))?;
+            let mut outcomes = worker.whole(&[bytes]).map_err(|error| fail(&error))?;
             match outcomes.remove(0) {
-                Ok(decoded) => {
-                    let (width, height) = decoded.size();
+                Ok(Whole { width, height, rgb }) => {
                     let mut file = format!("P6 {width} {height} 255\n").into_bytes();
-                    file.extend(decoded.whole());
+                    file.extend(rgb);
                     fs::write(folder.join(name).with_extension("ppm"), file).map_err(|error| fail(&error))?;
                 }
                 Err(refusal) => {

@@ -1,0 +1,101 @@
+//! Where a worker's pictures are composed: the composer, memory of the GPU for what it makes, and the copies from there to the host.
+#![allow(unsafe_code, reason = "queues work on memory that has to be left alone")]
+
+use std::ops::Range;
+
+use forebay_pixels::Composition;
+
+use super::LaneError;
+use super::gpu::Gpu;
+use crate::compose::{Composer, Output, Source};
+use crate::driver::{CudaError, Stream};
+use crate::nvjpeg::AccountedMemory;
+
+/// Results begin at multiples of this.
+const ALIGN: usize = 256;
+/// Tables of weights have this part of the results' room. A result of 224 x 224 in bytes has tables of an eighth of it with the
+/// triangle filter where pictures shrink to a half, and results of training are floats.
+const TABLES: usize = 8;
+
+/// Bytes of tables, on the GPU and page-locked on the host, where results have so many.
+pub(super) fn table_room(results: usize) -> usize {
+    results / TABLES
+}
+
+/// The memory that a worker composes in.
+#[derive(Debug)]
+pub(super) struct Staging {
+    composer: Composer,
+    results: AccountedMemory,
+    results_used: usize,
+    tables_used: usize,
+}
+
+impl Staging {
+    /// Memory for results of `len` bytes, and for their tables.
+    pub(super) fn new(gpu: &Gpu, len: usize) -> Result<Self, LaneError> {
+        let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
+        let results = gpu.account().take(len)?.ok_or(memory)?;
+        let composer = Composer::new(gpu.context(), gpu.account(), gpu.kernel()?, table_room(len))?;
+        Ok(Self { composer, results, results_used: 0, tables_used: 0 })
+    }
+
+    /// Bytes that all results of a launch may take.
+    pub(super) fn room(&self) -> usize {
+        self.results.len()
+    }
+
+    /// Whether a picture fits in at all.
+    pub(super) fn takes(&self, made: &Composition) -> bool {
+        made.result_len() <= self.results.len() && Composer::table_len(made) <= self.composer.room()
+    }
+
+    /// Whether a picture fits in beside those that are there.
+    pub(super) fn has_room(&self, made: &Composition) -> bool {
+        self.results_used + made.result_len() <= self.results.len()
+            && self.tables_used + Composer::table_len(made) <= self.composer.room()
+    }
+
+    /// Begins with no picture; none is under way.
+    pub(super) fn clear(&mut self) {
+        self.composer.clear();
+        (self.results_used, self.tables_used) = (0, 0);
+    }
+
+    /// Adds a picture for which there is room, and says where among the results it will be.
+    pub(super) fn add(&mut self, source: &Source, made: &Composition) -> Range<usize> {
+        let begin = self.results_used;
+        self.composer.add(source, made, &Output::of(made, self.results.at() + begin as u64));
+        self.results_used = (begin + made.result_len()).next_multiple_of(ALIGN);
+        self.tables_used += Composer::table_len(made);
+        begin..begin + made.result_len()
+    }
+
+    /// Queues the launch of those pictures that are there, by their numbers.
+    ///
+    /// # Safety
+    /// As of [`Composer::launch`]: nobody else writes to the sources before [`Stream::wait`] has returned, and this is left alone.
+    pub(super) unsafe fn launch(
+        &mut self,
+        stream: &mut Stream,
+        is_there: impl FnMut(usize) -> bool,
+    ) -> Result<(), CudaError> {
+        // SAFETY: results lie in memory that is this one's alone; the rest is the caller's promise.
+        unsafe { self.composer.launch(stream, is_there) }
+    }
+
+    /// Queues the copy of a result to where it will be read.
+    ///
+    /// # Safety
+    /// Nobody uses or frees `to` before [`Stream::wait`] has returned.
+    pub(super) unsafe fn hand_over(
+        &self,
+        stream: &mut Stream,
+        result: Range<usize>,
+        to: &mut [u8],
+    ) -> Result<(), CudaError> {
+        assert_eq!(result.len(), to.len(), "a place has the bytes of its picture");
+        // SAFETY: as the caller promises.
+        unsafe { stream.begin_read_at(&self.results, result.start, to) }
+    }
+}
