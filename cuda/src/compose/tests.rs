@@ -66,7 +66,7 @@ impl Bench {
             placed.push(Placed { bytes, surface, at: used });
             used += surface.bytes();
         }
-        self.state.decode(&placed, &mut self.surfaces, &mut self.stream, 0..0, &mut self.host).unwrap();
+        self.state.decode(&placed, &mut self.surfaces, &mut self.stream).unwrap();
         let address = self.surfaces.at();
         placed.iter().map(|picture| Source::planar(&picture.surface, address + picture.at as u64)).collect()
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::gpu::Gpu;
 use super::{LaneError, LaneKind};
-use crate::driver::{PinnedMemory, Stream};
+use crate::driver::Stream;
 use crate::frame::{Frame, Placed, Surface};
 use crate::nvjpeg::BatchState;
 
@@ -46,14 +46,13 @@ fn loop_over(gpu: &Gpu, taken: &[(&[u8], Surface)], batch: usize, time: Duration
     let memory = LaneError::Memory { limit: gpu.account().limit(), needed };
     let mut surfaces = gpu.account().take(needed)?.ok_or(memory)?;
     let mut stream = Stream::new(gpu.context())?;
-    let mut nothing = PinnedMemory::new(gpu.context(), 1)?;
     let mut next = taken.iter().cycle();
     let (mut pictures, begun) = (0, Instant::now());
     loop {
         let placed = (0..batch).zip(next.by_ref());
         let placed: Vec<_> =
             placed.map(|(place, (bytes, surface))| Placed { bytes, surface: *surface, at: place * largest }).collect();
-        state.decode(&placed, &mut surfaces, &mut stream, 0..0, &mut nothing)?;
+        state.decode(&placed, &mut surfaces, &mut stream)?;
         pictures += u32::try_from(batch).unwrap_or(u32::MAX);
         if begun.elapsed() >= time {
             return Ok(pictures);

@@ -1,4 +1,5 @@
 //! Whether surfaces may be used again: two pictures in turn, decoded into one surface that a slow copy still reads, or not.
+#![allow(unsafe_code, reason = "begins to decode while a copy is under way, to see what comes of it")]
 
 use forebay_pixels::sample;
 
@@ -6,7 +7,7 @@ use super::gpu::Gpu;
 use super::{LaneError, LaneKind};
 use crate::driver::{PinnedMemory, Stream};
 use crate::frame::{Frame, Placed, Surface};
-use crate::nvjpeg::{AccountedMemory, BatchState};
+use crate::nvjpeg::{AccountedMemory, BatchState, SingleState};
 
 /// Size of the pictures.
 const SIZE: (u32, u32) = (160, 120);
@@ -22,16 +23,22 @@ pub struct Recycled {
     pub without_wait: usize,
 }
 
-/// Everything that a batch needs, with the surface at the end of `memory`: a copy of all of it comes to the surface last.
+/// What decodes.
+enum Decoder {
+    Batch(BatchState),
+    Single(SingleState),
+}
+
+/// Everything that a picture needs, with the surface at the end of `memory`: a copy of all of it comes to the surface last.
 struct Road {
-    state: BatchState,
+    decoder: Decoder,
     stream: Stream,
     memory: AccountedMemory,
     host: PinnedMemory,
     surface: Surface,
 }
 
-/// Decodes pictures by the engines, `rounds` in either way. The copy that is still under way has `len` bytes: 128 MiB take
+/// Decodes pictures by the engines, in batches of one or picture by picture, `rounds` in either way. The copy that is still under way has `len` bytes: 128 MiB take
 /// some milliseconds.
 ///
 /// # Errors
@@ -39,12 +46,16 @@ struct Road {
 ///
 /// # Panics
 /// If `len` is smaller than a picture of 160 x 120.
-pub fn recycle(gpu: &Gpu, rounds: usize, len: usize) -> Result<Recycled, LaneError> {
+pub fn recycle(gpu: &Gpu, kind: LaneKind, rounds: usize, len: usize) -> Result<Recycled, LaneError> {
     let files = [1, 2].map(|index| sample::photograph(index, SIZE.0, SIZE.1));
     let frame = Frame::read(&files[0]).expect("a photograph of ours is one that lanes take");
     let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
+    let handle = gpu.handle(kind)?;
     let mut road = Road {
-        state: BatchState::new(gpu.handle(LaneKind::Hardware)?, 1, SIZE)?,
+        decoder: match kind {
+            LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(BatchState::new(handle, 1, SIZE)?),
+            _ => Decoder::Single(SingleState::new(handle)?),
+        },
         stream: Stream::new(gpu.context())?,
         memory: gpu.account().take(len)?.ok_or(memory)?,
         host: PinnedMemory::new(gpu.context(), len)?,
@@ -63,15 +74,40 @@ pub fn recycle(gpu: &Gpu, rounds: usize, len: usize) -> Result<Recycled, LaneErr
 impl Road {
     fn decode(&mut self, bytes: &[u8]) -> Result<Vec<u8>, LaneError> {
         let placed = self.placed(bytes);
-        let len = self.memory.len();
-        self.state.decode(&[placed], &mut self.memory, &mut self.stream, 0..len, &mut self.host)?;
+        // SAFETY: all that was queued before was waited for, and the wait follows.
+        unsafe { self.begin(placed) }?;
+        self.stream.read(&self.memory, 0..self.memory.len(), &mut self.host)?;
         Ok(self.planes())
     }
 
+    /// What must never be done, for the measurement that shows why: the second picture is given to the engines while the copy
+    /// of all memory, with the first one at its end, is still under way. Hardware that keeps the order of its stream leaves the
+    /// first picture in the copy.
     fn overtaken(&mut self, bytes: &[u8], by: &[u8]) -> Result<Vec<u8>, LaneError> {
-        let pair = [self.placed(bytes), self.placed(by)];
-        self.state.decode_without_wait(pair, &mut self.memory, &mut self.stream, &mut self.host)?;
+        let (first, second) = (self.placed(bytes), self.placed(by));
+        // SAFETY: as in `decode`.
+        unsafe { self.begin(first) }?;
+        self.stream.wait()?;
+        // SAFETY: nobody looks at the host's memory before the wait below; `begin` waits where it fails.
+        unsafe { self.stream.begin_read(&self.memory, 0..self.memory.len(), &mut self.host) }?;
+        // SAFETY: the copy is under way: what comes of that is what is measured. Both memories live on.
+        unsafe { self.begin(second) }?;
+        self.stream.wait()?;
         Ok(self.planes())
+    }
+
+    /// Begins to decode.
+    ///
+    /// # Safety
+    /// As of [`BatchState::begin`] and [`SingleState::begin`].
+    unsafe fn begin(&mut self, placed: Placed<'_>) -> Result<(), LaneError> {
+        let (memory, stream) = (&self.memory, &mut self.stream);
+        match &mut self.decoder {
+            // SAFETY: as the caller promises.
+            Decoder::Batch(state) => unsafe { state.begin(&[placed], memory, stream) },
+            // SAFETY: as the caller promises.
+            Decoder::Single(state) => unsafe { state.begin(&placed, memory, stream) },
+        }
     }
 
     fn placed<'a>(&self, bytes: &'a [u8]) -> Placed<'a> {

@@ -33,8 +33,8 @@ pub fn trials(gpu: &Gpu, kind: LaneKind, copy: usize) -> Vec<Trial> {
         Trial { name: "bad pictures among good ones", outcome: with_worker(gpu, kind, among_bad) },
         Trial { name: "memory", outcome: with_worker(gpu, kind, |worker| memory(gpu, worker)) },
     ];
-    if kind == LaneKind::Hardware {
-        trials.push(Trial { name: "surfaces used again", outcome: recycled(gpu, copy) });
+    if matches!(kind, LaneKind::Hardware | LaneKind::HardwareSingle) {
+        trials.push(Trial { name: "surfaces used again", outcome: recycled(gpu, kind, copy) });
     }
     trials
 }
@@ -111,8 +111,8 @@ fn memory(gpu: &Gpu, worker: &mut Worker) -> Result<String, String> {
     Ok(format!("{peak} bytes at most, of {limit}"))
 }
 
-fn recycled(gpu: &Gpu, copy: usize) -> Result<String, String> {
-    let recycled = recycle(gpu, RECYCLED, copy).map_err(|error| error.to_string())?;
+fn recycled(gpu: &Gpu, kind: LaneKind, copy: usize) -> Result<String, String> {
+    let recycled = recycle(gpu, kind, RECYCLED, copy).map_err(|error| error.to_string())?;
     let Recycled { rounds, wrong, without_wait } = recycled;
     let text = format!("{wrong} wrong of {rounds}; {without_wait} without the host's wait");
     if wrong == 0 { Ok(text) } else { Err(text) }

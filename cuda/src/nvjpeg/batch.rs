@@ -2,14 +2,13 @@
 #![allow(unsafe_code, reason = "calls libnvjpeg")]
 
 use std::ffi::c_int;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::account::AccountedMemory;
 use super::handle::{Backend, Handle, Parser, image};
 use super::result::{NvjpegError, check, made};
 use super::sys;
-use crate::driver::{PinnedMemory, Stream};
+use crate::driver::Stream;
 use crate::frame::{Frame, Placed};
 use crate::lane::LaneError;
 
@@ -87,9 +86,8 @@ impl BatchState {
         Ok(refusal == 0 && self.parser.agrees(frame)?)
     }
 
-    /// Decodes pictures into their places in `surfaces`, copies this range of these to the same place in `to`, and sleeps until
-    /// all of that is done: the surfaces are idle before and after. The hardware writes a batch without regard to
-    /// what was queued on its stream before (pytorch/torchcodec#1634); only the host's wait keeps batches apart.
+    /// Decodes pictures into their places in `surfaces`, and sleeps until that is done: the surfaces are idle before and after.
+    /// The hardware writes a batch without regard to what was queued on its stream before (pytorch/torchcodec#1634); only the host's wait keeps batches apart.
     ///
     /// # Errors
     /// [`LaneError::Nvjpeg`] where the call fails, for which one picture is enough; nothing is under way then.
@@ -99,32 +97,9 @@ impl BatchState {
         pictures: &[Placed<'_>],
         surfaces: &mut AccountedMemory,
         stream: &mut Stream,
-        range: Range<usize>,
-        to: &mut PinnedMemory,
     ) -> Result<(), LaneError> {
         // SAFETY: this call has all of them until its wait.
         unsafe { self.begin(pictures, surfaces, stream) }?;
-        Ok(stream.read(surfaces, range, to)?)
-    }
-
-    /// What must never be done, for the measurement that shows why: the second picture is given to the engines while the copy
-    /// of all surfaces, with the first one in them, is still under way. Hardware that keeps the order of its stream leaves the
-    /// first picture in `to`.
-    ///
-    /// # Errors
-    /// As [`Self::decode`].
-    pub(crate) fn decode_without_wait(
-        &mut self,
-        [first, second]: [Placed<'_>; 2],
-        surfaces: &mut AccountedMemory,
-        stream: &mut Stream,
-        to: &mut PinnedMemory,
-    ) -> Result<(), LaneError> {
-        self.decode(&[first], surfaces, stream, 0..0, to)?;
-        // SAFETY: `to` is borrowed until the wait; `begin` waits where it fails.
-        unsafe { stream.begin_read(surfaces, 0..surfaces.len(), to) }?;
-        // SAFETY: the copy of the surfaces is under way: what comes of that is what is measured. Both memories live on.
-        unsafe { self.begin(&[second], surfaces, stream) }?;
         Ok(stream.wait()?)
     }
 

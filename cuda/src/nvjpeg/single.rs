@@ -88,13 +88,28 @@ impl SingleState {
         surfaces: &mut AccountedMemory,
         stream: &mut Stream,
     ) -> Result<(), LaneError> {
+        // SAFETY: this call has all of them until its wait.
+        unsafe { self.begin(picture, surfaces, stream) }?;
+        Ok(stream.wait()?)
+    }
+
+    /// Begins to decode a picture, and does not wait for it. Where that fails, nothing is under way afterwards.
+    ///
+    /// # Safety
+    /// Nothing else is under way in its place, or in this state, and neither is used before [`Stream::wait`] has returned.
+    pub(crate) unsafe fn begin(
+        &mut self,
+        picture: &Placed<'_>,
+        surfaces: &AccountedMemory,
+        stream: &mut Stream,
+    ) -> Result<(), LaneError> {
         self.handle.context().bind()?;
         let mut image = image(surfaces, picture.at, &picture.surface);
         if let Err(error) = self.queue(picture, &mut image, stream) {
             stream.wait()?;
             return Err(error.into());
         }
-        Ok(stream.wait()?)
+        Ok(())
     }
 
     fn queue(&mut self, picture: &Placed<'_>, image: &mut sys::Image, stream: &Stream) -> Result<(), NvjpegError> {
@@ -113,10 +128,10 @@ impl SingleState {
         // SAFETY: all five live; the parser has a copy of the data.
         let status = unsafe { (table.decode_host)(raw, self.decoder, self.state, self.params, self.parser.raw()) };
         check("nvjpegDecodeJpegHost", status)?;
-        // SAFETY: as above; nothing else of this state is under way, since `decode` waits.
+        // SAFETY: as above; nothing else of this state is under way, as `begin` asks.
         let status = unsafe { (table.decode_transfer)(raw, self.decoder, self.state, self.parser.raw(), stream.raw()) };
         check("nvjpegDecodeJpegTransferToDevice", status)?;
-        // SAFETY: as above; the planes lie in surfaces that `decode` has exclusively until its wait.
+        // SAFETY: as above; the planes lie in surfaces that nobody else uses, as `begin` asks.
         let status = unsafe { (table.decode_device)(raw, self.decoder, self.state, image, stream.raw()) };
         check("nvjpegDecodeJpegDevice", status)
     }

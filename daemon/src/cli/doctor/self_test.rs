@@ -130,7 +130,7 @@ mod tests {
     fn every_test_has_a_line_and_one_that_fails_or_a_missing_lane_that_is_required_fails_the_command() {
         let fake = Fake::new();
         let (outcome, text) = tested(&fake, true);
-        assert!(outcome.is_ok() && text.matches(": ok, ").count() == 4 + 3 * 3, "{text}");
+        assert!(outcome.is_ok() && text.matches(": ok, ").count() == 2 * 4 + 2 * 3, "{text}");
         fake.set(Knob::Wrong, 1);
         let (outcome, text) = tested(&fake, false);
         assert!(outcome.is_err() && text.contains("hardware: known pictures: failed"), "{text}");
