@@ -19,7 +19,7 @@ pub use memory::{DeviceMemory, PinnedMemory};
 pub(crate) use module::Kernel;
 pub use registered::Registered;
 pub use result::CudaError;
-pub use shared::{ShareError, Shareable, SharedMemory, Uuid};
+pub use shared::{ShareError, Shareable, SharedMemory, SharedPlace, Uuid};
 pub use stream::Stream;
 
 use crate::library::{Library, OpenError};

@@ -19,7 +19,7 @@ pub mod survey;
 
 pub use driver::{
     Context, CudaError, Device, DeviceMemory, Driver, DriverError, PinnedMemory, Registered, ShareError, Shareable,
-    SharedMemory, Stream, Uuid,
+    SharedMemory, SharedPlace, Stream, Uuid,
 };
 pub use frame::{Frame, Placed, Plane, Surface};
 pub use library::OpenError;

@@ -1,13 +1,16 @@
 //! The lanes of a GPU, on the fake: pictures, refusals, failures, memory, and hardware that ignores the order of its stream.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
+use std::sync::Arc;
+
 use forebay_cuda::NvjpegPlaces;
+use forebay_cuda::{Context, Driver, SharedMemory, SharedPlace};
 use std::time::Duration;
 
 use forebay_cuda::lane::ceiling::ceiling;
 use forebay_cuda::lane::gpu::{Gpu, LaneSize};
 use forebay_cuda::lane::self_test::{Difference, SelfTestError, self_test};
-use forebay_cuda::lane::worker::{Made, Order, Worker};
+use forebay_cuda::lane::worker::{Made, Order, Target, Worker};
 use forebay_cuda::lane::{LaneError, LaneKind, Refusal};
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::{Count, Fake, Knob};
@@ -95,7 +98,11 @@ fn pictures_of_several_recipes_in_one_batch_are_the_cpu_lanes_to_the_byte_on_eve
         while done < files.len() {
             let rest = (done..).zip(&files[done..]).zip(&mut places[done..]);
             let mut orders: Vec<_> = rest
-                .map(|((number, bytes), out)| Order { bytes, made: Made::By(of(number).0, of(number).1, &limits), out })
+                .map(|((number, bytes), out)| Order {
+                    bytes,
+                    made: Made::By(of(number).0, of(number).1, &limits),
+                    out: Target::Host(out),
+                })
                 .collect();
             let outcomes = worker.decode(&mut orders).unwrap();
             assert!(outcomes.iter().all(Result::is_ok), "{kind}");
@@ -111,6 +118,39 @@ fn pictures_of_several_recipes_in_one_batch_are_the_cpu_lanes_to_the_byte_on_eve
 }
 
 #[test]
+fn results_are_made_in_shared_memory_where_that_is_their_place_and_beside_them_others_go_to_the_host() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let context = Context::new(&Driver::open(Some(&fake.path())).unwrap(), 0).unwrap();
+    let memory = Arc::new(SharedMemory::new(&context, 1).unwrap());
+    let recipe = Recipe::training(32).unwrap();
+    let (len, limits) = (recipe.place_len(), Limits::default());
+    let files = photographs(12);
+    let mut worker = worker(&gpu, LaneKind::Hardware);
+    let mut shared: Vec<_> = (0..12).map(|number| SharedPlace::new(&memory, number * len, len)).collect();
+    let mut host = vec![vec![0; len]; 12];
+    let of = |number: usize| Draw { seed: 4, epoch: 2, record: number as u64 };
+    let orders = files.iter().zip(&mut shared).zip(&mut host).enumerate();
+    let mut orders: Vec<_> = orders
+        .map(|(number, ((bytes, shared), host))| Order {
+            bytes,
+            made: Made::By(&recipe, of(number), &limits),
+            out: if number % 3 == 0 { Target::Host(host) } else { Target::Gpu(shared) },
+        })
+        .collect();
+    assert_eq!(worker.decode(&mut orders).unwrap(), vec![Ok(()); 12]);
+    drop(orders);
+    for (number, file) in files.iter().enumerate() {
+        let (mut expected, mut found) = (vec![0; len], vec![0; len]);
+        CpuDecoder::new().decode(file, &recipe, of(number), &limits, &mut expected).unwrap();
+        shared[number].read(&mut found).unwrap();
+        let (there, elsewhere) = if number % 3 == 0 { (&host[number], &found) } else { (&found, &host[number]) };
+        assert!(*there == expected, "picture {number}");
+        assert!(elsewhere.iter().all(|byte| *byte == 0), "picture {number} is in its place alone");
+    }
+}
+
+#[test]
 fn what_no_single_launch_makes_and_what_has_no_room_is_left_to_the_next_lane() {
     let fake = Fake::new();
     let gpu = gpu(&fake, LIMIT);
@@ -120,7 +160,7 @@ fn what_no_single_launch_makes_and_what_has_no_room_is_left_to_the_next_lane() {
     let mut outcome = |recipe: &Recipe, limits: &Limits| {
         let mut place = vec![0; recipe.place_len()];
         let made = Made::By(recipe, draw, limits);
-        worker.decode(&mut [Order { bytes: &file, made, out: &mut place }]).unwrap()[0]
+        worker.decode(&mut [Order { bytes: &file, made, out: Target::Host(&mut place) }]).unwrap()[0]
     };
     let twice = Recipe::new([Transform::training(30), Transform::training(20)].concat(), Output::default()).unwrap();
     let good = Recipe::training(20).unwrap();

@@ -6,6 +6,7 @@
 
 pub mod batcher;
 pub mod draft;
+pub mod place;
 pub mod sheet;
 pub mod slots;
 #[cfg(test)]
@@ -33,6 +34,7 @@ use crate::publish::{self, Ready};
 use crate::queue::Meter;
 use crate::record::{BadRecord, Position};
 use crate::source::Source;
+use crate::stream::GpuRings;
 use batcher::{Action, At, Batcher, Ending, Tail};
 use draft::Ends;
 use slots::Slots;
@@ -66,6 +68,8 @@ pub struct Parts {
     pub prefetch: Arc<Prefetch>,
     /// Where decoded pictures are kept.
     pub cache: Option<Arc<Cache>>,
+    /// The stream's rings in a GPU, where its pixels stand there.
+    pub gpu: Option<Arc<GpuRings>>,
     /// Free slots.
     pub free: channel::Receiver<SlotMut>,
     /// Threads that decode.
@@ -182,7 +186,7 @@ impl Stage {
             return false;
         }
         let (Some(slot), Some(batch)) = (self.spare.pop(), self.batcher.begin_extra()) else { return false };
-        self.slots.open(batch, slot);
+        self.slots.open(batch, slot, self.parts.gpu.as_deref());
         true
     }
 
@@ -216,7 +220,7 @@ impl Stage {
         {
             // There was room when the record was taken, so there is a slot.
             let batch = self.batcher.begin(epoch);
-            self.slots.open(batch, slot);
+            self.slots.open(batch, slot, self.parts.gpu.as_deref());
         }
     }
 
@@ -274,12 +278,12 @@ impl Stage {
             Action::Copy { from, to } => self.slots.copy(from, to),
             Action::Clear { at } => self.slots.clear(at),
             Action::Publish(sheet) => {
-                if let Some(slot) = self.slots.close(sheet.batch) {
+                if let Some((slot, in_gpu)) = self.slots.close(sheet.batch) {
                     self.parts.meter.item();
-                    (self.parts.output)(Output::Ready(Ready::publish(sheet, slot)));
+                    (self.parts.output)(Output::Ready(Ready::publish(sheet, slot, in_gpu)));
                 }
             }
-            Action::Discard { batch } => self.spare.extend(self.slots.close(batch)),
+            Action::Discard { batch } => self.spare.extend(self.slots.close(batch).map(|(slot, _)| slot)),
             Action::Dropped(positions) => {
                 self.tell(Fate::Acked { items: publish::dropped(&positions), urgent: true });
             }

@@ -254,7 +254,7 @@ impl RingThread {
     }
 
     fn publish(&mut self, ready: Ready) {
-        let Ready { slot, seq, epoch, shown, valid, claims, time } = ready;
+        let Ready { slot, seq, epoch, shown, valid, claims, time, in_gpu: _ } = ready;
         let place = SlotId { ring: slot.ring(), slot: slot.index() };
         // From here on the slot is read, and written by nobody.
         drop(slot);

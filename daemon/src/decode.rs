@@ -19,9 +19,9 @@ use std::time::Instant;
 use board::{Board, Closed};
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_pixels::{Draw, Fault, Limits, Recipe};
-use forebay_ring::PlaceMut;
 
 use crate::batch::batcher::At;
+use crate::batch::place::PlaceRight;
 use crate::cache::Cache;
 use crate::cores::{self, Pins};
 use crate::prefetch::Buffer;
@@ -78,7 +78,7 @@ pub struct Job {
     /// Where the decoded picture is to be kept.
     pub cache: Option<Arc<Cache>>,
     /// The right to write the place.
-    pub place: PlaceMut,
+    pub place: PlaceRight,
     /// What becomes of the picture.
     pub recipe: Arc<Recipe>,
     /// What its random choices follow.
@@ -93,7 +93,7 @@ pub struct Done {
     /// Batch and place.
     pub at: At,
     /// The right to write the place.
-    pub place: PlaceMut,
+    pub place: PlaceRight,
     /// The fault in words.
     pub outcome: Result<(), String>,
 }

@@ -14,6 +14,8 @@ use crate::record::Position;
 pub struct Ready {
     /// The slot, no longer written.
     pub slot: SlotMut,
+    /// For each place, whether its pixels are in memory of a GPU already.
+    pub in_gpu: Vec<bool>,
     /// Number of the batch.
     pub seq: u64,
     /// Epoch of its records.
@@ -30,10 +32,10 @@ pub struct Ready {
 
 impl Ready {
     /// Writes the sheet beside the pictures.
-    pub fn publish(sheet: Sheet, mut slot: SlotMut) -> Self {
+    pub fn publish(sheet: Sheet, mut slot: SlotMut, in_gpu: Vec<bool>) -> Self {
         write(&sheet, slot.frame());
         let Sheet { batch: seq, epoch, shown, valid, claims, .. } = sheet;
-        Self { slot, seq, epoch, shown, valid, claims, time: now() }
+        Self { slot, in_gpu, seq, epoch, shown, valid, claims, time: now() }
     }
 }
 

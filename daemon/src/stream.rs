@@ -36,7 +36,7 @@ use crate::queue::Meter;
 use crate::source::{Source, SourceError};
 use crate::worker::Worker;
 use gpu_ring::Taken;
-pub use gpu_ring::{GpuRings, Gpus, StreamRing};
+pub use gpu_ring::{GpuRing, GpuRings, Gpus, StreamRing};
 pub use open::{Identity, Opening, Surplus};
 use pipeline::Pipeline;
 pub use placement::{Claims, Place, Refusal};

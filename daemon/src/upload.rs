@@ -1,5 +1,5 @@
-//! The step between publish and ring where pixels stand in memory of a GPU: each batch is copied there, and handed on when it is
-//! there for everybody.
+//! The step between publish and ring where pixels stand in memory of a GPU: what of a batch was not made there is copied, and the
+//! batch handed on when it is there for everybody.
 
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -26,8 +26,8 @@ pub fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, JoinHan
             if let Output::Ready(ready) = &made {
                 // Without its ring, which has ended, nobody will be offered it.
                 let ring = rings.get(ready.slot.ring());
-                let written = ring.map(|ring| ring.write(&mut stream, ready.slot.index(), ready.slot.images()));
-                if let Some(Err(error)) = written {
+                let (slot, images) = (ready.slot.index(), ready.slot.images());
+                if let Some(Err(error)) = ring.map(|ring| ring.complete(&mut stream, slot, images, &ready.in_gpu)) {
                     broken(&error);
                 }
             }

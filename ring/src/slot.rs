@@ -211,6 +211,16 @@ impl SlotFrame {
 }
 
 impl PlaceMut {
+    /// Number of the ring.
+    pub fn ring(&self) -> u32 {
+        self.right.region.ring()
+    }
+
+    /// Number of the slot in its ring.
+    pub fn slot(&self) -> u32 {
+        self.right.slot
+    }
+
     /// Number of the place in its batch.
     pub fn place(&self) -> u32 {
         self.place

@@ -13,6 +13,7 @@ use thiserror::Error;
 use super::Driver;
 use super::context::Context;
 use super::result::CudaError;
+use super::stream::Stream;
 use super::sys::{self, Access, Allocation, DevicePtr, Properties, Sharing};
 use crate::library::OpenError;
 
@@ -51,6 +52,15 @@ pub struct SharedMemory {
     // In the order in which they are given up.
     mapped: Mapped,
     fd: OwnedFd,
+}
+
+/// A part of shared memory that a lane writes to, or that is read back. Who may do so, and when, is its owner's affair: two that
+/// write to one part at a time leave any bytes there.
+#[derive(Clone, Debug)]
+pub struct SharedPlace {
+    memory: Arc<SharedMemory>,
+    at: usize,
+    len: usize,
 }
 
 /// Memory in its place.
@@ -144,6 +154,53 @@ impl SharedMemory {
 
     pub(super) fn context(&self) -> &Arc<Context> {
         &self.mapped.range.context
+    }
+}
+
+impl SharedPlace {
+    /// A part of the memory.
+    ///
+    /// # Panics
+    /// If it does not lie in it.
+    pub fn new(memory: &Arc<SharedMemory>, at: usize, len: usize) -> Self {
+        assert!(at.checked_add(len).is_some_and(|end| end <= memory.len()), "the place lies in the memory");
+        Self { memory: Arc::clone(memory), at, len }
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where it begins, for kernels.
+    pub(crate) fn address(&self) -> u64 {
+        self.memory.address() + self.at as u64
+    }
+
+    /// Whether it is of this context's GPU.
+    pub(crate) fn is_of(&self, context: &Context) -> bool {
+        self.memory.context().device() == context.device()
+    }
+
+    /// Copies it to the host, and waits for that.
+    ///
+    /// # Errors
+    /// The GPU failed.
+    ///
+    /// # Panics
+    /// If `to` has another length.
+    pub fn read(&self, to: &mut [u8]) -> Result<(), CudaError> {
+        assert_eq!(to.len(), self.len, "all of the place is read");
+        let mut stream = Stream::new(self.memory.context())?;
+        // SAFETY: `to` is borrowed until the wait has shown the copy done; if that fails, the context is broken and no copy comes
+        // any more. `self` keeps the memory as long.
+        unsafe { stream.begin_copy_to_host(self.address(), to) }?;
+        stream.wait()
     }
 }
 

@@ -163,11 +163,22 @@ impl Stream {
         to: &mut [u8],
     ) -> Result<(), CudaError> {
         assert!(at + to.len() <= from.len(), "the copy lies in the GPU's memory");
+        // SAFETY: the place lies in the memory, which is borrowed; the rest is the caller's promise.
+        unsafe { self.begin_copy_to_host(from.at() + at as u64, to) }
+    }
+
+    /// Queues a copy from an address of the GPU to the host, and does not wait for it.
+    ///
+    /// # Safety
+    /// The GPU's memory has as many bytes there; it is there, and nobody reads, writes or frees `to`, before [`Self::wait`] has
+    /// returned.
+    ///
+    /// # Errors
+    /// It cannot be queued.
+    pub(super) unsafe fn begin_copy_to_host(&mut self, from: sys::DevicePtr, to: &mut [u8]) -> Result<(), CudaError> {
         self.context.bind()?;
-        // SAFETY: both have these bytes, and `to` is left alone until the copy is done, as the caller promises.
-        let code = unsafe {
-            (self.context.table().copy_to_host)(to.as_mut_ptr().cast(), from.at() + at as u64, to.len(), self.raw)
-        };
+        // SAFETY: as the caller promises.
+        let code = unsafe { (self.context.table().copy_to_host)(to.as_mut_ptr().cast(), from, to.len(), self.raw) };
         self.context.check("cuMemcpyDtoHAsync", code)
     }
 }

@@ -5,7 +5,7 @@ use forebay_pixels::{CpuDecoder, Draw, Limits, Recipe};
 use thiserror::Error;
 
 use super::Refusal;
-use super::worker::{Made, Order, Worker};
+use super::worker::{Made, Order, Target, Worker};
 use crate::driver::CudaError;
 
 /// How far a lane may be off, in levels of 255: a single value, and all of them on average. An inverse DCT of another make is
@@ -88,7 +88,7 @@ pub fn self_test(worker: &mut Worker) -> Result<Difference, SelfTestError> {
                         Some((recipe, draw)) => Made::By(recipe, *draw, &limits),
                         None => Made::Whole,
                     };
-                    Order { bytes: &known.bytes, made, out }
+                    Order { bytes: &known.bytes, made, out: Target::Host(out) }
                 })
                 .collect();
             let outcomes = worker.decode(&mut orders)?;

@@ -50,9 +50,9 @@ impl Staging {
         made.result_len() <= self.results.len() && Composer::table_len(made) <= self.composer.room()
     }
 
-    /// Whether a picture fits in beside those that are there.
-    pub(super) fn has_room(&self, made: &Composition) -> bool {
-        self.results_used + made.result_len() <= self.results.len()
+    /// Whether a picture fits in beside those that are there; one that is made `elsewhere` needs no room for its result.
+    pub(super) fn has_room(&self, made: &Composition, elsewhere: Option<u64>) -> bool {
+        (elsewhere.is_some() || self.results_used + made.result_len() <= self.results.len())
             && self.tables_used + Composer::table_len(made) <= self.composer.room()
     }
 
@@ -62,13 +62,18 @@ impl Staging {
         (self.results_used, self.tables_used) = (0, 0);
     }
 
-    /// Adds a picture for which there is room, and says where among the results it will be.
-    pub(super) fn add(&mut self, source: &Source, made: &Composition) -> Range<usize> {
+    /// Adds a picture for which there is room, and says where among the results it will be if it is not made `elsewhere`.
+    pub(super) fn add(&mut self, source: &Source, made: &Composition, elsewhere: Option<u64>) -> Option<Range<usize>> {
+        if let Some(address) = elsewhere {
+            self.composer.add(source, made, &Output::of(made, address));
+            self.tables_used += Composer::table_len(made);
+            return None;
+        }
         let begin = self.results_used;
         self.composer.add(source, made, &Output::of(made, self.results.at() + begin as u64));
         self.results_used = (begin + made.result_len()).next_multiple_of(ALIGN);
         self.tables_used += Composer::table_len(made);
-        begin..begin + made.result_len()
+        Some(begin..begin + made.result_len())
     }
 
     /// Queues the launch of those pictures that are there, by their numbers.

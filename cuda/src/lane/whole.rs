@@ -1,7 +1,7 @@
 //! Whole pictures as a lane decodes them, for tests of lanes and for comparisons with other decoders.
 
 use super::Refusal;
-use super::worker::{Made, Order, Worker};
+use super::worker::{Made, Order, Target, Worker};
 use crate::driver::CudaError;
 use crate::frame::Frame;
 
@@ -34,8 +34,9 @@ impl Worker {
         let room = self.room();
         let mut pictures: Vec<_> = files.iter().map(|bytes| Whole::expected(bytes, room)).collect();
         let orders = files.iter().zip(&mut pictures);
-        let mut orders: Vec<_> =
-            orders.map(|(bytes, picture)| Order { bytes, made: Made::Whole, out: &mut picture.rgb }).collect();
+        let mut orders: Vec<_> = orders
+            .map(|(bytes, picture)| Order { bytes, made: Made::Whole, out: Target::Host(&mut picture.rgb) })
+            .collect();
         let outcomes = self.decode(&mut orders)?;
         drop(orders);
         Ok(outcomes.into_iter().zip(pictures).map(|(outcome, picture)| outcome.map(|()| picture)).collect())

@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "queues work on memory that has to be left alone")]
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use forebay_pixels::{Composition, Draw, JpegHead, Limits, Recipe};
 
@@ -13,7 +14,7 @@ use super::gpu::Gpu;
 use super::staging::Staging;
 use super::{LaneError, LaneKind, Refusal};
 use crate::compose::Source;
-use crate::driver::{CudaError, Stream};
+use crate::driver::{Context, CudaError, SharedPlace, Stream};
 use crate::frame::{Frame, Placed, Surface};
 use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError, SingleState};
 
@@ -21,6 +22,7 @@ use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError, SingleState};
 #[derive(Debug)]
 pub struct Worker {
     kind: LaneKind,
+    context: Arc<Context>,
     decoder: Decoder,
     stream: Stream,
     surfaces: AccountedMemory,
@@ -41,8 +43,17 @@ pub struct Order<'a> {
     pub bytes: &'a [u8],
     /// What is made of it.
     pub made: Made<'a>,
-    /// Where the result goes, with just its bytes. It is at full speed where that memory is page-locked.
-    pub out: &'a mut [u8],
+    /// Where the result goes, with just its bytes.
+    pub out: Target<'a>,
+}
+
+/// Where a result goes.
+#[derive(Debug)]
+pub enum Target<'a> {
+    /// Memory of the host, by a copy; at full speed where it is page-locked.
+    Host(&'a mut [u8]),
+    /// Memory of the worker's own GPU, where the result is made.
+    Gpu(&'a mut SharedPlace),
 }
 
 /// What is made of a picture.
@@ -62,7 +73,32 @@ struct UnderWay<'a> {
     /// Its number among those that are under way.
     number: usize,
     placed: Placed<'a>,
-    result: Range<usize>,
+    /// Where the result is among those that are copied to the host.
+    result: Option<Range<usize>>,
+}
+
+impl Target<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Host(out) => out.len(),
+            Self::Gpu(place) => place.len(),
+        }
+    }
+
+    /// Where the kernel writes, if that is where the result is read.
+    fn address(&self) -> Option<u64> {
+        match self {
+            Self::Host(_) => None,
+            Self::Gpu(place) => Some(place.address()),
+        }
+    }
+
+    fn is_of(&self, context: &Context) -> bool {
+        match self {
+            Self::Host(_) => true,
+            Self::Gpu(place) => place.is_of(context),
+        }
+    }
 }
 
 impl Made<'_> {
@@ -85,6 +121,7 @@ impl Worker {
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
         Ok(Self {
             kind,
+            context: Arc::clone(gpu.context()),
             decoder,
             stream: Stream::new(gpu.context())?,
             surfaces: gpu.account().take(len)?.ok_or(memory)?,
@@ -116,7 +153,7 @@ impl Worker {
     /// The GPU is broken, and with it this process's use of it.
     ///
     /// # Panics
-    /// If a place has other bytes than its result.
+    /// If a place has other bytes than its result, or is in another GPU.
     pub fn decode(&mut self, orders: &mut [Order<'_>]) -> Result<Vec<Result<(), Refusal>>, CudaError> {
         self.staging.clear();
         let mut outcomes = Vec::with_capacity(orders.len());
@@ -125,13 +162,16 @@ impl Worker {
         for (number, order) in orders.iter().enumerate() {
             match self.admit(order) {
                 Ok((surface, made)) => {
-                    if used + surface.bytes() > self.surfaces.len() || !self.staging.has_room(&made) {
+                    if used + surface.bytes() > self.surfaces.len()
+                        || !self.staging.has_room(&made, order.out.address())
+                    {
                         break;
                     }
                     assert_eq!(order.out.len(), made.result_len(), "a place has the bytes of its picture");
+                    assert!(order.out.is_of(&self.context), "a place is in the host or in the worker's GPU");
                     let source = Source::planar(&surface, self.surfaces.at() + used as u64);
                     let placed = Placed { bytes: order.bytes, surface, at: used };
-                    let result = self.staging.add(&source, &made);
+                    let result = self.staging.add(&source, &made, order.out.address());
                     group.push(UnderWay { order: number, number: group.len(), placed, result });
                     used += surface.bytes();
                     outcomes.push(Ok(()));
@@ -199,12 +239,14 @@ impl Worker {
         for part in group.chunks(together) {
             self.decode_part(part, failed)?;
         }
-        // SAFETY: sources lie in the surfaces, which with the staging memory are this worker's; `make` waits before it goes on.
+        // SAFETY: sources lie in the surfaces, which with the staging memory are this worker's, and places in the GPU are borrowed
+        // by the orders; `make` waits before it goes on.
         unsafe { self.staging.launch(&mut self.stream, |number| failed[number].is_none()) }?;
         for picture in group.iter().filter(|picture| failed[picture.number].is_none()) {
-            let out = &mut *orders[picture.order].out;
-            // SAFETY: `make` has the orders borrowed, and waits before it gives them back.
-            unsafe { self.staging.hand_over(&mut self.stream, picture.result.clone(), out) }?;
+            if let (Some(result), Target::Host(out)) = (&picture.result, &mut orders[picture.order].out) {
+                // SAFETY: `make` has the orders borrowed, and waits before it gives them back.
+                unsafe { self.staging.hand_over(&mut self.stream, result.clone(), out) }?;
+            }
         }
         Ok(())
     }

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use forebay_ring::{PlaceMut, SlotFrame, SlotMut};
+use forebay_ring::{SlotFrame, SlotMut};
 
 use crate::batch::batcher::At;
+use crate::batch::place::PlaceRight;
+use crate::stream::GpuRings;
 
 /// Slots by the number of their batch.
 #[derive(Debug, Default)]
@@ -17,26 +19,27 @@ pub struct Slots {
 #[derive(Debug)]
 struct Open {
     frame: SlotFrame,
-    places: Vec<Option<PlaceMut>>,
+    places: Vec<Option<PlaceRight>>,
 }
 
 impl Slots {
-    /// Takes the slot that a batch is made in.
-    pub fn open(&mut self, batch: u64, slot: SlotMut) {
+    /// Takes the slot that a batch is made in; its pixels may stand in a ring in a GPU.
+    pub fn open(&mut self, batch: u64, slot: SlotMut, gpu: Option<&GpuRings>) {
+        let ring = gpu.and_then(|rings| rings.get(slot.ring()));
         let (frame, places) = slot.split();
-        let places = places.into_iter().map(Some).collect();
+        let places = places.into_iter().map(|place| Some(PlaceRight::new(place, ring.as_ref()))).collect();
         self.open.insert(batch, Open { frame, places });
     }
 
     /// Lends the right to one place; none if it is lent already.
-    pub fn lend(&mut self, at: At) -> Option<PlaceMut> {
+    pub fn lend(&mut self, at: At) -> Option<PlaceRight> {
         let place = self.home(at)?.take()?;
         self.lent += 1;
         Some(place)
     }
 
     /// Takes a lent right back.
-    pub fn back(&mut self, at: At, place: PlaceMut) {
+    pub fn back(&mut self, at: At, place: PlaceRight) {
         self.lent -= 1;
         // A batch's slot is closed when all of its places are home, so the home is there.
         if let Some(home) = self.home(at) {
@@ -53,7 +56,7 @@ impl Slots {
     pub fn copy(&mut self, from: At, to: At) {
         let Some(mut source) = self.lend(from) else { return };
         if let Some(Some(target)) = self.home(to) {
-            target.as_mut().copy_from_slice(source.as_mut());
+            target.as_mut().copy_from_slice(source.pixels());
         }
         self.back(from, source);
     }
@@ -65,20 +68,22 @@ impl Slots {
         }
     }
 
-    /// Gives the whole right back, if every part of it is home.
-    pub fn close(&mut self, batch: u64) -> Option<SlotMut> {
+    /// Gives the whole right back, if every part of it is home, and for each place whether its pixels are in a GPU.
+    pub fn close(&mut self, batch: u64) -> Option<(SlotMut, Vec<bool>)> {
         let Open { frame, places } = self.open.remove(&batch)?;
-        let home = places.into_iter().flatten().collect();
-        frame.join(home).inspect_err(|error| tracing::error!(%error, "a slot was closed too early")).ok()
+        let in_gpu = places.iter().flatten().map(PlaceRight::in_gpu).collect();
+        let home = places.into_iter().flatten().map(PlaceRight::into_slot).collect();
+        let slot = frame.join(home).inspect_err(|error| tracing::error!(%error, "a slot was closed too early")).ok()?;
+        Some((slot, in_gpu))
     }
 
     /// Gives every slot back.
     pub fn close_all(&mut self) -> Vec<SlotMut> {
         let batches: Vec<u64> = self.open.keys().copied().collect();
-        batches.into_iter().filter_map(|batch| self.close(batch)).collect()
+        batches.into_iter().filter_map(|batch| self.close(batch)).map(|(slot, _)| slot).collect()
     }
 
-    fn home(&mut self, (batch, place): At) -> Option<&mut Option<PlaceMut>> {
+    fn home(&mut self, (batch, place): At) -> Option<&mut Option<PlaceRight>> {
         self.open.get_mut(&batch)?.places.get_mut(place as usize)
     }
 }

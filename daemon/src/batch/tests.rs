@@ -123,6 +123,7 @@ impl Setup {
             fixed: self.shard.map(|_| batching),
             prefetch: Arc::clone(&prefetch),
             cache: None,
+            gpu: None,
             free: slots,
             pool: Arc::new(Pool::start(2, None, &make, Limits::default(), GpuLanes::default()).unwrap()),
             progress: progress.subscribe(),

@@ -85,11 +85,15 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
         "  slots    {} free, {} filling, {} ready, {} held, {} quarantined",
         stream.slots_free, stream.slots_filling, stream.slots_ready, stream.slots_held, stream.slots_quarantined
     )?;
-    if let Some(RingPlace { placement, gpu_bytes, page_locked }) = &stream.ring
+    if let Some(RingPlace { placement, gpu_bytes, page_locked, copied }) = &stream.ring
         && gpu_bytes + page_locked > 0
     {
-        let [gpu, locked] = [gpu_bytes, page_locked].map(|bytes| bytes >> 20);
-        writeln!(out, "  ring     pixels in {placement}: {gpu} MiB of a GPU, {locked} MiB of the host page-locked")?;
+        let [gpu, locked, copied] = [gpu_bytes, page_locked, copied].map(|bytes| bytes >> 20);
+        writeln!(
+            out,
+            "  ring     pixels in {placement}: {gpu} MiB of a GPU, {locked} MiB of the host page-locked; {copied} MiB copied \
+             from there to the GPU"
+        )?;
     }
     if let Some(cache) = &stream.cache {
         writeln!(
@@ -156,7 +160,12 @@ mod tests {
                 hits: 9,
                 misses: 6,
             }),
-            ring: Some(RingPlace { placement: "gpu:1".into(), gpu_bytes: 6 << 20, page_locked: 4 << 20 }),
+            ring: Some(RingPlace {
+                placement: "gpu:1".into(),
+                gpu_bytes: 6 << 20,
+                page_locked: 4 << 20,
+                copied: 9 << 20,
+            }),
             consumers: vec![ConsumerStatus { pid: 42, held: 2, ..Default::default() }],
             ..Default::default()
         };
@@ -166,7 +175,10 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");
-        assert!(text.contains("pixels in gpu:1: 6 MiB of a GPU, 4 MiB of the host page-locked"), "{text}");
+        assert!(
+            text.contains("pixels in gpu:1: 6 MiB of a GPU, 4 MiB of the host page-locked; 9 MiB copied"),
+            "{text}"
+        );
         assert!(text.contains("cache    5 records encoded, 700 of 800 bytes; 9 found, 6 not"), "{text}");
     }
 

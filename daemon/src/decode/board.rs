@@ -90,15 +90,15 @@ pub(super) struct InHand {
 }
 
 impl InHand {
-    /// What a worker is told of it.
-    pub(super) fn order<'a>(&'a mut self, limits: &'a Limits) -> Order<'a> {
+    /// What a worker of this GPU is told of it.
+    pub(super) fn order<'a>(&'a mut self, limits: &'a Limits, gpu: i32) -> Order<'a> {
         let Job { content, recipe, draw, place, .. } = &mut self.job;
         let bytes = match content.input() {
             Input::File(bytes) => bytes,
             // Only files are given to GPU lanes.
             Input::Picture(_) => &[],
         };
-        Order { bytes, made: Made::By(recipe, *draw, limits), out: place.as_mut() }
+        Order { bytes, made: Made::By(recipe, *draw, limits), out: place.target(gpu) }
     }
 }
 
@@ -216,6 +216,11 @@ impl Board {
         for job in made {
             job.end(Ok(()));
         }
+    }
+
+    /// The GPU of a lane.
+    pub(super) fn gpu(&self, lane: LaneId) -> i32 {
+        self.lanes[lane.0 - 1].ordinal
     }
 
     /// What a picture may cost.

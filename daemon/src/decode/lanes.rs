@@ -227,7 +227,8 @@ fn work(board: &Board, lane: LaneId, mut worker: Worker) {
     while let Ok((grip, mut batch)) = board.batch(lane, worker.batch()) {
         let began = Instant::now();
         while !batch.is_empty() {
-            let mut orders: Vec<_> = batch.iter_mut().map(|picture| picture.order(board.limits())).collect();
+            let mut orders: Vec<_> =
+                batch.iter_mut().map(|picture| picture.order(board.limits(), board.gpu(lane))).collect();
             match worker.decode(&mut orders) {
                 Ok(outcomes) => board.came_back(lane, batch.drain(..outcomes.len()).zip(outcomes)),
                 Err(error) => broken(&error),

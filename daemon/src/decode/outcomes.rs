@@ -89,14 +89,16 @@ impl Reporter {
 
 #[cfg(test)]
 mod tests {
-    use forebay_ring::{Dtype, Geometry, Layout, PlaceMut, Region, Shape};
+    use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
 
     use super::*;
+    use crate::batch::place::PlaceRight;
 
-    fn places() -> Vec<PlaceMut> {
+    fn places() -> Vec<PlaceRight> {
         let shape = Shape { batch: 4, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
         let region = Region::create(Geometry::try_new(shape, 1).unwrap(), 1, 0).unwrap();
-        region.slot(0).unwrap().split().1
+        let places = region.slot(0).unwrap().split().1;
+        places.into_iter().map(|place| PlaceRight::new(place, None)).collect()
     }
 
     fn taken(outcomes: &Outcomes) -> Vec<(u64, u32)> {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-use forebay_cuda::{Context, CudaError, Driver, DriverError, Registered, ShareError, SharedMemory, Stream, Uuid};
+use forebay_cuda::{
+    Context, CudaError, Driver, DriverError, Registered, ShareError, SharedMemory, SharedPlace, Stream, Uuid,
+};
 use forebay_ring::{Geometry, Pixels, Region, RegionError};
 use parking_lot::Mutex;
 
@@ -28,6 +30,8 @@ pub struct Taken {
     pub page_locked: AtomicU64,
     /// Of the GPU.
     pub gpu: AtomicU64,
+    /// Pixels that were copied from slots to the GPU so far; all others were made there.
+    pub copied: AtomicU64,
 }
 
 /// The rings of one stream in a GPU, by their number, for whoever writes them.
@@ -43,7 +47,8 @@ pub struct GpuRings {
 /// The pixels of one ring.
 #[derive(Debug)]
 pub struct GpuRing {
-    memory: SharedMemory,
+    memory: Arc<SharedMemory>,
+    ordinal: i32,
     uuid: Uuid,
     stride: usize,
     taken: Arc<Taken>,
@@ -150,7 +155,13 @@ impl GpuRings {
         let memory = SharedMemory::new(&self.context, len)
             .map_err(|error| Refusal::Memory { ordinal, cause: format!("{error}, for {len} bytes") })?;
         self.taken.gpu.fetch_add(memory.len() as u64, Ordering::Relaxed);
-        let made = Arc::new(GpuRing { memory, uuid: self.uuid, stride, taken: Arc::clone(&self.taken) });
+        let made = Arc::new(GpuRing {
+            memory: Arc::new(memory),
+            ordinal,
+            uuid: self.uuid,
+            stride,
+            taken: Arc::clone(&self.taken),
+        });
         let mut rings = self.rings.lock();
         rings.retain(|_, ring| ring.strong_count() > 0);
         rings.insert(ring, Arc::downgrade(&made));
@@ -182,12 +193,32 @@ impl GpuRings {
 }
 
 impl GpuRing {
-    /// Copies a slot's pixels to their place, and waits until they are there for everybody.
+    /// The GPU's number.
+    pub fn ordinal(&self) -> i32 {
+        self.ordinal
+    }
+
+    /// A place of a batch, each of which has `len` bytes.
+    pub fn place(&self, slot: u32, place: u32, len: usize) -> SharedPlace {
+        SharedPlace::new(&self.memory, slot as usize * self.stride + place as usize * len, len)
+    }
+
+    /// Copies the pixels of those places of a slot that are not `there` yet, and waits until they are there for everybody.
     ///
     /// # Errors
     /// The GPU failed.
-    pub fn write(&self, stream: &mut Stream, slot: u32, images: &[u8]) -> Result<(), ShareError> {
-        stream.write(images, &self.memory, slot as usize * self.stride)
+    pub fn complete(&self, stream: &mut Stream, slot: u32, images: &[u8], there: &[bool]) -> Result<(), ShareError> {
+        let len = images.len() / there.len().max(1);
+        let mut at = 0;
+        for run in there.chunk_by(|one, next| one == next) {
+            let bytes = at..at + run.len() * len;
+            at = bytes.end;
+            if !run[0] {
+                self.taken.copied.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                stream.write(&images[bytes.clone()], &self.memory, slot as usize * self.stride + bytes.start)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -61,6 +61,7 @@ impl Stream {
             fixed,
             prefetch: Arc::clone(&prefetch),
             cache: self.cache.clone(),
+            gpu: self.gpu.clone(),
             free: self.free.clone(),
             pool: Arc::clone(&self.pool),
             progress: self.worker.progress(),

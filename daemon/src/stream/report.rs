@@ -97,6 +97,7 @@ impl Stream {
             },
             gpu_bytes: gpu.load(Ordering::Relaxed),
             page_locked: page_locked.load(Ordering::Relaxed),
+            copied: self.taken.copied.load(Ordering::Relaxed),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forebay_cuda::NvjpegPlaces;
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::lane::gpu::{Gpu, LaneSize};
-use forebay_cuda::lane::worker::{Made, Order, Worker};
+use forebay_cuda::lane::worker::{Made, Order, Target, Worker};
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::Fake;
 use forebay_pixels::{Draw, Fault, Limits, Recipe, sample};
@@ -56,7 +56,7 @@ impl Decoder for OneByOne {
         let Input::File(bytes) = picture.input else { return self.cpu.decode(picture) };
         let limits = Limits::default();
         let made = Made::By(picture.recipe, picture.draw, &limits);
-        let outcome = self.worker.decode(&mut [Order { bytes, made, out: picture.out }]).unwrap()[0];
+        let outcome = self.worker.decode(&mut [Order { bytes, made, out: Target::Host(picture.out) }]).unwrap()[0];
         if outcome.is_ok() { Ok(()) } else { self.cpu.decode(picture) }
     }
 }

@@ -1,7 +1,7 @@
 //! Rings in memory of a GPU, on the fake one: the same pixels as in the host, also after deaths, and refusals with their causes.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::process::Command;
 
@@ -26,7 +26,12 @@ impl Machine {
     }
 
     fn command(&self, settings: &str, knobs: &[(Knob, i64)]) -> Command {
-        self.home.configure(&self.home.train(settings));
+        self.command_with(settings, "", knobs)
+    }
+
+    /// With further tables in the configuration.
+    fn command_with(&self, settings: &str, tables: &str, knobs: &[(Knob, i64)]) -> Command {
+        self.home.configure(&(self.home.train(settings) + tables));
         let knobs: Vec<_> = knobs.iter().map(|(knob, value)| format!("{}={value}", *knob as usize)).collect();
         let mut command = self.home.serve_command();
         command.env("FOREBAY_CUDA_DRIVER", self.fake.path()).env(ENVIRONMENT, knobs.join(" "));
@@ -101,8 +106,44 @@ fn a_gpu_ring_has_the_pixels_of_a_host_ring_and_its_epochs_add_up() {
         assert_eq!(place.placement, if in_gpu { "gpu:0" } else { "host" });
         machine.home.audit();
         daemon.stop();
-        std::fs::remove_dir_all(machine.home.path("state")).unwrap();
+        fs::remove_dir_all(machine.home.path("state")).unwrap();
         assert!(*first.get_or_insert_with(|| pixels.clone()) == pixels, "{placement}");
+    }
+}
+
+#[test]
+fn lanes_of_the_gpu_write_into_the_ring_and_only_what_others_made_is_copied_there() {
+    let machine = Machine::new(30);
+    let bad = |number| fs::write(machine.home.picture(number), b"no picture").unwrap();
+    bad(7);
+    let picture: u64 = 16 * 16 * 3;
+    let mut first = None;
+    // A place that stands in for the bad record, two more that fill up the last batch, and what the CPU lane has made.
+    for (lanes, gpus, copied) in
+        [("cpu", 1, None), ("hardware", 1, Some(3)), ("hybrid", 1, Some(3)), ("hardware", 2, None)]
+    {
+        let decode =
+            format!("[decode]\nthreads = 2\nlanes = [\"{lanes}\"]\nnvjpeg = \"{}\"\n", machine.fake.path().display());
+        let settings =
+            "epochs = 1\nshuffle = true\non_error = \"replace\"\nlast_batch_policy = \"fill\"\nplacement = \"gpu:0\"";
+        let command = machine.command_with(settings, &decode, &[(Knob::Gpus, gpus)]);
+        let mut daemon = Daemon::spawn(command);
+        daemon.hears("INFO ready");
+        let mut trainer = Trainer::attach(&machine.home);
+        let mut seen = Vec::new();
+        while let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() {
+            seen.push((batch.records().to_vec(), images(&batch)));
+        }
+        let place = machine.home.status().ring.unwrap();
+        if let Some(places) = copied {
+            assert_eq!(place.copied, places * picture, "{lanes}");
+        } else {
+            assert!(place.copied > 3 * picture, "{lanes} on {gpus}: {place:?}");
+        }
+        drop(trainer);
+        daemon.stop();
+        fs::remove_dir_all(machine.home.path("state")).unwrap();
+        assert!(*first.get_or_insert_with(|| seen.clone()) == seen, "{lanes} on {gpus}");
     }
 }
 
@@ -189,7 +230,7 @@ fn a_machine_that_cannot_share_a_gpu_says_why_and_auto_takes_the_host() {
         assert_eq!((pixels.len(), in_gpu), (8, false), "{cause}");
         daemon.hears(cause);
         daemon.stop();
-        std::fs::remove_dir_all(machine.home.path("state")).unwrap();
+        fs::remove_dir_all(machine.home.path("state")).unwrap();
     }
     let (_, said) = Daemon::spawn(machine.command("placement = \"gpu:3\"", &[])).fails();
     assert!(said.contains("there is no GPU 3; the daemon sees 1"), "{said}");

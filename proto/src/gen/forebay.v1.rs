@@ -1862,6 +1862,9 @@ pub struct RingPlace {
     /// Of the slots.
     #[prost(uint64, tag = "3")]
     pub page_locked: u64,
+    /// Bytes of pixels that were copied from slots to the GPU so far; all others were made there.
+    #[prost(uint64, tag = "4")]
+    pub copied: u64,
 }
 /// What a stream's cache holds; streams of one dataset may share it.
 #[allow(clippy::all)]

@@ -1,0 +1,64 @@
+//! The right to one place of a batch, and where its pixels are: in the slot, or, made by a lane of a GPU, in the ring's memory there.
+
+use std::sync::Arc;
+
+use forebay_cuda::SharedPlace;
+use forebay_cuda::lane::worker::Target;
+use forebay_ring::PlaceMut;
+
+use crate::decode::lanes::broken;
+use crate::stream::GpuRing;
+
+/// The right to write one place.
+#[derive(Debug)]
+pub struct PlaceRight {
+    slot: PlaceMut,
+    /// The same place in memory of a GPU, where the ring's pixels stand there; and the GPU's number.
+    gpu: Option<(i32, SharedPlace)>,
+    in_gpu: bool,
+}
+
+impl PlaceRight {
+    /// A place of a slot of this ring, whose pixels stand in a GPU if there is one.
+    pub fn new(mut slot: PlaceMut, ring: Option<&Arc<GpuRing>>) -> Self {
+        let len = slot.as_mut().len();
+        let gpu = ring.map(|ring| (ring.ordinal(), ring.place(slot.slot(), slot.place(), len)));
+        Self { slot, gpu, in_gpu: false }
+    }
+
+    /// Where a lane of this GPU writes.
+    pub fn target(&mut self, ordinal: i32) -> Target<'_> {
+        let Self { slot, gpu, in_gpu } = self;
+        let place = gpu.as_mut().filter(|(own, _)| *own == ordinal);
+        *in_gpu = place.is_some();
+        place.map_or_else(|| Target::Host(slot.as_mut()), |(_, place)| Target::Gpu(place))
+    }
+
+    /// Whether its pixels are in the GPU, and not in the slot.
+    pub fn in_gpu(&self) -> bool {
+        self.in_gpu
+    }
+
+    /// Its pixels, from wherever they are. Few places are read: those that stand in for others.
+    pub fn pixels(&mut self) -> &[u8] {
+        if let (true, Some((_, place))) = (self.in_gpu, &self.gpu)
+            && let Err(error) = place.read(self.slot.as_mut())
+        {
+            broken(&error);
+        }
+        self.slot.as_mut()
+    }
+
+    /// The right to the slot's part of it.
+    pub fn into_slot(self) -> PlaceMut {
+        self.slot
+    }
+}
+
+impl AsMut<[u8]> for PlaceRight {
+    /// The slot's room for it, where its pixels are from now on.
+    fn as_mut(&mut self) -> &mut [u8] {
+        self.in_gpu = false;
+        self.slot.as_mut()
+    }
+}
