@@ -108,21 +108,7 @@ impl GpuLanes {
         let named = matches!(config.lanes, Lanes::Named(_));
         let limit = usize::try_from(config.gpu_memory_limit.0).unwrap_or(usize::MAX);
         match Gpu::open_all(places, limit) {
-            Ok(gpus) => {
-                for gpu in gpus {
-                    match gpu {
-                        Ok(gpu) => lanes.gpus.push(gpu),
-                        Err(error) => {
-                            tracing::warn!(%error, "the GPU is switched off");
-                            let (name, reason) = match error {
-                                GpuError::Context { ordinal, error } => (format!("GPU {ordinal}"), error.to_string()),
-                                error => ("a GPU".into(), error.to_string()),
-                            };
-                            lanes.off.push(SwitchedOff { name, reason });
-                        }
-                    }
-                }
-            }
+            Ok(gpus) => lanes.keep(gpus),
             Err(error) if named => return Err(LaneMissing { kind: first, reason: error.to_string() }),
             Err(error) => {
                 tracing::info!(%error, "no GPU decodes; the CPU lane takes every picture");
@@ -131,28 +117,48 @@ impl GpuLanes {
         }
         let share = limit / wanted.len();
         for kind in wanted {
-            let before = lanes.lanes.len();
-            for gpu in &lanes.gpus {
-                let near = Near::of(gpu.bus());
-                match near.run(|| workers(gpu, kind, share, promises, system)) {
-                    Ok(workers) => {
-                        let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
-                        let lane = GpuLane { kind, ordinal: gpu.ordinal(), workers: count };
-                        lanes.lanes.push(OpenLane { lane, workers, near });
-                    }
-                    Err(reason) => {
-                        tracing::warn!(gpu = gpu.ordinal(), lane = %kind, reason, "the lane is switched off");
-                        let name = format!("{kind} on GPU {}", gpu.ordinal());
-                        lanes.off.push(SwitchedOff { name, reason });
-                    }
-                }
-            }
-            if named && lanes.lanes.len() == before {
+            lanes.add(kind, |gpu| workers(gpu, kind, share, promises, system));
+            if named && lanes.lanes.iter().all(|open| open.lane.kind != kind) {
                 let reason = lanes.off.pop().map_or_else(|| "there is no GPU".into(), |off| off.reason);
                 return Err(LaneMissing { kind, reason });
             }
         }
         Ok(lanes)
+    }
+
+    /// Keeps the GPUs that can be used.
+    fn keep(&mut self, gpus: Vec<Result<Gpu, GpuError>>) {
+        for gpu in gpus {
+            match gpu {
+                Ok(gpu) => self.gpus.push(gpu),
+                Err(error) => {
+                    tracing::warn!(%error, "the GPU is switched off");
+                    let (name, reason) = match error {
+                        GpuError::Context { ordinal, error } => (format!("GPU {ordinal}"), error.to_string()),
+                        error => ("a GPU".into(), error.to_string()),
+                    };
+                    self.off.push(SwitchedOff { name, reason });
+                }
+            }
+        }
+    }
+
+    /// Adds a lane of this kind for each GPU for which workers can be made, by threads near it.
+    fn add(&mut self, kind: LaneKind, make: impl Fn(&Gpu) -> Result<Vec<Worker>, String> + Sync) {
+        for gpu in &self.gpus {
+            let near = Near::of(gpu.bus());
+            match near.run(|| make(gpu)) {
+                Ok(workers) => {
+                    let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
+                    let lane = GpuLane { kind, ordinal: gpu.ordinal(), workers: count };
+                    self.lanes.push(OpenLane { lane, workers, near });
+                }
+                Err(reason) => {
+                    tracing::warn!(gpu = gpu.ordinal(), lane = %kind, reason, "the lane is switched off");
+                    self.off.push(SwitchedOff { name: format!("{kind} on GPU {}", gpu.ordinal()), reason });
+                }
+            }
+        }
     }
 
     /// Whether there are any.
