@@ -21,9 +21,9 @@ pub(super) const EXAMPLE: &str = r#"[decode]
 # the same, with the lane chosen by the record's number and not by the load: a run gives the same pixels again, more slowly.
 # What one lane fails on goes to the next, in the order hardware, hardware-single, gpu-huffman, hybrid, cpu.
 # GPU lanes take baseline JPEGs that are to be decoded at their full size; what they do not take is the CPU lane's.
+# The threads that feed a GPU run on the cores of its NUMA node, as far as this process may use them.
 # With a GPU lane all streams share one pool, whatever their num_threads. `forebay doctor` shows what this machine has.
 lanes = ["cpu"]
-# The threads that feed a GPU run on the cores of its NUMA node, as far as this process may use them.
 # Memory that decoding may take of each GPU, nvJPEG's own included. Beside it a GPU lane takes up to 20 MB of the host's,
 # page-locked. Pictures of more than about 8 megapixels, for hardware-single 2.7, go to the next lane.
 gpu_memory_limit = "1gb"

@@ -37,6 +37,10 @@ const SURFACES: usize = 24 << 20;
 /// The same where a worker decodes one picture at a time, and a lane has many workers: one of 2.7 megapixels in 4:4:4.
 const SINGLE_SURFACES: usize = 8 << 20;
 
+/// The same where nvJPEG has to get more than 50 pictures together: 64 photographs in 4:4:4, or as many results of 224 x 224 in
+/// single precision.
+const HUFFMAN_SURFACES: usize = 40 << 20;
+
 /// The lanes of all GPUs.
 #[derive(Debug, Default)]
 pub struct GpuLanes {
@@ -208,7 +212,8 @@ fn workers(
             let (engines, _) = gpu.engines().map_err(|error| error.to_string())?;
             ((engines as usize).clamp(1, SINGLE_WORKERS), SINGLE_SURFACES)
         }
-        LaneKind::GpuHuffman | LaneKind::Hybrid | LaneKind::Cpu => (FURTHER_WORKERS, SURFACES),
+        LaneKind::GpuHuffman => (FURTHER_WORKERS, HUFFMAN_SURFACES),
+        LaneKind::Hybrid | LaneKind::Cpu => (FURTHER_WORKERS, SURFACES),
     };
     // At most a quarter for surfaces and as much for results; the rest is nvJPEG's.
     let size = LaneSize { workers, surfaces: (limit / 4 / workers).min(surfaces) };
