@@ -1,0 +1,103 @@
+//! What the CPU lane does not have: other sources than planes, torch's arithmetic, and the other half precision.
+
+use half::{bf16, f16};
+
+use super::*;
+
+#[test]
+fn packed_rgb_gives_what_planes_of_the_same_picture_give() {
+    let mut bench = Bench::new();
+    for interpolation in FILTERS {
+        let (bytes, made, _) = small(interpolation, Dtype::Uint8);
+        let rgb = CpuDecoder::new().whole(&bytes, &Limits::default()).unwrap().rgb;
+        let planes = bench.decode(&[&bytes])[0];
+        let from_planes = bench.compose(&[(planes, &made, Element::Uint8, Arithmetic::Pillow)], &[made.result_len()]);
+        bench.host[..rgb.len()].copy_from_slice(&rgb);
+        // SAFETY: both memories are left alone until the next wait.
+        unsafe { bench.stream.begin_write(&bench.host, rgb.len(), &bench.surfaces) }.unwrap();
+        let packed = Source::rgb(bench.surfaces.at(), 61 * 3);
+        let from_rgb = bench.compose(&[(packed, &made, Element::Uint8, Arithmetic::Pillow)], &[made.result_len()]);
+        assert!(from_rgb == from_planes, "{interpolation:?}");
+    }
+}
+
+#[test]
+fn a_whole_picture_is_its_pixels() {
+    let mut bench = Bench::new();
+    let (bytes, ..) = small(Interpolation::Bilinear, Dtype::Uint8);
+    let planes = bench.decode(&[&bytes])[0];
+    let made = Composition::whole((61, 47));
+    let whole = bench.compose(&[(planes, &made, Element::Uint8, Arithmetic::Pillow)], &[made.result_len()]);
+    assert!(whole[0] == CpuDecoder::new().whole(&bytes, &Limits::default()).unwrap().rgb);
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+}
+
+/// Both passes in double precision, in the order that torch has, before anything is rounded: 0 to 255.
+fn in_doubles(made: &Composition, rgb: &[u8], width: usize) -> Vec<f64> {
+    let height = rgb.len() / 3 / width;
+    let (columns, rows) = (made.columns.len(), made.rows.len());
+    let mut between = vec![0.0; columns * height * 3];
+    let mut column = 0;
+    made.columns.each(|first, weights| {
+        for row in 0..height {
+            for channel in 0..3 {
+                let value = |tap: usize| f64::from(rgb[(row * width + first as usize + tap) * 3 + channel]);
+                between[(row * columns + column) * 3 + channel] =
+                    weights.iter().enumerate().map(|(tap, weight)| weight * value(tap)).sum();
+            }
+        }
+        column += 1;
+    });
+    let mut result = Vec::with_capacity(columns * rows * 3);
+    made.rows.each(|first, weights| {
+        for place in 0..columns * 3 {
+            let value = |tap: usize| between[(first as usize + tap) * columns * 3 + place];
+            result.push(weights.iter().enumerate().map(|(tap, weight)| weight * value(tap)).sum());
+        }
+    });
+    result
+}
+
+#[test]
+fn in_torchs_arithmetic_nothing_is_rounded_before_the_end_and_whole_numbers_are_rounded_there() {
+    let mut bench = Bench::new();
+    for interpolation in FILTERS {
+        let (bytes, made, _) = small(interpolation, Dtype::Float32);
+        let rgb = CpuDecoder::new().whole(&bytes, &Limits::default()).unwrap().rgb;
+        let exact = in_doubles(&made, &rgb, 61);
+        let planes = bench.decode(&[&bytes])[0];
+        let composed = bench.compose(
+            &[(planes, &made, Element::Float32, Arithmetic::Torch), (planes, &made, Element::Uint8, Arithmetic::Torch)],
+            &[exact.len() * 4, exact.len()],
+        );
+        for ((float, byte), exact) in floats(&composed[0]).into_iter().zip(&composed[1]).zip(exact) {
+            assert!((f64::from(float) * 255.0 - exact).abs() < 1e-3, "{interpolation:?}: {float} for {exact} / 255");
+            assert!(
+                (f64::from(*byte) - exact.clamp(0.0, 255.0)).abs() < 0.501,
+                "{interpolation:?}: {byte} for {exact}"
+            );
+        }
+    }
+}
+
+#[test]
+fn halves_of_either_kind_are_the_single_precision_rounded_to_even() {
+    let mut bench = Bench::new();
+    let (bytes, mut made, _) = small(Interpolation::Bicubic, Dtype::Float32);
+    let planes = bench.decode(&[&bytes])[0];
+    // The last deviations leave half precision its subnormal numbers, no digits at all, and no numbers.
+    for deviation in [0.229, 1.0, 3.0e3, 7.0e4, 9.0e6, 1.0e8, 1.0e-4, 3.0e-7] {
+        made.normalize = Some(Normalize { mean: [0.485, 0.0, -0.1], std: [deviation; 3] });
+        let forms = [Element::Float32, Element::Float16, Element::Bfloat16];
+        let len = made.columns.len() * made.rows.len() * 3;
+        let composed =
+            bench.compose(&forms.map(|form| (planes, &made, form, Arithmetic::Pillow)), &[len * 4, len * 2, len * 2]);
+        let single = floats(&composed[0]);
+        let halves: Vec<u8> = single.iter().flat_map(|value| f16::from_f32(*value).to_le_bytes()).collect();
+        let brains: Vec<u8> = single.iter().flat_map(|value| bf16::from_f32(*value).to_le_bytes()).collect();
+        assert!(composed[1] == halves && composed[2] == brains, "deviation {deviation}");
+    }
+}
