@@ -57,7 +57,9 @@ def of_stream(files: list[str], jpeg: str, settings: dict[str, object]) -> foreb
     ]
     (folder / "forebay.toml").write_text("\n".join(lines) + "\n")
     command = [str(Path(sys.executable).parent / "forebay"), "serve", "--config", str(folder / "forebay.toml")]
-    daemon = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # It outlives this process, whose output is read to its end.
+    silent = subprocess.DEVNULL
+    daemon = subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent)
     socket = folder / "forebay.sock"
     while not socket.exists():
         if daemon.poll() is not None:
