@@ -99,7 +99,7 @@ impl Prefetch {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 ahead: ReadAhead::new(settings.budget, first),
-                spare: Spare::default(),
+                spare: Spare::beside(settings.budget),
                 closed: false,
             }),
             work: Condvar::new(),

@@ -1,18 +1,26 @@
 //! Buffers that are read into again. Without them each record would cost an allocation, and a fresh page of the system for
 //! every 4 KiB of it.
 
-/// The buffers, in order of their capacity.
-#[derive(Debug, Default)]
+use std::collections::VecDeque;
+
+/// The buffers, the one that has been kept longest first.
+#[derive(Debug)]
 pub(super) struct Spare {
-    buffers: Vec<Vec<u8>>,
+    buffers: VecDeque<Vec<u8>>,
     bytes: usize,
+    most_bytes: usize,
 }
 
-/// What is kept is memory beyond the budget: so much in all, and no larger buffers.
-const MOST_BYTES: usize = 32 << 20;
+/// Larger buffers are not kept.
 const LARGEST: usize = 1 << 20;
 
 impl Spare {
+    /// What is kept is memory beyond the budget: of the default one, 16 MiB.
+    pub(super) fn beside(budget: u64) -> Self {
+        let most_bytes = usize::try_from(budget / 16).unwrap_or(usize::MAX).min(32 << 20);
+        Self { buffers: VecDeque::new(), bytes: 0, most_bytes }
+    }
+
     /// Bytes that a read of `size` bytes needs, with all of the buffer that [`Spare::take`] gives for it.
     pub(super) fn needed(&self, size: u64) -> u64 {
         self.fit(size).map_or(size, |place| size.max(self.buffers[place].capacity() as u64))
@@ -20,33 +28,40 @@ impl Spare {
 
     /// An empty buffer for so many bytes: the smallest that holds them, or a new one.
     pub(super) fn take(&mut self, size: u64) -> Vec<u8> {
-        let Some(place) = self.fit(size) else { return Vec::new() };
-        let mut buffer = self.buffers.remove(place);
+        let Some(mut buffer) = self.fit(size).and_then(|place| self.buffers.remove(place)) else { return Vec::new() };
         self.bytes -= buffer.capacity();
         buffer.clear();
         buffer
     }
 
-    /// Keeps a buffer for later reads, if there is room.
+    /// Keeps a buffer for later reads. Where there is no room, those go that no read has wanted for longest: they may be too
+    /// small for what is read now.
     pub(super) fn keep(&mut self, buffer: Vec<u8>) {
         let capacity = buffer.capacity();
-        if (1..=LARGEST).contains(&capacity) && self.bytes + capacity <= MOST_BYTES {
-            self.bytes += capacity;
-            let place = self.buffers.partition_point(|kept| kept.capacity() < capacity);
-            self.buffers.insert(place, buffer);
+        if !(1..=LARGEST.min(self.most_bytes)).contains(&capacity) {
+            return;
         }
+        while self.bytes + capacity > self.most_bytes {
+            self.bytes -= self.buffers.pop_front().map_or(0, |oldest| oldest.capacity());
+        }
+        self.bytes += capacity;
+        self.buffers.push_back(buffer);
     }
 
     /// Frees all.
     pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        self.buffers = VecDeque::new();
+        self.bytes = 0;
     }
 
     /// A size of 0 is one that is not known: the largest is most likely to hold it.
     fn fit(&self, size: u64) -> Option<usize> {
-        let place = self.buffers.partition_point(|kept| (kept.capacity() as u64) < size);
-        let last = self.buffers.len().checked_sub(1)?;
-        if size == 0 { Some(last) } else { (place <= last).then_some(place) }
+        let capacities = self.buffers.iter().map(|kept| kept.capacity() as u64).enumerate();
+        if size == 0 {
+            return capacities.max_by_key(|&(_, capacity)| capacity).map(|(place, _)| place);
+        }
+        let large = capacities.filter(|&(_, capacity)| capacity >= size);
+        large.min_by_key(|&(_, capacity)| capacity).map(|(place, _)| place)
     }
 }
 
@@ -56,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_read_gets_the_smallest_buffer_that_holds_it_and_counts_with_all_of_it() {
-        let mut spare = Spare::default();
+        let mut spare = Spare::beside(256 << 20);
         assert_eq!((spare.needed(7), spare.take(7).capacity()), (7, 0));
         for capacity in [300, 100, 200] {
             spare.keep(Vec::with_capacity(capacity));
@@ -68,17 +83,24 @@ mod tests {
     }
 
     #[test]
+    fn where_files_get_larger_their_buffers_take_the_place_of_small_ones() {
+        let mut spare = Spare::beside(1600);
+        (0..5).for_each(|_| spare.keep(Vec::with_capacity(20)));
+        spare.keep(Vec::with_capacity(90));
+        assert_eq!((spare.take(80).capacity(), spare.bytes), (90, 0));
+    }
+
+    #[test]
     fn rule_31_what_is_kept_beside_the_budget_is_bounded() {
-        let mut spare = Spare::default();
-        for capacity in [0, LARGEST + 1] {
-            spare.keep(Vec::with_capacity(capacity));
+        for (budget, most) in [(256 << 20, 16 << 20), (u64::MAX, 32 << 20), (0, 0)] {
+            let mut spare = Spare::beside(budget);
+            spare.keep(Vec::with_capacity(0));
+            spare.keep(Vec::with_capacity(LARGEST + 1));
+            assert_eq!(spare.bytes, 0);
+            (0..100).for_each(|_| spare.keep(Vec::with_capacity(LARGEST)));
+            assert_eq!(spare.bytes, most);
+            spare.clear();
+            assert_eq!(spare.bytes, 0);
         }
-        assert_eq!(spare.bytes, 0);
-        for _ in 0..100 {
-            spare.keep(Vec::with_capacity(LARGEST));
-        }
-        assert_eq!(spare.bytes, MOST_BYTES);
-        spare.clear();
-        assert_eq!(spare.bytes, 0);
     }
 }
