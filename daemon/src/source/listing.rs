@@ -1,6 +1,7 @@
 //! A dataset of files: the list that folder, CSV and file list come down to, and how one of its files is read.
 
 use std::fs::OpenOptions;
+use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -137,6 +138,10 @@ fn read_file(path: PathBuf, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadErr
     }
     // The buffer may have had room for more than the file had.
     buf.truncate(size);
+    if size == 0 {
+        // There are file systems that do not know sizes beforehand.
+        file.take(limit).read_to_end(buf).map_err(|error| ReadError::of_file(path.clone(), error))?;
+    }
     if buf.is_empty() { Err(ReadError::Empty { path }) } else { Ok(()) }
 }
 
