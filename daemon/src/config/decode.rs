@@ -37,8 +37,9 @@ pin = false
 # "auto": baseline JPEGs are decoded by forebay-jpeg, which gives libjpeg-turbo's pixels in less time, and all others, and
 # files with anything irregular, by libjpeg-turbo. "libjpeg-turbo": all JPEGs are. "image": gray and YCbCr JPEGs of one
 # Huffman-coded scan are decoded by the decoder of the image crate, zune-jpeg, which is Rust, whole and without a look at
-# time_limit meanwhile; all others by libjpeg-turbo. Its inverse DCT and upsampling are its own: on ImageNet photographs its
-# pixels are 0.05 of 255 from libjpeg-turbo's in the mean and 9 at most; chroma of pictures a few pixels wide differs by more.
+# time_limit meanwhile; all others, and what it objects to, by libjpeg-turbo. Damage may pass that libjpeg-turbo finds. Its
+# inverse DCT and upsampling are its own: on ImageNet photographs its pixels are 0.05 of 255 from libjpeg-turbo's in the mean
+# and 9 at most; chroma of pictures a few pixels wide differs by more.
 jpeg = "auto"
 # Memory for decoding; larger pictures queue for it alone.
 memory = "128mb"

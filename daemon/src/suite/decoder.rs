@@ -20,15 +20,17 @@ use crate::record::Input;
 type Lane = fn() -> MakeDecoder;
 
 pub(super) const DECODERS: &[(&str, Lane)] = &[
-    ("cpu", cpu),
+    ("cpu", || cpu(Jpeg::Auto)),
+    ("cpu, libjpeg-turbo", || cpu(Jpeg::LibjpegTurbo)),
+    ("cpu, image", || cpu(Jpeg::Image)),
     ("hardware", || gpu(LaneKind::Hardware)),
     ("hardware-single", || gpu(LaneKind::HardwareSingle)),
     ("gpu-huffman", || gpu(LaneKind::GpuHuffman)),
     ("hybrid", || gpu(LaneKind::Hybrid)),
 ];
 
-fn cpu() -> MakeDecoder {
-    CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(128 << 20)), Jpeg::Auto))
+fn cpu(jpeg: Jpeg) -> MakeDecoder {
+    CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(128 << 20)), jpeg))
 }
 
 /// A GPU lane with the CPU lane behind it, as the pool puts them together, for one picture at a time.
@@ -47,7 +49,7 @@ fn gpu(kind: LaneKind) -> MakeDecoder {
     Arc::new(move || {
         let size = LaneSize { workers: 1, surfaces: 1 << 20 };
         let worker = gpu.workers(kind, size).unwrap().pop().unwrap();
-        Box::new(OneByOne { worker, cpu: cpu()(), _fake: Arc::clone(&fake) })
+        Box::new(OneByOne { worker, cpu: cpu(Jpeg::Auto)(), _fake: Arc::clone(&fake) })
     })
 }
 

@@ -37,7 +37,8 @@ pub(super) fn decode(task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<Option<
     let (rgb, _spare) = canvas.begin(width, height, task.limits)?;
     // It may end early without an error, and what it leaves must not be of an earlier picture.
     rgb.fill(0);
-    let decoded = contained(|| Ok(decode_as(task, colors, rgb)))?;
+    // A panic of its own is one more thing that it objects to.
+    let decoded = contained(|| Ok(decode_as(task, colors, rgb))).unwrap_or(None);
     task.check_time()?;
     Ok(decoded.map(|()| Rect::whole(width, height)))
 }
