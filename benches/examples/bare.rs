@@ -40,7 +40,7 @@ fn recipe(train: bool, options: &Map<String, Value>) -> Result<Recipe, Box<dyn E
     Ok(Recipe::new(steps, Output::default())?.with_input(input)?)
 }
 
-/// Where JPEGs go, by the option `jpeg`, which has the values of the configuration's `decode.jpeg`.
+/// Where JPEGs go, by the option `jpeg`, `auto` or `libjpeg-turbo`, as in the configuration's `decode.jpeg`.
 fn jpeg(options: &Map<String, Value>) -> Result<JpegChoice, Box<dyn Error>> {
     match options.get("jpeg").map_or(Some("auto"), Value::as_str) {
         Some("auto") => Ok(JpegChoice::default()),

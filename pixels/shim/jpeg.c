@@ -233,6 +233,8 @@ void forebay_jpeg_close(struct forebay_jpeg *jpeg)
 {
     jpeg_abort_decompress(&jpeg->info); /* frees the picture's memory and cannot fail */
     forget_tables(&jpeg->info);
+    jpeg->source.next_input_byte = NULL;
+    jpeg->source.bytes_in_buffer = 0;
 }
 
 const char *forebay_jpeg_message(const struct forebay_jpeg *jpeg)

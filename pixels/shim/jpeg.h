@@ -30,8 +30,8 @@ struct forebay_jpeg;
 struct forebay_jpeg *forebay_jpeg_new(void);
 void forebay_jpeg_free(struct forebay_jpeg *jpeg);
 
-/* Reads the header, on a new decompressor or after forebay_jpeg_close. `data` must stay valid until forebay_jpeg_close. `time_ns` is the time for this picture, 0 for
- * no limit; `scans` the most scans that are read. */
+/* Reads the header, on a new decompressor or after forebay_jpeg_close. `data` must stay valid until forebay_jpeg_close.
+ * `time_ns` is the time for this picture, 0 for no limit; `scans` the most scans that are read. */
 int forebay_jpeg_open(struct forebay_jpeg *jpeg, const uint8_t *data, size_t len, uint64_t time_ns, uint32_t scans,
                       struct forebay_jpeg_header *header);
 

@@ -1,5 +1,5 @@
-//! A plan as two weighted sums: which pixels of the stored picture a pixel of the result is made of, and how much of each. Whoever
-//! decodes, resizes, cuts, pads and mirrors in one go, as a GPU does, needs nothing else to make what the CPU makes.
+//! A plan as two weighted sums: which pixels of the stored picture a pixel of the result is made of, and how much of each.
+//! Whoever decodes, resizes, cuts, pads and mirrors in one go, as a GPU does, needs nothing else to make what the CPU makes.
 
 use std::ops::Range;
 
@@ -75,9 +75,9 @@ struct Laid {
 }
 
 impl Composition {
-    /// What a recipe makes of a picture with this width and height as stored. None where that takes more than one resize, a border before a resize, or borders of
-    /// two colours, where the picture is to be decoded at a part of its size, and where it goes beyond the limits: the CPU
-    /// does these, or says what is wrong.
+    /// What a recipe makes of a picture with this width and height as stored. None where that takes more than one resize, a
+    /// border before a resize, or borders of two colours, where the picture is to be decoded at a part of its size, and
+    /// where it goes beyond the limits: the CPU does these, or says what is wrong.
     pub fn of(
         stored: (u32, u32),
         orientation: Orientation,

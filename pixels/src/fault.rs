@@ -13,7 +13,8 @@ pub struct Limits {
     pub bytes: u64,
     /// Scans of a progressive JPEG.
     pub scans: u32,
-    /// Time for one picture; none by default. JPEG looks at it while decoding, other formats between their steps.
+    /// Time for one picture; none by default. libjpeg-turbo and forebay-jpeg look at it while decoding, all else
+    /// between its steps.
     pub time: Option<Duration>,
 }
 

@@ -20,7 +20,7 @@ pub struct Outcomes {
 }
 
 /// A decode thread's end.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Reporter(Arc<Shared>);
 
 #[derive(Debug)]

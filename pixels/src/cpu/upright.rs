@@ -46,9 +46,9 @@ impl Form {
 }
 
 impl CpuDecoder {
-    /// Decodes a whole picture in this form, at its full size whatever a recipe says of `reducing_gap`. [`transform`](Self::transform) makes of it what
-    /// [`decode`](Self::decode) makes of the file's bytes, byte for byte, unless the form has shrunk the picture.
-    /// Beside it stands what `decode` tells of the file.
+    /// Decodes a whole picture in this form, at its full size whatever a recipe says of `reducing_gap`.
+    /// [`transform`](Self::transform) makes of it what [`decode`](Self::decode) makes of the file's bytes, byte for byte,
+    /// unless the form has shrunk the picture. Beside it stands what `decode` tells of the file.
     ///
     /// # Errors
     /// The picture's [`Fault`].

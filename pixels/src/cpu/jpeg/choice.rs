@@ -37,11 +37,11 @@ impl JpegChoice {
     /// Everything goes to libjpeg-turbo.
     pub const LIBJPEG_TURBO: Self = Self(Choice::LibjpegTurbo);
 
-    /// The JPEG decoder of the `image` crate, zune-jpeg, in Rust. It decodes whole pictures at full size: gray, and luminance with
-    /// colour differences, sequential with Huffman coding in one scan. Its inverse DCT and upsampling are its own, so that
-    /// its pixels are nearly libjpeg-turbo's: on photographs it differs by 0.05 of 255 in the mean and by 9 at most, in
-    /// pictures of a few pixels by more. Damage may escape it that libjpeg-turbo meets, and a time limit is not looked at while
-    /// it decodes.
+    /// The JPEG decoder of the `image` crate, zune-jpeg, in Rust. It decodes whole pictures at full size: gray, and
+    /// luminance with colour differences, sequential with Huffman coding in one scan. Its inverse DCT and upsampling are
+    /// its own, so that its pixels are nearly libjpeg-turbo's: on photographs it differs by 0.05 of 255 in the mean and by
+    /// 9 at most, in pictures of a few pixels by more. Damage may escape it that libjpeg-turbo meets, and a time limit is
+    /// not looked at while it decodes.
     pub const IMAGE: Self = Self(Choice::Image);
 
     /// Our own decoder on the fastest instructions with which it gives, on this machine, libjpeg-turbo's pixels of a
