@@ -5,7 +5,7 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use parking_lot::Mutex;
 
@@ -21,6 +21,7 @@ const NO_DEVICE: c_int = 100;
 const INVALID_DEVICE: c_int = 101;
 const NOT_READY: c_int = 600;
 pub(crate) const NOT_SUPPORTED: c_int = 801;
+const CAPTURED: c_int = 900;
 /// The GPU is broken for good.
 pub(crate) const ILLEGAL_ADDRESS: c_int = 700;
 
@@ -36,6 +37,9 @@ pub(crate) fn wrong() -> bool {
     let gpu = usize::try_from(Knob::WrongGpu.get()).unwrap_or(0);
     Knob::Wrong.on() || gpu != 0 && gpu == CURRENT.get()
 }
+
+/// The default streams' work.
+static DEFAULT: LazyLock<Stream> = LazyLock::new(Stream::new);
 
 /// Pieces of memory by address, with their bytes.
 static PIECES: Mutex<Option<HashMap<usize, usize>>> = Mutex::new(None);
@@ -103,6 +107,7 @@ c_functions! {
             INVALID_DEVICE => c"CUDA_ERROR_INVALID_DEVICE",
             ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
             NOT_SUPPORTED => c"CUDA_ERROR_NOT_SUPPORTED",
+            CAPTURED => c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
             _ => c"CUDA_ERROR_INVALID_VALUE",
         }.as_ptr())
     }
@@ -117,6 +122,7 @@ c_functions! {
     fn cuDeviceTotalMem_v2(to: *mut usize, _device: c_int) { write(to, usize::try_from(Knob::Memory.get()).unwrap_or(0)) }
     fn cuDeviceGetAttribute(to: *mut c_int, attribute: c_int, _device: c_int) {
         write(to, match attribute {
+            20 => c_int::try_from(Knob::ComputeMode.get()).unwrap_or(0),
             75 => 9,
             76 => 0,
             102 => c_int::from(!Knob::NoVirtualMemory.on()),
@@ -145,7 +151,10 @@ c_functions! {
         let Some(below) = BELOW.with_borrow_mut(Vec::pop) else { return INVALID };
         write(to, std::ptr::without_provenance_mut(CURRENT.replace(below)))
     }
-    fn cuCtxSynchronize() { answer() }
+    fn cuCtxSynchronize() {
+        Knob::BusyDefault.wait_off();
+        answer()
+    }
     fn cuMemAlloc_v2(to: *mut u64, len: usize) {
         let more = i64::try_from(len).unwrap_or(i64::MAX);
         if Count::DeviceBytes.get().saturating_add(more) > Knob::Memory.get() {
@@ -211,8 +220,18 @@ c_functions! {
         hand_out(to, Count::Events, Arc::new(Event::default()))
     }
     fn cuEventRecord(mark: *mut c_void, on: *mut c_void) {
-        // The default streams never have work here.
-        if (on as usize) <= 2 { event(mark).record_done() } else { stream(on).record(event(mark)) }
+        if Knob::NoEvents.on() {
+            return CAPTURED;
+        }
+        match on as usize {
+            // The default streams have no work but what the knob says.
+            0..=2 if Knob::BusyDefault.on() => {
+                DEFAULT.queue(|| Knob::BusyDefault.wait_off());
+                DEFAULT.record(event(mark));
+            }
+            0..=2 => event(mark).record_done(),
+            _ => stream(on).record(event(mark)),
+        }
         answer()
     }
     fn cuEventQuery(mark: *mut c_void) { if event(mark).is_reached() { answer() } else { NOT_READY } }

@@ -54,6 +54,12 @@ pub enum Knob {
     WideWidth,
     /// The driver takes no binary and is too old for the PTX, while it is not 0.
     OldDriver,
+    /// The default streams have work for as long as it is not 0.
+    BusyDefault,
+    /// Events cannot be recorded, as while a graph is captured.
+    NoEvents,
+    /// The GPU's compute mode, as the driver counts: 2 for no process at all, 3 for one alone.
+    ComputeMode,
 }
 
 /// What a test reads.
@@ -99,7 +105,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::OldDriver as usize + 1;
+const KNOBS: usize = Knob::ComputeMode as usize + 1;
 const COUNTS: usize = Count::Launches as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
