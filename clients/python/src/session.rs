@@ -93,6 +93,11 @@ impl Session {
         self.with(py, |client, _| Ok::<_, Broken>(client.credits()))
     }
 
+    /// Slots of which a view is left.
+    fn viewed(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |client, _| Ok::<_, Broken>(client.viewed()))
+    }
+
     /// The rings that batches may stand in now.
     fn rings(&self, py: Python<'_>) -> PyResult<Vec<Ring>> {
         self.with(py, |client, _| Ok::<_, Broken>(client.rings().map(Ring::new).collect()))

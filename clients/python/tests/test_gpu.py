@@ -4,6 +4,8 @@ import ctypes
 import gc
 import logging
 import os
+import sys
+import types
 
 import forebay
 import numpy as np
@@ -54,100 +56,6 @@ def test_frameworks_find_the_memory_where_the_daemon_wrote_it(pictures):
         assert (images.numpy() == raw).all()
         assert images.__dlpack_device__() == (2, 0)
         assert (len(images), batch.padded.images.shape) == (4, images.shape)
-
-
-@pytest.mark.usefixtures("gpu")
-def test_a_dlpack_capsule_keeps_the_slot_until_its_consumer_lets_go(pictures):
-    from forebay import _dlpack
-
-    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
-        images = loader.next().images
-        capsule = images.__dlpack__(stream=1, max_version=(1, 0))
-        pointer = ctypes.cast(_dlpack._pointer(id(capsule), b"dltensor"), ctypes.POINTER(_dlpack._Managed))
-        tensor = pointer.contents.tensor
-        assert (tensor.data, tensor.device_type, tensor.device_id, tensor.ndim) == (images._address, 2, 0, 4)
-        assert (tensor.code, tensor.bits, tensor.lanes, tensor.shape[:4]) == (1, 8, 1, [4, 8, 8, 3])
-        # As a consumer does: it takes the tensor by renaming the capsule, and calls the deleter when it is done.
-        ctypes.pythonapi.PyCapsule_SetName(ctypes.py_object(capsule), b"used_dltensor")
-        del capsule
-        assert len(_dlpack._lent) == 1
-        pointer.contents.deleter(pointer)
-        assert len(_dlpack._lent) == 0
-        unused = images.__dlpack__()
-        del unused
-        gc.collect()
-        assert len(_dlpack._lent) == 0
-
-
-class Mark:
-    """An event as PyTorch's."""
-
-    def __init__(self):
-        self.done = False
-        self.waited = 0
-
-    def query(self):
-        return self.done
-
-    def synchronize(self):
-        self.waited += 1
-        self.done = True
-
-
-@pytest.mark.usefixtures("gpu")
-@pytest.mark.parametrize("placement", ["host", "gpu:0"])
-def test_rule_14_a_slot_is_not_filled_again_before_the_copy_that_reads_it_is_done(pictures, placement):
-    with forebay.Loader(pictures(200), batch_size=4, size=8, epochs=1, placement=placement) as loader:
-        batch = loader.next()
-        interface = "__array_interface__" if placement == "host" else "__cuda_array_interface__"
-        address = getattr(batch.images, interface)["data"][0]
-        before = ctypes.string_at(address, 4 * 8 * 8 * 3)
-        copied = Mark()
-        batch.release(after=copied)
-        with pytest.raises(forebay.ClosedError):
-            _ = batch.labels
-        for _ in range(20):
-            loader.next().release()
-        assert ctypes.string_at(address, len(before)) == before, "the copy still reads it"
-        assert len(loader._releases) >= 1
-        copied.done = True
-        while (later := loader.next()) is not None:
-            later.release()
-        assert ctypes.string_at(address, len(before)) != before, "the slot was filled again"
-        assert copied.waited == 0
-        assert sum(audit.delivered for audit in loader.audit()) == 200
-
-
-def test_rule_14_who_leaves_every_slot_to_copies_waits_for_the_oldest_of_them(pictures):
-    marks = []
-    with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1) as loader:
-        for batch in loader:
-            marks.append(Mark())
-            batch.release(after=marks[-1])
-            assert len(loader._releases) <= 2
-        assert [mark.waited for mark in marks[:-1]] == [1] * 9
-    assert marks[-1].waited == 1, "close() waits for the last"
-
-
-def test_release_takes_only_what_can_be_asked(pictures):
-    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
-        batch = loader.next()
-        with pytest.raises(TypeError, match="query"):
-            batch.release(after=object())
-        assert batch.images.shape == (4, 8, 8, 3), "nothing was let go of"
-
-
-def test_a_forked_child_gives_back_nothing_that_is_its_parent_s(gpu, pictures):
-    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
-        batch = loader.next()
-        images = batch.images
-        child = os.fork()
-        if child == 0:
-            del images, batch, loader
-            gc.collect()
-            os._exit(0 if gpu.count("SharedMaps") == 1 and gpu.count("Events") == 0 else 1)
-        assert os.waitpid(child, 0)[1] == 0
-        assert images.numpy()[:, 0, 0, 0].tolist() == [0, 1, 2, 3]
 
 
 def test_pin_locks_the_ring_and_unlocks_it_with_the_loader(gpu, pictures):
@@ -210,6 +118,67 @@ def test_a_gpu_that_cannot_be_mapped_here_is_an_error_or_auto_takes_the_host(gpu
         assert (loader.placement, sum(batch.valid for batch in loader)) == ("host", 8)
 
 
+def test_auto_says_what_to_do_where_the_stream_of_a_service_stands_in_a_gpu_that_cannot_be_mapped(
+    gpu, pictures, service
+):
+    daemon = service(pictures(8), batch_size=4, size=8, epochs=1, placement="auto")
+    gpu.set(NoImport=1)
+    with pytest.raises(forebay.AttachError, match=r'cannot be mapped here.*stands there by now.*placement = "host"'):
+        forebay.Loader("train", socket=daemon.socket, placement="auto")
+
+
+def test_a_stream_that_comes_back_in_the_host_is_told_as_such_and_its_memory_goes(gpu, pictures, service):
+    daemon = service(pictures(40), batch_size=4, size=8, epochs=1, placement="auto", run="one")
+    with forebay.Loader("train", socket=daemon.socket, placement="auto") as loader:
+        assert loader.next() is not None
+        assert (loader.placement, gpu.count("SharedMaps")) == ("gpu:0", 1)
+        daemon.kill()
+        gpu.set_for_daemons(Gpus=0)
+        daemon.start()
+        kinds = [type(batch.images).__name__ for batch in loader]
+        assert kinds[-1] == "ndarray"
+        assert (loader.placement, gpu.count("SharedMaps")) == ("host", 0)
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_forked_child_of_a_process_that_uses_cuda_is_told_so(pictures):
+    folder = pictures(8)
+    assert len(_cuda.gpus()) == 1
+    child = os.fork()
+    if child == 0:
+        try:
+            forebay.Loader(folder, batch_size=4, size=8, placement="gpu:0")
+        except forebay.AttachError as error:
+            os._exit(0 if "was forked from" in str(error) else 2)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(_cuda.gpus()) == 1
+
+
+def test_a_new_ring_that_cannot_be_pinned_is_used_as_it_is(gpu, pictures, service, caplog):
+    daemon = service(pictures(40), batch_size=4, size=8, epochs=1, run="one")
+    with forebay.Loader("train", socket=daemon.socket) as loader:
+        loader.pin()
+        assert loader.next().valid == 4
+        daemon.kill()
+        gpu.set(NoRegister=1)
+        daemon.start()
+        with caplog.at_level(logging.WARNING, "forebay"):
+            assert sum(batch.valid for batch in loader) >= 36
+    assert caplog.text.count("is not page-locked") == 1
+
+
+def test_pytorch_without_cuda_is_no_reason_to_start_it(gpu, pictures, service, monkeypatch):
+    daemon = service(pictures(8), batch_size=4, size=8, epochs=1)
+    torch = types.ModuleType("torch")
+    torch.cuda = types.SimpleNamespace(is_initialized=lambda: False)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(_cuda, "gpus", lambda: pytest.fail("CUDA was started"))
+    with forebay.Loader("train", socket=daemon.socket) as loader:
+        assert loader.placement == "host"
+    assert gpu.count("Contexts") == 0
+
+
 def test_refusals_name_the_cause_and_auto_takes_the_host(gpu, pictures):
     folder = pictures(8)
     for knobs, cause in [({"Part": 1}, "MIG"), ({"NoVirtualMemory": 1}, "virtual memory"), ({"Gpus": 0}, "nvidiactl")]:
@@ -224,7 +193,6 @@ def test_refusals_name_the_cause_and_auto_takes_the_host(gpu, pictures):
         forebay.Loader(folder, batch_size=4, size=8, placement="gpu:0")
     gpu.set(Gpus=0)
     gpu.forget()
-    assert _cuda.gpus() == []
     with pytest.raises(forebay.SettingsError, match="this trainer sees none"):
         forebay.Loader(folder, batch_size=4, size=8, placement="gpu:0")
 

@@ -108,7 +108,7 @@ impl Hands {
         let mut state = self.state.lock();
         let mut packets = state.holds.leave();
         packets.extend(unread.iter().map(|offer| release(offer, true, false)));
-        if !state.holds.viewed() {
+        if state.holds.viewed() == 0 {
             packets.push(packet(&Number { kind: Kind::Bye as u32, reserved: 0, value: 0 }, &[]));
         }
         state.waiting.extend(packets);

@@ -136,9 +136,9 @@ impl Holds {
         self.entries.iter().filter(|hold| !hold.orphaned).count()
     }
 
-    /// A view of some slot of the living daemon is left.
-    pub(crate) fn viewed(&self) -> bool {
-        self.entries.iter().any(|hold| hold.viewed && !hold.orphaned)
+    /// Slots of the living daemon's rings of which a view is left.
+    pub(crate) fn viewed(&self) -> usize {
+        self.entries.iter().filter(|hold| hold.viewed && !hold.orphaned).count()
     }
 
     fn in_hand(&self) -> impl Iterator<Item = &Hold> {

@@ -88,6 +88,11 @@ impl Session {
         self.link.welcome.credits
     }
 
+    /// Slots of which a view is left. As long as they are [all that may be held](Self::credits), no further batch comes.
+    pub fn viewed(&self) -> usize {
+        self.hands.with(Holds::viewed)
+    }
+
     /// The rings that batches may stand in now. There are others after a daemon's death, and when the daemon makes more.
     pub fn rings(&self) -> impl Iterator<Item = Mapped> {
         self.rings.values().map(Mapped::new)

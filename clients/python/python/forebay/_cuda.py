@@ -19,10 +19,20 @@ from typing import Any
 
 from forebay.errors import GpuError
 
-__all__ = ["Context", "Event", "Memory", "Pinned", "context", "current_device", "gpus", "ordinal_of"]
+__all__ = [
+    "Context",
+    "Event",
+    "Everything",
+    "ForkedError",
+    "Memory",
+    "Pinned",
+    "context",
+    "current_device",
+    "gpus",
+    "ordinal_of",
+]
 
 _LIBRARY = "libcuda.so.1"
-_NOT_READY = 600
 _POSIX_DESCRIPTOR = 1
 _READ_ONLY_REGISTER = 113
 _REGISTER_PORTABLE, _REGISTER_READ_ONLY = 1, 8
@@ -42,8 +52,13 @@ class _Access(ctypes.Structure):
     _fields_ = [("location", _Location), ("flags", c_int)]
 
 
+class ForkedError(GpuError):
+    """This process is a child of one that had started CUDA."""
+
+
 class _Driver:
     def __init__(self) -> None:
+        self.pid = os.getpid()
         path = os.environ.get("FOREBAY_CUDA_DRIVER", _LIBRARY)
         try:
             self._library = ctypes.CDLL(path)
@@ -55,7 +70,7 @@ class _Driver:
         """Calls a function.
 
         Raises:
-            GpuError: It failed, or the driver is too old to have it.
+            GpuError: It failed, or the driver is too old to have it, or this is a forked child.
         """
         code = self.ask(name, *arguments)
         if code:
@@ -65,6 +80,11 @@ class _Driver:
 
     def ask(self, name: str, *arguments: Any) -> int:  # noqa: ANN401
         """Calls a function and gives its status."""
+        if os.getpid() != self.pid:
+            raise ForkedError(
+                f"CUDA does not work in process {os.getpid()}, which was forked from {self.pid} after that had started "
+                'it: start processes that use the GPU by "spawn"'
+            )
         try:
             function = getattr(self._library, name)
         except AttributeError:
@@ -93,11 +113,14 @@ class Context:
 
     def __init__(self, ordinal: int) -> None:
         self.ordinal = ordinal
-        self._pid = os.getpid()
         self.call = _driver()
         self.device = self.call.device(ordinal)
         self._raw = c_void_p()
         self.call("cuDevicePrimaryCtxRetain", byref(self._raw), self.device)
+
+    def is_forked(self) -> bool:
+        """Whether this is a child of the process that it is of."""
+        return os.getpid() != self.call.pid
 
     @contextlib.contextmanager
     def current(self) -> Iterator[_Driver]:
@@ -106,8 +129,6 @@ class Context:
         Raises:
             GpuError: This is a forked child, in which CUDA does not work and nothing is its own.
         """
-        if os.getpid() != self._pid:
-            raise GpuError(f"process {os.getpid()} was forked from {self._pid}: CUDA does not work in it")
         self.call("cuCtxPushCurrent_v2", self._raw)
         try:
             yield self.call
@@ -179,10 +200,9 @@ class Event:
         self._marks = [self._mark(c_void_p(stream)) for stream in _streams(context.ordinal)]
 
     def query(self) -> bool:
-        """Whether the work is done."""
+        """Whether the work is known to be done. Why it is not, `synchronize` tells."""
         with self._context.current() as call:
-            # Any other answer but "not ready" is the end of it: the context is broken, and nothing is read any more.
-            return all(call.ask("cuEventQuery", mark) != _NOT_READY for mark in self._marks)
+            return all(call.ask("cuEventQuery", mark) == 0 for mark in self._marks)
 
     def synchronize(self) -> None:
         """Waits until the work is done."""
@@ -197,6 +217,28 @@ class Event:
             weakref.finalize(self, _destroy, self._context, mark).atexit = False
             call("cuEventRecord", mark, stream)
         return mark
+
+
+class Everything:
+    """Stands for an event that could not be made: reached when the GPU was once seen to have nothing to do."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._done = False
+
+    def query(self) -> bool:
+        """Whether somebody has waited for it."""
+        return self._done
+
+    def synchronize(self) -> None:
+        """Waits until all work is done that the GPU was given so far.
+
+        Raises:
+            GpuError: The GPU does not say so.
+        """
+        with self._context.current() as call:
+            call("cuCtxSynchronize")
+        self._done = True
 
 
 @functools.cache
@@ -215,11 +257,12 @@ def context(ordinal: int) -> Context:
 
 
 def gpus() -> list[bytes]:
-    """UUIDs of the GPUs that this process sees, the one that PyTorch uses first; none where CUDA does not work."""
-    try:
-        found = _uuids()
-    except GpuError:
-        return []
+    """UUIDs of the GPUs that this process sees, the one that PyTorch uses first.
+
+    Raises:
+        GpuError: CUDA does not work here.
+    """
+    found = _uuids()
     current = current_device()
     return found[current : current + 1] + found[:current] + found[current + 1 :]
 

@@ -94,8 +94,9 @@ class Batch:
     @property
     def padded(self) -> Padded:
         """The same arrays with all `batch_size` places."""
-        arrays = {name: self._array(name) for name in Padded._fields}
-        return Padded(**arrays) if self._pixels is None else Padded(**{**arrays, "images": self._pixels})
+        # Where pixels stand in a GPU, the slot's room for them is not the trainer's to look at.
+        images = self._array("images") if self._pixels is None else self._pixels
+        return Padded(images, *(self._array(name) for name in Padded._fields[1:]))
 
     def copy(self) -> Batch:
         """The batch with arrays of its own in the host, which may be kept and written; the slot is not held by it."""

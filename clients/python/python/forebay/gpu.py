@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from forebay._dlpack import capsule
 
 if TYPE_CHECKING:
     from forebay import _native
-    from forebay.release import Releases
+    from forebay.release import Event, Releases
 
 __all__ = ["GpuArray", "GpuRings"]
 
@@ -26,8 +26,9 @@ class GpuArray:
     It must not be written, since other trainers may read it as well.
 
     The slot is held for as long as this object, or a tensor made of it, lives, and then until the GPU has done all that
-    it was given before on the default stream and on PyTorch's current one. Whoever reads it on other streams, as JAX
-    does, gives `Batch.release(after=...)` an event of theirs, or waits for them.
+    it was given until then on the default stream and on PyTorch's current one: the one that is current in the thread,
+    and at the moment, in which the last reference goes. Whoever reads it on other streams, as JAX does or as side
+    streams of PyTorch do, gives `Batch.release(after=...)` an event of theirs, or waits for them.
 
     Attributes:
         shape: As of a batch's images in the host.
@@ -62,9 +63,28 @@ class GpuArray:
         """kDLCUDA, and the GPU's number."""
         return 2, self.device
 
-    def __dlpack__(self, *, stream: object = None, **_: object) -> object:
-        """A DLPack capsule. There is nothing that the stream has to wait for."""
-        return capsule(self._address, self.shape, self.dtype, self.__dlpack_device__(), self)
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """A DLPack capsule.
+
+        Raises:
+            BufferError: A copy is asked for, or memory of another device.
+        """
+        if copy:
+            raise BufferError("GpuArray.__dlpack__ makes no copies: copy the tensor that is made of it")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"these pixels stand on cuda:{self.device}: move the tensor that is made of them")
+        return capsule(self.__cuda_array_interface__, self.__dlpack_device__(), self)
+
+    def __array__(self, *_: object, **__: object) -> NoReturn:
+        """Refused, as a copy to the host that nobody has asked for."""
+        raise TypeError("these pixels stand in memory of a GPU: use .numpy() for a copy in the host")
 
     def numpy(self) -> np.ndarray:
         """A copy in memory of the host."""
@@ -93,25 +113,19 @@ class _Lease:
 
 
 class GpuRings:
-    """The rings of a Loader whose pixels stand in memory of a GPU, mapped in this process."""
+    """The rings of a Loader, and of those whose pixels stand in memory of a GPU that memory, mapped in this process."""
 
     def __init__(self, releases: Releases) -> None:
         self._releases = releases
-        self._memories: dict[int, _cuda.Memory] = {}
+        self._memories: dict[int, _cuda.Memory | None] = {}
 
     def cover(self, rings: list[_native.Ring]) -> None:
         """Maps those that are new, and lets go of those that are no more.
 
         Raises:
-            GpuError: One of them cannot be mapped.
+            GpuError: One of them cannot be mapped. Nothing has changed then.
         """
-        known, self._memories = self._memories, {}
-        for ring in rings:
-            if ring.gpu is not None:
-                uuid, total, descriptor = ring.gpu
-                context = _cuda.context(_cuda.ordinal_of(uuid))
-                memory = known.get(ring.number) or _cuda.Memory(context, descriptor, total)
-                self._memories[ring.number] = memory
+        self._memories = {ring.number: self._memories.get(ring.number) or _mapped(ring) for ring in rings}
 
     def __contains__(self, number: int) -> bool:
         return number in self._memories
@@ -119,18 +133,30 @@ class GpuRings:
     @property
     def device(self) -> int | None:
         """Number of the GPU in this process; None in the host."""
-        return next((memory.context.ordinal for memory in self._memories.values()), None)
+        return next((memory.context.ordinal for memory in self._memories.values() if memory is not None), None)
 
     def array(self, view: _native.GpuView) -> GpuArray:
-        """The images of a batch."""
+        """The images of a batch, whose ring is covered."""
         memory = self._memories[view.ring]
+        assert memory is not None, "a view in a GPU is of a ring that has memory there"
         lease = _Lease(memory.context, view, self._releases)
         return GpuArray(memory, memory.address + view.offset, tuple(view.shape), np.dtype(view.typestr), lease)
 
 
+def _mapped(ring: _native.Ring) -> _cuda.Memory | None:
+    if ring.gpu is None:
+        return None
+    uuid, total, descriptor = ring.gpu
+    return _cuda.Memory(_cuda.context(_cuda.ordinal_of(uuid)), descriptor, total)
+
+
 def _release_when_done(context: _cuda.Context, hold: object, releases: Releases) -> None:
-    try:
-        releases.add(_cuda.Event(context), hold)
-    except _cuda.GpuError:
-        # The context is broken: nothing reads the slot any more.
+    if context.is_forked():
+        # What a child was given copies of is its parent's.
         return
+    try:
+        mark: Event = _cuda.Event(context)
+    except Exception:
+        # There may be work all the same: events cannot be made while a graph is captured, or where memory is short.
+        mark = _cuda.Everything(context)
+    releases.add(mark, hold)

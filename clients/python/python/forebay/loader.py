@@ -7,19 +7,20 @@ import functools
 import logging
 import os
 import sys
+import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable, NoReturn
 
 from forebay import _cuda, _native
-from forebay._command import binary
+from forebay.attachment import attach, attach_to_host, gpus_for
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.batch import Batch
-from forebay.errors import AttachError, GpuError, SettingsError
+from forebay.errors import GpuError, SettingsError, SlotsHeld
 from forebay.gpu import GpuRings
 from forebay.pin import Pins
 from forebay.release import Releases
-from forebay.settings import Request, Source, refuse_unsharded, request
+from forebay.settings import Source, refuse_unsharded, request
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -78,7 +79,9 @@ class Loader:
         placement: Where the pixels of batches stand: "host" in shared memory, "gpu:0" in memory of that GPU, as the
             daemon counts them, "auto" in a GPU that this process sees, the one that PyTorch uses first, or else in the
             host. A GPU's memory can be written by all trainers that map it, so it is for those of one user.
-            `loader.placement` says what came of it.
+            `loader.placement` says what came of it. Of a stream of `forebay serve` its configuration decides; give
+            `placement` all the same where PyTorch has not started CUDA yet, since the daemon is told of no GPU then.
+            It stays where its first trainer had it, also for one whose "auto" cannot map the daemon's GPU.
         dtype: "uint8", "float16" or "float32".
         layout: "NHWC" or "NCHW".
         adjust_orientation: Pictures are turned as their EXIF orientation says; Pillow and torchvision leave them as
@@ -148,15 +151,13 @@ class Loader:
         self._releases = Releases()
         self._gpu = GpuRings(self._releases)
         self._pins: Pins | None = None
-        self._session = _attach(asked, path, _gpus(asked, placement))
+        self._session = attach(asked, path, gpus_for(asked, placement))
         try:
             self._gpu.cover(self._session.rings())
         except GpuError as error:
             self._session.close()
-            if placement != "auto":
-                raise AttachError(f"the daemon's memory of a GPU cannot be mapped here: {error}") from error
-            _log.warning("the pixels stand in memory of the host: the daemon's GPU cannot be mapped here: %s", error)
-            self._session = _attach(asked, path, [])
+            self._session = attach_to_host(asked, path, placement, error)
+            self._gpu.cover(self._session.rings())
         self._lent: list[weakref.ref[Batch]] = []
 
     def __iter__(self) -> Iterator[Batch]:
@@ -180,16 +181,25 @@ class Loader:
             SlotsHeld: Views of earlier batches are kept: keep `batch.copy()` instead.
             Outage: The daemon went away and did not come back.
         """
-        slots = self._session.credits()
-        # Variables often keep a batch longer than its loop. The newest stay, and leave a slot for the one to come.
-        self._let_go(keep=max(slots - 1, 1))
-        self._releases.wait(most=max(slots - 1, 0))
-        native = self._session.next(timeout)
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            slots = self._make_room()
+            try:
+                native = self._session.next(timeout)
+                break
+            except SlotsHeld:
+                # What another thread let go of meanwhile waits for the GPU, and nobody else looks after that.
+                if not self._releases:
+                    raise
+            timeout = None if until is None else max(until - time.monotonic(), 0)
         if native is None:
             return None
-        if self._pins is not None and native.ring not in self._pins:
-            self._pins.cover(self._session.rings())
-        batch = Batch(native, self._releases, self._pixels(native))
+        try:
+            batch = Batch(native, self._releases, self._pixels(native))
+        except BaseException:
+            # Nobody has seen it: it is not to count as consumed when the next one is asked for.
+            native.decision.reject()
+            raise
         # In a `for`, the last batch is still bound when the next one is asked for: one slot is not enough for both.
         if slots < 2 and native.gpu_images is None:
             batch = batch.copy()
@@ -298,17 +308,39 @@ class Loader:
 
     def close(self) -> None:
         """Gives the batch in hand back and lets go of the daemon. Arrays that are still kept stay valid."""
-        self._let_go(keep=0)
-        self._releases.wait(most=0)
-        self._session.close()
+        try:
+            self._let_go(keep=0)
+            self._releases.finish()
+        finally:
+            self._session.close()
+
+    def _make_room(self) -> int:
+        """Waits for the GPU where its work holds the slot of the batch to come. Gives the slots that may be held."""
+        slots = self._session.credits()
+        # Variables often keep a batch longer than its loop. The newest stay, and leave a slot for the one to come.
+        self._let_go(keep=slots - 1)
+        self._releases.look()
+        while self._session.viewed() >= slots and self._releases.wait():
+            pass
+        return slots
 
     def _pixels(self, native: _native.Batch) -> GpuArray | None:
+        if native.ring not in self._gpu:
+            rings = self._session.rings()
+            self._gpu.cover(rings)
+            self._pin_new(rings)
         view = native.gpu_images
-        if view is None:
-            return None
-        if view.ring not in self._gpu:
-            self._gpu.cover(self._session.rings())
-        return self._gpu.array(view)
+        return None if view is None else self._gpu.array(view)
+
+    def _pin_new(self, rings: list[_native.Ring]) -> None:
+        if self._pins is not None:
+            try:
+                self._pins.cover(rings)
+            except GpuError as error:
+                # Its text alone: whoever keeps the record would keep the batch, by the error's traceback.
+                _log.warning(
+                    "the new ring is not page-locked, and copies from it to the GPU are waited for: %s", str(error)
+                )
 
     def _let_go(self, *, keep: int) -> None:
         """Takes the slots from all but the newest Batch objects; arrays that were taken from them still hold theirs."""
@@ -344,19 +376,6 @@ class _Epoch(Iterator[Batch]):
             self._loader = None
             raise StopIteration
         return batch
-
-
-def _attach(asked: Request, socket: str | None, gpus: list[bytes]) -> _native.Session:
-    if asked.stream is not None:
-        return _native.Session.stream(socket, asked.stream, asked.settings, asked.shard, gpus)
-    return _native.Session.private(binary(), asked.settings or "{}", asked.files, asked.shard, gpus)
-
-
-def _gpus(asked: Request, placement: str | None) -> list[bytes]:
-    """The GPUs that the daemon is told of. CUDA is not started for trainers that have no use for it."""
-    uses_gpus = any(name in sys.modules for name in ("torch", "cupy", "jax"))
-    wanted = placement != "host" if placement is not None else asked.stream is not None and uses_gpus
-    return _cuda.gpus() if wanted else []
 
 
 def _torch_ranks() -> tuple[int, int] | None:

@@ -23,14 +23,14 @@ class Pins:
         """Locks those that are new, and lets go of those that are no more.
 
         Raises:
-            GpuError: One of them cannot be locked.
+            GpuError: One of them cannot be locked; it is not tried again.
         """
-        known, self._pinned = self._pinned, {}
-        for ring in rings:
+        new = [ring for ring in rings if ring.number not in self._pinned]
+        self._pinned = {ring.number: self._pinned.get(ring.number) for ring in rings}
+        for ring in new:
             # Pixels in a GPU need no copy; what is left in the slots is small.
-            if ring.gpu is None and ring.number not in known:
-                known[ring.number] = _cuda.Pinned(self._context, *ring.slots, ring)
-            self._pinned[ring.number] = known.get(ring.number)
+            if ring.gpu is None:
+                self._pinned[ring.number] = _cuda.Pinned(self._context, *ring.slots, ring)
 
     def __contains__(self, number: int) -> bool:
         return number in self._pinned

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
+import contextlib
+import itertools
+import os
+import weakref
 from typing import Protocol
 
 __all__ = ["Event", "Releases"]
@@ -21,32 +24,61 @@ class Event(Protocol):
 
 
 class Releases:
-    """What waits for events: each entry holds a slot."""
+    """What waits for events: each entry holds a slot. Any thread may call any of it.
+
+    An entry goes only when its event was seen to be done: an event that fails, or a wait that is interrupted, leaves
+    it. When nothing refers to this object any more, it waits for what is left.
+    """
 
     def __init__(self) -> None:
-        self._waiting: deque[tuple[Event, object]] = deque()
+        self._waiting: dict[int, tuple[Event, object]] = {}
+        self._numbers = itertools.count()
+        self._pid = os.getpid()
+        # At the end of the process nothing is waited for: its work in the GPU ends with it.
+        weakref.finalize(self, _finish_unheard, self._waiting, self._pid).atexit = False
 
     def add(self, after: Event, hold: object) -> None:
-        """Keeps `hold` until the event is reached. Any thread may call it."""
+        """Keeps `hold` until the event is reached."""
         if not callable(getattr(after, "query", None)) or not callable(getattr(after, "synchronize", None)):
             raise TypeError(
                 f"release(after={after!r}): give an event with query() and synchronize(), as torch.cuda.Event"
             )
-        self._waiting.append((after, hold))
+        self._waiting[next(self._numbers)] = (after, hold)
 
     def look(self) -> None:
         """Lets go of what is done."""
-        for _ in range(len(self._waiting)):
-            event, hold = self._waiting.popleft()
-            if not event.query():
-                self._waiting.append((event, hold))
+        for number, (event, _hold) in list(self._waiting.items()):
+            if event.query():
+                self._waiting.pop(number, None)
 
-    def wait(self, most: int) -> None:
-        """Waits until at most so many are left."""
-        self.look()
-        while len(self._waiting) > most:
-            event, _hold = self._waiting.popleft()
-            event.synchronize()
+    def wait(self) -> bool:
+        """Waits for the oldest, and lets go of it. False where there is none."""
+        return _wait(self._waiting)
+
+    def finish(self) -> None:
+        """Waits for all. In a forked child, in which nothing is its own, it only lets go of them."""
+        _finish(self._waiting, self._pid)
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+
+def _wait(waiting: dict[int, tuple[Event, object]]) -> bool:
+    for number, (event, _hold) in list(waiting.items())[:1]:
+        event.synchronize()
+        waiting.pop(number, None)
+        return True
+    return False
+
+
+def _finish(waiting: dict[int, tuple[Event, object]], pid: int) -> None:
+    if os.getpid() != pid:
+        waiting.clear()
+    while _wait(waiting):
+        pass
+
+
+def _finish_unheard(waiting: dict[int, tuple[Event, object]], pid: int) -> None:
+    # Whoever might be told of an event that fails is gone. The GPU does nothing more then.
+    with contextlib.suppress(Exception):
+        _finish(waiting, pid)

@@ -44,8 +44,9 @@ fn rule_14_the_slot_goes_back_when_the_batch_is_acked_and_then_unviewed() {
     let mut holds = Holds::default();
     let ticket = take(&mut holds, 5);
     assert_eq!(read(&holds.consume(ticket)), [Sent::Ack { seq: 5, ring: 3 }]);
+    assert_eq!((holds.slots(), holds.viewed()), (1, 1));
     assert_eq!(read(&holds.unview(ticket)), [released(5, false), Sent::Credit(1)]);
-    assert_eq!(holds.slots(), 0);
+    assert_eq!((holds.slots(), holds.viewed()), (0, 0));
 }
 
 #[test]
@@ -53,6 +54,7 @@ fn rule_14_views_that_go_first_do_not_ack() {
     let mut holds = Holds::default();
     let ticket = take(&mut holds, 5);
     assert_eq!(read(&holds.unview(ticket)), []);
+    assert_eq!((holds.slots(), holds.viewed()), (1, 0));
     assert_eq!(read(&holds.consume_all()), [Sent::Ack { seq: 5, ring: 3 }, released(5, false), Sent::Credit(1)]);
 }
 

@@ -1,0 +1,283 @@
+"""When slots go back that a GPU may still read, and what a capsule of them keeps; on the fake GPU."""
+
+import ctypes
+import gc
+import os
+import threading
+
+import forebay
+import numpy as np
+import pytest
+from forebay import _cuda, _dlpack
+
+pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+
+
+class Mark:
+    """An event as PyTorch's."""
+
+    def __init__(self):
+        self.done = False
+        self.waited = 0
+
+    def query(self):
+        return self.done
+
+    def synchronize(self):
+        self.waited += 1
+        self.done = True
+
+
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("placement", ["host", "gpu:0"])
+def test_rule_14_a_slot_is_not_filled_again_before_the_copy_that_reads_it_is_done(pictures, placement):
+    with forebay.Loader(pictures(200), batch_size=4, size=8, epochs=1, placement=placement) as loader:
+        batch = loader.next()
+        interface = "__array_interface__" if placement == "host" else "__cuda_array_interface__"
+        address = getattr(batch.images, interface)["data"][0]
+        before = ctypes.string_at(address, 4 * 8 * 8 * 3)
+        copied = Mark()
+        batch.release(after=copied)
+        with pytest.raises(forebay.ClosedError):
+            _ = batch.labels
+        for _ in range(20):
+            loader.next().release()
+        assert ctypes.string_at(address, len(before)) == before, "the copy still reads it"
+        assert len(loader._releases) >= 1
+        copied.done = True
+        while (later := loader.next()) is not None:
+            later.release()
+        assert ctypes.string_at(address, len(before)) != before, "the slot was filled again"
+        assert copied.waited == 0
+        assert sum(audit.delivered for audit in loader.audit()) == 200
+
+
+def test_rule_14_who_leaves_every_slot_to_copies_waits_for_the_oldest_of_them(pictures):
+    marks = []
+    with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1) as loader:
+        for batch in loader:
+            marks.append(Mark())
+            batch.release(after=marks[-1])
+            assert len(loader._releases) <= 2
+        assert [mark.waited for mark in marks[:-1]] == [1] * 9
+    assert marks[-1].waited == 1, "close() waits for the last"
+
+
+def test_release_takes_only_what_can_be_asked(pictures):
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
+        batch = loader.next()
+        with pytest.raises(TypeError, match="query"):
+            batch.release(after=object())
+        assert batch.images.shape == (4, 8, 8, 3), "nothing was let go of"
+
+
+def test_a_forked_child_gives_back_nothing_that_is_its_parent_s(gpu, pictures):
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+        batch = loader.next()
+        images = batch.images
+        child = os.fork()
+        if child == 0:
+            del images, batch, loader
+            gc.collect()
+            os._exit(0 if gpu.count("SharedMaps") == 1 and gpu.count("Events") == 0 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert images.numpy()[:, 0, 0, 0].tolist() == [0, 1, 2, 3]
+
+
+class Failing(Mark):
+    """The mark of a GPU that has failed."""
+
+    def synchronize(self):
+        raise forebay.GpuError("the GPU is broken")
+
+
+def held(loader):
+    """Slots that something still looks at."""
+    return loader._session.viewed()
+
+
+class TestRoom:
+    """Slots that a GPU still reads, when a further one is asked for."""
+
+    @pytest.fixture(autouse=True)
+    def marks(self, gpu, monkeypatch):  # noqa: ARG002 - it is there before
+        """In place of the driver's events: they are reached when they are waited for, and no earlier."""
+        made = []
+        monkeypatch.setattr(_cuda, "Event", lambda _: made.append(Mark()) or made[-1])
+        return made
+
+    def test_rule_14_a_trainer_whose_gpu_is_behind_waits_for_it(self, pictures, marks):
+        with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+            seen = [batch.records[0] for batch in loader]
+            assert seen == list(range(0, 40, 4))
+        assert [mark.waited for mark in marks] == [1] * 10
+
+    def test_rule_14_a_slot_that_an_event_and_a_tensor_hold_is_one_slot(self, pictures):
+        with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+            # As a loop over loader.torch(copy=False): the tensors of the step before are bound to their names still.
+            for batch in loader:
+                images = batch.images
+                batch.release(after=Mark())
+                assert held(loader) <= 2
+            assert images.numpy()[:, 0, 0, 0].tolist() == [36, 37, 38, 39]
+
+    def test_what_another_thread_lets_go_of_meanwhile_is_waited_for(self, pictures):
+        with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+            kept = [loader.next().images, loader.next().images]
+            thread = threading.Timer(0.1, kept.clear)
+            thread.start()
+            assert loader.next().records.tolist() == [8, 9, 10, 11]
+            thread.join()
+
+    def test_slots_that_are_kept_are_still_refused(self, pictures):
+        with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+            kept = [loader.next().images, loader.next().images]
+            with pytest.raises(forebay.SlotsHeld):
+                loader.next(timeout=0)
+            assert len(kept) == 2
+
+    def test_one_credit_is_enough_for_a_loop(self, pictures, service):
+        daemon = service(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0", credits=1, trainers=1)
+        with forebay.Loader("train", socket=daemon.socket, placement="gpu:0") as loader:
+            assert (loader._session.credits(), loader.placement) == (1, "gpu:0")
+            assert [batch.records[0] for batch in loader] == list(range(0, 40, 4))
+
+
+def test_rule_14_a_slot_is_held_while_the_default_stream_has_work(gpu, pictures):
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+        gpu.set(BusyDefault=1)
+        loader.next().release()
+        loader._releases.look()
+        assert held(loader) == 1
+        gpu.set(BusyDefault=0)
+        assert loader._releases.wait()
+        assert held(loader) == 0
+
+
+@pytest.mark.parametrize(("knob", "value"), [("NoEvents", 1), ("BreakAfter", -1)])
+def test_rule_14_a_slot_without_an_event_is_held_until_the_gpu_has_nothing_to_do(gpu, pictures, knob, value):
+    with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+        kept = [loader.next(), loader.next()]
+        gpu.set(**{knob: value})
+        for batch in kept:
+            batch.release()
+        loader._releases.look()
+        assert held(loader) == 2
+        if knob == "BreakAfter":
+            with pytest.raises(forebay.GpuError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+                loader.next()
+            assert held(loader) == 2
+            gpu.set(BreakAfter=0)
+        assert loader.next().records.tolist() == [8, 9, 10, 11]
+        assert held(loader) == 2
+
+
+def test_a_loader_that_nobody_closes_waits_for_the_copies_that_read_its_slots(pictures):
+    mark = Mark()
+    loader = forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1)
+    batch = loader.next()
+    batch.release(after=mark)
+    del loader
+    gc.collect()
+    assert not mark.waited, "the batch may still wait for events of its own"
+    del batch
+    gc.collect()
+    assert mark.waited == 1
+
+
+def test_an_event_that_fails_keeps_its_slot_and_does_not_keep_the_loader_open(pictures):
+    loader = forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1)
+    loader.next().release(after=Failing())
+    with pytest.raises(forebay.GpuError, match="the GPU is broken"):
+        loader.close()
+    assert len(loader._releases) == 1
+    with pytest.raises(forebay.ClosedError):
+        loader._session.credits()
+
+
+def test_a_forked_child_asks_no_event_of_its_parent(pictures):
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
+        mark = Mark()
+        loader.next().release(after=mark)
+        child = os.fork()
+        if child == 0:
+            loader.close()
+            os._exit(mark.waited)
+        assert os.waitpid(child, 0)[1] == 0
+        assert held(loader) == 1
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_batch_whose_pixels_cannot_be_had_goes_back_unread(pictures, monkeypatch):
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+
+        def fail(_):
+            raise forebay.GpuError("no addresses are left")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(loader._gpu, "array", fail)
+            with pytest.raises(forebay.GpuError, match="no addresses"):
+                loader.next()
+        assert sorted(batch.records.tolist() for batch in loader) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+        assert loader.audit()[0].delivered == 8
+
+
+class TestCapsule:
+    """DLPack, by the structs of its header."""
+
+    @staticmethod
+    def address(capsule):
+        """Where the tensor stands, and how its consumer gives it back."""
+        place = _dlpack._pointer(capsule, b"dltensor")
+        # data, device, ndim and type, shape, strides, byte offset, the maker's own, then the deleter.
+        deleter = ctypes.c_void_p.from_address(place + 56).value
+        return place, lambda: ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)(place)
+
+    @pytest.mark.usefixtures("gpu")
+    @pytest.mark.parametrize(("dtype", "code", "bits"), [("uint8", 1, 8), ("float16", 2, 16), ("float32", 2, 32)])
+    def test_it_keeps_the_slot_until_its_consumer_lets_go(self, pictures, dtype, code, bits):
+        with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0", dtype=dtype) as loader:
+            images = loader.next().images
+            capsule = images.__dlpack__(stream=1, max_version=(1, 0), dl_device=(2, 0), copy=False)
+            place, delete = self.address(capsule)
+            raw = ctypes.string_at(place, 32)
+            assert int.from_bytes(raw[:8], "little") == images.__cuda_array_interface__["data"][0]
+            assert np.frombuffer(raw, np.int32, 3, 8).tolist() == [2, 0, 4]
+            assert (raw[20], raw[21], raw[22]) == (code, bits, 1)
+            shape = int.from_bytes(raw[24:32], "little")
+            assert np.frombuffer(ctypes.string_at(shape, 32), np.int64).tolist() == [4, 8, 8, 3]
+            # As a consumer does: it takes the tensor by renaming the capsule, and calls the deleter when it is done.
+            ctypes.pythonapi.PyCapsule_SetName(ctypes.py_object(capsule), b"used_dltensor")
+            del capsule, images
+            loader._let_go(keep=0)
+            assert held(loader) == 1
+            delete()
+            loader._releases.look()
+            assert held(loader) == 0
+
+    @pytest.mark.usefixtures("gpu")
+    def test_one_that_goes_while_an_exception_is_under_way_gives_its_slot_back(self, pictures):
+        def fail():
+            raise LookupError("another error")
+
+        with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+            batch = loader.next()
+            for _ in range(100):
+                with pytest.raises(LookupError, match="another error"):
+                    print(batch.images.__dlpack__(), fail())
+            batch.release()
+            del batch
+            loader._releases.look()
+            assert held(loader) == 0
+
+    @pytest.mark.usefixtures("gpu")
+    def test_other_devices_copies_and_silent_ways_to_the_host_are_refused(self, pictures):
+        with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+            batch = loader.next()
+            with pytest.raises(BufferError, match="no copies"):
+                batch.images.__dlpack__(copy=True)
+            with pytest.raises(BufferError, match="stand on cuda:0"):
+                batch.images.__dlpack__(dl_device=(1, 0))
+            with pytest.raises(TypeError, match=r"use \.numpy\(\)"):
+                np.asarray(batch.images)
+            assert batch.padded.images.numpy().shape == batch.copy().padded.images.shape == (4, 8, 8, 3)
