@@ -37,6 +37,11 @@ impl Ready {
         let Sheet { batch: seq, epoch, shown, valid, claims, .. } = sheet;
         Self { slot, in_gpu, seq, epoch, shown, valid, claims, time: now() }
     }
+
+    /// It is ready now, and was not when its sheet was written.
+    pub fn stamp(&mut self) {
+        self.time = now();
+    }
 }
 
 fn now() -> u64 {

@@ -22,14 +22,15 @@ pub fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, JoinHan
     let (sender, made) = channel::unbounded();
     let thread = Builder::new().name("forebay-upload".into()).spawn(move || {
         let mut stream = rings.stream().unwrap_or_else(|error| broken(&error));
-        for made in made {
-            if let Output::Ready(ready) = &made {
+        for mut made in made {
+            if let Output::Ready(ready) = &mut made {
                 // Without its ring, which has ended, nobody will be offered it.
                 let ring = rings.get(ready.slot.ring());
                 let (slot, images) = (ready.slot.index(), ready.slot.images());
                 if let Some(Err(error)) = ring.map(|ring| ring.complete(&mut stream, slot, images, &ready.in_gpu)) {
                     broken(&error);
                 }
+                ready.stamp();
             }
             next(made);
         }
