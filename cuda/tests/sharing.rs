@@ -80,12 +80,12 @@ fn a_gpu_says_what_it_has_for_shared_memory_and_which_one_it_is() {
     let driver = Driver::open(Some(&fake.path())).unwrap();
     let [first, second] = [0, 1].map(|ordinal| driver.shareable(ordinal).unwrap());
     assert_ne!(first.uuid, second.uuid);
-    assert!(first.virtual_memory && first.descriptors && !first.part);
-    for knob in [Knob::NoVirtualMemory, Knob::NoDescriptors, Knob::Part] {
+    assert!(first.virtual_memory && first.descriptors && !first.part && !first.alone);
+    for knob in [Knob::NoVirtualMemory, Knob::NoDescriptors, Knob::Part, Knob::ComputeMode] {
         fake.set(knob, 1);
     }
     let lacking = driver.shareable(0).unwrap();
-    assert!(!lacking.virtual_memory && !lacking.descriptors && lacking.part);
+    assert!(!lacking.virtual_memory && !lacking.descriptors && lacking.part && lacking.alone);
     assert!(matches!(driver.shareable(2), Err(ShareError::Cuda(error)) if error.code == 101));
 }
 

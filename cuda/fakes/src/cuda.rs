@@ -124,7 +124,7 @@ c_functions! {
         write(to, match attribute {
             20 => c_int::try_from(Knob::ComputeMode.get()).unwrap_or(0),
             75 => 9,
-            76 => 0,
+            76 | 133 => 0,
             102 => c_int::from(!Knob::NoVirtualMemory.on()),
             103 => c_int::from(!Knob::NoDescriptors.on()),
             113 => c_int::from(!Knob::NoReadOnly.on()),

@@ -22,6 +22,11 @@ pub struct CudaError {
 }
 
 impl CudaError {
+    /// Whether the GPU has too little memory left.
+    pub fn is_out_of_memory(&self) -> bool {
+        self.code == 2
+    }
+
     /// Whether the GPU's context is broken for good: every later call fails, and only a new process helps.
     pub fn is_fault(&self) -> bool {
         // Deinitialised, device unavailable; uncorrectable ECC, invalid PTX or unsupported; the errors of running kernels; unknown.

@@ -24,11 +24,14 @@ pub struct Uuid(pub [u8; 16]);
 
 /// What a GPU and its driver have for memory that processes share.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "answers of the driver, none of which follows from another")]
 pub struct Shareable {
     /// Which GPU.
     pub uuid: Uuid,
     /// It is a part of a GPU (Multi-Instance GPU), as the driver's name for it says.
     pub part: bool,
+    /// One process alone may use it, or none (its compute mode, where no Multi-Process Service stands in between).
+    pub alone: bool,
     /// It maps memory at addresses of our choice.
     pub virtual_memory: bool,
     /// Its memory has descriptors.
@@ -99,9 +102,12 @@ impl Driver {
         let code = unsafe { (sharing.device_uuid)(&raw mut uuid, device) };
         self.table.check("cuDeviceGetUuid", code)?;
         let has = |attribute| self.table.device_attribute(attribute, device).map(|has| has != 0);
+        // Drivers that do not know of the attribute have an error for it.
+        let by_mps = has(sys::MPS).unwrap_or(false);
         Ok(Shareable {
             uuid: Uuid(uuid.bytes),
             part: self.table.device_name(device)?.contains(" MIG "),
+            alone: has(sys::COMPUTE_MODE)? && !by_mps,
             virtual_memory: has(sys::VIRTUAL_MEMORY)?,
             descriptors: has(sys::POSIX_DESCRIPTORS)?,
         })

@@ -21,10 +21,12 @@ pub(crate) const SUCCESS: Status = 0;
 
 /// `CU_DEVICE_ATTRIBUTE_*`.
 pub(crate) const MULTIPROCESSORS: c_int = 16;
+pub(crate) const COMPUTE_MODE: c_int = 20;
 pub(crate) const CAPABILITY_MAJOR: c_int = 75;
 pub(crate) const CAPABILITY_MINOR: c_int = 76;
 pub(crate) const VIRTUAL_MEMORY: c_int = 102;
 pub(crate) const POSIX_DESCRIPTORS: c_int = 103;
+pub(crate) const MPS: c_int = 133;
 
 /// `CU_MEMHOSTALLOC_PORTABLE`: pinned for all contexts, and cached, since the CPU reads it.
 pub(crate) const HOST_PORTABLE: c_uint = 1;

@@ -101,8 +101,8 @@ impl Gpus {
         let devices = self.driver().map_err(|error| error.to_string());
         let devices = devices.and_then(|driver| {
             let count = driver.devices().map_err(|error| error.to_string())?.len();
-            let gpus = (0..).take(count).map(|ordinal| driver.shareable(ordinal).map_err(|error| error.to_string()));
-            Ok(gpus.collect())
+            let ask = |ordinal| driver.shareable(ordinal).map_err(|error| Refusal::by(&error, ordinal));
+            Ok((0..).take(count).map(ask).collect())
         });
         let (driver, gpus) = match devices {
             Ok(gpus) => (Ok(()), gpus),
@@ -133,8 +133,7 @@ impl Gpus {
 
     fn context(&self, ordinal: i32) -> Result<Arc<Context>, Refusal> {
         let driver = self.driver().map_err(|error| Refusal::NoDriver { cause: error.to_string() })?;
-        let unusable = |error: CudaError| Refusal::NoDriver { cause: format!("GPU {ordinal}: {error}") };
-        Context::new(driver, ordinal).map_err(unusable)
+        Context::new(driver, ordinal).map_err(|error| Refusal::by(&error.into(), ordinal))
     }
 
     fn driver(&self) -> Result<&Arc<Driver>, DriverError> {
@@ -146,14 +145,18 @@ impl GpuRings {
     /// Takes memory for the pixels of ring number `ring`.
     ///
     /// # Errors
-    /// The GPU has too little.
+    /// The GPU has too little, or does not give it.
     pub fn make(&self, geometry: &Geometry, ring: u32) -> Result<Arc<GpuRing>, Refusal> {
         let ordinal = self.ordinal;
         let stride = geometry.images(0).len().next_multiple_of(PIECE);
         let len = stride.checked_mul(geometry.slots() as usize);
         let len = len.ok_or_else(|| Refusal::Memory { ordinal, cause: "more than any machine has".into() })?;
-        let memory = SharedMemory::new(&self.context, len)
-            .map_err(|error| Refusal::Memory { ordinal, cause: format!("{error}, for {len} bytes") })?;
+        let memory = SharedMemory::new(&self.context, len).map_err(|error| match Refusal::by(&error, ordinal) {
+            Refusal::Memory { ordinal, cause } => {
+                Refusal::Memory { ordinal, cause: format!("{cause}, for {len} bytes") }
+            }
+            other => other,
+        })?;
         self.taken.gpu.fetch_add(memory.len() as u64, Ordering::Relaxed);
         let made = Arc::new(GpuRing {
             memory: Arc::new(memory),

@@ -1,6 +1,6 @@
 //! Where a stream's pixels stand: decided from what was asked for, what the machine has, and what the trainer sees. Pure.
 
-use forebay_cuda::{Shareable, Uuid};
+use forebay_cuda::{ShareError, Shareable, Uuid};
 use forebay_ring::text_code;
 use thiserror::Error;
 
@@ -40,8 +40,8 @@ pub struct Machine {
     pub driver: Result<(), String>,
     /// Whether there is the driver's device file, without which a container has no GPU.
     pub device_file: bool,
-    /// What each GPU has, by its number, or that the driver is too old to say so.
-    pub gpus: Vec<Result<Shareable, String>>,
+    /// What each GPU has, by its number, or why that cannot be told.
+    pub gpus: Vec<Result<Shareable, Refusal>>,
 }
 
 /// Why pixels cannot stand in a GPU: the cause, and what to do.
@@ -84,6 +84,25 @@ pub enum Refusal {
         /// Its number.
         ordinal: i32,
     },
+    /// Others cannot use it beside the daemon.
+    #[error(
+        "GPU {ordinal} is set to be used by one process alone, or by none (its compute mode), and a ring takes two: the \
+         daemon and its trainer. Set it by nvidia-smi -i {ordinal} -c DEFAULT, or take placement = \"host\""
+    )]
+    Alone {
+        /// Its number.
+        ordinal: i32,
+    },
+    /// The driver refuses, for a reason of its own.
+    #[error(
+        "GPU {ordinal} cannot be taken into use ({cause}). Look at what nvidia-smi says of it, or take placement = \"host\""
+    )]
+    Unusable {
+        /// Its number.
+        ordinal: i32,
+        /// What was said.
+        cause: String,
+    },
     /// The driver lacks functions.
     #[error("the driver is too old to share a GPU's memory ({cause}). Install driver 470 or later")]
     OldDriver {
@@ -101,7 +120,7 @@ pub enum Refusal {
         /// What.
         lacks: &'static str,
     },
-    /// The GPU's memory is full, or the driver refuses.
+    /// The GPU's memory is full.
     #[error(
         "GPU {ordinal} gives no memory for the ring ({cause}). Lower batch_size, credits or prefetch_queue_depth, or free memory of the GPU"
     )]
@@ -125,7 +144,8 @@ pub enum Refusal {
     /// The trainer has no use for it.
     #[error(
         "the pixels are to stand in memory of a GPU, and this trainer sees none: CUDA does not work in it, or it cannot map \
-         such memory. Look at CUDA_VISIBLE_DEVICES and at the trainer's container, or take placement = \"host\""
+         such memory, or its Loader was made before it used CUDA and without placement=. Look at CUDA_VISIBLE_DEVICES and \
+         at the trainer's container, give the Loader a placement, or take placement = \"host\" for the stream"
     )]
     TrainerWithoutGpu,
     /// The trainer cannot map it.
@@ -144,6 +164,16 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Of a GPU whose memory cannot be shared, or that cannot be asked.
+    pub fn by(error: &ShareError, ordinal: i32) -> Self {
+        let cause = error.to_string();
+        match error {
+            ShareError::Old(_) => Self::OldDriver { cause },
+            ShareError::Cuda(error) if error.is_out_of_memory() => Self::Memory { ordinal, cause },
+            ShareError::Cuda(_) => Self::Unusable { ordinal, cause },
+        }
+    }
+
     /// What a refused trainer is told for its program.
     pub fn code(&self) -> u32 {
         match self {
@@ -205,8 +235,9 @@ impl Machine {
         self.any()?;
         let found = usize::try_from(ordinal).ok().and_then(|number| self.gpus.get(number));
         match found.ok_or(Refusal::NoSuchGpu { asked: ordinal, count: self.gpus.len() })? {
-            Err(cause) => Err(Refusal::OldDriver { cause: cause.clone() }),
+            Err(refusal) => Err(refusal.clone()),
             Ok(gpu) if gpu.part => Err(Refusal::Part { ordinal }),
+            Ok(gpu) if gpu.alone => Err(Refusal::Alone { ordinal }),
             Ok(gpu) if !gpu.virtual_memory => Err(Refusal::Lacks { ordinal, lacks: "virtual memory management" }),
             Ok(gpu) if !gpu.descriptors => Err(Refusal::Lacks { ordinal, lacks: "file descriptors for its memory" }),
             Ok(gpu) => Ok(Place::Gpu { ordinal, uuid: gpu.uuid }),

@@ -1,5 +1,7 @@
 //! Placement: every refusal by its cause, and what "auto" makes of it.
 
+use forebay_cuda::{CudaError, OpenError};
+
 use super::*;
 
 const DAEMON: u32 = 1000;
@@ -9,7 +11,7 @@ fn uuid(number: u8) -> Uuid {
 }
 
 fn gpu(number: u8) -> Shareable {
-    Shareable { uuid: uuid(number), part: false, virtual_memory: true, descriptors: true }
+    Shareable { uuid: uuid(number), part: false, alone: false, virtual_memory: true, descriptors: true }
 }
 
 fn machine(gpus: Vec<Shareable>) -> Machine {
@@ -23,6 +25,10 @@ fn trainer(gpus: &[u8]) -> Claims {
 
 fn place(ordinal: i32, number: u8) -> Place {
     Place::Gpu { ordinal, uuid: uuid(number) }
+}
+
+fn failed(call: &'static str, code: i32, name: &str) -> CudaError {
+    CudaError { call, code, name: name.to_owned() }
 }
 
 #[test]
@@ -62,6 +68,8 @@ fn every_lack_is_refused_by_its_cause_with_a_remedy_and_auto_falls_back_to_the_h
         change(&mut gpu);
         machine(vec![gpu])
     };
+    let missing = |symbol| OpenError::Symbol { path: "libcuda.so.1".into(), symbol };
+    let lost = failed("cuDeviceGet", 46, "CUDA_ERROR_DEVICE_UNAVAILABLE");
     let init = "cuInit failed with CUDA_ERROR_NO_DEVICE (100)".to_owned();
     let cases = [
         (
@@ -82,10 +90,16 @@ fn every_lack_is_refused_by_its_cause_with_a_remedy_and_auto_falls_back_to_the_h
         (Machine { driver: Err(init), ..machine(Vec::new()) }, "CUDA_ERROR_NO_DEVICE", "Install"),
         (machine(Vec::new()), "shows no GPU", "CUDA_VISIBLE_DEVICES"),
         (
-            Machine { gpus: vec![Err("it has no function cuMemCreate".into())], ..machine(Vec::new()) },
+            Machine { gpus: vec![Err(Refusal::by(&missing("cuMemCreate").into(), 0))], ..machine(Vec::new()) },
             "cuMemCreate",
             "Install driver",
         ),
+        (
+            Machine { gpus: vec![Err(Refusal::by(&lost.clone().into(), 0))], ..machine(Vec::new()) },
+            "CUDA_ERROR_DEVICE_UNAVAILABLE",
+            "nvidia-smi",
+        ),
+        (lacking(|gpu| gpu.alone = true), "compute mode", "-c DEFAULT"),
         (lacking(|gpu| gpu.part = true), "MIG", "Switch MIG off"),
         (lacking(|gpu| gpu.virtual_memory = false), "virtual memory", "\"host\""),
         (lacking(|gpu| gpu.descriptors = false), "descriptors", "\"host\""),
@@ -99,6 +113,17 @@ fn every_lack_is_refused_by_its_cause_with_a_remedy_and_auto_falls_back_to_the_h
     }
     let none = Place::decide(Placement::Gpu(4), &machine(vec![gpu(1)]), None).unwrap_err();
     assert_eq!(none, Refusal::NoSuchGpu { asked: 4, count: 1 });
+}
+
+#[test]
+fn only_a_gpu_whose_memory_is_full_is_refused_for_its_memory() {
+    let full = Refusal::by(&failed("cuMemCreate", 2, "CUDA_ERROR_OUT_OF_MEMORY").into(), 1);
+    assert!(
+        matches!(&full, Refusal::Memory { ordinal: 1, .. }) && full.to_string().contains("Lower batch_size"),
+        "{full}"
+    );
+    let other = Refusal::by(&failed("cuMemExportToShareableHandle", 801, "CUDA_ERROR_NOT_SUPPORTED").into(), 1);
+    assert!(matches!(&other, Refusal::Unusable { ordinal: 1, .. }) && other.code() == text_code::SETTINGS, "{other}");
 }
 
 #[test]
