@@ -98,7 +98,9 @@ def _daemon(forebay: Forebay, source: Path) -> Iterator[Path]:
 @contextlib.contextmanager
 def _loader(client: ModuleType, name: str, socket: Path) -> Iterator[Batches]:
     """Batches of a stream as tensors on the GPU."""
-    with client.Loader(f"stream:{name}", socket=socket) as loader:
+    # Where CUDA has not been started yet, the daemon is told of GPUs only when they are asked for.
+    placement = "gpu:0" if name == "gpu_ring" else "host"
+    with client.Loader(f"stream:{name}", socket=socket, placement=placement) as loader:
         if name == "host_ring_pinned":
             loader.pin()
         batches = iter(loader.torch(device="cuda"))

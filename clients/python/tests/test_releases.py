@@ -117,7 +117,9 @@ class TestRoom:
             # As a loop over loader.torch(copy=False): the tensors of the step before are bound to their names still.
             for batch in loader:
                 images = batch.images
-                batch.release(after=Mark())
+                moved = Mark()
+                moved.done = True
+                batch.release(after=moved)
                 assert held(loader) <= 2
             assert images.numpy()[:, 0, 0, 0].tolist() == [36, 37, 38, 39]
 
