@@ -1,4 +1,5 @@
-//! The ways to decode, and why one of them leaves a picture to the next: hardware, hybrid, CPU, and then it is bad.
+//! The ways to decode, and why one of them leaves a picture to the next: hardware, hardware-single, gpu-huffman, hybrid, CPU;
+//! what the CPU lane finds bad is bad.
 
 pub mod ceiling;
 pub mod gpu;

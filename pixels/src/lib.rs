@@ -18,7 +18,8 @@
 //! ```
 //!
 //! Pixels: JPEG with the accurate IDCT and fancy upsampling, resize to the byte as Pillow does it. The same input
-//! gives the same bytes on every CPU.
+//! gives the same bytes on every CPU. With [`JpegChoice::IMAGE`] inverse DCT and upsampling are zune-jpeg's, of which
+//! neither is promised.
 //! The crate knows nothing of the rest of Forebay.
 
 mod axis;

@@ -1,7 +1,7 @@
 //! One thread's share of a GPU lane: a state of nvJPEG, a stream, surfaces of its own, and memory for what is made of them.
 //!
-//! A batch is decoded into surfaces that nothing else touches, composed by one launch, copied to where it will be read, and
-//! waited for; only then does the worker take the next. So nothing is ever written into a surface that is still read, whatever
+//! A batch is decoded into surfaces that nothing else touches, composed by one launch, copied to where it will be read unless
+//! it is made there (a ring in this GPU), and waited for; only then does the worker take the next. So nothing is ever written into a surface that is still read, whatever
 //! order the hardware keeps. While one worker waits, the engines decode for others.
 #![allow(unsafe_code, reason = "queues work on memory that has to be left alone")]
 

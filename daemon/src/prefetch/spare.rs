@@ -15,7 +15,7 @@ pub(super) struct Spare {
 const LARGEST: usize = 1 << 20;
 
 impl Spare {
-    /// What is kept is memory beyond the budget: of the default one, 16 MiB.
+    /// What is kept is memory beyond the budget: of the default one, 16 MB, and never more than 32 MiB.
     pub(super) fn beside(budget: u64) -> Self {
         let most_bytes = usize::try_from(budget / 16).unwrap_or(usize::MAX).min(32 << 20);
         Self { buffers: VecDeque::new(), bytes: 0, most_bytes }
