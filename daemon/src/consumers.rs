@@ -26,8 +26,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::ack::{Fate, Fates};
 use crate::batch::Output;
+use crate::gpu_ring::StreamRing;
 use crate::publish::Ready;
-use crate::stream::StreamRing;
 use act::number;
 pub use asked::Asked;
 pub use attached::Arrival;

@@ -24,9 +24,11 @@ use crate::config::stream::{Placement, Sharding};
 use crate::config::{self, Config, Surroundings, default_threads};
 use crate::cores;
 use crate::decode::lanes::{LaneMissing, cuda_driver};
+use crate::gpu_ring::Gpus;
 use crate::incarnation;
 use crate::memory::Promises;
-use crate::stream::{Claims, Gpus, Identity, Opening, RingMemory, Stream, StreamError};
+use crate::placement::Claims;
+use crate::stream::{Identity, Opening, RingMemory, Stream, StreamError};
 pub use admission::Request;
 use pools::Pools;
 

@@ -3,11 +3,9 @@
 //! The pipeline may be stopped and started again (a restore, a reset, another run); the ring and its trainers stay.
 
 mod calls;
-mod gpu_ring;
 mod hand_in;
 mod open;
 mod pipeline;
-mod placement;
 mod report;
 mod ring_memory;
 mod rings;
@@ -32,14 +30,13 @@ use crate::config;
 use crate::consumers::{Arrival, Counters, Note, Outbox};
 use crate::daemon::DaemonError;
 use crate::decode::Pool;
+use crate::gpu_ring::{GpuRings, Taken};
+use crate::placement::{Claims, Place, Refusal};
 use crate::queue::Meter;
 use crate::source::{Source, SourceError};
 use crate::worker::Worker;
-use gpu_ring::Taken;
-pub use gpu_ring::{GpuRing, GpuRings, Gpus, StreamRing};
 pub use open::{Identity, Opening, Surplus};
 use pipeline::Pipeline;
-pub use placement::{Claims, Place, Refusal};
 pub use ring_memory::RingMemory;
 
 /// A running stream.

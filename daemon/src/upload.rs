@@ -8,7 +8,7 @@ use crossbeam_channel as channel;
 
 use crate::batch::Output;
 use crate::decode::lanes::broken;
-use crate::stream::GpuRings;
+use crate::gpu_ring::GpuRings;
 
 /// Takes what the batch stage gives.
 pub type Sink = Box<dyn Fn(Output) + Send>;

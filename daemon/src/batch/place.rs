@@ -7,7 +7,7 @@ use forebay_cuda::lane::worker::Target;
 use forebay_ring::PlaceMut;
 
 use crate::decode::lanes::broken;
-use crate::stream::GpuRing;
+use crate::gpu_ring::GpuRing;
 
 /// The right to write one place.
 #[derive(Debug)]

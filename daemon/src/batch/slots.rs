@@ -6,7 +6,7 @@ use forebay_ring::{SlotFrame, SlotMut};
 
 use crate::batch::batcher::At;
 use crate::batch::place::PlaceRight;
-use crate::stream::GpuRings;
+use crate::gpu_ring::GpuRings;
 
 /// Slots by the number of their batch.
 #[derive(Debug, Default)]

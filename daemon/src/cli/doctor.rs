@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forebay::decode::lanes::places;
-use forebay::stream::Gpus;
+use forebay::gpu_ring::Gpus;
 use forebay_cuda::lane::LaneError;
 use forebay_cuda::lane::ceiling::ceiling;
 use forebay_cuda::lane::gpu::Gpu;

@@ -7,7 +7,7 @@ use forebay_ring::{
     packet, text,
 };
 
-use crate::stream::StreamRing;
+use crate::gpu_ring::StreamRing;
 
 /// A trainer whose request was accepted.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::batch::Output;
 use crate::consumers::{Arrival, RingStatus};
-use crate::stream::StreamRing;
+use crate::gpu_ring::StreamRing;
 
 /// Something that the ring's thread is to know.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use forebay_ring::{Kind, NewRing, SlotId, packet};
 
 use super::attached::Consumer;
 use super::{Note, Outbox, RingThread};
-use crate::stream::StreamRing;
+use crate::gpu_ring::StreamRing;
 
 /// Rings of a stream that take memory at the same time.
 const MOST: usize = 4;

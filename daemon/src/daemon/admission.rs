@@ -10,7 +10,8 @@ use crate::config;
 use crate::config::stream::Sharding;
 use crate::daemon::{Asked, Daemon, Kind, Ledgers};
 use crate::group;
-use crate::stream::{Claims, Stream};
+use crate::placement::Claims;
+use crate::stream::Stream;
 
 /// A request to attach, as it came.
 #[derive(Debug)]

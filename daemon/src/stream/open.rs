@@ -18,11 +18,13 @@ use crate::config;
 use crate::config::stream::Sharding;
 use crate::consumers::{self, Counters, Note, Outbox, RingThread, inbox};
 use crate::decode::Pool;
+use crate::gpu_ring::Gpus;
 use crate::incarnation;
+use crate::placement::Claims;
 use crate::queue::Meter;
 use crate::source::{self, Source};
 use crate::stream::rings::{Rings, Site};
-use crate::stream::{Claims, Gpus, RingMemory, Stream, StreamError};
+use crate::stream::{RingMemory, Stream, StreamError};
 use crate::worker::Worker;
 
 /// Who a stream is.

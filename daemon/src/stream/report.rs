@@ -10,8 +10,9 @@ use tokio::sync::oneshot;
 
 use crate::cache::{Cache, Figures};
 use crate::consumers::{Note, RingStatus};
+use crate::placement::Place;
 use crate::queue::Meter;
-use crate::stream::{Place, Stream};
+use crate::stream::Stream;
 use crate::telemetry::{Metric, Registry};
 
 impl Stream {

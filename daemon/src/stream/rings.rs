@@ -5,10 +5,10 @@ use std::sync::Arc;
 use forebay_ring::Geometry;
 use parking_lot::Mutex;
 
-use super::gpu_ring::{GpuRing, GpuRings, Gpus, StreamRing, Taken};
-use super::placement::{Claims, Place, Refusal};
 use super::ring_memory::{RingMemory, Share};
 use crate::config::stream::Placement;
+use crate::gpu_ring::{GpuRing, GpuRings, Gpus, StreamRing, Taken};
+use crate::placement::{Claims, Place, Refusal};
 use crate::stream::StreamError;
 
 /// Where the rings of a stream stand.

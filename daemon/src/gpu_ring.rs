@@ -12,8 +12,8 @@ use forebay_cuda::{
 use forebay_ring::{Geometry, Pixels, Region, RegionError};
 use parking_lot::Mutex;
 
-use super::placement::{Machine, Place, Refusal};
 use crate::config::stream::Placement;
+use crate::placement::{Machine, Place, Refusal};
 
 /// The GPUs of this process, as far as rings use them. The driver is opened when a stream first asks for one.
 #[derive(Debug)]
