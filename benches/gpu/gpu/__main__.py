@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from gpu import lanes, peers, pixels, probe, report, ring, soak, trials
+from gpu import draws, kills, lanes, peers, pixels, probe, report, ring, soak, trials
 from gpu.forebay import Forebay, MissingError
 
 PARTS = ("probe", "lanes", "peers", "ring", "soak")
@@ -36,13 +36,17 @@ def main() -> int:
     results = report.Results(found, required=options.required or forebay.gpu_required)
     trials.run(forebay, results)
     with forebay.pictures(options.pictures) as pictures:
+        if "probe" in parts:
+            trials.sanitized(forebay, pictures, results)
         if "lanes" in parts:
             lanes.run(forebay, pictures, options, results)
             pixels.run(forebay, pictures, results)
+            draws.run(forebay, pictures, results)
         if "peers" in parts:
             peers.run(pictures, options, results)
         if "ring" in parts:
             ring.run(forebay, pictures, options, results)
+            kills.run(forebay, pictures, results)
         if "soak" in parts:
             soak.run(forebay, pictures, options.soak_seconds, results)
     print(results.write())
