@@ -33,7 +33,7 @@ def conditions(settings: Settings, files: list[str], entrants: Sequence[Entrant]
     for venv in {entrant.venv for entrant in entrants if entrant.venv}:
         versions |= {name: version for name, version in venvs.versions(venv).items() if name in SHOWN}
     return {
-        "machine": f"{processor()}, {os.cpu_count()} cores, Linux {platform.release().split("-")[0]}",
+        "machine": f"{processor()}, {os.cpu_count()} cores, Linux {platform.release().split('-')[0]}",
         "when": datetime.date.today().isoformat(),
         "files": f"{len(files)} JPEG files, {sum(sizes) / len(sizes) / 1000:.0f} kB each on average, in the page cache",
         "method": f"{settings.rounds} rounds in turn, {settings.seconds:.0f} s each after {settings.warm:.0f} s of "

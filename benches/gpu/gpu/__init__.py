@@ -1,1 +1,1 @@
-"""Measures decoding and rings on GPUs: what the machine has, each lane, all of them, each ring, and peers on the same files."""
+"""Measures decoding and rings on GPUs: what the machine has, each lane and ring, and peers on the same files."""
