@@ -382,6 +382,29 @@ fn the_self_test_lets_a_good_lane_in_and_switches_a_wrong_one_off() {
     assert!(matches!(error, SelfTestError::Refused { refusal: Refusal::Failed, .. }), "{error}");
 }
 
+/// The fake refuses calls of nvJPEG under any context but the one in which their objects were made, as under none.
+#[test]
+fn lanes_of_several_gpus_are_made_used_and_given_up_by_threads_that_had_another_gpus_context_or_none() {
+    let fake = Fake::new();
+    fake.set(Knob::Gpus, 2);
+    let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+    let places = Places { driver: Some(fake.path()), nvjpeg };
+    let gpus: Vec<_> = Gpu::open_all(&places, LIMIT).unwrap().into_iter().map(Result::unwrap).collect();
+    let files = photographs(5);
+    for kind in LaneKind::GPU {
+        // The handles first, so that nothing but a lane's own calls stands before it.
+        assert!(gpus.iter().all(|gpu| gpu.lacks(kind).is_none()));
+        assert!(std::thread::scope(|scope| scope.spawn(|| gpus[0].engines()).join()).unwrap().is_ok());
+        let of_none = std::thread::scope(|scope| scope.spawn(|| worker(&gpus[0], kind)).join().unwrap());
+        let mut workers = [of_none, worker(&gpus[1], kind), worker(&gpus[0], kind)];
+        for worker in &mut workers {
+            assert!(all(worker, &files).iter().all(Result::is_ok), "{kind}");
+        }
+    }
+    drop(gpus);
+    assert_eq!(fake.count(Count::Objects), 0);
+}
+
 #[test]
 fn the_limit_of_the_gpus_memory_holds_for_us_and_for_nvjpeg_and_too_little_is_said() {
     let fake = Fake::new();

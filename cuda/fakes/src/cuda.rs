@@ -32,6 +32,11 @@ thread_local! {
     static BELOW: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
+/// The calling thread's context; 0 for none.
+pub(crate) fn current() -> usize {
+    CURRENT.get()
+}
+
 /// Whether pictures that the calling thread queues come out wrong.
 pub(crate) fn wrong() -> bool {
     let gpu = usize::try_from(Knob::WrongGpu.get()).unwrap_or(0);

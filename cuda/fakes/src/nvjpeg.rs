@@ -7,10 +7,11 @@ use std::thread;
 use turbojpeg_sys as tj;
 
 use crate::boundary::{SUCCESS, c_functions, hand_out, lent, lent_alone, slice, take_back, write};
-use crate::cuda::{broken, queue, wrong};
+use crate::cuda::{broken, current, queue, wrong};
 use crate::dial::{Count, Knob};
 use crate::yuv::{self, Header};
 
+const NOT_INITIALISED: c_int = 1;
 const INVALID: c_int = 2;
 const BAD: c_int = 3;
 const NOT_SUPPORTED: c_int = 4;
@@ -47,6 +48,8 @@ unsafe impl Send for Image {}
 #[derive(Default)]
 struct Object {
     allocator: Option<Allocator>,
+    /// The context in which it was made, which every call needs.
+    home: usize,
     /// Memory that it took through the allocator, and its bytes.
     memory: Vec<(usize, usize)>,
     /// Of a handle and of what is made with it.
@@ -67,11 +70,22 @@ fn shared<'a>(at: *mut c_void) -> &'a Object {
     lent(at)
 }
 
-fn create(to: *mut *mut c_void, object: Object) -> c_int {
-    hand_out(to, Count::Objects, object)
+/// Whether the calling thread's context is not the object's.
+fn away(from: *mut c_void) -> bool {
+    shared(from).home != current()
+}
+
+fn create(by: *mut c_void, to: *mut *mut c_void, object: Object) -> c_int {
+    if away(by) {
+        return NOT_INITIALISED;
+    }
+    hand_out(to, Count::Objects, Object { home: current(), ..object })
 }
 
 fn destroy(at: *mut c_void) -> c_int {
+    if away(at) {
+        return NOT_INITIALISED;
+    }
     let object = take_back::<Object>(at, Count::Objects);
     if let Some(allocator) = object.allocator {
         for (at, len) in object.memory {
@@ -83,6 +97,9 @@ fn destroy(at: *mut c_void) -> c_int {
 }
 
 fn parse(parser: *mut c_void, bytes: &[u8]) -> c_int {
+    if away(parser) {
+        return NOT_INITIALISED;
+    }
     object(parser).bytes = bytes.to_vec();
     if yuv::header(bytes).is_some() { SUCCESS } else { BAD }
 }
@@ -147,21 +164,31 @@ c_functions! {
         }
         // SAFETY: the caller gives an allocator.
         let allocator = unsafe { *allocator };
-        create(to, Object { allocator: Some(allocator), backend, ..Object::default() })
+        if current() == 0 {
+            return NOT_INITIALISED;
+        }
+        let handle = Object { allocator: Some(allocator), home: current(), backend, ..Object::default() };
+        hand_out(to, Count::Objects, handle)
     }
     fn nvjpegDestroy(handle: Any) { destroy(handle) }
-    fn nvjpegGetHardwareDecoderInfo(_handle: Any, engines: *mut c_uint, cores: *mut c_uint) {
+    fn nvjpegGetHardwareDecoderInfo(handle: Any, engines: *mut c_uint, cores: *mut c_uint) {
+        if away(handle) {
+            return NOT_INITIALISED;
+        }
         write(cores, 1);
         write(engines, c_uint::try_from(Knob::Engines.get()).unwrap_or(0))
     }
     fn nvjpegJpegStateCreate(handle: Any, to: *mut Any) {
         let Object { allocator, backend, .. } = *shared(handle);
-        create(to, Object { allocator, backend, ..Object::default() })
+        create(handle, to, Object { allocator, backend, ..Object::default() })
     }
     fn nvjpegJpegStateDestroy(state: Any) { destroy(state) }
     fn nvjpegDecodeBatchedPreAllocate(
         _handle: Any, state: Any, batch: c_int, width: c_int, height: c_int, _sampling: c_int, _format: c_int,
     ) {
+        if away(state) {
+            return NOT_INITIALISED;
+        }
         let len = [batch, width, height].map(|number| usize::try_from(number).unwrap_or(0)).iter().product::<usize>();
         let state = object(state);
         let Some(allocator) = state.allocator.filter(|_| state.backend == HARDWARE) else { return INVALID };
@@ -174,16 +201,25 @@ c_functions! {
         SUCCESS
     }
     fn nvjpegDecodeBatchedInitialize(_handle: Any, state: Any, batch: c_int, _threads: c_int, _format: c_int) {
+        if away(state) {
+            return NOT_INITIALISED;
+        }
         object(state).batch = usize::try_from(batch).unwrap_or(0);
         SUCCESS
     }
     fn nvjpegDecodeBatchedSupported(handle: Any, parser: Any, refusal: *mut c_int) {
+        if away(parser) {
+            return NOT_INITIALISED;
+        }
         let taken = yuv::header(&object(parser).bytes).is_some_and(|header| takes(shared(handle).backend, &header));
         write(refusal, c_int::from(!taken))
     }
     fn nvjpegDecodeBatched(
         _handle: Any, state: Any, data: *const *const u8, lengths: *const usize, to: *mut Image, on: Any,
     ) {
+        if away(state) {
+            return NOT_INITIALISED;
+        }
         let mut work = Vec::new();
         let Object { batch, backend, .. } = *object(state);
         let sources = slice(data, batch).iter().zip(slice(lengths, batch));
@@ -206,7 +242,7 @@ c_functions! {
         start(backend, on, move || work.into_iter().for_each(|(bytes, image)| fill(bytes, &image, wrong)));
         SUCCESS
     }
-    fn nvjpegJpegStreamCreate(_handle: Any, to: *mut Any) { create(to, Object::default()) }
+    fn nvjpegJpegStreamCreate(handle: Any, to: *mut Any) { create(handle, to, Object::default()) }
     fn nvjpegJpegStreamDestroy(parser: Any) { destroy(parser) }
     fn nvjpegJpegStreamParseHeader(_handle: Any, data: *const u8, len: usize, parser: Any) {
         parse(parser, slice(data, len))
@@ -231,32 +267,38 @@ c_functions! {
             _ => -1,
         })
     }
-    fn nvjpegDecodeParamsCreate(_handle: Any, to: *mut Any) { create(to, Object::default()) }
+    fn nvjpegDecodeParamsCreate(handle: Any, to: *mut Any) { create(handle, to, Object::default()) }
     fn nvjpegDecodeParamsDestroy(params: Any) { destroy(params) }
     fn nvjpegDecodeParamsSetOutputFormat(_params: Any, format: c_int) { if format == 1 { SUCCESS } else { INVALID } }
     fn nvjpegDecoderCreate(handle: Any, backend: c_int, to: *mut Any) {
         if backend != shared(handle).backend {
             return INVALID;
         }
-        create(to, Object { backend, ..Object::default() })
+        create(handle, to, Object { backend, ..Object::default() })
     }
     fn nvjpegDecoderDestroy(decoder: Any) { destroy(decoder) }
     fn nvjpegDecoderJpegSupported(decoder: Any, parser: Any, _params: Any, refusal: *mut c_int) {
+        if away(parser) {
+            return NOT_INITIALISED;
+        }
         let taken = yuv::header(&object(parser).bytes).is_some_and(|header| takes(shared(decoder).backend, &header));
         write(refusal, c_int::from(!taken))
     }
     fn nvjpegDecoderStateCreate(_handle: Any, decoder: Any, to: *mut Any) {
-        create(to, Object { backend: shared(decoder).backend, ..Object::default() })
+        create(decoder, to, Object { backend: shared(decoder).backend, ..Object::default() })
     }
-    fn nvjpegBufferPinnedCreate(_handle: Any, _allocator: Any, to: *mut Any) { create(to, Object::default()) }
+    fn nvjpegBufferPinnedCreate(handle: Any, _allocator: Any, to: *mut Any) { create(handle, to, Object::default()) }
     fn nvjpegBufferPinnedDestroy(buffer: Any) { destroy(buffer) }
-    fn nvjpegBufferDeviceCreateV2(_handle: Any, _allocator: *mut Allocator, to: *mut Any) {
-        create(to, Object::default())
+    fn nvjpegBufferDeviceCreateV2(handle: Any, _allocator: *mut Allocator, to: *mut Any) {
+        create(handle, to, Object::default())
     }
     fn nvjpegBufferDeviceDestroy(buffer: Any) { destroy(buffer) }
     fn nvjpegStateAttachPinnedBuffer(_state: Any, _buffer: Any) { SUCCESS }
     fn nvjpegStateAttachDeviceBuffer(_state: Any, _buffer: Any) { SUCCESS }
     fn nvjpegDecodeJpegHost(_handle: Any, _decoder: Any, state: Any, _params: Any, parser: Any) {
+        if away(state) {
+            return NOT_INITIALISED;
+        }
         let bytes = object(parser).bytes.clone();
         match yuv::header(&bytes) {
             Some(header) if !sampled(&header) => NOT_SUPPORTED,
@@ -271,6 +313,9 @@ c_functions! {
         if Knob::BreakAfter.run_out() || broken() { EXECUTION } else { SUCCESS }
     }
     fn nvjpegDecodeJpegDevice(_handle: Any, _decoder: Any, state: Any, to: *mut Image, on: Any) {
+        if away(state) {
+            return NOT_INITIALISED;
+        }
         let picture = object(state).bytes.clone();
         // SAFETY: the caller gives an image.
         let image = unsafe { *to };

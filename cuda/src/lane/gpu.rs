@@ -9,7 +9,7 @@ use super::worker::Worker;
 use super::{LaneError, LaneKind};
 use crate::compose::ComposeKernel;
 use crate::driver::{Context, CudaError, Device, Driver, DriverError};
-use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegError, NvjpegOpenError};
+use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegOpenError};
 use crate::survey::Places;
 
 /// Batches of the hardware lane are this many times what its engines decode at once, so that none of them is idle while the
@@ -29,7 +29,7 @@ pub struct Gpu {
     account: Arc<Account>,
     nvjpeg: Arc<Nvjpeg>,
     /// By backend, made when the first lane asks for it: each takes memory of the GPU.
-    handles: [OnceLock<Result<Arc<Handle>, NvjpegError>>; 3],
+    handles: [OnceLock<Result<Arc<Handle>, LaneError>>; 3],
     kernel: OnceLock<Result<ComposeKernel, CudaError>>,
 }
 
@@ -117,7 +117,7 @@ impl Gpu {
     }
 
     /// Why it has no such lane.
-    pub fn lacks(&self, kind: LaneKind) -> Option<NvjpegError> {
+    pub fn lacks(&self, kind: LaneKind) -> Option<LaneError> {
         self.handle(kind).err()
     }
 
@@ -125,7 +125,7 @@ impl Gpu {
     ///
     /// # Errors
     /// It has none.
-    pub fn engines(&self) -> Result<(u32, u32), NvjpegError> {
+    pub fn engines(&self) -> Result<(u32, u32), LaneError> {
         self.handle(LaneKind::Hardware)?.engines()
     }
 
@@ -156,7 +156,7 @@ impl Gpu {
         kernel.as_ref().map_err(|error| LaneError::Kernel(error.clone()))
     }
 
-    pub(super) fn handle(&self, kind: LaneKind) -> Result<&Arc<Handle>, NvjpegError> {
+    pub(super) fn handle(&self, kind: LaneKind) -> Result<&Arc<Handle>, LaneError> {
         let backend = match kind {
             LaneKind::Hardware | LaneKind::HardwareSingle => Backend::Hardware,
             LaneKind::GpuHuffman => Backend::GpuHybrid,
@@ -164,6 +164,6 @@ impl Gpu {
         };
         let handle = self.handles[backend as usize]
             .get_or_init(|| Handle::new(&self.nvjpeg, &self.context, &self.account, backend));
-        handle.as_ref().map_err(|error| *error)
+        handle.as_ref().map_err(Clone::clone)
     }
 }

@@ -155,6 +155,8 @@ impl Worker {
     /// # Panics
     /// If a place has other bytes than its result, or is in another GPU.
     pub fn decode(&mut self, orders: &mut [Order<'_>]) -> Result<Vec<Result<(), Refusal>>, CudaError> {
+        // A broken context is told here, and no picture blamed for it.
+        self.context.bind()?;
         self.staging.clear();
         let mut outcomes = Vec::with_capacity(orders.len());
         let mut group: Vec<UnderWay<'_>> = Vec::new();
@@ -302,8 +304,8 @@ fn reserved(gpu: &Gpu, kind: LaneKind, batch: usize, len: usize) -> Result<Batch
     loop {
         match BatchState::new(handle, batch, (side, side)) {
             Ok(state) => return Ok(state),
-            Err(_) if side > 64 => side /= 2,
-            Err(error) => return Err(error.into()),
+            Err(LaneError::Nvjpeg(_)) if side > 64 => side /= 2,
+            Err(error) => return Err(error),
         }
     }
 }

@@ -34,7 +34,8 @@ impl BatchState {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn new(handle: &Arc<Handle>, batch: usize, (width, height): (u32, u32)) -> Result<Self, NvjpegError> {
+    pub fn new(handle: &Arc<Handle>, batch: usize, (width, height): (u32, u32)) -> Result<Self, LaneError> {
+        handle.context().bind()?;
         let parser = Parser::new(handle)?;
         let state = made("nvjpegJpegStateCreate", |to| {
             // SAFETY: the handle lives and the pointer is writable.
@@ -71,12 +72,13 @@ impl BatchState {
     /// Whether the decoder takes this picture, and reads its frame as we have.
     ///
     /// # Errors
-    /// Its header cannot be read.
-    pub fn takes(&mut self, bytes: &[u8], frame: &Frame) -> Result<bool, NvjpegError> {
+    /// Its header cannot be read, or the GPU is broken.
+    pub fn takes(&mut self, bytes: &[u8], frame: &Frame) -> Result<bool, LaneError> {
+        self.handle.context().bind()?;
         if let Err(error) = self.parser.header(bytes) {
             // Some headers leave the parser unusable up to 13.2.
             self.parser = Parser::new(&self.handle)?;
-            return Err(error);
+            return Err(error.into());
         }
         let mut refusal: c_int = 1;
         // SAFETY: handle and parser live, and the number is writable; it is 0 for a picture that is taken.

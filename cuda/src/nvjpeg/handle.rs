@@ -13,6 +13,7 @@ use super::result::{NvjpegError, check, made};
 use super::sys::{self, DeviceAllocator, Image};
 use crate::driver::{Context, DeviceMemory};
 use crate::frame::{Frame, Surface};
+use crate::lane::LaneError;
 
 /// What decodes (`nvjpegBackend_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +64,8 @@ impl Handle {
         context: &Arc<Context>,
         account: &Arc<Account>,
         backend: Backend,
-    ) -> Result<Arc<Self>, NvjpegError> {
-        // Without its context the call below fails and says so.
-        let _bound = context.bind();
+    ) -> Result<Arc<Self>, LaneError> {
+        context.bind()?;
         let mut allocator = Box::new(account.allocator());
         let raw = made("nvjpegCreateExV2", |to| {
             // SAFETY: the allocator stays where it is as long as the handle; no pinned allocator means CUDA's own.
@@ -85,11 +85,13 @@ impl Handle {
     ///
     /// # Errors
     /// The GPU has none.
-    pub fn engines(&self) -> Result<(u32, u32), NvjpegError> {
+    pub fn engines(&self) -> Result<(u32, u32), LaneError> {
+        self.context.bind()?;
         let (mut engines, mut cores) = (0, 0);
         // SAFETY: the handle lives and both numbers are writable.
         let status = unsafe { (self.table().hardware)(self.raw, &raw mut engines, &raw mut cores) };
-        check("nvjpegGetHardwareDecoderInfo", status).map(|()| (engines, cores))
+        check("nvjpegGetHardwareDecoderInfo", status)?;
+        Ok((engines, cores))
     }
 
     /// What decodes.
@@ -139,6 +141,7 @@ pub(super) struct Parser {
 unsafe impl Send for Parser {}
 
 impl Parser {
+    /// A parser; the handle's context is bound, as in all of its calls.
     pub(super) fn new(handle: &Arc<Handle>) -> Result<Self, NvjpegError> {
         let stream = made("nvjpegJpegStreamCreate", |to| {
             // SAFETY: the handle lives and the pointer is writable.

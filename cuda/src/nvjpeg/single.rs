@@ -34,7 +34,8 @@ impl SingleState {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn new(handle: &Arc<Handle>) -> Result<Self, NvjpegError> {
+    pub fn new(handle: &Arc<Handle>) -> Result<Self, LaneError> {
+        handle.context().bind()?;
         let (table, raw) = (handle.table(), handle.raw());
         let mut state = Self {
             handle: Arc::clone(handle),
