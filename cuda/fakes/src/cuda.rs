@@ -161,6 +161,9 @@ c_functions! {
         answer()
     }
     fn cuMemAlloc_v2(to: *mut u64, len: usize) {
+        if len == 0 {
+            return INVALID;
+        }
         let more = i64::try_from(len).unwrap_or(i64::MAX);
         if Count::DeviceBytes.get().saturating_add(more) > Knob::Memory.get() {
             return OUT_OF_MEMORY;

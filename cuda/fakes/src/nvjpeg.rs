@@ -50,8 +50,8 @@ struct Object {
     allocator: Option<Allocator>,
     /// The context in which it was made, which every call needs.
     home: usize,
-    /// Memory that it took through the allocator, and its bytes.
-    memory: Vec<(usize, usize)>,
+    /// Memory that it took through the allocator; a piece of no bytes is nowhere.
+    memory: Vec<usize>,
     /// Of a handle and of what is made with it.
     backend: c_int,
     /// Pictures of a batch.
@@ -88,9 +88,10 @@ fn destroy(at: *mut c_void) -> c_int {
     }
     let object = take_back::<Object>(at, Count::Objects);
     if let Some(allocator) = object.allocator {
-        for (at, len) in object.memory {
+        for at in object.memory {
+            // It does not say how much it gives back: an account has to know that itself.
             // SAFETY: the allocator gave this memory and lives as long as the handle.
-            unsafe { (allocator.free)(allocator.context, at as *mut c_void, len, std::ptr::null_mut()) };
+            unsafe { (allocator.free)(allocator.context, at as *mut c_void, 0, std::ptr::null_mut()) };
         }
     }
     SUCCESS
@@ -192,12 +193,14 @@ c_functions! {
         let len = [batch, width, height].map(|number| usize::try_from(number).unwrap_or(0)).iter().product::<usize>();
         let state = object(state);
         let Some(allocator) = state.allocator.filter(|_| state.backend == HARDWARE) else { return INVALID };
-        let mut at = std::ptr::null_mut();
-        // SAFETY: the allocator lives as long as the handle.
-        if unsafe { (allocator.malloc)(allocator.context, &raw mut at, len, std::ptr::null_mut()) } != 0 {
-            return ALLOCATOR;
+        for len in [0, len] {
+            let mut at = std::ptr::null_mut();
+            // SAFETY: the allocator lives as long as the handle.
+            if unsafe { (allocator.malloc)(allocator.context, &raw mut at, len, std::ptr::null_mut()) } != 0 {
+                return ALLOCATOR;
+            }
+            state.memory.push(at as usize);
         }
-        state.memory.push((at as usize, len));
         SUCCESS
     }
     fn nvjpegDecodeBatchedInitialize(_handle: Any, state: Any, batch: c_int, _threads: c_int, _format: c_int) {

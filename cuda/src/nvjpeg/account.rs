@@ -1,9 +1,13 @@
 //! The account of a GPU's memory: a hard limit over all that Forebay and nvJPEG take of it.
 #![allow(unsafe_code, reason = "gives libnvjpeg its memory")]
 
+use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
 
 use super::sys::DeviceAllocator;
 use crate::driver::sys::Stream;
@@ -17,6 +21,8 @@ pub struct Account {
     used: AtomicUsize,
     peak: AtomicUsize,
     refused: AtomicUsize,
+    /// Pieces that nvJPEG has, by address, and their bytes: what it says of them as it gives them back is not relied on.
+    pieces: Mutex<HashMap<u64, usize>>,
 }
 
 impl Account {
@@ -28,6 +34,7 @@ impl Account {
             used: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             refused: AtomicUsize::new(0),
+            pieces: Mutex::default(),
         })
     }
 
@@ -59,8 +66,8 @@ impl Account {
         if !self.enter(len) {
             return Ok(None);
         }
-        let memory = DeviceMemory::new(&self.context, len).inspect_err(|_| self.leave(len))?;
-        Ok(Some(AccountedMemory { memory, account: Arc::clone(self) }))
+        let entry = Entry { account: Arc::clone(self), len };
+        Ok(Some(AccountedMemory { memory: DeviceMemory::new(&self.context, len)?, _entry: entry }))
     }
 
     /// What nvJPEG takes its memory with. It may be used as long as the account lives.
@@ -87,7 +94,15 @@ impl Account {
 #[derive(Debug)]
 pub struct AccountedMemory {
     memory: DeviceMemory,
+    /// Dropped last: the bytes leave the account when they are free, so that nobody takes them before.
+    _entry: Entry,
+}
+
+/// Bytes that are in the account as long as this.
+#[derive(Debug)]
+struct Entry {
     account: Arc<Account>,
+    len: usize,
 }
 
 impl std::ops::Deref for AccountedMemory {
@@ -98,9 +113,9 @@ impl std::ops::Deref for AccountedMemory {
     }
 }
 
-impl Drop for AccountedMemory {
+impl Drop for Entry {
     fn drop(&mut self) {
-        self.account.leave(self.memory.len());
+        self.account.leave(self.len);
     }
 }
 
@@ -108,6 +123,11 @@ impl Drop for AccountedMemory {
 unsafe extern "C" fn give(account: *mut c_void, to: *mut *mut c_void, len: usize, _stream: Stream) -> c_int {
     // SAFETY: `Account::allocator` has set it, and its holder outlives what nvJPEG makes.
     let account = unsafe { &*account.cast::<Account>() };
+    if len == 0 {
+        // SAFETY: nvJPEG gives a place for the pointer.
+        unsafe { to.write(null_mut()) };
+        return 0;
+    }
     if !account.enter(len) {
         return 1;
     }
@@ -116,18 +136,24 @@ unsafe extern "C" fn give(account: *mut c_void, to: *mut *mut c_void, len: usize
         account.leave(len);
         return 1;
     };
+    account.pieces.lock().insert(at, len);
     // SAFETY: nvJPEG gives a place for the pointer.
     unsafe { to.write(at as *mut c_void) };
     0
 }
 
 /// nvJPEG gives memory back. The driver waits for what still uses it, so the order of streams does not matter.
-unsafe extern "C" fn take_back(account: *mut c_void, at: *mut c_void, len: usize, _stream: Stream) -> c_int {
+unsafe extern "C" fn take_back(account: *mut c_void, at: *mut c_void, _len: usize, _stream: Stream) -> c_int {
     // SAFETY: as in `give`.
     let account = unsafe { &*account.cast::<Account>() };
-    account.leave(len);
-    match account.context.bind().and_then(|()| account.context.memory_free(at as u64)) {
-        Ok(()) => 0,
-        Err(_) => 1,
+    if at.is_null() {
+        return 0;
     }
+    // Out of the list before it is free: from then on another thread may be given the same address.
+    let Some(len) = account.pieces.lock().remove(&(at as u64)) else { return 1 };
+    if account.context.bind().and_then(|()| account.context.memory_free(at as u64)).is_err() {
+        return 1;
+    }
+    account.leave(len);
+    0
 }
