@@ -87,15 +87,17 @@ fn among_bad(worker: &mut Worker) -> Result<String, String> {
     Ok(format!("refused: {}", reasons.join(", ")))
 }
 
-/// Nothing is taken once the lane runs, and the limit holds.
+/// Nothing is taken once the lane runs, however long its batches, and the limit holds.
 fn memory(gpu: &Gpu, worker: &mut Worker) -> Result<String, String> {
     let files =
         [(1, 320, 240), (2, 160, 120), (3, 99, 1)].map(|(index, width, height)| photograph(index, width, height));
     let files: Vec<_> = files.iter().cycle().take(worker.batch()).map(Vec::as_slice).collect();
     let mut before = None;
-    for _ in 0..BATCHES {
+    let most = files.len();
+    for len in [most, 1, most / 2, most, most - 1].into_iter().cycle().take(BATCHES) {
+        let files = &files[..len];
         let mut done = 0;
-        while done < files.len() {
+        while done < len {
             done += worker.whole(&files[done..]).map_err(|error| error.to_string())?.len();
         }
         // The first batch may still take something.
