@@ -1,6 +1,7 @@
 //! What a GPU's engines give at most: a bare loop of nvJPEG's batched decoder, without reading back or anything after it. The
 //! hardware lane is measured against it.
 
+use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -8,10 +9,10 @@ use super::gpu::Gpu;
 use super::{LaneError, LaneKind};
 use crate::driver::Stream;
 use crate::frame::{Frame, Placed, Surface};
-use crate::nvjpeg::BatchState;
+use crate::nvjpeg::{AccountedMemory, BatchState};
 
 /// Pictures per second that so many states, each on a thread of its own, decode in batches of this length, over and over from
-/// these files, for about this time. Files that the engines do not take are left out; 0 if none is left.
+/// these files, for about this time, which begins when all of them are set up. Files that the engines do not take are left out; 0 if none is left.
 ///
 /// # Errors
 /// The GPU has no engines, the limit of its memory is too low, or decoding fails.
@@ -24,38 +25,67 @@ pub fn ceiling(gpu: &Gpu, files: &[Vec<u8>], states: usize, batch: usize, time: 
     if taken.is_empty() {
         return Ok(0.0);
     }
-    let begun = Instant::now();
-    let counts: Result<Vec<u32>, _> = thread::scope(|scope| {
-        let taken = &taken;
-        let threads: Vec<_> = (0..states)
-            .map(|number| scope.spawn(move || loop_over(gpu, &taken[number % taken.len()..], batch, time)))
-            .collect();
-        threads.into_iter().map(|thread| thread.join().expect("a bare loop does not panic")).collect()
+    let start = Barrier::new(states + 1);
+    let (begun, counts) = thread::scope(|scope| {
+        let (taken, start) = (&taken, &start);
+        let run = |number: usize| {
+            let bare = BareLoop::new(gpu, &taken[number % taken.len()..], batch);
+            // Those that could not be set up come here as well: the others wait for them.
+            start.wait();
+            bare?.run(time)
+        };
+        let threads: Vec<_> = (0..states).map(|number| scope.spawn(move || run(number))).collect();
+        start.wait();
+        let begun = Instant::now();
+        let counts = threads.into_iter().map(|thread| thread.join().expect("a bare loop does not panic"));
+        (begun, counts.collect::<Result<Vec<u32>, _>>())
     });
     let pictures: u32 = counts?.iter().sum();
     Ok(f64::from(pictures) / begun.elapsed().as_secs_f64())
 }
 
-/// One thread's loop; the number of its pictures. What is made before it begins counts as its time, as does its last batch.
-fn loop_over(gpu: &Gpu, taken: &[(&[u8], Surface)], batch: usize, time: Duration) -> Result<u32, LaneError> {
-    let largest = taken.iter().map(|(_, surface)| surface.bytes()).max().unwrap_or(0);
-    let side = |of: fn(Frame) -> u32| taken.iter().map(|(_, surface)| of(surface.frame())).max().unwrap_or(1);
-    let size = (side(|frame| frame.width), side(|frame| frame.height));
-    let mut state = BatchState::new(gpu.handle(LaneKind::Hardware)?, batch, size)?;
-    let needed = largest * batch;
-    let memory = LaneError::Memory { limit: gpu.account().limit(), needed };
-    let mut surfaces = gpu.account().take(needed)?.ok_or(memory)?;
-    let mut stream = Stream::new(gpu.context())?;
-    let mut next = taken.iter().cycle();
-    let (mut pictures, begun) = (0, Instant::now());
-    loop {
-        let placed = (0..batch).zip(next.by_ref());
-        let placed: Vec<_> =
-            placed.map(|(place, (bytes, surface))| Placed { bytes, surface: *surface, at: place * largest }).collect();
-        state.decode(&placed, &mut surfaces, &mut stream)?;
-        pictures += u32::try_from(batch).unwrap_or(u32::MAX);
-        if begun.elapsed() >= time {
-            return Ok(pictures);
+/// One thread's loop.
+struct BareLoop<'a> {
+    state: BatchState,
+    surfaces: AccountedMemory,
+    stream: Stream,
+    taken: &'a [(&'a [u8], Surface)],
+    batch: usize,
+    /// Bytes of the largest surface.
+    largest: usize,
+}
+
+impl<'a> BareLoop<'a> {
+    fn new(gpu: &Gpu, taken: &'a [(&'a [u8], Surface)], batch: usize) -> Result<Self, LaneError> {
+        let largest = taken.iter().map(|(_, surface)| surface.bytes()).max().unwrap_or(0);
+        let side = |of: fn(Frame) -> u32| taken.iter().map(|(_, surface)| of(surface.frame())).max().unwrap_or(1);
+        let size = (side(|frame| frame.width), side(|frame| frame.height));
+        let needed = largest * batch;
+        let memory = LaneError::Memory { limit: gpu.account().limit(), needed };
+        Ok(Self {
+            state: BatchState::new(gpu.handle(LaneKind::Hardware)?, batch, size)?,
+            surfaces: gpu.account().take(needed)?.ok_or(memory)?,
+            stream: Stream::new(gpu.context())?,
+            taken,
+            batch,
+            largest,
+        })
+    }
+
+    /// The number of its pictures; its last batch counts as all others.
+    fn run(mut self, time: Duration) -> Result<u32, LaneError> {
+        let mut next = self.taken.iter().cycle();
+        let (mut pictures, begun) = (0, Instant::now());
+        loop {
+            let placed = (0..self.batch).zip(next.by_ref());
+            let placed: Vec<_> = placed
+                .map(|(place, (bytes, surface))| Placed { bytes, surface: *surface, at: place * self.largest })
+                .collect();
+            self.state.decode(&placed, &mut self.surfaces, &mut self.stream)?;
+            pictures += u32::try_from(self.batch).unwrap_or(u32::MAX);
+            if begun.elapsed() >= time {
+                return Ok(pictures);
+            }
         }
     }
 }
