@@ -213,6 +213,9 @@ c_functions! {
         let argument = unsafe { arguments.read() };
         // SAFETY: the argument is an address.
         let argument = unsafe { argument.cast::<usize>().read() };
+        if Knob::FailLaunches.run_out() {
+            return OUT_OF_MEMORY;
+        }
         Count::Launches.add(1);
         queue(on, move || kernel::run(argument, blocks_x, blocks_y, threads));
         answer()

@@ -60,6 +60,11 @@ pub enum Knob {
     NoEvents,
     /// The GPU's compute mode, as the driver counts: 2 for no process at all, 3 for one alone.
     ComputeMode,
+    /// Only the hybrid decoder takes pictures of this sampling, which libjpeg-turbo counts, here from 1: 4:4:4, 4:2:2, 4:2:0,
+    /// gray, 4:4:0.
+    RefuseSampling,
+    /// After so many more launches none can be queued for lack of memory, and all else goes on; 0 for never.
+    FailLaunches,
 }
 
 /// What a test reads.
@@ -105,7 +110,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::ComputeMode as usize + 1;
+const KNOBS: usize = Knob::FailLaunches as usize + 1;
 const COUNTS: usize = Count::Launches as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];

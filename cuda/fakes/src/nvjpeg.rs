@@ -123,7 +123,10 @@ fn sampled(header: &Header) -> bool {
 
 /// Whether a backend takes pictures of this header.
 fn takes(backend: c_int, header: &Header) -> bool {
-    let kind = backend == HYBRID || !header.progressive && Knob::RefuseWidth.get() != i64::from(header.width);
+    let kind = backend == HYBRID
+        || !header.progressive
+            && Knob::RefuseWidth.get() != i64::from(header.width)
+            && Knob::RefuseSampling.get() != i64::from(header.sampling) + 1;
     kind && sampled(header)
 }
 

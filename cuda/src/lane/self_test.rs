@@ -1,5 +1,7 @@
 //! The test that a lane has to pass before it gets a picture: known pictures, compared with what the CPU lane makes of them.
 
+use std::collections::BTreeSet;
+
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{CpuDecoder, Draw, Limits, Recipe};
 use thiserror::Error;
@@ -26,10 +28,19 @@ pub struct Difference {
     pub mean: f64,
 }
 
+/// What a lane that has passed is like.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Passed {
+    /// The largest differences.
+    pub difference: Difference,
+    /// Pictures that it leaves to the next lane, in words, each with the reason. None is plain 4:2:0 or 4:4:4.
+    pub refused: BTreeSet<String>,
+}
+
 /// Why a lane is switched off.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SelfTestError {
-    /// It does not decode what it has to.
+    /// It does not decode what it has to: photographs in 4:2:0 and 4:4:4.
     #[error("it refuses a {form}: {}", refusal.name())]
     Refused {
         /// What the picture is.
@@ -53,35 +64,42 @@ pub enum SelfTestError {
     Cuda(#[from] CudaError),
 }
 
+/// Pictures of a batch that is as short as a stream's last one may be.
+const SHORT: usize = 7;
+
 /// Side of the pictures that a recipe is carried out on.
 const SIDE: u32 = 40;
 
 /// What a picture becomes in the test: itself, or what a recipe makes of it.
 struct Known {
     form: String,
+    /// Whether every lane has to decode it.
+    required: bool,
     bytes: Vec<u8>,
     recipe: Option<(Recipe, Draw)>,
     expected: Vec<u8>,
 }
 
-/// Decodes the known pictures on a lane, in batches, over and over, and carries a recipe out on every other. Gives the largest
-/// differences.
+/// Decodes the known pictures on a lane, in batches, over and over, and carries a recipe out on every other. What a lane
+/// refuses goes to the next one in service, so that is no fault of a lane, unless nothing would be left for it.
 ///
 /// # Errors
 /// The lane is not to be used.
-pub fn self_test(worker: &mut Worker) -> Result<Difference, SelfTestError> {
+pub fn self_test(worker: &mut Worker) -> Result<Passed, SelfTestError> {
     let known = known();
     let limits = Limits::default();
-    let mut largest = Difference::default();
+    let mut passed = Passed::default();
     for round in 0..ROUNDS {
         // Another picture comes first each time, so that each surface holds another one. At least a whole batch: nvJPEG decodes
         // short ones in another way.
         let count = known.len().max(worker.batch());
         let order: Vec<_> = (0..count).map(|place| &known[(place + round) % known.len()]).collect();
         let mut places: Vec<_> = order.iter().map(|known| vec![0; known.expected.len()]).collect();
+        // Batches of other lengths than a whole one come as well, and nvJPEG sets its states up anew for them.
+        let together = if round == ROUNDS - 1 && worker.batch() > 1 { SHORT } else { order.len() };
         let mut done = 0;
         while done < order.len() {
-            let rest = order[done..].iter().zip(&mut places[done..]);
+            let rest = order[done..].iter().take(together).zip(&mut places[done..]);
             let mut orders: Vec<_> = rest
                 .map(|(known, out)| {
                     let made = match known.recipe.as_ref() {
@@ -92,20 +110,29 @@ pub fn self_test(worker: &mut Worker) -> Result<Difference, SelfTestError> {
                 })
                 .collect();
             let outcomes = worker.decode(&mut orders)?;
-            for (outcome, (known, place)) in outcomes.into_iter().zip(order[done..].iter().zip(&places[done..])) {
+            let of = order[done..].iter().zip(&places[done..]);
+            done += outcomes.len();
+            for (outcome, (known, place)) in outcomes.into_iter().zip(of) {
                 let form = || known.form.clone();
-                outcome.map_err(|refusal| SelfTestError::Refused { form: form(), refusal })?;
+                match outcome {
+                    Ok(()) => {}
+                    Err(refusal) if known.required => return Err(SelfTestError::Refused { form: form(), refusal }),
+                    Err(refusal) => {
+                        passed.refused.insert(format!("{}: {}", known.form, refusal.name()));
+                        continue;
+                    }
+                }
                 let difference = Difference::between(place, &known.expected);
                 if !difference.is_allowed() {
                     return Err(SelfTestError::Wrong { form: form(), difference });
                 }
+                let largest = &mut passed.difference;
                 largest.worst = largest.worst.max(difference.worst);
                 largest.mean = largest.mean.max(difference.mean);
-                done += 1;
             }
         }
     }
-    Ok(largest)
+    Ok(passed)
 }
 
 /// The known pictures, each once whole and once as a recipe makes it, with what the CPU lane makes.
@@ -113,15 +140,15 @@ fn known() -> Vec<Known> {
     let mut cpu = CpuDecoder::new();
     let limits = Limits::default();
     let mut known = Vec::new();
-    for (record, (form, bytes)) in (0..).zip(pictures()) {
+    for (record, (form, required, bytes)) in (0..).zip(pictures()) {
         let expected = cpu.whole(&bytes, &limits).expect("the CPU lane decodes what it has encoded").rgb;
         let recipe = Recipe::training(SIDE).expect("the side is allowed");
         let draw = Draw { seed: 1, epoch: 0, record };
         let mut place = vec![0; recipe.place_len()];
         cpu.decode(&bytes, &recipe, draw, &limits, &mut place).expect("the CPU lane decodes what it has encoded");
         let composed = format!("part of a {form}");
-        known.push(Known { form, bytes: bytes.clone(), recipe: None, expected });
-        known.push(Known { form: composed, bytes, recipe: Some((recipe, draw)), expected: place });
+        known.push(Known { form, required, bytes: bytes.clone(), recipe: None, expected });
+        known.push(Known { form: composed, required, bytes, recipe: Some((recipe, draw)), expected: place });
     }
     known
 }
@@ -141,8 +168,8 @@ impl Difference {
     }
 }
 
-/// A photograph in every sampling and in gray, at sizes that leave every kind of edge.
-fn pictures() -> Vec<(String, Vec<u8>)> {
+/// A photograph in every sampling and in gray, at sizes that leave every kind of edge, and whether every lane has to decode it.
+fn pictures() -> Vec<(String, bool, Vec<u8>)> {
     let forms = [
         ("4:4:4", [1, 1], JpegColors::YCbCr),
         ("4:2:2", [2, 1], JpegColors::YCbCr),
@@ -160,7 +187,8 @@ fn pictures() -> Vec<(String, Vec<u8>)> {
             };
             let form = JpegForm { colors, quality: 90, sampling, ..JpegForm::default() };
             let bytes = form.encode(&pixels, width, height).expect("such a picture can be encoded");
-            pictures.push((format!("{name} JPEG of {width} x {height}"), bytes));
+            let required = matches!(name, "4:2:0" | "4:4:4");
+            pictures.push((format!("{name} JPEG of {width} x {height}"), required, bytes));
         }
     }
     pictures

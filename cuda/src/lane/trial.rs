@@ -6,7 +6,7 @@ use forebay_pixels::{CpuDecoder, Limits};
 
 use super::gpu::{Gpu, LaneSize};
 use super::recycle::{Recycled, recycle};
-use super::self_test::{Difference, self_test};
+use super::self_test::{Difference, Passed, self_test};
 use super::worker::Worker;
 use super::{LaneKind, Refusal};
 
@@ -50,8 +50,10 @@ fn with_worker(
 }
 
 fn known(worker: &mut Worker) -> Result<String, String> {
-    let Difference { worst, mean } = self_test(worker).map_err(|error| error.to_string())?;
-    Ok(format!("values are off by up to {worst}, by {mean:.3} on average"))
+    let Passed { difference, refused } = self_test(worker).map_err(|error| error.to_string())?;
+    let Difference { worst, mean } = difference;
+    let seen = [format!("values are off by up to {worst}, by {mean:.3} on average")].into_iter();
+    Ok(seen.chain(refused.iter().map(|refused| format!("refused: {refused}"))).collect::<Vec<_>>().join("; "))
 }
 
 /// A picture in three is none that the lane decodes; each of the others comes out as if it were alone.

@@ -1,5 +1,6 @@
 //! The lanes of this machine's GPUs: opened, tested and set to work before the first picture comes.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::time::Instant;
 use forebay_cuda::NvjpegPlaces;
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::lane::gpu::{Gpu, GpuError, LaneSize};
-use forebay_cuda::lane::self_test::self_test;
+use forebay_cuda::lane::self_test::{Passed, self_test};
 use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::schedule::LaneId;
 use forebay_cuda::survey::Places;
@@ -226,9 +227,14 @@ fn workers(
         )
     })?;
     let mut workers = made.map_err(|error| error.to_string())?;
+    let mut left = BTreeSet::new();
     for worker in &mut workers {
-        let difference = self_test(worker).map_err(|error| error.to_string())?;
+        let Passed { difference, refused } = self_test(worker).map_err(|error| error.to_string())?;
         tracing::debug!(gpu = gpu.ordinal(), lane = %kind, ?difference, "a worker has passed the self-test");
+        left = refused;
+    }
+    for refused in left {
+        tracing::info!(gpu = gpu.ordinal(), lane = %kind, refused, "the lane leaves such pictures to the next one");
     }
     tracing::info!(gpu = gpu.ordinal(), lane = %kind, workers = workers.len(), "the lane decodes");
     Ok(workers)

@@ -123,10 +123,10 @@ fn rule_8_and_29_every_choice_of_lanes_gives_the_same_pixels_and_the_same_verdic
     }
 }
 
-/// The test at the start takes nine batches; the tenth and eleventh are the stream's, which fills its ring before a trainer comes.
+/// The test at the start takes seven batches of each of three workers; the two after them are the stream's, which fills its ring before a trainer comes.
 #[test]
 fn a_gpu_that_breaks_ends_the_daemon_with_a_clear_message_and_the_next_one_delivers_everything() {
-    let machine = Machine::new(100, &[(Knob::BreakAfter, 11)]);
+    let machine = Machine::new(100, &[(Knob::BreakAfter, 23)]);
     machine.configure("epochs = 1", "[\"hardware\"]");
     let (status, said) = Daemon::spawn(machine.command()).ends();
     assert!(!status.success(), "{said}");
