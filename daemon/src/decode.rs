@@ -13,7 +13,7 @@ pub mod tally;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use board::{Board, Closed};
@@ -107,12 +107,15 @@ impl Job {
     }
 }
 
-/// The threads of all lanes. Dropping the pool lets them end after the jobs that are queued.
+/// The threads of all lanes. Dropping the pool lets them end after the jobs that are queued, and waits for those of the GPUs'
+/// lanes: what they made there is given back while the process still stands.
 #[derive(Debug)]
 pub struct Pool {
     board: Arc<Board>,
     meter: Arc<Meter>,
     threads: usize,
+    /// Those of the GPUs' lanes.
+    of_gpus: Vec<JoinHandle<()>>,
     gpus: Vec<Gpu>,
     off: Vec<SwitchedOff>,
 }
@@ -143,8 +146,8 @@ impl Pool {
             })?;
         }
         let off = lanes.off().to_vec();
-        let gpus = lanes.start(&board)?;
-        Ok(Self { board, meter, threads, gpus, off })
+        let (gpus, of_gpus) = lanes.start(&board)?;
+        Ok(Self { board, meter, threads, of_gpus, gpus, off })
     }
 
     /// Queues a picture.
@@ -182,6 +185,10 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.board.close();
+        for thread in self.of_gpus.drain(..) {
+            // A panic of theirs has ended the process.
+            let _ended = thread.join();
+        }
     }
 }
 
@@ -226,12 +233,32 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use crossbeam_channel as channel;
+    use forebay_cuda::NvjpegPlaces;
+    use forebay_cuda::survey::Places;
+    use forebay_fake_gpu::{Count, Fake};
 
     use super::*;
-    use crate::config::Jpeg;
+    use crate::config::{self, Jpeg};
     use crate::cores::tests::allowed;
     use crate::decode::budget::Budget;
     use crate::decode::cpu::{CpuLane, Shared};
+    use crate::memory::Promises;
+
+    #[test]
+    fn a_pool_that_ends_has_given_back_all_that_it_had_of_the_gpus() {
+        let fake = Fake::new();
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let config = config::Decode { lanes: config::Lanes::Auto, ..config::Decode::default() };
+        let places = Places { driver: Some(fake.path()), nvjpeg };
+        let lanes = GpuLanes::open(&config, &places, &Promises::default()).unwrap();
+        let lane = CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(1)), Jpeg::Auto));
+        let pool = Pool::start(1, None, &lane, Limits::default(), lanes).unwrap();
+        assert!(!pool.gpus().is_empty() && fake.count(Count::Objects) > 0);
+        drop(pool);
+        for count in [Count::Objects, Count::Streams, Count::HostPieces, Count::DeviceBytes, Count::Contexts] {
+            assert_eq!(fake.count(count), 0, "{count:?}");
+        }
+    }
 
     #[test]
     fn rule_4_pools_have_the_threads_asked_for_and_pinned_ones_of_all_pools_have_a_core_each() {

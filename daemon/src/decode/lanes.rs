@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use forebay_cuda::NvjpegPlaces;
@@ -182,20 +182,21 @@ impl GpuLanes {
         (lanes, self.choice.unwrap_or(Choice { fixed: false, cpu: true }))
     }
 
-    /// Sets a thread to work for each worker, until the board is closed. Gives the GPUs, for their gauges.
-    pub(super) fn start(self, board: &Arc<Board>) -> io::Result<Vec<Gpu>> {
+    /// Sets a thread to work for each worker, until the board is closed. Gives the GPUs, for their gauges, and the threads.
+    pub(super) fn start(self, board: &Arc<Board>) -> io::Result<(Vec<Gpu>, Vec<JoinHandle<()>>)> {
+        let mut threads = Vec::new();
         for (number, OpenLane { lane, workers, near }) in (1..).zip(self.lanes) {
             for (place, worker) in workers.into_iter().enumerate() {
                 let (board, near) = (Arc::clone(board), near.clone());
                 let name = format!("forebay-{}-{}-{place}", lane.kind, lane.ordinal);
-                thread::Builder::new().name(name).spawn(move || {
+                threads.push(thread::Builder::new().name(name).spawn(move || {
                     thread_class::background();
                     near.bind();
                     work(&board, LaneId(number), worker);
-                })?;
+                })?);
             }
         }
-        Ok(self.gpus)
+        Ok((self.gpus, threads))
     }
 }
 
