@@ -83,6 +83,9 @@ pub struct LaneTally {
 }
 
 impl LaneSet {
+    /// Lanes that it has places for.
+    pub const MOST: usize = 64;
+
     /// Just this lane.
     pub fn only(lane: LaneId) -> Self {
         Self(1 << lane.0)
@@ -112,7 +115,10 @@ impl LaneSet {
 }
 
 impl<T> Schedule<T> {
-    /// A schedule over these lanes, which are numbered in this order; at most 64.
+    /// A schedule over these lanes, which are numbered in this order; at most [`LaneSet::MOST`].
+    ///
+    /// # Panics
+    /// If there are more.
     pub fn new(lanes: impl IntoIterator<Item = LaneSpec>) -> Self {
         let lane = |spec: LaneSpec| Lane {
             cost: spec.prior.clone(),
@@ -124,7 +130,7 @@ impl<T> Schedule<T> {
             stolen: 0,
         };
         let lanes: Vec<_> = lanes.into_iter().map(lane).collect();
-        assert!(lanes.len() <= 64, "a set of lanes has 64 places");
+        assert!(lanes.len() <= LaneSet::MOST, "a set of lanes has 64 places");
         Self { lanes, grips: HashMap::new(), next: 0 }
     }
 

@@ -12,7 +12,7 @@ use forebay_cuda::lane::LaneKind;
 use forebay_cuda::lane::gpu::{Gpu, GpuError, LaneSize};
 use forebay_cuda::lane::self_test::{Passed, self_test};
 use forebay_cuda::lane::worker::Worker;
-use forebay_cuda::schedule::LaneId;
+use forebay_cuda::schedule::{LaneId, LaneSet};
 use forebay_cuda::survey::Places;
 use forebay_ring::{Memory, TooLittle};
 use thiserror::Error;
@@ -41,6 +41,12 @@ const SINGLE_SURFACES: usize = 8 << 20;
 /// The same where nvJPEG has to get more than 50 pictures together: 64 photographs in 4:4:4, or as many results of 224 x 224 in
 /// single precision.
 const HUFFMAN_SURFACES: usize = 40 << 20;
+
+/// Beside the CPU's.
+const MOST_LANES: usize = LaneSet::MOST - 1;
+/// Why there are no more.
+const TOO_MANY: &str = "there are 63 lanes of GPUs already, which is the most; name fewer kinds in decode.lanes, or show the \
+                        daemon fewer GPUs (CUDA_VISIBLE_DEVICES)";
 
 /// The lanes of all GPUs.
 #[derive(Debug, Default)]
@@ -152,7 +158,8 @@ impl GpuLanes {
     fn add(&mut self, kind: LaneKind, make: impl Fn(&Gpu) -> Result<Vec<Worker>, String> + Sync) {
         for gpu in &self.gpus {
             let near = Near::of(gpu.bus());
-            match near.run(|| make(gpu)) {
+            let made = if self.lanes.len() < MOST_LANES { near.run(|| make(gpu)) } else { Err(TOO_MANY.into()) };
+            match made {
                 Ok(workers) => {
                     let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
                     let lane = GpuLane { kind, ordinal: gpu.ordinal(), workers: count };
@@ -265,7 +272,7 @@ pub(crate) fn broken(error: &dyn std::error::Error) -> ! {
 
 #[cfg(test)]
 mod tests {
-    use forebay_fake_gpu::Fake;
+    use forebay_fake_gpu::{Fake, Knob};
 
     use super::*;
 
@@ -275,6 +282,22 @@ mod tests {
         let places = Places { driver: Some(fake.path()), nvjpeg };
         let config = Decode { lanes, ..Decode::default() };
         (GpuLanes::open_within(&config, &places, &Promises::default(), available), fake)
+    }
+
+    #[test]
+    fn lanes_beyond_those_that_a_board_has_places_for_are_switched_off_and_say_so() {
+        let fake = Fake::new();
+        fake.set(Knob::Gpus, 40);
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let mut lanes = GpuLanes::default();
+        lanes.keep(Gpu::open_all(&Places { driver: Some(fake.path()), nvjpeg }, 1 << 20).unwrap());
+        lanes.add(LaneKind::Hardware, |_| Ok(Vec::new()));
+        lanes.add(LaneKind::Hybrid, |_| Ok(Vec::new()));
+        assert_eq!((lanes.lanes.len(), lanes.off().len()), (63, 17));
+        let SwitchedOff { name, reason } = &lanes.off()[0];
+        assert!(name == "hybrid on GPU 23" && reason.contains("63 lanes"), "{name}: {reason}");
+        let (board, choice) = lanes.for_board();
+        Board::new(1, board, choice, forebay_pixels::Limits::default());
     }
 
     #[test]
