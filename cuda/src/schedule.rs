@@ -103,6 +103,12 @@ impl LaneSet {
         Self(self.0 & !(1 << lane.0))
     }
 
+    /// Without these lanes.
+    #[must_use]
+    pub fn minus(self, lanes: Self) -> Self {
+        Self(self.0 & !lanes.0)
+    }
+
     /// Whether this lane is in it.
     pub fn has(self, lane: LaneId) -> bool {
         self.0 >> lane.0 & 1 == 1

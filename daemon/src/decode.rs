@@ -167,8 +167,8 @@ impl Pool {
     }
 
     /// What of the GPUs is asked for and does not decode.
-    pub fn switched_off(&self) -> &[SwitchedOff] {
-        &self.off
+    pub fn switched_off(&self) -> Vec<SwitchedOff> {
+        [self.off.clone(), self.board.switched_off()].concat()
     }
 
     /// How long the threads waited for pictures.

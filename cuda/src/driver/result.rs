@@ -27,8 +27,12 @@ impl CudaError {
         self.code == 2
     }
 
-    /// Whether the GPU's context is broken for good: every later call fails, and only a new process helps.
+    /// Whether the GPU's context is broken for good: every later call fails, and only a new process helps. So it is as well where
+    /// the host cannot wait for the GPU: nobody knows what is still under way.
     pub fn is_fault(&self) -> bool {
+        if matches!(self.call, "cuEventRecord" | "cuEventSynchronize") {
+            return true;
+        }
         // Deinitialised, device unavailable; uncorrectable ECC, invalid PTX or unsupported; the errors of running kernels; unknown.
         matches!(self.code, 4 | 46 | 214 | 219..=227 | 700 | 702 | 709..=721 | 999)
     }

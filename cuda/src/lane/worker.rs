@@ -150,7 +150,8 @@ impl Worker {
     /// another call. Places of refused pictures may hold anything.
     ///
     /// # Errors
-    /// The GPU is broken, and with it this process's use of it.
+    /// The GPU failed. Unless that [is a fault](CudaError::is_fault), nothing of the call is under way any more, and other lanes may
+    /// take its pictures.
     ///
     /// # Panics
     /// If a place has other bytes than its result, or is in another GPU.
@@ -223,7 +224,7 @@ impl Worker {
         // Whatever was queued is done after this wait, or else the context is broken and it never comes: surfaces, results, and
         // the places that orders borrow are idle.
         let done = self.stream.wait();
-        queued.and(done)?;
+        done.and(queued)?;
         Ok(group.iter().filter_map(|picture| Some((picture.order, failed[picture.number]?))).collect())
     }
 

@@ -36,7 +36,7 @@ impl Daemon {
     /// What of the GPUs is switched off, for the status.
     pub fn switched_off(&self) -> Vec<proto::SwitchedOff> {
         let status = |SwitchedOff { name, reason }: SwitchedOff| proto::SwitchedOff { name, reason };
-        self.pools.shared().switched_off().iter().cloned().map(status).collect()
+        self.pools.shared().switched_off().into_iter().map(status).collect()
     }
 
     /// Brings their metrics up to date.

@@ -1,6 +1,7 @@
 //! The one queue between streams and lanes: which thread gets which picture next. Decided by [`Schedule`]; this is the lock
 //! around it and the waiting.
 
+use std::fmt;
 use std::time::Duration;
 
 use forebay_cuda::Frame;
@@ -11,7 +12,7 @@ use forebay_pixels::{Format, JpegHead, Limits};
 use parking_lot::{Condvar, Mutex};
 
 use crate::cache::Keep;
-use crate::decode::Job;
+use crate::decode::{Job, SwitchedOff};
 use crate::record::Input;
 
 /// The CPU lane, which every board has.
@@ -66,6 +67,9 @@ struct State {
     /// Pictures in GPU lanes' hands, which may come back to the pool.
     away: usize,
     closed: bool,
+    /// Lanes that were given up, and why.
+    off: LaneSet,
+    reasons: Vec<SwitchedOff>,
 }
 
 #[derive(Debug)]
@@ -102,6 +106,20 @@ impl InHand {
     }
 }
 
+impl fmt::Display for GpuLane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on GPU {}", self.kind, self.ordinal)
+    }
+}
+
+impl State {
+    /// Those of these lanes that decode, else the CPU's.
+    fn usable(&self, may: LaneSet) -> LaneSet {
+        let usable = may.minus(self.off);
+        if usable.is_empty() { LaneSet::only(CPU) } else { usable }
+    }
+}
+
 impl Board {
     /// A board for so many threads of the pool and these lanes of GPUs.
     pub(super) fn new(threads: usize, lanes: Vec<GpuLane>, choice: Choice, limits: Limits) -> Self {
@@ -112,6 +130,8 @@ impl Board {
             counts: vec![Counts::default(); lanes.len() + 1],
             away: 0,
             closed: false,
+            off: LaneSet::default(),
+            reasons: Vec::new(),
         };
         Self {
             for_lanes: lanes.iter().map(|_| Condvar::new()).collect(),
@@ -131,6 +151,7 @@ impl Board {
             // It is the first GPU lane's kind that does not take it; the others do not either.
             state.counts[1].refused[refusal as usize] += 1;
         }
+        let may = state.usable(may);
         state.schedule.push(Waiting { job, work, may }, work, may);
         drop(state);
         self.wake();
@@ -205,7 +226,7 @@ impl Board {
                 Err(refusal) => {
                     state.counts[lane.0].refused[refusal as usize] += 1;
                     // Threads of other GPU lanes may have ended already.
-                    let may = if state.closed { LaneSet::only(CPU) } else { self.next(may, lane) };
+                    let may = if state.closed { LaneSet::only(CPU) } else { state.usable(self.next(may, lane)) };
                     state.schedule.push_again(Waiting { job, work, may }, work, may);
                     self.wake();
                 }
@@ -216,6 +237,25 @@ impl Board {
         for job in made {
             job.end(Ok(()));
         }
+    }
+
+    /// Gives a lane up: it gets no further pictures, and its threads give those in its line to others.
+    pub(super) fn switch_off(&self, lane: LaneId, reason: String) {
+        let mut state = self.state.lock();
+        if !state.off.has(lane) {
+            state.off = state.off.with(lane);
+            state.reasons.push(SwitchedOff { name: self.lanes[lane.0 - 1].to_string(), reason });
+        }
+    }
+
+    /// Whether a lane was given up.
+    pub(super) fn is_off(&self, lane: LaneId) -> bool {
+        self.state.lock().off.has(lane)
+    }
+
+    /// Lanes that were given up, and why.
+    pub(super) fn switched_off(&self) -> Vec<SwitchedOff> {
+        self.state.lock().reasons.clone()
     }
 
     /// The GPU of a lane.
@@ -242,7 +282,7 @@ impl Board {
         let state = self.state.lock();
         let report = |(number, counts): (usize, &Counts)| LaneReport {
             name: match number.checked_sub(1).map(|gpu| &self.lanes[gpu]) {
-                Some(lane) => format!("{} on GPU {}", lane.kind, lane.ordinal),
+                Some(lane) => lane.to_string(),
                 None => LaneKind::Cpu.to_string(),
             },
             pictures: counts.pictures,

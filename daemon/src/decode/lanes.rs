@@ -8,10 +8,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use forebay_cuda::NvjpegPlaces;
-use forebay_cuda::lane::LaneKind;
 use forebay_cuda::lane::gpu::{Gpu, GpuError, LaneSize};
 use forebay_cuda::lane::self_test::{Passed, self_test};
 use forebay_cuda::lane::worker::Worker;
+use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_cuda::schedule::{LaneId, LaneSet};
 use forebay_cuda::survey::Places;
 use forebay_ring::{Memory, TooLittle};
@@ -47,6 +47,9 @@ const MOST_LANES: usize = LaneSet::MOST - 1;
 /// Why there are no more.
 const TOO_MANY: &str = "there are 63 lanes of GPUs already, which is the most; name fewer kinds in decode.lanes, or show the \
                         daemon fewer GPUs (CUDA_VISIBLE_DEVICES)";
+
+/// A lane is switched off when so many batches of one of its threads have failed in a row on a GPU that is not broken.
+const FAILURES: u32 = 3;
 
 /// The lanes of all GPUs.
 #[derive(Debug, Default)]
@@ -249,14 +252,31 @@ fn workers(
 }
 
 fn work(board: &Board, lane: LaneId, mut worker: Worker) {
+    let mut in_a_row = 0;
     while let Ok((grip, mut batch)) = board.batch(lane, worker.batch()) {
         let began = Instant::now();
         while !batch.is_empty() {
+            if board.is_off(lane) {
+                board.came_back(lane, batch.drain(..).map(|picture| (picture, Err(Refusal::Failed))));
+                break;
+            }
             let mut orders: Vec<_> =
                 batch.iter_mut().map(|picture| picture.order(board.limits(), board.gpu(lane))).collect();
             match worker.decode(&mut orders) {
-                Ok(outcomes) => board.came_back(lane, batch.drain(..outcomes.len()).zip(outcomes)),
-                Err(error) => broken(&error),
+                Ok(outcomes) => {
+                    in_a_row = 0;
+                    board.came_back(lane, batch.drain(..outcomes.len()).zip(outcomes));
+                }
+                Err(error) if error.is_fault() => broken(&error),
+                Err(error) => {
+                    in_a_row += 1;
+                    tracing::warn!(lane = lane.0, %error, "a batch failed on the GPU, and goes to the next lane");
+                    if in_a_row == FAILURES {
+                        tracing::warn!(lane = lane.0, %error, "the lane is switched off");
+                        board.switch_off(lane, format!("{FAILURES} batches in a row failed, the last with: {error}"));
+                    }
+                    board.came_back(lane, batch.drain(..).map(|picture| (picture, Err(Refusal::Failed))));
+                }
             }
         }
         board.batch_done(grip, began.elapsed());

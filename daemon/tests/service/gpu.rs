@@ -137,6 +137,21 @@ fn a_gpu_that_breaks_ends_the_daemon_with_a_clear_message_and_the_next_one_deliv
     machine.home.audit();
 }
 
+/// The tests at the start launch seven times for each of three workers.
+#[test]
+fn a_lane_whose_batches_fail_on_a_gpu_that_is_well_is_switched_off_and_its_pictures_go_to_the_next() {
+    let machine = Machine::new(400, &[(Knob::FailLaunches, 24)]);
+    machine.configure("epochs = 1", "[\"hardware\"]");
+    let _daemon = machine.start();
+    assert_eq!(run(&machine.home).len(), 400);
+    let reports = machine.lanes();
+    assert_eq!(reports[0].pictures + reports[1].pictures, 400, "{reports:?}");
+    assert!(reports[0].pictures > 0 && reports[1].pictures > 0, "{reports:?}");
+    let off = machine.off();
+    assert!(off.len() == 1 && off[0].0 == "hardware on GPU 0" && off[0].1.contains("OUT_OF_MEMORY"), "{off:?}");
+    machine.home.audit();
+}
+
 #[test]
 fn a_lane_that_gives_wrong_pictures_is_switched_off_or_refused_where_it_is_named() {
     let machine = Machine::new(12, &[(Knob::Wrong, 1)]);
