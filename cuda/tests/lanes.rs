@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use forebay_cuda::NvjpegPlaces;
-use forebay_cuda::{Context, Driver, SharedMemory, SharedPlace};
+use forebay_cuda::{Context, Driver, SharedMemory, SharedPlace, Stream};
 use std::time::Duration;
 
 use forebay_cuda::lane::ceiling::ceiling;
@@ -127,6 +127,7 @@ fn results_are_made_in_shared_memory_where_that_is_their_place_and_beside_them_o
     let (len, limits) = (recipe.place_len(), Limits::default());
     let files = photographs(12);
     let mut worker = worker(&gpu, LaneKind::Hardware);
+    let mut stream = Stream::new(&context).unwrap();
     let mut shared: Vec<_> = (0..12).map(|number| SharedPlace::new(&memory, number * len, len)).collect();
     let mut host = vec![vec![0; len]; 12];
     let of = |number: usize| Draw { seed: 4, epoch: 2, record: number as u64 };
@@ -143,7 +144,7 @@ fn results_are_made_in_shared_memory_where_that_is_their_place_and_beside_them_o
     for (number, file) in files.iter().enumerate() {
         let (mut expected, mut found) = (vec![0; len], vec![0; len]);
         CpuDecoder::new().decode(file, &recipe, of(number), &limits, &mut expected).unwrap();
-        shared[number].read(&mut found).unwrap();
+        shared[number].read(&mut stream, &mut found).unwrap();
         let (there, elsewhere) = if number % 3 == 0 { (&host[number], &found) } else { (&found, &host[number]) };
         assert!(*there == expected, "picture {number}");
         assert!(elsewhere.iter().all(|byte| *byte == 0), "picture {number} is in its place alone");

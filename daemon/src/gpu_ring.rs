@@ -44,6 +44,9 @@ pub struct GpuRings {
     taken: Arc<Taken>,
 }
 
+/// The queue by which places are read back; few are.
+pub type Reads = Arc<Mutex<Stream>>;
+
 /// The pixels of one ring.
 #[derive(Debug)]
 pub struct GpuRing {
@@ -51,6 +54,7 @@ pub struct GpuRing {
     ordinal: i32,
     uuid: Uuid,
     stride: usize,
+    reads: Reads,
     taken: Arc<Taken>,
 }
 
@@ -157,12 +161,14 @@ impl GpuRings {
             }
             other => other,
         })?;
+        let reads = self.stream().map_err(|error| Refusal::by(&error.into(), ordinal))?;
         self.taken.gpu.fetch_add(memory.len() as u64, Ordering::Relaxed);
         let made = Arc::new(GpuRing {
             memory: Arc::new(memory),
             ordinal,
             uuid: self.uuid,
             stride,
+            reads: Arc::new(Mutex::new(reads)),
             taken: Arc::clone(&self.taken),
         });
         let mut rings = self.rings.lock();
@@ -199,6 +205,11 @@ impl GpuRing {
     /// The GPU's number.
     pub fn ordinal(&self) -> i32 {
         self.ordinal
+    }
+
+    /// What reads its places.
+    pub fn reads(&self) -> &Reads {
+        &self.reads
     }
 
     /// A place of a batch, each of which has `len` bytes.

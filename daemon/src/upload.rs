@@ -17,11 +17,12 @@ pub type Sink = Box<dyn Fn(Output) + Send>;
 /// bound: there are no more batches than slots.
 ///
 /// # Errors
-/// The system has no more threads.
+/// The system has no more threads, or the GPU no queue for the copies.
 pub fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, JoinHandle<()>)> {
+    // Before the thread, so that a GPU that has none refuses the stream that asks for it, and ends no other's.
+    let mut stream = rings.stream().map_err(std::io::Error::other)?;
     let (sender, made) = channel::unbounded();
     let thread = Builder::new().name("forebay-upload".into()).spawn(move || {
-        let mut stream = rings.stream().unwrap_or_else(|error| broken(&error));
         for mut made in made {
             if let Output::Ready(ready) = &mut made {
                 // Without its ring, which has ended, nobody will be offered it.

@@ -221,7 +221,7 @@ c_functions! {
         answer()
     }
     fn cuStreamCreate(to: *mut *mut c_void, _flags: c_uint) {
-        hand_out(to, Count::Streams, Stream::new())
+        if Knob::NoStreams.on() { OUT_OF_MEMORY } else { hand_out(to, Count::Streams, Stream::new()) }
     }
     fn cuStreamDestroy_v2(on: *mut c_void) {
         drop(take_back::<Stream>(on, Count::Streams));

@@ -65,6 +65,8 @@ pub enum Knob {
     RefuseSampling,
     /// After so many more launches none can be queued for lack of memory, and all else goes on; 0 for never.
     FailLaunches,
+    /// Streams cannot be made.
+    NoStreams,
 }
 
 /// What a test reads.
@@ -110,7 +112,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::FailLaunches as usize + 1;
+const KNOBS: usize = Knob::NoStreams as usize + 1;
 const COUNTS: usize = Count::Launches as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];

@@ -193,16 +193,16 @@ impl SharedPlace {
         self.memory.context().device() == context.device()
     }
 
-    /// Copies it to the host, and waits for that.
+    /// Copies it to the host on a stream of its GPU, and waits for that.
     ///
     /// # Errors
     /// The GPU failed.
     ///
     /// # Panics
-    /// If `to` has another length.
-    pub fn read(&self, to: &mut [u8]) -> Result<(), CudaError> {
+    /// If `to` has another length, or the stream is another GPU's.
+    pub fn read(&self, stream: &mut Stream, to: &mut [u8]) -> Result<(), CudaError> {
         assert_eq!(to.len(), self.len, "all of the place is read");
-        let mut stream = Stream::new(self.memory.context())?;
+        assert!(self.is_of(stream.context()), "the stream is of the place's GPU");
         // SAFETY: `to` is borrowed until the wait has shown the copy done; if that fails, the context is broken and no copy comes
         // any more. `self` keeps the memory as long.
         unsafe { stream.begin_copy_to_host(self.address(), to) }?;

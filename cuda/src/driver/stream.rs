@@ -37,6 +37,10 @@ impl Stream {
         Ok(Self { context: Arc::clone(context), raw, event })
     }
 
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
     pub(crate) fn raw(&self) -> sys::Stream {
         self.raw
     }

@@ -7,14 +7,15 @@ use forebay_cuda::lane::worker::Target;
 use forebay_ring::PlaceMut;
 
 use crate::decode::lanes::broken;
-use crate::gpu_ring::GpuRing;
+use crate::gpu_ring::{GpuRing, Reads};
 
 /// The right to write one place.
 #[derive(Debug)]
 pub struct PlaceRight {
     slot: PlaceMut,
-    /// The same place in memory of a GPU, where the ring's pixels stand there; and the GPU's number.
-    gpu: Option<(i32, SharedPlace)>,
+    /// The same place in memory of a GPU, where the ring's pixels stand there; the GPU's number, and what
+    /// reads it.
+    gpu: Option<(i32, SharedPlace, Reads)>,
     in_gpu: bool,
 }
 
@@ -22,16 +23,19 @@ impl PlaceRight {
     /// A place of a slot of this ring, whose pixels stand in a GPU if there is one.
     pub fn new(mut slot: PlaceMut, ring: Option<&Arc<GpuRing>>) -> Self {
         let len = slot.as_mut().len();
-        let gpu = ring.map(|ring| (ring.ordinal(), ring.place(slot.slot(), slot.place(), len)));
+        let in_gpu = |ring: &Arc<GpuRing>| {
+            (ring.ordinal(), ring.place(slot.slot(), slot.place(), len), Arc::clone(ring.reads()))
+        };
+        let gpu = ring.map(in_gpu);
         Self { slot, gpu, in_gpu: false }
     }
 
     /// Where a lane of this GPU writes.
     pub fn target(&mut self, ordinal: i32) -> Target<'_> {
         let Self { slot, gpu, in_gpu } = self;
-        let place = gpu.as_mut().filter(|(own, _)| *own == ordinal);
+        let place = gpu.as_mut().filter(|(own, ..)| *own == ordinal);
         *in_gpu = place.is_some();
-        place.map_or_else(|| Target::Host(slot.as_mut()), |(_, place)| Target::Gpu(place))
+        place.map_or_else(|| Target::Host(slot.as_mut()), |(_, place, _)| Target::Gpu(place))
     }
 
     /// Whether its pixels are in the GPU, and not in the slot.
@@ -41,8 +45,8 @@ impl PlaceRight {
 
     /// Its pixels, from wherever they are. Few places are read: those that stand in for others.
     pub fn pixels(&mut self) -> &[u8] {
-        if let (true, Some((_, place))) = (self.in_gpu, &self.gpu)
-            && let Err(error) = place.read(self.slot.as_mut())
+        if let (true, Some((_, place, reads))) = (self.in_gpu, &self.gpu)
+            && let Err(error) = place.read(&mut reads.lock(), self.slot.as_mut())
         {
             broken(&error);
         }

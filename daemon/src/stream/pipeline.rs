@@ -47,7 +47,7 @@ impl Stream {
             None => (ring, None),
             Some(rings) => {
                 let (output, upload) = upload::start(Arc::clone(rings), ring).map_err(|error| {
-                    CallError::Unavailable(format!("The upload thread cannot be started: {error}."))
+                    CallError::Unavailable(format!("Copies to the GPU cannot be started: {error}."))
                 })?;
                 (output, Some(upload))
             }

@@ -214,13 +214,14 @@ fn the_first_trainer_of_an_auto_stream_decides_and_others_have_to_agree() {
 #[test]
 fn a_machine_that_cannot_share_a_gpu_says_why_and_auto_takes_the_host() {
     let machine = Machine::new(8);
-    let cases: [(&[(Knob, i64)], &str); 7] = [
+    let cases: [(&[(Knob, i64)], &str); 8] = [
         (&[(Knob::Gpus, 0)], "/dev/nvidiactl is not"),
         (&[(Knob::Part, 1)], "MIG"),
         (&[(Knob::ComputeMode, 3)], "compute mode"),
         (&[(Knob::NoVirtualMemory, 1)], "virtual memory management"),
         (&[(Knob::NoDescriptors, 1)], "file descriptors"),
         (&[(Knob::Memory, 1 << 20)], "CUDA_ERROR_OUT_OF_MEMORY"),
+        (&[(Knob::NoStreams, 1)], "cuStreamCreate"),
         (&[(Knob::DeadGpu, 1)], "GPU 0 cannot be taken into use (cuDevicePrimaryCtxRetain"),
     ];
     for (knobs, cause) in cases {
