@@ -38,6 +38,11 @@ impl PlaceRight {
         place.map_or_else(|| Target::Host(slot.as_mut()), |(_, place, _)| Target::Gpu(place))
     }
 
+    /// The number of the GPU in whose memory the ring's pixels stand.
+    pub fn gpu(&self) -> Option<i32> {
+        self.gpu.as_ref().map(|(ordinal, ..)| *ordinal)
+    }
+
     /// Whether its pixels are in the GPU, and not in the slot.
     pub fn in_gpu(&self) -> bool {
         self.in_gpu

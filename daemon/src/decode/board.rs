@@ -315,15 +315,19 @@ impl Board {
             return (work, cpu, None);
         }
         match Frame::of(&head) {
-            Ok(frame) if frame.baseline => (work, self.lanes_for(job.draw.record), None),
+            Ok(frame) if frame.baseline => (work, self.lanes_for(job.draw.record, job.place.gpu()), None),
             Ok(_) => (work, cpu, Some(Refusal::Kind)),
             Err(refusal) => (work, cpu, Some(refusal)),
         }
     }
 
-    /// The lanes of a good baseline JPEG.
-    fn lanes_for(&self, record: u64) -> LaneSet {
-        let gpus = (1..=self.lanes.len()).fold(LaneSet::default(), |set, lane| set.with(LaneId(lane)));
+    /// The lanes of a good baseline JPEG. Of one whose place is in a GPU with lanes, other GPUs' are left out: what they make would
+    /// go through the host.
+    fn lanes_for(&self, record: u64, gpu: Option<i32>) -> LaneSet {
+        let own = gpu.filter(|gpu| self.lanes.iter().any(|lane| lane.ordinal == *gpu));
+        let may = |lane: &GpuLane| own.is_none_or(|own| own == lane.ordinal);
+        let gpus = (1..).zip(&self.lanes).filter_map(|(number, lane)| may(lane).then_some(LaneId(number)));
+        let gpus = gpus.fold(LaneSet::default(), LaneSet::with);
         match self.choice {
             // A quarter of all records, whatever their order has to do with their numbers.
             Choice { fixed: true, cpu: true } if record.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 3 => {

@@ -120,7 +120,7 @@ fn lanes_of_the_gpu_write_into_the_ring_and_only_what_others_made_is_copied_ther
     let mut first = None;
     // A place that stands in for the bad record, two more that fill up the last batch, and what the CPU lane has made.
     for (lanes, gpus, copied) in
-        [("cpu", 1, None), ("hardware", 1, Some(3)), ("hybrid", 1, Some(3)), ("hardware", 2, None)]
+        [("cpu", 1, None), ("hardware", 1, Some(3)), ("hybrid", 1, Some(3)), ("hardware", 2, Some(3))]
     {
         let decode =
             format!("[decode]\nthreads = 2\nlanes = [\"{lanes}\"]\nnvjpeg = \"{}\"\n", machine.fake.path().display());
