@@ -1,0 +1,64 @@
+//! The self-test lets good lanes in.
+
+use forebay_cuda::lane::gpu::LaneSize;
+use forebay_cuda::lane::self_test::{Passed, SelfTestError, self_test};
+use forebay_cuda::lane::{LaneKind, Refusal};
+use forebay_fake_gpu::{Count, Fake, Knob};
+
+use crate::{LIMIT, SIZE, gpu, worker};
+
+/// nvJPEG does Huffman coding on the GPU in batches of more than 50 pictures only.
+#[test]
+fn the_self_test_of_the_lane_that_does_all_on_the_gpu_has_batches_that_are_decoded_so() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let size = LaneSize { surfaces: 8 << 20, ..SIZE };
+    let mut worker = gpu.workers(LaneKind::GpuHuffman, size).unwrap().pop().unwrap();
+    assert_eq!(self_test(&mut worker), Ok(Passed::default()));
+    assert!(fake.count(Count::LargestBatch) > 50, "{}", fake.count(Count::LargestBatch));
+}
+
+#[test]
+fn the_self_test_lets_a_good_lane_in_and_switches_a_wrong_one_off() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    for kind in LaneKind::GPU {
+        let mut worker = worker(&gpu, kind);
+        assert_eq!(self_test(&mut worker), Ok(Passed::default()), "the fake decodes as the CPU lane does");
+        fake.set(Knob::Wrong, 1);
+        let error = self_test(&mut worker).unwrap_err();
+        assert!(matches!(error, SelfTestError::Wrong { .. }), "{error}");
+        fake.set(Knob::Wrong, 0);
+    }
+    fake.set(Knob::FailBatches, 6);
+    let error = self_test(&mut worker(&gpu, LaneKind::Hardware)).unwrap_err();
+    assert!(matches!(error, SelfTestError::Refused { refusal: Refusal::Failed, .. }), "{error}");
+}
+
+#[test]
+fn the_self_test_lets_a_lane_in_that_leaves_rare_samplings_to_the_next_and_none_that_leaves_the_usual_ones() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let mut worker = worker(&gpu, LaneKind::Hardware);
+    for (sampling, name) in [(4, "4:4:0"), (3, "gray")] {
+        fake.set(Knob::RefuseSampling, sampling + 1);
+        let refused = self_test(&mut worker).unwrap().refused;
+        assert_eq!(refused.len(), 6, "three sizes, whole and in part: {refused:?}");
+        assert!(refused.iter().all(|text| text.contains(name) && text.ends_with("not supported by nvJPEG")));
+    }
+    for sampling in [0, 2] {
+        fake.set(Knob::RefuseSampling, sampling + 1);
+        let error = self_test(&mut worker).unwrap_err();
+        assert!(matches!(error, SelfTestError::Refused { refusal: Refusal::NotSupported, .. }), "{error}");
+    }
+}
+
+/// Short batches take memory, or another way, that whole ones do not.
+#[test]
+fn the_self_test_has_short_batches_as_well() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let mut worker = gpu.workers(LaneKind::Hardware, LaneSize { surfaces: 8 << 20, ..SIZE }).unwrap().pop().unwrap();
+    self_test(&mut worker).unwrap();
+    assert_eq!(fake.count(Count::Batches), 2 + 5, "two whole rounds, and one of thirty pictures in sevens");
+}

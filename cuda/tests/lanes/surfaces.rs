@@ -1,0 +1,123 @@
+//! Surfaces, memory and contexts: used again only when nothing reads them, within the limit, given back.
+
+use forebay_cuda::NvjpegPlaces;
+use forebay_cuda::lane::gpu::{Gpu, LaneSize};
+use forebay_cuda::lane::{LaneError, LaneKind};
+use forebay_cuda::survey::Places;
+use forebay_fake_gpu::{Count, Fake, Knob};
+
+use crate::{LIMIT, SIZE, all, gpu, photographs, whole, worker};
+
+#[test]
+fn hardware_that_ignores_the_order_of_its_stream_does_no_harm() {
+    let fake = Fake::new();
+    fake.set(Knob::IgnoreOrder, 1);
+    let gpu = gpu(&fake, LIMIT);
+    let files = photographs(30);
+    let expected: Vec<_> = files.iter().map(|file| whole(file)).collect();
+    for kind in [LaneKind::Hardware, LaneKind::HardwareSingle] {
+        let mut worker = gpu.workers(kind, LaneSize { workers: 1, surfaces: 100_000 }).unwrap().pop().unwrap();
+        let before = fake.count(Count::Pictures);
+        for _ in 0..10 {
+            for (outcome, expected) in all(&mut worker, &files).into_iter().zip(&expected) {
+                assert!(outcome.unwrap() == *expected, "{kind}");
+            }
+        }
+        assert_eq!(fake.count(Count::Pictures) - before, 300, "on the same surfaces again and again");
+    }
+}
+
+/// The fake does what Hopper's engines do: whoever queues a batch behind a slow copy, without a wait, reads the wrong picture.
+#[test]
+fn no_batch_begins_while_the_surfaces_of_the_last_one_are_still_read() {
+    let fake = Fake::new();
+    fake.set(Knob::IgnoreOrder, 1);
+    let gpu = gpu(&fake, LIMIT);
+    let mut worker = worker(&gpu, LaneKind::Hardware);
+    let files = photographs(2);
+    fake.set(Knob::HoldCopies, 1);
+    std::thread::scope(|scope| {
+        let decoding = scope.spawn(|| {
+            let first = worker.whole(&[&files[0]]).unwrap().pop().unwrap().unwrap();
+            let second = worker.whole(&[&files[1]]).unwrap().pop().unwrap().unwrap();
+            (first.rgb, second.rgb)
+        });
+        while fake.count(Count::Held) == 0 {
+            std::thread::yield_now();
+        }
+        // The copy of the first batch waits; the second one must not have been given to the hardware.
+        assert_eq!(fake.count(Count::Batches), 1);
+        fake.set(Knob::HoldCopies, 0);
+        assert_eq!(decoding.join().unwrap(), (whole(&files[0]), whole(&files[1])));
+    });
+}
+
+/// The fake refuses calls of nvJPEG under any context but the one in which their objects were made, as under none.
+#[test]
+fn lanes_of_several_gpus_are_made_used_and_given_up_by_threads_that_had_another_gpus_context_or_none() {
+    let fake = Fake::new();
+    fake.set(Knob::Gpus, 2);
+    let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+    let places = Places { driver: Some(fake.path()), nvjpeg };
+    let gpus: Vec<_> = Gpu::open_all(&places, LIMIT).unwrap().into_iter().map(Result::unwrap).collect();
+    let files = photographs(5);
+    for kind in LaneKind::GPU {
+        // The handles first, so that nothing but a lane's own calls stands before it.
+        assert!(gpus.iter().all(|gpu| gpu.lacks(kind).is_none()));
+        assert!(std::thread::scope(|scope| scope.spawn(|| gpus[0].engines()).join()).unwrap().is_ok());
+        let of_none = std::thread::scope(|scope| scope.spawn(|| worker(&gpus[0], kind)).join().unwrap());
+        let mut workers = [of_none, worker(&gpus[1], kind), worker(&gpus[0], kind)];
+        for worker in &mut workers {
+            assert!(all(worker, &files).iter().all(Result::is_ok), "{kind}");
+        }
+    }
+    drop(gpus);
+    assert_eq!(fake.count(Count::Objects), 0);
+}
+
+#[test]
+fn the_limit_of_the_gpus_memory_holds_for_us_and_for_nvjpeg_and_too_little_is_said() {
+    let fake = Fake::new();
+    for limit in [SIZE.surfaces * 2 + (1 << 20), 8 << 20, LIMIT] {
+        let gpu = gpu(&fake, limit);
+        let mut worker = worker(&gpu, LaneKind::Hardware);
+        assert!(all(&mut worker, &photographs(20)).iter().all(Result::is_ok));
+        let peak = gpu.account().peak();
+        assert!(peak <= limit && peak >= SIZE.surfaces, "{peak} of {limit}");
+        assert_eq!(
+            fake.count(Count::DeviceBytes),
+            i64::try_from(gpu.account().used()).unwrap(),
+            "all of it is accounted"
+        );
+    }
+    let error = gpu(&fake, 1 << 20).workers(LaneKind::Hardware, SIZE).unwrap_err();
+    assert!(matches!(error, LaneError::Memory { limit: 1_048_576, .. }), "{error}");
+    assert!(error.to_string().contains("gpu_memory_limit"), "{error}");
+}
+
+#[test]
+fn nothing_is_allocated_once_a_lane_runs_and_everything_is_given_back_at_its_end() {
+    let fake = Fake::new();
+    let files = photographs(60);
+    {
+        let gpu = gpu(&fake, LIMIT);
+        let mut workers: Vec<_> = LaneKind::GPU.into_iter().map(|kind| worker(&gpu, kind)).collect();
+        let before = [Count::Allocations, Count::HostPieces, Count::Objects].map(|count| fake.count(count));
+        for _ in 0..5 {
+            for worker in &mut workers {
+                all(worker, &files);
+            }
+        }
+        let after = [Count::Allocations, Count::HostPieces, Count::Objects].map(|count| fake.count(count));
+        assert_eq!(before, after);
+        fake.set(Knob::Memory, 1);
+        gpu.workers(LaneKind::Hybrid, LaneSize { workers: 2, ..SIZE }).unwrap_err();
+        assert_eq!(gpu.page_locked(), LaneKind::GPU.len() * SIZE.page_locked());
+        drop(workers);
+        assert_eq!((gpu.page_locked(), gpu.account().used()), (0, 0));
+    }
+    for count in [Count::Contexts, Count::DeviceBytes, Count::HostPieces, Count::Streams, Count::Events, Count::Objects]
+    {
+        assert_eq!(fake.count(count), 0, "{count:?}");
+    }
+}
