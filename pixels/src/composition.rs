@@ -6,10 +6,11 @@ use std::ops::Range;
 use crate::axis::Axis;
 use crate::draw::Draw;
 use crate::fault::Limits;
+use crate::orientation::Orientation;
+use crate::output::Output;
 use crate::plan::stage::Frame;
 use crate::plan::{Plan, Rect, Step};
-use crate::probe::Orientation;
-use crate::recipe::{Output, Recipe};
+use crate::recipe::Recipe;
 use crate::transform::{Interpolation, Normalize};
 
 /// Bits after the point of a weight in whole numbers, as Pillow has them.

@@ -1,28 +1,31 @@
 //! Decoding on the CPU: one [`CpuDecoder`] per thread turns a file's bytes into the pixels of a place.
 
+pub(crate) mod buffer;
 mod canvas;
 mod cmyk;
 pub(crate) mod finish;
 pub(crate) mod jpeg;
 pub(crate) mod other;
-pub(crate) mod resize;
+mod resize;
 mod turn;
 mod upright;
 
 use std::time::Instant;
 
+use crate::decoded::{Decoded, DecodedBy};
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
-use crate::picture::{Decoded, Picture};
+use crate::format::Format;
+use crate::orientation::Orientation;
+use crate::picture::Picture;
 use crate::plan::stage::{Grid, Stage};
 use crate::plan::{Plan, Rect};
-use crate::probe::{Format, Orientation};
 use crate::recipe::{Input, Recipe};
 use crate::scale::Scale;
 use canvas::{Canvas, Held};
 use jpeg::choice::JpegChoice;
 use jpeg::head::JpegHead;
-use jpeg::{DecodedBy, JpegDecoders, JpegTask};
+use jpeg::{JpegDecoders, JpegTask};
 use other::OpenOther;
 pub use upright::Form;
 

@@ -25,8 +25,12 @@
 mod axis;
 mod composition;
 mod cpu;
+mod decoded;
 mod draw;
 mod fault;
+mod format;
+mod orientation;
+mod output;
 mod picture;
 mod plan;
 mod probe;
@@ -36,19 +40,23 @@ mod scale;
 mod transform;
 
 pub use composition::{Composition, Pass, WEIGHT_BITS, fixed};
-pub use cpu::jpeg::DecodedBy;
 pub use cpu::jpeg::choice::JpegChoice;
 pub use cpu::jpeg::head::JpegHead;
 #[doc(hidden)]
 pub use cpu::jpeg::turbo::bare::BareTurbo;
 pub use cpu::{CpuDecoder, Form};
+pub use decoded::{Decoded, DecodedBy};
 pub use draw::{Draw, Draws};
 pub use fault::{Fault, Limits};
 pub use forebay_jpeg::Sampling;
-pub use picture::{Decoded, KeptPicture, Picture};
+pub use format::Format;
+pub use orientation::Orientation;
+pub use output::{Dtype, Layout, Output};
+pub use picture::{KeptPicture, Picture};
 pub use plan::{Plan, Rect, Step};
-pub use probe::{Format, Orientation, Probe, probe};
-pub use recipe::{Dtype, Input, Layout, Output, Recipe, RecipeError};
+pub use probe::{Probe, probe};
+pub use recipe::error::RecipeError;
+pub use recipe::{Input, Recipe};
 pub use transform::{
     CenterCrop, Interpolation, Normalize, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Size, Transform,
 };

@@ -1,22 +1,7 @@
-//! Decoded pictures: what a decode tells about the one it has written, a whole one for those who look at it, and a whole one
-//! that is kept for later transforms.
+//! Decoded pictures: a whole one for those who look at it, and a whole one that is kept for later transforms.
 
-use crate::cpu::jpeg::DecodedBy;
-use crate::cpu::resize::SLACK;
-use crate::probe::Format;
-
-/// What was decoded into a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decoded {
-    /// Format of the file.
-    pub format: Format,
-    /// Width of the picture as seen, after its EXIF orientation.
-    pub width: u32,
-    /// Height of the picture as seen, after its EXIF orientation.
-    pub height: u32,
-    /// Which decoder did it; none for a picture that was kept decoded.
-    pub by: Option<DecodedBy>,
-}
+use crate::cpu::buffer::SLACK;
+use crate::format::Format;
 
 /// A whole picture as seen: rows of red, green, blue, 8 bits each, without padding.
 #[derive(Clone, PartialEq, Eq)]

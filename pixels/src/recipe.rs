@@ -1,49 +1,11 @@
 //! A recipe: a checked list of transforms with the form of its output. Its shape is fixed, or it cannot be made.
 
-use serde::Deserialize;
-use thiserror::Error;
+pub(crate) mod error;
 
 use crate::cpu::finish::Values;
+use crate::output::{Dtype, Output};
 use crate::transform::{CenterCrop, Normalize, RandomResizedCrop, Resize, Size, Transform};
-
-/// Longest list of transforms.
-const MAX_TRANSFORMS: usize = 32;
-
-/// Type of one value of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Dtype {
-    /// 0 to 255.
-    #[default]
-    Uint8,
-    /// IEEE half precision: 0 to 1, or normalised. Rounded from the float32 value to nearest, ties to even.
-    Float16,
-    /// IEEE single precision: 0 to 1, or normalised.
-    Float32,
-}
-
-/// Order of the output's dimensions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub enum Layout {
-    /// Rows of pixels of red, green, blue.
-    #[default]
-    #[serde(rename = "NHWC")]
-    Nhwc,
-    /// Three planes.
-    #[serde(rename = "NCHW")]
-    Nchw,
-}
-
-/// Form of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Output {
-    /// Type of a value.
-    pub dtype: Dtype,
-    /// Order of the dimensions.
-    pub layout: Layout,
-    /// Red, green, blue under the transparent parts of a picture. Default: black.
-    pub background: [u8; 3],
-}
+use error::{MAX_TRANSFORMS, RecipeError};
 
 /// How a file becomes the picture that the transforms see.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,69 +36,11 @@ pub struct Recipe {
     width: u32,
 }
 
-/// Why a list of transforms makes no recipe.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum RecipeError {
-    /// A value of one transform is out of its range.
-    #[error("transform {place} ({name}): {problem}")]
-    Value {
-        /// Place in the list, from 0.
-        place: usize,
-        /// Name of the transform.
-        name: &'static str,
-        /// What is wrong.
-        problem: String,
-    },
-    /// The pictures would differ in size.
-    #[error(
-        "the transforms give pictures of different sizes, which cannot stand in one batch; add random_resized_crop, \
-         center_crop, or resize with [height, width], or set `size`"
-    )]
-    NoFixedShape,
-    /// Normalised values are no whole numbers.
-    #[error("transform {place} (normalize) needs a float output; set dtype to \"float16\" or \"float32\"")]
-    NormalizeNeedsFloat {
-        /// Place in the list, from 0.
-        place: usize,
-    },
-    /// Something follows normalize.
-    #[error("transform {place} (normalize) must be the last of the list; move it to the end")]
-    NormalizeNotLast {
-        /// Place in the list, from 0.
-        place: usize,
-    },
-    /// A gap that would leave fewer pixels than the result has, or none.
-    #[error("reducing_gap is {gap}, but must be a number from 1 up, such as 2.0")]
-    ReducingGap {
-        /// What was asked for.
-        gap: String,
-    },
-    /// The list is too long.
-    #[error("the list has {len} transforms; at most {MAX_TRANSFORMS} are allowed")]
-    TooMany {
-        /// Length of the list.
-        len: usize,
-    },
-}
-
 /// What is known of a picture's size after some transforms.
 #[derive(Clone, Copy)]
 enum Shape {
     Open,
     Fixed(u32, u32),
-}
-
-impl Dtype {
-    /// Bytes of one value.
-    #[expect(clippy::len_without_is_empty, reason = "a value always has bytes")]
-    pub fn len(self) -> usize {
-        match self {
-            Self::Uint8 => 1,
-            Self::Float16 => 2,
-            Self::Float32 => 4,
-        }
-    }
 }
 
 impl Recipe {

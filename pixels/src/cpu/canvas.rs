@@ -1,7 +1,8 @@
 //! Carrying a plan's steps out: two buffers that take turns, the last pass written row by row into the place.
 
+use crate::cpu::buffer::{SLACK, sized};
 use crate::cpu::finish::Place;
-use crate::cpu::resize::{Resizer, SLACK, Source, Task};
+use crate::cpu::resize::{Resizer, Source, Task};
 use crate::fault::{Fault, Limits};
 use crate::picture::KeptPicture;
 use crate::plan::stage::{Frame, Stage};
@@ -168,25 +169,6 @@ fn lay(picture: &[u8], held: Rect, part: Rect, to: &mut [u8], window: Rect, (lef
 fn row_of(picture: &[u8], held: Rect, row: u32, left: u32, width: u32) -> &[u8] {
     let at = (row - held.top) as usize * held.width as usize + (left - held.left) as usize;
     &picture[at * 3..][..width as usize * 3]
-}
-
-/// The first `len` bytes of a buffer, of unspecified content; it grows to that if it must. A fresh buffer is zeroed by the
-/// kernel as it is written to, so that a picture that only declares its pixels costs no memory.
-pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    if buffer.len() < len {
-        *buffer = vec![0; len];
-    }
-    &mut buffer[..len]
-}
-
-/// The first `len` bytes of a buffer, all zero: for decoders that leave out what a damaged file lacks, where another
-/// picture's pixels would show.
-pub(super) fn cleared(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
-    if buffer.len() < len {
-        return sized(buffer, len);
-    }
-    buffer[..len].fill(0);
-    &mut buffer[..len]
 }
 
 #[cfg(test)]

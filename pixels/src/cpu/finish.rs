@@ -2,7 +2,7 @@
 
 use half::f16;
 
-use crate::recipe::{Dtype, Layout, Output};
+use crate::output::{Dtype, Layout, Output};
 use crate::transform::Normalize;
 
 /// What a value of 8 bits becomes, per channel, little-endian.

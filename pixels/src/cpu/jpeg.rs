@@ -1,39 +1,21 @@
-//! JPEG: what to decode is said here, as pure data; the decoders that do it stand behind this file, one file each.
+//! JPEG: the decoders of a thread, which stand behind this file, one file each.
 //!
 //! A new decoder is its file, its line in [`JpegDecoders::decode`] and its name in [`DecodedBy`].
 
 pub(crate) mod choice;
 pub(crate) mod head;
 mod own;
+mod task;
 pub(crate) mod turbo;
 mod zune;
 
-use std::time::Instant;
-
 use crate::cpu::canvas::Canvas;
-use crate::fault::{Fault, Limits};
+use crate::decoded::DecodedBy;
+use crate::fault::Fault;
 use crate::plan::Rect;
-use crate::scale::Scale;
-use head::JpegHead;
 use own::OwnReader;
+pub(super) use task::JpegTask;
 use turbo::TurboReader;
-
-/// What to decode of a JPEG.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct JpegTask<'a> {
-    /// The file.
-    pub(super) bytes: &'a [u8],
-    /// What its markers say.
-    pub(super) head: &'a JpegHead,
-    /// How much smaller.
-    pub(super) scale: Scale,
-    /// The part that is wanted, in pixels of the stored picture as it is scaled.
-    pub(super) part: Rect,
-    /// What it may cost.
-    pub(super) limits: &'a Limits,
-    /// When the work on the picture began: its time limit is that of all decoders together.
-    pub(super) begun: Instant,
-}
 
 /// The decoders of one thread.
 #[derive(Debug)]
@@ -48,43 +30,6 @@ enum First {
     Own(Box<OwnReader>),
     Image,
     None,
-}
-
-/// Which decoder has made a picture's pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum DecodedBy {
-    /// Our own decoder for baseline JPEG.
-    ForebayJpeg,
-    /// libjpeg-turbo.
-    LibjpegTurbo,
-    /// The `image` crate, or its JPEG decoder.
-    Image,
-}
-
-impl DecodedBy {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::ForebayJpeg, Self::LibjpegTurbo, Self::Image];
-
-    /// The decoder's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ForebayJpeg => "forebay-jpeg",
-            Self::LibjpegTurbo => "libjpeg-turbo",
-            Self::Image => "image",
-        }
-    }
-}
-
-impl JpegTask<'_> {
-    /// Width and height of the stored picture as it is scaled.
-    fn size(&self) -> (u32, u32) {
-        (self.scale.side(self.head.width), self.scale.side(self.head.height))
-    }
-
-    fn check_time(&self) -> Result<(), Fault> {
-        self.limits.check_time(self.begun)
-    }
 }
 
 impl JpegDecoders {

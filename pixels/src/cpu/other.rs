@@ -10,9 +10,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use image::{ColorType, ImageDecoder, ImageReader};
 
-use crate::cpu::canvas::cleared;
+use crate::cpu::buffer::cleared;
 use crate::fault::{Fault, Limits};
-use crate::probe::{Format, Orientation};
+use crate::format::Format;
+use crate::orientation::Orientation;
 use palette::Palette;
 
 /// Index of the upper byte of a native-endian 16-bit value.

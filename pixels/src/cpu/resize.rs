@@ -6,28 +6,21 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod lines;
 mod plain;
 mod taps;
 
 use crate::axis::Axis;
-use crate::cpu::canvas::sized;
+use crate::cpu::buffer::sized;
 use crate::plan::Rect;
 use crate::transform::Interpolation;
+use lines::{BLOCK, GROUP, Lines};
 use taps::Taps;
-
-/// Bytes that have to follow the source's last pixel: they are read, and count for nothing.
-pub(crate) const SLACK: usize = BLOCK;
-
-/// The pass down the columns is given rows of whole blocks of this many bytes.
-const BLOCK: usize = 32;
-
-/// The pass along the rows does this many at a time.
-const GROUP: usize = 4;
 
 /// A source of pixels.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
-    /// Packed RGB, rows without padding, and [`SLACK`] bytes.
+    /// Packed RGB, rows without padding, and [`SLACK`](crate::cpu::buffer::SLACK) bytes.
     pub(super) rgb: &'a [u8],
     /// Where these pixels stand in the picture.
     pub(super) held: Rect,
@@ -74,15 +67,6 @@ impl Default for Resizer {
             kernel: Kernel::best(),
         }
     }
-}
-
-/// Rows of a buffer.
-#[derive(Clone, Copy)]
-struct Lines<'a> {
-    bytes: &'a [u8],
-    /// Bytes from one to the next.
-    stride: usize,
-    count: usize,
 }
 
 impl Kernel {
@@ -224,6 +208,7 @@ fn padded(pixels: usize) -> (usize, usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::buffer::SLACK;
     use crate::draw::Draw;
 
     const FILTERS: [Interpolation; 4] =

@@ -1,6 +1,6 @@
 //! Turning stored pixels as their EXIF orientation says.
 
-use crate::probe::Orientation;
+use crate::orientation::Orientation;
 
 /// Writes the `width` x `height` picture `from`, turned, into `to`; both hold packed RGB of the same length.
 pub(super) fn turn(orientation: Orientation, width: u32, height: u32, from: &[u8], to: &mut [u8]) {

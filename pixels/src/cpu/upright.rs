@@ -2,10 +2,11 @@
 
 use crate::cpu::canvas::Held;
 use crate::cpu::{CpuDecoder, Loaded, Stored, Wanted, load};
+use crate::decoded::Decoded;
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
-use crate::picture::{Decoded, KeptPicture};
-use crate::probe::Orientation;
+use crate::orientation::Orientation;
+use crate::picture::KeptPicture;
 use crate::recipe::{Input, Recipe};
 
 /// In which form a decoded picture is kept.

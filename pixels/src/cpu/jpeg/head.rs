@@ -9,7 +9,7 @@ mod tests;
 use forebay_jpeg::Sampling;
 
 use crate::fault::Fault;
-use crate::probe::Orientation;
+use crate::orientation::Orientation;
 use crate::sample::JpegColors;
 
 /// How an APP1 segment with EXIF begins.

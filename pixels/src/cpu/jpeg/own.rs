@@ -3,7 +3,7 @@
 use forebay_jpeg::{Decoder, Header, Path, Region, Scale as OwnScale};
 
 use crate::cpu::canvas::Canvas;
-use crate::cpu::jpeg::JpegTask;
+use crate::cpu::jpeg::task::JpegTask;
 use crate::fault::Fault;
 use crate::plan::Rect;
 use crate::scale::Scale;

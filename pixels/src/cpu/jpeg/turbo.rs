@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 // The shim calls libjpeg-turbo; naming the crate links it.
 use turbojpeg_sys as _;
 
-use crate::cpu::canvas::{Canvas, sized};
+use crate::cpu::buffer::sized;
+use crate::cpu::canvas::Canvas;
 use crate::cpu::cmyk;
-use crate::cpu::jpeg::JpegTask;
+use crate::cpu::jpeg::task::JpegTask;
 use crate::fault::{Fault, Limits};
 use crate::plan::Rect;
 use crate::scale::Scale;

@@ -8,7 +8,7 @@ use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
 use crate::cpu::canvas::Canvas;
-use crate::cpu::jpeg::JpegTask;
+use crate::cpu::jpeg::task::JpegTask;
 use crate::cpu::other::contained;
 use crate::fault::Fault;
 use crate::plan::Rect;

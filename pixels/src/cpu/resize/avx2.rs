@@ -10,8 +10,8 @@ use std::arch::x86_64::{
     _mm256_srai_epi32, _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8,
 };
 
+use crate::cpu::resize::lines::{BLOCK, GROUP, Lines};
 use crate::cpu::resize::taps::{BITS, HALF, Pair, ROUND, Taps};
-use crate::cpu::resize::{BLOCK, GROUP, Lines};
 
 /// Whether this CPU has the instructions.
 pub(super) fn available() -> bool {

@@ -1,6 +1,6 @@
 //! The two passes in plain code.
 
-use crate::cpu::resize::Lines;
+use crate::cpu::resize::lines::Lines;
 use crate::cpu::resize::taps::{BITS, HALF, Pair, ROUND, Taps};
 
 /// Columns whose sums stay in registers.

@@ -1,0 +1,42 @@
+//! What a decode tells of the picture that it has written.
+
+use crate::format::Format;
+
+/// What was decoded into a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// Format of the file.
+    pub format: Format,
+    /// Width of the picture as seen, after its EXIF orientation.
+    pub width: u32,
+    /// Height of the picture as seen, after its EXIF orientation.
+    pub height: u32,
+    /// Which decoder did it; none for a picture that was kept decoded.
+    pub by: Option<DecodedBy>,
+}
+
+/// Which decoder has made a picture's pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DecodedBy {
+    /// Our own decoder for baseline JPEG.
+    ForebayJpeg,
+    /// libjpeg-turbo.
+    LibjpegTurbo,
+    /// The `image` crate, or its JPEG decoder.
+    Image,
+}
+
+impl DecodedBy {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::ForebayJpeg, Self::LibjpegTurbo, Self::Image];
+
+    /// The decoder's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ForebayJpeg => "forebay-jpeg",
+            Self::LibjpegTurbo => "libjpeg-turbo",
+            Self::Image => "image",
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The formats of picture files, told apart by their first bytes.
+
+use crate::fault::Fault;
+
+/// Format of a picture file. The content decides, never the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// JPEG, also the first picture of an MPO.
+    Jpeg,
+    /// PNG.
+    Png,
+    /// WebP.
+    WebP,
+    /// BMP.
+    Bmp,
+    /// GIF, of which the first frame counts.
+    Gif,
+    /// TIFF, of which the first page counts.
+    Tiff,
+    /// PBM, PGM, PPM, PAM.
+    Pnm,
+}
+
+impl Format {
+    /// The format that the content's first bytes show.
+    ///
+    /// # Errors
+    /// [`Fault::Empty`] and [`Fault::NotAPicture`].
+    pub fn of(bytes: &[u8]) -> Result<Self, Fault> {
+        if bytes.is_empty() {
+            return Err(Fault::Empty);
+        }
+        match image::guess_format(bytes) {
+            Ok(image::ImageFormat::Jpeg) => Ok(Self::Jpeg),
+            Ok(image::ImageFormat::Png) => Ok(Self::Png),
+            Ok(image::ImageFormat::WebP) => Ok(Self::WebP),
+            Ok(image::ImageFormat::Bmp) => Ok(Self::Bmp),
+            Ok(image::ImageFormat::Gif) => Ok(Self::Gif),
+            Ok(image::ImageFormat::Tiff) => Ok(Self::Tiff),
+            Ok(image::ImageFormat::Pnm) => Ok(Self::Pnm),
+            _ => Err(Fault::NotAPicture),
+        }
+    }
+
+    pub(crate) fn of_image(self) -> image::ImageFormat {
+        match self {
+            Self::Jpeg => image::ImageFormat::Jpeg,
+            Self::Png => image::ImageFormat::Png,
+            Self::WebP => image::ImageFormat::WebP,
+            Self::Bmp => image::ImageFormat::Bmp,
+            Self::Gif => image::ImageFormat::Gif,
+            Self::Tiff => image::ImageFormat::Tiff,
+            Self::Pnm => image::ImageFormat::Pnm,
+        }
+    }
+}

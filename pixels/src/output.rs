@@ -1,0 +1,51 @@
+//! The form of the output: type of a value and order of the dimensions.
+
+use serde::Deserialize;
+
+/// Type of one value of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dtype {
+    /// 0 to 255.
+    #[default]
+    Uint8,
+    /// IEEE half precision: 0 to 1, or normalised. Rounded from the float32 value to nearest, ties to even.
+    Float16,
+    /// IEEE single precision: 0 to 1, or normalised.
+    Float32,
+}
+
+/// Order of the output's dimensions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub enum Layout {
+    /// Rows of pixels of red, green, blue.
+    #[default]
+    #[serde(rename = "NHWC")]
+    Nhwc,
+    /// Three planes.
+    #[serde(rename = "NCHW")]
+    Nchw,
+}
+
+/// Form of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// Type of a value.
+    pub dtype: Dtype,
+    /// Order of the dimensions.
+    pub layout: Layout,
+    /// Red, green, blue under the transparent parts of a picture. Default: black.
+    pub background: [u8; 3],
+}
+
+impl Dtype {
+    /// Bytes of one value.
+    #[expect(clippy::len_without_is_empty, reason = "a value always has bytes")]
+    pub fn len(self) -> usize {
+        match self {
+            Self::Uint8 => 1,
+            Self::Float16 => 2,
+            Self::Float32 => 4,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Why a list of transforms makes no recipe.
+
+use thiserror::Error;
+
+/// Longest list of transforms.
+pub(super) const MAX_TRANSFORMS: usize = 32;
+
+/// Why a list of transforms makes no recipe.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RecipeError {
+    /// A value of one transform is out of its range.
+    #[error("transform {place} ({name}): {problem}")]
+    Value {
+        /// Place in the list, from 0.
+        place: usize,
+        /// Name of the transform.
+        name: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The pictures would differ in size.
+    #[error(
+        "the transforms give pictures of different sizes, which cannot stand in one batch; add random_resized_crop, \
+         center_crop, or resize with [height, width], or set `size`"
+    )]
+    NoFixedShape,
+    /// Normalised values are no whole numbers.
+    #[error("transform {place} (normalize) needs a float output; set dtype to \"float16\" or \"float32\"")]
+    NormalizeNeedsFloat {
+        /// Place in the list, from 0.
+        place: usize,
+    },
+    /// Something follows normalize.
+    #[error("transform {place} (normalize) must be the last of the list; move it to the end")]
+    NormalizeNotLast {
+        /// Place in the list, from 0.
+        place: usize,
+    },
+    /// A gap that would leave fewer pixels than the result has, or none.
+    #[error("reducing_gap is {gap}, but must be a number from 1 up, such as 2.0")]
+    ReducingGap {
+        /// What was asked for.
+        gap: String,
+    },
+    /// The list is too long.
+    #[error("the list has {len} transforms; at most {MAX_TRANSFORMS} are allowed")]
+    TooMany {
+        /// Length of the list.
+        len: usize,
+    },
+}
