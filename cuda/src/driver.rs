@@ -18,8 +18,8 @@ pub use context::Context;
 pub use memory::{DeviceMemory, PinnedMemory};
 pub(crate) use module::Kernel;
 pub use registered::Registered;
-pub use result::CudaError;
-pub use shared::{ShareError, Shareable, SharedMemory, SharedPlace, Uuid};
+pub use result::{CudaError, ShareError};
+pub use shared::{Shareable, SharedMemory, SharedPlace, Uuid};
 pub use stream::Stream;
 
 use crate::library::{Library, OpenError};

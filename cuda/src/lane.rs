@@ -5,6 +5,7 @@ pub mod ceiling;
 pub mod gpu;
 pub mod recycle;
 pub mod self_test;
+pub mod size;
 mod staging;
 pub mod trial;
 pub mod whole;

@@ -2,6 +2,7 @@
 
 mod admission;
 mod lanes;
+pub mod ledgers;
 mod pools;
 
 use std::collections::hash_map::Entry;
@@ -11,9 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::{
-    Coordinator, EmbeddedStore, Handle, Settings as LedgerSettings, StartError, StoreError, monotonic_clock,
-};
+use forebay_coordinator::{EmbeddedStore, Handle};
 use forebay_proto::v1::{NewRunRequest, StaticShard};
 use parking_lot::Mutex;
 use thiserror::Error;
@@ -30,6 +29,7 @@ use crate::memory::Promises;
 use crate::placement::Claims;
 use crate::stream::{Identity, Opening, RingMemory, Stream, StreamError};
 pub use admission::Request;
+use ledgers::{Ledgers, LedgersError};
 use pools::Pools;
 
 /// The streams of this process, with what they share.
@@ -68,20 +68,6 @@ pub enum Kind {
 /// Why a daemon cannot start.
 #[derive(Debug, Error)]
 pub enum DaemonError {
-    /// The ledgers' file.
-    #[error("{0}")]
-    Store(#[from] StoreError),
-    /// The ledgers in it.
-    #[error("{0}")]
-    Ledgers(#[from] StartError),
-    /// A folder.
-    #[error("the folder {folder} for ledgers cannot be made: {source}")]
-    Folder {
-        /// The folder.
-        folder: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
     /// A lane that is named in the configuration.
     #[error("{0}")]
     Lane(#[from] LaneMissing),
@@ -96,15 +82,6 @@ pub enum DaemonError {
         /// Why it cannot be opened.
         source: StreamError,
     },
-}
-
-/// Where a ledger is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Ledgers {
-    /// In memory that the trainer's process keeps.
-    Kept,
-    /// In a file.
-    File(PathBuf),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,8 +101,6 @@ struct Asked {
     trainer: Option<Claims>,
 }
 
-/// File of a service's ledgers, in their folder.
-pub const LEDGERS: &str = "ledger.redb";
 /// Run that a service's streams have unless they name one.
 pub const DEFAULT_RUN: &str = "default";
 
@@ -195,9 +170,9 @@ impl Daemon {
     ///
     /// # Errors
     /// It does not hold ledgers.
-    pub async fn keep_ledgers_in(&self, memory: OwnedFd) -> Result<(), DaemonError> {
+    pub async fn keep_ledgers_in(&self, memory: OwnedFd) -> Result<(), LedgersError> {
         if let Entry::Vacant(none) = self.ledgers.lock().await.entry(Ledgers::Kept) {
-            none.insert(start(EmbeddedStore::in_file(memory.into(), "the trainer's memory")?)?);
+            none.insert(ledgers::start(EmbeddedStore::in_file(memory.into(), "the trainer's memory")?)?);
         }
         Ok(())
     }
@@ -342,8 +317,8 @@ impl Daemon {
         };
         let path = file.clone();
         // Opening may have to mend the file after a crash.
-        let opened = tokio::task::spawn_blocking(move || open_ledgers(&path)).await.map_err(std::io::Error::other)?;
-        let handle = opened.map_err(|error| StreamError::Ledgers(Box::new(error)))?;
+        let opened = tokio::task::spawn_blocking(move || ledgers::open(&path)).await.map_err(std::io::Error::other)?;
+        let handle = opened?;
         ledgers.insert(place.clone(), handle.clone());
         Ok(handle)
     }
@@ -365,25 +340,4 @@ impl Daemon {
 /// cannot.
 fn opens_alone(settings: &config::Stream) -> bool {
     settings.sharding == Sharding::Dynamic && settings.placement != Placement::Auto
-}
-
-/// Forgets the run of a stream in a file of ledgers that no daemon has open. Answers how many ledgers it had.
-///
-/// # Errors
-/// The file is open elsewhere, or no file of ledgers.
-pub fn forget_run(file: &std::path::Path, run: &str, stream: &str) -> Result<u32, DaemonError> {
-    let request = NewRunRequest { run: run.into(), stream: stream.into() };
-    let reply = open_ledgers(file)?.wait(request).map_err(std::io::Error::other)?;
-    Ok(reply.forgotten)
-}
-
-fn open_ledgers(file: &std::path::Path) -> Result<Handle, DaemonError> {
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder).map_err(|source| DaemonError::Folder { folder: folder.into(), source })?;
-    }
-    start(EmbeddedStore::open(file)?)
-}
-
-fn start(store: EmbeddedStore) -> Result<Handle, DaemonError> {
-    Ok(Coordinator::start(store, monotonic_clock(), LedgerSettings::default())?)
 }

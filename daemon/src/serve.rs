@@ -20,7 +20,8 @@ use tokio::sync::oneshot;
 
 use crate::config::{Config, Surroundings};
 use crate::control;
-use crate::daemon::{Daemon, DaemonError, Kind, LEDGERS};
+use crate::daemon::ledgers::{LEDGERS, LedgersError};
+use crate::daemon::{Daemon, DaemonError, Kind};
 use crate::door;
 use crate::group;
 use crate::telemetry::{Endpoint, EndpointError, Metric, Registry};
@@ -37,6 +38,9 @@ pub enum ServeError {
     /// The streams.
     #[error("{0}")]
     Daemon(#[from] DaemonError),
+    /// Its ledgers.
+    #[error("{0}")]
+    Ledgers(#[from] LedgersError),
     /// The metrics' socket.
     #[error("{0}")]
     Metrics(#[from] EndpointError),

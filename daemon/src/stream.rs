@@ -28,7 +28,7 @@ use crate::ack::{Counts, Fate, Fates};
 use crate::cache::{Cache, CacheError};
 use crate::config;
 use crate::consumers::{Arrival, Counters, Note, Outbox};
-use crate::daemon::DaemonError;
+use crate::daemon::ledgers::LedgersError;
 use crate::decode::Pool;
 use crate::gpu_ring::{GpuRings, Taken};
 use crate::placement::{Claims, Place, Refusal};
@@ -81,7 +81,7 @@ pub enum StreamError {
     Ledger(#[from] CallError),
     /// The ledgers' file.
     #[error("{0}")]
-    Ledgers(Box<DaemonError>),
+    Ledgers(#[from] LedgersError),
     /// The ring's shape.
     #[error("the ring: {0}")]
     Shape(#[from] ShapeError),

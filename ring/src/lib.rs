@@ -35,7 +35,7 @@ pub use memory::{Memory, TooLittle};
 pub use message::*;
 pub use packet::{Body, Message, PacketError, packet, text};
 pub use peer::{Peer, PeerError};
-pub use pixels::{DEVICES, Pixels};
+pub use pixels::Pixels;
 pub use region::{Region, RegionError, Unpopulated};
 pub use slot::{JoinError, PlaceMut, SlotError, SlotFrame, SlotMut};
 pub use socket::{Events, Received, Sent, Socket, SocketError};

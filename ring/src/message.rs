@@ -6,7 +6,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::pixels::{DEVICES, Pixels};
+use crate::pixels::Pixels;
 
 #[cfg(target_endian = "big")]
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
@@ -19,6 +19,8 @@ pub const NAME_LEN: usize = 64;
 pub const PACKET_LEN: usize = 32 * 1024;
 /// Claim sums in one ACK packet; a batch with more sends several.
 pub const SUMS_PER_ACK: usize = 1024;
+/// UUIDs of GPUs in an [`Attach`].
+pub const DEVICES: usize = 16;
 /// Ring number in the ACK and RELEASE of a batch that was handed in from an earlier incarnation: it stands in no
 /// ring of this one. Slot and generation are zero then.
 pub const NO_RING: u32 = u32::MAX;
@@ -95,6 +97,19 @@ pub struct Attach {
     pub incarnation: u64,
     /// UUIDs of the GPUs whose memory the trainer can map, the one that it uses first; zeros behind the last.
     pub devices: [[u8; 16]; DEVICES],
+}
+
+impl Attach {
+    /// The GPUs that the trainer sees, the one that it uses first.
+    pub fn gpus(&self) -> &[[u8; 16]] {
+        let count = self.devices.iter().position(|device| *device == [0; 16]).unwrap_or(DEVICES);
+        &self.devices[..count]
+    }
+
+    /// GPUs as the message carries them; those beyond [`DEVICES`] are left out.
+    pub fn pad_gpus(gpus: &[[u8; 16]]) -> [[u8; 16]; DEVICES] {
+        std::array::from_fn(|place| gpus.get(place).copied().unwrap_or_default())
+    }
 }
 
 /// Which bulk descriptors come with an [`Attach`].

@@ -1,11 +1,6 @@
-//! Where the pixels of a ring stand: in its own slots, or in memory of a GPU; and which GPUs a trainer sees.
+//! Where the pixels of a ring stand: in its own slots, or in memory of a GPU.
 
 use bytemuck::{Pod, Zeroable};
-
-use crate::message::Attach;
-
-/// UUIDs of GPUs in an [`Attach`].
-pub const DEVICES: usize = 16;
 
 /// Where a ring's pixels stand. Labels, records, mask and claims stand in its slots in either case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -45,18 +40,5 @@ impl Pixels {
             }
             _ => None,
         }
-    }
-}
-
-impl Attach {
-    /// The GPUs that the trainer sees, the one that it uses first.
-    pub fn gpus(&self) -> &[[u8; 16]] {
-        let count = self.devices.iter().position(|device| *device == [0; 16]).unwrap_or(DEVICES);
-        &self.devices[..count]
-    }
-
-    /// GPUs as the message carries them; those beyond [`DEVICES`] are left out.
-    pub fn pad_gpus(gpus: &[[u8; 16]]) -> [[u8; 16]; DEVICES] {
-        std::array::from_fn(|place| gpus.get(place).copied().unwrap_or_default())
     }
 }

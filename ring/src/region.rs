@@ -4,6 +4,8 @@
 //! included, can map the memory writable again, shrink it or grow it.
 #![allow(unsafe_code, reason = "writes the header and hands out pointers into the mapping")]
 
+pub(crate) mod inner;
+
 use std::{
     io,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
@@ -26,6 +28,7 @@ use crate::{
     mapping::Mapping,
     slot::{SlotError, SlotMut},
 };
+use inner::Inner;
 
 /// Seals of every ring. Without `FUTURE_WRITE` a trainer could open its descriptor anew for writing.
 pub(crate) const SEALS: SealFlags =
@@ -85,20 +88,6 @@ pub enum RegionError {
     /// The ring has no such slot.
     #[error("the ring has no slot {0}")]
     NoSlot(u32),
-}
-
-/// The memory and who writes in it.
-#[derive(Debug)]
-pub(crate) struct Inner {
-    mapping: Mapping,
-    geometry: Geometry,
-    ring: u32,
-    /// Read-only; trainers get duplicates.
-    fd: OwnedFd,
-    /// One per slot: true while any right to write in it lives.
-    claimed: Box<[AtomicBool]>,
-    /// One per slot: true once its memory is there.
-    populated: Box<[AtomicBool]>,
 }
 
 impl Region {
@@ -194,33 +183,6 @@ impl Unpopulated {
         let Some(inner) = self.0.upgrade() else { return 0 };
         let slots = inner.populated.iter().filter(|populated| !populated.load(Ordering::Relaxed)).count();
         slots as u64 * inner.geometry.stride() as u64
-    }
-}
-
-impl Inner {
-    pub(crate) fn geometry(&self) -> &Geometry {
-        &self.geometry
-    }
-
-    pub(crate) fn ring(&self) -> u32 {
-        self.ring
-    }
-
-    /// Start of the memory. To write through it, hold the right to the slot.
-    pub(crate) fn as_ptr(&self) -> *mut u8 {
-        self.mapping.as_ptr()
-    }
-
-    /// True for the one caller that now has the right to the slot.
-    pub(crate) fn take(&self, slot: u32) -> bool {
-        // Pairs with `give` (rights of a slot): what the last right wrote happened before the next one is made.
-        !self.claimed[slot as usize].swap(true, Ordering::Acquire)
-    }
-
-    /// The slot's last right is gone.
-    pub(crate) fn give(&self, slot: u32) {
-        // Pairs with `take` (rights of a slot).
-        self.claimed[slot as usize].store(false, Ordering::Release);
     }
 }
 

@@ -10,7 +10,7 @@ use std::{ops::Range, sync::Arc};
 
 use bytemuck::Pod;
 
-use crate::{layout::Geometry, message::Claim, region::Inner};
+use crate::{layout::Geometry, message::Claim, region::inner::Inner};
 
 /// The exclusive right to write in one slot.
 #[derive(Debug)]

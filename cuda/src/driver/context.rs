@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Driver;
-use super::result::CudaError;
-use super::shared::ShareError;
+use super::result::{CudaError, ShareError};
 use super::sys;
 
 /// A GPU that is in use. Whatever is made on it keeps it.

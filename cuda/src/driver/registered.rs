@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::context::Context;
-use super::shared::ShareError;
+use super::result::ShareError;
 
 /// A range of memory that is page-locked until this value is dropped.
 ///

@@ -8,6 +8,7 @@ use std::ptr::null_mut;
 use thiserror::Error;
 
 use super::sys::{self, Status, Table};
+use crate::library::OpenError;
 
 /// A call of the driver that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -19,6 +20,17 @@ pub struct CudaError {
     pub code: i32,
     /// Its name, as the driver gives it.
     pub name: String,
+}
+
+/// Why memory cannot be shared or locked.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ShareError {
+    /// The driver has not all the functions.
+    #[error("{0}")]
+    Old(#[from] OpenError),
+    /// A call failed.
+    #[error("{0}")]
+    Cuda(#[from] CudaError),
 }
 
 impl CudaError {

@@ -8,14 +8,10 @@ use std::fmt;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::Arc;
 
-use thiserror::Error;
-
 use super::Driver;
 use super::context::Context;
-use super::result::CudaError;
-use super::stream::Stream;
+use super::result::{CudaError, ShareError};
 use super::sys::{self, Access, Allocation, DevicePtr, Properties, Sharing};
-use crate::library::OpenError;
 
 /// The name of a GPU, or of a part of one, that no other has: the same in every process and container, whatever numbers they
 /// give their GPUs.
@@ -36,17 +32,6 @@ pub struct Shareable {
     pub virtual_memory: bool,
     /// Its memory has descriptors.
     pub descriptors: bool,
-}
-
-/// Why memory cannot be shared or locked.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ShareError {
-    /// The driver has not all the functions.
-    #[error("{0}")]
-    Old(#[from] OpenError),
-    /// A call failed.
-    #[error("{0}")]
-    Cuda(#[from] CudaError),
 }
 
 /// Memory of a GPU with a descriptor, mapped in this process for reading and writing.
@@ -191,22 +176,6 @@ impl SharedPlace {
     /// Whether it is of this context's GPU.
     pub(crate) fn is_of(&self, context: &Context) -> bool {
         self.memory.context().device() == context.device()
-    }
-
-    /// Copies it to the host on a stream of its GPU, and waits for that.
-    ///
-    /// # Errors
-    /// The GPU failed.
-    ///
-    /// # Panics
-    /// If `to` has another length, or the stream is another GPU's.
-    pub fn read(&self, stream: &mut Stream, to: &mut [u8]) -> Result<(), CudaError> {
-        assert_eq!(to.len(), self.len, "all of the place is read");
-        assert!(self.is_of(stream.context()), "the stream is of the place's GPU");
-        // SAFETY: `to` is borrowed until the wait has shown the copy done; if that fails, the context is broken and no copy comes
-        // any more. `self` keeps the memory as long.
-        unsafe { stream.begin_copy_to_host(self.address(), to) }?;
-        stream.wait()
     }
 }
 

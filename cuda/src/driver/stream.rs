@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::memory::{DeviceMemory, PinnedMemory};
-use super::result::CudaError;
-use super::shared::{ShareError, SharedMemory};
+use super::result::{CudaError, ShareError};
+use super::shared::{SharedMemory, SharedPlace};
 use super::sys;
 
 /// A stream with the event that marks its end.
@@ -35,10 +35,6 @@ impl Stream {
             let _the_first_error_counts = unsafe { (table.stream_destroy)(raw) };
         })?;
         Ok(Self { context: Arc::clone(context), raw, event })
-    }
-
-    pub(super) fn context(&self) -> &Arc<Context> {
-        &self.context
     }
 
     pub(crate) fn raw(&self) -> sys::Stream {
@@ -95,6 +91,22 @@ impl Stream {
             self.context.check("cuMemcpyHtoDAsync", code)?;
         }
         Ok(self.wait()?)
+    }
+
+    /// Copies a part of shared memory to the host, and sleeps until it and all before it are done.
+    ///
+    /// # Errors
+    /// The GPU failed.
+    ///
+    /// # Panics
+    /// If `to` has another length, or the place is another GPU's.
+    pub fn read_place(&mut self, from: &SharedPlace, to: &mut [u8]) -> Result<(), CudaError> {
+        assert_eq!(to.len(), from.len(), "all of the place is read");
+        assert!(from.is_of(&self.context), "the place is of the stream's GPU");
+        // SAFETY: `to` is borrowed until the wait has shown the copy done; if that fails, the context is broken and no copy comes
+        // any more. `from` is borrowed, and keeps its memory, as long.
+        unsafe { self.begin_copy_to_host(from.address(), to) }?;
+        self.wait()
     }
 
     /// Queues the copy of [`Self::read`] and does not wait for it.
@@ -179,7 +191,7 @@ impl Stream {
     ///
     /// # Errors
     /// It cannot be queued.
-    pub(super) unsafe fn begin_copy_to_host(&mut self, from: sys::DevicePtr, to: &mut [u8]) -> Result<(), CudaError> {
+    unsafe fn begin_copy_to_host(&mut self, from: sys::DevicePtr, to: &mut [u8]) -> Result<(), CudaError> {
         self.context.bind()?;
         // SAFETY: as the caller promises.
         let code = unsafe { (self.context.table().copy_to_host)(to.as_mut_ptr().cast(), from, to.len(), self.raw) };

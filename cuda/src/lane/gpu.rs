@@ -1,24 +1,14 @@
-//! A GPU in use: its context, the account of its memory, nvJPEG's handles, and the workers of its lanes.
+//! A GPU in use: its context, the account of its memory, nvJPEG's handles and the kernel.
 
 use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
-use super::staging::table_room;
-use super::worker::Worker;
 use super::{LaneError, LaneKind};
 use crate::compose::ComposeKernel;
 use crate::driver::{Context, CudaError, Device, Driver, DriverError};
 use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegOpenError};
 use crate::survey::Places;
-
-/// Batches of the hardware lane are this many times what its engines decode at once, so that none of them is idle while the
-/// others finish.
-const ROUNDS: usize = 4;
-/// nvJPEG does Huffman coding on the GPU in batches of more than 50 pictures.
-const HUFFMAN_BATCH: usize = 64;
-/// Pictures that a hybrid worker takes at once.
-const HYBRID_BATCH: usize = 4;
 
 /// A GPU in use.
 #[derive(Debug)]
@@ -50,22 +40,6 @@ pub enum GpuError {
         /// What the driver said.
         error: CudaError,
     },
-}
-
-/// How a lane of a GPU is to be set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneSize {
-    /// Threads.
-    pub workers: usize,
-    /// Bytes of surfaces for each.
-    pub surfaces: usize,
-}
-
-impl LaneSize {
-    /// Bytes of page-locked memory of the host that the lane takes.
-    pub fn page_locked(self) -> usize {
-        self.workers * table_room(self.surfaces)
-    }
 }
 
 impl Gpu {
@@ -127,23 +101,6 @@ impl Gpu {
     /// It has none.
     pub fn engines(&self) -> Result<(u32, u32), LaneError> {
         self.handle(LaneKind::Hardware)?.engines()
-    }
-
-    /// Makes a worker for each thread of a lane, with everything that it will need.
-    ///
-    /// # Errors
-    /// The GPU has no such lane, or the limit of its memory is too low.
-    pub fn workers(&self, kind: LaneKind, size: LaneSize) -> Result<Vec<Worker>, LaneError> {
-        let batch = match kind {
-            LaneKind::Hardware => {
-                let (engines, cores) = self.engines()?;
-                engines as usize * cores.max(1) as usize * ROUNDS
-            }
-            LaneKind::HardwareSingle => 1,
-            LaneKind::GpuHuffman => HUFFMAN_BATCH,
-            LaneKind::Hybrid | LaneKind::Cpu => HYBRID_BATCH,
-        };
-        (0..size.workers).map(|_| Worker::new(self, kind, batch.max(1), size.surfaces)).collect()
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {

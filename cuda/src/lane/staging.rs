@@ -7,21 +7,13 @@ use forebay_pixels::Composition;
 
 use super::LaneError;
 use super::gpu::Gpu;
+use super::size::table_room;
 use crate::compose::{Composer, Output, Source};
 use crate::driver::{CudaError, Stream};
 use crate::nvjpeg::AccountedMemory;
 
 /// Results begin at multiples of this.
 const ALIGN: usize = 256;
-/// Tables of weights have this part of the results' room. A result of 224 x 224 in bytes has tables of an eighth of it with the
-/// triangle filter where pictures shrink to a half, and results of training are floats.
-const TABLES: usize = 8;
-
-/// Bytes of tables, on the GPU and page-locked on the host, where results have so many.
-pub(super) fn table_room(results: usize) -> usize {
-    results / TABLES
-}
-
 /// The memory that a worker composes in.
 #[derive(Debug)]
 pub(super) struct Staging {

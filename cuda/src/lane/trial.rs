@@ -4,9 +4,10 @@
 use forebay_pixels::sample::{JpegForm, photograph, photograph_rgb};
 use forebay_pixels::{CpuDecoder, Limits};
 
-use super::gpu::{Gpu, LaneSize};
+use super::gpu::Gpu;
 use super::recycle::{Recycled, recycle};
 use super::self_test::{Difference, Passed, self_test};
+use super::size::LaneSize;
 use super::worker::Worker;
 use super::{LaneKind, Refusal};
 
@@ -45,7 +46,7 @@ fn with_worker(
     test: impl FnOnce(&mut Worker) -> Result<String, String>,
 ) -> Result<String, String> {
     let mut workers =
-        gpu.workers(kind, LaneSize { workers: 1, surfaces: SURFACES }).map_err(|error| error.to_string())?;
+        Worker::all(gpu, kind, LaneSize { workers: 1, surfaces: SURFACES }).map_err(|error| error.to_string())?;
     test(&mut workers[0])
 }
 

@@ -11,12 +11,21 @@ use std::sync::Arc;
 use forebay_pixels::{Composition, Draw, JpegHead, Limits, Recipe};
 
 use super::gpu::Gpu;
+use super::size::LaneSize;
 use super::staging::Staging;
 use super::{LaneError, LaneKind, Refusal};
 use crate::compose::Source;
 use crate::driver::{Context, CudaError, SharedPlace, Stream};
 use crate::frame::{Frame, Placed, Surface};
 use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError, SingleState};
+
+/// Batches of the hardware lane are this many times what its engines decode at once, so that none of them is idle while the
+/// others finish.
+const ROUNDS: usize = 4;
+/// nvJPEG does Huffman coding on the GPU in batches of more than 50 pictures.
+const HUFFMAN_BATCH: usize = 64;
+/// Pictures that a hybrid worker takes at once.
+const HYBRID_BATCH: usize = 4;
 
 /// A thread's share of a lane.
 #[derive(Debug)]
@@ -112,8 +121,25 @@ impl Made<'_> {
 }
 
 impl Worker {
+    /// A worker for each thread of a GPU's lane, with everything that it will need.
+    ///
+    /// # Errors
+    /// The GPU has no such lane, or the limit of its memory is too low.
+    pub fn all(gpu: &Gpu, kind: LaneKind, size: LaneSize) -> Result<Vec<Self>, LaneError> {
+        let batch = match kind {
+            LaneKind::Hardware => {
+                let (engines, cores) = gpu.engines()?;
+                engines as usize * cores.max(1) as usize * ROUNDS
+            }
+            LaneKind::HardwareSingle => 1,
+            LaneKind::GpuHuffman => HUFFMAN_BATCH,
+            LaneKind::Hybrid | LaneKind::Cpu => HYBRID_BATCH,
+        };
+        (0..size.workers).map(|_| Self::new(gpu, kind, batch.max(1), size.surfaces)).collect()
+    }
+
     /// A worker for batches of `batch` pictures, with surfaces of `len` bytes and as much for the results.
-    pub(super) fn new(gpu: &Gpu, kind: LaneKind, batch: usize, len: usize) -> Result<Self, LaneError> {
+    fn new(gpu: &Gpu, kind: LaneKind, batch: usize, len: usize) -> Result<Self, LaneError> {
         let decoder = match kind {
             LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(reserved(gpu, kind, batch, len)?),
             _ => Decoder::Single(SingleState::new(gpu.handle(kind)?)?),

@@ -8,7 +8,8 @@ mod self_test;
 mod surfaces;
 
 use forebay_cuda::NvjpegPlaces;
-use forebay_cuda::lane::gpu::{Gpu, LaneSize};
+use forebay_cuda::lane::gpu::Gpu;
+use forebay_cuda::lane::size::LaneSize;
 use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_cuda::survey::Places;
@@ -26,7 +27,7 @@ fn gpu(fake: &Fake, limit: usize) -> Gpu {
 }
 
 fn worker(gpu: &Gpu, kind: LaneKind) -> Worker {
-    gpu.workers(kind, SIZE).unwrap().pop().unwrap()
+    Worker::all(gpu, kind, SIZE).unwrap().pop().unwrap()
 }
 
 fn jpeg(index: u64, width: u32, height: u32, form: JpegForm) -> Vec<u8> {

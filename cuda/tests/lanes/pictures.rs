@@ -91,7 +91,7 @@ fn results_are_made_in_shared_memory_where_that_is_their_place_and_beside_them_o
     for (number, file) in files.iter().enumerate() {
         let (mut expected, mut found) = (vec![0; len], vec![0; len]);
         CpuDecoder::new().decode(file, &recipe, of(number), &limits, &mut expected).unwrap();
-        shared[number].read(&mut stream, &mut found).unwrap();
+        stream.read_place(&shared[number], &mut found).unwrap();
         let (there, elsewhere) = if number % 3 == 0 { (&host[number], &found) } else { (&found, &host[number]) };
         assert!(*there == expected, "picture {number}");
         assert!(elsewhere.iter().all(|byte| *byte == 0), "picture {number} is in its place alone");

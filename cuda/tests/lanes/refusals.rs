@@ -1,6 +1,6 @@
 //! What a lane leaves to the next one, and what is an error of the GPU.
 
-use forebay_cuda::lane::worker::{Made, Order, Target};
+use forebay_cuda::lane::worker::{Made, Order, Target, Worker};
 use forebay_cuda::lane::{LaneError, LaneKind, Refusal};
 use forebay_fake_gpu::{Count, Fake, Knob};
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
@@ -36,7 +36,7 @@ fn what_no_single_launch_makes_and_what_has_no_room_is_left_to_the_next_lane() {
 fn a_driver_that_does_not_take_the_kernel_has_no_lane_and_the_reason_names_what_helps() {
     let fake = Fake::new();
     fake.set(Knob::OldDriver, 1);
-    let error = gpu(&fake, LIMIT).workers(LaneKind::Hardware, SIZE).unwrap_err();
+    let error = Worker::all(&gpu(&fake, LIMIT), LaneKind::Hardware, SIZE).unwrap_err();
     assert!(matches!(error, LaneError::Kernel(_)) && error.to_string().contains("550"), "{error}");
 }
 

@@ -1,7 +1,8 @@
 //! The self-test lets good lanes in.
 
-use forebay_cuda::lane::gpu::LaneSize;
 use forebay_cuda::lane::self_test::{Passed, SelfTestError, self_test};
+use forebay_cuda::lane::size::LaneSize;
+use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_fake_gpu::{Count, Fake, Knob};
 
@@ -13,7 +14,7 @@ fn the_self_test_of_the_lane_that_does_all_on_the_gpu_has_batches_that_are_decod
     let fake = Fake::new();
     let gpu = gpu(&fake, LIMIT);
     let size = LaneSize { surfaces: 8 << 20, ..SIZE };
-    let mut worker = gpu.workers(LaneKind::GpuHuffman, size).unwrap().pop().unwrap();
+    let mut worker = Worker::all(&gpu, LaneKind::GpuHuffman, size).unwrap().pop().unwrap();
     assert_eq!(self_test(&mut worker), Ok(Passed::default()));
     assert!(fake.count(Count::LargestBatch) > 50, "{}", fake.count(Count::LargestBatch));
 }
@@ -58,7 +59,8 @@ fn the_self_test_lets_a_lane_in_that_leaves_rare_samplings_to_the_next_and_none_
 fn the_self_test_has_short_batches_as_well() {
     let fake = Fake::new();
     let gpu = gpu(&fake, LIMIT);
-    let mut worker = gpu.workers(LaneKind::Hardware, LaneSize { surfaces: 8 << 20, ..SIZE }).unwrap().pop().unwrap();
+    let mut worker =
+        Worker::all(&gpu, LaneKind::Hardware, LaneSize { surfaces: 8 << 20, ..SIZE }).unwrap().pop().unwrap();
     self_test(&mut worker).unwrap();
     assert_eq!(fake.count(Count::Batches), 2 + 5, "two whole rounds, and one of thirty pictures in sevens");
 }

@@ -1,7 +1,9 @@
 //! Surfaces, memory and contexts: used again only when nothing reads them, within the limit, given back.
 
 use forebay_cuda::NvjpegPlaces;
-use forebay_cuda::lane::gpu::{Gpu, LaneSize};
+use forebay_cuda::lane::gpu::Gpu;
+use forebay_cuda::lane::size::LaneSize;
+use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::lane::{LaneError, LaneKind};
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::{Count, Fake, Knob};
@@ -16,7 +18,7 @@ fn hardware_that_ignores_the_order_of_its_stream_does_no_harm() {
     let files = photographs(30);
     let expected: Vec<_> = files.iter().map(|file| whole(file)).collect();
     for kind in [LaneKind::Hardware, LaneKind::HardwareSingle] {
-        let mut worker = gpu.workers(kind, LaneSize { workers: 1, surfaces: 100_000 }).unwrap().pop().unwrap();
+        let mut worker = Worker::all(&gpu, kind, LaneSize { workers: 1, surfaces: 100_000 }).unwrap().pop().unwrap();
         let before = fake.count(Count::Pictures);
         for _ in 0..10 {
             for (outcome, expected) in all(&mut worker, &files).into_iter().zip(&expected) {
@@ -90,7 +92,7 @@ fn the_limit_of_the_gpus_memory_holds_for_us_and_for_nvjpeg_and_too_little_is_sa
             "all of it is accounted"
         );
     }
-    let error = gpu(&fake, 1 << 20).workers(LaneKind::Hardware, SIZE).unwrap_err();
+    let error = Worker::all(&gpu(&fake, 1 << 20), LaneKind::Hardware, SIZE).unwrap_err();
     assert!(matches!(error, LaneError::Memory { limit: 1_048_576, .. }), "{error}");
     assert!(error.to_string().contains("gpu_memory_limit"), "{error}");
 }
@@ -111,7 +113,7 @@ fn nothing_is_allocated_once_a_lane_runs_and_everything_is_given_back_at_its_end
         let after = [Count::Allocations, Count::HostPieces, Count::Objects].map(|count| fake.count(count));
         assert_eq!(before, after);
         fake.set(Knob::Memory, 1);
-        gpu.workers(LaneKind::Hybrid, LaneSize { workers: 2, ..SIZE }).unwrap_err();
+        Worker::all(&gpu, LaneKind::Hybrid, LaneSize { workers: 2, ..SIZE }).unwrap_err();
         assert_eq!(gpu.page_locked(), LaneKind::GPU.len() * SIZE.page_locked());
         drop(workers);
         assert_eq!((gpu.page_locked(), gpu.account().used()), (0, 0));

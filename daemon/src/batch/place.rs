@@ -51,7 +51,7 @@ impl PlaceRight {
     /// Its pixels, from wherever they are. Few places are read: those that stand in for others.
     pub fn pixels(&mut self) -> &[u8] {
         if let (true, Some((_, place, reads))) = (self.in_gpu, &self.gpu)
-            && let Err(error) = place.read(&mut reads.lock(), self.slot.as_mut())
+            && let Err(error) = reads.lock().read_place(place, self.slot.as_mut())
         {
             broken(&error);
         }

@@ -4,7 +4,8 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use forebay::config::{Config, Surroundings};
-use forebay::daemon::{DEFAULT_RUN, LEDGERS, forget_run};
+use forebay::daemon::DEFAULT_RUN;
+use forebay::daemon::ledgers::{LEDGERS, forget_run};
 use forebay_proto::v1::RenewRunRequest;
 
 use super::Failure;

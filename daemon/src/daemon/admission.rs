@@ -8,7 +8,8 @@ use forebay_ring::{Attach, Bulk, HandIn, Kind as Word, Peer, Socket, text, text_
 
 use crate::config;
 use crate::config::stream::Sharding;
-use crate::daemon::{Asked, Daemon, Kind, Ledgers};
+use crate::daemon::ledgers::Ledgers;
+use crate::daemon::{Asked, Daemon, Kind};
 use crate::group;
 use crate::placement::Claims;
 use crate::stream::Stream;

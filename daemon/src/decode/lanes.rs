@@ -8,8 +8,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use forebay_cuda::NvjpegPlaces;
-use forebay_cuda::lane::gpu::{Gpu, GpuError, LaneSize};
+use forebay_cuda::lane::gpu::{Gpu, GpuError};
 use forebay_cuda::lane::self_test::{Passed, self_test};
+use forebay_cuda::lane::size::LaneSize;
 use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_cuda::schedule::{LaneId, LaneSet};
@@ -230,7 +231,8 @@ fn workers(
     // At most a quarter for surfaces and as much for results; the rest is nvJPEG's.
     let size = LaneSize { workers, surfaces: (limit / 4 / workers).min(surfaces) };
     let page_locked = u64::try_from(size.page_locked()).unwrap_or(u64::MAX);
-    let made = promises.take(page_locked, system, || gpu.workers(kind, size)).map_err(|error| error.to_string())?;
+    let made =
+        promises.take(page_locked, system, || Worker::all(gpu, kind, size)).map_err(|error| error.to_string())?;
     let made = made.map_err(|TooLittle { needed, available, limited_by }| {
         format!(
             "its {needed} bytes of page-locked memory are more than the {available} that {limited_by} leaves; lower \

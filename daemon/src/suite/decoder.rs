@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use forebay_cuda::NvjpegPlaces;
 use forebay_cuda::lane::LaneKind;
-use forebay_cuda::lane::gpu::{Gpu, LaneSize};
+use forebay_cuda::lane::gpu::Gpu;
+use forebay_cuda::lane::size::LaneSize;
 use forebay_cuda::lane::worker::{Made, Order, Target, Worker};
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::Fake;
@@ -48,7 +49,7 @@ fn gpu(kind: LaneKind) -> MakeDecoder {
     let gpu = Gpu::open_all(&places, 64 << 20).unwrap().pop().unwrap().unwrap();
     Arc::new(move || {
         let size = LaneSize { workers: 1, surfaces: 1 << 20 };
-        let worker = gpu.workers(kind, size).unwrap().pop().unwrap();
+        let worker = Worker::all(&gpu, kind, size).unwrap().pop().unwrap();
         Box::new(OneByOne { worker, cpu: cpu(Jpeg::Auto)(), _fake: Arc::clone(&fake) })
     })
 }

@@ -7,9 +7,11 @@ use std::io::Write;
 use std::path::Path;
 
 use forebay_cuda::lane::LaneKind;
-use forebay_cuda::lane::gpu::{Gpu, LaneSize};
+use forebay_cuda::lane::gpu::Gpu;
+use forebay_cuda::lane::size::LaneSize;
 use forebay_cuda::lane::trial::trials;
 use forebay_cuda::lane::whole::Whole;
+use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::survey::Places;
 
 use super::Failure;
@@ -79,7 +81,7 @@ pub(super) fn pixels(out: &mut impl Write, places: &Places, from: &Path, to: &Pa
     let gpus: Vec<_> = gpus.into_iter().collect::<Result<_, _>>().map_err(|error| fail(&error))?;
     for (gpu, kind) in gpus.iter().flat_map(|gpu: &Gpu| LaneKind::GPU.map(|kind| (gpu, kind))) {
         let size = LaneSize { workers: 1, surfaces: SURFACES };
-        let mut worker = match gpu.workers(kind, size) {
+        let mut worker = match Worker::all(gpu, kind, size) {
             Ok(mut workers) => workers.remove(0),
             Err(error) => {
                 writeln!(out, "pixels {kind}-{}: none, {error}", gpu.ordinal())?;
