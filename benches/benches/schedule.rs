@@ -34,8 +34,8 @@ fn main() {
 fn lanes(threads: u32) -> [TrueLane; 2] {
     let prior = Cost::new(0.5e-3, 1e-3, 1e-6);
     [
-        TrueLane { workers: 3, batch: 28, cost: Cost::new(0.13e-3, 0.24e-3, 0.0), prior: prior.clone(), noise: 0.1 },
-        TrueLane { workers: threads, batch: 1, cost: Cost::new(0.2e-3, 2e-3, 9e-6), prior, noise: 0.2 },
+        TrueLane { workers: 3, group: 28, cost: Cost::new(0.13e-3, 0.24e-3, 0.0), prior: prior.clone(), noise: 0.1 },
+        TrueLane { workers: threads, group: 1, cost: Cost::new(0.2e-3, 2e-3, 9e-6), prior, noise: 0.2 },
     ]
 }
 

@@ -42,7 +42,7 @@ pub struct Surface {
     bytes: usize,
 }
 
-/// A picture with its place among the surfaces of a batch.
+/// A picture with its place among the surfaces of a group.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'a> {
     /// The file.

@@ -21,11 +21,11 @@ use crate::nvjpeg::NvjpegError;
 /// One way to decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaneKind {
-    /// The NVJPG engines, a batch at a time.
+    /// The NVJPG engines, a group of pictures at a time.
     Hardware,
-    /// The NVJPG engines, a picture at a time for each: no picture waits for the others of a batch.
+    /// The NVJPG engines, a picture at a time for each: no picture waits for the others of a group.
     HardwareSingle,
-    /// All on the GPU's multiprocessors, a batch at a time.
+    /// All on the GPU's multiprocessors, a group at a time.
     GpuHuffman,
     /// Huffman coding on a CPU thread, the rest on the GPU's multiprocessors.
     Hybrid,

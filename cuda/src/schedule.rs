@@ -37,7 +37,7 @@ pub struct Grip(u64);
 #[derive(Debug)]
 pub struct Schedule<T> {
     lanes: Vec<Lane<T>>,
-    grips: HashMap<Grip, Held>,
+    grips: HashMap<Grip, Taken>,
     next: u64,
 }
 
@@ -64,7 +64,7 @@ struct Waiting<T> {
 }
 
 #[derive(Debug)]
-struct Held {
+struct Taken {
     lane: LaneId,
     pictures: u32,
     work: Work,
@@ -164,20 +164,20 @@ impl<T> Schedule<T> {
     /// the tail of another one's. Nothing if there is nothing for it.
     pub fn take(&mut self, lane: LaneId, most: usize) -> Option<(Grip, Vec<T>)> {
         let mut items = Vec::new();
-        let mut held = Held { lane, pictures: 0, work: Work::default(), seconds: 0.0 };
+        let mut taken = Taken { lane, pictures: 0, work: Work::default(), seconds: 0.0 };
         let own = self.lane(lane);
         while items.len() < most
             && let Some(waiting) = own.line.pop_front()
         {
             own.waiting = own.less(waiting.seconds);
-            held.add(waiting.work, own.cost.seconds(waiting.work));
+            taken.add(waiting.work, own.cost.seconds(waiting.work));
             items.push(waiting.item);
         }
         if items.is_empty() {
             while items.len() < most
-                && let Some((item, work, seconds)) = self.steal(lane, held.seconds)
+                && let Some((item, work, seconds)) = self.steal(lane, taken.seconds)
             {
-                held.add(work, seconds);
+                taken.add(work, seconds);
                 items.push(item);
             }
             self.lane(lane).stolen += items.len() as u64;
@@ -187,19 +187,19 @@ impl<T> Schedule<T> {
         }
         let own = self.lane(lane);
         own.taken += items.len() as u64;
-        own.busy += held.seconds;
+        own.busy += taken.seconds;
         let grip = Grip(self.next);
         self.next += 1;
-        self.grips.insert(grip, held);
+        self.grips.insert(grip, taken);
         Some((grip, items))
     }
 
     /// A worker is done with what it took, after this time. What has failed is done as well.
     pub fn done(&mut self, grip: Grip, took: Duration) {
-        let Some(held) = self.grips.remove(&grip) else { return };
-        let lane = self.lane(held.lane);
-        lane.busy = (lane.busy - held.seconds).max(0.0);
-        lane.cost.observe(held.pictures, held.work, took);
+        let Some(taken) = self.grips.remove(&grip) else { return };
+        let lane = self.lane(taken.lane);
+        lane.busy = (lane.busy - taken.seconds).max(0.0);
+        lane.cost.observe(taken.pictures, taken.work, took);
     }
 
     /// Pictures in all lines.
@@ -264,7 +264,7 @@ impl<T> Lane<T> {
     }
 }
 
-impl Held {
+impl Taken {
     fn add(&mut self, work: Work, seconds: f64) {
         self.pictures += 1;
         self.work += work;

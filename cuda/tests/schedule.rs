@@ -38,8 +38,8 @@ fn mixed(count: usize) -> Vec<Work> {
 fn lanes(cpu_workers: u32) -> Vec<TrueLane> {
     let prior = Cost::new(0.5e-3, 1e-3, 1e-6);
     vec![
-        TrueLane { workers: 3, batch: 28, cost: Cost::new(0.13e-3, 0.24e-3, 0.0), prior: prior.clone(), noise: 0.1 },
-        TrueLane { workers: cpu_workers, batch: 1, cost: Cost::new(0.2e-3, 2e-3, 9e-6), prior, noise: 0.2 },
+        TrueLane { workers: 3, group: 28, cost: Cost::new(0.13e-3, 0.24e-3, 0.0), prior: prior.clone(), noise: 0.1 },
+        TrueLane { workers: cpu_workers, group: 1, cost: Cost::new(0.2e-3, 2e-3, 9e-6), prior, noise: 0.2 },
     ]
 }
 
@@ -117,22 +117,22 @@ proptest! {
         sizes in prop::collection::vec((1_u64..20_000_000, 100_u64..5_000_000), 1..400),
         may in prop::collection::vec(1_usize..4, 400),
         workers in prop::collection::vec(1_u32..6, 2),
-        batch in 1_usize..40,
+        group in 1_usize..40,
         speeds in prop::collection::vec(1e-5_f64..1e-2, 4),
         open in 1_usize..5,
         places in 1_usize..100,
         noise in 0.0_f64..0.9,
     ) {
         let pictures: Vec<_> = sizes.iter().map(|(pixels, bytes)| Work::of(*pixels, *bytes)).collect();
-        let lane = |number: usize, batch| TrueLane {
+        let lane = |number: usize, group| TrueLane {
             workers: workers[number],
-            batch,
+            group,
             cost: Cost::new(speeds[number], speeds[number + 2], 0.0),
             prior: Cost::new(1e-3, 1e-3, 0.0),
             noise,
         };
         let Outcome { decoded, shares, .. } =
-            simulate(&[lane(0, batch), lane(1, 1)], &pictures, Slots { open, batch: places }, |picture| set(may[picture]));
+            simulate(&[lane(0, group), lane(1, 1)], &pictures, Slots { open, batch: places }, |picture| set(may[picture]));
         prop_assert!(decoded.iter().all(|times| *times == 1));
         prop_assert_eq!(shares.iter().sum::<u64>(), pictures.len() as u64);
         let only_first = (0..pictures.len()).filter(|picture| may[*picture] == 1).count() as u64;

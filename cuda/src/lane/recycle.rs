@@ -17,7 +17,7 @@ const SIZE: (u32, u32) = (160, 120);
 pub struct Recycled {
     /// Pictures that were decoded in either way.
     pub rounds: usize,
-    /// Wrong ones with the wait that the lane keeps between batches. Anything but 0 is an error of this project.
+    /// Wrong ones with the wait that the lane keeps between groups. Anything but 0 is an error of this project.
     pub wrong: usize,
     /// Wrong ones without it: what this hardware does with the order of its stream.
     pub without_wait: usize,
@@ -38,7 +38,7 @@ struct Road {
     surface: Surface,
 }
 
-/// Decodes pictures by the engines, in batches of one or picture by picture, `rounds` in either way. The copy that is still under way has `len` bytes: 128 MiB take
+/// Decodes pictures by the engines, in groups of one or picture by picture, `rounds` in either way. The copy that is still under way has `len` bytes: 128 MiB take
 /// some milliseconds.
 ///
 /// # Errors

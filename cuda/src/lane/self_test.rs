@@ -64,7 +64,7 @@ pub enum SelfTestError {
     Cuda(#[from] CudaError),
 }
 
-/// Pictures of a batch that is as short as a stream's last one may be.
+/// Pictures of a group that is as short as the last one of a stream may be.
 const SHORT: usize = 7;
 
 /// Side of the pictures that a recipe is carried out on.
@@ -80,7 +80,7 @@ struct Known {
     expected: Vec<u8>,
 }
 
-/// Decodes the known pictures on a lane, in batches, over and over, and carries a recipe out on every other. What a lane
+/// Decodes the known pictures on a lane, in groups, over and over, and carries a recipe out on every other. What a lane
 /// refuses goes to the next one in service, so that is no fault of a lane, unless nothing would be left for it.
 ///
 /// # Errors
@@ -90,13 +90,13 @@ pub fn self_test(worker: &mut Worker) -> Result<Passed, SelfTestError> {
     let limits = Limits::default();
     let mut passed = Passed::default();
     for round in 0..ROUNDS {
-        // Another picture comes first each time, so that each surface holds another one. At least a whole batch: nvJPEG decodes
+        // Another picture comes first each time, so that each surface holds another one. At least a whole group: nvJPEG decodes
         // short ones in another way.
-        let count = known.len().max(worker.batch());
+        let count = known.len().max(worker.group());
         let order: Vec<_> = (0..count).map(|place| &known[(place + round) % known.len()]).collect();
         let mut places: Vec<_> = order.iter().map(|known| vec![0; known.expected.len()]).collect();
-        // Batches of other lengths than a whole one come as well, and nvJPEG sets its states up anew for them.
-        let together = if round == ROUNDS - 1 && worker.batch() > 1 { SHORT } else { order.len() };
+        // Groups of other lengths than a whole one come as well, and nvJPEG sets its states up anew for them.
+        let together = if round == ROUNDS - 1 && worker.group() > 1 { SHORT } else { order.len() };
         let mut done = 0;
         while done < order.len() {
             let rest = order[done..].iter().take(together).zip(&mut places[done..]);

@@ -15,8 +15,8 @@ use super::{LaneKind, Refusal};
 const SURFACES: usize = 16 << 20;
 /// Pictures of [`recycle`].
 const RECYCLED: usize = 200;
-/// Batches over which nothing may be taken of the GPU's memory.
-const BATCHES: usize = 10;
+/// Groups over which nothing may be taken of the GPU's memory.
+const GROUPS: usize = 10;
 
 /// What came of a test: what it has seen, or what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,23 +90,23 @@ fn among_bad(worker: &mut Worker) -> Result<String, String> {
     Ok(format!("refused: {}", reasons.join(", ")))
 }
 
-/// Nothing is taken once the lane runs, however long its batches, and the limit holds.
+/// Nothing is taken once the lane runs, however long its groups, and the limit holds.
 fn memory(gpu: &Gpu, worker: &mut Worker) -> Result<String, String> {
     let files =
         [(1, 320, 240), (2, 160, 120), (3, 99, 1)].map(|(index, width, height)| photograph(index, width, height));
-    let files: Vec<_> = files.iter().cycle().take(worker.batch()).map(Vec::as_slice).collect();
+    let files: Vec<_> = files.iter().cycle().take(worker.group()).map(Vec::as_slice).collect();
     let mut before = None;
     let most = files.len();
-    for len in [most, 1, most / 2, most, most - 1].into_iter().cycle().take(BATCHES) {
+    for len in [most, 1, most / 2, most, most - 1].into_iter().cycle().take(GROUPS) {
         let files = &files[..len];
         let mut done = 0;
         while done < len {
             done += worker.whole(&files[done..]).map_err(|error| error.to_string())?.len();
         }
-        // The first batch may still take something.
+        // The first group may still take something.
         let used = gpu.account().used();
         if *before.get_or_insert(used) != used {
-            return Err(format!("{before:?} bytes became {used} over {BATCHES} batches"));
+            return Err(format!("{before:?} bytes became {used} over {GROUPS} groups"));
         }
     }
     let (peak, limit) = (gpu.account().peak(), gpu.account().limit());

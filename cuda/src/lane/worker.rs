@@ -1,6 +1,6 @@
 //! One thread's share of a GPU lane: a state of nvJPEG, a stream, surfaces of its own, and memory for what is made of them.
 //!
-//! A batch is decoded into surfaces that nothing else touches, composed by one launch, copied to where it will be read unless
+//! A group is decoded into surfaces that nothing else touches, composed by one launch, copied to where it will be read unless
 //! it is made there (a ring in this GPU), and waited for; only then does the worker take the next. So nothing is ever written into a surface that is still read, whatever
 //! order the hardware keeps. While one worker waits, the engines decode for others.
 #![allow(unsafe_code, reason = "queues work on memory that has to be left alone")]
@@ -19,13 +19,13 @@ use crate::driver::{Context, CudaError, SharedPlace, Stream};
 use crate::frame::{Frame, Placed, Surface};
 use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError, SingleState};
 
-/// Batches of the hardware lane are this many times what its engines decode at once, so that none of them is idle while the
+/// Groups of the hardware lane are this many times what its engines decode at once, so that none of them is idle while the
 /// others finish.
 const ROUNDS: usize = 4;
-/// nvJPEG does Huffman coding on the GPU in batches of more than 50 pictures.
-const HUFFMAN_BATCH: usize = 64;
+/// nvJPEG does Huffman coding on the GPU for more than 50 pictures at once.
+const HUFFMAN_GROUP: usize = 64;
 /// Pictures that a hybrid worker takes at once.
-const HYBRID_BATCH: usize = 4;
+const HYBRID_GROUP: usize = 4;
 
 /// A thread's share of a lane.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Worker {
     stream: Stream,
     surfaces: AccountedMemory,
     staging: Staging,
-    batch: usize,
+    group: usize,
 }
 
 #[derive(Debug)]
@@ -126,22 +126,22 @@ impl Worker {
     /// # Errors
     /// The GPU has no such lane, or the limit of its memory is too low.
     pub fn all(gpu: &Gpu, kind: LaneKind, size: LaneSize) -> Result<Vec<Self>, LaneError> {
-        let batch = match kind {
+        let group = match kind {
             LaneKind::Hardware => {
                 let (engines, cores) = gpu.engines()?;
                 engines as usize * cores.max(1) as usize * ROUNDS
             }
             LaneKind::HardwareSingle => 1,
-            LaneKind::GpuHuffman => HUFFMAN_BATCH,
-            LaneKind::Hybrid | LaneKind::Cpu => HYBRID_BATCH,
+            LaneKind::GpuHuffman => HUFFMAN_GROUP,
+            LaneKind::Hybrid | LaneKind::Cpu => HYBRID_GROUP,
         };
-        (0..size.workers).map(|_| Self::new(gpu, kind, batch.max(1), size.surfaces)).collect()
+        (0..size.workers).map(|_| Self::new(gpu, kind, group.max(1), size.surfaces)).collect()
     }
 
-    /// A worker for batches of `batch` pictures, with surfaces of `len` bytes and as much for the results.
-    fn new(gpu: &Gpu, kind: LaneKind, batch: usize, len: usize) -> Result<Self, LaneError> {
+    /// A worker for groups of `group` pictures, with surfaces of `len` bytes and as much for the results.
+    fn new(gpu: &Gpu, kind: LaneKind, group: usize, len: usize) -> Result<Self, LaneError> {
         let decoder = match kind {
-            LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(reserved(gpu, kind, batch, len)?),
+            LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(reserved(gpu, kind, group, len)?),
             _ => Decoder::Single(SingleState::new(gpu.handle(kind)?)?),
         };
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
@@ -152,13 +152,13 @@ impl Worker {
             stream: Stream::new(gpu.context())?,
             surfaces: gpu.account().take(len)?.ok_or(memory)?,
             staging: Staging::new(gpu, len)?,
-            batch,
+            group,
         })
     }
 
     /// Pictures that it decodes best at a time.
-    pub fn batch(&self) -> usize {
-        self.batch
+    pub fn group(&self) -> usize {
+        self.group
     }
 
     /// Which lane it belongs to.
@@ -325,11 +325,11 @@ impl NvjpegError {
 
 /// A state with memory for pictures as large as the surfaces have room for, or, where the limit leaves less, half of
 /// that, and so on.
-fn reserved(gpu: &Gpu, kind: LaneKind, batch: usize, len: usize) -> Result<BatchState, LaneError> {
+fn reserved(gpu: &Gpu, kind: LaneKind, group: usize, len: usize) -> Result<BatchState, LaneError> {
     let handle = gpu.handle(kind)?;
-    let mut side = u32::try_from((len / batch.max(1) / 3).isqrt()).unwrap_or(u32::MAX).clamp(64, 4096);
+    let mut side = u32::try_from((len / group.max(1) / 3).isqrt()).unwrap_or(u32::MAX).clamp(64, 4096);
     loop {
-        match BatchState::new(handle, batch, (side, side)) {
+        match BatchState::new(handle, group, (side, side)) {
             Ok(state) => return Ok(state),
             Err(LaneError::Nvjpeg(_)) if side > 64 => side /= 2,
             Err(error) => return Err(error),

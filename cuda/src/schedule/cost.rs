@@ -66,7 +66,7 @@ impl Cost {
         if pictures == 0 {
             return;
         }
-        // Of one picture, so that batches of all lengths count alike.
+        // Of one picture, so that groups of all lengths count alike.
         let each = 1.0 / f64::from(pictures);
         let x = [1.0, work.megapixels * each, work.kilobytes * each];
         let seconds = took.as_secs_f64() * each;
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cost_follows_what_was_measured_in_batches_of_any_length() {
+    fn the_cost_follows_what_was_measured_in_groups_of_any_length() {
         let mut cost = Cost::new(1e-3, 1e-3, 1e-6);
         let truth = |work: Work| 0.2e-3 + 3e-3 * work.megapixels + 4e-6 * work.kilobytes;
         for number in 0..400_u32 {

@@ -12,7 +12,7 @@ pub struct TrueLane {
     /// Workers at the same time.
     pub workers: u32,
     /// Pictures that a worker takes together.
-    pub batch: usize,
+    pub group: usize,
     /// Seconds of a worker for a picture.
     pub cost: Cost,
     /// What the schedule believes at first.
@@ -113,7 +113,7 @@ impl Machine {
     fn set_to_work(&mut self, lanes: &[TrueLane], pictures: &[Work]) {
         for (number, lane) in lanes.iter().enumerate() {
             while self.idle[number] > 0
-                && let Some((Grip(grip), group)) = self.schedule.take(LaneId(number), lane.batch)
+                && let Some((Grip(grip), group)) = self.schedule.take(LaneId(number), lane.group)
             {
                 let seconds: f64 = group.iter().map(|picture| lane.cost.seconds(pictures[*picture])).sum();
                 let noise = 1.0 + lane.noise * (2.0 * self.chance() - 1.0);

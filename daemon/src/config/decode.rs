@@ -14,9 +14,9 @@ pub(super) const EXAMPLE: &str = r#"[decode]
 # Threads of the decode pool. Left out: the usable cores, divided by LOCAL_WORLD_SIZE. Usable are those of the process's
 # affinity, and no more than its control groups' cpu.max pays for.
 # threads = 8
-# Ways to decode, of which several work together: "cpu"; "hardware" (a GPU's NVJPG engines, in batches); "hardware-single" (the
-# same engines, a picture at a time for each: none waits for the others of a batch, where sizes are mixed or batches small);
-# "gpu-huffman" (all on the GPU's multiprocessors, in batches) and "hybrid" (the same with Huffman coding on a thread). A trainer
+# Ways to decode, of which several work together: "cpu"; "hardware" (a GPU's NVJPG engines, in groups); "hardware-single" (the
+# same engines, a picture at a time for each: none waits for the others of a group, where sizes are mixed or batches small);
+# "gpu-huffman" (all on the GPU's multiprocessors, in groups) and "hybrid" (the same with Huffman coding on a thread). A trainer
 # may want the multiprocessors for itself. "auto" is hardware and CPU where there is hardware. "fixed" is
 # the same, with the lane chosen by the record's number and not by the load: a run gives the same pixels again, more slowly.
 # What one lane fails on goes to the next, in the order hardware, hardware-single, gpu-huffman, hybrid, cpu.

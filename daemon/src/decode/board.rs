@@ -192,7 +192,7 @@ impl Board {
     ///
     /// # Errors
     /// [`Closed`] once the board is closed and its line empty.
-    pub(super) fn batch(&self, lane: LaneId, most: usize) -> Result<(Grip, Vec<InHand>), Closed> {
+    pub(super) fn group(&self, lane: LaneId, most: usize) -> Result<(Grip, Vec<InHand>), Closed> {
         let mut state = self.state.lock();
         loop {
             if let Some((grip, taken)) = state.schedule.take(lane, most) {
@@ -207,12 +207,12 @@ impl Board {
         }
     }
 
-    /// A thread of a GPU lane is done with its batch.
-    pub(super) fn batch_done(&self, grip: Grip, took: Duration) {
+    /// A thread of a GPU lane is done with its group.
+    pub(super) fn group_done(&self, grip: Grip, took: Duration) {
         self.state.lock().schedule.done(grip, took);
     }
 
-    /// What became of pictures of its batch: their places are written, or another lane takes them on.
+    /// What became of pictures of its group: their places are written, or another lane takes them on.
     pub(super) fn came_back(&self, lane: LaneId, outcomes: impl IntoIterator<Item = (InHand, Result<(), Refusal>)>) {
         let mut made = Vec::new();
         let mut state = self.state.lock();

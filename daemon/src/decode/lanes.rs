@@ -24,16 +24,16 @@ use crate::decode::board::{Board, Choice, GpuLane};
 use crate::memory::Promises;
 use crate::thread_class;
 
-/// Threads of a hardware lane: while the batch of one is composed and copied to its places, the engines work for
+/// Threads of a hardware lane: while the group of one is composed and copied to its places, the engines work for
 /// the others.
 const HARDWARE_WORKERS: usize = 3;
 /// Threads of a hybrid lane, each of which keeps a core busy; and of the lane that does all on the GPU, where the
-/// batch of one is copied to its places while the other's is decoded.
+/// group of one is copied to its places while the other's is decoded.
 const FURTHER_WORKERS: usize = 2;
 /// The most threads of a lane with one for each engine.
 const SINGLE_WORKERS: usize = 16;
 
-/// The most that a worker's surfaces take: a batch of photographs, or one of eight megapixels in 4:4:4. The worker takes as much
+/// The most that a worker's surfaces take: a group of photographs, or one of eight megapixels in 4:4:4. The worker takes as much
 /// again for what becomes of them.
 const SURFACES: usize = 24 << 20;
 /// The same where a worker decodes one picture at a time, and a lane has many workers: one of 2.7 megapixels in 4:4:4.
@@ -49,7 +49,7 @@ const MOST_LANES: usize = LaneSet::MOST - 1;
 const TOO_MANY: &str = "there are 63 lanes of GPUs already, which is the most; name fewer kinds in decode.lanes, or show the \
                         daemon fewer GPUs (CUDA_VISIBLE_DEVICES)";
 
-/// A lane is switched off when so many batches of one of its threads have failed in a row on a GPU that is not broken.
+/// A lane is switched off when so many groups of one of its threads have failed in a row on a GPU that is not broken.
 const FAILURES: u32 = 3;
 
 /// The lanes of all GPUs.
@@ -255,33 +255,33 @@ fn workers(
 
 fn work(board: &Board, lane: LaneId, mut worker: Worker) {
     let mut in_a_row = 0;
-    while let Ok((grip, mut batch)) = board.batch(lane, worker.batch()) {
+    while let Ok((grip, mut group)) = board.group(lane, worker.group()) {
         let began = Instant::now();
-        while !batch.is_empty() {
+        while !group.is_empty() {
             if board.is_off(lane) {
-                board.came_back(lane, batch.drain(..).map(|picture| (picture, Err(Refusal::Failed))));
+                board.came_back(lane, group.drain(..).map(|picture| (picture, Err(Refusal::Failed))));
                 break;
             }
             let mut orders: Vec<_> =
-                batch.iter_mut().map(|picture| picture.order(board.limits(), board.gpu(lane))).collect();
+                group.iter_mut().map(|picture| picture.order(board.limits(), board.gpu(lane))).collect();
             match worker.decode(&mut orders) {
                 Ok(outcomes) => {
                     in_a_row = 0;
-                    board.came_back(lane, batch.drain(..outcomes.len()).zip(outcomes));
+                    board.came_back(lane, group.drain(..outcomes.len()).zip(outcomes));
                 }
                 Err(error) if error.is_fault() => broken(&error),
                 Err(error) => {
                     in_a_row += 1;
-                    tracing::warn!(lane = lane.0, %error, "a batch failed on the GPU, and goes to the next lane");
+                    tracing::warn!(lane = lane.0, %error, "a group failed on the GPU, and goes to the next lane");
                     if in_a_row == FAILURES {
                         tracing::warn!(lane = lane.0, %error, "the lane is switched off");
-                        board.switch_off(lane, format!("{FAILURES} batches in a row failed, the last with: {error}"));
+                        board.switch_off(lane, format!("{FAILURES} groups in a row failed, the last with: {error}"));
                     }
-                    board.came_back(lane, batch.drain(..).map(|picture| (picture, Err(Refusal::Failed))));
+                    board.came_back(lane, group.drain(..).map(|picture| (picture, Err(Refusal::Failed))));
                 }
             }
         }
-        board.batch_done(grip, began.elapsed());
+        board.group_done(grip, began.elapsed());
     }
 }
 
