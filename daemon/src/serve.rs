@@ -130,7 +130,7 @@ pub async fn service(config: Config, surroundings: Surroundings) -> Result<(), S
 ///
 /// # Errors
 /// `socket` is not the socket that the parent passes.
-pub async fn private(socket: i32, surroundings: Surroundings) -> Result<(), ServeError> {
+pub async fn private(socket: i32, config: Config, surroundings: Surroundings) -> Result<(), ServeError> {
     let what = "a private daemon is started by its trainer, with a socket";
     let system = |source| ServeError::System { what, source };
     let parent = getppid().ok_or_else(|| system(std::io::Error::other("the parent is gone")))?;
@@ -140,7 +140,7 @@ pub async fn private(socket: i32, surroundings: Surroundings) -> Result<(), Serv
     let socket = Socket::from_fd(socket).map_err(|error| system(std::io::Error::other(error)))?;
     let mut signals = Signals::new()?;
     let runs = surroundings.state_dir().map(|folder| folder.join("runs"));
-    let daemon = Daemon::new(Config::default(), Kind::Private { runs }, &surroundings)?;
+    let daemon = Daemon::new(config, Kind::Private { runs }, &surroundings)?;
     tokio::select! {
         () = signals.come() => {}
         // The thread that watches lives as long as the parent: it says so, or it never does.

@@ -45,16 +45,17 @@ type EpochAudit = (u64, u64, u64, u64, u64, u64, bool, Option<bool>);
 impl Session {
     /// Attaches to a source of this process's private daemon.
     #[staticmethod]
-    #[pyo3(signature = (binary, settings, files, shard, gpus))]
+    #[pyo3(signature = (binary, lanes, settings, files, shard, gpus))]
     fn private(
         py: Python<'_>,
         binary: PathBuf,
+        lanes: Option<String>,
         settings: String,
         files: Option<Vec<u8>>,
         shard: Option<(u32, u32)>,
         gpus: Vec<[u8; 16]>,
     ) -> PyResult<Self> {
-        let daemon = private_daemon(binary);
+        let daemon = private_daemon(binary, lanes).map_err(|message| setting(py, message))?;
         let number = daemon.number();
         Self::attach(py, Target::Private { daemon, number, settings, files }, shard, gpus)
     }
@@ -206,15 +207,24 @@ fn waiting<T: Send, E: Raise>(
     }
 }
 
-fn private_daemon(binary: PathBuf) -> Arc<PrivateDaemon> {
+/// The daemon of this process, whose lanes are those of its first session.
+fn private_daemon(binary: PathBuf, lanes: Option<String>) -> Result<Arc<PrivateDaemon>, String> {
     let mut shared = DAEMON.lock();
     // In a forked child the parent's daemon is still known here, but it is not the child's.
     if let Some(daemon) = shared.upgrade().filter(|daemon| daemon.is_of_this_process()) {
-        return daemon;
+        let there = daemon.lanes().unwrap_or("cpu");
+        return match lanes.filter(|lanes| lanes != there) {
+            Some(lanes) => Err(format!(
+                "lanes={lanes:?}: the Loaders of a process share one daemon, and this one's was started with lanes={there:?}; \
+                 give the first Loader these lanes, or close the Loaders that are open"
+            )),
+            None => Ok(daemon),
+        };
     }
-    let daemon = Arc::new(PrivateDaemon::new(binary));
+    let daemon = PrivateDaemon::new(binary);
+    let daemon = Arc::new(if let Some(lanes) = lanes { daemon.with_lanes(lanes) } else { daemon });
     *shared = Arc::downgrade(&daemon);
-    daemon
+    Ok(daemon)
 }
 
 /// The interpreter has ended while a daemon thread waited. There is nothing left that it could return to, and the

@@ -45,6 +45,7 @@ const FAREWELL: Duration = Duration::from_secs(5);
 pub struct PrivateDaemon {
     owner: Owner,
     binary: PathBuf,
+    lanes: Option<String>,
     sessions: AtomicU64,
     state: Mutex<State>,
 }
@@ -81,9 +82,22 @@ impl PrivateDaemon {
         Self {
             owner: Owner::this_process(),
             binary: binary.into(),
+            lanes: None,
             sessions: AtomicU64::new(0),
             state: Mutex::default(),
         }
+    }
+
+    /// The same with these ways to decode, as `forebay serve --lanes` takes them. By default it is the CPU.
+    #[must_use]
+    pub fn with_lanes(mut self, lanes: impl Into<String>) -> Self {
+        self.lanes = Some(lanes.into());
+        self
+    }
+
+    /// The ways to decode that were asked for.
+    pub fn lanes(&self) -> Option<&str> {
+        self.lanes.as_deref()
     }
 
     /// A number for the next session of this process.
@@ -102,7 +116,7 @@ impl PrivateDaemon {
         let mut state = self.state.lock();
         loop {
             state.bury_if_dead()?;
-            let running = state.start(&self.binary)?;
+            let running = state.start(&self.binary, self.lanes())?;
             let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
             let connect = Number { kind: Kind::Connect as u32, reserved: 0, value: 0 };
             let fds = [theirs.as_fd(), running.ledgers.as_fd()];
@@ -130,7 +144,7 @@ impl PrivateDaemon {
 }
 
 impl State {
-    fn start(&mut self, binary: &Path) -> Result<&Running, AttachError> {
+    fn start(&mut self, binary: &Path, lanes: Option<&str>) -> Result<&Running, AttachError> {
         if self.running.is_none() {
             if self.deaths > RESTARTS {
                 let (deaths, cause, words) = (self.deaths, self.cause.clone(), self.words.text());
@@ -141,7 +155,7 @@ impl State {
                 Some(ledgers) => Arc::clone(ledgers),
                 None => Arc::clone(self.ledgers.insert(Arc::new(memory().map_err(Broken::from)?))),
             };
-            self.running = Some(Running::spawn(binary, ledgers, self.words.clone())?);
+            self.running = Some(Running::spawn(binary, lanes, ledgers, self.words.clone())?);
         }
         Ok(self.running.as_ref().expect("it was started just above"))
     }
@@ -170,11 +184,12 @@ impl State {
 }
 
 impl Running {
-    fn spawn(binary: &Path, ledgers: Arc<OwnedFd>, words: Words) -> Result<Self, AttachError> {
+    fn spawn(binary: &Path, lanes: Option<&str>, ledgers: Arc<OwnedFd>, words: Words) -> Result<Self, AttachError> {
         let at = |source| AttachError::Spawn { binary: binary.to_path_buf(), source };
         let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
         let mut child = Command::new(binary)
             .args(["serve", "--private", "--socket-fd", "0"])
+            .args(lanes.into_iter().flat_map(|lanes| ["--lanes", lanes]))
             .stdin(theirs.into_fd())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{panic, process, thread};
 
-use forebay::config::{Config, Surroundings};
+use forebay::config::{Config, Lanes, Surroundings};
 use forebay::decode::DECODE_THREAD;
 use forebay::serve;
 use forebay::telemetry::start_logs;
@@ -18,6 +18,10 @@ pub(super) struct Args {
     /// Configuration; `forebay config --example` prints one.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Ways to decode: "auto" for NVIDIA's JPEG engines and the CPU, or names with commas between them, each of which has to be
+    /// there. A configuration says it in its [decode] table.
+    #[arg(long, value_name = "LANES", conflicts_with = "config")]
+    lanes: Option<Lanes>,
     /// Serve the process that starts this one, and end with it.
     #[arg(long, hide = true, requires = "socket_fd")]
     private: bool,
@@ -32,7 +36,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = if let Some(socket) = args.socket_fd.filter(|_| args.private) {
-        runtime.block_on(serve::private(socket, surroundings))
+        runtime.block_on(serve::private(socket, with_lanes(Config::default(), args), surroundings))
     } else {
         let config = configuration(args)?;
         runtime.block_on(serve::service(config, surroundings))
@@ -56,5 +60,12 @@ fn configuration(args: &Args) -> Result<Config, Failure> {
     if let Some(file) = &args.config {
         return super::config::read(file);
     }
-    Ok(Config::for_path(args.path.as_deref().unwrap_or("."))?)
+    Ok(with_lanes(Config::for_path(args.path.as_deref().unwrap_or("."))?, args))
+}
+
+fn with_lanes(mut config: Config, args: &Args) -> Config {
+    if let Some(lanes) = &args.lanes {
+        config.decode.lanes = lanes.clone();
+    }
+    config
 }

@@ -1,5 +1,7 @@
 //! `decode.lanes`: which ways to decode are used, and how a picture gets to one of them.
 
+use std::str::FromStr;
+
 use forebay_cuda::lane::LaneKind;
 use serde_json::Value;
 
@@ -35,6 +37,18 @@ impl Lanes {
     }
 }
 
+impl FromStr for Lanes {
+    type Err = String;
+
+    /// Reads what a command line says: a word, or names of lanes with commas between them.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" | "fixed" => read(&text.into()),
+            names => read(&names.split(',').map(str::trim).collect()),
+        }
+    }
+}
+
 pub(super) fn read(value: &Value) -> Result<Lanes, String> {
     let allowed = || {
         let names = LaneKind::ALL.map(|kind| format!("\"{kind}\"")).join(", ");
@@ -67,6 +81,9 @@ mod tests {
         assert_eq!(read(&json!(["hardware", "cpu"])), Ok(both));
         let all = LaneKind::ALL.map(LaneKind::name);
         assert_eq!(read(&json!(all)), Ok(Lanes::Named(LaneKind::ALL.to_vec())));
+        assert_eq!("fixed".parse(), Ok(Lanes::Fixed));
+        assert_eq!("hardware, cpu".parse(), read(&json!(["hardware", "cpu"])));
+        assert!("".parse::<Lanes>().is_err() && "hardware,gpu".parse::<Lanes>().unwrap_err().contains("hybrid"));
         assert!(!Lanes::default().want_gpu() && Lanes::Auto.want_gpu());
         for wrong in [json!([]), json!(["gpu"]), json!(["cpu", "cpu"]), json!("hardware"), json!(1)] {
             assert!(read(&wrong).unwrap_err().contains("hybrid"), "{wrong}");

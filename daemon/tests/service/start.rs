@@ -139,3 +139,21 @@ fn something_else_at_the_socket_s_place_stays() {
     assert!(said.contains("is not a socket"), "{said}");
     assert_eq!(fs::read_to_string(home.socket()).unwrap(), "precious");
 }
+
+#[test]
+fn serve_takes_lanes_beside_a_path_and_a_configuration_has_its_own() {
+    let home = Home::with_pictures(2);
+    let said = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
+        command.env("RUNTIME_DIRECTORY", home.path("run")).env("STATE_DIRECTORY", home.path("state"));
+        command.env("FOREBAY_CUDA_DRIVER", home.path("no-driver")).arg("serve").args(arguments);
+        Daemon::spawn(command).fails()
+    };
+    let pictures = home.path("pictures").display().to_string();
+    let (code, missing) = said(&[&pictures, "--lanes", "hardware,cpu"]);
+    assert!(code == Some(1) && missing.contains("names \"hardware\"") && missing.contains("no-driver"), "{missing}");
+    let (code, unknown) = said(&[&pictures, "--lanes", "gpu"]);
+    assert!(code == Some(2) && unknown.contains("\"gpu-huffman\""), "{unknown}");
+    let (code, both) = said(&["--config", "forebay.toml", "--lanes", "auto"]);
+    assert!(code == Some(2) && both.contains("cannot be used with"), "{both}");
+}

@@ -10,7 +10,12 @@ class Session:
 
     @staticmethod
     def private(
-        binary: str, settings: str, files: bytes | None, shard: tuple[int, int] | None, gpus: list[bytes]
+        binary: str,
+        lanes: str | None,
+        settings: str,
+        files: bytes | None,
+        shard: tuple[int, int] | None,
+        gpus: list[bytes],
     ) -> Session: ...
     @staticmethod
     def stream(

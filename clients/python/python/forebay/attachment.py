@@ -22,7 +22,7 @@ def attach(asked: Request, socket: str | None, gpus: list[bytes]) -> _native.Ses
     """Attaches to a stream of a daemon that runs, or to this process's own daemon."""
     if asked.stream is not None:
         return _native.Session.stream(socket, asked.stream, asked.settings, asked.shard, gpus)
-    return _native.Session.private(binary(), asked.settings or "{}", asked.files, asked.shard, gpus)
+    return _native.Session.private(binary(), asked.lanes, asked.settings or "{}", asked.files, asked.shard, gpus)
 
 
 def attach_to_host(asked: Request, socket: str | None, placement: str | None, error: GpuError) -> _native.Session:

@@ -72,6 +72,10 @@ class Loader:
         last_batch_policy: "partial" shows the records that there are, "fill" repeats the last, "drop" leaves them out.
         prefetch_queue_depth: Batches that are made ahead.
         num_threads: Decoding threads. None takes the machine's cores, divided by `LOCAL_WORLD_SIZE`.
+        lanes: Ways to decode: "auto" for NVIDIA's JPEG engines where this machine has any, and the CPU; or a list such
+            as `["hardware", "cpu"]`, of which each has to be there. None is the CPU. All Loaders of a process share one
+            daemon, so the first one decides; a stream of `forebay serve` is decoded as its configuration says. A GPU
+            lane takes memory of the GPU, 1 GB at most and some hundred MB for the driver.
         cache: What of the dataset is kept in the daemon's memory from the first epoch on:
             `{"keep": "encoded", "memory": "20gb"}` the files' bytes, `{"keep": "decoded", "memory": "20gb"}` whole
             decoded pictures, each as far as it fits. `"max_side": 512` beside "decoded" shrinks larger pictures to
@@ -130,6 +134,7 @@ class Loader:
         last_batch_policy: str = "partial",
         prefetch_queue_depth: int | None = None,
         num_threads: int | None = None,
+        lanes: str | Sequence[str] | None = None,
         cache: Mapping[str, str | int] | None = None,
         placement: str | None = None,
         dtype: Any = "uint8",  # noqa: ANN401 - whatever numpy takes for a dtype

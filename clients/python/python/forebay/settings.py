@@ -42,12 +42,14 @@ class Request:
         settings: JSON document, or None where nothing was given.
         files: Paths separated by NUL bytes, or None.
         shard: (shard_id, num_shards) of static assignment, or None.
+        lanes: Ways to decode, for the private daemon; None is its default.
     """
 
     stream: str | None
     settings: str | None
     files: bytes | None
     shard: tuple[int, int] | None
+    lanes: str | None = None
 
 
 def request(source: Source, given: Mapping[str, Any], *, by_name: bool) -> Request:
@@ -64,9 +66,10 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool) -> Reque
     stream, settings, files = _source(source, by_name=by_name)
     settings.update(_settings(given))
     shard = _shard(settings)
+    lanes = _lanes(settings, stream)
     if stream is None and "batch_size" not in settings:
         raise SettingsError("batch_size is missing: how many pictures make a batch?")
-    return Request(stream, json.dumps(settings) if settings else None, files, shard)
+    return Request(stream, json.dumps(settings) if settings else None, files, shard, lanes)
 
 
 def refuse_unsharded(
@@ -160,6 +163,18 @@ def _shard(settings: dict[str, Any]) -> tuple[int, int] | None:
     if not 0 <= shard_id < num_shards:
         raise SettingsError(f"shard_id={shard_id}: with num_shards={num_shards} it is 0 to {num_shards - 1}")
     return shard_id, num_shards
+
+
+def _lanes(settings: dict[str, Any], stream: str | None) -> str | None:
+    lanes = settings.pop("lanes", None)
+    if lanes is not None and stream is not None:
+        raise SettingsError(
+            f"lanes={lanes!r}: the stream {stream!r} is decoded by the lanes of its daemon; set lanes in the [decode] "
+            "table of its configuration"
+        )
+    if lanes is None or isinstance(lanes, str):
+        return lanes
+    return ",".join(map(str, lanes))
 
 
 def _step(step: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - whatever the caller gave

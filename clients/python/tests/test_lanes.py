@@ -1,0 +1,55 @@
+"""Lanes of the process's own daemon, on the fake GPU."""
+
+import forebay
+import numpy as np
+import pytest
+from forebay import AttachError, Loader, SettingsError
+
+pytestmark = pytest.mark.daemon
+
+
+@pytest.fixture
+def decoding_gpu(gpu, monkeypatch):
+    """A fake GPU that decodes."""
+    monkeypatch.setenv("FOREBAY_NVJPEG", gpu.library._name)
+    return gpu
+
+
+def everything(folder, **given):
+    with Loader(folder, batch_size=4, size=32, epochs=1, **given) as loader:
+        return np.concatenate([batch.copy().images for batch in loader])
+
+
+@pytest.mark.usefixtures("decoding_gpu")
+def test_lanes_of_a_gpu_give_the_pixels_of_the_cpu(jpegs):
+    expected = everything(jpegs)
+    for lanes in ["auto", ["hardware"], ("hardware", "cpu")]:
+        assert (everything(jpegs, lanes=lanes) == expected).all(), lanes
+
+
+def test_lanes_that_are_named_have_to_be_right(decoding_gpu, jpegs):
+    decoding_gpu.set_for_daemons(Wrong=1)
+    with pytest.raises(AttachError, match='names "hardware"'):
+        everything(jpegs, lanes=["hardware"])
+    assert len(everything(jpegs, lanes="auto")) == 12, "and auto goes on without one that is wrong"
+
+
+@pytest.mark.usefixtures("binary")
+def test_lanes_that_do_not_exist_are_told_with_those_that_do(jpegs):
+    with pytest.raises(AttachError, match="gpu-huffman"):
+        everything(jpegs, lanes=["engines"])
+
+
+@pytest.mark.usefixtures("decoding_gpu")
+def test_the_first_loader_of_a_process_decides_on_the_lanes(jpegs):
+    with Loader(jpegs, batch_size=4, size=8, epochs=1):
+        with pytest.raises(SettingsError, match="share one daemon"):
+            Loader(jpegs, batch_size=4, size=8, epochs=1, lanes="auto")
+        assert len(everything(jpegs, lanes=["cpu"])) == 12
+    with Loader(jpegs, batch_size=4, size=8, epochs=1, lanes="auto"):
+        assert len(everything(jpegs)) == 12
+
+
+def test_a_running_daemon_has_lanes_of_its_own():
+    with pytest.raises(SettingsError, match=r"\[decode\] table"):
+        forebay.Loader("stream:train", lanes="auto")
