@@ -46,7 +46,7 @@ impl Asked {
         let mut list: Vec<Transform> = self.steps.iter().filter_map(Step::transform).collect();
         let size = Size::HeightWidth([side(self.last.0), side(self.last.1)]);
         list.push(Transform::CenterCrop(CenterCrop { size }));
-        let dtype = [Dtype::Uint8, Dtype::Float16, Dtype::Float32][usize::from(self.dtype % 3)];
+        let dtype = [Dtype::Uint8, Dtype::Float16, Dtype::Bfloat16, Dtype::Float32][usize::from(self.dtype % 4)];
         if self.normalized && dtype != Dtype::Uint8 {
             list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
         }

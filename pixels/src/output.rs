@@ -11,6 +11,8 @@ pub enum Dtype {
     Uint8,
     /// IEEE half precision: 0 to 1, or normalised. Rounded from the float32 value to nearest, ties to even.
     Float16,
+    /// The upper half of single precision: 0 to 1, or normalised. Rounded like half precision.
+    Bfloat16,
     /// IEEE single precision: 0 to 1, or normalised.
     Float32,
 }
@@ -44,7 +46,7 @@ impl Dtype {
     pub fn len(self) -> usize {
         match self {
             Self::Uint8 => 1,
-            Self::Float16 => 2,
+            Self::Float16 | Self::Bfloat16 => 2,
             Self::Float32 => 4,
         }
     }

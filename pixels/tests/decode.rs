@@ -337,11 +337,13 @@ fn every_output_form_holds_the_same_values() {
         let normalize = Transform::Normalize(forebay_pixels::Normalize { mean, std });
         let normalized: Vec<_> = geometry.iter().cloned().chain([normalize]).collect();
         let floats = decode(normalized.clone(), Dtype::Float32, Layout::Nhwc);
-        let halves = decode(normalized, Dtype::Float16, Layout::Nhwc);
+        let halves = decode(normalized.clone(), Dtype::Float16, Layout::Nhwc);
+        let upper_halves = decode(normalized, Dtype::Bfloat16, Layout::Nhwc);
         for (at, value) in bytes.iter().enumerate() {
             let expected = (f32::from(*value) / 255.0 - mean[at % 3]) / std[at % 3];
             assert_eq!(floats[at * 4..][..4], expected.to_le_bytes());
             assert_eq!(halves[at * 2..][..2], half::f16::from_f32(expected).to_le_bytes());
+            assert_eq!(upper_halves[at * 2..][..2], half::bf16::from_f32(expected).to_le_bytes());
         }
         let units = decode(geometry, Dtype::Float32, Layout::Nchw);
         for (at, value) in planes.iter().enumerate() {

@@ -40,7 +40,7 @@ fn geometry() -> impl Strategy<Value = Transform> {
 }
 
 fn recipe() -> impl Strategy<Value = Recipe> {
-    let dtype = prop::sample::select(vec![Dtype::Uint8, Dtype::Float16, Dtype::Float32]);
+    let dtype = prop::sample::select(vec![Dtype::Uint8, Dtype::Float16, Dtype::Bfloat16, Dtype::Float32]);
     let layout = prop::sample::select(vec![Layout::Nhwc, Layout::Nchw]);
     let list = prop::collection::vec(geometry(), 0..5);
     (list, size(), dtype, layout, any::<bool>()).prop_map(|(mut list, last, dtype, layout, normalize)| {

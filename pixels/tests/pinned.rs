@@ -35,13 +35,14 @@ fn files() -> Vec<Vec<u8>> {
     (0..3).map(|index| photograph(index, 500, 375)).chain(made).collect()
 }
 
-fn recipes() -> [(Recipe, u64); 5] {
+fn recipes() -> [(Recipe, u64); 6] {
     let output = |dtype, layout| Output { dtype, layout, ..Output::default() };
     let normalize = Normalize { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
     let normalized: Vec<_> = Transform::training(96).into_iter().chain([Transform::Normalize(normalize)]).collect();
     let lanczos = Resize { size: Size::HeightWidth([61, 307]), interpolation: Interpolation::Lanczos3 };
     let floats = Recipe::new(normalized.clone(), output(Dtype::Float32, Layout::Nchw)).unwrap();
-    let halves = Recipe::new(normalized, output(Dtype::Float16, Layout::Nhwc)).unwrap();
+    let halves = Recipe::new(normalized.clone(), output(Dtype::Float16, Layout::Nhwc)).unwrap();
+    let upper_halves = Recipe::new(normalized, output(Dtype::Bfloat16, Layout::Nhwc)).unwrap();
     let stretched = Recipe::new(vec![Transform::Resize(lanczos)], Output::default()).unwrap();
     let input = Input { reducing_gap: Some(2.0), ..Input::default() };
     let reduced = Recipe::evaluation(40).unwrap().with_input(input).unwrap();
@@ -49,6 +50,7 @@ fn recipes() -> [(Recipe, u64); 5] {
         (Recipe::training(224).unwrap(), 0xbdaf_5940_bd16_440d),
         (floats, 0x4b8f_b40b_b7c8_0c9e),
         (halves, 0x031f_f1ab_7a02_3b86),
+        (upper_halves, 0x80bf_cd13_979f_9e62),
         (stretched, 0x73db_0cdd_a5fc_4e57),
         (reduced, 0x513a_511e_ac67_dbb7),
     ]

@@ -182,6 +182,15 @@ mod tests {
     }
 
     #[test]
+    fn values_of_every_type_come_back() {
+        for dtype in [Dtype::U8, Dtype::F16, Dtype::F32, Dtype::Bf16] {
+            let shape = Shape { dtype, ..header().geometry.shape() };
+            let header = Header { geometry: Geometry::try_new(shape, 3).unwrap(), ..header() };
+            assert_eq!(Header::parse(&header.encode()), Ok(header));
+        }
+    }
+
+    #[test]
     fn header_of_another_version_names_both() {
         let header = header();
         let mut bytes = header.encode();

@@ -29,6 +29,8 @@ pub enum Dtype {
     F16 = 2,
     /// IEEE single precision.
     F32 = 3,
+    /// The upper half of single precision.
+    Bf16 = 4,
 }
 
 /// Order of a picture's axes.
@@ -111,13 +113,13 @@ impl Dtype {
     pub fn size(self) -> usize {
         match self {
             Self::U8 => 1,
-            Self::F16 => 2,
+            Self::F16 | Self::Bf16 => 2,
             Self::F32 => 4,
         }
     }
 
     pub(crate) fn from_wire(value: u32) -> Option<Self> {
-        [Self::U8, Self::F16, Self::F32].into_iter().find(|dtype| *dtype as u32 == value)
+        [Self::U8, Self::F16, Self::F32, Self::Bf16].into_iter().find(|dtype| *dtype as u32 == value)
     }
 }
 

@@ -73,6 +73,14 @@ fn every_kind_is_in_the_table_of_kinds() {
 }
 
 #[test]
+fn types_of_values_have_the_numbers_of_the_table() {
+    let types = [(Dtype::U8, "uint8"), (Dtype::F16, "float16"), (Dtype::F32, "float32"), (Dtype::Bf16, "bfloat16")];
+    let row = PAGE.lines().find(|line| line.contains("| dtype |")).expect("a row of the header");
+    let said = types.map(|(dtype, name)| format!("{} {name}", dtype as u32)).join(", ");
+    assert!(row.ends_with(&format!("| {said} |")), "{row}");
+}
+
+#[test]
 fn table_of_the_header_is_what_is_written() {
     let shape = Shape { batch: 7, height: 30, width: 20, channels: 3, dtype: Dtype::F32, layout: Layout::Nchw };
     let geometry = Geometry::try_new(shape, 5).unwrap();

@@ -131,6 +131,8 @@ fn form(shape: Shape) -> (Vec<usize>, &'static str) {
     let typestr = match dtype {
         Dtype::U8 => "|u1",
         Dtype::F16 => "<f2",
+        // Which numpy does not have: the bits.
+        Dtype::Bf16 => "<u2",
         Dtype::F32 => "<f4",
     };
     (axes.map(|axis| axis as usize).to_vec(), typestr)

@@ -130,6 +130,7 @@ impl Output {
         let element = match made.output.dtype {
             Dtype::Uint8 => Element::Uint8,
             Dtype::Float16 => Element::Float16,
+            Dtype::Bfloat16 => Element::Bfloat16,
             Dtype::Float32 => Element::Float32,
         };
         Self { address, element, arithmetic: Arithmetic::Pillow }

@@ -146,7 +146,7 @@ fn recipe(draws: Draws, longest: u32) -> Recipe {
         7 => vec![part, flip, center, pad],
         _ => vec![flip, center, resize, pad],
     };
-    let dtype = pick(draws, 21, [Dtype::Uint8, Dtype::Float16, Dtype::Float32]);
+    let dtype = pick(draws, 21, [Dtype::Uint8, Dtype::Float16, Dtype::Bfloat16, Dtype::Float32]);
     if dtype != Dtype::Uint8 && draws.below(22, 3) > 0 {
         // From where half precision has no digits left to where it has no numbers any more.
         let power = |number: u64| 10_f64.powi(i32::try_from(draws.below(number, 14)).unwrap() - 7);

@@ -10,7 +10,7 @@ use embedded_graphics::primitives::Rectangle;
 use embedded_graphics::text::Text;
 use forebay_client::Batch;
 use forebay_ring::{Dtype, Layout, Shape};
-use half::f16;
+use half::{bf16, f16};
 use image::{Rgb, RgbImage};
 
 /// Pixels between pictures, and around them.
@@ -56,11 +56,12 @@ fn picture(images: &[u8], shape: Shape, place: usize) -> RgbImage {
     let values: Vec<f32> = match shape.dtype {
         Dtype::U8 => bytes.iter().map(|byte| f32::from(*byte)).collect(),
         Dtype::F16 => bytes.chunks_exact(2).map(|two| f16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
+        Dtype::Bf16 => bytes.chunks_exact(2).map(|two| bf16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
         Dtype::F32 => bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
     };
     let (low, high) = match shape.dtype {
         Dtype::U8 => (0.0, 255.0),
-        Dtype::F16 | Dtype::F32 => {
+        Dtype::F16 | Dtype::Bf16 | Dtype::F32 => {
             values.iter().fold((f32::MAX, f32::MIN), |(low, high), value| (low.min(*value), high.max(*value)))
         }
     };

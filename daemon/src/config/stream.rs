@@ -32,7 +32,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # The usual training pair with shuffle, Resize(256) and CenterCrop(224) without. Or give transform.
 # size = 224
 # transform = [{ random_resized_crop = { size = 224 } }, { random_horizontal_flip = { p = 0.5 } }]
-# "uint8", "float16" or "float32"; "NHWC" or "NCHW".
+# "uint8", "float16", "bfloat16" or "float32"; "NHWC" or "NCHW".
 # dtype = "uint8"
 # layout = "NHWC"
 # What shows through where a picture is transparent: red, green, blue.

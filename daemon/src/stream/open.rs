@@ -261,6 +261,7 @@ fn shape(settings: &config::Stream) -> Shape {
         dtype: match output.dtype {
             Dtype::Uint8 => RingDtype::U8,
             Dtype::Float16 => RingDtype::F16,
+            Dtype::Bfloat16 => RingDtype::Bf16,
             Dtype::Float32 => RingDtype::F32,
         },
         layout: match output.layout {

@@ -35,6 +35,7 @@ impl Stream {
             dtype: match output.dtype {
                 Dtype::Uint8 => "uint8",
                 Dtype::Float16 => "float16",
+                Dtype::Bfloat16 => "bfloat16",
                 Dtype::Float32 => "float32",
             }
             .into(),

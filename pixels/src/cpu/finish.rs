@@ -1,6 +1,6 @@
 //! The last pass: mirror, type, normalisation and layout in one go, from RGB of 8 bits into the place.
 
-use half::f16;
+use half::{bf16, f16};
 
 use crate::output::{Dtype, Layout, Output};
 use crate::transform::Normalize;
@@ -10,10 +10,10 @@ use crate::transform::Normalize;
 pub(crate) enum Values {
     /// Itself.
     Uint8,
-    /// By table, since there are only 256.
-    Float16(Box<[[[u8; 2]; 256]; 3]>),
-    /// By table, since there are only 256.
-    Float32(Box<[[[u8; 4]; 256]; 3]>),
+    /// By table, since there are only 256: half precision of either kind.
+    TwoBytes(Box<[[[u8; 2]; 256]; 3]>),
+    /// By table, since there are only 256: single precision.
+    FourBytes(Box<[[[u8; 4]; 256]; 3]>),
 }
 
 /// The place, which is written row by row.
@@ -40,8 +40,9 @@ impl Values {
         };
         match output.dtype {
             Dtype::Uint8 => Self::Uint8,
-            Dtype::Float16 => Self::Float16(Box::new(table(|c, v| f16::from_f32(float(c, v)).to_le_bytes()))),
-            Dtype::Float32 => Self::Float32(Box::new(table(|c, v| float(c, v).to_le_bytes()))),
+            Dtype::Float16 => Self::TwoBytes(Box::new(table(|c, v| f16::from_f32(float(c, v)).to_le_bytes()))),
+            Dtype::Bfloat16 => Self::TwoBytes(Box::new(table(|c, v| bf16::from_f32(float(c, v)).to_le_bytes()))),
+            Dtype::Float32 => Self::FourBytes(Box::new(table(|c, v| float(c, v).to_le_bytes()))),
         }
     }
 }
@@ -58,8 +59,8 @@ impl Place<'_> {
                 self.out[number * rgb.len()..][..rgb.len()].copy_from_slice(rgb);
             }
             Values::Uint8 => self.write(number, rgb, mirrored, |_, value| [value]),
-            Values::Float16(table) => self.write(number, rgb, mirrored, |c, value| table[c][usize::from(value)]),
-            Values::Float32(table) => self.write(number, rgb, mirrored, |c, value| table[c][usize::from(value)]),
+            Values::TwoBytes(table) => self.write(number, rgb, mirrored, |c, value| table[c][usize::from(value)]),
+            Values::FourBytes(table) => self.write(number, rgb, mirrored, |c, value| table[c][usize::from(value)]),
         }
     }
 

@@ -26,7 +26,9 @@ pub enum RecipeError {
     )]
     NoFixedShape,
     /// Normalised values are no whole numbers.
-    #[error("transform {place} (normalize) needs a float output; set dtype to \"float16\" or \"float32\"")]
+    #[error(
+        "transform {place} (normalize) needs a float output; set dtype to \"float16\", \"bfloat16\" or \"float32\""
+    )]
     NormalizeNeedsFloat {
         /// Place in the list, from 0.
         place: usize,

@@ -1614,7 +1614,7 @@ pub struct StreamInfo {
     pub height: u32,
     #[prost(uint32, tag = "10")]
     pub width: u32,
-    /// "uint8", "float16", "float32".
+    /// "uint8", "float16", "bfloat16", "float32".
     #[prost(string, tag = "11")]
     pub dtype: ::prost::alloc::string::String,
     /// "NHWC", "NCHW".

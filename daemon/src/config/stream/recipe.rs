@@ -14,7 +14,12 @@ const FAST_GAP: f64 = 2.0;
 
 /// Nothing if there is a mistake. A shape that is not fixed is one (semantics rule 6).
 pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool) -> Option<Recipe> {
-    let dtypes = &[("uint8", Dtype::Uint8), ("float16", Dtype::Float16), ("float32", Dtype::Float32)];
+    let dtypes = &[
+        ("uint8", Dtype::Uint8),
+        ("float16", Dtype::Float16),
+        ("bfloat16", Dtype::Bfloat16),
+        ("float32", Dtype::Float32),
+    ];
     let output = Output {
         dtype: table.take_or("dtype", Dtype::Uint8, choice(dtypes)),
         layout: table.take_or("layout", Layout::Nhwc, choice(&[("NHWC", Layout::Nhwc), ("NCHW", Layout::Nchw)])),
