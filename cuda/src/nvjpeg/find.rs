@@ -1,6 +1,7 @@
 //! Where libnvjpeg is looked for: what the configuration and the environment name, the CUDA toolkit, the loader's own
 //! path, and the folders of Python packages that carry it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The versions of its interface that are known, newest first.
@@ -22,17 +23,17 @@ pub struct NvjpegPlaces {
 }
 
 impl NvjpegPlaces {
-    /// What this machine has: the environment's say, and the Python folders of `VIRTUAL_ENV`, the user and the system.
+    /// What this machine has: the environment's say, and the Python folders of `VIRTUAL_ENV`, of the Pythons on `PATH`, of the
+    /// user and the system.
     pub fn of_this_machine(file: Option<PathBuf>) -> Self {
         let variable = |name| std::env::var_os(name).map(PathBuf::from);
-        let roots = [
-            variable("VIRTUAL_ENV").map(|root| root.join("lib")),
-            variable("CONDA_PREFIX").map(|root| root.join("lib")),
-            variable("HOME").map(|root| root.join(".local/lib")),
-            Some("/usr/local/lib".into()),
-            Some("/usr/lib".into()),
-        ];
-        let pythons = roots.into_iter().flatten().flat_map(|root| entries(&root, "python3"));
+        let environments =
+            ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(variable).map(|root| root.join("lib"));
+        let on_path = pythons_on(&std::env::var_os("PATH").unwrap_or_default());
+        let user = variable("HOME").map(|root| root.join(".local/lib"));
+        let system = ["/usr/local/lib", "/usr/lib"].map(PathBuf::from);
+        let roots = environments.chain(on_path).chain(user).chain(system);
+        let pythons = roots.flat_map(|root| entries(&root, "python3"));
         let packages = pythons.flat_map(|python| [python.join("site-packages"), python.join("dist-packages")]);
         Self { file: file.or_else(|| variable("FOREBAY_NVJPEG")), packages: packages.collect() }
     }
@@ -48,6 +49,13 @@ impl NvjpegPlaces {
         let packages = self.packages.iter().flat_map(|root| PACKAGES.iter().map(|folder| root.join(folder)));
         toolkit.chain(loader).chain(packages.flat_map(|folder| entries(&folder, "libnvjpeg."))).collect()
     }
+}
+
+/// Folders of libraries of the Pythons on a `PATH`. One that is a link counts where the link stands: so it is in a virtual
+/// environment, whose packages are beside it.
+fn pythons_on(path: &OsStr) -> Vec<PathBuf> {
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute() && folder.join("python3").exists());
+    folders.filter_map(|folder| Some(folder.parent()?.join("lib"))).collect()
 }
 
 /// What stands in a folder under names that begin so, the highest version first.
@@ -69,6 +77,17 @@ mod tests {
     fn a_named_file_is_the_only_candidate() {
         let places = NvjpegPlaces { file: Some("/opt/x.so".into()), packages: vec!["/nowhere".into()] };
         assert_eq!(places.candidates(), [PathBuf::from("/opt/x.so")]);
+    }
+
+    #[test]
+    fn a_virtual_environment_is_found_by_the_python_that_is_called_from_the_path() {
+        let root = tempfile::tempdir().unwrap();
+        let of = |name: &str| root.path().join(name);
+        std::fs::create_dir_all(of("venv/bin")).unwrap();
+        std::fs::create_dir_all(of("tools/bin")).unwrap();
+        std::os::unix::fs::symlink(std::env::current_exe().unwrap(), of("venv/bin/python3")).unwrap();
+        let path = std::env::join_paths([of("tools/bin"), of("venv/bin"), of("nowhere")]).unwrap();
+        assert_eq!(pythons_on(&path), [of("venv/lib")]);
     }
 
     #[test]
