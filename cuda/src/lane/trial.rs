@@ -90,23 +90,27 @@ fn among_bad(worker: &mut Worker) -> Result<String, String> {
     Ok(format!("refused: {}", reasons.join(", ")))
 }
 
-/// Nothing is taken once the lane runs, however long its groups, and the limit holds.
+/// Nothing more is taken once groups of every length have run, and the limit holds.
 fn memory(gpu: &Gpu, worker: &mut Worker) -> Result<String, String> {
     let files =
         [(1, 320, 240), (2, 160, 120), (3, 99, 1)].map(|(index, width, height)| photograph(index, width, height));
     let files: Vec<_> = files.iter().cycle().take(worker.group()).map(Vec::as_slice).collect();
     let mut before = None;
     let most = files.len();
-    for len in [most, 1, most / 2, most, most - 1].into_iter().cycle().take(GROUPS) {
+    let lengths = [most, 1, most / 2, most, most - 1];
+    for (group, len) in lengths.into_iter().cycle().take(GROUPS).enumerate() {
         let files = &files[..len];
         let mut done = 0;
         while done < len {
             done += worker.whole(&files[done..]).map_err(|error| error.to_string())?.len();
         }
-        // The first group may still take something.
         let used = gpu.account().used();
-        if *before.get_or_insert(used) != used {
-            return Err(format!("{before:?} bytes became {used} over {GROUPS} groups"));
+        // nvJPEG decodes short groups in another way, with buffers of their own: the first of each length may take something.
+        if group + 1 == lengths.len() {
+            before = Some(used);
+        }
+        if let Some(before) = before.filter(|before| used > *before) {
+            return Err(format!("{before} bytes became {used} over {GROUPS} groups"));
         }
     }
     let (peak, limit) = (gpu.account().peak(), gpu.account().limit());
