@@ -19,9 +19,9 @@ use crate::driver::{Context, CudaError, SharedPlace, Stream};
 use crate::frame::{Frame, Placed, Surface};
 use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError, SingleState};
 
-/// Groups of the hardware lane are this many times what its engines decode at once, so that none of them is idle while the
-/// others finish.
-const ROUNDS: usize = 4;
+/// Groups of the hardware lane are this many times what its engines decode at once. nvJPEG has room for so many: for what goes
+/// beyond, the call that queues the group spins until room is there. Other workers keep the engines busy meanwhile.
+const ROUNDS: usize = 2;
 /// nvJPEG does Huffman coding on the GPU for more than 50 pictures at once.
 const HUFFMAN_GROUP: usize = 64;
 /// Pictures that a hybrid worker takes at once.
