@@ -1,5 +1,6 @@
 """When slots go back that a GPU may still read, and what a capsule of them keeps; on the fake GPU."""
 
+import contextlib
 import ctypes
 import gc
 import os
@@ -9,6 +10,8 @@ import forebay
 import numpy as np
 import pytest
 from forebay import _cuda, _dlpack
+from forebay.gpu import GpuArray
+from forebay.lease import Leased
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
@@ -91,9 +94,35 @@ class Failing(Mark):
         raise forebay.GpuError("the GPU is broken")
 
 
+def picture(images):
+    """Pixels of an array, wherever they stand."""
+    return images.numpy() if isinstance(images, GpuArray) else images
+
+
 def held(loader):
     """Slots that something still looks at."""
     return loader._session.viewed()
+
+
+@pytest.fixture(params=["pinned", "gpu:0"])
+def read_by_gpu(request, gpu):  # noqa: ARG001 - it is there before
+    """Makes Loaders whose slots a GPU reads behind Python's back: of a page-locked ring, and of one in its memory."""
+
+    @contextlib.contextmanager
+    def make(source, **settings):
+        placement = "host" if request.param == "pinned" else request.param
+        with forebay.Loader(source, **{"batch_size": 4, "size": 8, "epochs": 1, **settings}, placement=placement) as it:
+            if request.param == "pinned":
+                it.pin()
+            yield it
+
+    return make
+
+
+def start_of(images):
+    """Where an array's memory begins."""
+    interface = "__cuda_array_interface__" if isinstance(images, GpuArray) else "__array_interface__"
+    return getattr(images, interface)["data"][0]
 
 
 class TestRoom:
@@ -106,14 +135,14 @@ class TestRoom:
         monkeypatch.setattr(_cuda, "Event", lambda _: made.append(Mark()) or made[-1])
         return made
 
-    def test_rule_14_a_trainer_whose_gpu_is_behind_waits_for_it(self, pictures, marks):
-        with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+    def test_rule_14_a_trainer_whose_gpu_is_behind_waits_for_it(self, pictures, marks, read_by_gpu):
+        with read_by_gpu(pictures(40)) as loader:
             seen = [batch.records[0] for batch in loader]
             assert seen == list(range(0, 40, 4))
         assert [mark.waited for mark in marks] == [1] * 10
 
-    def test_rule_14_a_slot_that_an_event_and_a_tensor_hold_is_one_slot(self, pictures):
-        with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+    def test_rule_14_a_slot_that_an_event_and_a_tensor_hold_is_one_slot(self, pictures, read_by_gpu):
+        with read_by_gpu(pictures(40)) as loader:
             # As a loop over loader.torch(copy=False): the tensors of the step before are bound to their names still.
             for batch in loader:
                 images = batch.images
@@ -121,18 +150,18 @@ class TestRoom:
                 moved.done = True
                 batch.release(after=moved)
                 assert held(loader) <= 2
-            assert images.numpy()[:, 0, 0, 0].tolist() == [36, 37, 38, 39]
+            assert picture(images)[:, 0, 0, 0].tolist() == [36, 37, 38, 39]
 
-    def test_what_another_thread_lets_go_of_meanwhile_is_waited_for(self, pictures):
-        with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+    def test_what_another_thread_lets_go_of_meanwhile_is_waited_for(self, pictures, read_by_gpu):
+        with read_by_gpu(pictures(40)) as loader:
             kept = [loader.next().images, loader.next().images]
             thread = threading.Timer(0.1, kept.clear)
             thread.start()
             assert loader.next().records.tolist() == [8, 9, 10, 11]
             thread.join()
 
-    def test_slots_that_are_kept_are_still_refused(self, pictures):
-        with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+    def test_slots_that_are_kept_are_still_refused(self, pictures, read_by_gpu):
+        with read_by_gpu(pictures(40)) as loader:
             kept = [loader.next().images, loader.next().images]
             with pytest.raises(forebay.SlotsHeld):
                 loader.next(timeout=0)
@@ -145,8 +174,8 @@ class TestRoom:
             assert [batch.records[0] for batch in loader] == list(range(0, 40, 4))
 
 
-def test_rule_14_a_slot_is_held_while_the_default_stream_has_work(gpu, pictures):
-    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+def test_rule_14_a_slot_is_held_while_the_default_stream_has_work(gpu, pictures, read_by_gpu):
+    with read_by_gpu(pictures(8)) as loader:
         gpu.set(BusyDefault=1)
         loader.next().release()
         loader._releases.look()
@@ -156,9 +185,89 @@ def test_rule_14_a_slot_is_held_while_the_default_stream_has_work(gpu, pictures)
         assert held(loader) == 0
 
 
+def test_rule_14_a_slot_that_python_let_go_of_is_not_filled_again_while_the_gpu_reads_it(gpu, pictures, read_by_gpu):
+    with read_by_gpu(pictures(200)) as loader:
+        batch = loader.next()
+        images = batch.images
+        address, before = start_of(images), picture(images).tobytes()
+        # As a loop that copies to the GPU, waits for nothing and binds its variables anew.
+        gpu.set(BusyDefault=1)
+        del batch, images
+        later = loader.next(timeout=20)
+        later.reject()
+        del later
+        assert held(loader) == 2, "a batch that goes back unread is read by the GPU as well"
+        gpu.set(BusyDefault=0)
+        while (later := loader.next()) is not None:
+            later.release()
+        assert ctypes.string_at(address, len(before)) != before, "the slot was filled again"
+
+
+@pytest.mark.parametrize("ended_by", ["an exception", "close()"])
+def test_rule_14_neither_an_exception_nor_close_gives_a_slot_back_while_the_gpu_reads_it(
+    gpu, pictures, read_by_gpu, ended_by
+):
+    let_go = threading.Timer(0.2, lambda: gpu.set(BusyDefault=0))
+    released = []
+    with read_by_gpu(pictures(8)) as loader:
+        finish = loader._releases.finish
+        loader._releases.finish = lambda: (released.append(held(loader)), finish(), released.append(held(loader)))
+        with contextlib.suppress(LookupError):
+            for batch in loader:
+                gpu.set(BusyDefault=1)
+                let_go.start()
+                if ended_by == "close()":
+                    break
+                raise LookupError(len(batch))
+        batch = None
+    let_go.join()
+    assert released == [1, 0], "close() waits for the GPU before it lets go of the daemon"
+
+
+def test_rule_14_labels_of_a_page_locked_ring_hold_its_slot_as_images_do(gpu, pictures):
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
+        early = loader.next()
+        loader.pin()
+        kept = [early.labels, loader.next().mask]
+        early.release()
+        gpu.set(BusyDefault=1)
+        for array in kept:
+            assert isinstance(array.base.base, Leased)
+        del array
+        kept.clear()
+        loader._releases.look()
+        assert held(loader) == 2
+        gpu.set(BusyDefault=0)
+
+
+def test_arrays_of_a_ring_that_is_not_page_locked_go_back_at_once(gpu, pictures):
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
+        gpu.set(BusyDefault=1)
+        loader.next().release()
+        assert (held(loader), len(loader._releases), gpu.count("Contexts")) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("capture", "marks"), [(1, 0), (2, 2)])
+def test_rule_14_a_slot_that_is_let_go_of_while_a_graph_is_captured_comes_back_after_it(
+    gpu, pictures, read_by_gpu, capture, marks
+):
+    with read_by_gpu(pictures(40)) as loader:
+        kept = [loader.next(), loader.next()]
+        gpu.set(Capture=capture)
+        for batch in kept:
+            batch.release()
+        assert gpu.count("Events") == marks, "nothing is recorded into a graph that says that it is captured"
+        loader._releases.look()
+        assert held(loader) == 2
+        gpu.set(Capture=0)
+        assert [batch.records[0] for batch in loader] == list(range(8, 40, 4))
+
+
 @pytest.mark.parametrize(("knob", "value"), [("NoEvents", 1), ("BreakAfter", -1)])
-def test_rule_14_a_slot_without_an_event_is_held_until_the_gpu_has_nothing_to_do(gpu, pictures, knob, value):
-    with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+def test_rule_14_a_slot_without_an_event_is_held_until_the_gpu_has_nothing_to_do(
+    gpu, pictures, read_by_gpu, knob, value
+):
+    with read_by_gpu(pictures(40)) as loader:
         kept = [loader.next(), loader.next()]
         gpu.set(**{knob: value})
         for batch in kept:
@@ -213,11 +322,11 @@ def test_a_forked_child_asks_no_event_of_its_parent(pictures):
 def test_a_batch_whose_pixels_cannot_be_had_goes_back_unread(pictures, monkeypatch):
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
 
-        def fail(_):
+        def fail(*_):
             raise forebay.GpuError("no addresses are left")
 
         with monkeypatch.context() as patch:
-            patch.setattr(loader._gpu, "array", fail)
+            patch.setattr(loader._rings._gpu, "array", fail)
             with pytest.raises(forebay.GpuError, match="no addresses"):
                 loader.next()
         assert sorted(batch.records.tolist() for batch in loader) == [[0, 1, 2, 3], [4, 5, 6, 7]]

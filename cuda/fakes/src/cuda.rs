@@ -21,7 +21,8 @@ const NO_DEVICE: c_int = 100;
 const INVALID_DEVICE: c_int = 101;
 const NOT_READY: c_int = 600;
 pub(crate) const NOT_SUPPORTED: c_int = 801;
-const CAPTURED: c_int = 900;
+const CAPTURE: c_int = 900;
+const CAPTURED_EVENT: c_int = 907;
 /// The GPU is broken for good.
 pub(crate) const ILLEGAL_ADDRESS: c_int = 700;
 
@@ -95,6 +96,13 @@ fn address(at: u64) -> usize {
     usize::try_from(at).expect("it is an address of this process")
 }
 
+/// Waits at a knob that holds copies.
+fn hold(knob: Knob) {
+    Count::Held.add(1);
+    knob.wait_off();
+    Count::Held.add(-1);
+}
+
 fn event<'a>(event: *mut c_void) -> &'a Arc<Event> {
     lent(event)
 }
@@ -112,7 +120,8 @@ c_functions! {
             INVALID_DEVICE => c"CUDA_ERROR_INVALID_DEVICE",
             ILLEGAL_ADDRESS => c"CUDA_ERROR_ILLEGAL_ADDRESS",
             NOT_SUPPORTED => c"CUDA_ERROR_NOT_SUPPORTED",
-            CAPTURED => c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+            CAPTURE => c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+            CAPTURED_EVENT => c"CUDA_ERROR_CAPTURED_EVENT",
             _ => c"CUDA_ERROR_INVALID_VALUE",
         }.as_ptr())
     }
@@ -157,6 +166,9 @@ c_functions! {
         write(to, std::ptr::without_provenance_mut(CURRENT.replace(below)))
     }
     fn cuCtxSynchronize() {
+        if Knob::Capture.on() {
+            return CAPTURE;
+        }
         Knob::BusyDefault.wait_off();
         answer()
     }
@@ -188,16 +200,17 @@ c_functions! {
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, len: usize, on: *mut c_void) {
         let (from, to) = (address(from), to as usize);
         queue(on, move || {
-            Count::Held.add(1);
-            Knob::HoldCopies.wait_off();
-            Count::Held.add(-1);
+            hold(Knob::HoldCopies);
             copy(from, to, len);
         });
         answer()
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, len: usize, on: *mut c_void) {
         let (from, to) = (from as usize, address(to));
-        queue(on, move || copy(from, to, len));
+        queue(on, move || {
+            hold(Knob::HoldUploads);
+            copy(from, to, len);
+        });
         answer()
     }
     fn cuModuleLoadData(to: *mut *mut c_void, image: *const c_void) { kernel::load(to, image) }
@@ -227,14 +240,18 @@ c_functions! {
         drop(take_back::<Stream>(on, Count::Streams));
         SUCCESS
     }
+    fn cuStreamIsCapturing(on: *mut c_void, to: *mut c_int) {
+        write(to, c_int::from(on as usize <= 2 && Knob::Capture.get() == 1))
+    }
     fn cuEventCreate(to: *mut *mut c_void, _flags: c_uint) {
         hand_out(to, Count::Events, Arc::new(Event::default()))
     }
     fn cuEventRecord(mark: *mut c_void, on: *mut c_void) {
         if Knob::NoEvents.on() {
-            return CAPTURED;
+            return CAPTURE;
         }
         match on as usize {
+            0..=2 if Knob::Capture.on() => event(mark).capture(),
             // The default streams have no work but what the knob says.
             0..=2 if Knob::BusyDefault.on() => {
                 DEFAULT.queue(|| Knob::BusyDefault.wait_off());
@@ -245,8 +262,20 @@ c_functions! {
         }
         answer()
     }
-    fn cuEventQuery(mark: *mut c_void) { if event(mark).is_reached() { answer() } else { NOT_READY } }
-    fn cuEventSynchronize(mark: *mut c_void) { event(mark).wait(); answer() }
+    fn cuEventQuery(mark: *mut c_void) {
+        match event(mark) {
+            mark if mark.is_captured() => CAPTURED_EVENT,
+            mark if mark.is_reached() => answer(),
+            _ => NOT_READY,
+        }
+    }
+    fn cuEventSynchronize(mark: *mut c_void) {
+        if event(mark).is_captured() {
+            return CAPTURED_EVENT;
+        }
+        event(mark).wait();
+        answer()
+    }
     fn cuEventDestroy_v2(mark: *mut c_void) {
         drop(take_back::<Arc<Event>>(mark, Count::Events));
         SUCCESS

@@ -67,6 +67,10 @@ pub enum Knob {
     FailLaunches,
     /// Streams cannot be made.
     NoStreams,
+    /// Copies to the GPU wait while it is not 0.
+    HoldUploads,
+    /// What the default streams are given is captured into a graph: 1 says so when it is asked, 2 does not.
+    Capture,
 }
 
 /// What a test reads.
@@ -91,7 +95,7 @@ pub enum Count {
     Pictures,
     /// Pieces of the GPU's memory that were taken, in all.
     Allocations,
-    /// Copies that wait at the knob.
+    /// Copies that wait at a knob.
     Held,
     /// Pictures of the largest batch.
     LargestBatch,
@@ -112,7 +116,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::NoStreams as usize + 1;
+const KNOBS: usize = Knob::Capture as usize + 1;
 const COUNTS: usize = Count::Launches as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];

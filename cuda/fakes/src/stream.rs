@@ -1,6 +1,7 @@
 //! Streams as threads: what is queued runs in order, behind the caller's back.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
@@ -19,6 +20,8 @@ pub(crate) struct Stream {
 pub(crate) struct Event {
     state: Mutex<(u64, u64)>,
     reached: Condvar,
+    /// It is a part of a graph, and nothing can be asked of it.
+    captured: AtomicBool,
 }
 
 impl Stream {
@@ -58,6 +61,15 @@ impl Event {
         let mut state = self.state.lock();
         state.0 += 1;
         state.1 += 1;
+    }
+
+    /// A mark on a stream whose work is captured into a graph.
+    pub(crate) fn capture(&self) {
+        self.captured.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_captured(&self) -> bool {
+        self.captured.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_reached(&self) -> bool {

@@ -38,6 +38,7 @@ _READ_ONLY_REGISTER = 113
 _REGISTER_PORTABLE, _REGISTER_READ_ONLY = 1, 8
 _EVENT_BLOCKING, _EVENT_DISABLE_TIMING = 1, 2
 _LEGACY_STREAM = 1
+_CAPTURED_EVENT = 907
 
 
 class _Location(ctypes.Structure):
@@ -193,11 +194,22 @@ class Event:
 
     Streams that another library has made not to wait for the default stream are not seen: give `release()` an event of
     such a stream.
+
+    Raises:
+        GpuError: It cannot be made, or a graph is captured on such a stream: the mark would become a part of the graph.
     """
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._marks = [self._mark(c_void_p(stream)) for stream in _streams(context.ordinal)]
+        streams = [c_void_p(stream) for stream in _streams(context.ordinal)]
+        with context.current() as call:
+            for stream in streams:
+                captures = c_int()
+                # Of the default stream it fails where a stream that waits for that one captures; the capture goes on.
+                call("cuStreamIsCapturing", stream, byref(captures))
+                if captures.value:
+                    raise GpuError("a graph is being captured")
+        self._marks = [self._mark(stream) for stream in streams]
 
     def query(self) -> bool:
         """Whether the work is known to be done. Why it is not, `synchronize` tells."""
@@ -208,7 +220,9 @@ class Event:
         """Waits until the work is done."""
         with self._context.current() as call:
             for mark in self._marks:
-                call("cuEventSynchronize", mark)
+                # A capture has taken it that began after it was asked about, and it is never reached.
+                captured = call.ask("cuEventQuery", mark) == _CAPTURED_EVENT
+                call("cuCtxSynchronize") if captured else call("cuEventSynchronize", mark)
 
     def _mark(self, stream: c_void_p) -> c_void_p:
         mark = c_void_p()

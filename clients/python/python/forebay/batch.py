@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from forebay.errors import ClosedError
+from forebay.lease import Leased
 from forebay.release import Event, Releases
 
 if TYPE_CHECKING:
     from forebay import _native
     from forebay.gpu import GpuArray
+    from forebay.lease import Lease
+    from forebay.rings import Rings
 
 __all__ = ["Batch", "Padded"]
 
@@ -43,8 +46,10 @@ class Batch:
     The batch itself gives arrays until a newer one than the next has come, so that a variable that still names it
     does not hold up a later loop.
 
-    Copies to a GPU that nobody waits for still read the slot when Python lets go of the batch: `release(after=event)`
-    gives the slot back when they are done.
+    Copies to a GPU that nobody waits for still read the slot when Python lets go of the batch. After `loader.pin()`,
+    and where the pixels stand in a GPU, the slot is therefore held until that GPU has done all that it was given by
+    then on the default stream and on PyTorch's current one. `release(after=event)` right behind the copies does not
+    wait for what comes after them, and is needed where other streams or GPUs read the slot.
 
     Attributes:
         epoch: The epoch that the batch belongs to.
@@ -56,12 +61,30 @@ class Batch:
         ...     seen.extend(batch.records[batch.mask])
     """
 
-    __slots__ = ("__weakref__", "_decision", "_native", "_own", "_pixels", "_releases", "_shown", "epoch", "valid")
+    __slots__ = (
+        "__weakref__",
+        "_decision",
+        "_lease",
+        "_native",
+        "_own",
+        "_pixels",
+        "_releases",
+        "_shown",
+        "epoch",
+        "valid",
+    )
 
-    def __init__(self, native: _native.Batch, releases: Releases | None = None, pixels: GpuArray | None = None) -> None:
+    def __init__(
+        self,
+        native: _native.Batch,
+        releases: Releases | None = None,
+        lease: Lease | None = None,
+        pixels: GpuArray | None = None,
+    ) -> None:
         self._native: _native.Batch | None = native
         self._own: Padded | None = None
         self._releases = releases
+        self._lease = lease
         self._pixels = pixels
         self._decision = native.decision
         self._shown = native.shown
@@ -101,7 +124,7 @@ class Batch:
     def copy(self) -> Batch:
         """The batch with arrays of its own in the host, which may be kept and written; the slot is not held by it."""
         twin = Batch.__new__(Batch)
-        twin._native = twin._releases = twin._pixels = None
+        twin._native = twin._releases = twin._lease = twin._pixels = None
         twin._own = Padded(
             *(np.array(array) if isinstance(array, np.ndarray) else array.numpy() for array in self.padded)
         )
@@ -127,8 +150,8 @@ class Batch:
 
         Args:
             after: A mark behind the last thing that reads the arrays: anything with `query()` and `synchronize()`, such
-                as `torch.cuda.Event`. It is asked when the next batches are. None gives the slot back at once. Arrays
-                that were taken before still hold it.
+                as `torch.cuda.Event`. It is asked when the next batches are. None gives the slot back as deletion does:
+                at once where no GPU can read it behind Python's back. Arrays that were taken before still hold it.
         """
         if after is not None and self._native is not None:
             if self._releases is None:
@@ -159,8 +182,14 @@ class Batch:
                 "this batch was given back (by reject() or close()), or newer ones have taken its place; "
                 "take batch.copy() before that"
             )
-        return np.asarray(getattr(self._native, name))
+        view = getattr(self._native, name)
+        return np.asarray(view if self._lease is None else Leased(view, self._lease))
+
+    def _lease_by(self, rings: Rings) -> None:
+        """The ring has been page-locked since the batch came: arrays are taken by a lease from now on."""
+        if self._native is not None and self._lease is None:
+            self._lease = rings.lease(self._native)
 
     def _let_go(self) -> None:
         """Holds the slot no longer; arrays that were taken before still do."""
-        self._native = self._pixels = None
+        self._native = self._lease = self._pixels = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -13,7 +12,7 @@ from forebay._dlpack import capsule
 
 if TYPE_CHECKING:
     from forebay import _native
-    from forebay.release import Event, Releases
+    from forebay.lease import Lease
 
 __all__ = ["GpuArray", "GpuRings"]
 
@@ -39,7 +38,7 @@ class GpuArray:
     __slots__ = ("__weakref__", "_address", "_lease", "_memory", "device", "dtype", "shape")
 
     def __init__(
-        self, memory: _cuda.Memory, address: int, shape: tuple[int, ...], dtype: np.dtype[Any], lease: _Lease
+        self, memory: _cuda.Memory, address: int, shape: tuple[int, ...], dtype: np.dtype[Any], lease: Lease
     ) -> None:
         self._memory = memory
         self._address = address
@@ -103,20 +102,10 @@ class GpuArray:
         return f"<forebay.gpu.GpuArray {self.shape} of {self.dtype} on cuda:{self.device}>"
 
 
-class _Lease:
-    """Holds a slot, and hands that on to whoever waits for the GPU once nothing in Python refers to it."""
-
-    __slots__ = ("__weakref__",)
-
-    def __init__(self, context: _cuda.Context, hold: object, releases: Releases) -> None:
-        weakref.finalize(self, _release_when_done, context, hold, releases).atexit = False
-
-
 class GpuRings:
     """The rings of a Loader, and of those whose pixels stand in memory of a GPU that memory, mapped in this process."""
 
-    def __init__(self, releases: Releases) -> None:
-        self._releases = releases
+    def __init__(self) -> None:
         self._memories: dict[int, _cuda.Memory | None] = {}
 
     def cover(self, rings: list[_native.Ring]) -> None:
@@ -135,11 +124,15 @@ class GpuRings:
         """Number of the GPU in this process; None in the host."""
         return next((memory.context.ordinal for memory in self._memories.values() if memory is not None), None)
 
-    def array(self, view: _native.GpuView) -> GpuArray:
+    def context(self, number: int) -> _cuda.Context | None:
+        """Of the GPU in which the ring's pixels stand; None in the host."""
+        memory = self._memories.get(number)
+        return None if memory is None else memory.context
+
+    def array(self, view: _native.GpuView, lease: Lease) -> GpuArray:
         """The images of a batch, whose ring is covered."""
         memory = self._memories[view.ring]
         assert memory is not None, "a view in a GPU is of a ring that has memory there"
-        lease = _Lease(memory.context, view, self._releases)
         return GpuArray(memory, memory.address + view.offset, tuple(view.shape), np.dtype(view.typestr), lease)
 
 
@@ -148,15 +141,3 @@ def _mapped(ring: _native.Ring) -> _cuda.Memory | None:
         return None
     uuid, total, descriptor = ring.gpu
     return _cuda.Memory(_cuda.context(_cuda.ordinal_of(uuid)), descriptor, total)
-
-
-def _release_when_done(context: _cuda.Context, hold: object, releases: Releases) -> None:
-    if context.is_forked():
-        # What a child was given copies of is its parent's.
-        return
-    try:
-        mark: Event = _cuda.Event(context)
-    except Exception:
-        # There may be work all the same: events cannot be made while a graph is captured, or where memory is short.
-        mark = _cuda.Everything(context)
-    releases.add(mark, hold)

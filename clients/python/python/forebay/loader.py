@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import logging
 import os
 import sys
 import time
@@ -12,27 +11,24 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable, NoReturn
 
-from forebay import _cuda, _native
+from forebay import _native
 from forebay.attachment import attach, attach_to_host, gpus_for
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.batch import Batch
 from forebay.errors import GpuError, SettingsError, SlotsHeld
-from forebay.gpu import GpuRings
-from forebay.pin import Pins
 from forebay.release import Releases
+from forebay.rings import Rings
 from forebay.settings import Source, refuse_unsharded, request
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from forebay.gpu import GpuArray
     from forebay.torch import TorchLoader
     from forebay.transforms import Size, Transform
 
 __all__ = ["Loader"]
 
 _STATE_VERSION = 1
-_log = logging.getLogger("forebay")
 
 
 def _remember_given(init: Callable[..., None]) -> Callable[..., None]:
@@ -154,15 +150,14 @@ class Loader:
         asked = request(source, given, by_name=socket is not None)
         path = None if socket is None else os.path.abspath(os.fspath(socket))
         self._releases = Releases()
-        self._gpu = GpuRings(self._releases)
-        self._pins: Pins | None = None
+        self._rings = Rings(self._releases)
         self._session = attach(asked, path, gpus_for(asked, placement))
         try:
-            self._gpu.cover(self._session.rings())
+            self._rings.cover(self._session.rings())
         except GpuError as error:
             self._session.close()
             self._session = attach_to_host(asked, path, placement, error)
-            self._gpu.cover(self._session.rings())
+            self._rings.cover(self._session.rings())
         self._lent: list[weakref.ref[Batch]] = []
 
     def __iter__(self) -> Iterator[Batch]:
@@ -200,14 +195,11 @@ class Loader:
         if native is None:
             return None
         try:
-            batch = Batch(native, self._releases, self._pixels(native))
+            batch = self._batch(native, copied=slots < 2 and native.gpu_images is None)
         except BaseException:
             # Nobody has seen it: it is not to count as consumed when the next one is asked for.
             native.decision.reject()
             raise
-        # In a `for`, the last batch is still bound when the next one is asked for: one slot is not enough for both.
-        if slots < 2 and native.gpu_images is None:
-            batch = batch.copy()
         self._lent.append(weakref.ref(batch))
         return batch
 
@@ -218,25 +210,27 @@ class Loader:
     @property
     def placement(self) -> str:
         """Where the pixels stand: "host", or "gpu:N" with the GPU's number in this process."""
-        return "host" if self._gpu.device is None else f"gpu:{self._gpu.device}"
+        return "host" if self._rings.device is None else f"gpu:{self._rings.device}"
 
     def pin(self, device: int | None = None) -> None:
         """Page-locks the ring in this process, once and for all.
 
         Copies from a batch's arrays to a GPU then run at full speed, and `tensor.to("cuda", non_blocking=True)` does
-        not wait for them: give `batch.release(after=event)` their end. It takes about as long as a copy of the ring,
-        whose memory cannot be swapped out then. A GPU ring needs none of it.
+        not wait for them: a slot is given back when they are done, see `Batch`. Take no array before it. It takes about
+        as long as a copy of the ring, whose memory cannot be swapped out then. A GPU ring needs none of it.
 
         Args:
-            device: Number of a GPU in this process. None takes the one that PyTorch uses, else the first.
+            device: Number of the GPU in this process that copies from it. None takes the one that PyTorch uses, else
+                the first. Copies to others run at full speed too, and need `batch.release(after=event)`.
 
         Raises:
             GpuError: There is no GPU, or it cannot lock memory that is only read, as a ring is for its trainers.
         """
-        if self._pins is None:
-            pins = Pins(_cuda.current_device() if device is None else device)
-            pins.cover(self._session.rings())
-            self._pins = pins
+        self._rings.pin(device, self._session.rings())
+        for lent in self._lent:
+            batch = lent()
+            if batch is not None:
+                batch._lease_by(self._rings)
 
     @property
     def classes(self) -> list[str]:
@@ -329,23 +323,14 @@ class Loader:
             pass
         return slots
 
-    def _pixels(self, native: _native.Batch) -> GpuArray | None:
-        if native.ring not in self._gpu:
-            rings = self._session.rings()
-            self._gpu.cover(rings)
-            self._pin_new(rings)
-        view = native.gpu_images
-        return None if view is None else self._gpu.array(view)
-
-    def _pin_new(self, rings: list[_native.Ring]) -> None:
-        if self._pins is not None:
-            try:
-                self._pins.cover(rings)
-            except GpuError as error:
-                # Its text alone: whoever keeps the record would keep the batch, by the error's traceback.
-                _log.warning(
-                    "the new ring is not page-locked, and copies from it to the GPU are waited for: %s", str(error)
-                )
+    def _batch(self, native: _native.Batch, *, copied: bool) -> Batch:
+        if native.ring not in self._rings:
+            self._rings.cover(self._session.rings())
+        # In a `for`, the last batch is still bound when the next one is asked for: one slot is not enough for both.
+        if copied:
+            return Batch(native).copy()
+        lease = self._rings.lease(native)
+        return Batch(native, self._releases, lease, self._rings.pixels(native, lease))
 
     def _let_go(self, *, keep: int) -> None:
         """Takes the slots from all but the newest Batch objects; arrays that were taken from them still hold theirs."""

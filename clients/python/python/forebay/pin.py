@@ -32,5 +32,6 @@ class Pins:
             if ring.gpu is None:
                 self._pinned[ring.number] = _cuda.Pinned(self._context, *ring.slots, ring)
 
-    def __contains__(self, number: int) -> bool:
-        return number in self._pinned
+    def context(self, number: int) -> _cuda.Context | None:
+        """Of the GPU that the ring is page-locked for; None where it is not."""
+        return None if self._pinned.get(number) is None else self._context

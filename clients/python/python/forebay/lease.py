@@ -1,0 +1,46 @@
+"""A hold on a slot that a GPU may still read when nothing in Python refers to it any more."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from forebay import _cuda
+
+if TYPE_CHECKING:
+    from forebay import _native
+    from forebay.release import Event, Releases
+
+__all__ = ["Lease", "Leased"]
+
+
+class Lease:
+    """Holds a slot, and hands that on to whoever waits for the GPU once nothing in Python refers to it.
+
+    It is of one GPU: work that another one was given is not waited for.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    def __init__(self, context: _cuda.Context, hold: object, releases: Releases) -> None:
+        weakref.finalize(self, _release_when_done, context, hold, releases).atexit = False
+
+
+class Leased:
+    """Memory of one array in a slot, for numpy, which keeps the lease for as long as an array of it lives."""
+
+    def __init__(self, view: _native.View, lease: Lease) -> None:
+        self.__array_interface__: dict[str, Any] = view.__array_interface__
+        self._keep = (view, lease)
+
+
+def _release_when_done(context: _cuda.Context, hold: object, releases: Releases) -> None:
+    if context.is_forked():
+        # What a child was given copies of is its parent's.
+        return
+    try:
+        mark: Event = _cuda.Event(context)
+    except Exception:
+        # There may be work all the same: events cannot be made while a graph is captured, or where memory is short.
+        mark = _cuda.Everything(context)
+    releases.add(mark, hold)

@@ -1,0 +1,80 @@
+"""What this process has of a Loader's rings: memory of a GPU that is mapped here, and page-locked slots."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from forebay import _cuda
+from forebay.errors import GpuError
+from forebay.gpu import GpuRings
+from forebay.lease import Lease
+from forebay.pin import Pins
+
+if TYPE_CHECKING:
+    from forebay import _native
+    from forebay.gpu import GpuArray
+    from forebay.release import Releases
+
+__all__ = ["Rings"]
+
+_log = logging.getLogger("forebay")
+
+
+class Rings:
+    """The rings of a Loader, and by which GPU their slots are read."""
+
+    def __init__(self, releases: Releases) -> None:
+        self._releases = releases
+        self._gpu = GpuRings()
+        self._pins: Pins | None = None
+
+    @property
+    def device(self) -> int | None:
+        """Number of the GPU in which the pixels stand, in this process; None in the host."""
+        return self._gpu.device
+
+    def cover(self, rings: list[_native.Ring]) -> None:
+        """Maps and page-locks those that are new, and lets go of those that are no more.
+
+        Raises:
+            GpuError: One of them cannot be mapped. One that cannot be page-locked is used as it is.
+        """
+        self._gpu.cover(rings)
+        if self._pins is not None:
+            try:
+                self._pins.cover(rings)
+            except GpuError as error:
+                # Its text alone: whoever keeps the record would keep the batch, by the error's traceback.
+                _log.warning(
+                    "the new ring is not page-locked, and copies from it to the GPU are waited for: %s", str(error)
+                )
+
+    def pin(self, device: int | None, rings: list[_native.Ring]) -> None:
+        """Page-locks these rings and all later ones, once and for all.
+
+        Raises:
+            GpuError: They cannot be locked.
+        """
+        if self._pins is None:
+            pins = Pins(_cuda.current_device() if device is None else device)
+            pins.cover(rings)
+            self._pins = pins
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._gpu
+
+    def lease(self, native: _native.Batch) -> Lease | None:
+        """A hold on a batch's slot, where a GPU may read that behind Python's back: from a ring that it maps or locks.
+
+        Out of any other memory of the host CUDA copies before the call comes back.
+        """
+        context = self._gpu.context(native.ring)
+        if context is None and self._pins is not None:
+            context = self._pins.context(native.ring)
+        return None if context is None else Lease(context, native, self._releases)
+
+    def pixels(self, native: _native.Batch, lease: Lease | None) -> GpuArray | None:
+        """The images of a batch, where they stand in memory of a GPU."""
+        view = native.gpu_images
+        return None if view is None or lease is None else self._gpu.array(view, lease)
