@@ -25,5 +25,5 @@ pub use frame::{Frame, Placed, Plane, Surface};
 pub use library::OpenError;
 pub use nvjpeg::{
     Account, AccountedMemory, Backend, BatchState, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces,
-    SingleState,
+    PageLocked, SingleState,
 };

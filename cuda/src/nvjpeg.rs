@@ -1,9 +1,11 @@
 //! nvJPEG, opened at run time: the safe layer over [`result`] and [`sys`].
 
 mod account;
+mod allowance;
 mod batch;
 mod find;
 mod handle;
+mod locked;
 mod result;
 mod single;
 mod sys;
@@ -17,6 +19,7 @@ pub use account::{Account, AccountedMemory};
 pub use batch::BatchState;
 pub use find::NvjpegPlaces;
 pub use handle::{Backend, Handle};
+pub use locked::PageLocked;
 pub use result::NvjpegError;
 pub use single::SingleState;
 

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use crate::boundary::{SUCCESS, c_functions, copy, hand_out, lent, take_back, write};
 use crate::dial::{Count, Knob};
+use crate::engines;
 use crate::kernel;
 use crate::stream::{Event, Stream};
 
@@ -199,7 +200,12 @@ c_functions! {
     }
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, len: usize, on: *mut c_void) {
         let (from, to) = (address(from), to as usize);
+        let mark = Knob::LateCopies.on().then(|| stream(on).next_mark());
         queue(on, move || {
+            if let Some(mark) = mark {
+                mark();
+                engines::wait();
+            }
             hold(Knob::HoldCopies);
             copy(from, to, len);
         });

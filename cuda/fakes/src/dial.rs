@@ -71,6 +71,8 @@ pub enum Knob {
     HoldUploads,
     /// What the default streams are given is captured into a graph: 1 says so when it is asked, 2 does not.
     Capture,
+    /// Copies to the host come late: when their stream is waited for, and behind all that engines have begun by then.
+    LateCopies,
 }
 
 /// What a test reads.
@@ -116,7 +118,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::Capture as usize + 1;
+const KNOBS: usize = Knob::LateCopies as usize + 1;
 const COUNTS: usize = Count::Launches as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];

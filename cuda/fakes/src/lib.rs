@@ -4,8 +4,10 @@
 //! A test makes a [`Fake`] and gives its path to what it tests, as the path of both libraries.
 
 mod boundary;
+mod buffer;
 mod cuda;
 mod dial;
+mod engines;
 mod fake;
 mod kernel;
 mod nvjpeg;

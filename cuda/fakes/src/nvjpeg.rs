@@ -2,13 +2,14 @@
 #![allow(unsafe_code, non_snake_case, reason = "functions with C's names")]
 
 use std::ffi::{c_int, c_uint, c_void};
-use std::thread;
 
 use turbojpeg_sys as tj;
 
 use crate::boundary::{SUCCESS, c_functions, hand_out, lent, lent_alone, slice, take_back, write};
+use crate::buffer::{Allocator, Buffer, Refused};
 use crate::cuda::{broken, current, queue, wrong};
 use crate::dial::{Count, Knob};
+use crate::engines;
 use crate::yuv::{self, Header};
 
 const NOT_INITIALISED: c_int = 1;
@@ -21,17 +22,8 @@ const ARCHITECTURE: c_int = 7;
 const HYBRID: c_int = 1;
 const HARDWARE: c_int = 3;
 
-type Malloc = unsafe extern "C" fn(*mut c_void, *mut *mut c_void, usize, *mut c_void) -> c_int;
-type Free = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut c_void) -> c_int;
-
-/// `nvjpegDevAllocatorV2_t`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Allocator {
-    malloc: Malloc,
-    free: Free,
-    context: *mut c_void,
-}
+/// Bytes of the host for each picture of a batch.
+const PINNED_EACH: usize = 2432;
 
 /// `nvjpegImage_t`.
 #[derive(Clone, Copy)]
@@ -47,11 +39,17 @@ unsafe impl Send for Image {}
 /// Any of nvJPEG's objects.
 #[derive(Default)]
 struct Object {
-    allocator: Option<Allocator>,
+    /// What gives memory of the GPU, and of the host.
+    allocators: Option<(Allocator, Allocator)>,
     /// The context in which it was made, which every call needs.
     home: usize,
-    /// Memory that it took through the allocator; a piece of no bytes is nowhere.
-    memory: Vec<usize>,
+    /// Memory that was taken for it beforehand.
+    memory: Vec<Buffer>,
+    /// Memory that grows with its pictures, of the GPU and of the host.
+    device: Option<Buffer>,
+    pinned: Option<Buffer>,
+    /// The buffers of a state that has none of its own.
+    attached: Option<[*mut c_void; 2]>,
     /// Of a handle and of what is made with it.
     backend: c_int,
     /// Pictures of a batch.
@@ -86,15 +84,29 @@ fn destroy(at: *mut c_void) -> c_int {
     if away(at) {
         return NOT_INITIALISED;
     }
-    let object = take_back::<Object>(at, Count::Objects);
-    if let Some(allocator) = object.allocator {
-        for at in object.memory {
-            // It does not say how much it gives back: an account has to know that itself.
-            // SAFETY: the allocator gave this memory and lives as long as the handle.
-            unsafe { (allocator.free)(allocator.context, at as *mut c_void, 0, std::ptr::null_mut()) };
-        }
-    }
+    drop(take_back::<Object>(at, Count::Objects));
     SUCCESS
+}
+
+/// Makes a buffer large enough.
+fn grown(buffer: Option<&mut Buffer>, len: usize) -> c_int {
+    match buffer.map(|buffer| buffer.grow(len)) {
+        Some(Ok(())) => SUCCESS,
+        Some(Err(Refused)) => ALLOCATOR,
+        None => INVALID,
+    }
+}
+
+/// The same for one of those that are attached to a state: 0 is the GPU's, 1 the host's.
+fn grown_attached(state: *mut c_void, which: usize, len: usize) -> c_int {
+    let Some(attached) = object(state).attached else { return INVALID };
+    let buffer = object(attached[which]);
+    grown(buffer.device.as_mut().or(buffer.pinned.as_mut()), len)
+}
+
+/// Samples of a picture that is kept for decoding.
+fn samples(bytes: &[u8]) -> usize {
+    yuv::header(bytes).map_or(0, |header| header.samples())
 }
 
 fn parse(parser: *mut c_void, bytes: &[u8]) -> c_int {
@@ -133,7 +145,7 @@ fn takes(backend: c_int, header: &Header) -> bool {
 /// Starts decoding on a stream; the engines may ignore its order.
 fn start(backend: c_int, on: *mut c_void, decode: impl FnOnce() + Send + 'static) {
     if backend == HARDWARE && Knob::IgnoreOrder.on() {
-        let early = thread::spawn(decode);
+        let early = engines::begin(decode);
         queue(on, move || early.join().expect("decoding does not panic"));
     } else {
         queue(on, decode);
@@ -162,16 +174,24 @@ c_functions! {
         let version = c_int::try_from(Knob::Version.get()).unwrap_or(0);
         write(to, match which { 0 => version / 1000, 1 => version % 1000, _ => 0 })
     }
-    fn nvjpegCreateExV2(backend: c_int, allocator: *mut Allocator, _pinned: Any, _flags: c_uint, to: *mut Any) {
+    fn nvjpegCreateExV2(
+        backend: c_int, device: *mut Allocator, pinned: *mut Allocator, _flags: c_uint, to: *mut Any,
+    ) {
+        // As the library does it, whatever its header says.
+        if device.is_null() || pinned.is_null() {
+            return INVALID;
+        }
         if backend == HARDWARE && Knob::Engines.get() == 0 {
             return ARCHITECTURE;
         }
         // SAFETY: the caller gives an allocator.
-        let allocator = unsafe { *allocator };
+        let device = unsafe { *device };
+        // SAFETY: as above.
+        let pinned = unsafe { *pinned };
         if current() == 0 {
             return NOT_INITIALISED;
         }
-        let handle = Object { allocator: Some(allocator), home: current(), backend, ..Object::default() };
+        let handle = Object { allocators: Some((device, pinned)), home: current(), backend, ..Object::default() };
         hand_out(to, Count::Objects, handle)
     }
     fn nvjpegDestroy(handle: Any) { destroy(handle) }
@@ -183,8 +203,10 @@ c_functions! {
         write(engines, c_uint::try_from(Knob::Engines.get()).unwrap_or(0))
     }
     fn nvjpegJpegStateCreate(handle: Any, to: *mut Any) {
-        let Object { allocator, backend, .. } = *shared(handle);
-        create(handle, to, Object { allocator, backend, ..Object::default() })
+        let Object { allocators, backend, .. } = *shared(handle);
+        let device = allocators.map(|(device, _)| Buffer::new(device));
+        let pinned = allocators.map(|(_, pinned)| Buffer::new(pinned));
+        create(handle, to, Object { allocators, device, pinned, backend, ..Object::default() })
     }
     fn nvjpegJpegStateDestroy(state: Any) { destroy(state) }
     fn nvjpegDecodeBatchedPreAllocate(
@@ -195,14 +217,13 @@ c_functions! {
         }
         let len = [batch, width, height].map(|number| usize::try_from(number).unwrap_or(0)).iter().product::<usize>();
         let state = object(state);
-        let Some(allocator) = state.allocator.filter(|_| state.backend == HARDWARE) else { return INVALID };
+        let Some((allocator, _)) = state.allocators.filter(|_| state.backend == HARDWARE) else { return INVALID };
         for len in [0, len] {
-            let mut at = std::ptr::null_mut();
-            // SAFETY: the allocator lives as long as the handle.
-            if unsafe { (allocator.malloc)(allocator.context, &raw mut at, len, std::ptr::null_mut()) } != 0 {
+            let mut buffer = Buffer::new(allocator);
+            if buffer.grow(len).is_err() {
                 return ALLOCATOR;
             }
-            state.memory.push(at as usize);
+            state.memory.push(buffer);
         }
         SUCCESS
     }
@@ -210,8 +231,9 @@ c_functions! {
         if away(state) {
             return NOT_INITIALISED;
         }
-        object(state).batch = usize::try_from(batch).unwrap_or(0);
-        SUCCESS
+        let state = object(state);
+        state.batch = usize::try_from(batch).unwrap_or(0);
+        grown(state.pinned.as_mut(), PINNED_EACH * state.batch)
     }
     fn nvjpegDecodeBatchedSupported(handle: Any, parser: Any, refusal: *mut c_int) {
         if away(parser) {
@@ -227,7 +249,7 @@ c_functions! {
             return NOT_INITIALISED;
         }
         let mut work = Vec::new();
-        let Object { batch, backend, .. } = *object(state);
+        let &mut Object { batch, backend, .. } = object(state);
         let sources = slice(data, batch).iter().zip(slice(lengths, batch));
         for ((at, len), image) in sources.zip(slice(to, batch).iter().copied()) {
             let bytes: &'static [u8] = slice(*at, *len);
@@ -235,6 +257,12 @@ c_functions! {
                 Some(header) if !fails(&header) => work.push((bytes, image)),
                 _ => return BAD,
             }
+        }
+        // The engines' memory is not the allocators' matter.
+        let needed = work.iter().map(|(bytes, _)| 3 * samples(bytes)).sum();
+        let memory = if backend == HARDWARE { SUCCESS } else { grown(object(state).device.as_mut(), needed) };
+        if memory != SUCCESS {
+            return memory;
         }
         if Knob::BreakAfter.run_out() || broken() {
             return EXECUTION;
@@ -293,14 +321,32 @@ c_functions! {
     fn nvjpegDecoderStateCreate(_handle: Any, decoder: Any, to: *mut Any) {
         create(decoder, to, Object { backend: shared(decoder).backend, ..Object::default() })
     }
-    fn nvjpegBufferPinnedCreate(handle: Any, _allocator: Any, to: *mut Any) { create(handle, to, Object::default()) }
+    fn nvjpegBufferPinnedCreateV2(handle: Any, allocator: *mut Allocator, to: *mut Any) {
+        if allocator.is_null() {
+            return INVALID;
+        }
+        // SAFETY: the caller gives an allocator.
+        let pinned = Some(Buffer::new(unsafe { *allocator }));
+        create(handle, to, Object { pinned, ..Object::default() })
+    }
     fn nvjpegBufferPinnedDestroy(buffer: Any) { destroy(buffer) }
-    fn nvjpegBufferDeviceCreateV2(handle: Any, _allocator: *mut Allocator, to: *mut Any) {
-        create(handle, to, Object::default())
+    fn nvjpegBufferDeviceCreateV2(handle: Any, allocator: *mut Allocator, to: *mut Any) {
+        if allocator.is_null() {
+            return INVALID;
+        }
+        // SAFETY: the caller gives an allocator.
+        let device = Some(Buffer::new(unsafe { *allocator }));
+        create(handle, to, Object { device, ..Object::default() })
     }
     fn nvjpegBufferDeviceDestroy(buffer: Any) { destroy(buffer) }
-    fn nvjpegStateAttachPinnedBuffer(_state: Any, _buffer: Any) { SUCCESS }
-    fn nvjpegStateAttachDeviceBuffer(_state: Any, _buffer: Any) { SUCCESS }
+    fn nvjpegStateAttachPinnedBuffer(state: Any, buffer: Any) {
+        object(state).attached.get_or_insert_default()[1] = buffer;
+        SUCCESS
+    }
+    fn nvjpegStateAttachDeviceBuffer(state: Any, buffer: Any) {
+        object(state).attached.get_or_insert_default()[0] = buffer;
+        SUCCESS
+    }
     fn nvjpegDecodeJpegHost(_handle: Any, _decoder: Any, state: Any, _params: Any, parser: Any) {
         if away(state) {
             return NOT_INITIALISED;
@@ -310,12 +356,20 @@ c_functions! {
             Some(header) if !sampled(&header) => NOT_SUPPORTED,
             Some(header) if !fails(&header) => {
                 object(state).bytes = bytes;
-                SUCCESS
+                // The coefficients; the engines need none.
+                let needed = if object(state).backend == HARDWARE { 0 } else { 2 * header.samples() };
+                grown_attached(state, 1, needed)
             }
             _ => BAD,
         }
     }
-    fn nvjpegDecodeJpegTransferToDevice(_handle: Any, _decoder: Any, _state: Any, _parser: Any, _on: Any) {
+    fn nvjpegDecodeJpegTransferToDevice(_handle: Any, _decoder: Any, state: Any, _parser: Any, _on: Any) {
+        // The coefficients, and the samples.
+        let needed = if object(state).backend == HARDWARE { 0 } else { 3 * samples(&object(state).bytes) };
+        let memory = grown_attached(state, 0, needed);
+        if memory != SUCCESS {
+            return memory;
+        }
         if Knob::BreakAfter.run_out() || broken() { EXECUTION } else { SUCCESS }
     }
     fn nvjpegDecodeJpegDevice(_handle: Any, _decoder: Any, state: Any, to: *mut Image, on: Any) {

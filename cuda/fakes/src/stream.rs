@@ -12,6 +12,8 @@ type Work = Box<dyn FnOnce() + Send>;
 /// A queue and the thread that empties it.
 pub(crate) struct Stream {
     queue: Option<Sender<Work>>,
+    /// How often its end was marked.
+    marks: Arc<(Mutex<u64>, Condvar)>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -28,7 +30,7 @@ impl Stream {
     pub(crate) fn new() -> Self {
         let (queue, work) = channel::<Work>();
         let thread = thread::spawn(move || work.into_iter().for_each(|work| work()));
-        Self { queue: Some(queue), thread: Some(thread) }
+        Self { queue: Some(queue), marks: Arc::default(), thread: Some(thread) }
     }
 
     pub(crate) fn queue(&self, work: impl FnOnce() + Send + 'static) {
@@ -36,7 +38,19 @@ impl Stream {
         queue.send(Box::new(work)).expect("the thread runs until the queue is closed");
     }
 
+    /// Waits, in its work, until its end is marked once more than now.
+    pub(crate) fn next_mark(&self) -> impl FnOnce() + Send + 'static {
+        let marks = Arc::clone(&self.marks);
+        let now = *marks.0.lock();
+        move || {
+            let (count, marked) = &*marks;
+            marked.wait_while(&mut count.lock(), |count| *count == now);
+        }
+    }
+
     pub(crate) fn record(&self, event: &Arc<Event>) {
+        *self.marks.0.lock() += 1;
+        self.marks.1.notify_all();
         event.state.lock().0 += 1;
         let event = Arc::clone(event);
         self.queue(move || {

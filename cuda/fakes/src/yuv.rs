@@ -15,6 +15,22 @@ pub(crate) struct Header {
     pub(crate) progressive: bool,
 }
 
+impl Header {
+    /// Samples of whole units of all planes.
+    pub(crate) fn samples(&self) -> usize {
+        let (across, down, units) = match self.sampling {
+            tj::TJSAMP_TJSAMP_422 => (2, 1, 4),
+            tj::TJSAMP_TJSAMP_420 => (2, 2, 6),
+            tj::TJSAMP_TJSAMP_440 => (1, 2, 4),
+            tj::TJSAMP_TJSAMP_GRAY => (1, 1, 1),
+            _ => (1, 1, 3),
+        };
+        let [wide, high] = [(self.width, across), (self.height, down)]
+            .map(|(side, factor)| usize::try_from(side).unwrap_or(0).div_ceil(8 * factor));
+        wide * high * units * 64
+    }
+}
+
 /// Planes, without padding: rows of `width` samples.
 pub(crate) type Planes = Vec<(usize, Vec<u8>)>;
 

@@ -63,7 +63,7 @@ impl<'a> BareLoop<'a> {
         let needed = largest * batch;
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed };
         Ok(Self {
-            state: BatchState::new(gpu.handle(LaneKind::Hardware)?, batch, size)?,
+            state: BatchState::new(gpu.handle(LaneKind::Hardware)?, batch, size, needed)?,
             surfaces: gpu.account().take(needed)?.ok_or(memory)?,
             stream: Stream::new(gpu.context())?,
             taken,

@@ -85,7 +85,7 @@ impl Gpu {
         &self.account
     }
 
-    /// Page-locked memory of the host that its lanes have, in bytes; nvJPEG's own is not in it.
+    /// Page-locked memory of the host that its lanes have, in bytes, with nvJPEG's.
     pub fn page_locked(&self) -> usize {
         self.context.page_locked()
     }

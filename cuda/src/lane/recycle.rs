@@ -53,8 +53,8 @@ pub fn recycle(gpu: &Gpu, kind: LaneKind, rounds: usize, len: usize) -> Result<R
     let handle = gpu.handle(kind)?;
     let mut road = Road {
         decoder: match kind {
-            LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(BatchState::new(handle, 1, SIZE)?),
-            _ => Decoder::Single(SingleState::new(handle)?),
+            LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(BatchState::new(handle, 1, SIZE, len)?),
+            _ => Decoder::Single(SingleState::new(handle, len)?),
         },
         stream: Stream::new(gpu.context())?,
         memory: gpu.account().take(len)?.ok_or(memory)?,

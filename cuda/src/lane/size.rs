@@ -1,5 +1,7 @@
 //! How large a lane is: its threads, and the memory of each.
 
+use super::LaneKind;
+
 /// Tables of weights have this part of the results' room. A result of 224 x 224 in bytes has tables of an eighth of it with the
 /// triangle filter where pictures shrink to a half, and results of training are floats.
 const TABLES: usize = 8;
@@ -7,6 +9,26 @@ const TABLES: usize = 8;
 /// Bytes of tables, on the GPU and page-locked on the host, where results have so many.
 pub(super) fn table_room(results: usize) -> usize {
     results / TABLES
+}
+
+/// Bytes of page-locked memory that nvJPEG may take for a worker with surfaces of so many bytes. Its host decoder keeps two
+/// bytes a coefficient there, of whole blocks, as versions 12 and 13 have been seen to ask for. The others keep a few
+/// kilobytes a picture, and, should they copy them, the files' bytes.
+pub(super) fn nvjpeg_room(kind: LaneKind, surfaces: usize) -> usize {
+    match kind {
+        LaneKind::Hybrid => 2 * surfaces + surfaces / 4,
+        _ => surfaces / 4,
+    }
+}
+
+/// Parts of the memory that a lane may take of the GPU, of which a worker's surfaces are one. As much goes to results, and an
+/// eighth to their tables. Where the multiprocessors decode, nvJPEG has two bytes a coefficient and one a sample; the
+/// engines' decoder takes what the driver's video library says.
+fn parts(kind: LaneKind) -> usize {
+    match kind {
+        LaneKind::Hybrid | LaneKind::GpuHuffman => 6,
+        _ => 4,
+    }
 }
 
 /// How a lane of a GPU is to be set up.
@@ -19,8 +41,14 @@ pub struct LaneSize {
 }
 
 impl LaneSize {
-    /// Bytes of page-locked memory of the host that the lane takes.
-    pub fn page_locked(self) -> usize {
-        self.workers * table_room(self.surfaces)
+    /// So many workers with surfaces of at most `most` bytes each, where the lane may take `limit` bytes of the GPU: whatever
+    /// fits into their surfaces, nvJPEG has memory for as well.
+    pub fn within(limit: usize, kind: LaneKind, workers: usize, most: usize) -> Self {
+        Self { workers, surfaces: (limit / parts(kind) / workers.max(1)).min(most) }
+    }
+
+    /// Bytes of page-locked memory of the host that such a lane takes: of these, nvJPEG takes its own as pictures come.
+    pub fn page_locked(self, kind: LaneKind) -> usize {
+        self.workers * (table_room(self.surfaces) + nvjpeg_room(kind, self.surfaces))
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use forebay_pixels::{Composition, Draw, JpegHead, Limits, Recipe};
 
 use super::gpu::Gpu;
-use super::size::LaneSize;
+use super::size::{LaneSize, nvjpeg_room};
 use super::staging::Staging;
 use super::{LaneError, LaneKind, Refusal};
 use crate::compose::Source;
@@ -142,7 +142,7 @@ impl Worker {
     fn new(gpu: &Gpu, kind: LaneKind, group: usize, len: usize) -> Result<Self, LaneError> {
         let decoder = match kind {
             LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(reserved(gpu, kind, group, len)?),
-            _ => Decoder::Single(SingleState::new(gpu.handle(kind)?)?),
+            _ => Decoder::Single(SingleState::new(gpu.handle(kind)?, nvjpeg_room(kind, len))?),
         };
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
         Ok(Self {
@@ -329,7 +329,7 @@ fn reserved(gpu: &Gpu, kind: LaneKind, group: usize, len: usize) -> Result<Batch
     let handle = gpu.handle(kind)?;
     let mut side = u32::try_from((len / group.max(1) / 3).isqrt()).unwrap_or(u32::MAX).clamp(64, 4096);
     loop {
-        match BatchState::new(handle, group, (side, side)) {
+        match BatchState::new(handle, group, (side, side), nvjpeg_room(kind, len)) {
             Ok(state) => return Ok(state),
             Err(LaneError::Nvjpeg(_)) if side > 64 => side /= 2,
             Err(error) => return Err(error),

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-use super::sys::DeviceAllocator;
+use super::locked::PageLocked;
+use super::sys::Allocator;
 use crate::driver::sys::Stream;
 use crate::driver::{Context, CudaError, DeviceMemory};
 
@@ -20,9 +21,9 @@ pub struct Account {
     limit: usize,
     used: AtomicUsize,
     peak: AtomicUsize,
-    refused: AtomicUsize,
     /// Pieces that nvJPEG has, by address, and their bytes: what it says of them as it gives them back is not relied on.
     pieces: Mutex<HashMap<u64, usize>>,
+    locked: PageLocked,
 }
 
 impl Account {
@@ -33,8 +34,8 @@ impl Account {
             limit,
             used: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
-            refused: AtomicUsize::new(0),
             pieces: Mutex::default(),
+            locked: PageLocked::new(context),
         })
     }
 
@@ -53,9 +54,9 @@ impl Account {
         self.peak.load(Ordering::Relaxed)
     }
 
-    /// How often memory was asked for that the limit did not leave.
-    pub fn refused(&self) -> usize {
-        self.refused.load(Ordering::Relaxed)
+    /// What nvJPEG has of the host's memory.
+    pub fn locked(&self) -> &PageLocked {
+        &self.locked
     }
 
     /// Takes memory for surfaces; none if the limit does not leave so much.
@@ -71,17 +72,16 @@ impl Account {
     }
 
     /// What nvJPEG takes its memory with. It may be used as long as the account lives.
-    pub(super) fn allocator(self: &Arc<Self>) -> DeviceAllocator {
-        DeviceAllocator { malloc: give, free: take_back, account: Arc::as_ptr(self).cast_mut().cast() }
+    pub(super) fn allocator(self: &Arc<Self>) -> Allocator {
+        Allocator { malloc: give, free: take_back, giver: Arc::as_ptr(self).cast_mut().cast() }
     }
 
     fn enter(&self, len: usize) -> bool {
         let add = |used: usize| used.checked_add(len).filter(|used| *used <= self.limit);
         let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
-        match before {
-            Ok(before) => self.peak.fetch_max(before + len, Ordering::Relaxed),
-            Err(_) => self.refused.fetch_add(1, Ordering::Relaxed),
-        };
+        if let Ok(before) = before {
+            self.peak.fetch_max(before + len, Ordering::Relaxed);
+        }
         before.is_ok()
     }
 

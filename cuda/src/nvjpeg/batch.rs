@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::account::AccountedMemory;
+use super::allowance::Allowance;
 use super::handle::{Backend, Handle, Parser, image};
 use super::result::{NvjpegError, check, made};
 use super::sys;
@@ -23,6 +24,7 @@ pub struct BatchState {
     pointers: Vec<*const u8>,
     lengths: Vec<usize>,
     images: Vec<sys::Image>,
+    _allowed: Allowance,
 }
 
 // SAFETY: nvJPEG ties no state to a thread; `&mut self` keeps uses apart, and the pointers are stale between calls.
@@ -30,12 +32,18 @@ unsafe impl Send for BatchState {}
 
 impl BatchState {
     /// A state with memory for batches of so many pictures of this size, in any sampling; only of the engines it can be had
-    /// beforehand.
+    /// beforehand. Of the host it takes at most `page_locked` bytes, as pictures come.
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn new(handle: &Arc<Handle>, batch: usize, (width, height): (u32, u32)) -> Result<Self, LaneError> {
+    pub fn new(
+        handle: &Arc<Handle>,
+        batch: usize,
+        (width, height): (u32, u32),
+        page_locked: usize,
+    ) -> Result<Self, LaneError> {
         handle.context().bind()?;
+        let allowed = Allowance::new(handle.account(), page_locked);
         let parser = Parser::new(handle)?;
         let state = made("nvjpegJpegStateCreate", |to| {
             // SAFETY: the handle lives and the pointer is writable.
@@ -49,6 +57,7 @@ impl BatchState {
             pointers: Vec::new(),
             lengths: Vec::new(),
             images: Vec::new(),
+            _allowed: allowed,
         };
         if handle.backend() != Backend::Hardware {
             return Ok(state);

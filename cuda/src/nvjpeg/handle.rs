@@ -10,7 +10,7 @@ use forebay_pixels::Sampling;
 use super::Nvjpeg;
 use super::account::Account;
 use super::result::{NvjpegError, check, made};
-use super::sys::{self, DeviceAllocator, Image};
+use super::sys::{self, Allocator, Image};
 use crate::driver::{Context, DeviceMemory};
 use crate::frame::{Frame, Surface};
 use crate::lane::LaneError;
@@ -34,8 +34,15 @@ pub struct Handle {
     context: Arc<Context>,
     raw: sys::Handle,
     backend: Backend,
-    /// nvJPEG keeps the pointer.
-    allocator: Box<DeviceAllocator>,
+    /// nvJPEG keeps the pointers.
+    allocators: Box<Allocators>,
+}
+
+/// What nvJPEG takes its memory with: the GPU's, and the host's.
+#[derive(Debug)]
+struct Allocators {
+    device: Allocator,
+    pinned: Allocator,
 }
 
 // SAFETY: nvJPEG's handles are for all threads of a process (nvJPEG documentation, "Thread Safety").
@@ -66,10 +73,12 @@ impl Handle {
         backend: Backend,
     ) -> Result<Arc<Self>, LaneError> {
         context.bind()?;
-        let mut allocator = Box::new(account.allocator());
+        let mut allocators = Box::new(Allocators { device: account.allocator(), pinned: account.locked().allocator() });
         let raw = made("nvjpegCreateExV2", |to| {
-            // SAFETY: the allocator stays where it is as long as the handle; no pinned allocator means CUDA's own.
-            unsafe { (nvjpeg.table.create)(backend.number(), &raw mut *allocator, null_mut(), 0, to) }
+            let Allocators { device, pinned } = &mut *allocators;
+            // SAFETY: both allocators stay where they are as long as the handle. Neither may be null, whatever nvjpeg.h says:
+            // 11.9 to 13.3 answer "invalid parameter" then.
+            unsafe { (nvjpeg.table.create)(backend.number(), device, pinned, 0, to) }
         })?;
         Ok(Arc::new(Self {
             nvjpeg: Arc::clone(nvjpeg),
@@ -77,7 +86,7 @@ impl Handle {
             context: Arc::clone(context),
             raw,
             backend,
-            allocator,
+            allocators,
         }))
     }
 
@@ -117,8 +126,14 @@ impl Handle {
         self.raw
     }
 
-    pub(super) fn allocator(&self) -> *mut DeviceAllocator {
-        (&raw const *self.allocator).cast_mut()
+    /// What gives the GPU's memory.
+    pub(super) fn device_allocator(&self) -> *mut Allocator {
+        (&raw const self.allocators.device).cast_mut()
+    }
+
+    /// What gives page-locked memory of the host.
+    pub(super) fn pinned_allocator(&self) -> *mut Allocator {
+        (&raw const self.allocators.pinned).cast_mut()
     }
 }
 

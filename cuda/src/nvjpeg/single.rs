@@ -7,6 +7,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use super::account::AccountedMemory;
+use super::allowance::Allowance;
 use super::handle::{Handle, Parser, image};
 use super::result::{NvjpegError, check, made};
 use super::sys;
@@ -24,17 +25,19 @@ pub struct SingleState {
     params: sys::Params,
     pinned: sys::Buffer,
     device: sys::Buffer,
+    _allowed: Allowance,
 }
 
 // SAFETY: nvJPEG ties none of them to a thread; `&mut self` keeps uses apart.
 unsafe impl Send for SingleState {}
 
 impl SingleState {
-    /// A state of the handle's backend, with buffers, which grow with the pictures.
+    /// A state of the handle's backend, with buffers, which grow with the pictures: that in the host to at most so many bytes. A
+    /// picture that needs more is refused with status 5.
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn new(handle: &Arc<Handle>) -> Result<Self, LaneError> {
+    pub fn new(handle: &Arc<Handle>, page_locked: usize) -> Result<Self, LaneError> {
         handle.context().bind()?;
         let (table, raw) = (handle.table(), handle.raw());
         let mut state = Self {
@@ -45,6 +48,7 @@ impl SingleState {
             params: null_mut(),
             pinned: null_mut(),
             device: null_mut(),
+            _allowed: Allowance::new(handle.account(), page_locked),
         };
         // What is made so far goes with `state` if a later one fails.
         state.decoder = made("nvjpegDecoderCreate", |to| {
@@ -59,13 +63,13 @@ impl SingleState {
             // SAFETY: the handle lives and the pointer is writable.
             unsafe { (table.params_create)(raw, to) }
         })?;
-        state.pinned = made("nvjpegBufferPinnedCreate", |to| {
-            // SAFETY: the handle lives and the pointer is writable; no allocator means CUDA's own.
-            unsafe { (table.pinned_create)(raw, null_mut(), to) }
+        state.pinned = made("nvjpegBufferPinnedCreateV2", |to| {
+            // SAFETY: the handle and its allocator live, and the pointer is writable.
+            unsafe { (table.pinned_create)(raw, handle.pinned_allocator(), to) }
         })?;
         state.device = made("nvjpegBufferDeviceCreateV2", |to| {
             // SAFETY: the handle and its allocator live, and the pointer is writable.
-            unsafe { (table.device_create)(raw, handle.allocator(), to) }
+            unsafe { (table.device_create)(raw, handle.device_allocator(), to) }
         })?;
         // SAFETY: the parameters live.
         let status = unsafe { (table.params_format)(state.params, sys::OUTPUT_YUV) };

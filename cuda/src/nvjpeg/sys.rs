@@ -46,13 +46,14 @@ pub(crate) struct Image {
     pub(crate) pitch: [usize; 4],
 }
 
-/// `nvjpegDevAllocatorV2_t`: our account of the GPU's memory.
+/// `nvjpegDevAllocatorV2_t` and `nvjpegPinnedAllocatorV2_t`, which are alike: what gives nvJPEG its memory, and what that is
+/// told.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct DeviceAllocator {
+pub(crate) struct Allocator {
     pub(crate) malloc: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, usize, Stream) -> c_int,
     pub(crate) free: unsafe extern "C" fn(*mut c_void, *mut c_void, usize, Stream) -> c_int,
-    pub(crate) account: *mut c_void,
+    pub(crate) giver: *mut c_void,
 }
 
 table! {
@@ -60,7 +61,7 @@ table! {
     Table {
         property = "nvjpegGetProperty": fn(c_int, *mut c_int) -> Status;
         create = "nvjpegCreateExV2":
-            fn(c_int, *mut DeviceAllocator, *mut c_void, c_uint, *mut Handle) -> Status;
+            fn(c_int, *mut Allocator, *mut Allocator, c_uint, *mut Handle) -> Status;
         destroy = "nvjpegDestroy": fn(Handle) -> Status;
         hardware = "nvjpegGetHardwareDecoderInfo": fn(Handle, *mut c_uint, *mut c_uint) -> Status;
         state_create = "nvjpegJpegStateCreate": fn(Handle, *mut State) -> Status;
@@ -84,9 +85,9 @@ table! {
         decoder_destroy = "nvjpegDecoderDestroy": fn(Decoder) -> Status;
         decoder_takes = "nvjpegDecoderJpegSupported": fn(Decoder, JpegStream, Params, *mut c_int) -> Status;
         decoder_state = "nvjpegDecoderStateCreate": fn(Handle, Decoder, *mut State) -> Status;
-        pinned_create = "nvjpegBufferPinnedCreate": fn(Handle, *mut c_void, *mut Buffer) -> Status;
+        pinned_create = "nvjpegBufferPinnedCreateV2": fn(Handle, *mut Allocator, *mut Buffer) -> Status;
         pinned_destroy = "nvjpegBufferPinnedDestroy": fn(Buffer) -> Status;
-        device_create = "nvjpegBufferDeviceCreateV2": fn(Handle, *mut DeviceAllocator, *mut Buffer) -> Status;
+        device_create = "nvjpegBufferDeviceCreateV2": fn(Handle, *mut Allocator, *mut Buffer) -> Status;
         device_destroy = "nvjpegBufferDeviceDestroy": fn(Buffer) -> Status;
         attach_pinned = "nvjpegStateAttachPinnedBuffer": fn(State, Buffer) -> Status;
         attach_device = "nvjpegStateAttachDeviceBuffer": fn(State, Buffer) -> Status;

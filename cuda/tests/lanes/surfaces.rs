@@ -4,11 +4,12 @@ use forebay_cuda::NvjpegPlaces;
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_cuda::lane::size::LaneSize;
 use forebay_cuda::lane::worker::Worker;
-use forebay_cuda::lane::{LaneError, LaneKind};
+use forebay_cuda::lane::{LaneError, LaneKind, Refusal};
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::{Count, Fake, Knob};
+use forebay_pixels::sample::JpegForm;
 
-use crate::{LIMIT, SIZE, all, gpu, photographs, whole, worker};
+use crate::{LIMIT, SIZE, all, gpu, jpeg, photographs, whole, worker};
 
 #[test]
 fn hardware_that_ignores_the_order_of_its_stream_does_no_harm() {
@@ -104,22 +105,65 @@ fn nothing_is_allocated_once_a_lane_runs_and_everything_is_given_back_at_its_end
     {
         let gpu = gpu(&fake, LIMIT);
         let mut workers: Vec<_> = LaneKind::GPU.into_iter().map(|kind| worker(&gpu, kind)).collect();
+        let mut round = || workers.iter_mut().for_each(|worker| drop(all(worker, &files)));
+        // nvJPEG's own memory has grown to what the largest pictures need.
+        round();
         let before = [Count::Allocations, Count::HostPieces, Count::Objects].map(|count| fake.count(count));
-        for _ in 0..5 {
-            for worker in &mut workers {
-                all(worker, &files);
-            }
-        }
+        (0..5).for_each(|_| round());
         let after = [Count::Allocations, Count::HostPieces, Count::Objects].map(|count| fake.count(count));
         assert_eq!(before, after);
         fake.set(Knob::Memory, 1);
         Worker::all(&gpu, LaneKind::Hybrid, LaneSize { workers: 2, ..SIZE }).unwrap_err();
-        assert_eq!(gpu.page_locked(), LaneKind::GPU.len() * SIZE.page_locked());
+        let locked = gpu.page_locked() + gpu.account().locked().untaken();
+        assert_eq!(locked, LaneKind::GPU.iter().map(|kind| SIZE.page_locked(*kind)).sum());
         drop(workers);
-        assert_eq!((gpu.page_locked(), gpu.account().used()), (0, 0));
+        assert_eq!((gpu.page_locked(), gpu.account().locked().untaken(), gpu.account().used()), (0, 0, 0));
     }
     for count in [Count::Contexts, Count::DeviceBytes, Count::HostPieces, Count::Streams, Count::Events, Count::Objects]
     {
         assert_eq!(fake.count(count), 0, "{count:?}");
     }
+}
+
+/// Whatever the surfaces of a worker hold, alone or with others, nvJPEG gets memory for, whatever other workers do meanwhile.
+#[test]
+fn rule_31_nvjpegs_memory_of_the_host_and_of_the_gpu_grows_with_the_pictures_within_what_the_lane_may_take() {
+    let fake = Fake::new();
+    for kind in LaneKind::GPU {
+        let gpu = gpu(&fake, LIMIT);
+        let size = LaneSize::within(LIMIT, kind, 2, 2 << 20);
+        let mut workers = Worker::all(&gpu, kind, size).unwrap();
+        let may_lock = size.page_locked(kind);
+        let at_first = gpu.page_locked();
+        for worker in &mut workers {
+            let files =
+                [jpeg(1, 800, 800, JpegForm { sampling: [1, 1], ..JpegForm::default() }), photographs(1).remove(0)];
+            assert!(all(worker, &files).iter().all(Result::is_ok), "{kind}");
+        }
+        let hybrid = if kind == LaneKind::Hybrid { 2 * 2 * 3 * 800 * 800 } else { 0 };
+        assert!(gpu.page_locked() >= at_first + hybrid && gpu.page_locked() <= may_lock, "{kind}");
+        assert_eq!(gpu.page_locked() + gpu.account().locked().untaken(), may_lock, "{kind}");
+        assert!(gpu.account().peak() <= LIMIT, "{kind}");
+    }
+}
+
+#[test]
+fn a_picture_for_which_nvjpeg_gets_no_memory_is_left_to_the_next_lane_and_the_others_are_decoded() {
+    let fake = Fake::new();
+    let files = [jpeg(1, 40, 30, JpegForm::default()), jpeg(2, 700, 700, JpegForm::default())];
+    for kind in [LaneKind::GpuHuffman, LaneKind::Hybrid] {
+        // Surfaces, results and tables, and a megabyte, where the second picture takes two.
+        let gpu = gpu(&fake, 2 * SIZE.surfaces + SIZE.surfaces / 8 + (1 << 20));
+        let outcomes = all(&mut worker(&gpu, kind), &files);
+        assert_eq!(outcomes[0].as_ref().unwrap(), &whole(&files[0]), "{kind}");
+        assert_eq!(outcomes[1], Err(Refusal::TooLarge), "{kind}");
+    }
+}
+
+/// nvJPEG's answer to a missing allocator of either kind is "invalid parameter", though its header says that null is CUDA's own.
+#[test]
+fn every_backend_is_started_with_allocators_of_both_kinds() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    assert!(LaneKind::GPU.iter().all(|kind| gpu.lacks(*kind).is_none()));
 }

@@ -24,8 +24,8 @@ pub(super) const EXAMPLE: &str = r#"[decode]
 # The threads that feed a GPU run on the cores of its NUMA node, as far as this process may use them.
 # With a GPU lane all streams share one pool, whatever their num_threads. `forebay doctor` shows what this machine has.
 lanes = ["cpu"]
-# Memory that decoding may take of each GPU, nvJPEG's own included. Beside it a GPU lane takes up to 20 MB of the host's,
-# page-locked. Pictures in 4:4:4 of more than about 8 megapixels, for hardware-single 2.7 and for gpu-huffman 14, go to the
+# Memory that decoding may take of each GPU, nvJPEG's own included. Beside it a GPU lane takes up to 55 MB of the host's,
+# page-locked, and hybrid 120 MB: nvJPEG's part of that as pictures need it. Pictures in 4:4:4 of more than about 8 megapixels, for hardware-single 2.7 and for gpu-huffman 14, go to the
 # next lane; in 4:2:0 twice that.
 gpu_memory_limit = "1gb"
 # The file of libnvjpeg. Left out: FOREBAY_NVJPEG, the CUDA toolkit, the loader's path, Python's packages.

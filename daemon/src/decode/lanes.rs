@@ -1,13 +1,13 @@
 //! The lanes of this machine's GPUs: opened, tested and set to work before the first picture comes.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use forebay_cuda::NvjpegPlaces;
 use forebay_cuda::lane::gpu::{Gpu, GpuError};
 use forebay_cuda::lane::self_test::{Passed, self_test};
 use forebay_cuda::lane::size::LaneSize;
@@ -15,13 +15,14 @@ use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_cuda::schedule::{LaneId, LaneSet};
 use forebay_cuda::survey::Places;
+use forebay_cuda::{Account, NvjpegPlaces};
 use forebay_ring::{Memory, TooLittle};
 use thiserror::Error;
 
 use crate::config::{Decode, Lanes};
 use crate::cores::Near;
 use crate::decode::board::{Board, Choice, GpuLane};
-use crate::memory::Promises;
+use crate::memory::{Promisee, Promises};
 use crate::thread_class;
 
 /// Threads of a hardware lane: while the group of one is composed and copied to its places, the engines work for
@@ -59,6 +60,13 @@ pub struct GpuLanes {
     lanes: Vec<OpenLane>,
     choice: Option<Choice>,
     off: Vec<SwitchedOff>,
+}
+
+/// nvJPEG takes its page-locked memory as pictures come.
+impl Promisee for Account {
+    fn untaken(&self) -> u64 {
+        u64::try_from(self.locked().untaken()).unwrap_or(u64::MAX)
+    }
 }
 
 /// A lane that has passed its test.
@@ -123,7 +131,7 @@ impl GpuLanes {
         let named = matches!(config.lanes, Lanes::Named(_));
         let limit = usize::try_from(config.gpu_memory_limit.0).unwrap_or(usize::MAX);
         match Gpu::open_all(places, limit) {
-            Ok(gpus) => lanes.keep(gpus),
+            Ok(gpus) => lanes.keep(gpus, promises),
             Err(error) if named => return Err(LaneMissing { kind: first, reason: error.to_string() }),
             Err(error) => {
                 tracing::info!(%error, "no GPU decodes; the CPU lane takes every picture");
@@ -142,10 +150,13 @@ impl GpuLanes {
     }
 
     /// Keeps the GPUs that can be used.
-    fn keep(&mut self, gpus: Vec<Result<Gpu, GpuError>>) {
+    fn keep(&mut self, gpus: Vec<Result<Gpu, GpuError>>, promises: &Promises) {
         for gpu in gpus {
             match gpu {
-                Ok(gpu) => self.gpus.push(gpu),
+                Ok(gpu) => {
+                    let Ok(_) = promises.promise(|_| Ok::<_, Infallible>(Arc::clone(gpu.account())));
+                    self.gpus.push(gpu);
+                }
                 Err(error) => {
                     tracing::warn!(%error, "the GPU is switched off");
                     let (name, reason) = match error {
@@ -228,9 +239,8 @@ fn workers(
         LaneKind::GpuHuffman => (FURTHER_WORKERS, HUFFMAN_SURFACES),
         LaneKind::Hybrid | LaneKind::Cpu => (FURTHER_WORKERS, SURFACES),
     };
-    // At most a quarter for surfaces and as much for results; the rest is nvJPEG's.
-    let size = LaneSize { workers, surfaces: (limit / 4 / workers).min(surfaces) };
-    let page_locked = u64::try_from(size.page_locked()).unwrap_or(u64::MAX);
+    let size = LaneSize::within(limit, kind, workers, surfaces);
+    let page_locked = u64::try_from(size.page_locked(kind)).unwrap_or(u64::MAX);
     let made =
         promises.take(page_locked, system, || Worker::all(gpu, kind, size)).map_err(|error| error.to_string())?;
     let made = made.map_err(|TooLittle { needed, available, limited_by }| {
@@ -312,7 +322,8 @@ mod tests {
         fake.set(Knob::Gpus, 40);
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
         let mut lanes = GpuLanes::default();
-        lanes.keep(Gpu::open_all(&Places { driver: Some(fake.path()), nvjpeg }, 1 << 20).unwrap());
+        let gpus = Gpu::open_all(&Places { driver: Some(fake.path()), nvjpeg }, 1 << 20).unwrap();
+        lanes.keep(gpus, &Promises::default());
         lanes.add(LaneKind::Hardware, |_| Ok(Vec::new()));
         lanes.add(LaneKind::Hybrid, |_| Ok(Vec::new()));
         assert_eq!((lanes.lanes.len(), lanes.off().len()), (63, 17));
@@ -330,11 +341,18 @@ mod tests {
         assert!(lanes.is_empty());
         let [SwitchedOff { name, reason }] = lanes.off() else { panic!("{:?}", lanes.off()) };
         assert_eq!(name, "hardware on GPU 0");
-        assert!(reason.starts_with("its 9437184 bytes") && reason.contains("1048576 that the test leaves"), "{reason}");
+        assert!(
+            reason.starts_with("its 28311552 bytes") && reason.contains("1048576 that the test leaves"),
+            "{reason}"
+        );
         let (lanes, _fake) = open(Lanes::Named(vec![LaneKind::Hardware]), little);
         assert!(lanes.unwrap_err().to_string().contains("page-locked"));
         let (lanes, _fake) = open(Lanes::Auto, || Ok(Memory { available: 1 << 30, limited_by: "the test".into() }));
         let lanes = lanes.unwrap();
-        assert_eq!((lanes.gpus[0].page_locked(), lanes.off().len()), (9_437_184, 0));
+        assert_eq!(lanes.off().len(), 0);
+        let gpu = &lanes.gpus[0];
+        // A part of it is nvJPEG's to take, and nobody else is promised that.
+        assert_eq!(gpu.page_locked() as u64 + gpu.account().untaken(), 28_311_552);
+        assert!(gpu.account().untaken() > 18_000_000);
     }
 }
