@@ -283,6 +283,7 @@ impl Locks {
 
 impl Drop for GpuRing {
     fn drop(&mut self) {
+        // Its trainers are told at this moment, and unmap it when they take their next batch.
         self.taken.gpu.fetch_sub(self.memory.len() as u64, Ordering::Relaxed);
     }
 }

@@ -12,7 +12,7 @@ use crate::pixels::Pixels;
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
 
 /// Version of the messages and of the ring's layout. Both sides must have the same.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 /// Longest stream name in bytes.
 pub const NAME_LEN: usize = 64;
 /// Longest packet, head and tail.
@@ -73,6 +73,8 @@ pub enum Kind {
     /// Daemon to trainer: [`Number`], the epoch in which the stream goes on: the run went back or left its epoch, and
     /// every batch offered before is void.
     Fenced = 19,
+    /// Daemon to trainer: [`Number`], of a ring: no batch stands there any more, and none will.
+    Retired = 20,
 }
 
 /// The trainer asks for a stream. Bulk descriptors follow in the order of the flags: settings, files, resume.

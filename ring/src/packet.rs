@@ -90,6 +90,8 @@ pub enum Message<'a> {
     Deadline(u64),
     /// Every batch offered before is void; the stream goes on in this epoch.
     Fenced(u64),
+    /// No batch stands in this ring any more, and none will.
+    Retired(u64),
 }
 
 /// Protobuf bytes of a call or its answer.
@@ -217,6 +219,7 @@ impl<'a> Message<'a> {
             Kind::Done => reader.number().map(Self::Done),
             Kind::Deadline => reader.number().map(Self::Deadline),
             Kind::Fenced => reader.number().map(Self::Fenced),
+            Kind::Retired => reader.number().map(Self::Retired),
             Kind::Bye => reader.number().map(|_| Self::Bye),
             Kind::Call => reader.call().map(|(id, body)| Self::Call(id, body)),
             Kind::Answer => reader.call().map(|(id, body)| Self::Answer(id, body)),
@@ -239,7 +242,7 @@ impl TryFrom<u32> for Kind {
     type Error = PacketError;
 
     fn try_from(word: u32) -> Result<Self, PacketError> {
-        const KINDS: [Kind; 19] = [
+        const KINDS: [Kind; 20] = [
             Kind::Attach,
             Kind::Welcome,
             Kind::Refused,
@@ -259,6 +262,7 @@ impl TryFrom<u32> for Kind {
             Kind::Connect,
             Kind::Deadline,
             Kind::Fenced,
+            Kind::Retired,
         ];
         KINDS.into_iter().find(|kind| *kind as u32 == word).ok_or(PacketError::UnknownKind(word))
     }

@@ -99,6 +99,11 @@ impl Session {
         self.with(py, |client, _| Ok::<_, Broken>(client.viewed()))
     }
 
+    /// How often there were other rings so far.
+    fn ring_changes(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |client, _| Ok::<_, Broken>(client.ring_changes()))
+    }
+
     /// The rings that batches may stand in now.
     fn rings(&self, py: Python<'_>) -> PyResult<Vec<Ring>> {
         self.with(py, |client, _| Ok::<_, Broken>(client.rings().map(Ring::new).collect()))

@@ -107,6 +107,38 @@ def test_a_ring_of_the_next_daemon_is_pinned_and_mapped_as_well(gpu, pictures, s
         daemon.end()
 
 
+@pytest.mark.parametrize(("placement", "count"), [("host", "Registered"), ("gpu:0", "SharedMaps")])
+def test_a_ring_that_the_daemon_has_let_go_of_is_let_go_of_here(gpu, pictures, service, trainer, placement, count):
+    daemon = service(pictures(60), batch_size=4, size=8, epochs=1, trainers=1, placement=placement)
+    # Processes that keep arrays of Loaders that they closed: their slots, all four of the ring, wait for their end.
+    leavers = []
+    for _ in range(2):
+        code = """
+            loader = forebay.Loader("train", socket=socket, placement=placement)
+            first, second = loader.next(), loader.next()
+            kept = [first.images, second.images]
+            second.ack()
+            first = second = None
+            loader.close()
+            print("left")
+            time.sleep(600)
+            """
+        leavers.append(trainer(code, socket=daemon.socket, placement=placement))
+        assert leavers[-1].stdout.readline() == "left\n"
+    with forebay.Loader("train", socket=daemon.socket, placement=placement) as loader:
+        loader.pin()
+        seen = loader.next().records.tolist()
+        assert gpu.count(count) == 2
+        for leaver in leavers:
+            leaver.kill()
+            leaver.wait()
+        for batch in loader:
+            seen += batch.records.tolist()
+            assert batch.copy().images[:, 0, 0, 0].tolist() == batch.records.tolist()
+        assert gpu.count(count) == 1
+        assert sorted(seen) == list(range(16, 60))
+
+
 def test_a_gpu_that_cannot_be_mapped_here_is_an_error_or_auto_takes_the_host(gpu, pictures, caplog):
     gpu.set(NoImport=1)
     with pytest.raises(forebay.AttachError, match="cuMemImportFromShareableHandle failed"):

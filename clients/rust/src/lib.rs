@@ -16,6 +16,7 @@ mod mapped;
 mod owner;
 mod private;
 mod receipt;
+mod rings;
 mod session;
 mod state;
 mod target;

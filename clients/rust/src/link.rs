@@ -27,7 +27,6 @@ const SERVICE_SOCKET: &str = "/run/forebay/forebay.sock";
 pub(crate) struct Link {
     pub(crate) socket: Arc<Socket>,
     pub(crate) welcome: Welcome,
-    pub(crate) ring: Arc<Ring>,
     pub(crate) info: StreamInfo,
 }
 
@@ -122,13 +121,13 @@ pub(crate) fn body(body: Body<'_>) -> Result<Vec<u8>, Broken> {
     }
 }
 
-/// Attaches. A private daemon that dies meanwhile is started again until it has died too often.
+/// Attaches, and is given a ring. A private daemon that dies meanwhile is started again until it has died too often.
 pub(crate) fn attach(
     target: &Target,
     options: &Options,
     resume: Option<&Resume>,
     patience: &mut Patience<'_>,
-) -> Result<Link, AttachError> {
+) -> Result<(Link, Arc<Ring>), AttachError> {
     loop {
         match (dial(target).and_then(|socket| shake_hands(socket, target, options, resume, patience)), target) {
             (Err(AttachError::HungUp { .. }), Target::Private { .. }) => {}
@@ -159,7 +158,7 @@ fn shake_hands(
     options: &Options,
     resume: Option<&Resume>,
     patience: &mut Patience<'_>,
-) -> Result<Link, AttachError> {
+) -> Result<(Link, Arc<Ring>), AttachError> {
     let (name, settings, files) = match target {
         Target::Private { number, settings, files, .. } => {
             (format!("loader-{number}"), Some(settings.as_str()), files.as_deref())
@@ -199,7 +198,7 @@ fn shake_hands(
                 let info = StreamInfo::decode(info.as_slice()).map_err(|error| Broken::Protocol(error.to_string()))?;
                 let view = View::map(ring, head.incarnation, head.ring).map_err(Broken::from)?;
                 let ring = Ring::new(view, head.pixels, pixels)?;
-                return Ok(Link { socket: Arc::new(socket), welcome: head, ring, info });
+                return Ok((Link { socket: Arc::new(socket), welcome: head, info }, ring));
             }
             Arrival::Message(Message::Refused(code, text)) => {
                 return Err(Refusal { code, message: text.to_owned() }.into());

@@ -1,6 +1,5 @@
 //! One trainer's attachment to a stream: batches come, receipts go, and a daemon's death is survived.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use crate::link::{self, Arrival, Link, Patience};
 use crate::mapped::{Mapped, Ring};
 use crate::owner::Owner;
 use crate::receipt::Receipt;
+use crate::rings::Rings;
 use crate::target::{Options, Target};
 use crate::watch::{HeldBatch, Notice, Watch};
 
@@ -47,7 +47,7 @@ pub struct Session {
     hands: Arc<Hands>,
     inbox: Inbox,
     link: Link,
-    rings: HashMap<u32, Arc<Ring>>,
+    rings: Rings,
     calls: u64,
     buffer: Vec<u8>,
 }
@@ -70,11 +70,11 @@ impl Session {
     /// When no daemon answers, or it refuses, with its reason.
     pub fn attach(target: Target, options: Options, watch: &mut dyn Watch) -> Result<Self, AttachError> {
         let timeout = options.attach_timeout;
-        let link = link::attach(&target, &options, None, &mut Patience::new(watch, Some(timeout)))?;
+        let (link, ring) = link::attach(&target, &options, None, &mut Patience::new(watch, Some(timeout)))?;
         let hands = Arc::new(Hands::new(Owner::this_process()));
         hands.connect(Arc::clone(&link.socket));
         let inbox = Inbox::new(link.info.epoch);
-        let rings = HashMap::from([(link.welcome.ring, Arc::clone(&link.ring))]);
+        let rings = Rings::new(link.welcome.ring, ring);
         Ok(Self { target, options, hands, inbox, link, rings, calls: 0, buffer: vec![0; PACKET_LEN] })
     }
 
@@ -93,9 +93,15 @@ impl Session {
         self.hands.with(Holds::viewed)
     }
 
-    /// The rings that batches may stand in now. There are others after a daemon's death, and when the daemon makes more.
+    /// The rings that batches may stand in now. There are others after a daemon's death, and when the daemon makes a
+    /// further one or retires one.
     pub fn rings(&self) -> impl Iterator<Item = Mapped> {
-        self.rings.values().map(Mapped::new)
+        self.rings.iter()
+    }
+
+    /// How often there were other [rings](Self::rings) so far, for those who have mapped or locked them.
+    pub fn ring_changes(&self) -> u64 {
+        self.rings.changes()
     }
 
     /// Acknowledges what is in hand and waits for the next batch.
@@ -173,7 +179,7 @@ impl Session {
     }
 
     fn hand_out(&mut self, offer: Offer) -> Result<Batch, Broken> {
-        let ring = self.rings.get(&offer.ring);
+        let ring = self.rings.get(offer.ring);
         let ring =
             ring.ok_or_else(|| Broken::Protocol(format!("batch {} is in unknown ring {}", offer.seq, offer.ring)))?;
         let view = &ring.view;
@@ -216,8 +222,9 @@ impl Session {
                     Message::Held(held) => self.inbox.hold_up(held),
                     Message::Ring { head, fd, pixels } => {
                         let view = View::map(fd, self.link.welcome.incarnation, head.ring)?;
-                        self.rings.insert(head.ring, Ring::new(view, head.pixels, pixels)?);
+                        self.rings.add(head.ring, Ring::new(view, head.pixels, pixels)?);
                     }
+                    Message::Retired(ring) => self.rings.retire(ring)?,
                     Message::Deadline(deadline) => self.inbox.renew(deadline),
                     Message::Fenced(epoch) => {
                         let void = self.inbox.fence(epoch);

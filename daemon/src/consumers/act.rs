@@ -66,6 +66,8 @@ impl RingThread {
             }
             Action::RingEmpty(ring) => {
                 self.rings.remove(&ring);
+                // Behind every offer of it: trainers have nothing in their hands that stands there.
+                self.send_all(&number(Kind::Retired, ring.into()));
             }
         }
     }

@@ -6,6 +6,11 @@ use forebay_proto::v1::StreamStatus;
 use crate::daemon::Home;
 use crate::trainer::{Event, Puppet, Seen, Trainer, options, records};
 
+/// Slots of all rings.
+pub(crate) fn slots(status: &StreamStatus) -> u32 {
+    status.slots_free + status.slots_filling + status.slots_ready + status.slots_held + status.slots_quarantined
+}
+
 #[test]
 fn rule_04_a_further_trainer_gets_the_credits_that_are_left_and_the_next_one_is_refused_with_the_number() {
     let home = Home::with_pictures(40);
@@ -82,13 +87,34 @@ fn rule_04_a_trainer_that_comes_after_a_further_ring_reads_what_is_left_in_the_o
         }
         trainer.session.close().unwrap();
     }
-    let slots = |status: &StreamStatus| {
-        status.slots_free + status.slots_filling + status.slots_ready + status.slots_held + status.slots_quarantined
-    };
     home.wait_for("there are two rings", |status| slots(status) > 5);
     // An offer that was on its way when a session closed counts as looked at, too: room for those is asked for.
     let rest = Trainer::with(&home, Options { credits: 3, ..options() }).unwrap().epoch();
     assert_eq!(records(consumed.iter().chain(&rest)), (0..60).collect::<Vec<_>>());
+}
+
+#[test]
+fn rule_04_a_ring_whose_last_slot_comes_back_is_let_go_of_by_the_daemon_and_its_trainers() {
+    let home = Home::with_pictures(60);
+    let _daemon = home.serve("epochs = 1\ntrainers = 1");
+    let (mut leavers, mut consumed) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let mut leaver = Puppet::attach(&home);
+        consumed.extend(leaver.leave(2));
+        leavers.push(leaver);
+    }
+    let mut trainer = Trainer::attach(&home);
+    consumed.push(trainer.next().batch());
+    assert_eq!(trainer.session.rings().count(), 2);
+    for leaver in &mut leavers {
+        leaver.kill();
+    }
+    home.wait_for("the first ring is gone", |status| slots(status) == 4 && status.slots_quarantined == 0);
+    consumed.push(trainer.next().batch());
+    assert_eq!(trainer.session.rings().count(), 1, "the trainer has heard of it");
+    consumed.extend(trainer.epoch());
+    assert_eq!(records(&consumed), (0..60).collect::<Vec<_>>());
+    home.audit();
 }
 
 #[test]

@@ -9,6 +9,7 @@ use forebay_client::{AttachError, Batch, Next, Options, Patient};
 use forebay_fake_gpu::{ENVIRONMENT, Fake, Knob};
 
 use crate::daemon::{Daemon, Home};
+use crate::memory::slots;
 use crate::trainer::{GPUS, Puppet, Trainer, batches, options, records};
 
 /// Pixels by epoch and record.
@@ -180,6 +181,46 @@ fn rule_15_a_trainer_that_is_killed_with_a_batch_of_a_gpu_ring_leaves_it_to_anot
     let seen = batches(&other.finish());
     assert_eq!(records(&seen), (0..24).collect::<Vec<_>>());
     assert!(seen.iter().any(|batch| batch.seq == lost.seq), "the same batch, from the same slot");
+    machine.home.audit();
+}
+
+#[test]
+fn rule_04_a_further_ring_stands_in_the_same_gpu_and_the_memory_of_the_first_is_free_when_its_last_slot_is() {
+    let machine = Machine::new(60);
+    let expected = {
+        let daemon = machine.start("epochs = 1\ntrainers = 1", &[]);
+        let (pixels, _) = run(&machine.home);
+        daemon.stop();
+        fs::remove_dir_all(machine.home.path("state")).unwrap();
+        pixels
+    };
+    let _daemon = machine.start("epochs = 1\ntrainers = 1\nplacement = \"gpu:0\"", &[]);
+    let gpu_bytes = || machine.home.status().ring.unwrap().gpu_bytes;
+    let ring = gpu_bytes();
+    let mut leavers = [(); 2].map(|()| {
+        let mut leaver = Puppet::attach(&machine.home);
+        leaver.leave(2);
+        leaver
+    });
+    let mut trainer = Trainer::attach(&machine.home);
+    let Next::Batch(first) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("no batch") };
+    assert!(trainer.session.rings().count() == 2 && trainer.session.rings().all(|ring| ring.gpu().is_some()));
+    assert_eq!(gpu_bytes(), 2 * ring);
+    for leaver in &mut leavers {
+        leaver.kill();
+    }
+    machine.home.wait_for("the first ring is gone", |status| slots(status) == 4 && status.slots_quarantined == 0);
+    assert_eq!(gpu_bytes(), ring);
+    let mut seen = vec![(first.records().to_vec(), images(&first))];
+    while let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() {
+        assert_eq!(trainer.session.rings().count(), 1);
+        seen.push((batch.records().to_vec(), images(&batch)));
+    }
+    assert_eq!(seen.len(), 60 / 4 - 4);
+    for (records, images) in seen {
+        let pixels: Vec<u8> = records.iter().flat_map(|record| expected[&(0, *record)].clone()).collect();
+        assert!(images == pixels, "{records:?}");
+    }
     machine.home.audit();
 }
 

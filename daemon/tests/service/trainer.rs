@@ -44,6 +44,8 @@ enum Order {
     Run,
     State,
     Restore(Vec<u8>),
+    /// Consumes so many batches, closes, and lives on with views of them.
+    Leave(u32),
     /// Gives everything back and detaches.
     Close,
 }
@@ -212,6 +214,14 @@ impl Puppet {
         assert_eq!(self.told(), Event::Well);
     }
 
+    /// Consumes so many batches and closes, but keeps views of them until it is killed.
+    pub(crate) fn leave(&mut self, batches: u32) -> Vec<Seen> {
+        self.order(&Order::Leave(batches));
+        let seen = (0..batches).map(|_| self.told().batch()).collect();
+        assert_eq!(self.told(), Event::Well);
+        seen
+    }
+
     pub(crate) fn close(mut self) {
         self.order(&Order::Close);
         assert_eq!(self.told(), Event::Well);
@@ -324,7 +334,8 @@ fn play() {
         Err(error) => return tell(&Event::Failed(error.to_string())),
     };
     tell(&Event::Well);
-    for line in stdin().lock().lines() {
+    let mut orders = stdin().lock().lines();
+    while let Some(line) = orders.next() {
         match serde_json::from_str(&line.unwrap()).unwrap() {
             Order::Next => tell(&next(&mut session)),
             Order::Run => loop {
@@ -338,6 +349,18 @@ fn play() {
             Order::Restore(bytes) => {
                 session.restore(&State::from_bytes(&bytes).unwrap(), &mut Patient).unwrap();
                 tell(&Event::Well);
+            }
+            Order::Leave(batches) => {
+                let mut kept = Vec::new();
+                for _ in 0..batches {
+                    let Ok(Next::Batch(batch)) = session.next(None, &mut Patient) else { panic!("a batch") };
+                    batch.ack().unwrap();
+                    tell(&Event::Batch(Seen::of(&batch)));
+                    kept.push(batch.keep());
+                }
+                session.close().unwrap();
+                tell(&Event::Well);
+                return drop((orders.next(), kept));
             }
             Order::Close => {
                 session.close().unwrap();

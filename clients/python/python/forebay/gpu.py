@@ -116,9 +116,6 @@ class GpuRings:
         """
         self._memories = {ring.number: self._memories.get(ring.number) or _mapped(ring) for ring in rings}
 
-    def __contains__(self, number: int) -> bool:
-        return number in self._memories
-
     @property
     def device(self) -> int | None:
         """Number of the GPU in this process; None in the host."""

@@ -153,11 +153,11 @@ class Loader:
         self._rings = Rings(self._releases)
         self._session = attach(asked, path, gpus_for(asked, placement))
         try:
-            self._rings.cover(self._session.rings())
+            self._rings.follow(self._session)
         except GpuError as error:
             self._session.close()
             self._session = attach_to_host(asked, path, placement, error)
-            self._rings.cover(self._session.rings())
+            self._rings.follow(self._session)
         self._lent: list[weakref.ref[Batch]] = []
 
     def __iter__(self) -> Iterator[Batch]:
@@ -195,6 +195,7 @@ class Loader:
         if native is None:
             return None
         try:
+            self._rings.follow(self._session)
             batch = self._batch(native, copied=slots < 2 and native.gpu_images is None)
         except BaseException:
             # Nobody has seen it: it is not to count as consumed when the next one is asked for.
@@ -324,8 +325,6 @@ class Loader:
         return slots
 
     def _batch(self, native: _native.Batch, *, copied: bool) -> Batch:
-        if native.ring not in self._rings:
-            self._rings.cover(self._session.rings())
         # In a `for`, the last batch is still bound when the next one is asked for: one slot is not enough for both.
         if copied:
             return Batch(native).copy()

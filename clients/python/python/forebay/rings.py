@@ -28,18 +28,24 @@ class Rings:
         self._releases = releases
         self._gpu = GpuRings()
         self._pins: Pins | None = None
+        # How often the session's rings had changed when they were last looked at.
+        self._seen = -1
 
     @property
     def device(self) -> int | None:
         """Number of the GPU in which the pixels stand, in this process; None in the host."""
         return self._gpu.device
 
-    def cover(self, rings: list[_native.Ring]) -> None:
-        """Maps and page-locks those that are new, and lets go of those that are no more.
+    def follow(self, session: _native.Session) -> None:
+        """Maps and page-locks those that are new, and lets go of those that the daemon has retired.
 
         Raises:
             GpuError: One of them cannot be mapped. One that cannot be page-locked is used as it is.
         """
+        changes = session.ring_changes()
+        if changes == self._seen:
+            return
+        rings = session.rings()
         self._gpu.cover(rings)
         if self._pins is not None:
             try:
@@ -49,6 +55,7 @@ class Rings:
                 _log.warning(
                     "the new ring is not page-locked, and copies from it to the GPU are waited for: %s", str(error)
                 )
+        self._seen = changes
 
     def pin(self, device: int | None, rings: list[_native.Ring]) -> None:
         """Page-locks these rings and all later ones, once and for all.
@@ -60,9 +67,6 @@ class Rings:
             pins = Pins(_cuda.current_device() if device is None else device)
             pins.cover(rings)
             self._pins = pins
-
-    def __contains__(self, number: int) -> bool:
-        return number in self._gpu
 
     def lease(self, native: _native.Batch) -> Lease | None:
         """A hold on a batch's slot, where a GPU may read that behind Python's back: from a ring that it maps or locks.

@@ -1,6 +1,5 @@
 //! The daemon is gone: reach it, or its successor, and tell it what is in hand (semantics rule 16).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -40,8 +39,8 @@ impl Session {
             let left = patience.left().unwrap_or(self.options.attach_timeout).min(self.options.attach_timeout);
             let attempt = &mut Patience::new(patience.watch(), Some(left));
             let source = match link::attach(&self.target, &self.options, Some(&resume), attempt) {
-                Ok(link) => {
-                    self.rings = HashMap::from([(link.welcome.ring, Arc::clone(&link.ring))]);
+                Ok((link, ring)) => {
+                    self.rings.take_over(link.welcome.ring, ring);
                     self.inbox.take_over(link.info.epoch);
                     self.hands.connect(Arc::clone(&link.socket));
                     self.link = link;

@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use forebay_proto::{RecordSum, v1};
 use forebay_ring::{
     Action, Batch, Claim, ConsumerId, Dtype, Exchange, Geometry, HandIn, Kind, Layout, Listener, Message, Number,
-    Offer, PACKET_LEN, Receipt, Received, Region, Sent, Shape, SlotId, Socket, packet,
+    Offer, PACKET_LEN, Pixels, Receipt, Received, Region, Sent, Shape, SlotId, Socket, packet,
 };
 use parking_lot::Mutex;
 
@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) slots: u32,
     pub(crate) deadline: u64,
     pub(crate) refuse: Option<(u32, &'static str)>,
+    /// Where it says that the ring's pixels stand.
+    pub(crate) pixels: Pixels,
 }
 
 /// What it saw, over all its incarnations.
@@ -87,7 +89,7 @@ struct Server {
 
 impl Plan {
     pub(crate) fn new(records: u64, batch: u32, epochs: u64) -> Self {
-        Self { records, batch, epochs, slots: 6, deadline: u64::MAX, refuse: None }
+        Self { records, batch, epochs, slots: 6, deadline: u64::MAX, refuse: None, pixels: Pixels::HOST }
     }
 
     fn firsts(&self) -> impl Iterator<Item = u64> + use<> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use daemon::{Daemon, Log, Plan};
 use forebay_client::{Batch, Broken, CallError, Next, NextError, Notice, Options, Patient, Session, Target, Watch};
-use forebay_ring::{Held, Kind, packet, text, text_code};
+use forebay_ring::{Held, Kind, Pixels, packet, text, text_code};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
@@ -296,6 +296,51 @@ fn a_failed_stream_says_so_at_every_call_before_what_is_queued() {
         let error = next(&mut session).unwrap_err();
         assert!(matches!(&error, NextError::Failed(refusal) if refusal.code == text_code::RECORD), "{error}");
     }
+}
+
+#[test]
+fn pixels_that_do_not_fit_the_memory_that_they_are_said_to_stand_in_are_refused() {
+    // Six slots, each with four pictures of 2 x 2 pixels.
+    let (images, slots) = (48, 6);
+    for (stride, total, fits) in [
+        (images, slots * images, true),
+        (images - 1, slots * images, false),
+        (images, slots * images - 1, false),
+        (u64::MAX / 2, u64::MAX, false),
+    ] {
+        let world = World::new();
+        let _daemon = world.start(Plan { pixels: Pixels::in_gpu([7; 16], stride, total), ..Plan::new(4, 4, 1) });
+        let attached = Session::attach(world.target(), Options::default(), &mut Patient);
+        match attached {
+            Ok(mut session) => {
+                assert!(fits, "{stride} {total}");
+                assert!(batch(next(&mut session)).images().is_empty(), "they are not in the slot");
+            }
+            Err(error) => assert!(!fits && error.to_string().contains("do not fit their memory"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_ring_that_is_retired_goes_when_its_last_view_does_and_one_that_nobody_knows_is_no_word_of_a_daemon() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(4, 4, 1));
+    let mut session = world.attach();
+    let keep = batch(next(&mut session)).keep();
+    assert_eq!((session.rings().count(), session.ring_changes()), (1, 0));
+    daemon.number(Kind::Retired, 0);
+    while session.ring_changes() == 0 {
+        session.path(0, &mut Patient).unwrap();
+    }
+    assert_eq!((session.rings().count(), session.ring_changes()), (0, 1));
+    assert_eq!(keep.records(), [0, 1, 2, 3]);
+    daemon.number(Kind::Retired, 0);
+    let error = loop {
+        if let Err(error) = session.path(0, &mut Patient) {
+            break error;
+        }
+    };
+    assert!(error.to_string().contains("ring 0 was retired, which is unknown"), "{error}");
 }
 
 #[test]

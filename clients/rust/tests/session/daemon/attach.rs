@@ -56,9 +56,12 @@ impl Server {
             consumer: id.0,
             credits: granted,
             ring: 0,
-            pixels: Pixels::HOST,
+            pixels: self.plan.pixels,
         };
-        let fds = [self.region.share().unwrap(), info.into_fd()];
+        let mut fds = vec![self.region.share().unwrap(), info.into_fd()];
+        if self.plan.pixels != Pixels::HOST {
+            fds.push(self.region.share().unwrap());
+        }
         send(&self.trainers[place].socket, &packet(&welcome, &[]), &fds);
         if self.exchange.open() == self.plan.epochs {
             self.tell_done();
