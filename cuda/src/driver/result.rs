@@ -33,6 +33,10 @@ pub enum ShareError {
     Cuda(#[from] CudaError),
 }
 
+/// Codes of which cuda.h says that every later call answers the same until the process is started again, or that the context is
+/// gone; of an uncorrectable error of memory or of a link between GPUs, and of an unknown one, it says no more than that it happened.
+const FAULTS: [Status; 18] = [4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999];
+
 impl CudaError {
     /// Whether the GPU has too little memory left.
     pub fn is_out_of_memory(&self) -> bool {
@@ -45,8 +49,7 @@ impl CudaError {
         if matches!(self.call, "cuEventRecord" | "cuEventSynchronize") {
             return true;
         }
-        // Deinitialised, device unavailable; uncorrectable ECC, invalid PTX or unsupported; the errors of running kernels; unknown.
-        matches!(self.code, 4 | 46 | 214 | 219..=227 | 700 | 702 | 709..=721 | 999)
+        FAULTS.contains(&self.code)
     }
 }
 
@@ -175,5 +178,83 @@ impl Table {
         let mut text = [0_u8; 256];
         self.check(call, ask(text.as_mut_ptr().cast(), 256))?;
         Ok(CStr::from_bytes_until_nul(&text).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What cuda.h of CUDA 13.0 says of a code, in short.
+    enum Says {
+        /// "The process must be terminated and relaunched", or "the context cannot be used anymore".
+        Relaunch,
+        /// What it refused, or what is missing, and no word of what comes after.
+        NoMore,
+        /// That it has happened on the device. The driver's manual of Xid errors has the rest: the process is to be ended.
+        Happened,
+    }
+
+    #[test]
+    fn a_fault_is_what_cuda_h_says_to_end_the_process_for() {
+        use Says::{Happened, NoMore, Relaunch};
+        let codes = [
+            (1, "INVALID_VALUE", NoMore),
+            (2, "OUT_OF_MEMORY", NoMore),
+            (3, "NOT_INITIALIZED", NoMore),
+            (4, "DEINITIALIZED", Relaunch),
+            (46, "DEVICE_UNAVAILABLE", NoMore),
+            (100, "NO_DEVICE", NoMore),
+            (200, "INVALID_IMAGE", NoMore),
+            (201, "INVALID_CONTEXT", NoMore),
+            (209, "NO_BINARY_FOR_GPU", NoMore),
+            (214, "ECC_UNCORRECTABLE", Happened),
+            (218, "INVALID_PTX", NoMore),
+            (219, "INVALID_GRAPHICS_CONTEXT", NoMore),
+            (220, "NVLINK_UNCORRECTABLE", Happened),
+            (221, "JIT_COMPILER_NOT_FOUND", NoMore),
+            (222, "UNSUPPORTED_PTX_VERSION", NoMore),
+            (223, "JIT_COMPILATION_DISABLED", NoMore),
+            (224, "UNSUPPORTED_EXEC_AFFINITY", NoMore),
+            (225, "UNSUPPORTED_DEVSIDE_SYNC", NoMore),
+            (226, "CONTAINED", Relaunch),
+            (304, "OPERATING_SYSTEM", NoMore),
+            (400, "INVALID_HANDLE", NoMore),
+            (600, "NOT_READY", NoMore),
+            (700, "ILLEGAL_ADDRESS", Relaunch),
+            (701, "LAUNCH_OUT_OF_RESOURCES", NoMore),
+            (702, "LAUNCH_TIMEOUT", Relaunch),
+            (703, "LAUNCH_INCOMPATIBLE_TEXTURING", NoMore),
+            (708, "PRIMARY_CONTEXT_ACTIVE", NoMore),
+            (709, "CONTEXT_IS_DESTROYED", Relaunch),
+            (710, "ASSERT", Relaunch),
+            (711, "TOO_MANY_PEERS", NoMore),
+            (712, "HOST_MEMORY_ALREADY_REGISTERED", NoMore),
+            (713, "HOST_MEMORY_NOT_REGISTERED", NoMore),
+            (714, "HARDWARE_STACK_ERROR", Relaunch),
+            (715, "ILLEGAL_INSTRUCTION", Relaunch),
+            (716, "MISALIGNED_ADDRESS", Relaunch),
+            (717, "INVALID_ADDRESS_SPACE", Relaunch),
+            (718, "INVALID_PC", Relaunch),
+            (719, "LAUNCH_FAILED", Relaunch),
+            (720, "COOPERATIVE_LAUNCH_TOO_LARGE", NoMore),
+            (721, "TENSOR_MEMORY_LEAK", Relaunch),
+            (800, "NOT_PERMITTED", NoMore),
+            (801, "NOT_SUPPORTED", NoMore),
+            (802, "SYSTEM_NOT_READY", NoMore),
+            (806, "MPS_RPC_FAILURE", NoMore),
+            (807, "MPS_SERVER_NOT_READY", NoMore),
+            (810, "MPS_CLIENT_TERMINATED", Relaunch),
+            (900, "STREAM_CAPTURE_UNSUPPORTED", NoMore),
+            (909, "TIMEOUT", NoMore),
+            (911, "EXTERNAL_DEVICE", Relaunch),
+            (999, "UNKNOWN", Happened),
+        ];
+        for (code, name, says) in codes {
+            let error = CudaError { call: "cuLaunchKernel", code, name: name.into() };
+            assert_eq!(error.is_fault(), !matches!(says, NoMore), "{error}");
+            let error = CudaError { call: "cuEventSynchronize", ..error };
+            assert!(error.is_fault(), "nobody knows what is under way after {error}");
+        }
     }
 }
