@@ -18,8 +18,8 @@ sed "s|/usr/local/bin/forebay|$PWD/target/debug/forebay|" deploy/systemd/forebay
 
 failed=0
 said=$(systemd-analyze verify "$scratch/forebay.service" "$scratch/forebay.socket" 2>&1) || failed=1
-# Of other units on this machine it may say what it likes.
-said=$(grep -F forebay <<<"$said" || true)
+# Of other units on this machine it may say what it likes, and before 254 that it does not know the intervals of restarts.
+said=$(grep -F forebay <<<"$said" | grep -vE "Unknown key( name)? '(RestartSteps|RestartMaxDelaySec)'" || true)
 if [ -n "$said" ] || [ $failed = 1 ]; then
   printf 'failed: systemd-analyze verify\n%s\n' "$said"
   failed=1
