@@ -9,10 +9,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use forebay_cuda::lane::gpu::{Gpu, GpuError};
-use forebay_cuda::lane::self_test::{Passed, self_test};
+use forebay_cuda::lane::self_test::{Passed, SelfTestError, self_test};
 use forebay_cuda::lane::size::LaneSize;
 use forebay_cuda::lane::worker::Worker;
-use forebay_cuda::lane::{LaneKind, Refusal};
+use forebay_cuda::lane::{LaneError, LaneKind, Refusal};
 use forebay_cuda::schedule::{LaneId, LaneSet};
 use forebay_cuda::survey::Places;
 use forebay_cuda::{Account, NvjpegPlaces};
@@ -87,10 +87,10 @@ pub struct SwitchedOff {
     pub reason: String,
 }
 
-/// A lane that the configuration names cannot be had.
+/// A lane that the configuration asks for cannot be had.
 #[derive(Debug, Error)]
 #[error(
-    "decode.lanes names \"{kind}\", which cannot be had: {reason}. `forebay doctor` shows what this machine has; \
+    "decode.lanes asks for \"{kind}\", which cannot be had: {reason}. `forebay doctor` shows what this machine has; \
      lanes = \"auto\" takes what is there"
 )]
 pub struct LaneMissing {
@@ -112,7 +112,7 @@ impl GpuLanes {
     /// Opens the lanes that are asked for and tests each.
     ///
     /// # Errors
-    /// One that the configuration names is not to be had, or gives wrong pictures.
+    /// One that the configuration names, or whose place the CPU may not take (`fixed`), is not to be had, or gives wrong pictures.
     pub fn open(config: &Decode, places: &Places, promises: &Promises) -> Result<Self, LaneMissing> {
         Self::open_within(config, places, promises, Memory::now)
     }
@@ -128,23 +128,25 @@ impl GpuLanes {
         let mut lanes = Self { choice: Some(choice), ..Self::default() };
         let wanted: Vec<_> = kinds.iter().copied().filter(|kind| *kind != LaneKind::Cpu).collect();
         let Some(first) = wanted.first().copied() else { return Ok(lanes) };
-        let named = matches!(config.lanes, Lanes::Named(_));
+        let strict = config.lanes != Lanes::Auto;
         let limit = usize::try_from(config.gpu_memory_limit.0).unwrap_or(usize::MAX);
         match Gpu::open_all(places, limit) {
             Ok(gpus) => lanes.keep(gpus, promises),
-            Err(error) if named => return Err(LaneMissing { kind: first, reason: error.to_string() }),
+            Err(error) if strict => return Err(LaneMissing { kind: first, reason: error.to_string() }),
             Err(error) => {
                 tracing::info!(%error, "no GPU decodes; the CPU lane takes every picture");
                 lanes.off.push(SwitchedOff { name: "GPUs".into(), reason: error.to_string() });
             }
         }
         let share = limit / wanted.len();
-        for kind in wanted {
-            lanes.add(kind, |gpu| workers(gpu, kind, share, promises, system));
-            if named && lanes.lanes.iter().all(|open| open.lane.kind != kind) {
-                let reason = lanes.off.pop().map_or_else(|| "there is no GPU".into(), |off| off.reason);
-                return Err(LaneMissing { kind, reason });
-            }
+        for kind in &wanted {
+            lanes.add(*kind, |gpu| workers(gpu, *kind, share, promises, system));
+        }
+        let missing = |kind: &&LaneKind| lanes.lanes.iter().all(|open| open.lane.kind != **kind);
+        if strict && let Some(kind) = wanted.iter().find(missing) {
+            let reasons: Vec<_> = lanes.off.iter().map(|off| format!("{}: {}", off.name, off.reason)).collect();
+            let reason = if reasons.is_empty() { "there is no GPU".into() } else { reasons.join("; ") };
+            return Err(LaneMissing { kind: *kind, reason });
         }
         Ok(lanes)
     }
@@ -169,23 +171,33 @@ impl GpuLanes {
         }
     }
 
-    /// Adds a lane of this kind for each GPU for which workers can be made, by threads near it.
-    fn add(&mut self, kind: LaneKind, make: impl Fn(&Gpu) -> Result<Vec<Worker>, String> + Sync) {
+    /// Adds a lane of this kind for each GPU for which workers can be made, by threads near it. A GPU that breaks meanwhile
+    /// loses all of its lanes.
+    fn add(&mut self, kind: LaneKind, make: impl Fn(&Gpu) -> Result<Vec<Worker>, NoWorkers> + Sync) {
+        let mut broken = Vec::new();
         for gpu in &self.gpus {
             let near = Near::of(gpu.bus());
-            let made = if self.lanes.len() < MOST_LANES { near.run(|| make(gpu)) } else { Err(TOO_MANY.into()) };
+            let many = self.lanes.len() >= MOST_LANES;
+            let made = if many { Err(NoWorkers::Lacking(TOO_MANY.into())) } else { near.run(|| make(gpu)) };
             match made {
                 Ok(workers) => {
                     let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
                     let lane = GpuLane { kind, ordinal: gpu.ordinal(), workers: count };
                     self.lanes.push(OpenLane { lane, workers, near });
                 }
-                Err(reason) => {
+                Err(NoWorkers::Lacking(reason)) => {
                     tracing::warn!(gpu = gpu.ordinal(), lane = %kind, reason, "the lane is switched off");
                     self.off.push(SwitchedOff { name: format!("{kind} on GPU {}", gpu.ordinal()), reason });
                 }
+                Err(NoWorkers::Broken(reason)) => {
+                    tracing::warn!(gpu = gpu.ordinal(), lane = %kind, reason, "the GPU is switched off: it broke in the test");
+                    self.off.push(SwitchedOff { name: format!("GPU {}", gpu.ordinal()), reason });
+                    broken.push(gpu.ordinal());
+                }
             }
         }
+        self.lanes.retain(|open| !broken.contains(&open.lane.ordinal));
+        self.gpus.retain(|gpu| !broken.contains(&gpu.ordinal()));
     }
 
     /// Whether there are any.
@@ -222,18 +234,49 @@ impl GpuLanes {
     }
 }
 
-/// A lane's workers, the first of which has passed the test. All are the same.
+/// Why there are no workers for a lane, in words.
+#[derive(Debug)]
+enum NoWorkers {
+    /// The lane cannot be had; others of its GPU may do.
+    Lacking(String),
+    /// The GPU broke: nothing of this process can use it any more.
+    Broken(String),
+}
+
+impl From<LaneError> for NoWorkers {
+    fn from(error: LaneError) -> Self {
+        let text = error.to_string();
+        if matches!(error, LaneError::Cuda(error) if error.is_fault()) {
+            Self::Broken(text)
+        } else {
+            Self::Lacking(text)
+        }
+    }
+}
+
+impl From<SelfTestError> for NoWorkers {
+    fn from(error: SelfTestError) -> Self {
+        let text = error.to_string();
+        if matches!(error, SelfTestError::Cuda(error) if error.is_fault()) {
+            Self::Broken(text)
+        } else {
+            Self::Lacking(text)
+        }
+    }
+}
+
+/// A lane's workers, each of which has passed the test.
 fn workers(
     gpu: &Gpu,
     kind: LaneKind,
     limit: usize,
     promises: &Promises,
     system: fn() -> io::Result<Memory>,
-) -> Result<Vec<Worker>, String> {
+) -> Result<Vec<Worker>, NoWorkers> {
     let (workers, surfaces) = match kind {
         LaneKind::Hardware => (HARDWARE_WORKERS, SURFACES),
         LaneKind::HardwareSingle => {
-            let (engines, _) = gpu.engines().map_err(|error| error.to_string())?;
+            let (engines, _) = gpu.engines()?;
             ((engines as usize).clamp(1, SINGLE_WORKERS), SINGLE_SURFACES)
         }
         LaneKind::GpuHuffman => (FURTHER_WORKERS, HUFFMAN_SURFACES),
@@ -241,18 +284,18 @@ fn workers(
     };
     let size = LaneSize::within(limit, kind, workers, surfaces);
     let page_locked = u64::try_from(size.page_locked(kind)).unwrap_or(u64::MAX);
-    let made =
-        promises.take(page_locked, system, || Worker::all(gpu, kind, size)).map_err(|error| error.to_string())?;
+    let made = promises.take(page_locked, system, || Worker::all(gpu, kind, size));
+    let made = made.map_err(|error| NoWorkers::Lacking(error.to_string()))?;
     let made = made.map_err(|TooLittle { needed, available, limited_by }| {
-        format!(
+        NoWorkers::Lacking(format!(
             "its {needed} bytes of page-locked memory are more than the {available} that {limited_by} leaves; lower \
              decode.gpu_memory_limit, or raise that limit"
-        )
+        ))
     })?;
-    let mut workers = made.map_err(|error| error.to_string())?;
+    let mut workers = made?;
     let mut left = BTreeSet::new();
     for worker in &mut workers {
-        let Passed { difference, refused } = self_test(worker).map_err(|error| error.to_string())?;
+        let Passed { difference, refused } = self_test(worker)?;
         tracing::debug!(gpu = gpu.ordinal(), lane = %kind, ?difference, "a worker has passed the self-test");
         left = refused;
     }
@@ -354,5 +397,51 @@ mod tests {
         // A part of it is nvJPEG's to take, and nobody else is promised that.
         assert_eq!(gpu.page_locked() as u64 + gpu.account().untaken(), 28_311_552);
         assert!(gpu.account().untaken() > 18_000_000);
+    }
+    #[test]
+    fn a_gpu_that_breaks_in_the_test_of_one_lane_loses_all_of_its_lanes_and_others_keep_theirs() {
+        let fake = Fake::new();
+        fake.set(Knob::Gpus, 2);
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let mut lanes = GpuLanes::default();
+        let gpus = Gpu::open_all(&Places { driver: Some(fake.path()), nvjpeg }, 1 << 20).unwrap();
+        lanes.keep(gpus, &Promises::default());
+        lanes.add(LaneKind::Hardware, |_| Ok(Vec::new()));
+        lanes.add(LaneKind::Hybrid, |gpu| match gpu.ordinal() {
+            0 => Err(NoWorkers::Broken("it broke".into())),
+            _ => Ok(Vec::new()),
+        });
+        lanes.add(LaneKind::GpuHuffman, |_| Ok(Vec::new()));
+        let names: Vec<_> = lanes.lanes.iter().map(|open| open.lane.to_string()).collect();
+        assert_eq!(names, ["hardware on GPU 1", "hybrid on GPU 1", "gpu-huffman on GPU 1"]);
+        assert_eq!(lanes.off(), [SwitchedOff { name: "GPU 0".into(), reason: "it broke".into() }]);
+    }
+
+    /// The test of the hardware lane takes seven calls for each of three workers; the one after them is another lane's.
+    #[test]
+    fn a_fault_in_a_self_test_is_told_from_a_lane_that_fails() {
+        for (lanes, calls, kind) in [
+            (Lanes::Auto, 3, None),
+            (Lanes::Named(vec![LaneKind::Hardware, LaneKind::Hybrid]), 22, Some(LaneKind::Hardware)),
+            (Lanes::Fixed, 3, Some(LaneKind::Hardware)),
+        ] {
+            let fake = Fake::new();
+            fake.set(Knob::BreakAfter, calls);
+            let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+            let places = Places { driver: Some(fake.path()), nvjpeg };
+            let config = Decode { lanes, ..Decode::default() };
+            let plenty = || Ok(Memory { available: 1 << 30, limited_by: "the test".into() });
+            match (GpuLanes::open_within(&config, &places, &Promises::default(), plenty), kind) {
+                (Ok(lanes), None) => {
+                    let [SwitchedOff { name, reason }] = lanes.off() else { panic!("{:?}", lanes.off()) };
+                    assert!(name == "GPU 0" && reason.contains("ILLEGAL_ADDRESS"), "{name}: {reason}");
+                }
+                (Err(missing), Some(kind)) => {
+                    assert_eq!(missing.kind, kind);
+                    assert!(missing.reason.starts_with("GPU 0: cu"), "{}", missing.reason);
+                }
+                (other, _) => panic!("{other:?}"),
+            }
+        }
     }
 }
