@@ -19,6 +19,8 @@ pub struct Header {
     pub ring: u32,
     /// Where everything stands.
     pub geometry: Geometry,
+    /// Trainers can map it writable, to have its pages locked. Its seals must agree.
+    pub pinnable: bool,
 }
 
 /// Why a header page is not believed.
@@ -76,7 +78,7 @@ struct RawHeader {
     channels: u32,
     dtype: u32,
     layout: u32,
-    reserved: u32,
+    pinnable: u32,
     slots_offset: u64,
     stride: u64,
     labels: u64,
@@ -113,7 +115,12 @@ impl Header {
         let shape =
             Shape { batch: raw.batch, height: raw.height, width: raw.width, channels: raw.channels, dtype, layout };
         let geometry = Geometry::try_new(shape, raw.slots)?;
-        let header = Self { incarnation: raw.incarnation, ring: raw.ring, geometry };
+        let pinnable = match raw.pinnable {
+            0 => false,
+            1 => true,
+            other => return Err(HeaderError::Field { field: "whether it is pinnable", value: other.into() }),
+        };
+        let header = Self { incarnation: raw.incarnation, ring: raw.ring, geometry, pinnable };
         header.agree(&raw)?;
         Ok(header)
     }
@@ -121,7 +128,6 @@ impl Header {
     fn agree(&self, found: &RawHeader) -> Result<(), HeaderError> {
         let expected = self.raw();
         let pairs = [
-            ("the reserved word", found.reserved.into(), expected.reserved.into()),
             ("the first slot's offset", found.slots_offset, expected.slots_offset),
             ("the slot's stride", found.stride, expected.stride),
             ("the labels' offset", found.labels, expected.labels),
@@ -151,7 +157,7 @@ impl Header {
             channels: shape.channels,
             dtype: shape.dtype as u32,
             layout: shape.layout as u32,
-            reserved: 0,
+            pinnable: self.pinnable.into(),
             slots_offset: SLOTS_OFFSET as u64,
             stride: geometry.stride() as u64,
             labels: geometry.labels as u64,
@@ -171,13 +177,16 @@ mod tests {
 
     fn header() -> Header {
         let shape = Shape { batch: 5, height: 33, width: 17, channels: 3, dtype: Dtype::F16, layout: Layout::Nchw };
-        Header { incarnation: 7, ring: 2, geometry: Geometry::try_new(shape, 3).unwrap() }
+        Header { incarnation: 7, ring: 2, geometry: Geometry::try_new(shape, 3).unwrap(), pinnable: false }
     }
 
     #[test]
     fn header_comes_back_as_written() {
         let header = header();
-        assert_eq!(Header::parse(&header.encode()), Ok(header));
+        for pinnable in [false, true] {
+            let header = Header { pinnable, ..header };
+            assert_eq!(Header::parse(&header.encode()), Ok(header));
+        }
         assert_eq!(Header::parse(&header.encode()[1..]), Err(HeaderError::Short(Header::LEN - 1)));
     }
 

@@ -1,11 +1,11 @@
 //! A shared mapping of a descriptor at an address that is a multiple of 2 MiB, so that huge pages fit.
 //!
 //! No mapping crate places a file mapping at a chosen alignment, and without it `MADV_COLLAPSE` is refused.
-#![allow(unsafe_code, reason = "mmap, munmap and madvise")]
+#![allow(unsafe_code, reason = "mmap, mprotect, munmap and madvise")]
 
 use std::{ffi::c_void, io, ops::Range, os::fd::AsFd, ptr::NonNull};
 
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap, mmap_anonymous, mprotect, munmap};
 
 use crate::layout::HUGE;
 
@@ -75,8 +75,17 @@ impl Mapping {
         }
     }
 
+    /// Lets this process write in a part of it, or only read. Whoever lets it write says why nobody does.
+    pub(crate) fn protect(&self, range: Range<usize>, writable: bool) -> io::Result<()> {
+        let (address, len) = self.part(range);
+        let access = if writable { MprotectFlags::READ | MprotectFlags::WRITE } else { MprotectFlags::READ };
+        // SAFETY: the range lies within the mapping, which stays readable.
+        unsafe { mprotect(address, len, access)? };
+        Ok(())
+    }
+
     fn part(&self, range: Range<usize>) -> (*mut c_void, usize) {
-        assert!(range.start <= range.end && range.end <= self.len, "advice beyond the mapping");
+        assert!(range.start <= range.end && range.end <= self.len, "a part beyond the mapping");
         // SAFETY: range.start is at most the mapping's length.
         let address = unsafe { self.start.add(range.start) };
         (address.as_ptr().cast::<c_void>(), range.end - range.start)

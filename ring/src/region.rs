@@ -1,7 +1,7 @@
 //! The daemon's side of a ring's memory: sealed, anonymous, writable through this mapping alone.
 //!
 //! Order of making: memory file, length, writable mapping, header, mode, seals. From the seals on nobody, the daemon
-//! included, can map the memory writable again, shrink it or grow it.
+//! included, can shrink or grow the memory, nor map it writable again, unless it is a pinnable ring.
 #![allow(unsafe_code, reason = "writes the header and hands out pointers into the mapping")]
 
 pub(crate) mod inner;
@@ -30,9 +30,12 @@ use crate::{
 };
 use inner::Inner;
 
-/// Seals of every ring. Without `FUTURE_WRITE` a trainer could open its descriptor anew for writing.
-pub(crate) const SEALS: SealFlags =
-    SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::FUTURE_WRITE).union(SealFlags::SEAL);
+/// The seals of a ring. Without `FUTURE_WRITE` a trainer can map the ring writable, which a driver asks for that is to
+/// lock its pages.
+pub(crate) fn seals(pinnable: bool) -> SealFlags {
+    let fixed = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+    if pinnable { fixed } else { fixed | SealFlags::FUTURE_WRITE }
+}
 
 /// One ring's memory, as its daemon sees it. Clones are handles to the same memory; it goes away with the last
 /// handle or right, here and in the trainers.
@@ -94,6 +97,17 @@ impl Region {
     /// Makes ring number `ring` of a daemon's incarnation. Only the header's page takes memory until
     /// [`populate`](Self::populate).
     pub fn create(geometry: Geometry, incarnation: u64, ring: u32) -> Result<Self, RegionError> {
+        Self::make(Header { incarnation, ring, geometry, pinnable: false })
+    }
+
+    /// Makes a ring that its trainers can page-lock for a GPU that takes writable memory alone. They can write it too, and
+    /// take its pages away: it is for trainers whom the daemon trusts as itself, who read and write no slot but as it says.
+    pub fn create_pinnable(geometry: Geometry, incarnation: u64, ring: u32) -> Result<Self, RegionError> {
+        Self::make(Header { incarnation, ring, geometry, pinnable: true })
+    }
+
+    fn make(header: Header) -> Result<Self, RegionError> {
+        let Header { geometry, ring, pinnable, .. } = header;
         let len = geometry.total_len();
         let at = |step| move |source: io::Error| RegionError::Create { len, step, source };
         let writable = memory_file().map_err(at("memfd_create"))?;
@@ -104,12 +118,16 @@ impl Region {
             mapping.advise(0..len, advice).map_err(at(step))?;
         }
         mapping.advise(0..PAGE, Advice::LinuxPopulateWrite).map_err(at("madvise POPULATE_WRITE"))?;
-        let header = Header { incarnation, ring, geometry }.encode();
+        let header = header.encode();
         // SAFETY: the header is shorter than a page, the mapping is longer, and no one else knows of it yet.
         unsafe { std::ptr::copy_nonoverlapping(header.as_ptr(), mapping.as_ptr(), header.len()) };
         rustix::fs::fchmod(&writable, Mode::RUSR).map_err(|error| at("fchmod")(error.into()))?;
-        rustix::fs::fcntl_add_seals(&writable, SEALS).map_err(|error| at("sealing")(error.into()))?;
-        let fd = reopen_read_only(&writable).map_err(at("opening it read-only through /proc/self/fd"))?;
+        rustix::fs::fcntl_add_seals(&writable, seals(pinnable)).map_err(|error| at("sealing")(error.into()))?;
+        let fd = if pinnable {
+            writable
+        } else {
+            reopen_read_only(&writable).map_err(at("opening it read-only through /proc/self/fd"))?
+        };
         let flags = || (0..geometry.slots()).map(|_| AtomicBool::new(false)).collect();
         let (claimed, populated) = (flags(), flags());
         Ok(Self { inner: Arc::new(Inner { mapping, geometry, ring, fd, claimed, populated }) })
@@ -125,12 +143,12 @@ impl Region {
         self.inner.ring
     }
 
-    /// The read-only descriptor, to pass with [`Socket::send`](crate::Socket::send).
+    /// The descriptor for trainers, read-only unless the ring is pinnable, to pass with [`Socket::send`](crate::Socket::send).
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.inner.fd.as_fd()
     }
 
-    /// A duplicate of the read-only descriptor.
+    /// A duplicate of that descriptor.
     pub fn share(&self) -> io::Result<OwnedFd> {
         self.inner.fd.try_clone()
     }

@@ -241,7 +241,8 @@ impl Right {
     /// Nobody writes these bytes while the result lives. The range comes from the geometry of the region.
     unsafe fn bytes(&self, range: Range<usize>) -> &[u8] {
         let (start, len) = (self.at(&range), range.len());
-        // SAFETY: geometry ranges lie within the mapping, which the right keeps alive; no other process can write.
+        // SAFETY: geometry ranges lie within the mapping, which the right keeps alive; no other process can write, and those
+        // that could in a pinnable ring do not.
         unsafe { std::slice::from_raw_parts(start, len) }
     }
 

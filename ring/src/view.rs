@@ -1,7 +1,13 @@
 //! The trainer's side of a ring's memory: a read-only mapping, checked before anything in it is believed.
 #![allow(unsafe_code, reason = "makes slices of shared memory")]
 
-use std::{io, ops::Range, os::fd::AsFd, ptr::NonNull};
+use std::{
+    io,
+    ops::Range,
+    os::fd::AsFd,
+    ptr::NonNull,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use bytemuck::Pod;
 use rustix::{fs::SealFlags, mm::Advice};
@@ -11,28 +17,36 @@ use crate::{
     layout::Geometry,
     mapping::Mapping,
     message::Claim,
-    region::SEALS,
+    region::seals,
 };
 
 /// A ring as a trainer sees it. What stands in a slot is steady from its OFFER until the trainer's RELEASE; outside
 /// of that time the daemon may be writing there, and what is read means nothing.
 ///
 /// The trainer trusts its daemon in one thing: that it keeps to this. Nobody else can write, shrink or grow the
-/// memory; [`map`](Self::map) makes sure of it.
+/// memory; [`map`](Self::map) makes sure of it. Of a pinnable ring its other trainers, who are of one user, are trusted
+/// not to write either.
 #[derive(Debug)]
 pub struct View {
     mapping: Mapping,
     header: Header,
+    /// The slots are writable, in the hands of one caller.
+    writable: AtomicBool,
 }
+
+/// The slots may be written while it lives.
+struct Writable<'a>(&'a View);
 
 /// Why a descriptor is not taken for a ring.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
     /// It is no sealed memory, or a seal is missing.
-    #[error("the daemon's ring lacks seals (it has {found:?}, it needs {SEALS:?}); its memory could be pulled away")]
+    #[error("the daemon's ring lacks seals (it has {found:?}, it needs {needed:?}); its memory could be pulled away")]
     Seals {
         /// The seals that it has.
         found: SealFlags,
+        /// The seals that it needs.
+        needed: SealFlags,
     },
     /// The length is not the one that the header gives.
     #[error("the daemon's ring is {found} bytes long, its header says {expected}")]
@@ -59,6 +73,18 @@ pub enum ViewError {
         /// Ring in the header.
         found_ring: u32,
     },
+    /// It is not to be written, by nobody but its daemon.
+    #[error("ring {ring} is sealed against writing: it is no pinnable ring")]
+    Sealed {
+        /// The ring.
+        ring: u32,
+    },
+    /// Another thread has it writable.
+    #[error("another thread is having the pages of ring {ring} locked")]
+    Busy {
+        /// The ring.
+        ring: u32,
+    },
     /// The kernel refused.
     #[error("cannot {step} the daemon's ring: {source}")]
     Io {
@@ -74,14 +100,19 @@ impl View {
     pub fn map(fd: impl AsFd, incarnation: u64, ring: u32) -> Result<Self, ViewError> {
         let at = |step| move |source: io::Error| ViewError::Io { step, source };
         let found = rustix::fs::fcntl_get_seals(&fd).map_err(|error| at("look at the seals of")(error.into()))?;
-        if !found.contains(SEALS) {
-            return Err(ViewError::Seals { found });
+        let fixed = seals(true);
+        if !found.contains(fixed) {
+            return Err(ViewError::Seals { found, needed: fixed });
         }
         let len = rustix::fs::fstat(&fd).map_err(|error| at("look at the length of")(error.into()))?.st_size;
         let len = u64::try_from(len).unwrap_or(0);
         let mut head = [0; Header::LEN];
         let got = rustix::io::pread(&fd, &mut head, 0).map_err(|error| at("read the header of")(error.into()))?;
         let header = Header::parse(&head[..got])?;
+        let needed = seals(header.pinnable);
+        if !found.contains(needed) {
+            return Err(ViewError::Seals { found, needed });
+        }
         let expected = header.geometry.total_len();
         if len != expected as u64 {
             return Err(ViewError::Len { found: len, expected: expected as u64 });
@@ -92,7 +123,7 @@ impl View {
         }
         let mapping = Mapping::new(&fd, expected, false).map_err(at("map"))?;
         mapping.advise(0..expected, Advice::LinuxDontDump).map_err(at("keep out of core dumps"))?;
-        Ok(Self { mapping, header })
+        Ok(Self { mapping, header, writable: AtomicBool::new(false) })
     }
 
     /// Where everything stands.
@@ -112,8 +143,37 @@ impl View {
 
     /// Where the slots' memory is in this process, for a driver that is to lock its pages. Nothing is read through it.
     pub fn locate(&self) -> NonNull<[u8]> {
-        let (first, end) = (self.geometry().slot(0).start, self.geometry().total_len());
-        NonNull::slice_from_raw_parts(self.mapping.start(first), end - first)
+        let slots = self.slots();
+        NonNull::slice_from_raw_parts(self.mapping.start(slots.start), slots.len())
+    }
+
+    /// Whether its pages can be locked by a driver that takes writable memory alone, in
+    /// [`while_writable`](Self::while_writable).
+    pub fn is_pinnable(&self) -> bool {
+        self.header.pinnable
+    }
+
+    /// Makes the slots writable here for as long as `lock` takes, which has a driver lock their pages. Nothing is to be written,
+    /// neither by `lock` nor by other threads meanwhile. Afterwards a write is a SIGSEGV again; pages that were locked stay so.
+    ///
+    /// # Errors
+    /// The ring is not pinnable, another thread is at it, or the kernel refuses. `lock` was not called then.
+    pub fn while_writable<T>(&self, lock: impl FnOnce() -> T) -> Result<T, ViewError> {
+        let ring = self.ring();
+        if !self.is_pinnable() {
+            return Err(ViewError::Sealed { ring });
+        }
+        // Whoever ends first would take the right to write from the other one. Nobody waits here: `lock` may need what a
+        // waiting thread has, as Python's own lock.
+        if self.writable.swap(true, Ordering::Acquire) {
+            return Err(ViewError::Busy { ring });
+        }
+        let writable = Writable(self);
+        let made = self.mapping.protect(self.slots(), true);
+        made.map_err(|source| ViewError::Io { step: "allow writes to", source })?;
+        let locked = lock();
+        drop(writable);
+        Ok(locked)
     }
 
     /// The images, `[batch, ...]` in the shape's type and order.
@@ -145,13 +205,26 @@ impl View {
         self.tensor(self.geometry().claims(slot))
     }
 
+    fn slots(&self) -> Range<usize> {
+        self.geometry().slot(0).start..self.geometry().total_len()
+    }
+
     fn tensor<T: Pod>(&self, range: Range<usize>) -> &[T] {
         assert!(range.end <= self.geometry().total_len(), "a range beyond the ring");
         // SAFETY: the mapping is total_len bytes long.
         let start = unsafe { self.mapping.as_ptr().add(range.start) };
         // SAFETY: the header's offsets follow from its shape and the memory is sealed at its length, so the range is
-        // mapped while `self` lives. The one process that can write, the daemon, does not while the slot is lent.
+        // mapped while `self` lives. The one process that can write, the daemon, does not while the slot is lent; nor do
+        // those that can in a pinnable ring.
         let bytes = unsafe { std::slice::from_raw_parts(start, range.len()) };
         bytemuck::cast_slice(bytes)
+    }
+}
+
+impl Drop for Writable<'_> {
+    fn drop(&mut self) {
+        let ended = self.0.mapping.protect(self.0.slots(), false);
+        debug_assert!(ended.is_ok(), "a right to write can be given up");
+        self.0.writable.store(false, Ordering::Release);
     }
 }

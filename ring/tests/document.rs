@@ -84,7 +84,7 @@ fn types_of_values_have_the_numbers_of_the_table() {
 fn table_of_the_header_is_what_is_written() {
     let shape = Shape { batch: 7, height: 30, width: 20, channels: 3, dtype: Dtype::F32, layout: Layout::Nchw };
     let geometry = Geometry::try_new(shape, 5).unwrap();
-    let bytes = Header { incarnation: 0xABCD, ring: 4, geometry }.encode();
+    let bytes = Header { incarnation: 0xABCD, ring: 4, geometry, pinnable: true }.encode();
     let start = geometry.slot(0).start;
     let offset = |tensor: std::ops::Range<usize>| tensor.start - start;
     let expected = [
@@ -99,7 +99,7 @@ fn table_of_the_header_is_what_is_written() {
         ("channels", 3),
         ("dtype", 3),
         ("layout", 2),
-        ("reserved", 0),
+        ("pinnable", 1),
         ("slots_offset", start),
         ("stride", geometry.stride()),
         ("labels", offset(geometry.labels(0))),

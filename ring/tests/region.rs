@@ -97,7 +97,7 @@ fn a_ring_of_another_daemon_or_number_is_refused() {
 
 #[test]
 fn memory_that_could_be_pulled_away_is_refused() {
-    let header = Header { incarnation: 1, ring: 0, geometry: geometry(1) };
+    let header = Header { incarnation: 1, ring: 0, geometry: geometry(1), pinnable: false };
     let len = geometry(1).total_len() as u64;
     for missing in [SealFlags::SHRINK, SealFlags::GROW, SealFlags::FUTURE_WRITE] {
         let seals = SEALS.difference(missing | SealFlags::SEAL);
@@ -111,7 +111,7 @@ fn memory_that_could_be_pulled_away_is_refused() {
 
 #[test]
 fn memory_of_another_length_than_its_header_says_is_refused() {
-    let header = Header { incarnation: 1, ring: 0, geometry: geometry(1) };
+    let header = Header { incarnation: 1, ring: 0, geometry: geometry(1), pinnable: false };
     let len = geometry(1).total_len() as u64;
     for found in [len - 1, len + 1, 4096] {
         let refused = View::map(forged(&header.encode(), found, SEALS), 1, 0).unwrap_err();
@@ -126,7 +126,7 @@ proptest! {
     /// Every byte of every tensor of whatever is mapped can be read: no offset leads out of the memory.
     #[test]
     fn a_hostile_header_is_refused_or_harmless(at in 0..Header::LEN, bytes in prop::array::uniform8(any::<u8>())) {
-        let header = Header { incarnation: 1, ring: 0, geometry: geometry(1) };
+        let header = Header { incarnation: 1, ring: 0, geometry: geometry(1), pinnable: false };
         let mut forged_header = header.encode();
         let end = (at + 8).min(Header::LEN);
         forged_header[at..end].copy_from_slice(&bytes[..end - at]);

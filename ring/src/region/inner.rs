@@ -12,7 +12,7 @@ pub(crate) struct Inner {
     pub(super) mapping: Mapping,
     pub(super) geometry: Geometry,
     pub(super) ring: u32,
-    /// Read-only; trainers get duplicates.
+    /// Trainers get duplicates. Read-only, unless the ring is pinnable.
     pub(super) fd: OwnedFd,
     /// One per slot: true while any right to write in it lives.
     pub(super) claimed: Box<[AtomicBool]>,
