@@ -141,6 +141,17 @@ pub enum Refusal {
         /// The daemon's user.
         daemon: u32,
     },
+    /// Its trainers could write to its ring.
+    #[error(
+        "trainers of this stream may page-lock its ring, and so can write to it: only those of the daemon's own user \
+         ({daemon}) may attach, not of user {uid}. Leave pin_memory out for streams of a group"
+    )]
+    OtherUserPins {
+        /// The trainer's user.
+        uid: u32,
+        /// The daemon's user.
+        daemon: u32,
+    },
     /// The trainer has no use for it.
     #[error(
         "the pixels are to stand in memory of a GPU, and this trainer sees none: CUDA does not work in it, or it cannot map \
@@ -177,10 +188,25 @@ impl Refusal {
     /// What a refused trainer is told for its program.
     pub fn code(&self) -> u32 {
         match self {
-            Self::OtherUser { .. } => text_code::PERMISSION,
+            Self::OtherUser { .. } | Self::OtherUserPins { .. } => text_code::PERMISSION,
             Self::Memory { .. } => text_code::MEMORY,
             _ => text_code::SETTINGS,
         }
+    }
+
+    /// The setting that it is about.
+    pub fn key(&self) -> &'static str {
+        if matches!(self, Self::OtherUserPins { .. }) { "pin_memory" } else { "placement" }
+    }
+}
+
+impl Claims {
+    /// Whether this trainer may have a ring that it can write to.
+    ///
+    /// # Errors
+    /// It is another user's.
+    pub fn may_pin(&self, daemon: u32) -> Result<(), Refusal> {
+        if self.uid == daemon { Ok(()) } else { Err(Refusal::OtherUserPins { uid: self.uid, daemon }) }
     }
 }
 

@@ -154,9 +154,10 @@ impl Stream {
     /// Whether this trainer can read its pixels, and may.
     ///
     /// # Errors
-    /// They stand in a GPU, and it is another user's, or sees other GPUs.
+    /// It is another user's, and could write to them; or they stand in a GPU, and it sees other GPUs.
     pub fn open_to(&self, trainer: &Claims) -> Result<(), Refusal> {
-        self.place().open_to(trainer, self.uid)
+        self.place().open_to(trainer, self.uid)?;
+        if self.settings.pin_memory { trainer.may_pin(self.uid) } else { Ok(()) }
     }
 
     /// Lets a trainer in, with what it consumed and holds from an earlier incarnation of the daemon.

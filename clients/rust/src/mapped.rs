@@ -70,6 +70,20 @@ impl Mapped {
         self.ring.view.locate()
     }
 
+    /// Whether its slots can be made writable, for a driver that locks the pages of no other memory.
+    pub fn is_pinnable(&self) -> bool {
+        self.ring.view.is_pinnable()
+    }
+
+    /// Makes the slots writable in this process for as long as `lock` takes, which has a driver lock their pages and writes
+    /// nothing. They stay locked; a write is a SIGSEGV again afterwards.
+    ///
+    /// # Errors
+    /// The ring is not pinnable, another thread is at it, or the kernel refuses. `lock` was not called then.
+    pub fn while_writable<T>(&self, lock: impl FnOnce() -> T) -> Result<T, Broken> {
+        Ok(self.ring.view.while_writable(lock)?)
+    }
+
     /// The memory of its pixels, where that is a GPU's.
     pub fn gpu(&self) -> Option<GpuPixels<'_>> {
         self.ring.memory.as_ref().map(|fd| GpuPixels { pixels: self.ring.pixels, fd: fd.as_fd() })

@@ -70,6 +70,9 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # them, which trainers map; they have to be the daemon's own user's and see the same GPU. "auto": in a GPU that the first trainer
 # sees, where that can be had, else in the host; the stream is opened as that trainer attaches.
 # placement = "host"
+# Trainers may page-lock the ring in their processes, which most drivers do only with memory that can be written. It is for
+# trainers of the daemon's own user alone, then. Pixels in a GPU need none of it.
+# pin_memory = false
 # Decode threads, where this stream needs other than the pool has.
 # num_threads = 8
 # "fail", "skip" or "replace", when a picture cannot be read or decoded; the record is listed in the quarantine.
@@ -118,6 +121,8 @@ pub struct Stream {
     pub prefetch_queue_depth: u32,
     /// Where pixels stand.
     pub placement: Placement,
+    /// Trainers may page-lock the ring, where pixels stand in the host, and so can write to it.
+    pub pin_memory: bool,
     /// Decode threads, where the user asked for a number.
     pub num_threads: Option<usize>,
     /// What is kept in memory for further epochs.
@@ -261,6 +266,7 @@ impl Stream {
             wanted_shard_size: table.take("shard_size", whole(1..=1 << 32)),
             prefetch_queue_depth: table.take_or("prefetch_queue_depth", 2, whole(1..=1024)),
             placement: table.take_or("placement", Placement::default(), placement::read),
+            pin_memory: table.take_or("pin_memory", false, flag),
             num_threads: table.take("num_threads", whole(1..=1024)),
             cache: cache::read(table, recipe.as_ref()),
             on_error: table.take_or(

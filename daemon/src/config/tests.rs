@@ -133,6 +133,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
         last_batch_policy = "fill"
         shard_size = 20
         prefetch_queue_depth = 3
+        pin_memory = true
         num_threads = 2
         on_error = "replace"
         max_failures = 0.5
@@ -148,6 +149,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
     let by_loader = loader(&settings).unwrap();
     assert_eq!(by_loader.recipe, stream.recipe);
     assert_eq!(stream.labels, Labels::Text);
+    assert!(stream.pin_memory && by_loader.pin_memory);
     assert_eq!(stream.recipe.output().dtype, Dtype::Float32);
     assert_eq!(stream.recipe.output().layout, Layout::Nchw);
     assert!(matches!(stream.recipe.transforms(), [Transform::Resize(_), Transform::Normalize(_)]));

@@ -67,7 +67,7 @@ impl Daemon {
             self.private_stream(&head, given.as_deref().unwrap_or(b"{}"), files, &trainer).await?
         };
         // Another trainer may have opened it, for a place of its own.
-        stream.open_to(&trainer).map_err(|refusal| (refusal.code(), format!("placement: {refusal}")))?;
+        stream.open_to(&trainer).map_err(|refusal| (refusal.code(), format!("{}: {refusal}", refusal.key())))?;
         Ok((stream, hand_ins))
     }
 

@@ -135,7 +135,16 @@ fn trainers_of_other_users_never_map_a_gpu_ring() {
         (refused.clone(), refused.code()),
         (Refusal::OtherUser { uid: 7, daemon: DAEMON }, text_code::PERMISSION)
     );
+    assert_eq!(refused.key(), "placement");
     assert_eq!(place(0, 1).open_to(&other, DAEMON), Err(refused.clone()));
     let auto = Place::decide(Placement::Auto, &machine, Some(&other));
     assert_eq!(auto, Ok((Place::Host, Some(refused))));
+}
+
+#[test]
+fn trainers_of_other_users_never_have_a_ring_that_they_could_write() {
+    let refused = Claims { uid: 7, ..trainer(&[]) }.may_pin(DAEMON).unwrap_err();
+    assert_eq!((refused.code(), refused.key()), (text_code::PERMISSION, "pin_memory"));
+    assert!(refused.to_string().contains("not of user 7. Leave pin_memory out"), "{refused}");
+    assert_eq!(trainer(&[]).may_pin(DAEMON), Ok(()));
 }

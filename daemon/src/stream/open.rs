@@ -171,7 +171,8 @@ impl Opening {
         // The driver may take its time to start.
         let site = move || Site::find(gpus, wanted, trainer.as_ref(), decodes, &geometry);
         let site = tokio::task::spawn_blocking(site).await.map_err(std::io::Error::other)??;
-        Ok(Rings::new(site, Arc::clone(&self.memory), geometry, self.identity.incarnation))
+        let (memory, incarnation) = (Arc::clone(&self.memory), self.identity.incarnation);
+        Ok(Rings::new(site, memory, geometry, incarnation, self.settings.pin_memory))
     }
 
     fn cache(&self, source: &dyn Source) -> Result<Option<Arc<Cache>>, StreamError> {

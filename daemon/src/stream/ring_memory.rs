@@ -33,15 +33,17 @@ impl RingMemory {
         Self { limit, promises, taken: AtomicU64::new(0) }
     }
 
-    /// Makes a ring, or says how much memory is needed and what is left.
+    /// Makes a ring, pinnable or not, or says how much memory is needed and what is left.
     pub(super) fn ring(
         self: &Arc<Self>,
         geometry: Geometry,
         incarnation: u64,
         number: u32,
+        pinnable: bool,
     ) -> Result<(Arc<Share>, Region), StreamError> {
         let share = self.take(u64::try_from(geometry.total_len()).unwrap_or(u64::MAX), Memory::now)?;
-        let region = Region::create(geometry, incarnation, number)?;
+        let create = if pinnable { Region::create_pinnable } else { Region::create };
+        let region = create(geometry, incarnation, number)?;
         share.made(&region);
         Ok((share, region))
     }

@@ -30,6 +30,8 @@ pub(super) struct Rings {
     memory: Arc<RingMemory>,
     geometry: Geometry,
     incarnation: u64,
+    /// Trainers may page-lock them.
+    pin_memory: bool,
     /// They live as long as the ring's thread; a retired ring keeps its own until then.
     shares: Mutex<Vec<Arc<Share>>>,
 }
@@ -74,8 +76,14 @@ impl Site {
 }
 
 impl Rings {
-    pub(super) fn new(site: Site, memory: Arc<RingMemory>, geometry: Geometry, incarnation: u64) -> Self {
-        Self { site, memory, geometry, incarnation, shares: Mutex::default() }
+    pub(super) fn new(
+        site: Site,
+        memory: Arc<RingMemory>,
+        geometry: Geometry,
+        incarnation: u64,
+        pin_memory: bool,
+    ) -> Self {
+        Self { site, memory, geometry, incarnation, pin_memory, shares: Mutex::default() }
     }
 
     /// The rings in a GPU, where the pixels stand there.
@@ -93,8 +101,11 @@ impl Rings {
     /// # Errors
     /// There is too little memory, of the host or of the GPU.
     pub(super) fn make(&self, number: u32) -> Result<StreamRing, StreamError> {
-        let Self { site: Site { gpus, gpu, first, copies, taken }, memory, geometry, incarnation, shares } = self;
-        let (share, region) = memory.ring(*geometry, *incarnation, number)?;
+        let Self { site: Site { gpus, gpu, first, copies, taken }, memory, geometry, incarnation, pin_memory, shares } =
+            self;
+        // What trainers copy from is the GPU's memory, where pixels stand there.
+        let pinnable = *pin_memory && gpu.is_none();
+        let (share, region) = memory.ring(*geometry, *incarnation, number, pinnable)?;
         let first = first.lock().take();
         let pixels = match (first, gpu) {
             (Some(first), _) => Some(first),

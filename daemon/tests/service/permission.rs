@@ -9,7 +9,7 @@ use forebay_client::{AttachError, Patient, Refusal, Session};
 use forebay_ring::text_code;
 use rustix::process::geteuid;
 
-use crate::daemon::Home;
+use crate::daemon::{Daemon, Home};
 use crate::trainer::{Event, Puppet, options, target};
 
 /// A user and group of no rights, which every Linux has.
@@ -32,6 +32,15 @@ fn program(home: &Home) -> PathBuf {
     assert!(copied.success(), "{copied}");
     fs::set_permissions(home.path("."), fs::Permissions::from_mode(0o711)).unwrap();
     program
+}
+
+/// Serves a stream with these settings on a socket that members of the group can reach.
+fn serve_to_group(home: &Home, group: &str, settings: &str) -> Daemon {
+    let _first = fs::remove_dir_all(home.path("sockets"));
+    let control = format!("[control]\ngroup = {group:?}\ndir = \"{}\"\n", home.path("sockets").display());
+    let state = format!("[coordinator]\npath = \"{}\"\n", home.path("state").display());
+    fs::write(home.path("forebay.toml"), control + &state + &home.train(settings)).unwrap();
+    home.start()
 }
 
 fn is_root(what: &str) -> bool {
@@ -63,13 +72,7 @@ fn rule_25_a_user_of_the_socket_s_group_attaches_only_to_streams_that_name_it() 
     }
     let Some(group) = nobodys_group() else { return println!("skipped: group {NOBODY} has no name here") };
     let home = Home::with_pictures(4);
-    let serve = |settings: &str| {
-        let _first = fs::remove_dir_all(home.path("sockets"));
-        let control = format!("[control]\ngroup = {group:?}\ndir = {:?}\n", home.path("sockets"));
-        let state = format!("[coordinator]\npath = {:?}\n", home.path("state"));
-        fs::write(home.path("forebay.toml"), control + &state + &home.train(settings)).unwrap();
-        home.start()
-    };
+    let serve = |settings: &str| serve_to_group(&home, &group, settings);
     let program = program(&home);
     let daemon = serve("");
     let Event::Failed(reason) = Puppet::answer_to_user(&home, &program, NOBODY, NOBODY) else {
@@ -87,6 +90,25 @@ fn rule_25_a_user_of_the_socket_s_group_attaches_only_to_streams_that_name_it() 
         panic!("it was let in")
     };
     assert!(reason.contains("only members of group \"root\" may attach"), "{reason}");
+    daemon.stop();
+}
+
+#[test]
+fn rule_25_a_ring_that_trainers_may_page_lock_is_for_the_daemon_s_own_user_alone_whatever_its_group() {
+    if !is_root("other users of its group are kept out") {
+        return;
+    }
+    let Some(group) = nobodys_group() else { return println!("skipped: group {NOBODY} has no name here") };
+    let home = Home::with_pictures(4);
+    let daemon = serve_to_group(&home, &group, &format!("group = {group:?}\npin_memory = true"));
+    let Event::Failed(reason) = Puppet::answer_to_user(&home, &program(&home), NOBODY, NOBODY) else {
+        panic!("it was let in")
+    };
+    assert!(reason.contains("pin_memory: trainers of this stream may page-lock its ring"), "{reason}");
+    assert!(reason.contains("not of user 65534. Leave pin_memory out for streams of a group"), "{reason}");
+    let mut own = Puppet::attach(&home);
+    assert!(matches!(own.next(), Event::Batch(_)), "the daemon's own user has it");
+    drop(own);
     daemon.stop();
 }
 

@@ -113,6 +113,26 @@ fn a_gpu_ring_has_the_pixels_of_a_host_ring_and_its_epochs_add_up() {
 }
 
 #[test]
+fn rule_25_trainers_can_make_a_ring_writable_only_with_pin_memory_and_its_pixels_in_the_host() {
+    let machine = Machine::new(8);
+    for (settings, pinnable) in [
+        ("pin_memory = false", false),
+        ("pin_memory = true", true),
+        ("pin_memory = true\nplacement = \"gpu:0\"", false),
+    ] {
+        let daemon = machine.start(&format!("epochs = 1\n{settings}"), &[]);
+        let mut trainer = Trainer::attach(&machine.home);
+        let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("no batch") };
+        let ring = batch.ring().0;
+        assert_eq!((ring.is_pinnable(), ring.while_writable(|| ()).is_ok()), (pinnable, pinnable), "{settings}");
+        assert_eq!(batch.records(), [0, 1, 2, 3]);
+        drop((batch, trainer));
+        daemon.stop();
+        fs::remove_dir_all(machine.home.path("state")).unwrap();
+    }
+}
+
+#[test]
 fn lanes_of_the_gpu_write_into_the_ring_and_only_what_others_made_is_copied_there() {
     let machine = Machine::new(30);
     let bad = |number| fs::write(machine.home.picture(number), b"no picture").unwrap();
