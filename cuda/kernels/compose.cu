@@ -40,7 +40,7 @@ struct picture {
     unsigned int chroma_width, chroma_height;
     int x[3], y[3]; /* of the stored pixel: a constant, times the column as seen, times the row as seen */
     unsigned int down_first;
-    unsigned int in_floats; /* weights and values between the sums are floats, not whole numbers and bytes */
+    unsigned int in_floats; /* weights and values up to the second sum are floats, not whole numbers and bytes */
     unsigned int element;
     unsigned int by_planes; /* three planes, not pixels of three values */
     unsigned int fill;
@@ -121,13 +121,10 @@ __device__ static void add(number *sums, number weight, const number *values, in
     }
 }
 
-/* Whole numbers become bytes after either sum. */
-__device__ static void end(number *sums, int in_floats)
+/* A byte of a sum: whole numbers after either sum, floats after the second, to the nearest, ties to even. */
+__device__ static int ended(number sum, int in_floats)
 {
-    for (int channel = 0; channel < 3; channel++) {
-        if (!in_floats)
-            sums[channel].whole = clamped(sums[channel].whole >> BITS, 255);
-    }
+    return clamped(in_floats ? (int)rintf(sum.real) : sum.whole >> BITS, 255);
 }
 
 /* To nearest, ties to even: what a cut of the lower bits adds before it. */
@@ -162,19 +159,16 @@ __device__ static unsigned short half_of(float value)
     return (unsigned short)(sign | (digits + half_to_even(digits, cut)) >> cut);
 }
 
-__device__ static void put(const struct picture *picture, unsigned int column, unsigned int row, const number *rgb,
-                           int in_floats)
+__device__ static void put(const struct picture *picture, unsigned int column, unsigned int row, const int *rgb)
 {
     address width = picture->columns.side, pixels = width * picture->rows.side, at = row * width + column;
 
     for (int channel = 0; channel < 3; channel++) {
         address place = picture->by_planes ? channel * pixels + at : at * 3 + channel;
-        float value = in_floats ? rgb[channel].real : (float)rgb[channel].whole;
-        float normal = (value / 255.0f - picture->mean[channel]) / picture->deviation[channel];
+        float normal = ((float)rgb[channel] / 255.0f - picture->mean[channel]) / picture->deviation[channel];
         switch (picture->element) {
         case UINT8:
-            ((byte *)picture->out)[place] =
-                (byte)(in_floats ? clamped((int)rintf(value), 255) : rgb[channel].whole);
+            ((byte *)picture->out)[place] = (byte)rgb[channel];
             break;
         case FLOAT16:
             ((unsigned short *)picture->out)[place] = half_of(normal);
@@ -217,7 +211,8 @@ __device__ static void first_sum(const struct picture *picture, const struct pas
         }
         add(sums, taps[2 + tap], values, in_floats);
     }
-    end(sums, in_floats);
+    for (int channel = 0; channel < 3 && !in_floats; channel++)
+        sums[channel].whole = ended(sums[channel], 0);
 }
 
 /* Pixels of the result: at `at` in the direction of the first sum, and from `from` to `to` in that of the second. Each first
@@ -253,20 +248,13 @@ __device__ static void tile(const struct picture *picture, unsigned int at, unsi
     }
     for (int place = 0; place < TILE; place++) {
         if (from + place < to) {
-            if (gives(first, at) && gives(second, from + place)) {
-                end(sums[place], in_floats);
-            } else {
-                for (int channel = 0; channel < 3; channel++) {
-                    if (in_floats)
-                        sums[place][channel].real = (float)picture->fill;
-                    else
-                        sums[place][channel].whole = (int)picture->fill;
-                }
-            }
+            int made = gives(first, at) && gives(second, from + place), rgb[3];
+            for (int channel = 0; channel < 3; channel++)
+                rgb[channel] = made ? ended(sums[place][channel], in_floats) : (int)picture->fill;
             if (picture->down_first)
-                put(picture, from + place, at, sums[place], in_floats);
+                put(picture, from + place, at, rgb);
             else
-                put(picture, at, from + place, sums[place], in_floats);
+                put(picture, at, from + place, rgb);
         }
     }
 }

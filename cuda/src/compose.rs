@@ -1,7 +1,7 @@
 //! Composing: all pictures that were decoded together become what a trainer reads, by one launch of the kernel in `kernels/`.
 //!
 //! Pictures are added one after the other, with their tables of weights; then all are launched at once, or those of them that
-//! were decoded. The results are wherever each [`Output`] says: in staging memory, or in a ring in the GPU's memory.
+//! were decoded. Each result is wherever it is wanted: in staging memory, or in a ring in the GPU's memory.
 #![allow(unsafe_code, reason = "launches a kernel")]
 
 mod picture;
@@ -10,9 +10,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use forebay_pixels::{Composition, Pass, fixed};
+use forebay_pixels::{Composition, Match, Pass, fixed};
 
-pub use picture::{Arithmetic, Element, Output, Source};
+pub use picture::Source;
 
 use crate::driver::{Context, CudaError, Kernel, PinnedMemory, Stream};
 use crate::lane::LaneError;
@@ -88,21 +88,22 @@ impl Composer {
         self.host.len()
     }
 
-    /// Adds a picture to the next launch, in which it has the next number.
+    /// Adds a picture to the next launch, in which it has the next number. Its result's first value will stand at `address` in
+    /// the GPU's memory, a multiple of a value's size.
     ///
     /// # Panics
     /// If its tables have no room; see [`Composer::table_len`].
-    pub fn add(&mut self, source: &Source, made: &Composition, output: &Output) {
+    pub fn add(&mut self, source: &Source, made: &Composition, address: u64) {
         let tables = PictureTables {
-            columns: self.taps(&made.columns, made.result.0, output.arithmetic),
-            rows: self.taps(&made.rows, made.result.1, output.arithmetic),
+            columns: self.taps(&made.columns, made.result.0, made.matched),
+            rows: self.taps(&made.rows, made.result.1, made.matched),
         };
-        self.pictures.push(Picture::new(source, made, output, tables));
+        self.pictures.push(Picture::new(source, made, address, tables));
         assert!(self.used + size_of_val(self.pictures.as_slice()) <= self.host.len(), "there is room for its tables");
     }
 
     /// Writes the weights of a pass where the GPU will find them.
-    fn taps(&mut self, pass: &Pass, side: u32, arithmetic: Arithmetic) -> Taps {
+    fn taps(&mut self, pass: &Pass, side: u32, matched: Match) -> Taps {
         let stride = stride(pass);
         let begin = self.used;
         let mut numbers = self.host[begin..].as_chunks_mut::<4>().0.chunks_exact_mut(stride);
@@ -114,7 +115,7 @@ impl Composer {
                 *to = number;
             }
             for (to, weight) in numbers[head.len()..].iter_mut().zip(weights) {
-                *to = arithmetic.weight(*weight);
+                *to = number_of(*weight, matched);
             }
         });
         self.used += (stride * pass.len() * 4).next_multiple_of(ALIGN);
@@ -160,13 +161,11 @@ fn stride(pass: &Pass) -> usize {
     2 + pass.longest()
 }
 
-impl Arithmetic {
-    /// A weight as the kernel takes it.
-    #[expect(clippy::cast_possible_truncation, reason = "single precision is what torch computes with")]
-    fn weight(self, weight: f64) -> [u8; 4] {
-        match self {
-            Self::Pillow => fixed(weight).to_le_bytes(),
-            Self::Torch => (weight as f32).to_le_bytes(),
-        }
+/// A weight as the kernel takes it.
+#[expect(clippy::cast_possible_truncation, reason = "single precision is what torch computes with")]
+fn number_of(weight: f64, matched: Match) -> [u8; 4] {
+    match matched {
+        Match::Pillow => fixed(weight).to_le_bytes(),
+        Match::Torch => (weight as f32).to_le_bytes(),
     }
 }

@@ -6,8 +6,8 @@ use std::cell::RefCell;
 
 use arbitrary::{Arbitrary, Unstructured};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Decoded, Draw, Dtype, Form, Interpolation, JpegChoice, Layout, Limits, Normalize, Output,
-    Pad, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
+    CenterCrop, CpuDecoder, Decoded, Draw, Dtype, Form, Interpolation, JpegChoice, Layout, Limits, Match, Normalize,
+    Output, Pad, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -26,6 +26,7 @@ struct Asked {
     last: (u8, u8),
     dtype: u8,
     planar: bool,
+    torch: bool,
     normalized: bool,
     background: [u8; 3],
     record: u16,
@@ -51,7 +52,10 @@ impl Asked {
             list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
         }
         let layout = if self.planar { Layout::Nchw } else { Layout::Nhwc };
-        Recipe::new(list, Output { dtype, layout, background: self.background }).expect("a right list of transforms")
+        let output = Output { dtype, layout, background: self.background };
+        let recipe = Recipe::new(list, output).expect("a right list of transforms");
+        let matched = if self.torch { Match::Torch } else { Match::Pillow };
+        recipe.clone().with_match(matched).unwrap_or(recipe)
     }
 }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::axis::Axis;
 use crate::draw::Draw;
 use crate::fault::Limits;
+use crate::matching::Match;
 use crate::orientation::Orientation;
 use crate::output::Output;
 use crate::plan::stage::Frame;
@@ -38,8 +39,11 @@ pub struct Composition {
     pub columns: Pass,
     /// The sum along columns: a pixel for each row.
     pub rows: Pass,
-    /// Whether the sum along columns comes first. In between values are rounded to 8 bits.
+    /// Whether the sum along columns comes first.
     pub down_first: bool,
+    /// How the sums are calculated: in whole numbers that are rounded to 8 bits after either, or in floats that are rounded
+    /// after the second.
+    pub matched: Match,
     /// Width and height of the result.
     pub result: (u32, u32),
     /// Value of the result's pixels outside of what the passes give.
@@ -94,7 +98,7 @@ impl Composition {
         if recipe.input().reducing_gap.is_some() {
             return None;
         }
-        let made = Self::of_plan(&plan, (width, height))?;
+        let made = Self::of_plan(&plan, (width, height), recipe.matched())?;
         let normalize = recipe.normalize().cloned();
         Some(Self { stored, orientation, output: recipe.output(), normalize, ..made })
     }
@@ -102,7 +106,7 @@ impl Composition {
     /// A whole picture as it is stored, whatever its orientation, as packed RGB of 8 bits.
     pub fn whole(stored: (u32, u32)) -> Self {
         let plan = Plan { width: stored.0, height: stored.1, ..Plan::default() };
-        Self::of_plan(&plan, stored).expect("no step is one too many")
+        Self::of_plan(&plan, stored, Match::Pillow).expect("no step is one too many")
     }
 
     /// Bytes of the result.
@@ -110,7 +114,7 @@ impl Composition {
         self.result.0 as usize * self.result.1 as usize * 3 * self.output.dtype.len()
     }
 
-    fn of_plan(plan: &Plan, (width, height): (u32, u32)) -> Option<Self> {
+    fn of_plan(plan: &Plan, (width, height): (u32, u32), matched: Match) -> Option<Self> {
         let mut source = Frame::whole(width, height);
         // Every pixel as it is, until there is a resize.
         let mut size = (width, height);
@@ -146,13 +150,14 @@ impl Composition {
             }
         }
         let (columns, rows) = laid.unwrap_or_else(|| (Laid::new(size.0), Laid::new(size.1)));
-        let down_first = axes.1.1.goes_first(&axes.0.1);
+        let down_first = matched.down_first(&axes.0.1, &axes.1.1);
         Some(Self {
             stored: (width, height),
             orientation: Orientation::AsStored,
             columns: columns.pass(axes.0, plan.mirrored),
             rows: rows.pass(axes.1, false),
             down_first,
+            matched,
             result: (plan.width, plan.height),
             fill: fill.unwrap_or(0),
             output: Output::default(),

@@ -17,9 +17,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Pixels: JPEG with the accurate IDCT and fancy upsampling, resize to the byte as Pillow does it. The same input
-//! gives the same bytes on every CPU. With [`JpegChoice::IMAGE`] inverse DCT and upsampling are zune-jpeg's, of which
-//! neither is promised.
+//! Pixels: JPEG with the accurate IDCT and fancy upsampling, resize to the byte as Pillow does it, or as torch does
+//! ([`Match`]). The same input gives the same bytes on every CPU. With [`JpegChoice::IMAGE`] inverse DCT and upsampling
+//! are zune-jpeg's, of which neither is promised.
 //! The crate knows nothing of the rest of Forebay.
 
 mod axis;
@@ -29,6 +29,7 @@ mod decoded;
 mod draw;
 mod fault;
 mod format;
+mod matching;
 mod orientation;
 mod output;
 mod picture;
@@ -50,6 +51,7 @@ pub use draw::{Draw, Draws};
 pub use fault::{Fault, Limits};
 pub use forebay_jpeg::Sampling;
 pub use format::Format;
+pub use matching::Match;
 pub use orientation::Orientation;
 pub use output::{Dtype, Layout, Output};
 pub use picture::{KeptPicture, Picture};

@@ -3,8 +3,9 @@
 pub(crate) mod error;
 
 use crate::cpu::finish::Values;
+use crate::matching::Match;
 use crate::output::{Dtype, Output};
-use crate::transform::{CenterCrop, Normalize, RandomResizedCrop, Resize, Size, Transform};
+use crate::transform::{CenterCrop, Interpolation, Normalize, RandomResizedCrop, Resize, Size, Transform};
 use error::{MAX_TRANSFORMS, RecipeError};
 
 /// How a file becomes the picture that the transforms see.
@@ -30,6 +31,7 @@ impl Default for Input {
 pub struct Recipe {
     transforms: Vec<Transform>,
     input: Input,
+    matched: Match,
     output: Output,
     values: Values,
     height: u32,
@@ -68,7 +70,8 @@ impl Recipe {
         match shape {
             Shape::Fixed(height, width) => {
                 let values = Values::new(output, transforms.last().and_then(Transform::as_normalize));
-                Ok(Self { transforms, input: Input::default(), output, values, height, width })
+                let (input, matched) = (Input::default(), Match::default());
+                Ok(Self { transforms, input, matched, output, values, height, width })
             }
             Shape::Open => Err(RecipeError::NoFixedShape),
         }
@@ -99,6 +102,24 @@ impl Recipe {
             Some(gap) if !(gap >= 1.0 && gap.is_finite()) => Err(RecipeError::ReducingGap { gap: gap.to_string() }),
             _ => Ok(Self { input, ..self }),
         }
+    }
+
+    /// The same with resizes that calculate in another way.
+    ///
+    /// # Errors
+    /// [`RecipeError::NoTorchFilter`] if torch has no antialiased filter for one of them.
+    pub fn with_match(self, matched: Match) -> Result<Self, RecipeError> {
+        let has_torch = |filter| matches!(filter, Interpolation::Bilinear | Interpolation::Bicubic);
+        let lacking = |transform: &Transform| transform.interpolation().is_some_and(|filter| !has_torch(filter));
+        match self.transforms.iter().position(lacking).filter(|_| matched == Match::Torch) {
+            Some(place) => Err(RecipeError::NoTorchFilter { place, name: self.transforms[place].name() }),
+            None => Ok(Self { matched, ..self }),
+        }
+    }
+
+    /// How resizes calculate.
+    pub fn matched(&self) -> Match {
+        self.matched
     }
 
     /// How files become pictures.

@@ -154,6 +154,15 @@ impl Transform {
         }
     }
 
+    /// The filter, where it resizes.
+    pub(crate) fn interpolation(&self) -> Option<Interpolation> {
+        match self {
+            Self::RandomResizedCrop(RandomResizedCrop { interpolation, .. })
+            | Self::Resize(Resize { interpolation, .. }) => Some(*interpolation),
+            _ => None,
+        }
+    }
+
     pub(crate) fn as_normalize(&self) -> Option<&Normalize> {
         match self {
             Self::Normalize(normalize) => Some(normalize),

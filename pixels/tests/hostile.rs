@@ -3,7 +3,7 @@
 
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Dtype, Form, Interpolation, Layout, Limits, Normalize, Output, Pad,
+    CenterCrop, CpuDecoder, Draw, Dtype, Form, Interpolation, Layout, Limits, Match, Normalize, Output, Pad,
     RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform, probe,
 };
 use proptest::prelude::*;
@@ -43,13 +43,17 @@ fn recipe() -> impl Strategy<Value = Recipe> {
     let dtype = prop::sample::select(vec![Dtype::Uint8, Dtype::Float16, Dtype::Bfloat16, Dtype::Float32]);
     let layout = prop::sample::select(vec![Layout::Nhwc, Layout::Nchw]);
     let list = prop::collection::vec(geometry(), 0..5);
-    (list, size(), dtype, layout, any::<bool>()).prop_map(|(mut list, last, dtype, layout, normalize)| {
-        list.push(Transform::CenterCrop(CenterCrop { size: last }));
-        if normalize && dtype != Dtype::Uint8 {
-            list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
-        }
-        Recipe::new(list, Output { dtype, layout, background: [0; 3] }).unwrap()
-    })
+    let matched = prop::sample::select(vec![Match::Pillow, Match::Torch]);
+    (list, size(), dtype, layout, matched, any::<bool>()).prop_map(
+        |(mut list, last, dtype, layout, matched, normalize)| {
+            list.push(Transform::CenterCrop(CenterCrop { size: last }));
+            if normalize && dtype != Dtype::Uint8 {
+                list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
+            }
+            let recipe = Recipe::new(list, Output { dtype, layout, background: [0; 3] }).unwrap();
+            recipe.clone().with_match(matched).unwrap_or(recipe)
+        },
+    )
 }
 
 fn draw() -> impl Strategy<Value = Draw> {

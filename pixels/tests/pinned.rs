@@ -3,8 +3,8 @@
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph, photograph_rgb};
 use forebay_pixels::{
-    CpuDecoder, Draw, Dtype, Input, Interpolation, JpegChoice, Layout, Limits, Normalize, Output, Recipe, Resize, Size,
-    Transform,
+    CpuDecoder, Draw, Dtype, Input, Interpolation, JpegChoice, Layout, Limits, Match, Normalize, Output, Recipe,
+    Resize, Size, Transform,
 };
 
 /// Where FNV-1a begins.
@@ -35,7 +35,7 @@ fn files() -> Vec<Vec<u8>> {
     (0..3).map(|index| photograph(index, 500, 375)).chain(made).collect()
 }
 
-fn recipes() -> [(Recipe, u64); 6] {
+fn recipes() -> [(Recipe, u64); 7] {
     let output = |dtype, layout| Output { dtype, layout, ..Output::default() };
     let normalize = Normalize { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
     let normalized: Vec<_> = Transform::training(96).into_iter().chain([Transform::Normalize(normalize)]).collect();
@@ -47,6 +47,7 @@ fn recipes() -> [(Recipe, u64); 6] {
     let input = Input { reducing_gap: Some(2.0), ..Input::default() };
     let reduced = Recipe::evaluation(40).unwrap().with_input(input).unwrap();
     [
+        (Recipe::training(224).unwrap().with_match(Match::Torch).unwrap(), 0x04b7_8d5d_9ee8_bfc2),
         (Recipe::training(224).unwrap(), 0xbdaf_5940_bd16_440d),
         (floats, 0x4b8f_b40b_b7c8_0c9e),
         (halves, 0x031f_f1ab_7a02_3b86),

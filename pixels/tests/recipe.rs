@@ -1,7 +1,7 @@
 //! What settings may say, and what is refused with which words.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
-use forebay_pixels::{Dtype, Layout, Output, Recipe, RecipeError, Transform};
+use forebay_pixels::{Dtype, Layout, Match, Output, Recipe, RecipeError, Transform};
 use serde_json::{Value, from_value, json};
 
 const FLOAT: Output = Output { dtype: Dtype::Float32, layout: Layout::Nchw, background: [0; 3] };
@@ -98,6 +98,21 @@ fn normalize_needs_floats_and_the_last_place() {
     let list = parse(json!([crop, normalize])).unwrap();
     assert_eq!(Recipe::new(list, Output::default()), Err(RecipeError::NormalizeNeedsFloat { place: 1 }));
     assert_eq!(recipe(json!([normalize, crop])), Err(RecipeError::NormalizeNotLast { place: 0 }));
+}
+
+#[test]
+fn pillows_pixels_are_the_default_and_torchs_are_had_where_torch_has_the_filter() {
+    let resize = |filter: &str| json!({ "resize": { "size": [8, 9], "interpolation": filter } });
+    let crop = |filter: &str| json!({ "random_resized_crop": { "size": 8, "interpolation": filter } });
+    assert_eq!(recipe(json!([resize("lanczos3")])).unwrap().matched(), Match::Pillow);
+    let torch = |list: Value| recipe(list).unwrap().with_match(Match::Torch);
+    let both = torch(json!([resize("bilinear"), crop("bicubic"), { "random_horizontal_flip": {} }])).unwrap();
+    assert_eq!(both.matched(), Match::Torch);
+    let lanczos = torch(json!([resize("bilinear"), resize("lanczos3")])).unwrap_err();
+    assert_eq!(lanczos, RecipeError::NoTorchFilter { place: 1, name: "resize" });
+    let nearest = torch(json!([crop("nearest")])).unwrap_err();
+    assert_eq!(nearest, RecipeError::NoTorchFilter { place: 0, name: "random_resized_crop" });
+    assert!(nearest.to_string().contains("\"bicubic\""), "{nearest}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A picture as the kernel takes it: `struct picture` of `kernels/compose.cu`, member for member.
 #![allow(unsafe_code, reason = "a struct is copied to the GPU byte by byte")]
 
-use forebay_pixels::{Composition, Dtype, Layout, Orientation, Pass, Sampling};
+use forebay_pixels::{Composition, Dtype, Layout, Match, Orientation, Pass, Sampling};
 
 use super::TILE;
 use crate::frame::Surface;
@@ -15,42 +15,6 @@ pub struct Source {
     colours: u32,
     factors: (u32, u32),
     chroma: (u32, u32),
-}
-
-/// Where the result goes, and in which form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Output {
-    /// Address of its first value in the GPU's memory, a multiple of a value's size.
-    pub address: u64,
-    /// Type of a value.
-    pub element: Element,
-    /// How the resize calculates.
-    pub arithmetic: Arithmetic,
-}
-
-/// Type of a value of the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Element {
-    /// 0 to 255.
-    Uint8 = 0,
-    /// IEEE half precision.
-    Float16 = 1,
-    /// The upper half of single precision, rounded to nearest.
-    Bfloat16 = 2,
-    /// IEEE single precision.
-    Float32 = 3,
-}
-
-/// How the resize calculates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arithmetic {
-    /// As Pillow and the CPU lane: whole numbers, 8 bits between the passes.
-    #[default]
-    Pillow,
-    /// As torch resizes tensors: weights and all values up to the last are floats. Whole numbers are rounded at the end; floats
-    /// are not, nor are they cut off at black and white.
-    Torch,
 }
 
 /// `struct pass`.
@@ -124,19 +88,6 @@ impl Source {
     }
 }
 
-impl Output {
-    /// The form that a recipe asks for, as the CPU lane calculates, at an address.
-    pub fn of(made: &Composition, address: u64) -> Self {
-        let element = match made.output.dtype {
-            Dtype::Uint8 => Element::Uint8,
-            Dtype::Float16 => Element::Float16,
-            Dtype::Bfloat16 => Element::Bfloat16,
-            Dtype::Float32 => Element::Float32,
-        };
-        Self { address, element, arithmetic: Arithmetic::Pillow }
-    }
-}
-
 impl Taps {
     /// The weights of a pass, written at an address; the result has `side` pixels in its direction.
     pub(super) fn new(address: u64, stride: usize, pass: &Pass, side: u32) -> Self {
@@ -145,12 +96,12 @@ impl Taps {
 }
 
 impl Picture {
-    pub(super) fn new(source: &Source, made: &Composition, output: &Output, tables: PictureTables) -> Self {
+    pub(super) fn new(source: &Source, made: &Composition, address: u64, tables: PictureTables) -> Self {
         let [x, y] = stored_pixel(made.orientation, made.stored);
         let (mean, deviation) = made.normalize.as_ref().map_or(([0.0; 3], [1.0; 3]), |n| (n.mean, n.std));
         Self {
             planes: source.planes,
-            out: output.address,
+            out: address,
             tables: [tables.columns, tables.rows],
             pitches: source.pitches,
             step: source.step,
@@ -160,8 +111,8 @@ impl Picture {
             x,
             y,
             down_first: made.down_first.into(),
-            in_floats: (output.arithmetic == Arithmetic::Torch).into(),
-            element: output.element as u32,
+            in_floats: (made.matched == Match::Torch).into(),
+            element: element(made.output.dtype),
             by_planes: (made.output.layout == Layout::Nchw).into(),
             fill: made.fill.into(),
             mean,
@@ -196,6 +147,16 @@ pub(super) fn stored_pixel(orientation: Orientation, (width, height): (u32, u32)
         Orientation::Right => [[0, 0, 1], [below, -1, 0]],
         Orientation::Transversed => [[right, 0, -1], [below, -1, 0]],
         Orientation::Left => [[right, 0, -1], [0, 1, 0]],
+    }
+}
+
+/// The kernel's number of a value's type.
+fn element(dtype: Dtype) -> u32 {
+    match dtype {
+        Dtype::Uint8 => 0,
+        Dtype::Float16 => 1,
+        Dtype::Bfloat16 => 2,
+        Dtype::Float32 => 3,
     }
 }
 

@@ -11,7 +11,7 @@ use forebay_fake_gpu::{Count, Fake, Knob};
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{
     CenterCrop, CpuDecoder, Draw, Draws, Dtype, Input, Interpolation, JpegHead, Layout, Limits, Normalize, Orientation,
-    Pad, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
+    Output, Pad, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
 };
 
 use super::*;
@@ -72,24 +72,22 @@ impl Bench {
         placed.iter().map(|picture| Source::planar(&picture.surface, address + picture.at as u64)).collect()
     }
 
-    /// Composes pictures by one launch, and gives their results of so many bytes each.
-    fn compose(&mut self, pictures: &[(Source, &Composition, Element, Arithmetic)], lens: &[usize]) -> Vec<Vec<u8>> {
+    /// Composes pictures by one launch, and gives their results.
+    fn compose(&mut self, pictures: &[(Source, &Composition)]) -> Vec<Vec<u8>> {
         self.composer.clear();
-        let mut begins = Vec::new();
+        let mut results = Vec::new();
         let mut used = 0;
-        for ((source, made, element, arithmetic), len) in pictures.iter().zip(lens) {
-            let output =
-                Output { address: self.results.at() + used as u64, element: *element, arithmetic: *arithmetic };
-            self.composer.add(source, made, &output);
-            begins.push(used);
-            used += len.next_multiple_of(8);
+        for (source, made) in pictures {
+            self.composer.add(source, made, self.results.at() + used as u64);
+            results.push(used..used + made.result_len());
+            used += made.result_len().next_multiple_of(8);
         }
         let launches = self.fake.count(Count::Launches);
         // SAFETY: surfaces, results and composer are left alone until the wait of the read below.
         unsafe { self.composer.launch(&mut self.stream, |_| true) }.unwrap();
         self.stream.read(&self.results, 0..used, &mut self.host).unwrap();
         assert_eq!(self.fake.count(Count::Launches), launches + 1, "one launch for all pictures");
-        begins.into_iter().zip(lens).map(|(begin, len)| self.host[begin..][..*len].to_vec()).collect()
+        results.into_iter().map(|result| self.host[result].to_vec()).collect()
     }
 }
 
@@ -157,10 +155,11 @@ fn recipe(draws: Draws, longest: u32) -> Recipe {
             std: [float(34), 0.25, float(36)],
         }));
     }
-    let output =
-        forebay_pixels::Output { dtype, layout: pick(draws, 23, [Layout::Nhwc, Layout::Nchw]), ..Default::default() };
+    let output = Output { dtype, layout: pick(draws, 23, [Layout::Nhwc, Layout::Nchw]), ..Default::default() };
     let input = Input { adjust_orientation: draws.below(24, 4) > 0, ..Input::default() };
-    Recipe::new(transforms, output).unwrap().with_input(input).unwrap()
+    let recipe = Recipe::new(transforms, output).unwrap().with_input(input).unwrap();
+    let matched = pick(draws, 25, [Match::Pillow, Match::Torch]);
+    recipe.clone().with_match(matched).unwrap_or(recipe)
 }
 
 fn composition(bytes: &[u8], recipe: &Recipe, draw: Draw) -> Option<Composition> {
@@ -187,13 +186,8 @@ fn against_the_cpu(seed: u64, count: u64, longest: u32, longest_result: u32) -> 
         }
         let files: Vec<_> = cases.iter().map(|(bytes, ..)| bytes.as_slice()).collect();
         let sources = bench.decode(&files);
-        let pictures: Vec<_> = sources
-            .iter()
-            .zip(&cases)
-            .map(|(source, (.., made))| (*source, made, Output::of(made, 0).element, Arithmetic::Pillow))
-            .collect();
-        let lens: Vec<_> = cases.iter().map(|(.., made)| made.result_len()).collect();
-        let composed = bench.compose(&pictures, &lens);
+        let pictures: Vec<_> = sources.into_iter().zip(cases.iter().map(|(.., made)| made)).collect();
+        let composed = bench.compose(&pictures);
         for ((bytes, recipe, draw, made), ours) in cases.iter().zip(composed) {
             let mut expected = vec![0; recipe.place_len()];
             cpu.decode(bytes, recipe, *draw, &limits, &mut expected).unwrap();
@@ -222,7 +216,9 @@ fn photographs_for_training_and_evaluation_are_the_cpu_lanes_to_the_byte() {
     let limits = Limits::default();
     let mut bench = Bench::new();
     let mut cpu = CpuDecoder::new();
-    for recipe in [Recipe::training(224).unwrap(), Recipe::evaluation(224).unwrap()] {
+    let (training, evaluation) = (Recipe::training(224).unwrap(), Recipe::evaluation(224).unwrap());
+    let torch = training.clone().with_match(Match::Torch).unwrap();
+    for recipe in [training, evaluation, torch] {
         let files: Vec<_> = (0..12)
             .map(|index| forebay_pixels::sample::photograph(index, 333 + u32::try_from(index).unwrap(), 250))
             .collect();
@@ -231,13 +227,8 @@ fn photographs_for_training_and_evaluation_are_the_cpu_lanes_to_the_byte() {
             (0..).zip(&files).map(|(index, bytes)| composition(bytes, &recipe, draw(index)).unwrap()).collect();
         let refs: Vec<_> = files.iter().map(Vec::as_slice).collect();
         let sources = bench.decode(&refs);
-        let pictures: Vec<_> = sources
-            .iter()
-            .zip(&made)
-            .map(|(source, made)| (*source, made, Element::Uint8, Arithmetic::Pillow))
-            .collect();
-        let lens = vec![recipe.place_len(); files.len()];
-        for ((index, bytes), ours) in (0..).zip(&files).zip(bench.compose(&pictures, &lens)) {
+        let pictures: Vec<_> = sources.into_iter().zip(&made).collect();
+        for ((index, bytes), ours) in (0..).zip(&files).zip(bench.compose(&pictures)) {
             let mut expected = vec![0; recipe.place_len()];
             cpu.decode(bytes, &recipe, draw(index), &limits, &mut expected).unwrap();
             assert!(ours == expected, "{index}");
@@ -248,8 +239,7 @@ fn photographs_for_training_and_evaluation_are_the_cpu_lanes_to_the_byte() {
 /// The composition of a picture of 61 x 47 with this filter, to 20 x 33 in single precision, and its pixels.
 fn small(interpolation: Interpolation, dtype: Dtype) -> (Vec<u8>, Composition, Recipe) {
     let resize = Transform::Resize(Resize { size: Size::HeightWidth([33, 20]), interpolation });
-    let recipe =
-        Recipe::new(vec![resize], forebay_pixels::Output { dtype, ..forebay_pixels::Output::default() }).unwrap();
+    let recipe = Recipe::new(vec![resize], Output { dtype, ..Output::default() }).unwrap();
     let bytes =
         JpegForm { sampling: [2, 2], ..JpegForm::default() }.encode(&photograph_rgb(7, 61, 47), 61, 47).unwrap();
     let draw = Draw { seed: 0, epoch: 0, record: 0 };
@@ -266,7 +256,7 @@ fn pictures_that_were_not_decoded_are_left_out_of_the_launch() {
     bench.composer.clear();
     for number in 0..3 {
         let address = bench.results.at() + (number * step) as u64;
-        bench.composer.add(&planes, &made, &Output::of(&made, address));
+        bench.composer.add(&planes, &made, address);
     }
     bench.host[..3 * step].fill(0xA5);
     // SAFETY: both memories are left alone until the next wait.

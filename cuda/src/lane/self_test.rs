@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
-use forebay_pixels::{CpuDecoder, Draw, Limits, Recipe};
+use forebay_pixels::{CpuDecoder, Draw, Limits, Match, Recipe};
 use thiserror::Error;
 
 use super::Refusal;
@@ -138,14 +138,17 @@ pub fn self_test(worker: &mut Worker) -> Result<Passed, SelfTestError> {
     Ok(passed)
 }
 
-/// The known pictures, each once whole and once as a recipe makes it, with what the CPU lane makes.
+/// The known pictures, each once whole and once as a recipe makes it, as Pillow and as torch by turns, with what the CPU lane
+/// makes.
 fn known() -> Vec<Known> {
     let mut cpu = CpuDecoder::new();
     let limits = Limits::default();
     let mut known = Vec::new();
     for (record, (form, required, bytes)) in (0..).zip(pictures()) {
         let expected = cpu.whole(&bytes, &limits).expect("the CPU lane decodes what it has encoded").rgb;
-        let recipe = Recipe::training(SIDE).expect("the side is allowed");
+        let matched = if record % 2 == 0 { Match::Pillow } else { Match::Torch };
+        let recipe = Recipe::training(SIDE).and_then(|recipe| recipe.with_match(matched));
+        let recipe = recipe.expect("the side is allowed, and torch has the filter");
         let draw = Draw { seed: 1, epoch: 0, record };
         let mut place = vec![0; recipe.place_len()];
         cpu.decode(&bytes, &recipe, draw, &limits, &mut place).expect("the CPU lane decodes what it has encoded");

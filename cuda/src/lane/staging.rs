@@ -8,7 +8,7 @@ use forebay_pixels::Composition;
 use super::LaneError;
 use super::gpu::Gpu;
 use super::size::table_room;
-use crate::compose::{Composer, Output, Source};
+use crate::compose::{Composer, Source};
 use crate::driver::{CudaError, Stream};
 use crate::nvjpeg::AccountedMemory;
 
@@ -57,12 +57,12 @@ impl Staging {
     /// Adds a picture for which there is room, and says where among the results it will be if it is not made `elsewhere`.
     pub(super) fn add(&mut self, source: &Source, made: &Composition, elsewhere: Option<u64>) -> Option<Range<usize>> {
         if let Some(address) = elsewhere {
-            self.composer.add(source, made, &Output::of(made, address));
+            self.composer.add(source, made, address);
             self.tables_used += Composer::table_len(made);
             return None;
         }
         let begin = self.results_used;
-        self.composer.add(source, made, &Output::of(made, self.results.at() + begin as u64));
+        self.composer.add(source, made, self.results.at() + begin as u64);
         self.results_used = (begin + made.result_len()).next_multiple_of(ALIGN);
         self.tables_used += Composer::table_len(made);
         Some(begin..begin + made.result_len())

@@ -25,7 +25,8 @@ use task::Task;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Folders, .csv files or .txt lists, each with a table of its own. Needs a Python with Pillow: that of the
-    /// environment where this command is installed, or the one that `FOREBAY_PYTHON` names.
+    /// environment where this command is installed, or the one that `FOREBAY_PYTHON` names. Where that has torch, too,
+    /// resizes with `match = "torch"` stand beside its own.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<String>,
     /// Picture to write, a .png: for each comparison the worst part of the worst picture, ours, Pillow's and the
@@ -46,7 +47,8 @@ const SEED: u64 = 0;
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
     let mut pillow = Pillow::start()?;
-    let mut comparer = Comparer { tasks: Task::all().map_err(|error| fail(&error))?, decoder: CpuDecoder::new() };
+    let tasks = Task::all(pillow.versions.torch.is_some()).map_err(|error| fail(&error))?;
+    let mut comparer = Comparer { tasks, decoder: CpuDecoder::new() };
     let mut sheet = Sheet::default();
     let mut reports = Vec::new();
     for path in &args.paths {

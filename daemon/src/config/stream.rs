@@ -32,6 +32,9 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # The usual training pair with shuffle, Resize(256) and CenterCrop(224) without. Or give transform.
 # size = 224
 # transform = [{ random_resized_crop = { size = 224 } }, { random_horizontal_flip = { p = 0.5 } }]
+# "pillow": resizes calculate as Pillow does, to the byte. "torch": as torchvision does with a uint8 tensor on a GPU and
+# antialias=True, by floats that are rounded once; bilinear and bicubic filters only, and slower on the CPU.
+# match = "pillow"
 # "uint8", "float16", "bfloat16" or "float32"; "NHWC" or "NCHW".
 # dtype = "uint8"
 # layout = "NHWC"

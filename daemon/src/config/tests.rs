@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forebay_pixels::{Dtype, Input, Layout, Recipe, Transform};
+use forebay_pixels::{Dtype, Input, Layout, Match, Recipe, Transform};
 use serde_json::json;
 
 use super::stream::{Cache, CacheKind, MaxFailures, OnError, Policy, Sharding};
@@ -122,6 +122,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
         labels = "text"
         batch_size = 10
         transform = [{ resize = { size = [8, 9] } }, { normalize = { mean = [0.5, 0.5, 0.5], std = [0.2, 0.2, 0.2] } }]
+        match = "torch"
         dtype = "float32"
         layout = "NCHW"
         seed = 7
@@ -150,7 +151,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
     assert_eq!(by_loader.recipe, stream.recipe);
     assert_eq!(stream.labels, Labels::Text);
     assert!(stream.pin_memory && by_loader.pin_memory);
-    assert_eq!(stream.recipe.output().dtype, Dtype::Float32);
+    assert_eq!((stream.recipe.matched(), stream.recipe.output().dtype), (Match::Torch, Dtype::Float32));
     assert_eq!(stream.recipe.output().layout, Layout::Nchw);
     assert!(matches!(stream.recipe.transforms(), [Transform::Resize(_), Transform::Normalize(_)]));
     assert_eq!(stream.max_failures, Some(MaxFailures::Fraction(0.5)));
@@ -214,6 +215,15 @@ fn wrong_settings_of_a_loader_are_all_named() {
 }
 
 #[test]
+fn a_filter_that_torch_has_not_is_refused_where_torch_is_to_be_matched() {
+    let lanczos = json!([{ "resize": { "size": [8, 8], "interpolation": "lanczos3" } }]);
+    let settings = json!({ "source": "x", "batch_size": 4, "transform": lanczos, "match": "torch" });
+    let mistakes = loader(&settings).unwrap_err();
+    assert_eq!(keys(&mistakes), ["match"]);
+    assert!(mistakes.to_string().contains("transform 0 (resize)"), "{mistakes}");
+}
+
+#[test]
 fn rule_6_settings_without_a_fixed_output_shape_are_refused() {
     let mistakes = loader(&json!({ "source": "x", "batch_size": 4, "transform": [{ "resize": { "size": 256 } }] }));
     let mistakes = mistakes.unwrap_err();
@@ -232,13 +242,14 @@ fn rule_26_settings_given_with_a_stream_must_agree_and_every_difference_is_named
     let pair = json!([{ "random_resized_crop": { "size": 224 } }, { "random_horizontal_flip": {} }]);
     assert_eq!(stream.agree(&json!({ "transform": pair })), Ok(()), "the same in other words");
 
-    let differs = json!({ "batch_size": 128, "size": 192, "dtype": "float32", "sizes": 1, "num_shards": 2 });
+    let differs =
+        json!({ "batch_size": 128, "size": 192, "dtype": "bfloat16", "match": "torch", "sizes": 1, "num_shards": 2 });
     let mistakes = stream.agree(&differs).unwrap_err();
-    assert_eq!(keys(&mistakes), ["batch_size", "size", "dtype", "sizes", "num_shards"]);
+    assert_eq!(keys(&mistakes), ["batch_size", "size", "dtype", "match", "sizes", "num_shards"]);
     assert_eq!(mistakes.list[0].problem, "is 128, but the stream has 256. Leave it out or give the same.");
     assert_eq!(
         mistakes.list[2].problem,
-        "is \"float32\", but the stream has the default. Leave it out or give the same."
+        "is \"bfloat16\", but the stream has the default. Leave it out or give the same."
     );
 }
 

@@ -4,6 +4,7 @@ use crate::cpu::buffer::{SLACK, sized};
 use crate::cpu::finish::Place;
 use crate::cpu::resize::{Resizer, Source, Task};
 use crate::fault::{Fault, Limits};
+use crate::matching::Match;
 use crate::picture::KeptPicture;
 use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
@@ -77,7 +78,8 @@ impl Canvas {
     /// Resizes the whole picture by the triangle filter; one of this size already is left alone.
     pub(super) fn shrink(&mut self, width: u32, height: u32) {
         let (columns, rows) = Frame::whole(self.width, self.height).axes(width, height, Interpolation::Bilinear);
-        let task = Task { columns, rows, window: Rect::whole(width, height), mirrored: false };
+        let window = Rect::whole(width, height);
+        let task = Task { columns, rows, window, mirrored: false, matched: Match::Pillow };
         if (width, height) != (self.width, self.height) {
             self.resize(None, Rect::whole(self.width, self.height), &task);
         }
@@ -97,7 +99,8 @@ impl Canvas {
                 Step::Resize { width, height, interpolation } => {
                     let (columns, rows) = frame.axes(width, height, interpolation);
                     let is_last = last == Some(number);
-                    let task = Task { columns, rows, window, mirrored: is_last && plan.mirrored };
+                    let mirrored = is_last && plan.mirrored;
+                    let task = Task { columns, rows, window, mirrored, matched: recipe.matched() };
                     if is_last {
                         let rgb = kept.unwrap_or(&self.picture);
                         let source = Source { rgb, held };

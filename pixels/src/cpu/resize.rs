@@ -1,19 +1,22 @@
 //! Resizing packed RGB to the byte as Pillow does it: a pass along the rows and one down the columns, 8 bits in between,
-//! weights of 22 bits.
+//! weights of 22 bits. Or as torch does it, in floats.
 //!
 //! Only a window of the output is computed, of the source pixels that it depends on. Rows come out one after the other, so
 //! that whoever takes them finds them in the cache. Buffers and tables are kept from picture to picture.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod floats;
 mod lines;
 mod plain;
 mod taps;
 
 use crate::axis::Axis;
 use crate::cpu::buffer::sized;
+use crate::matching::Match;
 use crate::plan::Rect;
 use crate::transform::Interpolation;
+use floats::Floats;
 use lines::{BLOCK, GROUP, Lines};
 use taps::Taps;
 
@@ -35,6 +38,8 @@ pub(super) struct Task {
     pub(super) window: Rect,
     /// Whether the window is mirrored left to right.
     pub(super) mirrored: bool,
+    /// How it is calculated.
+    pub(super) matched: Match,
 }
 
 /// Resizes; made once per thread.
@@ -47,6 +52,7 @@ pub(super) struct Resizer {
     /// What the second pass gives.
     last: Vec<u8>,
     kernel: Kernel,
+    floats: Floats,
 }
 
 /// Which instructions are used; all give the same bytes.
@@ -65,6 +71,7 @@ impl Default for Resizer {
             between: Vec::new(),
             last: Vec::new(),
             kernel: Kernel::best(),
+            floats: Floats::default(),
         }
     }
 }
@@ -105,7 +112,7 @@ impl Kernel {
 
 impl Task {
     fn down_first(&self) -> bool {
-        self.rows.1.goes_first(&self.columns.1)
+        self.matched.down_first(&self.columns.1, &self.rows.1)
     }
 }
 
@@ -118,14 +125,18 @@ impl Resizer {
         }
         let (wide, high) = (columns.reach(&task.window.columns()), rows.reach(&task.window.rows()));
         let count = high.end - high.start;
-        self.columns.weigh(columns, &task.window.columns(), &wide, task.mirrored);
-        self.rows.weigh(rows, &task.window.rows(), &high, false);
-
         let held = source.held;
         let first = (top + high.start - held.top) as usize * held.width as usize;
         let first = first + (left + wide.start - held.left) as usize;
         let bytes = &source.rgb[first * 3..];
         let from = Lines { bytes, stride: held.width as usize * 3, count: count as usize };
+        if task.matched == Match::Torch {
+            self.floats.columns.weigh(columns, &task.window.columns(), &wide, task.mirrored);
+            self.floats.rows.weigh(rows, &task.window.rows(), &high, false);
+            return self.floats.resize(from, put);
+        }
+        self.columns.weigh(columns, &task.window.columns(), &wide, task.mirrored);
+        self.rows.weigh(rows, &task.window.rows(), &high, false);
         if task.down_first() {
             self.down_and_along(from, (wide.end - wide.start) as usize, task.window, put);
         } else {
@@ -196,6 +207,7 @@ impl Resizer {
         if self.columns.len() + self.rows.len() > keep {
             (self.columns, self.rows) = (Taps::default(), Taps::default());
         }
+        self.floats.trim(keep);
     }
 }
 
@@ -246,13 +258,17 @@ mod tests {
             (2, 300, 1, 7),
             (40, 30, 40, 30),
         ];
-        for ((width, height, to_width, to_height), interpolation) in
-            sizes.into_iter().flat_map(|size| FILTERS.map(|filter| (size, filter)))
+        let matches = [Match::Pillow, Match::Torch];
+        for (((width, height, to_width, to_height), interpolation), matched) in sizes
+            .into_iter()
+            .flat_map(|size| FILTERS.map(|filter| (size, filter)))
+            .flat_map(|case| matches.map(|matched| (case, matched)))
         {
             let photo = crate::sample::photograph_rgb(2, width, height);
             let columns = (0, axis(width, to_width, interpolation));
             let rows = (0, axis(height, to_height, interpolation));
-            let all = Task { columns, rows, window: Rect::whole(to_width, to_height), mirrored: false };
+            let window = Rect::whole(to_width, to_height);
+            let all = Task { columns, rows, window, mirrored: false, matched };
             let held = Rect::whole(width, height);
             let whole = resized(Kernel::Plain, Source { rgb: &cut(&photo, width, held), held }, &all);
             for number in 0..40 {
@@ -274,7 +290,7 @@ mod tests {
                     let task = Task { window, mirrored, ..all };
                     for kernel in Kernel::available() {
                         let ours = resized(kernel, Source { rgb: &rgb, held }, &task);
-                        assert!(ours == expected, "{width} x {height}, {interpolation:?}, {kernel:?}: {task:?}");
+                        assert!(ours == expected, "{width} x {height}, {kernel:?}: {task:?}");
                     }
                 }
             }

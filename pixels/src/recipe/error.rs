@@ -39,6 +39,17 @@ pub enum RecipeError {
         /// Place in the list, from 0.
         place: usize,
     },
+    /// A filter that only Pillow has with antialiasing, or that has another meaning in torch.
+    #[error(
+        "transform {place} ({name}) has a filter that torch has not; with match = \"torch\" set its interpolation to \
+         \"bilinear\" or \"bicubic\""
+    )]
+    NoTorchFilter {
+        /// Place in the list, from 0.
+        place: usize,
+        /// Name of the transform.
+        name: &'static str,
+    },
     /// A gap that would leave fewer pixels than the result has, or none.
     #[error("reducing_gap is {gap}, but must be a number from 1 up, such as 2.0")]
     ReducingGap {

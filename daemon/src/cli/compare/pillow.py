@@ -1,8 +1,8 @@
-"""Pillow's pixels, for `forebay compare`.
+"""Pillow's pixels, and torch's where it is installed, for `forebay compare`.
 
 Reads one line of JSON per picture, {"bytes": N, "tasks": [...]}, and the N bytes of the file. Answers with one line of
 JSON, {"kind", "turned", "coloured", "sizes"} or {"error"}, and the packed RGB of each task's result. The first line of
-all, before any question, is {"pillow", "libjpeg"} or {"error"}.
+all, before any question, is {"pillow", "libjpeg", "torch"} or {"error"}.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ try:
 except ImportError as error:
     print(json.dumps({"error": str(error)}))
     sys.exit(1)
+
+try:
+    import torch
+except ImportError:
+    torch = None
 
 BLACK = (0, 0, 0, 255)
 ORIENTATION = 0x0112
@@ -92,6 +97,15 @@ def reduced(data: bytes, side: int, gap: float) -> Image.Image:
     return ImageOps.exif_transpose(small)
 
 
+def by_torch(picture: Image.Image, side: int, filter: str) -> Image.Image:
+    """What torchvision makes of a uint8 tensor on a GPU: in floats, which are cut off and rounded at the end."""
+    pixels = torch.frombuffer(bytearray(picture.tobytes()), dtype=torch.uint8)
+    planes = pixels.view(1, picture.height, picture.width, 3).permute(0, 3, 1, 2).float()
+    made = torch.nn.functional.interpolate(planes, (side, side), mode=filter, align_corners=False, antialias=True)
+    rows = made.clamp(0, 255).round().to(torch.uint8).permute(0, 2, 3, 1)
+    return Image.frombytes("RGB", (side, side), rows.contiguous().numpy().tobytes())
+
+
 def carry_out(task: dict[str, Any], picture: Image.Image, data: bytes) -> Image.Image:
     """What one task makes of the upright picture, or of the file's bytes."""
     side = task.get("side")
@@ -102,6 +116,8 @@ def carry_out(task: dict[str, Any], picture: Image.Image, data: bytes) -> Image.
         return middle(shorter(picture, task["shorter"]), side)
     if what == "resize":
         return picture.resize((side, side), Image.Resampling[task["filter"].upper()])
+    if what == "torch":
+        return by_torch(picture, side, task["filter"])
     if what == "reduce":
         return reduced(data, side, task["gap"])
     if what == "part":
@@ -135,7 +151,7 @@ def main() -> None:
         answers.write(json.dumps(line).encode() + b"\n")
 
     turbo = features.version_feature("libjpeg_turbo") or features.version("jpg")
-    say({"pillow": __version__, "libjpeg": turbo})
+    say({"pillow": __version__, "libjpeg": turbo, "torch": torch and torch.__version__})
     answers.flush()
     for line in questions:
         question = json.loads(line)

@@ -17,7 +17,7 @@ pub(super) struct Pillow {
     child: Child,
     questions: ChildStdin,
     answers: BufReader<ChildStdout>,
-    /// Its version, and that of its libjpeg-turbo.
+    /// Its version, that of its libjpeg-turbo, and that of torch where the interpreter has it.
     pub versions: Versions,
 }
 
@@ -25,6 +25,7 @@ pub(super) struct Pillow {
 pub(super) struct Versions {
     pub pillow: String,
     pub libjpeg: Option<String>,
+    pub torch: Option<String>,
 }
 
 #[derive(Deserialize)]

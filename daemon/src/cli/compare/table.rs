@@ -38,14 +38,16 @@ pub(super) fn text(out: &mut impl Write, report: &Report) -> io::Result<()> {
 pub(super) fn markdown(out: &mut impl Write, versions: &Versions, reports: &[Report]) -> io::Result<()> {
     writeln!(
         out,
-        "# Pixels beside Pillow's\n\nMade by `forebay compare`, version {}, beside Pillow {} with libjpeg-turbo {}.\n\n\
+        "# Pixels beside Pillow's\n\nMade by `forebay compare`, version {}, beside Pillow {} with libjpeg-turbo {}{}.\n\n\
          Differences are those of single channels, 0 to 255: the greatest of all, and the mean over all values.\n\
          *Equal* are pictures without any. The worst picture is the one with the greatest mean, which stands beside it.\n\
+         Where the greatest is 1, the mean is the share of values that differ.\n\
          Both sides turn pictures upright, lay transparent ones over black and take 16 bits for their upper 8. Crops and\n\
          sizes are told to Pillow, but for evaluation, where it follows torchvision's rules by itself.",
         env!("CARGO_PKG_VERSION"),
         versions.pillow,
         versions.libjpeg.as_deref().unwrap_or("of unknown version"),
+        versions.torch.as_ref().map_or_else(String::new, |torch| format!(", and torch {torch} on its CPU")),
     )?;
     for report in reports {
         writeln!(out, "\n## {}", short(&report.path))?;
@@ -78,15 +80,21 @@ fn row(name: &str, tally: &Tally) -> Row {
     if tally.pictures == 0 {
         return [name, "0", "-", "-", "-", ""].map(str::to_owned);
     }
-    let worst = tally.worst.as_ref().map_or_else(String::new, |worst| format!("{} ({:.3})", worst.picture, worst.mean));
+    let worst =
+        tally.worst.as_ref().map_or_else(String::new, |worst| format!("{} ({})", worst.picture, shown(worst.mean)));
     [
         name.to_owned(),
         tally.pictures.to_string(),
         tally.equal.to_string(),
         tally.greatest.to_string(),
-        format!("{:.3}", tally.mean()),
+        shown(tally.mean()),
         worst,
     ]
+}
+
+/// With three digits after the point, or as many as show that it is not 0.
+fn shown(mean: f64) -> String {
+    if mean > 0.0 && mean < 0.0005 { format!("{mean:.6}") } else { format!("{mean:.3}") }
 }
 
 /// What has no difference because one side or both did not open it.
@@ -114,4 +122,14 @@ fn refusals(report: &Report) -> Vec<String> {
         lines.push(format!("Of another size than Pillow's: {}.", report.other_size.join(", ")));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_mean_is_not_shown_as_none() {
+        assert_eq!([0.0, 0.25, 0.000_499, 0.000_02].map(shown), ["0.000", "0.250", "0.000499", "0.000020"]);
+    }
 }

@@ -1,8 +1,8 @@
-//! What is made of each picture on both sides: our transforms, and the same for Pillow.
+//! What is made of each picture on both sides: our transforms, and the same for Pillow or torch.
 
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Fault, Input, Interpolation, Limits, Output, Recipe, RecipeError, Resize, Size, Step,
-    Transform,
+    CenterCrop, CpuDecoder, Draw, Fault, Input, Interpolation, Limits, Match, Output, Recipe, RecipeError, Resize,
+    Size, Step, Transform,
 };
 use serde_json::{Value, json};
 
@@ -23,6 +23,8 @@ enum Kind {
     Training,
     Evaluation,
     Resize(Interpolation),
+    /// As torch does it, beside torch's.
+    Torch(Interpolation),
     /// With [`GAP`], beside Pillow's own reducing gap or beside an exact resize.
     Reduced {
         exact: bool,
@@ -39,8 +41,8 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// All of them, whole pictures first.
-    pub(super) fn all() -> Result<Vec<Self>, RecipeError> {
+    /// All of them, whole pictures first; those beside torch's where it is there.
+    pub(super) fn all(torch: bool) -> Result<Vec<Self>, RecipeError> {
         [
             ("decode: whole pictures, upright", Kind::Whole),
             ("crop: the middle 224, not resized", Kind::Middle),
@@ -50,10 +52,13 @@ impl Task {
             ("resize to 224 x 224, bicubic", Kind::Resize(Interpolation::Bicubic)),
             ("resize to 224 x 224, lanczos3", Kind::Resize(Interpolation::Lanczos3)),
             ("resize to 224 x 224, nearest", Kind::Resize(Interpolation::Nearest)),
+            ("resize to 224 x 224, bilinear, match = \"torch\", beside torch's", Kind::Torch(Interpolation::Bilinear)),
+            ("resize to 224 x 224, bicubic, match = \"torch\", beside torch's", Kind::Torch(Interpolation::Bicubic)),
             ("reducing_gap 2.0, to 64 x 64, beside Pillow's", Kind::Reduced { exact: false }),
             ("reducing_gap 2.0, to 64 x 64, beside an exact resize", Kind::Reduced { exact: true }),
         ]
         .into_iter()
+        .filter(|(_, kind)| torch || !matches!(kind, Kind::Torch(_)))
         .map(|(name, kind)| Ok(Self { name, kind, recipe: kind.recipe()? }))
         .collect()
     }
@@ -76,13 +81,14 @@ impl Task {
         Ok(Pixels { width, height, rgb })
     }
 
-    /// What Pillow is to do with a picture that is seen as `width` x `height`.
+    /// What Pillow, or torch, is to do with a picture that is seen as `width` x `height`.
     pub(super) fn theirs(&self, width: u32, height: u32, draw: Draw) -> Value {
         match self.kind {
             Kind::Whole => json!({ "do": "whole" }),
             Kind::Middle => json!({ "do": "middle", "side": SIDE }),
             Kind::Evaluation => json!({ "do": "evaluation", "shorter": SHORTER, "side": SIDE }),
             Kind::Resize(filter) => json!({ "do": "resize", "filter": name(filter), "side": SIDE }),
+            Kind::Torch(filter) => json!({ "do": "torch", "filter": name(filter), "side": SIDE }),
             Kind::Reduced { exact: true } => json!({ "do": "resize", "filter": "bilinear", "side": SMALL }),
             Kind::Reduced { exact: false } => json!({ "do": "reduce", "gap": GAP, "side": SMALL }),
             Kind::Training => {
@@ -108,6 +114,8 @@ impl Kind {
             Self::Training => Recipe::training(SIDE),
             Self::Evaluation => Recipe::evaluation(SIDE),
             Self::Resize(interpolation) => one(Transform::Resize(Resize { size, interpolation })),
+            Self::Torch(interpolation) => one(Transform::Resize(Resize { size, interpolation }))
+                .and_then(|recipe| recipe.with_match(Match::Torch)),
             Self::Reduced { .. } => {
                 one(Transform::Resize(Resize { size: small, interpolation: Interpolation::Bilinear }))
                     .and_then(|recipe| recipe.with_input(Input { reducing_gap: Some(GAP), ..Input::default() }))
@@ -117,7 +125,7 @@ impl Kind {
     }
 }
 
-/// Pillow's name of a filter.
+/// Pillow's name of a filter, and torch's.
 fn name(filter: Interpolation) -> &'static str {
     match filter {
         Interpolation::Nearest => "nearest",

@@ -1,7 +1,7 @@
-//! `size`, `transform`, `dtype`, `layout`, `fill`, `adjust_orientation`, `reducing_gap`, `fast`: what is done to each
-//! picture, as a checked recipe.
+//! `size`, `transform`, `match`, `dtype`, `layout`, `fill`, `adjust_orientation`, `reducing_gap`, `fast`: what is done to
+//! each picture, as a checked recipe.
 
-use forebay_pixels::{Dtype, Input, Layout, Output, Recipe, Transform};
+use forebay_pixels::{Dtype, Input, Layout, Match, Output, Recipe, Transform};
 use serde_json::Value;
 
 use super::super::table::{Table, shown};
@@ -26,6 +26,8 @@ pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool) -> Option<Recipe> {
         background: table.take_or("fill", [0; 3], colour),
     };
     let input = input(table);
+    let matches = &[("pillow", Match::Pillow), ("torch", Match::Torch)];
+    let matched = table.take_or("match", Match::Pillow, choice(matches));
     let size = table.take("size", whole(SIDES));
     let list = table.take("transform", |value| match value {
         Value::Array(list) => Ok(list.clone()),
@@ -45,6 +47,7 @@ pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool) -> Option<Recipe> {
         }
     };
     let recipe = Recipe::new(transforms, output).map_err(|error| table.mistake(key, format!("{error}."))).ok()?;
+    let recipe = recipe.with_match(matched).map_err(|error| table.mistake("match", format!("{error}."))).ok()?;
     recipe.with_input(input).map_err(|error| table.mistake("reducing_gap", format!("{error}."))).ok()
 }
 
