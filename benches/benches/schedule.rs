@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use forebay_cuda::schedule::simulate::{Slots, TrueLane, efficiency};
-use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Schedule, Work};
+use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Queued, Sample, Schedule, Work};
 
 const PICTURES: usize = 40_000;
 const BATCH: usize = 256;
@@ -33,10 +33,11 @@ fn main() {
 
 fn lanes(threads: u32) -> [TrueLane; 2] {
     let prior = Cost::new(0.5e-3, 1e-3, 1e-6);
-    [
-        TrueLane { workers: 3, group: 28, cost: Cost::new(0.13e-3, 0.24e-3, 0.0), prior: prior.clone(), noise: 0.1 },
-        TrueLane { workers: threads, group: 1, cost: Cost::new(0.2e-3, 2e-3, 9e-6), prior, noise: 0.2 },
-    ]
+    let lane = |workers, group, cost, noise| {
+        let prior = prior.clone();
+        TrueLane { workers, group, cost, engines: None, prior, noise, stalls: Vec::new() }
+    };
+    [lane(3, 28, Cost::new(0.13e-3, 0.24e-3, 0.0), 0.1), lane(threads, 1, Cost::new(0.2e-3, 2e-3, 9e-6), 0.2)]
 }
 
 fn alike() -> Vec<Work> {
@@ -54,17 +55,20 @@ fn decision() -> f64 {
     const ROUND: u32 = 100_000;
     let spec = |fixed| LaneSpec { workers: 4, prior: Cost::new(fixed, 1e-3, 0.0) };
     let both = LaneSet::only(LaneId(0)).with(LaneId(1));
+    let photograph = |item| Queued { item, work: Work::of(187_500, 110_000), may: both };
     let rounds = (0..5).map(|_| {
         let mut schedule = Schedule::new([spec(0.2e-3), spec(0.4e-3)]);
         for item in 0..1000 {
-            schedule.push(item, Work::of(187_500, 110_000), both);
+            schedule.push(photograph(item));
         }
         let begun = Instant::now();
         for item in 0..ROUND {
-            schedule.push(item, Work::of(187_500, 110_000), both);
+            schedule.push(photograph(item));
             let lane = LaneId(item as usize % 2);
-            if let Some((grip, _)) = schedule.take(lane, 1) {
-                schedule.done(grip, Duration::from_micros(300));
+            if let Some((grip, group)) = schedule.take(lane, 1) {
+                let mut sample = Sample { took: Duration::from_micros(300), ..Sample::default() };
+                sample.add(group[0].work);
+                schedule.done(grip, &sample);
             }
         }
         begun.elapsed().as_secs_f64() * 1e9 / f64::from(ROUND)

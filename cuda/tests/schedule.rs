@@ -2,18 +2,17 @@
 //! sum of each.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
-use std::time::Duration;
-
-use forebay_cuda::schedule::simulate::{Outcome, Slots, TrueLane, efficiency, simulate};
-use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Schedule, Work};
+use forebay_cuda::schedule::simulate::{Engines, Slots, Stall, TrueLane, efficiency, simulate};
+use forebay_cuda::schedule::{Cost, Grip, LaneId, LaneSet, LaneSpec, Queued, Sample, Schedule, Work};
 use proptest::prelude::*;
 
+const FIRST: usize = 0b01;
 const BOTH: usize = 0b11;
 /// As many as a ring has for one trainer beside those that it holds.
 const SLOTS: Slots = Slots { open: 4, batch: 256 };
 
 fn set(bits: usize) -> LaneSet {
-    (0..2).filter(|lane| bits >> lane & 1 == 1).fold(LaneSet::default(), |set, lane| set.with(LaneId(lane)))
+    (0..2).filter(|lane| bits >> lane & 1 == 1).map(LaneId).collect()
 }
 
 fn spec(seconds: f64) -> LaneSpec {
@@ -22,6 +21,18 @@ fn spec(seconds: f64) -> LaneSpec {
 
 fn photograph() -> Work {
     Work::of(187_500, 110_000)
+}
+
+/// A photograph for some of two lanes.
+fn queued(item: usize, lanes: usize) -> Queued<usize> {
+    Queued { item, work: photograph(), may: set(lanes) }
+}
+
+/// What a worker of this lane gets.
+fn taken(schedule: &mut Schedule<usize>, lane: usize, most: usize) -> (Option<Grip>, Vec<usize>) {
+    schedule.take(LaneId(lane), most).map_or((None, Vec::new()), |(grip, group)| {
+        (Some(grip), group.into_iter().map(|picture| picture.item).collect())
+    })
 }
 
 /// Sizes as a folder of photographs has them, from thumbnails to 12 megapixels.
@@ -37,16 +48,27 @@ fn mixed(count: usize) -> Vec<Work> {
 /// An H200 as the model of the notes has it: seven engines, and CPU threads at 0.6 thousand pictures a second.
 fn lanes(cpu_workers: u32) -> Vec<TrueLane> {
     let prior = Cost::new(0.5e-3, 1e-3, 1e-6);
-    vec![
-        TrueLane { workers: 3, group: 28, cost: Cost::new(0.13e-3, 0.24e-3, 0.0), prior: prior.clone(), noise: 0.1 },
-        TrueLane { workers: cpu_workers, group: 1, cost: Cost::new(0.2e-3, 2e-3, 9e-6), prior, noise: 0.2 },
-    ]
+    let hardware = TrueLane { group: 28, ..lane(3, Cost::new(0.13e-3, 0.24e-3, 0.0), prior.clone(), 0.1) };
+    vec![hardware, lane(cpu_workers, Cost::new(0.2e-3, 2e-3, 9e-6), prior, 0.2)]
+}
+
+/// A lane whose workers decode a picture at a time.
+fn lane(workers: u32, cost: Cost, prior: Cost, noise: f64) -> TrueLane {
+    TrueLane { workers, group: 1, cost, engines: None, prior, noise, stalls: Vec::new() }
+}
+
+/// The same machine with its engines told from the threads that wait for them, and what the daemon believes at first.
+fn engines(cpu_workers: u32) -> Vec<TrueLane> {
+    let cost = Cost::new(0.417e-3, 0.0, 0.0);
+    let engines = Some(Engines { count: 7, call: 0.6e-3, of: None });
+    let hardware = TrueLane { group: 28, engines, ..lane(3, cost, Cost::new(0.15e-3, 0.3e-3, 0.0), 0.0) };
+    vec![hardware, lane(cpu_workers, Cost::new(1.56e-3, 0.0, 0.0), Cost::new(0.2e-3, 2e-3, 1e-5), 0.0)]
 }
 
 #[test]
 fn a_picture_goes_to_the_lane_that_is_done_with_it_first() {
     let mut schedule = Schedule::new([spec(0.1), spec(0.33)]);
-    let chosen: Vec<_> = (0..8).map(|item| schedule.push(item, photograph(), set(BOTH)).0).collect();
+    let chosen: Vec<_> = (0..8).map(|item| schedule.push(queued(item, BOTH)).0).collect();
     // The slower one gets its first picture when the faster one has three.
     assert_eq!(chosen, [0, 0, 0, 1, 0, 0, 0, 1]);
 }
@@ -55,32 +77,32 @@ fn a_picture_goes_to_the_lane_that_is_done_with_it_first() {
 fn an_idle_lane_takes_from_the_tail_of_another_ones_line_only_what_it_would_be_done_with_sooner() {
     let mut schedule = Schedule::new([spec(0.1), spec(0.35)]);
     for item in 0..3 {
-        schedule.push(item, photograph(), LaneSet::only(LaneId(0)).with(LaneId(1)));
+        schedule.push(queued(item, BOTH));
     }
     assert!(schedule.take(LaneId(1), 1).is_none(), "the fast lane is through with three before the slow one with one");
-    for item in 3..6 {
-        schedule.push(item, photograph(), LaneSet::only(LaneId(0)));
+    for item in 3..11 {
+        schedule.push(queued(item, FIRST));
     }
     assert!(schedule.take(LaneId(1), 1).is_none(), "the last ones are for the fast lane alone");
-    for item in 6..9 {
-        schedule.push_again(item, photograph(), LaneSet::only(LaneId(0)));
+    for item in 11..14 {
+        schedule.push_again(queued(item, FIRST));
     }
     let mut order = Vec::new();
-    while let Some((grip, items)) = schedule.take(LaneId(0), 2) {
+    while let (Some(grip), items) = taken(&mut schedule, 0, 2) {
         order.extend(items);
-        schedule.done(grip, Duration::from_millis(200));
+        schedule.done(grip, &Sample::default());
     }
-    assert_eq!(order, [8, 7, 6, 0, 1, 2, 3, 4, 5], "what another lane gave up comes first");
+    assert_eq!(order, [13, 12, 11, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "what another lane gave up comes first");
 }
 
 #[test]
 fn a_thief_is_counted_and_takes_the_youngest() {
     let mut schedule = Schedule::new([spec(0.1), spec(0.1)]);
     for item in 0..10 {
-        schedule.push(item, photograph(), LaneSet::only(LaneId(0)).with(LaneId(1)));
+        schedule.push(queued(item, BOTH));
     }
     let mut second = Vec::new();
-    while let Some((_, items)) = schedule.take(LaneId(1), 1) {
+    while let (Some(_), items) = taken(&mut schedule, 1, 1) {
         second.extend(items);
         if second.len() > 5 {
             break;
@@ -111,6 +133,109 @@ fn a_wrong_first_guess_of_what_lanes_cost_is_mended_by_what_is_measured() {
     assert!(reached >= 0.95, "{reached}");
 }
 
+/// The engines' share of pictures that come long after the stalls, on a machine with 15 CPU threads.
+fn late_share(slots: Slots, hardware: &[Stall], cpu: &[Stall]) -> f64 {
+    let mut lanes = engines(15);
+    lanes[0].stalls = hardware.to_vec();
+    lanes[1].stalls = cpu.to_vec();
+    let count = 80_000;
+    simulate(&lanes, &vec![photograph(); count], slots, |_| set(BOTH)).share(LaneId(0), count / 2)
+}
+
+#[test]
+fn a_lane_that_a_pause_held_up_gets_its_share_again() {
+    for (open, batch) in [(4, 64), (2, 32)] {
+        let slots = Slots { open, batch };
+        let share = late_share(slots, &[], &[]);
+        let first = |count| (0..count).map(|group| Stall { group, seconds: 3.0 }).collect::<Vec<_>>();
+        let late = Stall { group: 200, seconds: 10.0 };
+        for (story, hardware, cpu) in [
+            ("its first group waits for a second", &[Stall { group: 0, seconds: 1.0 }][..], &[][..]),
+            ("its first group waits", &first(1), &[]),
+            ("the first groups of all of its threads wait", &first(3), &[]),
+            ("a later one waits for longer", &[late], &[]),
+            ("all threads of the machine wait", &first(3), &first(15)),
+        ] {
+            let stalled = late_share(slots, hardware, cpu);
+            println!(
+                "{open} slots of {batch}, {story}: {stalled:.3} of the pictures are the engines', else {share:.3}"
+            );
+            assert!((stalled / share - 1.0).abs() < 0.1, "{story}: {stalled}, else {share}");
+        }
+    }
+}
+
+#[test]
+fn a_lane_that_is_far_too_slow_is_tried_now_and_then() {
+    let mut lanes = engines(15);
+    lanes[0].prior = Cost::new(0.1e-3, 0.0, 0.0);
+    lanes[0].cost = Cost::new(0.2, 0.0, 0.0);
+    let slots = Slots { open: 4, batch: 64 };
+    let pictures = vec![photograph(); 40_000];
+    let share = simulate(&lanes, &pictures, slots, |_| set(BOTH)).share(LaneId(0), 1000);
+    println!("{share:.5} of the pictures try a lane that is 2000 times as slow as was thought");
+    assert!(share > 0.0 && share < 0.003, "{share}");
+}
+
+/// What the engines are waited for by the other lane is in each one's measured cost; added to that once more, it made lanes slower.
+#[test]
+fn two_lanes_of_the_same_engines_are_as_fast_as_the_better_one_of_them() {
+    let groups = engines(15).swap_remove(0);
+    let shared = Engines { count: 7, call: 0.3e-3, of: Some(LaneId(0)) };
+    let prior = Cost::new(0.3e-3, 0.6e-3, 0.0);
+    let single = TrueLane { engines: Some(shared), ..lane(7, groups.cost.clone(), prior, 0.0) };
+    let pictures = vec![photograph(); 20_000];
+    for (open, batch) in [(4, 256), (4, 64), (2, 32)] {
+        let slots = Slots { open, batch };
+        let alone = simulate(std::slice::from_ref(&groups), &pictures, slots, |_| set(FIRST)).seconds;
+        let both = simulate(&[groups.clone(), single.clone()], &pictures, slots, |_| set(BOTH));
+        let (part, share) = (alone / both.seconds, both.share(LaneId(1), 0));
+        println!(
+            "{open} slots of {batch}: {part:.3} of the speed of groups alone, {share:.2} of the pictures picture by picture"
+        );
+        assert!(part > 0.95, "{part}");
+    }
+}
+
+#[test]
+fn a_thief_passes_over_what_it_may_not_take_at_the_tail_of_a_line() {
+    let mut schedule = Schedule::new([spec(0.1), spec(0.1)]);
+    for item in 0..10 {
+        schedule.push(queued(item, FIRST | if item < 8 { BOTH } else { FIRST }));
+    }
+    let of_its_own = taken(&mut schedule, 1, 10).1;
+    assert_eq!(of_its_own, [1, 3, 5, 7]);
+    assert_eq!(taken(&mut schedule, 1, 1).1, [6], "the last two of the other line are for the other lane alone");
+}
+
+#[test]
+fn the_line_of_a_lane_that_is_given_up_goes_to_the_others_in_its_order() {
+    let mut schedule = Schedule::new([spec(0.1), spec(0.1), spec(0.1)]);
+    let [first, second, third] = [0, 1, 2].map(LaneId);
+    for item in 0..3 {
+        schedule.push(Queued { item, work: photograph(), may: LaneSet::only(second) });
+    }
+    for item in 3..6 {
+        schedule.push(Queued { item, work: photograph(), may: [second, third].into_iter().collect() });
+    }
+    assert_eq!((schedule.tally(second).waiting, schedule.tally(third).waiting), (3, 3));
+    let under_way = taken(&mut schedule, 1, 1).0.unwrap();
+    schedule.push(queued(6, FIRST));
+    schedule.close(second, first);
+    assert!(schedule.is_closed(second));
+    assert_eq!(taken(&mut schedule, 1, 10), (None, vec![]), "it neither has a line nor steals");
+    schedule.done(under_way, &Sample::default());
+    assert_eq!(
+        taken(&mut schedule, 0, 10).1,
+        [1, 2, 6],
+        "what no other lane may decode goes to the one that takes all"
+    );
+    assert_eq!(taken(&mut schedule, 2, 10).1, [3, 4, 5]);
+    schedule.push(Queued { item: 7, work: photograph(), may: [second, third].into_iter().collect() });
+    assert_eq!(taken(&mut schedule, 2, 1).1, [7]);
+    assert_eq!(schedule.open(LaneSet::only(second), first), LaneSet::only(first));
+}
+
 proptest! {
     #[test]
     fn nothing_is_lost_nothing_is_done_twice_and_no_lane_gets_what_it_may_not_have(
@@ -124,19 +249,14 @@ proptest! {
         noise in 0.0_f64..0.9,
     ) {
         let pictures: Vec<_> = sizes.iter().map(|(pixels, bytes)| Work::of(*pixels, *bytes)).collect();
-        let lane = |number: usize, group| TrueLane {
-            workers: workers[number],
-            group,
-            cost: Cost::new(speeds[number], speeds[number + 2], 0.0),
-            prior: Cost::new(1e-3, 1e-3, 0.0),
-            noise,
+        let lane = |number: usize, group| {
+            let cost = Cost::new(speeds[number], speeds[number + 2], 0.0);
+            TrueLane { group, ..lane(workers[number], cost, Cost::new(1e-3, 1e-3, 0.0), noise) }
         };
-        let Outcome { decoded, shares, .. } =
-            simulate(&[lane(0, group), lane(1, 1)], &pictures, Slots { open, batch: places }, |picture| set(may[picture]));
-        prop_assert!(decoded.iter().all(|times| *times == 1));
-        prop_assert_eq!(shares.iter().sum::<u64>(), pictures.len() as u64);
-        let only_first = (0..pictures.len()).filter(|picture| may[*picture] == 1).count() as u64;
-        let only_second = (0..pictures.len()).filter(|picture| may[*picture] == 2).count() as u64;
-        prop_assert!(shares[0] >= only_first && shares[1] >= only_second);
+        let slots = Slots { open, batch: places };
+        let outcome = simulate(&[lane(0, group), lane(1, 1)], &pictures, slots, |picture| set(may[picture]));
+        for (by, may) in outcome.decoded.iter().zip(may) {
+            prop_assert!(by.len() == 1 && set(may).has(by[0]));
+        }
     }
 }

@@ -198,7 +198,7 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
         let waited = Instant::now();
         let task = board.task(SLICE);
         meter.reader_waited(waited.elapsed());
-        let (mut job, grip) = match task {
+        let (mut job, ticket) = match task {
             Ok(Some(task)) => task,
             Ok(None) => continue,
             Err(Closed) => return,
@@ -217,7 +217,7 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
                 Err(format!("The decoder failed on it: {}.", panic_text(panic.as_ref())))
             }
         };
-        board.done(grip, began.elapsed(), from_file && outcome.is_ok());
+        board.done(ticket, began.elapsed(), from_file && outcome.is_ok());
         job.end(outcome);
     }
 }

@@ -12,10 +12,22 @@ pub struct Work {
     pub kilobytes: f64,
 }
 
+/// What one worker has decoded together, and how long it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Pictures.
+    pub pictures: u32,
+    /// Their work.
+    pub work: Work,
+    /// The time.
+    pub took: Duration,
+}
+
 /// Seconds of one worker for a picture: fixed + per megapixel + per kilobyte.
 ///
 /// Least squares over what was measured, where older figures count less and less and the prior a little for ever: so it
-/// stays sound while all pictures are of one size, and follows a machine that slows down.
+/// stays sound while all pictures are of one size, and follows a machine that slows down. One figure that stands out, as after a
+/// pause of the whole machine, moves it little.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
     /// Fixed, per megapixel, per kilobyte.
@@ -30,14 +42,27 @@ pub struct Cost {
 const MEMORY: f64 = 0.99;
 /// How much the prior counts, in figures.
 const FAITH: f64 = 0.05;
-/// No picture costs less, whatever was fitted.
-const LEAST: f64 = 1e-6;
+/// A figure counts as at most so many times what was believed: a machine that truly is slower says so again and again.
+const SURPRISE: f64 = 4.0;
+/// No picture is believed to cost less than this part of what the prior says, however sizes far from those measured are
+/// reckoned.
+const LEAST: f64 = 1.0 / 16.0;
+/// How much is left of all figures when they fade.
+const FADED: f64 = 0.75;
 
 impl Work {
     /// The work of a picture.
     #[expect(clippy::cast_precision_loss, reason = "sizes of pictures are far below 2^53")]
     pub fn of(pixels: u64, bytes: u64) -> Self {
         Self { megapixels: pixels as f64 / 1e6, kilobytes: bytes as f64 / 1e3 }
+    }
+}
+
+impl Sample {
+    /// With one more picture.
+    pub fn add(&mut self, work: Work) {
+        self.pictures += 1;
+        self.work += work;
     }
 }
 
@@ -57,25 +82,35 @@ impl Cost {
 
     /// Seconds of one worker for this work of one picture.
     pub fn seconds(&self, work: Work) -> f64 {
-        let [fixed, per_megapixel, per_kilobyte] = self.weights;
-        (fixed + per_megapixel * work.megapixels + per_kilobyte * work.kilobytes).max(LEAST)
+        let by = |[fixed, per_megapixel, per_kilobyte]: [f64; 3]| {
+            fixed + per_megapixel * work.megapixels + per_kilobyte * work.kilobytes
+        };
+        by(self.weights).max(by(self.prior) * LEAST)
     }
 
-    /// One worker has decoded so many pictures together in this time.
-    pub fn observe(&mut self, pictures: u32, work: Work, took: Duration) {
+    /// Takes in what was measured.
+    pub fn observe(&mut self, sample: &Sample) {
+        let Sample { pictures, work, took } = *sample;
         if pictures == 0 {
             return;
         }
         // Of one picture, so that groups of all lengths count alike.
         let each = 1.0 / f64::from(pictures);
-        let x = [1.0, work.megapixels * each, work.kilobytes * each];
-        let seconds = took.as_secs_f64() * each;
+        let work = Work { megapixels: work.megapixels * each, kilobytes: work.kilobytes * each };
+        let x = [1.0, work.megapixels, work.kilobytes];
+        let seconds = (took.as_secs_f64() * each).min(SURPRISE * self.seconds(work));
         for row in 0..3 {
             for column in 0..3 {
                 self.matrix[row][column] = self.matrix[row][column] * MEMORY + x[row] * x[column];
             }
             self.right[row] = self.right[row] * MEMORY + x[row] * seconds;
         }
+        self.fit();
+    }
+
+    /// Trusts what was measured less, and the prior more.
+    pub fn fade(&mut self) {
+        self.matrix.as_flattened_mut().iter_mut().chain(&mut self.right).for_each(|sum| *sum *= FADED);
         self.fit();
     }
 
@@ -135,7 +170,7 @@ mod tests {
                 all += *work;
             }
             let took = Duration::from_secs_f64(works.iter().map(|work| truth(*work)).sum());
-            cost.observe(u32::try_from(works.len()).unwrap(), all, took);
+            cost.observe(&Sample { pictures: u32::try_from(works.len()).unwrap(), work: all, took });
         }
         for work in [Work::of(100_000, 60_000), Work::of(2_000_000, 200_000)] {
             let (fitted, true_seconds) = (cost.seconds(work), truth(work));
@@ -148,10 +183,50 @@ mod tests {
         let mut cost = Cost::new(1e-3, 4e-3, 1e-6);
         let work = Work::of(200_000, 100_000);
         for _ in 0..1000 {
-            cost.observe(1, work, Duration::from_millis(2));
+            cost.observe(&Sample { pictures: 1, work, took: Duration::from_millis(2) });
         }
         assert!((cost.seconds(work) - 2e-3).abs() < 1e-4);
         let large = cost.seconds(Work::of(8_000_000, 3_000_000));
         assert!((2e-3..1.0).contains(&large), "{large}");
+    }
+
+    #[test]
+    fn one_figure_that_stands_out_moves_the_cost_little_and_many_are_believed() {
+        let mut cost = Cost::new(1e-3, 0.0, 0.0);
+        let work = Work::of(200_000, 100_000);
+        let sample = |seconds| Sample { pictures: 1, work, took: Duration::from_secs(seconds) };
+        cost.observe(&sample(10));
+        assert!(cost.seconds(work) < 5e-3, "{}", cost.seconds(work));
+        for _ in 0..40 {
+            cost.observe(&sample(10));
+        }
+        assert!(cost.seconds(work) > 3.0, "{}", cost.seconds(work));
+    }
+
+    #[test]
+    fn what_was_measured_fades_to_the_prior() {
+        let mut cost = Cost::new(1e-3, 0.0, 0.0);
+        let work = Work::of(200_000, 100_000);
+        for _ in 0..200 {
+            cost.observe(&Sample { pictures: 1, work, took: Duration::from_millis(100) });
+        }
+        let before = cost.seconds(work);
+        for _ in 0..60 {
+            cost.fade();
+        }
+        assert!(before > 90e-3 && cost.seconds(work) < 2e-3, "{before}, then {}", cost.seconds(work));
+    }
+
+    /// Pictures that grew in pixels and shrank in bytes at the same cost: what they say of bytes is below nothing.
+    #[test]
+    fn no_size_is_believed_to_cost_next_to_nothing() {
+        let mut cost = Cost::new(0.15e-3, 0.3e-3, 0.0);
+        for number in 0..500 {
+            let step = number % 10;
+            let work = Work::of(100_000 + step * 20_000, 200_000 - step * 15_000);
+            cost.observe(&Sample { pictures: 1, work, took: Duration::from_micros(100 + 20 * step) });
+        }
+        let far = Work::of(10_000, 5_000_000);
+        assert!(cost.seconds(far) >= 0.15e-3 / 16.0, "{}", cost.seconds(far));
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use super::{Cost, Grip, LaneId, LaneSet, LaneSpec, Schedule, Work};
+use super::{Cost, Grip, LaneId, LaneSet, LaneSpec, Queued, Sample, Schedule, Work};
 
 /// A lane as it truly is.
 #[derive(Clone, Debug)]
@@ -13,12 +13,36 @@ pub struct TrueLane {
     pub workers: u32,
     /// Pictures that a worker takes together.
     pub group: usize,
-    /// Seconds of a worker for a picture.
+    /// Seconds of a worker for a picture; where there are engines, of an engine.
     pub cost: Cost,
+    /// What decodes, if that is not the workers themselves.
+    pub engines: Option<Engines>,
     /// What the schedule believes at first.
     pub prior: Cost,
     /// Each time is off by up to this part of it, either way.
     pub noise: f64,
+    /// Groups that take longer than they should.
+    pub stalls: Vec<Stall>,
+}
+
+/// Engines that serve the workers of a lane, who comes first first; a picture is one engine's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Engines {
+    /// How many.
+    pub count: usize,
+    /// Seconds of a worker for each group, half of them before and half of them after the engines'.
+    pub call: f64,
+    /// The number of another lane that has the same engines, if there is one.
+    pub of: Option<LaneId>,
+}
+
+/// A group that something holds up: a start, or a pause of the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stall {
+    /// Which of the lane's groups, from 0.
+    pub group: u64,
+    /// For how many seconds.
+    pub seconds: f64,
 }
 
 /// What came of it.
@@ -26,10 +50,8 @@ pub struct TrueLane {
 pub struct Outcome {
     /// Seconds until the last picture was done.
     pub seconds: f64,
-    /// How often each picture was decoded: once.
-    pub decoded: Vec<u32>,
-    /// Pictures by lane.
-    pub shares: Vec<u64>,
+    /// The lanes that decoded each picture: one.
+    pub decoded: Vec<Vec<LaneId>>,
 }
 
 /// The slots that are filled: a slot takes the next batch when the last picture of its own is done.
@@ -41,48 +63,45 @@ pub struct Slots {
     pub batch: usize,
 }
 
+impl Outcome {
+    /// The part of the pictures from this one on that a lane decoded.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of pictures are far below 2^53")]
+    pub fn share(&self, lane: LaneId, from: usize) -> f64 {
+        let by = self.decoded[from..].iter().flatten().filter(|by| **by == lane).count();
+        by as f64 / (self.decoded.len() - from) as f64
+    }
+}
+
 /// Runs pictures of these sizes through lanes. `may` says which lanes take which.
 pub fn simulate(lanes: &[TrueLane], pictures: &[Work], slots: Slots, may: impl Fn(usize) -> LaneSet) -> Outcome {
-    let specs = lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: lane.prior.clone() });
-    let mut machine = Machine {
-        schedule: Schedule::new(specs),
-        idle: lanes.iter().map(|lane| lane.workers).collect(),
-        running: BinaryHeap::new(),
-        now: 0,
-        chance: 1,
-    };
-    let mut decoded = vec![0_u32; pictures.len()];
-    let mut shares = vec![0_u64; lanes.len()];
+    let mut machine = Machine::new(lanes, pictures);
+    let mut decoded = vec![Vec::new(); pictures.len()];
     let mut left: Vec<_> = pictures.chunks(slots.batch).map(<[Work]>::len).collect();
     let (mut next, mut open) = (0, 0);
     loop {
         while next < pictures.len() && open < slots.open {
             let end = pictures.len().min(next + slots.batch);
             for (picture, work) in (next..).zip(&pictures[next..end]) {
-                machine.schedule.push(picture, *work, may(picture));
+                machine.schedule.push(Queued { item: picture, work: *work, may: may(picture) });
             }
             next = end;
             open += 1;
         }
-        machine.set_to_work(lanes, pictures);
+        machine.set_to_work();
         let Some(Reverse(end)) = machine.running.pop() else { break };
-        machine.now = end.at;
-        machine.idle[end.lane] += 1;
-        machine.schedule.done(Grip(end.grip), Duration::from_nanos(end.took));
-        shares[end.lane] += end.pictures.len() as u64;
-        for picture in end.pictures {
-            decoded[picture] += 1;
+        for picture in machine.end(&end) {
+            decoded[picture].push(LaneId(end.lane));
             let left = &mut left[picture / slots.batch];
             *left = left.saturating_sub(1);
             open -= usize::from(*left == 0);
         }
     }
-    Outcome { seconds: Duration::from_nanos(machine.now).as_secs_f64(), decoded, shares }
+    Outcome { seconds: machine.seconds(), decoded }
 }
 
 /// The part of the sum of the lanes' own speeds that they reach together.
 pub fn efficiency(lanes: &[TrueLane], pictures: &[Work], slots: Slots) -> f64 {
-    let all = (0..lanes.len()).fold(LaneSet::default(), |set, lane| set.with(LaneId(lane)));
+    let all: LaneSet = (0..lanes.len()).map(LaneId).collect();
     let together = simulate(lanes, pictures, slots, |_| all).seconds;
     let alone = |lane: &TrueLane| {
         let first = LaneSet::only(LaneId(0));
@@ -91,10 +110,16 @@ pub fn efficiency(lanes: &[TrueLane], pictures: &[Work], slots: Slots) -> f64 {
     1.0 / together / lanes.iter().map(alone).sum::<f64>()
 }
 
-struct Machine {
+struct Machine<'a> {
+    lanes: &'a [TrueLane],
+    pictures: &'a [Work],
     schedule: Schedule<usize>,
+    /// By lane: workers without work, groups that were begun, and when each engine is free.
     idle: Vec<u32>,
+    begun: Vec<u64>,
+    engines: Vec<Vec<f64>>,
     running: BinaryHeap<Reverse<End>>,
+    /// In nanoseconds, which have an order.
     now: u64,
     chance: u64,
 }
@@ -105,24 +130,73 @@ struct End {
     at: u64,
     grip: u64,
     lane: usize,
-    took: u64,
+    began: u64,
     pictures: Vec<usize>,
 }
 
-impl Machine {
-    fn set_to_work(&mut self, lanes: &[TrueLane], pictures: &[Work]) {
-        for (number, lane) in lanes.iter().enumerate() {
-            while self.idle[number] > 0
-                && let Some((Grip(grip), group)) = self.schedule.take(LaneId(number), lane.group)
+impl<'a> Machine<'a> {
+    fn new(lanes: &'a [TrueLane], pictures: &'a [Work]) -> Self {
+        let specs = lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: lane.prior.clone() });
+        Self {
+            lanes,
+            pictures,
+            schedule: Schedule::new(specs),
+            idle: lanes.iter().map(|lane| lane.workers).collect(),
+            begun: vec![0; lanes.len()],
+            engines: lanes.iter().map(|lane| vec![0.0; lane.engines.map_or(0, |engines| engines.count)]).collect(),
+            running: BinaryHeap::new(),
+            now: 0,
+            chance: 1,
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        Duration::from_nanos(self.now).as_secs_f64()
+    }
+
+    fn set_to_work(&mut self) {
+        for lane in 0..self.lanes.len() {
+            while self.idle[lane] > 0
+                && let Some((Grip(grip), group)) = self.schedule.take(LaneId(lane), self.lanes[lane].group)
             {
-                let seconds: f64 = group.iter().map(|picture| lane.cost.seconds(pictures[*picture])).sum();
-                let noise = 1.0 + lane.noise * (2.0 * self.chance() - 1.0);
-                let took = u64::try_from(Duration::from_secs_f64(seconds * noise).as_nanos()).unwrap_or(u64::MAX);
-                self.idle[number] -= 1;
-                let end = End { at: self.now.saturating_add(took), grip, lane: number, took, pictures: group };
-                self.running.push(Reverse(end));
+                let pictures: Vec<_> = group.into_iter().map(|picture| picture.item).collect();
+                let stall = self.lanes[lane].stalls.iter().find(|stall| stall.group == self.begun[lane]);
+                let end = self.work(lane, &pictures) + stall.map_or(0.0, |stall| stall.seconds);
+                let at = u64::try_from(Duration::from_secs_f64(end).as_nanos()).unwrap_or(u64::MAX);
+                self.idle[lane] -= 1;
+                self.begun[lane] += 1;
+                self.running.push(Reverse(End { at, grip, lane, began: self.now, pictures }));
             }
         }
+    }
+
+    /// When a worker of a lane that begins now is done with these pictures.
+    fn work(&mut self, lane: usize, pictures: &[usize]) -> f64 {
+        let now = self.seconds();
+        let TrueLane { cost, noise, engines, .. } = &self.lanes[lane];
+        let each: Vec<_> = pictures.iter().map(|picture| cost.seconds(self.pictures[*picture])).collect();
+        let noise = 1.0 + noise * (2.0 * self.chance() - 1.0);
+        let Some(Engines { call, of, .. }) = engines else { return now + each.iter().sum::<f64>() * noise };
+        let engines = &mut self.engines[of.map_or(lane, |of| of.0)];
+        let begin = now + call / 2.0;
+        let serve = |last: f64, seconds: f64| {
+            let first = engines.iter_mut().min_by(|a, b| a.total_cmp(b)).expect("a lane with engines has one");
+            *first = first.max(begin) + seconds * noise;
+            last.max(*first)
+        };
+        each.into_iter().fold(begin, serve) + call / 2.0
+    }
+
+    /// A group is done.
+    fn end(&mut self, end: &End) -> Vec<usize> {
+        self.now = end.at;
+        self.idle[end.lane] += 1;
+        let mut sample = Sample { took: Duration::from_nanos(end.at - end.began), ..Sample::default() };
+        for picture in &end.pictures {
+            sample.add(self.pictures[*picture]);
+        }
+        self.schedule.done(Grip(end.grip), &sample);
+        end.pictures.clone()
     }
 
     /// A number in [0, 1), the same in every run.

@@ -20,7 +20,8 @@ pub(super) const EXAMPLE: &str = r#"[decode]
 # may want the multiprocessors for itself. "auto" is hardware and CPU where there is hardware. "fixed" is
 # the same, with the lane chosen by the record's number and not by the load: a run gives the same pixels again, more slowly.
 # What one lane fails on goes to the next, in the order hardware, hardware-single, gpu-huffman, hybrid, cpu.
-# GPU lanes take baseline JPEGs that are to be decoded at their full size; what they do not take is the CPU lane's.
+# GPU lanes take baseline JPEGs that are to be decoded at their full size, "hybrid" progressive ones as well; what they do not
+# take is the CPU lane's.
 # The threads that feed a GPU run on the cores of its NUMA node, as far as this process may use them.
 # With a GPU lane all streams share one pool, whatever their num_threads. `forebay doctor` shows what this machine has.
 lanes = ["cpu"]

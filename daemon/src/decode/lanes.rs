@@ -306,21 +306,16 @@ fn workers(
     Ok(workers)
 }
 
+/// Decodes on a lane until the board has nothing for it any more. What the worker has of the GPU is given back then.
 fn work(board: &Board, lane: LaneId, mut worker: Worker) {
     let mut in_a_row = 0;
-    while let Ok((grip, mut group)) = board.group(lane, worker.group()) {
+    while let Ok(mut group) = board.group(lane, worker.group()) {
         let began = Instant::now();
-        while !group.is_empty() {
-            if board.is_off(lane) {
-                board.came_back(lane, group.drain(..).map(|picture| (picture, Err(Refusal::Failed))));
-                break;
-            }
-            let mut orders: Vec<_> =
-                group.iter_mut().map(|picture| picture.order(board.limits(), board.gpu(lane))).collect();
-            match worker.decode(&mut orders) {
+        while !group.is_empty() && !board.is_off(lane) {
+            match worker.decode(&mut group.orders(board.limits(), board.gpu(lane))) {
                 Ok(outcomes) => {
                     in_a_row = 0;
-                    board.came_back(lane, group.drain(..outcomes.len()).zip(outcomes));
+                    board.came_back(&mut group, outcomes);
                 }
                 Err(error) if error.is_fault() => broken(&error),
                 Err(error) => {
@@ -329,12 +324,14 @@ fn work(board: &Board, lane: LaneId, mut worker: Worker) {
                     if in_a_row == FAILURES {
                         tracing::warn!(lane = lane.0, %error, "the lane is switched off");
                         board.switch_off(lane, format!("{FAILURES} groups in a row failed, the last with: {error}"));
+                        break;
                     }
-                    board.came_back(lane, group.drain(..).map(|picture| (picture, Err(Refusal::Failed))));
+                    let failed = vec![Err(Refusal::Failed); group.len()];
+                    board.came_back(&mut group, failed);
                 }
             }
         }
-        board.group_done(grip, began.elapsed());
+        board.group_done(group, began.elapsed());
     }
 }
 

@@ -1,0 +1,55 @@
+//! What a thread has taken from the board: a picture for one of the pool, a group for one of a GPU lane.
+
+use forebay_cuda::lane::worker::{Made, Order};
+use forebay_cuda::schedule::{Grip, LaneId, Queued, Sample, Work};
+use forebay_pixels::Limits;
+
+use crate::decode::Job;
+use crate::record::Input;
+
+/// What tells the board which picture a thread of the pool is done with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ticket {
+    pub(super) grip: Grip,
+    pub(super) work: Work,
+}
+
+/// Pictures that a thread of a GPU lane has in hand, those first that are not decoded yet.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(super) lane: LaneId,
+    pub(super) grip: Grip,
+    pub(super) pictures: Vec<Queued<Job>>,
+    /// What was decoded of it.
+    pub(super) sample: Sample,
+}
+
+impl Group {
+    pub(super) fn new(lane: LaneId, grip: Grip, pictures: Vec<Queued<Job>>) -> Self {
+        Self { lane, grip, pictures, sample: Sample::default() }
+    }
+
+    /// Whether it has no picture left.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pictures.is_empty()
+    }
+
+    /// Pictures that are left.
+    pub(crate) fn len(&self) -> usize {
+        self.pictures.len()
+    }
+
+    /// What a worker of this GPU is told of the pictures that are left.
+    pub(crate) fn orders<'a>(&'a mut self, limits: &'a Limits, gpu: i32) -> Vec<Order<'a>> {
+        let order = |picture: &'a mut Queued<Job>| {
+            let Job { content, recipe, draw, place, .. } = &mut picture.item;
+            let bytes = match content.input() {
+                Input::File(bytes) => bytes,
+                // Only files are given to GPU lanes.
+                Input::Picture(_) => &[],
+            };
+            Order { bytes, made: Made::By(recipe, *draw, limits), out: place.target(gpu) }
+        };
+        self.pictures.iter_mut().map(order).collect()
+    }
+}

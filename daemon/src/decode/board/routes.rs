@@ -1,0 +1,206 @@
+//! The lanes that a picture may go to, by what it is, where it goes, and how pictures are to be divided. Pure.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use forebay_cuda::Frame;
+use forebay_cuda::lane::{LaneKind, Refusal};
+use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Work};
+use forebay_pixels::{Format, JpegHead, Limits};
+
+use crate::cache::Keep;
+use crate::decode::Job;
+use crate::record::Input;
+
+/// The CPU lane, which every board has.
+pub(crate) const CPU: LaneId = LaneId(0);
+
+/// A GPU's lane on the board.
+#[derive(Clone, Debug)]
+pub(crate) struct GpuLane {
+    pub(crate) kind: LaneKind,
+    pub(crate) ordinal: i32,
+    pub(crate) workers: u32,
+}
+
+/// How a picture gets its lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// By the record's number, not by the load.
+    pub(crate) fixed: bool,
+    /// Whether the CPU lane decodes what a GPU lane would take.
+    pub(crate) cpu: bool,
+}
+
+/// The ways to the lanes of a board.
+#[derive(Debug)]
+pub(super) struct Routes {
+    lanes: Vec<GpuLane>,
+    choice: Choice,
+    limits: Limits,
+}
+
+/// What a picture is to the lanes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Admission {
+    pub(super) work: Work,
+    pub(super) takers: Takers,
+    /// Why the first GPU lane's kind does not take it, where that is told.
+    pub(super) refusal: Option<Refusal>,
+}
+
+/// Lanes beside the CPU's that take a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takers {
+    /// None.
+    Cpu,
+    /// Those that do not mind several scans.
+    Hybrid,
+    /// All.
+    All,
+}
+
+/// Where a picture comes from and goes to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Errand {
+    pub(super) record: u64,
+    /// The GPU in whose memory its batch stands.
+    pub(super) ring: Option<i32>,
+}
+
+impl fmt::Display for GpuLane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on GPU {}", self.kind, self.ordinal)
+    }
+}
+
+impl Errand {
+    pub(super) fn of(job: &Job) -> Self {
+        Self { record: job.draw.record, ring: job.place.gpu() }
+    }
+}
+
+impl Routes {
+    pub(super) fn new(lanes: Vec<GpuLane>, choice: Choice, limits: Limits) -> Self {
+        Self { lanes, choice, limits }
+    }
+
+    /// The lanes of GPUs, of which the first has the number after the CPU's.
+    pub(super) fn gpu_lanes(&self) -> &[GpuLane] {
+        &self.lanes
+    }
+
+    /// A lane of a GPU.
+    pub(super) fn lane(&self, lane: LaneId) -> &GpuLane {
+        &self.lanes[lane.0 - 1]
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// All lanes as the schedule has to know them, with so many threads of the CPU's.
+    pub(super) fn specs(&self, threads: usize) -> impl Iterator<Item = LaneSpec> {
+        let cpu = LaneSpec { workers: u32::try_from(threads).unwrap_or(u32::MAX), prior: prior(LaneKind::Cpu) };
+        let gpu = self.lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: prior(lane.kind) });
+        [cpu].into_iter().chain(gpu)
+    }
+
+    /// The work that a picture makes, and who takes it. Whether a picture is truncated, or larger than it may be, is told here
+    /// for all lanes alike (semantics rule 29): such a picture is the CPU lane's, whose fault says it.
+    pub(super) fn admit(&self, job: &Job) -> Admission {
+        let cpu = |work, refusal| Admission { work, takers: Takers::Cpu, refusal };
+        let Input::File(bytes) = job.content.input() else { return cpu(Work::default(), None) };
+        let Some(first) = self.lanes.first() else { return cpu(Work::default(), None) };
+        // Headers of other formats are for the CPU lane to read: this thread is the stream's own.
+        if Format::of(bytes) != Ok(Format::Jpeg) {
+            return cpu(Work::of(0, bytes.len() as u64), Some(Refusal::NotJpeg));
+        }
+        let decoded_is_kept = job.cache.as_ref().is_some_and(|cache| matches!(cache.keep(), Keep::Decoded(_)));
+        let Ok(head) = JpegHead::read(bytes) else { return cpu(Work::default(), None) };
+        let pixels = u64::from(head.width) * u64::from(head.height);
+        let work = Work::of(pixels, bytes.len() as u64);
+        let within = pixels <= self.limits.pixels && bytes.len() as u64 <= self.limits.bytes;
+        // Decoding at a part of the size is the CPU lane's; pictures that have to be kept decoded are so as well.
+        let scaled = job.recipe.input().reducing_gap.is_some();
+        if !within || decoded_is_kept || scaled {
+            return cpu(work, None);
+        }
+        match Frame::of(&head) {
+            Ok(frame) if frame.baseline => Admission { work, takers: Takers::All, refusal: None },
+            Ok(_) => {
+                let takers = if scans_at_most(bytes) <= self.limits.scans { Takers::Hybrid } else { Takers::Cpu };
+                let refusal = (takers == Takers::Cpu || first.kind != LaneKind::Hybrid).then_some(Refusal::Kind);
+                Admission { work, takers, refusal }
+            }
+            Err(refusal) => cpu(work, Some(refusal)),
+        }
+    }
+
+    /// The lanes of a picture that these take, where some lanes were given up.
+    ///
+    /// Of one whose batch stands in a GPU, other GPUs' lanes are left out, as long as it has one that decodes: what they make
+    /// goes through the host, as what the CPU makes does.
+    pub(super) fn lanes(&self, takers: Takers, errand: Errand, closed: LaneSet) -> LaneSet {
+        let those = |may: &dyn Fn(&GpuLane) -> bool| -> LaneSet {
+            (1..).zip(&self.lanes).filter(|(_, lane)| may(lane)).map(|(number, _)| LaneId(number)).collect()
+        };
+        let takes = |lane: &GpuLane| match takers {
+            Takers::Cpu => false,
+            Takers::Hybrid => lane.kind == LaneKind::Hybrid,
+            Takers::All => true,
+        };
+        let ring = errand.ring.map(|ring| those(&|lane| lane.ordinal == ring && takes(lane)));
+        let gpus = ring.filter(|own| !own.minus(closed).is_empty()).unwrap_or_else(|| those(&takes));
+        match self.choice {
+            _ if gpus.is_empty() => LaneSet::only(CPU),
+            Choice { fixed: true, cpu } => self.by_record(errand.record, gpus, cpu),
+            Choice { fixed: false, cpu: true } => gpus.with(CPU),
+            Choice { fixed: false, cpu: false } => gpus,
+        }
+    }
+
+    /// The lanes of one of these GPUs, or the CPU's: of a quarter of all records, whatever their order has to do with their
+    /// numbers.
+    fn by_record(&self, record: u64, gpus: LaneSet, cpu: bool) -> LaneSet {
+        let hash = record.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        if cpu && hash >> 62 == 3 {
+            return LaneSet::only(CPU);
+        }
+        let lanes = (1..).zip(&self.lanes).filter(|(number, _)| gpus.has(LaneId(*number)));
+        let mut ordinals: Vec<_> = lanes.clone().map(|(_, lane)| lane.ordinal).collect();
+        ordinals.sort_unstable();
+        ordinals.dedup();
+        // The bits after those that told the CPU's.
+        let part = (u128::from(hash << 2) * ordinals.len() as u128) >> 64;
+        let ordinal = usize::try_from(part).ok().and_then(|part| ordinals.get(part));
+        lanes.filter(|(_, lane)| Some(&lane.ordinal) == ordinal).map(|(number, _)| LaneId(number)).collect()
+    }
+
+    /// The lanes after one has found a picture to be none of its kind: other kinds of GPU lanes that come later, else the CPU.
+    pub(super) fn next(&self, may: LaneSet, lane: LaneId) -> LaneSet {
+        let gave_up = self.lane(lane).kind;
+        let later = (1..).zip(&self.lanes).filter(|(number, lane)| lane.kind > gave_up && may.has(LaneId(*number)));
+        let later: LaneSet = later.map(|(number, _)| LaneId(number)).collect();
+        if later.is_empty() { LaneSet::only(CPU) } else { later }
+    }
+}
+
+/// Scans of a JPEG, or more: what looks like the start of one in a segment's body counts as well.
+fn scans_at_most(bytes: &[u8]) -> u32 {
+    let starts = bytes.windows(2).filter(|pair| *pair == [0xFF, 0xDA]).count();
+    u32::try_from(starts).unwrap_or(u32::MAX)
+}
+
+/// What a picture costs a worker before anything was measured, by guesses that the first hundred pictures mend: a CPU decodes a
+/// photograph of 0.2 megapixels in two milliseconds, an engine in 0.4.
+fn prior(kind: LaneKind) -> Cost {
+    match kind {
+        LaneKind::Cpu => Cost::new(0.2e-3, 2e-3, 1e-5),
+        LaneKind::Hardware | LaneKind::GpuHuffman => Cost::new(0.15e-3, 0.3e-3, 0.0),
+        LaneKind::HardwareSingle => Cost::new(0.3e-3, 0.6e-3, 0.0),
+        LaneKind::Hybrid => Cost::new(0.2e-3, 0.5e-3, 6e-6),
+    }
+}
