@@ -74,6 +74,8 @@ pub struct Parts {
     pub free: channel::Receiver<SlotMut>,
     /// Threads that decode.
     pub pool: Arc<Pool>,
+    /// The GPU whose lanes decode, where the stream is bound to one.
+    pub decode_gpu: Option<i32>,
     /// What the coordinator says about the epochs.
     pub progress: watch::Receiver<Progress>,
     /// What became of records without a trainer.
@@ -245,6 +247,7 @@ impl Stage {
             place,
             recipe: Arc::clone(&self.parts.recipe),
             draw: Draw { seed: self.parts.seed, epoch, record },
+            gpu: self.parts.decode_gpu,
             reporter: self.outcomes.expect(at.0),
         });
     }

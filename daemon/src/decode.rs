@@ -83,6 +83,8 @@ pub struct Job {
     pub recipe: Arc<Recipe>,
     /// What its random choices follow.
     pub draw: Draw,
+    /// The GPU whose lanes decode it, where the stream is bound to one.
+    pub gpu: Option<i32>,
     /// Where the outcome goes.
     pub reporter: Reporter,
 }

@@ -94,6 +94,14 @@ pub enum StreamError {
     /// Its pixels cannot stand where they are wanted.
     #[error("placement: {0}")]
     Placement(#[from] Refusal),
+    /// The GPU that is to decode does not.
+    #[error("decode_gpu = {asked}: {there}. Leave decode_gpu out, or name lanes of that GPU in decode.lanes")]
+    DecodeGpu {
+        /// Its number.
+        asked: i32,
+        /// Which ones do, in words.
+        there: String,
+    },
     /// The ring itself.
     #[error("the ring: {0}")]
     Region(#[from] RegionError),
@@ -129,7 +137,7 @@ impl StreamError {
             Self::Source(_) | Self::Ledger(CallError::SpecMismatch(_)) => text_code::DATASET,
             Self::Memory(_) | Self::Cache(_) | Self::Region(_) => text_code::MEMORY,
             Self::Placement(refusal) => refusal.code(),
-            Self::Shape(_) | Self::Plan(_) | Self::NoBatch { .. } => text_code::SETTINGS,
+            Self::Shape(_) | Self::Plan(_) | Self::NoBatch { .. } | Self::DecodeGpu { .. } => text_code::SETTINGS,
             Self::Ledger(_) | Self::Ledgers(_) | Self::System(_) => text_code::OTHER,
         }
     }

@@ -126,6 +126,7 @@ impl Setup {
             gpu: None,
             free: slots,
             pool: Arc::new(Pool::start(2, None, &make, Limits::default(), GpuLanes::default()).unwrap()),
+            decode_gpu: None,
             progress: progress.subscribe(),
             fates,
             // A test that has seen enough does not listen any more.

@@ -76,6 +76,9 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # Trainers may page-lock the ring in their processes, which most drivers do only with memory that can be written. It is for
 # trainers of the daemon's own user alone, then. Pixels in a GPU need none of it.
 # pin_memory = false
+# The GPU whose lanes decode the stream's pictures, as the daemon counts them, beside the CPU: that of its trainer, where several
+# share a machine. Left out: the GPU that the pixels stand in, or all of them. Only with lanes of GPUs (decode.lanes).
+# decode_gpu = 0
 # Decode threads, where this stream needs other than the pool has.
 # num_threads = 8
 # "fail", "skip" or "replace", when a picture cannot be read or decoded; the record is listed in the quarantine.
@@ -126,6 +129,8 @@ pub struct Stream {
     pub placement: Placement,
     /// Trainers may page-lock the ring, where pixels stand in the host, and so can write to it.
     pub pin_memory: bool,
+    /// The GPU whose lanes decode, where the user asked for one.
+    pub decode_gpu: Option<i32>,
     /// Decode threads, where the user asked for a number.
     pub num_threads: Option<usize>,
     /// What is kept in memory for further epochs.
@@ -270,6 +275,7 @@ impl Stream {
             prefetch_queue_depth: table.take_or("prefetch_queue_depth", 2, whole(1..=1024)),
             placement: table.take_or("placement", Placement::default(), placement::read),
             pin_memory: table.take_or("pin_memory", false, flag),
+            decode_gpu: table.take("decode_gpu", whole(0..=1023)),
             num_threads: table.take("num_threads", whole(1..=1024)),
             cache: cache::read(table, recipe.as_ref()),
             on_error: table.take_or(

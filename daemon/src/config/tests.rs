@@ -135,6 +135,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
         shard_size = 20
         prefetch_queue_depth = 3
         pin_memory = true
+        decode_gpu = 1
         num_threads = 2
         on_error = "replace"
         max_failures = 0.5
@@ -151,6 +152,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
     assert_eq!(by_loader.recipe, stream.recipe);
     assert_eq!(stream.labels, Labels::Text);
     assert!(stream.pin_memory && by_loader.pin_memory);
+    assert_eq!((stream.decode_gpu, by_loader.decode_gpu), (Some(1), Some(1)));
     assert_eq!((stream.recipe.matched(), stream.recipe.output().dtype), (Match::Torch, Dtype::Float32));
     assert_eq!(stream.recipe.output().layout, Layout::Nchw);
     assert!(matches!(stream.recipe.transforms(), [Transform::Resize(_), Transform::Normalize(_)]));

@@ -76,6 +76,7 @@ impl Opening {
     /// # Errors
     /// The dataset cannot be opened, the ledger is about something else, or there is too little memory.
     pub async fn open(self, surplus: Surplus) -> Result<Arc<Stream>, StreamError> {
+        self.decodes()?;
         let source = self.source().await?;
         let spec = self.spec(source.as_ref());
         let plan = Arc::new(Plan::new(&spec)?);
@@ -167,12 +168,28 @@ impl Opening {
     /// What makes the stream's rings, where their pixels are to stand.
     async fn rings(&self, geometry: Geometry) -> Result<Rings, StreamError> {
         let (gpus, wanted, trainer) = (Arc::clone(&self.gpus), self.settings.placement, self.trainer.clone());
-        let decodes = self.pool.gpus().first().map(Gpu::ordinal);
+        let decodes = self.decodes()?;
         // The driver may take its time to start.
         let site = move || Site::find(gpus, wanted, trainer.as_ref(), decodes, &geometry);
         let site = tokio::task::spawn_blocking(site).await.map_err(std::io::Error::other)??;
         let (memory, incarnation) = (Arc::clone(&self.memory), self.identity.incarnation);
         Ok(Rings::new(site, memory, geometry, incarnation, self.settings.pin_memory))
+    }
+
+    /// A GPU that decodes the stream's pictures: the one that is asked for, else the first.
+    fn decodes(&self) -> Result<Option<i32>, StreamError> {
+        let gpus: Vec<_> = self.pool.gpus().iter().map(Gpu::ordinal).collect();
+        match self.settings.decode_gpu {
+            Some(asked) if !gpus.contains(&asked) => {
+                let there = match &gpus[..] {
+                    [] => "this daemon decodes on no GPU".into(),
+                    [only] => format!("this daemon decodes on GPU {only} alone"),
+                    _ => format!("this daemon decodes on the GPUs {gpus:?}"),
+                };
+                Err(StreamError::DecodeGpu { asked, there })
+            }
+            asked => Ok(asked.or_else(|| gpus.first().copied())),
+        }
     }
 
     fn cache(&self, source: &dyn Source) -> Result<Option<Arc<Cache>>, StreamError> {

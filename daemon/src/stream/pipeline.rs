@@ -64,6 +64,7 @@ impl Stream {
             gpu: self.gpu.clone(),
             free: self.free.clone(),
             pool: Arc::clone(&self.pool),
+            decode_gpu: self.settings.decode_gpu,
             progress: self.worker.progress(),
             fates: self.fates.clone(),
             output,

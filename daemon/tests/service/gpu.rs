@@ -239,6 +239,24 @@ fn every_gpu_has_lanes_of_its_own_and_pictures_are_spread_over_them() {
 }
 
 #[test]
+fn a_stream_that_names_a_gpu_is_decoded_by_that_one_and_one_that_is_not_there_is_refused() {
+    let machine = Machine::new(60, &[(Knob::Gpus, 2)]);
+    machine.configure("epochs = 1\ndecode_gpu = 1", "[\"hardware\"]");
+    let daemon = machine.start();
+    assert_eq!(run(&machine.home).len(), 60);
+    let pictures: Vec<_> = machine.lanes().iter().map(|lane| lane.pictures).collect();
+    assert_eq!(pictures, [0, 0, 60], "the CPU, GPU 0, GPU 1");
+    machine.home.audit();
+    daemon.stop();
+    machine.configure("epochs = 1\ndecode_gpu = 2", "[\"hardware\"]");
+    let (_, said) = Daemon::spawn(machine.command()).fails();
+    assert!(said.contains("decode_gpu = 2") && said.contains("[0, 1]"), "{said}");
+    machine.configure("epochs = 1\ndecode_gpu = 0", "[\"cpu\"]");
+    let (_, said) = Daemon::spawn(machine.command()).fails();
+    assert!(said.contains("decodes on no GPU"), "{said}");
+}
+
+#[test]
 fn one_gpu_that_is_wrong_or_dead_is_switched_off_and_the_other_goes_on() {
     for (knob, said, name) in [
         (Knob::WrongGpu, "the lane is switched off", "hardware on GPU 0"),

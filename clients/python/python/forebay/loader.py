@@ -72,6 +72,8 @@ class Loader:
             as `["hardware", "cpu"]`, of which each has to be there. None is the CPU. All Loaders of a process share one
             daemon, so the first one decides; a stream of `forebay serve` is decoded as its configuration says. A GPU
             lane takes memory of the GPU, 1 GB at most and some hundred MB for the driver.
+        decode_gpu: The GPU whose lanes decode, as the daemon counts them: this process's own, where several share a
+            machine. None is the one that the pixels stand in, or all of them. Only with `lanes` of GPUs.
         cache: What of the dataset is kept in the daemon's memory from the first epoch on:
             `{"keep": "encoded", "memory": "20gb"}` the files' bytes, `{"keep": "decoded", "memory": "20gb"}` whole
             decoded pictures, each as far as it fits. `"max_side": 512` beside "decoded" shrinks larger pictures to
@@ -130,6 +132,7 @@ class Loader:
         last_batch_policy: str = "partial",
         prefetch_queue_depth: int | None = None,
         num_threads: int | None = None,
+        decode_gpu: int | None = None,
         lanes: str | Sequence[str] | None = None,
         cache: Mapping[str, str | int] | None = None,
         placement: str | None = None,

@@ -48,6 +48,7 @@ impl Jobs {
             place: PlaceRight::new(place, None),
             recipe: Arc::clone(&self.recipe),
             draw: Draw { seed: 0, epoch: 0, record: u64::from(number) },
+            gpu: None,
             reporter: self.outcomes.expect(0),
         }
     }

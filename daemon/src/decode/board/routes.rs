@@ -66,6 +66,8 @@ pub(super) enum Takers {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Errand {
     pub(super) record: u64,
+    /// The GPU that its stream is bound to.
+    pub(super) bound: Option<i32>,
     /// The GPU in whose memory its batch stands.
     pub(super) ring: Option<i32>,
 }
@@ -78,7 +80,7 @@ impl fmt::Display for GpuLane {
 
 impl Errand {
     pub(super) fn of(job: &Job) -> Self {
-        Self { record: job.draw.record, ring: job.place.gpu() }
+        Self { record: job.draw.record, bound: job.gpu, ring: job.place.gpu() }
     }
 }
 
@@ -141,7 +143,7 @@ impl Routes {
 
     /// The lanes of a picture that these take, where some lanes were given up.
     ///
-    /// Of one whose batch stands in a GPU, other GPUs' lanes are left out, as long as it has one that decodes: what they make
+    /// Of one whose stream is bound to a GPU, that one's and the CPU's, whatever becomes of them. Of one whose batch stands in a GPU, other GPUs' lanes are left out, as long as it has one that decodes: what they make
     /// goes through the host, as what the CPU makes does.
     pub(super) fn lanes(&self, takers: Takers, errand: Errand, closed: LaneSet) -> LaneSet {
         let those = |may: &dyn Fn(&GpuLane) -> bool| -> LaneSet {
@@ -152,8 +154,9 @@ impl Routes {
             Takers::Hybrid => lane.kind == LaneKind::Hybrid,
             Takers::All => true,
         };
-        let ring = errand.ring.map(|ring| those(&|lane| lane.ordinal == ring && takes(lane)));
-        let gpus = ring.filter(|own| !own.minus(closed).is_empty()).unwrap_or_else(|| those(&takes));
+        let of = |gpu: i32| those(&|lane| lane.ordinal == gpu && takes(lane));
+        let of_ring = || errand.ring.map(of).filter(|own| !own.minus(closed).is_empty());
+        let gpus = errand.bound.map(of).or_else(of_ring).unwrap_or_else(|| those(&takes));
         match self.choice {
             _ if gpus.is_empty() => LaneSet::only(CPU),
             Choice { fixed: true, cpu } => self.by_record(errand.record, gpus, cpu),

@@ -105,6 +105,17 @@ fn pictures_of_a_ring_in_a_gpu_are_for_its_own_lanes_as_long_as_it_has_one_that_
 }
 
 #[test]
+fn pictures_of_a_stream_that_is_bound_to_a_gpu_are_for_that_one_and_the_cpu_wherever_they_go() {
+    let routes = routes(&FOUR, LOAD);
+    for ring in [None, Some(0), Some(1)] {
+        for closed in [&[][..], &[2, 4]] {
+            let of = Errand { bound: Some(1), ring, ..Errand::default() };
+            assert_eq!(routes.lanes(Takers::All, of, set(closed)), set(&[0, 2, 4]));
+        }
+    }
+}
+
+#[test]
 fn after_a_lane_come_later_kinds_of_those_that_may_and_at_last_the_cpu() {
     let routes = routes(&FOUR, LOAD);
     let all = set(&[0, 1, 2, 3, 4]);
