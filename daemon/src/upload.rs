@@ -39,3 +39,53 @@ pub fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, JoinHan
     // The thread lives until the sender is gone.
     Ok((Box::new(move |made| drop(sender.send(made))), thread))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::FileExt as _;
+    use std::time::Duration;
+
+    use forebay_fake_gpu::{Count, Fake, Knob};
+    use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
+
+    use super::*;
+    use crate::config::stream::Placement;
+    use crate::gpu_ring::{Gpus, StreamRing, Taken};
+    use crate::placement::Place;
+    use crate::publish::Ready;
+
+    #[test]
+    fn a_batch_is_handed_on_when_its_pixels_are_in_the_gpu_and_no_earlier() {
+        let fake = Fake::new();
+        let gpus = Gpus::new(0, Some(fake.path()));
+        let (place, _) = Place::decide(Placement::Gpu(0), &gpus.machine(), None).unwrap();
+        let rings = gpus.rings(place, &Arc::new(Taken::default())).unwrap().unwrap();
+        let shape = Shape { batch: 3, height: 2, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        let geometry = Geometry::try_new(shape, 1).unwrap();
+        let region = Region::create(geometry, 1, 0).unwrap();
+        region.populate(0).unwrap();
+        let ring = StreamRing::new(region.clone(), Some(rings.make(&geometry, 0).unwrap()), None);
+        let mut slot = region.slot(0).unwrap();
+        (0..3).for_each(|place| slot.place_mut(place).fill(7));
+        let in_gpu = vec![false, true, false];
+        let ready = Ready { slot, in_gpu, seq: 1, epoch: 0, shown: 3, valid: 3, claims: Vec::new(), time: 0 };
+
+        fake.set(Knob::HoldUploads, 1);
+        let (next, handed_on) = channel::unbounded();
+        let (sink, thread) = start(rings, Box::new(move |made| next.send(made).unwrap())).unwrap();
+        sink(Output::Ready(ready));
+        while fake.count(Count::Held) == 0 {
+            std::thread::yield_now();
+        }
+        assert!(handed_on.recv_timeout(Duration::from_millis(50)).is_err(), "the copies wait");
+        fake.set(Knob::HoldUploads, 0);
+        let Ok(Output::Ready(_)) = handed_on.recv() else { panic!("the batch comes") };
+        let memory = File::from(ring.fds(None)[1].try_clone_to_owned().unwrap());
+        let mut pixels = [0; 36];
+        memory.read_exact_at(&mut pixels, 0).unwrap();
+        assert_eq!(pixels.map(u32::from).chunks(12).map(|place| place.iter().sum()).collect::<Vec<u32>>(), [84, 0, 84]);
+        drop(sink);
+        thread.join().unwrap();
+    }
+}

@@ -8,7 +8,7 @@ use forebay_client::{Next, Patient};
 use forebay_fake_gpu::{ENVIRONMENT, Fake, Knob};
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_proto::v1::control_client::ControlClient;
-use forebay_proto::v1::{LaneStatus, StatusReply, StatusRequest};
+use forebay_proto::v1::{LaneStatus, StatusReply, StatusRequest, StreamStatus};
 
 use crate::daemon::{Daemon, Home, runtime};
 use crate::trainer::Trainer;
@@ -158,6 +158,23 @@ fn what_hardware_leaves_is_decoded_by_hybrid_and_what_that_leaves_by_the_cpu_whi
     let names: Vec<_> = reasons(hardware)[1..].iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["not supported by nvJPEG", "nvJPEG failed"], "some of each were first given to the engines");
     machine.home.audit();
+}
+
+#[test]
+fn slots_in_the_host_are_page_locked_where_a_gpu_copies_its_pictures_to_them() {
+    let machine = Machine::new(12, &[]);
+    // Six slots of 2 MiB.
+    for (lanes, locked) in [("[\"hardware\"]", 12 << 20), ("[\"cpu\"]", 0)] {
+        machine.configure("epochs = 1", lanes);
+        let daemon = machine.start();
+        assert_eq!(run(&machine.home).len(), 12);
+        // Slots come one after the other, the last of them perhaps after the last batch.
+        let place = |status: &StreamStatus| status.ring.clone().unwrap();
+        machine.home.wait_for("every slot is locked", |status| place(status).page_locked == locked);
+        assert_eq!(place(&machine.home.status()).placement, "host");
+        daemon.stop();
+        fs::remove_dir_all(machine.home.path("state")).unwrap();
+    }
 }
 
 /// The test at the start takes seven batches of each of three workers; the two after them are the stream's, which fills its ring before a trainer comes.
