@@ -1,6 +1,7 @@
 //! The process's streams: which there are, who may attach to them, and how they begin and end.
 
 mod admission;
+mod endings;
 mod lanes;
 pub mod ledgers;
 mod pools;
@@ -46,7 +47,7 @@ pub struct Daemon {
     ring_memory: Arc<RingMemory>,
     caches: Arc<Caches>,
     gpus: Arc<Gpus>,
-    /// Held by whoever opens a stream, and alone by who begins a new run.
+    /// Held by whoever opens a stream or comes into it, and alone by who ends one.
     renewing: tokio::sync::RwLock<()>,
 }
 
@@ -91,6 +92,9 @@ struct Key {
     shard: Option<u32>,
 }
 
+/// A stream that runs, and that nobody ends before this is dropped.
+type Open<'a> = (Arc<Stream>, tokio::sync::RwLockReadGuard<'a, ()>);
+
 /// What a trainer asks for beside the settings.
 #[derive(Debug, Default)]
 struct Asked {
@@ -103,6 +107,13 @@ struct Asked {
 
 /// Run that a service's streams have unless they name one.
 pub const DEFAULT_RUN: &str = "default";
+
+impl Key {
+    fn of(identity: &Identity) -> Self {
+        let shard = identity.shard.map(|shard: StaticShard| shard.shard_id);
+        Self { run: identity.run.clone(), stream: identity.stream.clone(), shard }
+    }
+}
 
 impl Daemon {
     /// Starts what the streams share.
@@ -139,7 +150,7 @@ impl Daemon {
         for (name, settings) in self.config.streams.clone() {
             if opens_alone(&settings) {
                 let opened = self.configured(&name, settings, None, None).await;
-                opened.map_err(|source| DaemonError::Stream { name, source })?;
+                opened.map(drop).map_err(|source| DaemonError::Stream { name, source })?;
             }
         }
         Ok(())
@@ -217,10 +228,14 @@ impl Daemon {
         settings: config::Stream,
         shard: Option<u32>,
         trainer: Option<Claims>,
-    ) -> Result<Arc<Stream>, StreamError> {
+    ) -> Result<Open<'_>, StreamError> {
         let run = settings.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
-        let _no_new_run = self.renewing.read().await;
-        self.stream(name, run, settings, Asked { shard, files: None, trainer }, self.service_ledgers()).await
+        if let Some(trainer) = &trainer {
+            self.leave_place(&Key::of(&self.identify(name, &run, &settings, shard)), trainer).await;
+        }
+        let stays = self.renewing.read().await;
+        let asked = Asked { shard, files: None, trainer };
+        Ok((self.stream(name, run, settings, asked, self.service_ledgers()).await?, stays))
     }
 
     /// The stream of a Loader of the process that started this one.
@@ -231,10 +246,16 @@ impl Daemon {
         settings: config::Stream,
         asked: Asked,
         ledgers: Ledgers,
-    ) -> Result<Arc<Stream>, StreamError> {
+    ) -> Result<Open<'_>, StreamError> {
         // The stream of a Loader that has just left may be about to end.
-        let _none_ends = self.renewing.read().await;
-        self.stream(name, run, settings, asked, ledgers).await
+        let stays = self.renewing.read().await;
+        Ok((self.stream(name, run, settings, asked, ledgers).await?, stays))
+    }
+
+    fn identify(&self, name: &str, run: &str, settings: &config::Stream, shard: Option<u32>) -> Identity {
+        let identity =
+            Identity { run: run.to_owned(), stream: name.to_owned(), shard: None, incarnation: self.incarnation };
+        identity.of_shard(settings.sharding, shard)
     }
 
     async fn stream(
@@ -245,10 +266,8 @@ impl Daemon {
         Asked { shard, files, trainer }: Asked,
         ledgers: Ledgers,
     ) -> Result<Arc<Stream>, StreamError> {
-        let identity = Identity { run, stream: name.to_owned(), shard: None, incarnation: self.incarnation };
-        let identity = identity.of_shard(settings.sharding, shard);
-        let shard = identity.shard.map(|shard: StaticShard| shard.shard_id);
-        let key = Key { run: identity.run.clone(), stream: name.into(), shard };
+        let identity = self.identify(name, &run, &settings, shard);
+        let key = Key::of(&identity);
         let cell = Arc::clone(self.streams.lock().entry(key.clone()).or_default());
         let opening = async {
             let coordinator = self.coordinator(&ledgers).await?;
@@ -276,35 +295,6 @@ impl Daemon {
             }
         }
         opened
-    }
-
-    /// A private stream ends with its Loader.
-    fn surplus(self: &Arc<Self>, key: Key) -> crate::stream::Surplus {
-        let private = matches!(self.kind, Kind::Private { .. });
-        let (daemon, runtime) = (Arc::downgrade(self), tokio::runtime::Handle::current());
-        Box::new(move |left| {
-            if let Some(daemon) = daemon.upgrade().filter(|_| private && left == 0) {
-                let key = key.clone();
-                runtime.spawn(async move { daemon.end_private(&key).await });
-            }
-        })
-    }
-
-    /// Ends a private stream whose Loader has left, unless another one has come for it. A ledger that no run keeps
-    /// goes with it.
-    async fn end_private(&self, key: &Key) {
-        let _alone = self.renewing.write().await;
-        let Some(cell) = self.streams.lock().get(key).cloned() else { return };
-        let Some(stream) = cell.get().filter(|stream| stream.is_idle()) else { return };
-        self.streams.lock().remove(key);
-        stream.close(Duration::ZERO).await;
-        let kept = self.ledgers.lock().await.get(&Ledgers::Kept).cloned();
-        if let Some(ledgers) = kept.filter(|_| stream.settings().run.is_none()) {
-            let request = NewRunRequest { run: key.run.clone(), stream: key.stream.clone() };
-            if let Err(error) = ledgers.call(request).await {
-                tracing::debug!(%error, "the ledger of a closed Loader stays");
-            }
-        }
     }
 
     async fn coordinator(&self, place: &Ledgers) -> Result<Handle, StreamError> {

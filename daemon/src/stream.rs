@@ -199,7 +199,13 @@ impl Stream {
         }
     }
 
-    /// Whether no trainer is there.
+    /// Whether no trainer is there, by now.
+    pub async fn is_left(&self) -> bool {
+        self.see_who_left().await;
+        self.is_idle()
+    }
+
+    /// Whether no trainer was there when the ring's thread last said so.
     pub fn is_idle(&self) -> bool {
         self.consumers.lock().is_empty()
     }

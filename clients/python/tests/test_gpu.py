@@ -150,13 +150,25 @@ def test_a_gpu_that_cannot_be_mapped_here_is_an_error_or_auto_takes_the_host(gpu
         assert (loader.placement, sum(batch.valid for batch in loader)) == ("host", 8)
 
 
-def test_auto_says_what_to_do_where_the_stream_of_a_service_stands_in_a_gpu_that_cannot_be_mapped(
-    gpu, pictures, service
+def test_auto_says_what_to_do_where_others_read_the_stream_from_a_gpu_that_cannot_be_mapped(
+    gpu, pictures, service, trainer
 ):
     daemon = service(pictures(8), batch_size=4, size=8, epochs=1, placement="auto")
     gpu.set(NoImport=1)
-    with pytest.raises(forebay.AttachError, match=r'cannot be mapped here.*stands there by now.*placement = "host"'):
+    code = """
+        with forebay.Loader("train", socket=socket, placement="auto") as loader:
+            print(loader.placement)
+            time.sleep(600)
+        """
+    other = trainer(code, socket=daemon.socket)
+    assert other.stdout.readline() == "gpu:0\n"
+    refusal = r'cannot be mapped here.*stands there for its other trainers.*placement = "host"'
+    with pytest.raises(forebay.AttachError, match=refusal):
         forebay.Loader("train", socket=daemon.socket, placement="auto")
+    other.kill()
+    other.wait()
+    with forebay.Loader("train", socket=daemon.socket, placement="auto") as loader:
+        assert (loader.placement, sum(batch.valid for batch in loader)) == ("host", 8)
 
 
 def test_a_stream_that_comes_back_in_the_host_is_told_as_such_and_its_memory_goes(gpu, pictures, service):

@@ -9,10 +9,9 @@ use forebay_ring::{Attach, Bulk, HandIn, Kind as Word, Peer, Socket, text, text_
 use crate::config;
 use crate::config::stream::Sharding;
 use crate::daemon::ledgers::Ledgers;
-use crate::daemon::{Asked, Daemon, Kind};
+use crate::daemon::{Asked, Daemon, Kind, Open};
 use crate::group;
 use crate::placement::Claims;
-use crate::stream::Stream;
 
 /// A request to attach, as it came.
 #[derive(Debug)]
@@ -42,7 +41,7 @@ impl Daemon {
     pub async fn attach(self: &Arc<Self>, socket: Socket, peer: Peer, request: Request) {
         let credits = request.head.credits;
         match self.admit(&peer, request).await {
-            Ok((stream, hand_ins)) => stream.attach(socket, peer, credits, &hand_ins).await,
+            Ok(((stream, _stays), hand_ins)) => stream.attach(socket, peer, credits, &hand_ins).await,
             Err(refusal) => {
                 tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");
                 refuse(&socket, &refusal);
@@ -51,7 +50,7 @@ impl Daemon {
     }
 
     /// Nothing that the peer passed is read before it may attach.
-    async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Arc<Stream>, Vec<HandIn>), Refusal> {
+    async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Open<'_>, Vec<HandIn>), Refusal> {
         let Request { head, settings, files, resume } = request;
         let trainer = Claims { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
         let configured = match &self.kind {
@@ -60,7 +59,7 @@ impl Daemon {
         };
         let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
         let hand_ins = self.hand_ins(&head, read(resume, RESUME_LIMIT, text_code::PROTOCOL).await?)?;
-        let stream = if let Some((name, settings)) = configured {
+        let (stream, stays) = if let Some((name, settings)) = configured {
             self.service_stream(&head, name, settings, given.as_deref(), &trainer).await?
         } else {
             let files = read(files, LIST_LIMIT, text_code::SETTINGS).await?;
@@ -68,7 +67,7 @@ impl Daemon {
         };
         // Another trainer may have opened it, for a place of its own.
         stream.open_to(&trainer).map_err(|refusal| (refusal.code(), format!("{}: {refusal}", refusal.key())))?;
-        Ok((stream, hand_ins))
+        Ok(((stream, stays), hand_ins))
     }
 
     /// The settings of a configured stream, if the peer may attach to it.
@@ -115,7 +114,7 @@ impl Daemon {
         settings: config::Stream,
         given: Option<&[u8]>,
         trainer: &Claims,
-    ) -> Result<Arc<Stream>, Refusal> {
+    ) -> Result<Open<'_>, Refusal> {
         if let Some(given) = given {
             let given = serde_json::from_slice(given)
                 .map_err(|error| (text_code::SETTINGS, format!("the settings are no JSON: {error}")))?;
@@ -132,7 +131,7 @@ impl Daemon {
         settings: &[u8],
         files: Option<Vec<u8>>,
         trainer: &Claims,
-    ) -> Result<Arc<Stream>, Refusal> {
+    ) -> Result<Open<'_>, Refusal> {
         let name = head.stream_name().unwrap_or_default();
         let settings = config::Stream::from_json(settings, &self.config.ring)
             .map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;

@@ -268,8 +268,32 @@ fn the_first_trainer_of_an_auto_stream_decides_and_others_have_to_agree() {
     let blind = Trainer::with(&machine.home, Options { gpus: Vec::new(), ..options() }).unwrap();
     assert!(blind.session.rings().all(|ring| ring.gpu().is_none()));
     daemon.hears("stand in memory of the host: the pixels are to stand in memory of a GPU, and this trainer sees none");
-    drop(blind);
-    assert!(Trainer::attach(&machine.home).session.rings().all(|ring| ring.gpu().is_none()));
+    let _seeing = Puppet::attach(&machine.home);
+    assert_eq!(machine.home.status().ring.unwrap().placement, "host", "it has a trainer");
+}
+
+#[test]
+fn an_auto_stream_that_nobody_reads_is_placed_anew_and_goes_on_from_its_ledger() {
+    let machine = Machine::new(40);
+    let mut daemon = machine.start("epochs = 1\nplacement = \"auto\"", &[]);
+    let (blind, seeing) = (Options { gpus: Vec::new(), ..options() }, options());
+    let mut seen = Vec::new();
+    for (trainer, in_gpu) in [(&blind, false), (&seeing, true), (&seeing, true), (&blind, false), (&seeing, true)] {
+        let mut trainer = Trainer::with(&machine.home, trainer.clone()).unwrap();
+        assert!(trainer.session.rings().all(|ring| ring.gpu().is_some() == in_gpu));
+        for _ in 0..2 {
+            let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("no batch") };
+            batch.ack().unwrap();
+            assert_eq!(images(&batch).len(), 4 * 16 * 16 * 3);
+            seen.extend_from_slice(batch.records());
+        }
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, (0..40).collect::<Vec<_>>());
+    for _ in 0..3 {
+        daemon.hears("opened anew where this trainer's GPU is");
+    }
+    machine.home.audit();
 }
 
 #[test]

@@ -37,8 +37,8 @@ def attach_to_host(asked: Request, socket: str | None, placement: str | None, er
         if asked.stream is None:
             raise
         raise AttachError(
-            f'{refusal}. The stream {asked.stream!r} stands there by now, and stays: give it placement = "host" in the '
-            "daemon's configuration and start the daemon anew, or mend what keeps this process from mapping it"
+            f'{refusal}. The stream {asked.stream!r} stands there for its other trainers: give it placement = "host" '
+            "in the daemon's configuration and start the daemon anew, or mend what keeps this process from mapping it"
         ) from error
 
 

@@ -83,7 +83,7 @@ class Loader:
             host. A GPU's memory can be written by all trainers that map it, so it is for those of one user.
             `loader.placement` says what came of it. Of a stream of `forebay serve` its configuration decides; give
             `placement` all the same where PyTorch has not started CUDA yet, since the daemon is told of no GPU then.
-            It stays where its first trainer had it, also for one whose "auto" cannot map the daemon's GPU.
+            While it has trainers it stays where the first of them had it, also for one that cannot map that GPU.
         dtype: "uint8", "float16" or "float32".
         layout: "NHWC" or "NCHW".
         adjust_orientation: Pictures are turned as their EXIF orientation says; Pillow and torchvision leave them as
