@@ -1,10 +1,19 @@
-//! What this machine has for decoding on a GPU, what each missing thing costs, and how to get it.
+//! What this machine has for decoding on a GPU.
+
+mod lack;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::driver::{Context, Device, Driver};
+use thiserror::Error;
+
+pub use lack::Lack;
+
+use crate::compose::ComposeKernel;
+use crate::driver::{Context, CudaError, Device, Driver, DriverError};
+use crate::lane::LaneError;
 use crate::library::Library;
-use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegPlaces};
+use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegOpenError, NvjpegPlaces};
 
 /// The driver's video library, which nvJPEG opens for the NVJPG engines.
 const NVCUVID: &str = "libnvcuvid.so.1";
@@ -25,13 +34,13 @@ pub struct Places {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey {
     /// The driver.
-    pub driver: Result<FoundDriver, String>,
-    /// nvJPEG's file and version.
-    pub nvjpeg: Result<(PathBuf, String), String>,
+    pub driver: Result<FoundDriver, DriverError>,
+    /// nvJPEG.
+    pub nvjpeg: Result<FoundNvjpeg, NvjpegOpenError>,
     /// The driver's video library.
     pub nvcuvid: Result<PathBuf, String>,
-    /// The GPUs.
-    pub gpus: Vec<FoundGpu>,
+    /// The GPUs, or why the driver, if there is one, does not tell of them.
+    pub gpus: Result<Vec<FoundGpu>, CudaError>,
 }
 
 /// The driver.
@@ -43,115 +52,84 @@ pub struct FoundDriver {
     pub cuda: (i32, i32),
 }
 
+/// nvJPEG.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundNvjpeg {
+    /// Its library.
+    pub path: PathBuf,
+    /// Major, minor and patch number; the first is that of the CUDA that it is made for.
+    pub version: (i32, i32, i32),
+}
+
 /// A GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundGpu {
     /// What the driver says of it.
     pub device: Device,
     /// Its NVJPG engines and cores of each, or why it decodes none.
-    pub hardware: Result<(u32, u32), String>,
+    pub hardware: Result<(u32, u32), NotToBeHad>,
     /// Whether the decoder that does all on the multiprocessors starts, or why not.
-    pub gpu_huffman: Result<(), String>,
+    pub gpu_huffman: Result<(), NotToBeHad>,
     /// Whether the hybrid decoder starts, or why not.
-    pub hybrid: Result<(), String>,
+    pub hybrid: Result<(), NotToBeHad>,
+    /// Whether the driver takes the kernel that composes what was decoded, without which there is no lane, or why not.
+    pub kernel: Result<(), NotToBeHad>,
 }
 
-/// Something that is missing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lack {
-    /// What.
-    pub what: String,
-    /// What is not to be had without it.
-    pub cost: &'static str,
-    /// How to get it.
-    pub remedy: &'static str,
+/// Why a GPU has not something.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NotToBeHad {
+    /// The GPU cannot be taken into use.
+    #[error("the GPU cannot be taken into use: {0}")]
+    Context(CudaError),
+    /// There is no nvJPEG.
+    #[error("there is no nvJPEG")]
+    NoNvjpeg,
+    /// It does not start.
+    #[error("{0}")]
+    Start(LaneError),
 }
 
 /// Looks at the machine. Without a driver nothing of CUDA is started.
 pub fn survey(places: &Places) -> Survey {
     let nvjpeg = Nvjpeg::open(&places.nvjpeg);
     let driver = Driver::open(places.driver.as_deref());
-    let devices = match &driver {
-        Ok(driver) => driver.devices().map_err(|error| error.to_string()),
-        Err(error) => Err(error.to_string()),
-    };
-    let mut gpus = Vec::new();
-    if let (Ok(driver), Ok(devices)) = (&driver, devices) {
-        for device in devices {
-            let start = |backend| -> Result<_, String> {
-                let nvjpeg = nvjpeg.as_ref().map_err(ToString::to_string)?;
-                let context = Context::new(driver, device.ordinal).map_err(|error| error.to_string())?;
-                let account = Account::new(&context, TRIAL);
-                Handle::new(nvjpeg, &context, &account, backend).map_err(|error| error.to_string())
-            };
-            let engines = |handle: std::sync::Arc<Handle>| handle.engines().map_err(|error| error.to_string());
-            let hardware = start(Backend::Hardware).and_then(engines);
-            let hybrid = start(Backend::Hybrid).map(drop);
-            let gpu_huffman = start(Backend::GpuHybrid).map(drop);
-            gpus.push(FoundGpu { device, hardware, gpu_huffman, hybrid });
-        }
-    }
+    let devices = driver.as_ref().map_or(Ok(Vec::new()), |driver| driver.devices());
+    let gpus = devices.map(|devices| {
+        let found = |device| driver.as_ref().ok().map(|driver| FoundGpu::find(driver, nvjpeg.as_ref().ok(), device));
+        devices.into_iter().filter_map(found).collect()
+    });
     let nvcuvid = match places.driver {
         // A driver elsewhere, as in tests, has its video library with it.
         Some(_) => Err("not looked for beside a driver that is named".into()),
         None => Library::open(Path::new(NVCUVID)).map(|library| library.path().to_owned()),
     };
     Survey {
-        driver: driver
-            .map(|driver| FoundDriver { path: driver.path().to_owned(), cuda: driver.version() })
-            .map_err(|error| error.to_string()),
-        nvjpeg: nvjpeg
-            .map(|nvjpeg| {
-                let (major, minor, patch) = nvjpeg.version();
-                (nvjpeg.path().to_owned(), format!("{major}.{minor}.{patch}"))
-            })
-            .map_err(|error| error.to_string()),
+        driver: driver.map(|driver| FoundDriver { path: driver.path().to_owned(), cuda: driver.version() }),
+        nvjpeg: nvjpeg.map(|nvjpeg| FoundNvjpeg { path: nvjpeg.path().to_owned(), version: nvjpeg.version() }),
         nvcuvid,
         gpus,
     }
 }
 
-impl Survey {
-    /// What is missing for decoding on a GPU, the first cause first.
-    pub fn lacks(&self) -> Vec<Lack> {
-        let mut lacks = Vec::new();
-        let mut lack = |what: &str, cost, remedy| lacks.push(Lack { what: what.into(), cost, remedy });
-        if let Err(error) = &self.driver {
-            lack(
-                error,
-                "no GPU is used: the CPU lane decodes every picture",
-                "install NVIDIA's driver; in a container, start it with the GPU (docker run --gpus all)",
-            );
-        } else if self.gpus.is_empty() {
-            lack(
-                "the driver shows no GPU to this process",
-                "the CPU lane decodes every picture",
-                "look at CUDA_VISIBLE_DEVICES, and at the devices that the container was given",
-            );
+impl FoundGpu {
+    fn find(driver: &Arc<Driver>, nvjpeg: Option<&Arc<Nvjpeg>>, device: Device) -> Self {
+        let context = Context::new(driver, device.ordinal).map_err(NotToBeHad::Context);
+        let start = |backend| {
+            let context = context.as_ref().map_err(Clone::clone)?;
+            let nvjpeg = nvjpeg.ok_or(NotToBeHad::NoNvjpeg)?;
+            Handle::new(nvjpeg, context, &Account::new(context, TRIAL), backend).map_err(NotToBeHad::Start)
+        };
+        let load = |context: &Arc<Context>| ComposeKernel::load(context).map_err(LaneError::Kernel);
+        Self {
+            hardware: start(Backend::Hardware).and_then(|handle| handle.engines().map_err(NotToBeHad::Start)),
+            gpu_huffman: start(Backend::GpuHybrid).map(drop),
+            hybrid: start(Backend::Hybrid).map(drop),
+            kernel: context
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|context| load(context).map(drop).map_err(NotToBeHad::Start)),
+            device,
         }
-        if let Err(error) = &self.nvjpeg {
-            lack(
-                error,
-                "no lane decodes on the GPU",
-                "pip install nvidia-nvjpeg-cu12, or name the file in decode.nvjpeg or FOREBAY_NVJPEG",
-            );
-        }
-        if let (Ok(_), Err(error)) = (&self.driver, &self.nvcuvid) {
-            lack(
-                error,
-                "no hardware lane: nvJPEG reaches the NVJPG engines through this library",
-                "it comes with the driver; in a container, add the capability: NVIDIA_DRIVER_CAPABILITIES=compute,utility,video",
-            );
-        }
-        for gpu in &self.gpus {
-            if let (Err(error), Ok(_)) = (&gpu.hardware, &self.nvjpeg) {
-                lack(
-                    &format!("GPU {} ({}) decodes no JPEG in hardware: {error}", gpu.device.ordinal, gpu.device.name),
-                    "no hardware lane on this GPU",
-                    "A100, A30, H100, H200, B200 and Thor have NVJPG engines; others decode with lanes = [\"hybrid\", \"cpu\"]",
-                );
-            }
-        }
-        lacks
     }
 }

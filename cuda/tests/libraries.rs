@@ -19,9 +19,9 @@ fn nvjpeg(file: PathBuf) -> NvjpegPlaces {
 fn a_machine_without_a_driver_is_told_what_that_costs_and_what_helps() {
     let places = Places { driver: Some("/nowhere/libcuda.so.1".into()), nvjpeg: nvjpeg("/nowhere/x.so".into()) };
     let survey = survey(&places);
-    let error = survey.driver.as_ref().unwrap_err();
+    let error = survey.driver.as_ref().unwrap_err().to_string();
     assert!(error.contains("libcuda.so.1") && error.contains("/nowhere"), "{error}");
-    assert!(survey.gpus.is_empty());
+    assert_eq!(survey.gpus, Ok(Vec::new()));
     let lacks = survey.lacks();
     assert_eq!(lacks.len(), 2, "the driver and nvJPEG: {lacks:?}");
     assert!(lacks[0].remedy.contains("driver") && lacks[1].remedy.contains("nvjpeg"));
@@ -41,11 +41,12 @@ fn a_gpu_is_shown_with_its_engines_and_everything_is_given_back() {
     fake.set(Knob::Gpus, 2);
     fake.set(Knob::Engines, 7);
     let found = survey(&places(&fake));
-    let gpus: Vec<_> = found.gpus.iter().map(|gpu| (gpu.device.ordinal, gpu.hardware.clone())).collect();
+    let found_gpus = found.gpus.unwrap();
+    let gpus: Vec<_> = found_gpus.iter().map(|gpu| (gpu.device.ordinal, gpu.hardware.clone())).collect();
     assert_eq!(gpus, [(0, Ok((7, 1))), (1, Ok((7, 1)))]);
-    assert_eq!(found.gpus[0].device.capability, (9, 0));
+    assert_eq!(found_gpus[0].device.capability, (9, 0));
     assert_eq!(found.driver.unwrap().cuda, (13, 0));
-    assert_eq!(found.nvjpeg.unwrap().1, "12.3.0");
+    assert_eq!(found.nvjpeg.unwrap().version, (12, 3, 0));
     for count in [Count::Contexts, Count::Objects, Count::DeviceBytes] {
         assert_eq!(fake.count(count), 0, "{count:?}");
     }
@@ -56,10 +57,46 @@ fn a_gpu_without_engines_says_why_and_keeps_the_hybrid_lane() {
     let fake = Fake::new();
     fake.set(Knob::Engines, 0);
     let found = survey(&places(&fake));
-    let error = found.gpus[0].hardware.clone().unwrap_err();
+    let gpu = &found.gpus.as_ref().unwrap()[0];
+    let error = gpu.hardware.clone().unwrap_err().to_string();
     assert_eq!(error, "nvjpegCreateExV2 answered architecture mismatch (7)");
-    assert_eq!(found.gpus[0].hybrid, Ok(()));
-    assert!(found.lacks().iter().any(|lack| lack.cost.contains("no hardware lane on this GPU")));
+    assert_eq!(gpu.hybrid, Ok(()));
+    let lacks = found.lacks();
+    assert!(
+        lacks.iter().any(|lack| lack.cost == "no hardware lane on this GPU" && lack.remedy.contains("A100")),
+        "{lacks:?}"
+    );
+}
+
+/// A cause, words of what it costs, and words of what helps, for each thing that may be missing.
+#[test]
+fn each_cause_has_its_own_cost_and_its_own_remedy() {
+    let cases = [
+        (Knob::Gpus, 0, "CUDA_ERROR_NO_DEVICE", "no GPU is used", "CUDA_VISIBLE_DEVICES"),
+        (Knob::NoCount, 1, "does not tell of its GPUs", "no GPU is used", "nvidia-smi"),
+        (Knob::DeadGpu, 1, "cannot be taken into use", "no ring stands in it", "compute mode"),
+        (Knob::OldDriver, 1, "does not take our kernel", "no lane decodes on this GPU", "550"),
+        (Knob::Unstarted, 7, "starts no decoder", "no lane decodes on this GPU", "is free"),
+        (Knob::Unstarted, 1, "has no hybrid lane", "no hybrid lane on this GPU", "is free"),
+    ];
+    for (knob, value, what, cost, remedy) in cases {
+        let fake = Fake::new();
+        fake.set(knob, value);
+        let lacks = survey(&places(&fake)).lacks();
+        // The video library is not looked for beside a fake driver.
+        let of_gpus: Vec<_> = lacks.iter().filter(|lack| !lack.cost.contains("through this library")).collect();
+        let [lack] = of_gpus.as_slice() else { panic!("{what}: {lacks:?}") };
+        assert!(lack.what.contains(what) && lack.cost.contains(cost) && lack.remedy.contains(remedy), "{lack:?}");
+    }
+}
+
+#[test]
+fn an_nvjpeg_of_a_later_cuda_than_the_drivers_is_told_as_that_where_it_does_not_start() {
+    let fake = Fake::new();
+    fake.set(Knob::Version, 14_000);
+    fake.set(Knob::Unstarted, 7);
+    let lacks = survey(&places(&fake)).lacks();
+    assert!(lacks.last().unwrap().remedy.contains("later CUDA than the driver"), "{lacks:?}");
 }
 
 #[test]

@@ -24,6 +24,7 @@ const NOT_READY: c_int = 600;
 pub(crate) const NOT_SUPPORTED: c_int = 801;
 const CAPTURE: c_int = 900;
 const CAPTURED_EVENT: c_int = 907;
+const UNKNOWN: c_int = 999;
 /// The GPU is broken for good.
 pub(crate) const ILLEGAL_ADDRESS: c_int = 700;
 
@@ -42,7 +43,7 @@ pub(crate) fn current() -> usize {
 /// Whether pictures that the calling thread queues come out wrong.
 pub(crate) fn wrong() -> bool {
     let gpu = usize::try_from(Knob::WrongGpu.get()).unwrap_or(0);
-    Knob::Wrong.on() || gpu != 0 && gpu == CURRENT.get()
+    Knob::Wrong.on() || Knob::WrongAfter.run_out() || gpu != 0 && gpu == CURRENT.get()
 }
 
 /// The default streams' work.
@@ -126,7 +127,12 @@ c_functions! {
             _ => c"CUDA_ERROR_INVALID_VALUE",
         }.as_ptr())
     }
-    fn cuDeviceGetCount(to: *mut c_int) { write(to, c_int::try_from(Knob::Gpus.get()).unwrap_or(0)) }
+    fn cuDeviceGetCount(to: *mut c_int) {
+        if Knob::NoCount.on() {
+            return UNKNOWN;
+        }
+        write(to, c_int::try_from(Knob::Gpus.get()).unwrap_or(0))
+    }
     fn cuDeviceGet(to: *mut c_int, ordinal: c_int) {
         if i64::from(ordinal) < Knob::Gpus.get() { write(to, ordinal) } else { INVALID_DEVICE }
     }

@@ -73,6 +73,16 @@ pub enum Knob {
     Capture,
     /// Copies to the host come late: when their stream is waited for, and behind all that engines have begun by then.
     LateCopies,
+    /// The driver does not say how many GPUs there are.
+    NoCount,
+    /// Decoders of nvJPEG that do not start: 1 for the hybrid one, 2 for the one that does all on the GPU, 4 for the engines.
+    Unstarted,
+    /// After so many more decoding calls they fail, on a GPU that is well; 0 for never.
+    FailAfter,
+    /// After so many more decoding calls pictures come out wrong; 0 for never.
+    WrongAfter,
+    /// Decoding waits while it is not 0.
+    HoldDecoding,
 }
 
 /// What a test reads.
@@ -118,7 +128,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::LateCopies as usize + 1;
+const KNOBS: usize = Knob::HoldDecoding as usize + 1;
 const COUNTS: usize = Count::Launches as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];

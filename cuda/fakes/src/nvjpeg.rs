@@ -154,6 +154,7 @@ fn start(backend: c_int, on: *mut c_void, decode: impl FnOnce() + Send + 'static
 
 /// Decodes into the planes. What cannot be decoded leaves them gray.
 fn fill(bytes: &[u8], image: &Image, wrong: bool) {
+    Knob::HoldDecoding.wait_off();
     Count::Pictures.add(1);
     let wrong = if wrong { 0xFF } else { 0 };
     for (number, (width, plane)) in yuv::decode(bytes).into_iter().flatten().enumerate() {
@@ -183,6 +184,9 @@ c_functions! {
         }
         if backend == HARDWARE && Knob::Engines.get() == 0 {
             return ARCHITECTURE;
+        }
+        if Knob::Unstarted.get() & (1 << (backend - 1)) != 0 {
+            return EXECUTION;
         }
         // SAFETY: the caller gives an allocator.
         let device = unsafe { *device };
@@ -264,7 +268,7 @@ c_functions! {
         if memory != SUCCESS {
             return memory;
         }
-        if Knob::BreakAfter.run_out() || broken() {
+        if Knob::BreakAfter.run_out() || broken() || Knob::FailAfter.run_out() {
             return EXECUTION;
         }
         if Knob::FailBatches.on() {
@@ -370,7 +374,7 @@ c_functions! {
         if memory != SUCCESS {
             return memory;
         }
-        if Knob::BreakAfter.run_out() || broken() { EXECUTION } else { SUCCESS }
+        if Knob::BreakAfter.run_out() || broken() || Knob::FailAfter.run_out() { EXECUTION } else { SUCCESS }
     }
     fn nvjpegDecodeJpegDevice(_handle: Any, _decoder: Any, state: Any, to: *mut Image, on: Any) {
         if away(state) {

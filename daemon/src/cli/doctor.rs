@@ -11,7 +11,7 @@ use forebay::gpu_ring::Gpus;
 use forebay_cuda::lane::LaneError;
 use forebay_cuda::lane::ceiling::ceiling;
 use forebay_cuda::lane::gpu::Gpu;
-use forebay_cuda::survey::{FoundGpu, Places, Survey, survey};
+use forebay_cuda::survey::{FoundGpu, FoundNvjpeg, Places, Survey, survey};
 
 use super::Failure;
 
@@ -83,14 +83,16 @@ fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
         Err(_) => writeln!(out, "driver   none")?,
     }
     match &survey.nvjpeg {
-        Ok((path, version)) => writeln!(out, "nvJPEG   {version}, {}", path.display())?,
+        Ok(FoundNvjpeg { path, version: (major, minor, patch) }) => {
+            writeln!(out, "nvJPEG   {major}.{minor}.{patch}, {}", path.display())?;
+        }
         Err(_) => writeln!(out, "nvJPEG   none")?,
     }
     match &survey.nvcuvid {
         Ok(path) => writeln!(out, "nvcuvid  {}", path.display())?,
         Err(_) => writeln!(out, "nvcuvid  none")?,
     }
-    for gpu in &survey.gpus {
+    for gpu in survey.gpus.iter().flatten() {
         one(out, gpu)?;
         match rings.can_hold(gpu.device.ordinal) {
             Ok(()) => writeln!(out, "  placement    pixels can stand in its memory")?,
@@ -100,14 +102,14 @@ fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
     for lack in survey.lacks() {
         writeln!(out, "\nmissing: {}\n  without it: {}\n  to get it:  {}", lack.what, lack.cost, lack.remedy)?;
     }
-    if survey.gpus.iter().any(|gpu| gpu.hardware.is_ok()) {
+    if survey.gpus.iter().flatten().any(|gpu| gpu.hardware.is_ok() && gpu.kernel.is_ok()) {
         writeln!(out, "\ndecode.lanes = \"auto\" uses the NVJPG engines and the CPU.")?;
     }
     Ok(())
 }
 
 fn one(out: &mut impl Write, gpu: &FoundGpu) -> io::Result<()> {
-    let FoundGpu { device, hardware, gpu_huffman, hybrid } = gpu;
+    let FoundGpu { device, hardware, gpu_huffman, hybrid, kernel } = gpu;
     let (major, minor) = device.capability;
     writeln!(
         out,
@@ -122,10 +124,10 @@ fn one(out: &mut impl Write, gpu: &FoundGpu) -> io::Result<()> {
         Ok((engines, cores)) => writeln!(out, "  hardware     {engines} NVJPG engines of {cores} cores")?,
         Err(error) => writeln!(out, "  hardware     none: {error}")?,
     }
-    for (lane, outcome) in [("gpu-huffman", gpu_huffman), ("hybrid", hybrid)] {
+    for (what, outcome) in [("gpu-huffman", gpu_huffman), ("hybrid", hybrid), ("kernel", kernel)] {
         match outcome {
-            Ok(()) => writeln!(out, "  {lane:<11}  to be had")?,
-            Err(error) => writeln!(out, "  {lane:<11}  none: {error}")?,
+            Ok(()) => writeln!(out, "  {what:<11}  to be had")?,
+            Err(error) => writeln!(out, "  {what:<11}  none: {error}")?,
         }
     }
     Ok(())
@@ -160,7 +162,17 @@ mod tests {
         let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
         assert!(text.contains("7 NVJPG engines") && text.contains("decode.lanes = \"auto\""), "{text}");
         assert!(text.contains("pixels can stand in its memory"), "{text}");
-        assert!(text.contains("nvJPEG   12.3.0") && text.matches("to be had").count() == 2, "{text}");
+        assert!(text.contains("nvJPEG   12.3.0") && text.matches("to be had").count() == 3, "{text}");
+    }
+
+    #[test]
+    fn a_setting_that_the_driver_is_too_old_for_is_not_shown() {
+        let fake = Fake::new();
+        fake.set(Knob::OldDriver, 1);
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
+        assert!(text.contains("kernel       none: ") && text.contains("12.4 (550)"), "{text}");
+        assert!(!text.contains("decode.lanes = \"auto\" uses"), "{text}");
     }
 
     #[test]
