@@ -40,8 +40,12 @@ fn what_is_written_is_seen_through_the_descriptor_also_when_the_writer_has_gone(
         let memory = SharedMemory::new(&context, PIECE + 1).unwrap();
         assert_eq!(memory.len(), 2 * PIECE, "whole pieces");
         let mut stream = Stream::new(&context).unwrap();
-        stream.write(&[7, 8, 9], &memory, PIECE).unwrap();
-        stream.write(&[], &memory, 2 * PIECE).unwrap();
+        stream.write(&[(&[7], PIECE), (&[8, 9], PIECE + 1), (&[], 2 * PIECE)], &memory).unwrap();
+        assert_eq!(fake.count(Count::Waits), 1, "for all of them");
+        fake.set(Knob::FailUploads, 1);
+        let error = stream.write(&[(&[1], PIECE), (&[2], PIECE)], &memory).unwrap_err();
+        assert!(error.is_out_of_memory() && !error.is_fault(), "{error}");
+        assert_eq!(fake.count(Count::Waits), 2, "also for those before one that fails");
         File::from(memory.fd().try_clone().unwrap())
     };
     nothing_is_left(&fake);
@@ -56,7 +60,7 @@ fn a_copy_beyond_the_memory_is_not_made() {
     let fake = Fake::new();
     let context = context(&fake);
     let memory = SharedMemory::new(&context, PIECE).unwrap();
-    let _written = Stream::new(&context).unwrap().write(&[0; 2], &memory, PIECE - 1);
+    let _written = Stream::new(&context).unwrap().write(&[(&[0; 2], PIECE - 1)], &memory);
 }
 
 #[test]

@@ -44,6 +44,8 @@ use slots::Slots;
 pub enum Output {
     /// A batch for the trainers.
     Ready(Ready),
+    /// A batch that no trainer can be given, for which the stream has failed, with the reason in words.
+    Lost(Ready, String),
     /// A slot that was not needed.
     Unused(SlotMut),
     /// Every batch of this epoch, as far as its records are known, was handed on.
@@ -278,7 +280,13 @@ impl Stage {
             Action::Probe { at, epoch, index } => {
                 self.parts.prefetch.fetch(at, self.parts.plan.record(epoch, index));
             }
-            Action::Copy { from, to } => self.slots.copy(from, to),
+            Action::Copy { from, to } => {
+                if let Err(error) = self.slots.copy(from, to) {
+                    self.act(Action::Fail(format!(
+                        "A picture that stands in for another cannot be read from the GPU: {error}."
+                    )));
+                }
+            }
             Action::Clear { at } => self.slots.clear(at),
             Action::Publish(sheet) => {
                 if let Some((slot, in_gpu)) = self.slots.close(sheet.batch) {

@@ -175,6 +175,10 @@ impl RingThread {
     fn note(&mut self, note: Note) {
         match note {
             Note::Batch(Output::Ready(ready)) => self.publish(ready),
+            Note::Batch(Output::Lost(ready, reason)) => {
+                self.drop_batch(ready);
+                self.fail(text_code::OTHER, reason);
+            }
             Note::Batch(Output::Unused(slot)) => self.hand_out(slot),
             Note::Batch(Output::Finished(epoch)) => self.end.finished(epoch),
             Note::Batch(Output::Failed(reason)) => self.fail(text_code::RECORD, reason),
@@ -254,18 +258,29 @@ impl RingThread {
     }
 
     fn publish(&mut self, ready: Ready) {
+        self.parts.counters.published.fetch_add(1, Ordering::Relaxed);
+        if self.draining {
+            return self.drop_batch(ready);
+        }
+        let (place, batch) = self.enter(ready);
+        self.exchange.publish(place, batch);
+    }
+
+    /// What no trainer gets: its claims and its slot go back.
+    fn drop_batch(&mut self, ready: Ready) {
+        let (place, batch) = self.enter(ready);
+        let ranges = self.claims.dropped(batch.seq);
+        self.give_back(ranges);
+        self.exchange.give_up(place);
+    }
+
+    fn enter(&mut self, ready: Ready) -> (SlotId, Batch) {
         let Ready { slot, seq, epoch, shown, valid, claims, time, in_gpu: _ } = ready;
         let place = SlotId { ring: slot.ring(), slot: slot.index() };
         // From here on the slot is read, and written by nobody.
         drop(slot);
         self.claims.published(seq, Entry::new(epoch, shown, valid, claims, time));
-        self.parts.counters.published.fetch_add(1, Ordering::Relaxed);
-        if self.draining {
-            let ranges = self.claims.dropped(seq);
-            self.give_back(ranges);
-            return self.exchange.give_up(place);
-        }
-        self.exchange.publish(place, Batch { seq, epoch });
+        (place, Batch { seq, epoch })
     }
 
     fn give_back(&self, ranges: Vec<LeasedRange>) {

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-use forebay_cuda::{
-    Context, CudaError, Driver, DriverError, Registered, ShareError, SharedMemory, SharedPlace, Stream, Uuid,
-};
+use forebay_cuda::{Context, CudaError, Driver, DriverError, Registered, SharedMemory, SharedPlace, Stream, Uuid};
 use forebay_ring::{Geometry, Pixels, Region, RegionError};
 use parking_lot::Mutex;
 
 use crate::config::stream::Placement;
+use crate::decode::lanes::broken;
 use crate::placement::{Machine, Place, Refusal};
 
 /// The GPUs of this process, as far as rings use them. The driver is opened when a stream first asks for one.
@@ -44,9 +43,6 @@ pub struct GpuRings {
     taken: Arc<Taken>,
 }
 
-/// The queue by which places are read back; few are.
-pub type Reads = Arc<Mutex<Stream>>;
-
 /// The pixels of one ring.
 #[derive(Debug)]
 pub struct GpuRing {
@@ -54,7 +50,8 @@ pub struct GpuRing {
     ordinal: i32,
     uuid: Uuid,
     stride: usize,
-    reads: Reads,
+    /// The queue by which places are read back; few are.
+    reads: Mutex<Stream>,
     taken: Arc<Taken>,
 }
 
@@ -145,6 +142,19 @@ impl Gpus {
     }
 }
 
+/// A copy, and once more where it fails: on a GPU that is well, something was short for a moment. A broken one ends the process.
+fn twice(mut copy: impl FnMut() -> Result<(), CudaError>) -> Result<(), CudaError> {
+    for last in [false, true] {
+        match copy() {
+            Err(error) if error.is_fault() => broken(&error),
+            Err(error) if last => return Err(error),
+            Err(error) => tracing::warn!(%error, "a copy failed on the GPU, and is tried again"),
+            Ok(()) => break,
+        }
+    }
+    Ok(())
+}
+
 impl GpuRings {
     /// Takes memory for the pixels of ring number `ring`.
     ///
@@ -168,7 +178,7 @@ impl GpuRings {
             ordinal,
             uuid: self.uuid,
             stride,
-            reads: Arc::new(Mutex::new(reads)),
+            reads: Mutex::new(reads),
             taken: Arc::clone(&self.taken),
         });
         let mut rings = self.rings.lock();
@@ -207,11 +217,6 @@ impl GpuRing {
         self.ordinal
     }
 
-    /// What reads its places.
-    pub fn reads(&self) -> &Reads {
-        &self.reads
-    }
-
     /// A place of a batch, each of which has `len` bytes.
     pub fn place(&self, slot: u32, place: u32, len: usize) -> SharedPlace {
         SharedPlace::new(&self.memory, slot as usize * self.stride + place as usize * len, len)
@@ -220,19 +225,32 @@ impl GpuRing {
     /// Copies the pixels of those places of a slot that are not `there` yet, and waits until they are there for everybody.
     ///
     /// # Errors
-    /// The GPU failed.
-    pub fn complete(&self, stream: &mut Stream, slot: u32, images: &[u8], there: &[bool]) -> Result<(), ShareError> {
+    /// The GPU is well, and cannot.
+    pub fn complete(&self, stream: &mut Stream, slot: u32, images: &[u8], there: &[bool]) -> Result<(), CudaError> {
         let len = images.len() / there.len().max(1);
-        let mut at = 0;
+        let (mut at, mut pieces) = (0, Vec::new());
         for run in there.chunk_by(|one, next| one == next) {
             let bytes = at..at + run.len() * len;
             at = bytes.end;
             if !run[0] {
-                self.taken.copied.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-                stream.write(&images[bytes.clone()], &self.memory, slot as usize * self.stride + bytes.start)?;
+                pieces.push((&images[bytes.clone()], slot as usize * self.stride + bytes.start));
             }
         }
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        twice(|| stream.write(&pieces, &self.memory))?;
+        let copied = pieces.iter().map(|(bytes, _)| bytes.len() as u64).sum();
+        self.taken.copied.fetch_add(copied, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Copies a place's pixels to the host.
+    ///
+    /// # Errors
+    /// The GPU is well, and cannot.
+    pub fn read(&self, place: &SharedPlace, to: &mut [u8]) -> Result<(), CudaError> {
+        twice(|| self.reads.lock().read_place(place, to))
     }
 }
 

@@ -5,13 +5,27 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
 use crossbeam_channel as channel;
+use forebay_cuda::Stream;
 
 use crate::batch::Output;
-use crate::decode::lanes::broken;
 use crate::gpu_ring::GpuRings;
+use crate::publish::Ready;
 
 /// Takes what the batch stage gives.
 pub type Sink = Box<dyn Fn(Output) + Send>;
+
+/// Brings what is missing of a batch to the GPU.
+fn complete(rings: &GpuRings, stream: &mut Stream, mut ready: Ready) -> Output {
+    // Without its ring, which has ended, nobody will be offered it.
+    let ring = rings.get(ready.slot.ring());
+    let (slot, images) = (ready.slot.index(), ready.slot.images());
+    if let Some(Err(error)) = ring.map(|ring| ring.complete(stream, slot, images, &ready.in_gpu)) {
+        let reason = format!("Batch {} cannot be copied to GPU {}: {error}.", ready.seq, rings.ordinal());
+        return Output::Lost(ready, reason);
+    }
+    ready.stamp();
+    Output::Ready(ready)
+}
 
 /// Starts the step's thread, which hands everything on in order. It ends when what it gives back is dropped. The queue needs no
 /// bound: there are no more batches than slots.
@@ -23,17 +37,11 @@ pub fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, JoinHan
     let mut stream = rings.stream().map_err(std::io::Error::other)?;
     let (sender, made) = channel::unbounded();
     let thread = Builder::new().name("forebay-upload".into()).spawn(move || {
-        for mut made in made {
-            if let Output::Ready(ready) = &mut made {
-                // Without its ring, which has ended, nobody will be offered it.
-                let ring = rings.get(ready.slot.ring());
-                let (slot, images) = (ready.slot.index(), ready.slot.images());
-                if let Some(Err(error)) = ring.map(|ring| ring.complete(&mut stream, slot, images, &ready.in_gpu)) {
-                    broken(&error);
-                }
-                ready.stamp();
-            }
-            next(made);
+        for made in made {
+            next(match made {
+                Output::Ready(ready) => complete(&rings, &mut stream, ready),
+                other => other,
+            });
         }
     })?;
     // The thread lives until the sender is gone.

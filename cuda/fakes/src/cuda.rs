@@ -218,6 +218,9 @@ c_functions! {
         answer()
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, len: usize, on: *mut c_void) {
+        if Knob::FailUploads.use_up() {
+            return OUT_OF_MEMORY;
+        }
         let (from, to) = (from as usize, address(to));
         queue(on, move || {
             hold(Knob::HoldUploads);
@@ -282,6 +285,7 @@ c_functions! {
         }
     }
     fn cuEventSynchronize(mark: *mut c_void) {
+        Count::Waits.add(1);
         if event(mark).is_captured() {
             return CAPTURED_EVENT;
         }

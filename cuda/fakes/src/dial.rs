@@ -83,6 +83,8 @@ pub enum Knob {
     WrongAfter,
     /// Decoding waits while it is not 0.
     HoldDecoding,
+    /// So many more copies to the GPU cannot be queued, for lack of memory.
+    FailUploads,
 }
 
 /// What a test reads.
@@ -123,13 +125,15 @@ pub enum Count {
     Modules,
     /// Kernels that were launched, in all.
     Launches,
+    /// Waits of the host for a stream, in all.
+    Waits,
 }
 
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::HoldDecoding as usize + 1;
-const COUNTS: usize = Count::Launches as usize + 1;
+const KNOBS: usize = Knob::FailUploads as usize + 1;
+const COUNTS: usize = Count::Waits as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
 static SETTINGS: LazyLock<Mutex<[i64; KNOBS]>> = LazyLock::new(|| Mutex::new(first()));
@@ -172,6 +176,14 @@ impl Knob {
             }
         }
         *left < 0
+    }
+
+    /// Counts down to 0, and says whether it was not there yet.
+    pub(crate) fn use_up(self) -> bool {
+        let left = &mut SETTINGS.lock()[self as usize];
+        let some = *left > 0;
+        *left -= i64::from(some);
+        some
     }
 
     /// Waits until it is 0.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::memory::{DeviceMemory, PinnedMemory};
-use super::result::{CudaError, ShareError};
+use super::result::CudaError;
 use super::shared::{SharedMemory, SharedPlace};
 use super::sys;
 
@@ -70,27 +70,32 @@ impl Stream {
         self.wait()
     }
 
-    /// Copies from the host into shared memory of the GPU, from byte `at` on, and sleeps until it and all before it are done:
-    /// from then on every process that maps the memory sees it. At full speed if the host's memory is page-locked.
+    /// Copies pieces from the host into shared memory of the GPU, each from its byte on, and sleeps until they and all before them
+    /// are done: from then on every process that maps the memory sees them. At full speed if the host's memory is page-locked.
     ///
     /// # Errors
-    /// The driver is too old, or the copy, or something before it, failed.
+    /// A copy, or something before it, failed. None is under way then, unless [that is a fault](CudaError::is_fault).
     ///
     /// # Panics
-    /// If it does not lie in the memory, or that is of another GPU.
-    pub fn write(&mut self, from: &[u8], to: &SharedMemory, at: usize) -> Result<(), ShareError> {
-        assert!(at.checked_add(from.len()).is_some_and(|end| end <= to.len()), "the copy lies in the memory");
+    /// If one does not lie in the memory, or that is of another GPU.
+    pub fn write(&mut self, pieces: &[(&[u8], usize)], to: &SharedMemory) -> Result<(), CudaError> {
+        let lies_in = |(from, at): &(&[u8], usize)| at.checked_add(from.len()).is_some_and(|end| end <= to.len());
+        assert!(pieces.iter().all(lies_in), "the copy lies in the memory");
         assert!(Arc::ptr_eq(&self.context, to.context()), "the memory is of the stream's GPU");
         self.context.bind()?;
-        if !from.is_empty() {
-            let place = to.address() + at as u64;
+        let mut queued = Ok(());
+        for (from, at) in pieces.iter().filter(|(from, _)| !from.is_empty()) {
+            let place = to.address() + *at as u64;
             // SAFETY: `from` is borrowed until the wait below has shown the copy done; if that fails, the context is broken and
             // no copy comes any more. The place lies in `to`, which is borrowed as long.
             let code =
                 unsafe { (self.context.table().copy_to_device)(place, from.as_ptr().cast(), from.len(), self.raw) };
-            self.context.check("cuMemcpyHtoDAsync", code)?;
+            queued = self.context.check("cuMemcpyHtoDAsync", code);
+            if queued.is_err() {
+                break;
+            }
         }
-        Ok(self.wait()?)
+        self.wait().and(queued)
     }
 
     /// Copies a part of shared memory to the host, and sleeps until it and all before it are done.

@@ -2,20 +2,18 @@
 
 use std::sync::Arc;
 
-use forebay_cuda::SharedPlace;
 use forebay_cuda::lane::worker::Target;
+use forebay_cuda::{CudaError, SharedPlace};
 use forebay_ring::PlaceMut;
 
-use crate::decode::lanes::broken;
-use crate::gpu_ring::{GpuRing, Reads};
+use crate::gpu_ring::GpuRing;
 
 /// The right to write one place.
 #[derive(Debug)]
 pub struct PlaceRight {
     slot: PlaceMut,
-    /// The same place in memory of a GPU, where the ring's pixels stand there; the GPU's number, and what
-    /// reads it.
-    gpu: Option<(i32, SharedPlace, Reads)>,
+    /// The same place in memory of a GPU, where the pixels of this ring stand there.
+    gpu: Option<(Arc<GpuRing>, SharedPlace)>,
     in_gpu: bool,
 }
 
@@ -23,9 +21,7 @@ impl PlaceRight {
     /// A place of a slot of this ring, whose pixels stand in a GPU if there is one.
     pub fn new(mut slot: PlaceMut, ring: Option<&Arc<GpuRing>>) -> Self {
         let len = slot.as_mut().len();
-        let in_gpu = |ring: &Arc<GpuRing>| {
-            (ring.ordinal(), ring.place(slot.slot(), slot.place(), len), Arc::clone(ring.reads()))
-        };
+        let in_gpu = |ring: &Arc<GpuRing>| (Arc::clone(ring), ring.place(slot.slot(), slot.place(), len));
         let gpu = ring.map(in_gpu);
         Self { slot, gpu, in_gpu: false }
     }
@@ -33,14 +29,14 @@ impl PlaceRight {
     /// Where a lane of this GPU writes.
     pub fn target(&mut self, ordinal: i32) -> Target<'_> {
         let Self { slot, gpu, in_gpu } = self;
-        let place = gpu.as_mut().filter(|(own, ..)| *own == ordinal);
+        let place = gpu.as_mut().filter(|(ring, _)| ring.ordinal() == ordinal);
         *in_gpu = place.is_some();
-        place.map_or_else(|| Target::Host(slot.as_mut()), |(_, place, _)| Target::Gpu(place))
+        place.map_or_else(|| Target::Host(slot.as_mut()), |(_, place)| Target::Gpu(place))
     }
 
     /// The number of the GPU in whose memory the ring's pixels stand.
     pub fn gpu(&self) -> Option<i32> {
-        self.gpu.as_ref().map(|(ordinal, ..)| *ordinal)
+        self.gpu.as_ref().map(|(ring, _)| ring.ordinal())
     }
 
     /// Whether its pixels are in the GPU, and not in the slot.
@@ -49,13 +45,14 @@ impl PlaceRight {
     }
 
     /// Its pixels, from wherever they are. Few places are read: those that stand in for others.
-    pub fn pixels(&mut self) -> &[u8] {
-        if let (true, Some((_, place, reads))) = (self.in_gpu, &self.gpu)
-            && let Err(error) = reads.lock().read_place(place, self.slot.as_mut())
-        {
-            broken(&error);
+    ///
+    /// # Errors
+    /// They are in a GPU that is well, and cannot be read.
+    pub fn pixels(&mut self) -> Result<&[u8], CudaError> {
+        if let (true, Some((ring, place))) = (self.in_gpu, &self.gpu) {
+            ring.read(place, self.slot.as_mut())?;
         }
-        self.slot.as_mut()
+        Ok(self.slot.as_mut())
     }
 
     /// The right to the slot's part of it.

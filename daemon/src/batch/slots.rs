@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use forebay_cuda::CudaError;
 use forebay_ring::{SlotFrame, SlotMut};
 
 use crate::batch::batcher::At;
@@ -53,12 +54,18 @@ impl Slots {
     }
 
     /// Copies a picture from one place to another; both are home.
-    pub fn copy(&mut self, from: At, to: At) {
-        let Some(mut source) = self.lend(from) else { return };
-        if let Some(Some(target)) = self.home(to) {
-            target.as_mut().copy_from_slice(source.pixels());
-        }
+    ///
+    /// # Errors
+    /// It is in a GPU that is well, and cannot be read.
+    pub fn copy(&mut self, from: At, to: At) -> Result<(), CudaError> {
+        let Some(mut source) = self.lend(from) else { return Ok(()) };
+        let copied = source.pixels().map(|pixels| {
+            if let Some(Some(target)) = self.home(to) {
+                target.as_mut().copy_from_slice(pixels);
+            }
+        });
         self.back(from, source);
+        copied
     }
 
     /// Makes a place black.

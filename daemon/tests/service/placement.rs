@@ -113,6 +113,23 @@ fn a_gpu_ring_has_the_pixels_of_a_host_ring_and_its_epochs_add_up() {
 }
 
 #[test]
+fn a_copy_that_fails_on_a_gpu_that_is_well_is_made_again_and_one_that_fails_twice_fails_the_stream_alone() {
+    let machine = Machine::new(20);
+    let daemon = machine.start("epochs = 1\nplacement = \"gpu:0\"", &[(Knob::FailUploads, 1)]);
+    assert_eq!(run(&machine.home).0.len(), 20);
+    machine.home.audit();
+    daemon.stop();
+    fs::remove_dir_all(machine.home.path("state")).unwrap();
+    let daemon = machine.start("epochs = 1\nplacement = \"gpu:0\"", &[(Knob::FailUploads, 1000)]);
+    let mut trainer = Trainer::attach(&machine.home);
+    let error = trainer.session.next(None, &mut Patient).unwrap_err().to_string();
+    assert!(error.contains("cannot be copied to GPU 0") && error.contains("OUT_OF_MEMORY"), "{error}");
+    assert!(machine.home.status().failure.contains("OUT_OF_MEMORY"), "the daemon stands, and says so");
+    drop(trainer);
+    daemon.stop();
+}
+
+#[test]
 fn rule_25_trainers_can_make_a_ring_writable_only_with_pin_memory_and_its_pixels_in_the_host() {
     let machine = Machine::new(8);
     for (settings, pinnable) in [
