@@ -344,7 +344,7 @@ pub(crate) fn broken(error: &dyn std::error::Error) -> ! {
 
 #[cfg(test)]
 mod tests {
-    use forebay_fake_gpu::{Fake, Knob};
+    use forebay_fake_gpu::{Count, Fake, Knob};
 
     use super::*;
 
@@ -440,5 +440,23 @@ mod tests {
                 (other, _) => panic!("{other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_lane_that_is_given_up_while_the_daemon_runs_ends_its_threads_and_gives_their_memory_back() {
+        let (lanes, fake) = open(Lanes::Auto, || Ok(Memory { available: 1 << 30, limited_by: "the test".into() }));
+        let lanes = lanes.unwrap();
+        let (gpu_lanes, choice) = lanes.for_board();
+        let board = Arc::new(Board::new(1, gpu_lanes, choice, forebay_pixels::Limits::default()));
+        let (gpus, threads) = lanes.start(&board).unwrap();
+        let before = gpus[0].account().used();
+        board.switch_off(LaneId(1), "the test wants it".into());
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!((fake.count(Count::Streams), gpus[0].page_locked()), (0, 0));
+        let after = gpus[0].account().used();
+        assert!(
+            after < before / 10,
+            "{after} of {before} bytes: nvJPEG's handle is left, for a GPU that is still shown"
+        );
     }
 }
