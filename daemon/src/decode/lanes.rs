@@ -451,7 +451,9 @@ mod tests {
         let (gpus, threads) = lanes.start(&board).unwrap();
         let before = gpus[0].account().used();
         board.switch_off(LaneId(1), "the test wants it".into());
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        for thread in threads {
+            thread.join().unwrap();
+        }
         assert_eq!((fake.count(Count::Streams), gpus[0].page_locked()), (0, 0));
         let after = gpus[0].account().used();
         assert!(
