@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import types
+from typing import ClassVar
 
 import forebay
 import numpy as np
@@ -56,6 +57,32 @@ def test_frameworks_find_the_memory_where_the_daemon_wrote_it(pictures):
         assert (images.numpy() == raw).all()
         assert images.__dlpack_device__() == (2, 0)
         assert (len(images), batch.padded.images.shape) == (4, images.shape)
+
+
+class Tensor(ctypes.Structure):
+    """`DLTensor` as far as its type."""
+
+    _fields_: ClassVar[list] = [
+        ("data", ctypes.c_void_p),
+        ("device", ctypes.c_int32 * 2),
+        ("ndim", ctypes.c_int32),
+        ("dtype", ctypes.c_uint8 * 4),
+    ]
+
+
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize(("dtype", "typestr", "code"), [("float16", "<f2", 2), ("bfloat16", "<i2", 4)])
+def test_dlpack_has_a_name_for_either_half_precision(pictures, dtype, typestr, code):
+    with forebay.Loader(pictures(4), batch_size=4, size=8, epochs=1, placement="gpu:0", dtype=dtype) as loader:
+        batch = loader.next()
+        images = batch.images
+        assert (batch.dtype, images.__cuda_array_interface__["typestr"]) == (dtype, typestr)
+        prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+        pointer = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))
+        capsule = images.__dlpack__()
+        tensor = Tensor.from_address(pointer(capsule, b"dltensor"))
+        assert (list(tensor.device), tensor.ndim, list(tensor.dtype)) == ([2, 0], 4, [code, 16, 1, 0])
+        assert tensor.data == images.__cuda_array_interface__["data"][0]
 
 
 def test_pin_locks_the_ring_and_unlocks_it_with_the_loader(gpu, pictures):

@@ -63,6 +63,29 @@ def test_transforms_dtype_and_layout(pictures):
         assert images[0, 1, 5, 6] == pytest.approx((100 / 255 - 0.5) / 0.5, abs=1e-6)
 
 
+def test_numpy_has_the_bits_of_bfloat16(pictures):
+    with forebay.Loader(pictures(2), batch_size=2, size=8, dtype="bfloat16") as loader:
+        batch = loader.next()
+        twin = batch.copy()
+        assert (batch.dtype, twin.dtype, batch.images.dtype) == ("bfloat16", "bfloat16", np.uint16)
+        exact = np.array([[number, 100, 200] for number in range(2)], np.float32) / np.float32(255)
+        # The upper half of single precision, to nearest: no value here is in the middle of two.
+        rounded = (exact.view(np.uint32) + 0x8000) >> 16
+        assert (batch.images[:, 0, 0] == rounded).all()
+
+
+def test_matching_torch_changes_resizes_and_what_torch_has_not_is_refused(jpegs):
+    def first(**settings):
+        with forebay.Loader(jpegs, batch_size=12, epochs=1, **settings) as loader:
+            return loader.next().copy().images.astype(int)
+
+    pillow, torch = first(size=48), first(size=48, match="torch")
+    assert 0 < abs(pillow - torch).max() <= 2
+    assert (pillow == first(size=48, match="pillow")).all()
+    with pytest.raises(forebay.SettingsError, match=r'match = "torch".*"bicubic"'):
+        first(transform=[transforms.Resize((8, 8), interpolation="lanczos3")], match="torch")
+
+
 def test_settings_of_how_pictures_are_decoded(pictures):
     with forebay.Loader(pictures(2), batch_size=2, size=8, fast=True, adjust_orientation=False) as loader:
         assert loader.next().images.shape == (2, 8, 8, 3)

@@ -88,14 +88,31 @@ def test_a_transform_of_another_library_is_refused_by_name():
         asked("/p", batch_size=1, transform=[object()])
 
 
-@pytest.mark.parametrize("dtype", ["float32", np.float32, np.dtype("float32")])
+class Named:
+    """Stands for a type of PyTorch, which says its name alone."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __str__(self):
+        return self.name
+
+
+@pytest.mark.parametrize("dtype", ["float32", np.float32, np.dtype("float32"), Named("torch.float32")])
 def test_dtypes_by_any_of_numpy_s_names(dtype):
     assert asked("/p", batch_size=1, dtype=dtype)[1]["dtype"] == "float32"
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", Named("torch.bfloat16"), Named("bfloat16")])
+def test_bfloat16_is_known_though_numpy_has_none(dtype):
+    assert asked("/p", batch_size=1, dtype=dtype)[1]["dtype"] == "bfloat16"
 
 
 def test_a_dtype_that_is_none():
     with pytest.raises(SettingsError, match="dtype='pixels'"):
         asked("/p", batch_size=1, dtype="pixels")
+    with pytest.raises(SettingsError, match="bfloat16 or float32"):
+        asked("/p", batch_size=1, dtype=Named("torch.qint8"))
 
 
 def test_a_setting_of_an_impossible_kind_is_named():

@@ -28,6 +28,26 @@ def test_rule_14_views_share_the_rings_memory(pictures):
             assert np.shares_memory(batch.images.numpy(), batch.images[1:].numpy())
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("arguments", [{}, {"copy": False}, {"device": "cpu"}])
+def test_bfloat16_is_pytorchs_on_every_way(pictures, arguments):
+    for dtype in ["bfloat16", torch.bfloat16]:
+        with forebay.Loader(pictures(4), batch_size=4, size=8, epochs=1, dtype=dtype) as loader:
+            images = loader.torch(**arguments).next().images
+            colours = torch.tensor([[number, 100, 200] for number in range(4)]) / 255.0
+            assert images.dtype == torch.bfloat16
+            assert torch.equal(images[:, 0, 0], colours.to(torch.bfloat16))
+
+
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("copy", [True, False])
+def test_bfloat16_comes_from_a_gpu_ring_as_it_is_named(pictures, copy):
+    with forebay.Loader(pictures(4), batch_size=4, size=8, placement="gpu:0", dtype="bfloat16") as loader:
+        images = loader.torch(copy=copy, device="cpu").next().images
+        assert images.dtype == torch.bfloat16
+        assert images[:, 0, 0, 0].tolist() == (torch.arange(4) / 255.0).to(torch.bfloat16).tolist()
+
+
 def test_rule_14_a_view_keeps_its_memory(pictures):
     with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1) as loader:
         views = loader.torch(copy=False)
@@ -95,3 +115,26 @@ def test_pytorch_s_own_dataloader_takes_it_in_this_process(pictures):
         batches = list(torch.utils.data.DataLoader(Stream(), batch_size=None))
         assert [batch.valid for batch in batches] == [4, 4, 4]
         assert torch.cat([batch.records for batch in batches]).tolist() == list(range(12))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_resizes_match_those_of_a_uint8_tensor_on_a_gpu_within_one_level(tmp_path, mode):
+    random = np.random.default_rng(7)
+    apart = []
+    for width, height, to in [(300, 200, (96, 80)), (61, 47, (150, 140)), (400, 31, (31, 97)), (90, 90, (90, 45))]:
+        # Noise over a ramp: what is sharp and what is smooth.
+        ramp = np.linspace(0, 255, width)[None, :, None] * np.array([1.0, 0.5, 0.8])
+        rgb = np.clip(ramp + random.normal(0, 50, (height, width, 3)), 0, 255).astype(np.uint8)
+        folder = tmp_path / f"{width}"
+        folder.mkdir()
+        (folder / "one.ppm").write_bytes(b"P6 %d %d 255\n" % (width, height) + rgb.tobytes())
+        steps = [forebay.transforms.Resize(to, interpolation=mode)]
+        with forebay.Loader(folder, batch_size=1, transform=steps, epochs=1, match="torch") as loader:
+            ours = loader.torch().next().images[0].permute(2, 0, 1).int()
+        planes = torch.from_numpy(rgb).permute(2, 0, 1)[None].float()
+        theirs = torch.nn.functional.interpolate(planes, to, mode=mode, align_corners=False, antialias=True)
+        apart.append((ours - theirs[0].clamp(0, 255).round().int()).abs().flatten())
+    apart = torch.cat(apart)
+    print(f"{int((apart > 0).sum())} of {apart.numel()} values are 1 of 255 apart")
+    assert apart.max() <= 1
+    assert (apart > 0).float().mean() < 0.01

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from forebay.dtype import name_of
 from forebay.errors import ClosedError
 from forebay.lease import Leased
 from forebay.release import Event, Releases
@@ -24,7 +25,7 @@ class Padded(NamedTuple):
 
     Attributes:
         images: `(batch_size, height, width, 3)`, or `(batch_size, 3, height, width)` with `layout="NCHW"`; of the
-            stream's dtype. Of a GPU ring a `forebay.gpu.GpuArray`.
+            stream's dtype (see `Batch.images` for bfloat16). Of a GPU ring a `forebay.gpu.GpuArray`.
         labels: `(batch_size,)` of int64; -1 without labels.
         records: `(batch_size,)` of int64: numbers of the records in the dataset's order; -1 where a place has none.
         mask: `(batch_size,)` of bool: False where a place repeats another or stands in for one.
@@ -95,9 +96,18 @@ class Batch:
     def images(self) -> np.ndarray | GpuArray:
         """Pictures: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`.
 
+        numpy has no bfloat16: its arrays have the bits, as uint16, of which `images.view(ml_dtypes.bfloat16)` makes the
+        values where that package is installed, and `torch.from_numpy(images.view("int16")).view(torch.bfloat16)` a
+        tensor. `loader.torch()` gives tensors of the right type.
+
         Where they stand in memory of a GPU, an object for `torch.as_tensor` and the like: see `forebay.gpu.GpuArray`.
         """
         return self._array("images")[: self._shown] if self._pixels is None else self._pixels.first(self._shown)
+
+    @property
+    def dtype(self) -> str:
+        """Type of the images' values: "uint8", "float16", "bfloat16" or "float32"."""
+        return name_of((self._array("images") if self._pixels is None else self._pixels).dtype)
 
     @property
     def labels(self) -> np.ndarray:

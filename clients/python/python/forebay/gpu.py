@@ -9,6 +9,7 @@ import numpy as np
 
 from forebay import _cuda
 from forebay._dlpack import capsule
+from forebay.dtype import BFLOAT16_BITS
 
 if TYPE_CHECKING:
     from forebay import _native
@@ -29,9 +30,12 @@ class GpuArray:
     and at the moment, in which the last reference goes. Whoever reads it on other streams, as JAX does or as side
     streams of PyTorch do, gives `Batch.release(after=...)` an event of theirs, or waits for them.
 
+    bfloat16 is typed in DLPack alone: `torch.from_dlpack(array)`. `__cuda_array_interface__` has no name for it and
+    says "<i2", of which `torch.as_tensor(array, device="cuda").view(torch.bfloat16)` makes the same.
+
     Attributes:
         shape: As of a batch's images in the host.
-        dtype: Likewise.
+        dtype: Likewise; uint16 stands for bfloat16.
         device: Number of the GPU in this process.
     """
 
@@ -56,7 +60,9 @@ class GpuArray:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """Version 3. It says that the memory may be written, since PyTorch takes no other."""
         data = (self._address, False)
-        return {"shape": self.shape, "typestr": self.dtype.str, "data": data, "strides": None, "version": 3}
+        # PyTorch before 2.3 has no uint16.
+        typestr = "<i2" if self.dtype == BFLOAT16_BITS else self.dtype.str
+        return {"shape": self.shape, "typestr": typestr, "data": data, "strides": None, "version": 3}
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """kDLCUDA, and the GPU's number."""
@@ -79,7 +85,8 @@ class GpuArray:
             raise BufferError("GpuArray.__dlpack__ makes no copies: copy the tensor that is made of it")
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"these pixels stand on cuda:{self.device}: move the tensor that is made of them")
-        return capsule(self.__cuda_array_interface__, self.__dlpack_device__(), self)
+        bfloat16 = self.dtype == BFLOAT16_BITS
+        return capsule(self.__cuda_array_interface__, self.__dlpack_device__(), self, bfloat16=bfloat16)
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refused, as a copy to the host that nobody has asked for."""

@@ -84,8 +84,11 @@ class Loader:
             `loader.placement` says what came of it. Of a stream of `forebay serve` its configuration decides; give
             `placement` all the same where PyTorch has not started CUDA yet, since the daemon is told of no GPU then.
             While it has trainers it stays where the first of them had it, also for one that cannot map that GPU.
-        dtype: "uint8", "float16" or "float32".
+        dtype: "uint8", "float16", "bfloat16" or "float32", or what numpy or PyTorch has for these. numpy has no
+            bfloat16: see `Batch.images`.
         layout: "NHWC" or "NCHW".
+        match: Whose pixels resizes give: "pillow" for Pillow's, to the byte; "torch" for those of torchvision with a
+            uint8 tensor on a GPU and `antialias=True`, within 1 of 255, with bilinear and bicubic filters only.
         adjust_orientation: Pictures are turned as their EXIF orientation says; Pillow and torchvision leave them as
             they are stored.
         reducing_gap: Large JPEGs are decoded at 1/2, 1/4 or 1/8 of their size as long as each side keeps this many
@@ -136,8 +139,9 @@ class Loader:
         lanes: str | Sequence[str] | None = None,
         cache: Mapping[str, str | int] | None = None,
         placement: str | None = None,
-        dtype: Any = "uint8",  # noqa: ANN401 - whatever numpy takes for a dtype
+        dtype: Any = "uint8",  # noqa: ANN401 - whatever numpy or PyTorch takes
         layout: str = "NHWC",
+        match: str = "pillow",
         adjust_orientation: bool = True,
         reducing_gap: float | None = None,
         fast: bool = False,

@@ -183,11 +183,15 @@ def _step(step: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - whatever th
     return step.to_settings()
 
 
-def _dtype(dtype: Any) -> str:  # noqa: ANN401 - whatever numpy takes
+def _dtype(dtype: Any) -> str:  # noqa: ANN401 - whatever numpy or PyTorch takes
+    # PyTorch's types have numpy's names, and one that numpy has not.
+    name = str(dtype).rpartition("torch.")[2]
+    if name == "bfloat16":
+        return name
     try:
-        return np.dtype(dtype).name
+        return np.dtype(name if str(dtype).startswith("torch.") else dtype).name
     except TypeError:
-        raise SettingsError(f"dtype={dtype!r} is not known; use uint8, float16 or float32") from None
+        raise SettingsError(f"dtype={dtype!r} is not known; use uint8, float16, bfloat16 or float32") from None
 
 
 def _plain(key: str, value: Any) -> Any:  # noqa: ANN401 - JSON

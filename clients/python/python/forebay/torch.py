@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from forebay.batch import Batch
+from forebay.dtype import BFLOAT16_BITS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -133,7 +134,7 @@ class TorchLoader:
     def _moved(self, array: np.ndarray | GpuArray) -> torch.Tensor:
         if isinstance(array, np.ndarray):
             return _viewed(array).to(self._device, non_blocking=True)
-        view = torch.as_tensor(array, device=f"cuda:{array.device}")
+        view = _typed(torch.as_tensor(array, device=f"cuda:{array.device}"), array)
         # A clone is of the same GPU; another one gets a copy in any case.
         return view.clone() if self._copy and view.device == self._device else view.to(self._device, non_blocking=True)
 
@@ -149,9 +150,20 @@ class _Writable:
 
 
 def _copied(array: np.ndarray | GpuArray) -> torch.Tensor:
-    return torch.from_numpy(array.copy() if isinstance(array, np.ndarray) else array.numpy())
+    return _tensor(array.copy() if isinstance(array, np.ndarray) else array.numpy())
 
 
 def _viewed(array: np.ndarray | GpuArray) -> torch.Tensor:
     # In the host there is no view of what stands in a GPU.
-    return torch.from_numpy(np.asarray(_Writable(array))) if isinstance(array, np.ndarray) else _copied(array)
+    return _tensor(np.asarray(_Writable(array))) if isinstance(array, np.ndarray) else _copied(array)
+
+
+def _tensor(array: np.ndarray) -> torch.Tensor:
+    # PyTorch before 2.3 has no uint16.
+    signed = array.view(np.int16) if array.dtype == BFLOAT16_BITS else array
+    return _typed(torch.from_numpy(signed), array)
+
+
+def _typed(tensor: torch.Tensor, array: np.ndarray | GpuArray) -> torch.Tensor:
+    """The tensor of an array, whose bits stand for bfloat16 where that is the array's type."""
+    return tensor.view(torch.bfloat16) if array.dtype == BFLOAT16_BITS else tensor

@@ -97,11 +97,11 @@ def reduced(data: bytes, side: int, gap: float) -> Image.Image:
     return ImageOps.exif_transpose(small)
 
 
-def by_torch(picture: Image.Image, side: int, filter: str) -> Image.Image:
+def by_torch(picture: Image.Image, side: int, mode: str) -> Image.Image:
     """What torchvision makes of a uint8 tensor on a GPU: in floats, which are cut off and rounded at the end."""
     pixels = torch.frombuffer(bytearray(picture.tobytes()), dtype=torch.uint8)
     planes = pixels.view(1, picture.height, picture.width, 3).permute(0, 3, 1, 2).float()
-    made = torch.nn.functional.interpolate(planes, (side, side), mode=filter, align_corners=False, antialias=True)
+    made = torch.nn.functional.interpolate(planes, (side, side), mode=mode, align_corners=False, antialias=True)
     rows = made.clamp(0, 255).round().to(torch.uint8).permute(0, 2, 3, 1)
     return Image.frombytes("RGB", (side, side), rows.contiguous().numpy().tobytes())
 
