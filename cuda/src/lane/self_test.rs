@@ -6,8 +6,8 @@ use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{CpuDecoder, Draw, Limits, Match, Recipe};
 use thiserror::Error;
 
-use super::Refusal;
 use super::worker::{Made, Order, Target, Worker};
+use super::{LaneKind, Refusal};
 use crate::driver::CudaError;
 
 /// How far a lane may be off, in levels of 255: a single value, and all of them on average. An inverse DCT of another make is
@@ -89,7 +89,7 @@ struct Known {
 /// # Errors
 /// The lane is not to be used.
 pub fn self_test(worker: &mut Worker) -> Result<Passed, SelfTestError> {
-    let known = known();
+    let known = known(worker.kind());
     let limits = Limits::default();
     let mut passed = Passed::default();
     for round in 0..ROUNDS {
@@ -140,11 +140,11 @@ pub fn self_test(worker: &mut Worker) -> Result<Passed, SelfTestError> {
 
 /// The known pictures, each once whole and once as a recipe makes it, as Pillow and as torch by turns, with what the CPU lane
 /// makes.
-fn known() -> Vec<Known> {
+fn known(kind: LaneKind) -> Vec<Known> {
     let mut cpu = CpuDecoder::new();
     let limits = Limits::default();
     let mut known = Vec::new();
-    for (record, (form, required, bytes)) in (0..).zip(pictures()) {
+    for (record, (form, required, bytes)) in (0..).zip(pictures(kind)) {
         let expected = cpu.whole(&bytes, &limits).expect("the CPU lane decodes what it has encoded").rgb;
         let matched = if record % 2 == 0 { Match::Pillow } else { Match::Torch };
         let recipe = Recipe::training(SIDE).and_then(|recipe| recipe.with_match(matched));
@@ -175,7 +175,8 @@ impl Difference {
 }
 
 /// A photograph in every sampling and in gray, at sizes that leave every kind of edge, and whether every lane has to decode it.
-fn pictures() -> Vec<(String, bool, Vec<u8>)> {
+/// Lanes that take several scans get the usual samplings in those as well.
+fn pictures(kind: LaneKind) -> Vec<(String, bool, Vec<u8>)> {
     let forms = [
         ("4:4:4", [1, 1], JpegColors::YCbCr),
         ("4:2:2", [2, 1], JpegColors::YCbCr),
@@ -183,6 +184,7 @@ fn pictures() -> Vec<(String, bool, Vec<u8>)> {
         ("4:4:0", [1, 2], JpegColors::YCbCr),
         ("gray", [1, 1], JpegColors::Gray),
     ];
+    let usual = |name| matches!(name, "4:2:0" | "4:4:4");
     let mut pictures = Vec::new();
     for (number, (width, height)) in (0..).zip([(128, 96), (101, 75), (64, 131)]) {
         for (name, sampling, colors) in forms {
@@ -194,8 +196,17 @@ fn pictures() -> Vec<(String, bool, Vec<u8>)> {
             let form = JpegForm { colors, quality: 90, sampling, ..JpegForm::default() };
             let bytes = form.encode(&pixels, width, height).expect("such a picture can be encoded");
             // Engines have a smallest picture, which nvJPEG does not tell.
-            let required = matches!(name, "4:2:0" | "4:4:4") && width.min(height) >= LEAST_SIDE;
+            let required = usual(name) && width.min(height) >= LEAST_SIDE;
             pictures.push((format!("{name} JPEG of {width} x {height}"), required, bytes));
+        }
+    }
+    if kind == LaneKind::Hybrid {
+        let (width, height) = (117, 83);
+        for (name, sampling, _) in forms.into_iter().filter(|(name, ..)| usual(*name)) {
+            let form = JpegForm { sampling, progressive: true, ..JpegForm::default() };
+            let bytes = form.encode(&photograph_rgb(3, width, height), width, height);
+            let bytes = bytes.expect("such a picture can be encoded");
+            pictures.push((format!("progressive {name} JPEG of {width} x {height}"), false, bytes));
         }
     }
     pictures

@@ -54,6 +54,19 @@ fn the_self_test_lets_a_lane_in_that_leaves_rare_samplings_to_the_next_and_none_
     }
 }
 
+#[test]
+fn the_self_test_has_progressive_pictures_for_the_lane_that_takes_them() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    // Only they have this width.
+    fake.set(Knob::FailWidth, 117);
+    for kind in LaneKind::GPU {
+        let refused = self_test(&mut worker(&gpu, kind)).unwrap().refused;
+        assert_eq!(refused.len(), if kind == LaneKind::Hybrid { 4 } else { 0 }, "two, whole and in part: {refused:?}");
+        assert!(refused.iter().all(|text| text.contains("progressive")), "{refused:?}");
+    }
+}
+
 /// Short batches take memory, or another way, that whole ones do not.
 #[test]
 fn the_self_test_has_short_batches_as_well() {
