@@ -1,5 +1,7 @@
 """Batches as tensors; skipped where PyTorch is not installed."""
 
+import logging
+import types
 from typing import ClassVar
 
 import forebay
@@ -87,6 +89,44 @@ def test_rule_14_a_slot_goes_back_when_the_copies_to_another_device_are_done(pic
         assert [mark.stream for mark in Mark.made] == ["stream of meta"] * 5
         assert [mark.waited for mark in Mark.made] == [True] * 4 + [False]
     assert Mark.made[-1].waited, "close() waits for the last"
+
+
+class OnGpu:
+    """Stands for a tensor on a GPU where there is none."""
+
+    def __init__(self, array, device, moves):
+        self.array, self.device, self.moves = array, torch.device(device), moves
+
+    def to(self, device, non_blocking=False):
+        self.moves.append((str(self.device), str(device), non_blocking))
+        return OnGpu(self.array, device, self.moves)
+
+    def clone(self):
+        return self.to(self.device)
+
+
+@pytest.mark.parametrize(("current", "asked", "expected"), [(1, None, 1), (None, None, 0), (1, "cuda:0", 0)])
+def test_tensors_of_a_gpu_ring_are_on_the_gpu_that_this_process_uses(
+    gpu, pictures, monkeypatch, caplog, current, asked, expected
+):
+    gpu.set(Gpus=2)
+    gpu.set_for_daemons(Gpus=2)
+    moves = []
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: current is not None)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: current)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: types.SimpleNamespace(cuda_stream=0))
+    monkeypatch.setattr(torch.cuda, "Event", Mark)
+    monkeypatch.setattr(torch, "as_tensor", lambda array, device: OnGpu(array, device, moves))
+    monkeypatch.setattr("forebay.torch._viewed", lambda array: OnGpu(array, "cpu", moves))
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+        with caplog.at_level(logging.WARNING, "forebay"):
+            batches = [batch.images.device for batch in loader.torch(device=asked)]
+        assert batches == [torch.device("cuda", expected)] * 2
+    assert moves[0] == ("cuda:0", f"cuda:{expected}", expected == 1), (
+        "by a clone on the ring's GPU, else from GPU to GPU"
+    )
+    crosses = f"batches stand on cuda:0, and each is copied to cuda:{expected}"
+    assert caplog.text.count(crosses) == (expected != 0)
 
 
 def test_everything_else_is_the_loader_s_own(pictures):

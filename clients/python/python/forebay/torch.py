@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from forebay.loader import Loader
 
 __all__ = ["TorchBatch", "TorchLoader"]
+
+_log = logging.getLogger("forebay")
 
 
 class TorchBatch(NamedTuple):
@@ -52,11 +55,15 @@ class TorchLoader:
         self.loader = loader
         self._tensor = _copied if copy else _viewed
         self._copy = copy
-        if device is None and loader.placement != "host":
-            device = loader.placement.replace("gpu", "cuda")
-        self._device = None if device is None else torch.device(device)
-        if self._device is not None and self._device.type == "cuda" and self._device.index is None:
-            self._device = torch.device("cuda", torch.cuda.current_device())
+        ring = None if loader.placement == "host" else torch.device(loader.placement.replace("gpu", "cuda"))
+        self._device = _device(device, ring)
+        if ring is not None and self._device.type == "cuda" and self._device != ring:
+            _log.warning(
+                "batches stand on %s, and each is copied to %s: give the trainers of each GPU a stream of their own, "
+                "or take the host for one that several GPUs read",
+                ring,
+                self._device,
+            )
 
     def __iter__(self) -> Iterator[TorchBatch]:
         """The rest of the stream's current epoch."""
@@ -137,6 +144,16 @@ class TorchLoader:
         view = _typed(torch.as_tensor(array, device=f"cuda:{array.device}"), array)
         # A clone is of the same GPU; another one gets a copy in any case.
         return view.clone() if self._copy and view.device == self._device else view.to(self._device, non_blocking=True)
+
+
+def _device(asked: Any, ring: torch.device | None) -> torch.device | None:  # noqa: ANN401 - as PyTorch
+    """Where tensors are to stand: None for the host, as it is without a GPU ring."""
+    if asked is None and (ring is None or not torch.cuda.is_initialized()):
+        return ring
+    device = torch.device("cuda" if asked is None else asked)
+    if device.type == "cuda" and device.index is None:
+        return torch.device("cuda", torch.cuda.current_device())
+    return device
 
 
 class _Writable:
