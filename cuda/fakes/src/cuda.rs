@@ -228,6 +228,14 @@ c_functions! {
         });
         answer()
     }
+    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, len: usize, on: *mut c_void) {
+        let (from, to) = (address(from), address(to));
+        match on as usize {
+            0..=2 => copy(from, to, len),
+            _ => queue(on, move || copy(from, to, len)),
+        }
+        answer()
+    }
     fn cuModuleLoadData(to: *mut *mut c_void, image: *const c_void) { kernel::load(to, image) }
     fn cuModuleUnload(_module: *mut c_void) { Count::Modules.add(-1); SUCCESS }
     fn cuModuleGetFunction(to: *mut *mut c_void, module: *mut c_void, name: *const c_char) {

@@ -21,6 +21,7 @@ from forebay.errors import GpuError
 
 __all__ = [
     "Context",
+    "Copy",
     "Event",
     "Everything",
     "ForkedError",
@@ -29,6 +30,7 @@ __all__ = [
     "context",
     "current_device",
     "gpus",
+    "mark",
     "ordinal_of",
 ]
 
@@ -174,6 +176,22 @@ class Memory:
             call("cuMemcpyDtoH_v2", c_void_p(to), c_uint64(self.address + offset), c_size_t(length))
 
 
+class Copy:
+    """A copy of memory of a GPU in the same GPU, on a stream, until nothing refers to it any more.
+
+    Attributes:
+        address: Where it begins.
+    """
+
+    def __init__(self, context: Context, address: int, length: int, stream: int) -> None:
+        own, size = c_uint64(), c_size_t(length)
+        with context.current() as call:
+            call("cuMemAlloc_v2", byref(own), size)
+            weakref.finalize(self, _free, context, own).atexit = False
+            call("cuMemcpyDtoDAsync_v2", own, c_uint64(address), size, c_void_p(stream))
+        self.address: int = own.value
+
+
 class Pinned:
     """Memory of the host that is only read, page-locked until nothing refers to this object, which keeps `owner`."""
 
@@ -190,26 +208,23 @@ class Pinned:
 
 
 class Event:
-    """A mark behind all work that was given to the GPU so far, on the default stream and on PyTorch's current one.
-
-    Streams that another library has made not to wait for the default stream are not seen: give `release()` an event of
-    such a stream.
+    """A mark behind all work that was given to streams of a GPU so far.
 
     Raises:
         GpuError: It cannot be made, or a graph is captured on such a stream: the mark would become a part of the graph.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, streams: list[int]) -> None:
         self._context = context
-        streams = [c_void_p(stream) for stream in _streams(context.ordinal)]
+        self._marks: list[c_void_p] = []
         with context.current() as call:
-            for stream in streams:
+            for stream in map(c_void_p, streams):
                 captures = c_int()
                 # Of the default stream it fails where a stream that waits for that one captures; the capture goes on.
                 call("cuStreamIsCapturing", stream, byref(captures))
                 if captures.value:
                     raise GpuError("a graph is being captured")
-        self._marks = [self._mark(stream) for stream in streams]
+        self._marks.extend(self._mark(c_void_p(stream)) for stream in streams)
 
     def query(self) -> bool:
         """Whether the work is known to be done. Why it is not, `synchronize` tells."""
@@ -253,6 +268,19 @@ class Everything:
         with self._context.current() as call:
             call("cuCtxSynchronize")
         self._done = True
+
+
+def mark(context: Context, streams: list[int] | None = None) -> Event | Everything:
+    """A mark behind all work that the GPU was given so far on these streams.
+
+    Without streams it is the default stream, behind which all others wait unless they were made not to, and PyTorch's
+    current one. Streams that another library has made not to wait are not seen: give `release()` an event of theirs.
+    """
+    try:
+        return Event(context, _streams(context.ordinal) if streams is None else streams)
+    except Exception:
+        # There may be work all the same: events cannot be made while a graph is captured, or where memory is short.
+        return Everything(context)
 
 
 @functools.cache
@@ -313,7 +341,7 @@ def _uuids() -> list[bytes]:
 
 
 def _streams(ordinal: int) -> list[int]:
-    """The default stream, behind which all others wait unless they were made not to, and PyTorch's current one."""
+    """The default stream, and PyTorch's current one."""
     cuda = getattr(sys.modules.get("torch"), "cuda", None)
     if cuda is None or not cuda.is_initialized():
         return [_LEGACY_STREAM]
@@ -324,6 +352,13 @@ def _unmap(context: Context, steps: contextlib.ExitStack) -> None:
     # A context that is broken by now has given everything back.
     with contextlib.suppress(GpuError), context.current() as call, steps:
         call("cuCtxSynchronize")
+
+
+def _free(context: Context, own: c_uint64) -> None:
+    # Whoever had it may have let go of it before the GPU has.
+    with contextlib.suppress(GpuError), context.current() as call:
+        call("cuCtxSynchronize")
+        call("cuMemFree_v2", own)
 
 
 def _unlock(context: Context, address: int, _owner: Any) -> None:  # noqa: ANN401

@@ -9,7 +9,7 @@ import numpy as np
 from forebay.dtype import name_of
 from forebay.errors import ClosedError
 from forebay.lease import Leased
-from forebay.release import Event, Releases
+from forebay.release import Mark, Releases
 
 if TYPE_CHECKING:
     from forebay import _native
@@ -145,7 +145,7 @@ class Batch:
         """Says that the batch was consumed, now rather than when the next one is asked for."""
         self._decision.ack()
 
-    def release(self, after: Event | None = None) -> None:
+    def release(self, after: Mark | None = None) -> None:
         """Holds the slot no longer than until `after`; the batch gives no arrays from now on.
 
         The loop for copies that run beside the next step:
@@ -159,8 +159,9 @@ class Batch:
                 step(images)
 
         Args:
-            after: A mark behind the last thing that reads the arrays: anything with `query()` and `synchronize()`, such
-                as `torch.cuda.Event`. It is asked when the next batches are. None gives the slot back as deletion does:
+            after: A mark behind the last thing that reads the arrays: a `torch.cuda.Event`, a `cupy.cuda.Event`, a
+                `jax.Array` that was made of them (and that is not donated to a computation), or anything with `query()`
+                and `synchronize()`. It is asked when the next batches are. None gives the slot back as deletion does:
                 at once where no GPU can read it behind Python's back. Arrays that were taken before still hold it.
         """
         if after is not None and self._native is not None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["GpuArray", "GpuRings"]
 
+# By DLPack's numbers as by CUDA's.
+_DEFAULT_STREAM = 1
+
 
 class GpuArray:
     """Pictures of a batch in memory of a GPU.
@@ -27,8 +30,16 @@ class GpuArray:
 
     The slot is held for as long as this object, or a tensor made of it, lives, and then until the GPU has done all that
     it was given until then on the default stream and on PyTorch's current one: the one that is current in the thread,
-    and at the moment, in which the last reference goes. Whoever reads it on other streams, as JAX does or as side
-    streams of PyTorch do, gives `Batch.release(after=...)` an event of theirs, or waits for them.
+    and at the moment, in which the last reference goes. Whoever reads it on other streams, as CuPy and JAX may or as
+    side streams of PyTorch do, gives `Batch.release(after=...)` a mark of theirs, or waits for them.
+
+    Example:
+        >>> for batch in loader:                                                        # doctest: +SKIP
+        ...     images = cupy.array(batch.images)                       # a copy, on CuPy's current stream
+        ...     batch.release(after=cupy.cuda.get_current_stream().record())
+        >>> for batch in loader:                                                        # doctest: +SKIP
+        ...     images = jax.numpy.array(jax.dlpack.from_dlpack(batch.images))          # a copy, on JAX's stream
+        ...     batch.release(after=images)
 
     bfloat16 is typed in DLPack alone: `torch.from_dlpack(array)`. `__cuda_array_interface__` has no name for it and
     says "<i2", of which `torch.as_tensor(array, device="cuda").view(torch.bfloat16)` makes the same.
@@ -78,15 +89,37 @@ class GpuArray:
     ) -> object:
         """A DLPack capsule.
 
+        Args:
+            stream: Of the consumer, by DLPack's numbers. What stands here is there for each of them.
+            max_version: Capsules are of the first version, which all consumers know.
+            dl_device: None, or this device.
+            copy: True gives memory of its own in the same GPU, copied on `stream`, which the consumer may write and
+                keep. Frameworks copy faster into memory that they have already: see docs/operating.md.
+
         Raises:
-            BufferError: A copy is asked for, or memory of another device.
+            BufferError: Memory of another device is asked for.
+            GpuError: There is no memory for a copy.
         """
-        if copy:
-            raise BufferError("GpuArray.__dlpack__ makes no copies: copy the tensor that is made of it")
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"these pixels stand on cuda:{self.device}: move the tensor that is made of them")
+        interface = self.__cuda_array_interface__
+        owner: GpuArray | _cuda.Copy = self
+        if copy:
+            owner = copied = self._copied(stream)
+            interface["data"] = (copied.address, False)
         bfloat16 = self.dtype == BFLOAT16_BITS
-        return capsule(self.__cuda_array_interface__, self.__dlpack_device__(), self, bfloat16=bfloat16)
+        return capsule(interface, self.__dlpack_device__(), owner, bfloat16=bfloat16)
+
+    def _copied(self, stream: Any) -> _cuda.Copy:  # noqa: ANN401 - None or a number, by DLPack
+        context = self._memory.context
+        # None is the default stream; -1 asks to be handed what is there already.
+        on = _DEFAULT_STREAM if stream in (None, -1) else int(stream)
+        copied = _cuda.Copy(context, self._address, self.nbytes, on)
+        mark = _cuda.mark(context, [on])
+        self._lease.add(mark)
+        if stream == -1:
+            mark.synchronize()
+        return copied
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refused, as a copy to the host that nobody has asked for."""

@@ -20,10 +20,16 @@ class Lease:
     It is of one GPU: work that another one was given is not waited for.
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "_hold", "_releases")
 
     def __init__(self, context: _cuda.Context, hold: object, releases: Releases) -> None:
+        self._hold = hold
+        self._releases = releases
         weakref.finalize(self, _release_when_done, context, hold, releases).atexit = False
+
+    def add(self, mark: Event) -> None:
+        """Something reads the slot, also when this is gone, until the mark is reached."""
+        self._releases.add(mark, self._hold)
 
 
 class Leased:
@@ -38,9 +44,4 @@ def _release_when_done(context: _cuda.Context, hold: object, releases: Releases)
     if context.is_forked():
         # What a child was given copies of is its parent's.
         return
-    try:
-        mark: Event = _cuda.Event(context)
-    except Exception:
-        # There may be work all the same: events cannot be made while a graph is captured, or where memory is short.
-        mark = _cuda.Everything(context)
-    releases.add(mark, hold)
+    releases.add(_cuda.mark(context), hold)

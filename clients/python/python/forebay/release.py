@@ -6,9 +6,9 @@ import contextlib
 import itertools
 import os
 import weakref
-from typing import Protocol
+from typing import Protocol, Union
 
-__all__ = ["Event", "Releases"]
+__all__ = ["CupyEvent", "Event", "JaxArray", "Mark", "Releases"]
 
 
 class Event(Protocol):
@@ -21,6 +21,58 @@ class Event(Protocol):
     def synchronize(self) -> None:
         """Waits until it is."""
         ...
+
+
+class CupyEvent(Protocol):
+    """The same as CuPy has it: `cupy.cuda.Event`."""
+
+    @property
+    def done(self) -> bool:
+        """Whether everything before it is done."""
+        ...
+
+    def synchronize(self) -> None:
+        """Waits until it is."""
+        ...
+
+
+class JaxArray(Protocol):
+    """What JAX has in place of events: a `jax.Array` is there when all that it was made of has been read."""
+
+    def block_until_ready(self) -> object:
+        """Waits until it is."""
+        ...
+
+
+# Whatever says that slots are read no more.
+Mark = Union[Event, CupyEvent, JaxArray]
+
+
+class _OfCupy:
+    """CuPy's event as others are."""
+
+    def __init__(self, event: CupyEvent) -> None:
+        self._event = event
+
+    def query(self) -> bool:
+        return self._event.done
+
+    def synchronize(self) -> None:
+        self._event.synchronize()
+
+
+class _OfJax:
+    """JAX's array as an event behind the work that makes it."""
+
+    def __init__(self, array: JaxArray) -> None:
+        self._array = array
+
+    def query(self) -> bool:
+        is_ready = getattr(self._array, "is_ready", None)
+        return is_ready is not None and is_ready()
+
+    def synchronize(self) -> None:
+        self._array.block_until_ready()
 
 
 class Releases:
@@ -37,13 +89,9 @@ class Releases:
         # At the end of the process nothing is waited for: its work in the GPU ends with it.
         weakref.finalize(self, _finish_unheard, self._waiting, self._pid).atexit = False
 
-    def add(self, after: Event, hold: object) -> None:
-        """Keeps `hold` until the event is reached."""
-        if not callable(getattr(after, "query", None)) or not callable(getattr(after, "synchronize", None)):
-            raise TypeError(
-                f"release(after={after!r}): give an event with query() and synchronize(), as torch.cuda.Event"
-            )
-        self._waiting[next(self._numbers)] = (after, hold)
+    def add(self, after: Mark, hold: object) -> None:
+        """Keeps `hold` until the mark is reached."""
+        self._waiting[next(self._numbers)] = (_event(after), hold)
 
     def look(self) -> None:
         """Lets go of what is done."""
@@ -61,6 +109,22 @@ class Releases:
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+
+def _event(after: Mark) -> Event:
+    def has(*methods: str) -> bool:
+        return all(callable(getattr(after, method, None)) for method in methods)
+
+    if has("query", "synchronize"):
+        return after
+    if has("synchronize") and hasattr(after, "done"):
+        return _OfCupy(after)
+    if has("block_until_ready"):
+        return _OfJax(after)
+    raise TypeError(
+        f"release(after={after!r}): give an event, with query() and synchronize() as torch.cuda.Event or with done and "
+        "synchronize() as cupy.cuda.Event, or a jax.Array that was made of the batch"
+    )
 
 
 def _wait(waiting: dict[int, tuple[Event, object]]) -> bool:
