@@ -81,8 +81,10 @@ pub enum Knob {
     FailAfter,
     /// After so many more decoding calls pictures come out wrong; 0 for never.
     WrongAfter,
-    /// Decoding waits while it is not 0.
-    HoldDecoding,
+    /// After so many more decoding calls decoding waits for as long as it is not 0; 0 for never.
+    HoldAfter,
+    /// The status with which a picture fails by its width, instead of "bad JPEG".
+    FailStatus,
     /// So many more copies to the GPU cannot be queued, for lack of memory.
     FailUploads,
 }

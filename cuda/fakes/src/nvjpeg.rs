@@ -117,9 +117,11 @@ fn parse(parser: *mut c_void, bytes: &[u8]) -> c_int {
     if yuv::header(bytes).is_some() { SUCCESS } else { BAD }
 }
 
-/// Whether a picture of this header makes a decoder fail, by the knobs.
-fn fails(header: &Header) -> bool {
-    Knob::FailWidth.get() == i64::from(header.width)
+/// How a decoder fails on a picture of this header, by the knobs.
+fn failure(header: &Header) -> Option<c_int> {
+    let status = c_int::try_from(Knob::FailStatus.get()).unwrap_or(EXECUTION);
+    let fails = Knob::FailWidth.get() == i64::from(header.width);
+    fails.then_some(if status == 0 { BAD } else { status })
 }
 
 fn sampled(header: &Header) -> bool {
@@ -144,6 +146,13 @@ fn takes(backend: c_int, header: &Header) -> bool {
 
 /// Starts decoding on a stream; the engines may ignore its order.
 fn start(backend: c_int, on: *mut c_void, decode: impl FnOnce() + Send + 'static) {
+    let held = Knob::HoldAfter.run_out();
+    let decode = move || {
+        if held {
+            Knob::HoldAfter.wait_off();
+        }
+        decode();
+    };
     if backend == HARDWARE && Knob::IgnoreOrder.on() {
         let early = engines::begin(decode);
         queue(on, move || early.join().expect("decoding does not panic"));
@@ -154,7 +163,6 @@ fn start(backend: c_int, on: *mut c_void, decode: impl FnOnce() + Send + 'static
 
 /// Decodes into the planes. What cannot be decoded leaves them gray.
 fn fill(bytes: &[u8], image: &Image, wrong: bool) {
-    Knob::HoldDecoding.wait_off();
     Count::Pictures.add(1);
     let wrong = if wrong { 0xFF } else { 0 };
     for (number, (width, plane)) in yuv::decode(bytes).into_iter().flatten().enumerate() {
@@ -258,8 +266,11 @@ c_functions! {
         for ((at, len), image) in sources.zip(slice(to, batch).iter().copied()) {
             let bytes: &'static [u8] = slice(*at, *len);
             match yuv::header(bytes) {
-                Some(header) if !fails(&header) => work.push((bytes, image)),
-                _ => return BAD,
+                Some(header) => match failure(&header) {
+                    None => work.push((bytes, image)),
+                    Some(status) => return status,
+                },
+                None => return BAD,
             }
         }
         // The engines' memory is not the allocators' matter.
@@ -358,13 +369,14 @@ c_functions! {
         let bytes = object(parser).bytes.clone();
         match yuv::header(&bytes) {
             Some(header) if !sampled(&header) => NOT_SUPPORTED,
-            Some(header) if !fails(&header) => {
+            Some(header) if failure(&header).is_some() => failure(&header).unwrap_or(BAD),
+            Some(header) => {
                 object(state).bytes = bytes;
                 // The coefficients; the engines need none.
                 let needed = if object(state).backend == HARDWARE { 0 } else { 2 * header.samples() };
                 grown_attached(state, 1, needed)
             }
-            _ => BAD,
+            None => BAD,
         }
     }
     fn nvjpegDecodeJpegTransferToDevice(_handle: Any, _decoder: Any, state: Any, _parser: Any, _on: Any) {

@@ -37,6 +37,7 @@ pub struct Worker {
     surfaces: AccountedMemory,
     staging: Staging,
     group: usize,
+    failure: Option<NvjpegError>,
 }
 
 #[derive(Debug)]
@@ -153,6 +154,7 @@ impl Worker {
             surfaces: gpu.account().take(len)?.ok_or(memory)?,
             staging: Staging::new(gpu, len)?,
             group,
+            failure: None,
         })
     }
 
@@ -164,6 +166,11 @@ impl Worker {
     /// Which lane it belongs to.
     pub fn kind(&self) -> LaneKind {
         self.kind
+    }
+
+    /// What nvJPEG failed with in the last call, for other reasons than what a picture is, if it did.
+    pub fn failure(&self) -> Option<NvjpegError> {
+        self.failure
     }
 
     /// Bytes that the results of a call may have together.
@@ -185,11 +192,12 @@ impl Worker {
         // A broken context is told here, and no picture blamed for it.
         self.context.bind()?;
         self.staging.clear();
+        self.failure = None;
         let mut outcomes = Vec::with_capacity(orders.len());
         let mut group: Vec<UnderWay<'_>> = Vec::new();
         let mut used = 0;
         for (number, order) in orders.iter().enumerate() {
-            match self.admit(order) {
+            match self.admit(order)? {
                 Ok((surface, made)) => {
                     if used + surface.bytes() > self.surfaces.len()
                         || !self.staging.has_room(&made, order.out.address())
@@ -215,7 +223,25 @@ impl Worker {
     }
 
     /// Whether the lane takes the picture, from its header alone, and what is to be made of it.
-    fn admit(&mut self, order: &Order<'_>) -> Result<(Surface, Composition), Refusal> {
+    fn admit(&mut self, order: &Order<'_>) -> Result<Result<(Surface, Composition), Refusal>, CudaError> {
+        let (surface, made) = match self.fits(order) {
+            Ok(fitting) => fitting,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let taken = match &mut self.decoder {
+            Decoder::Batch(state) => state.takes(order.bytes, &surface.frame()),
+            // Its parser reads the whole file; it is asked when the picture's turn comes.
+            Decoder::Single(_) => Ok(true),
+        };
+        Ok(match taken {
+            Ok(true) => Ok((surface, made)),
+            Ok(false) => Err(Refusal::NotSupported),
+            Err(error) => Err(self.refused(error)?),
+        })
+    }
+
+    /// Whether the worker has room for a picture of this kind and size, and for what is to be made of it.
+    fn fits(&self, order: &Order<'_>) -> Result<(Surface, Composition), Refusal> {
         let head = Frame::head(order.bytes)?;
         let frame = Frame::of(&head)?;
         let surface = Surface::of(frame);
@@ -226,17 +252,23 @@ impl Worker {
             return Err(Refusal::Kind);
         }
         let made = order.made.of(&head).ok_or(Refusal::Transforms)?;
-        if !self.staging.takes(&made) {
-            return Err(Refusal::TooLarge);
-        }
-        match &mut self.decoder {
-            Decoder::Batch(state) => match state.takes(order.bytes, &frame) {
-                Ok(true) => Ok((surface, made)),
-                Ok(false) => Err(Refusal::NotSupported),
-                Err(_) => Err(Refusal::Failed),
-            },
-            // Its parser reads the whole file; it is asked when the picture's turn comes.
-            Decoder::Single(_) => Ok((surface, made)),
+        if self.staging.takes(&made) { Ok((surface, made)) } else { Err(Refusal::TooLarge) }
+    }
+
+    /// Why a picture goes to the next lane after such an error.
+    fn refused(&mut self, error: LaneError) -> Result<Refusal, CudaError> {
+        match error {
+            LaneError::Nvjpeg(error) => {
+                let refusal = error.refusal();
+                if matches!(refusal, Refusal::Memory | Refusal::Failed) {
+                    self.failure = Some(error);
+                }
+                Ok(refusal)
+            }
+            LaneError::Cuda(error) => Err(error),
+            LaneError::Kernel(_) | LaneError::Memory { .. } => {
+                unreachable!("decoding takes no memory and no kernel")
+            }
         }
     }
 
@@ -294,19 +326,15 @@ impl Worker {
         };
         match outcome {
             Ok(()) => Ok(()),
-            Err(LaneError::Nvjpeg(error)) if part.len() == 1 => {
-                failed[part[0].number] = Some(error.refusal());
-                Ok(())
-            }
-            Err(LaneError::Nvjpeg(_)) => {
+            Err(LaneError::Nvjpeg(_)) if part.len() > 1 => {
                 let (left, right) = part.split_at(part.len() / 2);
                 self.decode_part(left, failed)?;
                 self.stream.wait()?;
                 self.decode_part(right, failed)
             }
-            Err(LaneError::Cuda(error)) => Err(error),
-            Err(LaneError::Kernel(_) | LaneError::Memory { .. }) => {
-                unreachable!("decoding takes no memory and no kernel")
+            Err(error) => {
+                failed[part[0].number] = Some(self.refused(error)?);
+                Ok(())
             }
         }
     }
@@ -317,7 +345,8 @@ impl NvjpegError {
     fn refusal(self) -> Refusal {
         match self.status {
             4 | 9 => Refusal::NotSupported,
-            5 => Refusal::TooLarge,
+            5 => Refusal::Memory,
+            3 | 10 => Refusal::Damaged,
             _ => Refusal::Failed,
         }
     }

@@ -99,7 +99,7 @@ fn one_bad_picture_fails_a_call_but_not_its_batch() {
         let outcomes = all(&mut worker(&gpu, kind), &files);
         for (number, (file, outcome)) in files.iter().zip(outcomes).enumerate() {
             match number {
-                17 => assert_eq!(outcome.unwrap_err(), Refusal::Failed, "{kind}"),
+                17 => assert_eq!(outcome.unwrap_err(), Refusal::Damaged, "{kind}"),
                 31 if kind != LaneKind::Hybrid => assert_eq!(outcome.unwrap_err(), Refusal::NotSupported, "{kind}"),
                 _ => assert!(outcome.unwrap() == whole(file), "{kind} {number}"),
             }

@@ -156,7 +156,7 @@ fn a_picture_for_which_nvjpeg_gets_no_memory_is_left_to_the_next_lane_and_the_ot
         let gpu = gpu(&fake, 2 * SIZE.surfaces + SIZE.surfaces / 8 + (1 << 20));
         let outcomes = all(&mut worker(&gpu, kind), &files);
         assert_eq!(outcomes[0].as_ref().unwrap(), &whole(&files[0]), "{kind}");
-        assert_eq!(outcomes[1], Err(Refusal::TooLarge), "{kind}");
+        assert_eq!(outcomes[1], Err(Refusal::Memory), "{kind}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use forebay_cuda::Frame;
 use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Work};
-use forebay_pixels::{Format, JpegHead, Limits};
+use forebay_pixels::{Fault, Format, JpegHead, Limits};
 
 use crate::cache::Keep;
 use crate::decode::Job;
@@ -121,14 +121,21 @@ impl Routes {
             return cpu(Work::of(0, bytes.len() as u64), Some(Refusal::NotJpeg));
         }
         let decoded_is_kept = job.cache.as_ref().is_some_and(|cache| matches!(cache.keep(), Keep::Decoded(_)));
-        let Ok(head) = JpegHead::read(bytes) else { return cpu(Work::default(), None) };
+        let head = match JpegHead::read(bytes) {
+            Ok(head) => head,
+            Err(Fault::Unsupported { .. }) => return cpu(Work::default(), Some(Refusal::Kind)),
+            Err(_) => return cpu(Work::default(), Some(Refusal::Damaged)),
+        };
         let pixels = u64::from(head.width) * u64::from(head.height);
         let work = Work::of(pixels, bytes.len() as u64);
-        let within = pixels <= self.limits.pixels && bytes.len() as u64 <= self.limits.bytes;
-        // Decoding at a part of the size is the CPU lane's; pictures that have to be kept decoded are so as well.
-        let scaled = job.recipe.input().reducing_gap.is_some();
-        if !within || decoded_is_kept || scaled {
-            return cpu(work, None);
+        if pixels > self.limits.pixels || bytes.len() as u64 > self.limits.bytes {
+            return cpu(work, Some(Refusal::Limits));
+        }
+        if decoded_is_kept {
+            return cpu(work, Some(Refusal::Kept));
+        }
+        if job.recipe.input().reducing_gap.is_some() {
+            return cpu(work, Some(Refusal::Scaled));
         }
         match Frame::of(&head) {
             Ok(frame) if frame.baseline => Admission { work, takers: Takers::All, refusal: None },

@@ -34,7 +34,8 @@ fn what_a_picture_is_decides_who_takes_it_and_the_reason_is_told() {
         (cmyk, Takers::Cpu, Some(Refusal::Colours)),
         (photograph(JpegForm { sampling: [4, 1], ..form }), Takers::Cpu, Some(Refusal::Sampling)),
         (b"\x89PNG\r\n\x1a\n and so on".to_vec(), Takers::Cpu, Some(Refusal::NotJpeg)),
-        (jpeg[..jpeg.len() - 2].to_vec(), Takers::Cpu, None),
+        (jpeg[..jpeg.len() - 2].to_vec(), Takers::Cpu, Some(Refusal::Damaged)),
+        (b"\xFF\xD8\xFF and so on".to_vec(), Takers::Cpu, Some(Refusal::Damaged)),
     ] {
         let Admission { takers: who, refusal: why, .. } = routes(&FOUR, LOAD).admit(&jobs.job(content));
         assert_eq!((who, why), (takers, refusal));
@@ -46,12 +47,14 @@ fn what_a_picture_is_decides_who_takes_it_and_the_reason_is_told() {
 #[test]
 fn rule_29_a_picture_beyond_the_limits_is_for_the_lane_that_says_so() {
     let mut jobs = Jobs::new();
+    let (jpeg, scans) = (photograph(JpegForm::default()), progressive());
     let mut admit = |content: &[u8], change: &dyn Fn(&mut Limits)| {
         let mut routes = routes(&FOUR, LOAD);
         change(&mut routes.limits);
-        routes.admit(&jobs.job(content.to_vec())).takers
+        let Admission { takers, refusal, .. } = routes.admit(&jobs.job(content.to_vec()));
+        assert_eq!(refusal == Some(Refusal::Limits), takers == Takers::Cpu && content == jpeg);
+        takers
     };
-    let (jpeg, scans) = (photograph(JpegForm::default()), progressive());
     assert_eq!(admit(&jpeg, &|limits| limits.pixels = 48 * 32 - 1), Takers::Cpu);
     assert_eq!(admit(&jpeg, &|limits| limits.bytes = 100), Takers::Cpu);
     let count = scans_at_most(&scans);
