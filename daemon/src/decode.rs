@@ -6,14 +6,18 @@
 mod board;
 pub mod budget;
 pub mod cpu;
+mod lane_thread;
+mod lane_threads;
 pub mod lanes;
+pub(crate) mod last_resort;
 pub mod outcomes;
 pub mod tally;
+mod watch;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Instant;
 
 use board::{Board, Closed};
@@ -30,6 +34,7 @@ use crate::record::Input;
 use crate::thread_class;
 
 pub use board::LaneReport;
+use lane_threads::LaneThreads;
 pub use lanes::{GpuLanes, SwitchedOff};
 use outcomes::Reporter;
 
@@ -110,14 +115,14 @@ impl Job {
 }
 
 /// The threads of all lanes. Dropping the pool lets them end after the jobs that are queued, and waits for those of the GPUs'
-/// lanes: what they made there is given back while the process still stands.
+/// lanes: what they made there is given back while the process still stands. One that does not come back ends the process.
 #[derive(Debug)]
 pub struct Pool {
     board: Arc<Board>,
     meter: Arc<Meter>,
     threads: usize,
-    /// Those of the GPUs' lanes.
-    of_gpus: Vec<JoinHandle<()>>,
+    /// Those of the GPUs' lanes, which end before their GPUs do.
+    _of_gpus: LaneThreads,
     gpus: Vec<Gpu>,
     off: Vec<SwitchedOff>,
 }
@@ -149,7 +154,7 @@ impl Pool {
         }
         let off = lanes.off().to_vec();
         let (gpus, of_gpus) = lanes.start(&board)?;
-        Ok(Self { board, meter, threads, of_gpus, gpus, off })
+        Ok(Self { board, meter, threads, _of_gpus: of_gpus, gpus, off })
     }
 
     /// Queues a picture.
@@ -187,10 +192,6 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.board.close();
-        for thread in self.of_gpus.drain(..) {
-            // A panic of theirs has ended the process.
-            let _ended = thread.join();
-        }
     }
 }
 

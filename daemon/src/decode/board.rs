@@ -215,6 +215,16 @@ impl Board {
         self.state.lock().off.clone()
     }
 
+    /// Whether a picture's lane is chosen by its record's number.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.routes.is_fixed()
+    }
+
+    /// A lane of a GPU, in words.
+    pub(super) fn name(&self, lane: LaneId) -> String {
+        self.routes.lane(lane).to_string()
+    }
+
     /// The GPU of a lane.
     pub(super) fn gpu(&self, lane: LaneId) -> i32 {
         self.routes.lane(lane).ordinal

@@ -5,14 +5,12 @@ use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
-use std::time::Instant;
 
 use forebay_cuda::lane::gpu::{Gpu, GpuError};
 use forebay_cuda::lane::self_test::{Passed, SelfTestError, self_test};
 use forebay_cuda::lane::size::LaneSize;
 use forebay_cuda::lane::worker::Worker;
-use forebay_cuda::lane::{LaneError, LaneKind, Refusal};
+use forebay_cuda::lane::{LaneError, LaneKind};
 use forebay_cuda::schedule::{LaneId, LaneSet};
 use forebay_cuda::survey::Places;
 use forebay_cuda::{Account, NvjpegPlaces};
@@ -22,6 +20,8 @@ use thiserror::Error;
 use crate::config::{Decode, Lanes};
 use crate::cores::Near;
 use crate::decode::board::{Board, Choice, GpuLane};
+use crate::decode::lane_thread::LaneThread;
+use crate::decode::lane_threads::LaneThreads;
 use crate::memory::{Promisee, Promises};
 use crate::thread_class;
 
@@ -49,9 +49,6 @@ const MOST_LANES: usize = LaneSet::MOST - 1;
 /// Why there are no more.
 const TOO_MANY: &str = "there are 63 lanes of GPUs already, which is the most; name fewer kinds in decode.lanes, or show the \
                         daemon fewer GPUs (CUDA_VISIBLE_DEVICES)";
-
-/// A lane is switched off when so many groups of one of its threads have failed in a row on a GPU that is not broken.
-const FAILURES: u32 = 3;
 
 /// The lanes of all GPUs.
 #[derive(Debug, Default)]
@@ -217,19 +214,20 @@ impl GpuLanes {
     }
 
     /// Sets a thread to work for each worker, until the board is closed. Gives the GPUs, for their gauges, and the threads.
-    pub(super) fn start(self, board: &Arc<Board>) -> io::Result<(Vec<Gpu>, Vec<JoinHandle<()>>)> {
-        let mut threads = Vec::new();
+    pub(super) fn start(self, board: &Arc<Board>) -> io::Result<(Vec<Gpu>, LaneThreads)> {
+        let mut threads = LaneThreads::default();
         for (number, OpenLane { lane, workers, near }) in (1..).zip(self.lanes) {
             for (place, worker) in workers.into_iter().enumerate() {
                 let (board, near) = (Arc::clone(board), near.clone());
                 let name = format!("forebay-{}-{}-{place}", lane.kind, lane.ordinal);
-                threads.push(thread::Builder::new().name(name).spawn(move || {
+                threads.start(&name, move |watched| {
                     thread_class::background();
                     near.bind();
-                    work(&board, LaneId(number), worker);
-                })?);
+                    LaneThread::new(board, LaneId(number), worker, watched).run();
+                })?;
             }
         }
+        threads.watch()?;
         Ok((self.gpus, threads))
     }
 }
@@ -304,42 +302,6 @@ fn workers(
     }
     tracing::info!(gpu = gpu.ordinal(), lane = %kind, workers = workers.len(), "the lane decodes");
     Ok(workers)
-}
-
-/// Decodes on a lane until the board has nothing for it any more. What the worker has of the GPU is given back then.
-fn work(board: &Board, lane: LaneId, mut worker: Worker) {
-    let mut in_a_row = 0;
-    while let Ok(mut group) = board.group(lane, worker.group()) {
-        let began = Instant::now();
-        while !group.is_empty() && !board.is_off(lane) {
-            match worker.decode(&mut group.orders(board.limits(), board.gpu(lane))) {
-                Ok(outcomes) => {
-                    in_a_row = 0;
-                    board.came_back(&mut group, outcomes);
-                }
-                Err(error) if error.is_fault() => broken(&error),
-                Err(error) => {
-                    in_a_row += 1;
-                    tracing::warn!(lane = lane.0, %error, "a group failed on the GPU, and goes to the next lane");
-                    if in_a_row == FAILURES {
-                        tracing::warn!(lane = lane.0, %error, "the lane is switched off");
-                        board.switch_off(lane, format!("{FAILURES} groups in a row failed, the last with: {error}"));
-                        break;
-                    }
-                    let failed = vec![Err(Refusal::Failed); group.len()];
-                    board.came_back(&mut group, failed);
-                }
-            }
-        }
-        board.group_done(group, began.elapsed());
-    }
-}
-
-/// Nothing of this process can use the GPU any more. Whoever started the daemon starts it again, and trainers reconnect; what
-/// they hold stays theirs.
-pub(crate) fn broken(error: &dyn std::error::Error) -> ! {
-    tracing::error!(%error, "the GPU failed; the daemon ends, to be started again");
-    std::process::abort()
 }
 
 #[cfg(test)]

@@ -297,3 +297,96 @@ fn one_gpu_that_is_wrong_or_dead_is_switched_off_and_the_other_goes_on() {
         machine.home.audit();
     }
 }
+
+/// The tests at the start take 21 calls.
+#[test]
+fn a_lane_whose_every_call_to_nvjpeg_fails_on_a_gpu_that_is_well_is_switched_off_and_said_to_be() {
+    let machine = Machine::new(300, &[(Knob::FailAfter, 24)]);
+    machine.configure("epochs = 1", "[\"hardware\"]");
+    let mut daemon = Daemon::spawn(machine.command());
+    daemon.hears("INFO ready");
+    assert_eq!(run(&machine.home).len(), 300);
+    daemon.hears("the lane is switched off");
+    let off = machine.off();
+    let reason = "nvjpegDecodeBatched answered execution failed (6)";
+    assert!(off.len() == 1 && off[0].0 == "hardware on GPU 0" && off[0].1.contains(reason), "{off:?}");
+    machine.home.audit();
+}
+
+#[test]
+fn a_gpu_that_never_comes_back_from_a_group_ends_the_daemon_with_the_lanes_name_and_the_next_one_delivers_everything() {
+    let machine = Machine::new(60, &[(Knob::HoldAfter, 23)]);
+    machine.configure("epochs = 1", "[\"hardware\"]");
+    let mut command = machine.command();
+    command.env("FOREBAY_GPU_HANG_MS", "200");
+    let (status, said) = Daemon::spawn(command).ends();
+    assert!(!status.success(), "{said}");
+    assert!(said.contains("nvJPEG or the driver hangs") && said.contains("forebay-hardware-0-"), "{said}");
+    let machine = Machine { knobs: String::new(), ..machine };
+    let _daemon = machine.start();
+    assert_eq!(run(&machine.home).len(), 60);
+    machine.home.audit();
+}
+
+/// From the first call after the tests at the start on, what the GPU decodes comes out inverted: the pixels of a record say which lane
+/// it had.
+#[test]
+fn with_fixed_lanes_a_record_has_the_same_lane_whatever_the_load() {
+    let machine = Machine::new(120, &[(Knob::WrongAfter, 22)]);
+    let runs = ["1", "4"].map(|threads| {
+        machine.configure("epochs = 2\nshuffle = true", "\"fixed\"");
+        let config = fs::read_to_string(machine.home.path("forebay.toml")).unwrap();
+        let config = config.replace("threads = 2", &format!("threads = {threads}"));
+        fs::write(machine.home.path("forebay.toml"), config).unwrap();
+        let daemon = machine.start();
+        let pixels = run(&machine.home);
+        let shares: Vec<_> = machine.lanes().iter().map(|lane| lane.pictures).collect();
+        daemon.stop();
+        fs::remove_dir_all(machine.home.path("state")).unwrap();
+        (pixels, shares)
+    });
+    let (pixels, shares) = &runs[1];
+    assert!(shares[0] > 30 && shares[1] > 120 && shares[0] + shares[1] == 240, "{shares:?}");
+    assert!(*pixels == runs[0].0 && *shares == runs[0].1, "{:?}", runs[0].1);
+}
+
+#[test]
+fn without_its_lane_fixed_is_refused_at_the_start() {
+    let machine = Machine::new(8, &[(Knob::Engines, 0)]);
+    machine.configure("epochs = 1", "\"fixed\"");
+    let (_, said) = Daemon::spawn(machine.command()).fails();
+    assert!(said.contains("decode.lanes asks for \"hardware\"") && said.contains("architecture mismatch"), "{said}");
+}
+
+/// Records that their numbers give to the GPU: what nvJPEG fails on because of the file is the CPU's, all else ends the daemon.
+#[test]
+fn with_fixed_lanes_a_picture_leaves_its_lane_for_what_its_file_is_and_for_nothing_else() {
+    let wide = photograph_rgb(9, 77, 48);
+    let wide = JpegForm::default().encode(&wide, 77, 48).unwrap();
+    for (knobs, end) in [
+        (&[(Knob::FailWidth, 77)][..], None),
+        (&[(Knob::FailWidth, 77), (Knob::FailStatus, 6)], None),
+        (&[(Knob::FailWidth, 77), (Knob::FailStatus, 5)], Some("allocator failure (5)")),
+        (&[(Knob::FailAfter, 24)], Some("execution failed (6)")),
+        (&[(Knob::FailLaunches, 24)], Some("CUDA_ERROR_OUT_OF_MEMORY")),
+    ] {
+        let machine = Machine::new(90, knobs);
+        for record in 0..10 {
+            fs::write(machine.home.picture(record), &wide).unwrap();
+        }
+        machine.configure("epochs = 1", "\"fixed\"");
+        match end {
+            None => {
+                let _daemon = machine.start();
+                assert_eq!(run(&machine.home).len(), 90);
+                assert!(machine.lanes()[1].refused.iter().map(|refusal| refusal.pictures).sum::<u64>() > 0);
+                machine.home.audit();
+            }
+            Some(reason) => {
+                let (status, said) = Daemon::spawn(machine.command()).ends();
+                assert!(!status.success(), "{said}");
+                assert!(said.contains("\"fixed\" cannot be kept") && said.contains(reason), "{said}");
+            }
+        }
+    }
+}

@@ -34,9 +34,9 @@ impl Group {
         self.pictures.is_empty()
     }
 
-    /// Pictures that are left.
-    pub(crate) fn len(&self) -> usize {
-        self.pictures.len()
+    /// The record of one of them.
+    pub(crate) fn record(&self, number: usize) -> u64 {
+        self.pictures[number].item.draw.record
     }
 
     /// What a worker of this GPU is told of the pictures that are left.

@@ -89,6 +89,11 @@ impl Routes {
         Self { lanes, choice, limits }
     }
 
+    /// Whether the record's number chooses.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.choice.fixed
+    }
+
     /// The lanes of GPUs, of which the first has the number after the CPU's.
     pub(super) fn gpu_lanes(&self) -> &[GpuLane] {
         &self.lanes

@@ -71,7 +71,7 @@ fn good_pictures_of_a_group_are_reported_and_a_bad_one_does_not_go_to_its_kind_o
     let mut group = take(&board, HARDWARE).unwrap();
     assert_eq!(records(Some(&group)), [0, 2]);
     board.came_back(&mut group, vec![Ok(())]);
-    assert_eq!((jobs.made(), group.len()), ([0].into(), 1), "the rest is for another call");
+    assert_eq!((jobs.made(), group.pictures.len()), ([0].into(), 1), "the rest is for another call");
     board.came_back(&mut group, vec![Err(Refusal::NotSupported)]);
     board.group_done(group, TOOK);
     assert_eq!(records(take(&board, SECOND).as_ref()), [1, 3]);

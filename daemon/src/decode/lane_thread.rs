@@ -1,0 +1,126 @@
+//! One thread of a GPU's lane: takes groups from the board, has its worker decode them, and judges what fails.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use forebay_cuda::lane::Refusal;
+use forebay_cuda::lane::self_test::self_test;
+use forebay_cuda::lane::worker::Worker;
+use forebay_cuda::schedule::LaneId;
+
+use crate::decode::board::{Board, Group};
+use crate::decode::last_resort::{broken, unfixed};
+use crate::decode::watch::Watched;
+
+/// A lane is switched off when so many groups of one of its threads have failed in a row on a GPU that is not broken.
+const FAILURES: u32 = 3;
+
+/// The thread's part in the lane.
+#[derive(Debug)]
+pub(super) struct LaneThread {
+    board: Arc<Board>,
+    lane: LaneId,
+    worker: Worker,
+    watched: Watched,
+    /// Groups that failed since one went well.
+    in_a_row: u32,
+    /// What the last of them failed with.
+    failure: String,
+}
+
+/// What became of the first pictures of a group.
+type Outcomes = Vec<Result<(), Refusal>>;
+
+impl LaneThread {
+    pub(super) fn new(board: Arc<Board>, lane: LaneId, worker: Worker, watched: Watched) -> Self {
+        Self { board, lane, worker, watched, in_a_row: 0, failure: String::new() }
+    }
+
+    /// Decodes until the board has nothing for the lane any more. What the worker has of the GPU is given back then.
+    pub(super) fn run(mut self) {
+        while let Ok(mut group) = self.board.group(self.lane, self.worker.group()) {
+            let began = Instant::now();
+            while !group.is_empty() && !self.board.is_off(self.lane) {
+                let mut outcomes = self.decode(&mut group, None);
+                if self.board.is_fixed() {
+                    self.insist(&mut group, &mut outcomes);
+                } else if self.has_failed(&outcomes) {
+                    break;
+                }
+                self.board.came_back(&mut group, outcomes);
+            }
+            self.board.group_done(group, began.elapsed());
+        }
+    }
+
+    /// Decodes the first pictures of a group, as many as the worker takes, or one of them alone.
+    fn decode(&mut self, group: &mut Group, alone: Option<usize>) -> Outcomes {
+        let mut orders = group.orders(self.board.limits(), self.board.gpu(self.lane));
+        let orders = match alone {
+            Some(number) => &mut orders[number..=number],
+            None => &mut orders,
+        };
+        self.watched.begin(Instant::now());
+        let decoded = self.worker.decode(orders);
+        self.watched.end();
+        match decoded {
+            Ok(outcomes) => {
+                if let Some(error) = self.worker.failure() {
+                    self.failure = error.to_string();
+                }
+                outcomes
+            }
+            Err(error) if error.is_fault() => broken(&error),
+            Err(error) => {
+                self.failure = error.to_string();
+                vec![Err(Refusal::Failed); orders.len()]
+            }
+        }
+    }
+
+    /// Whether the lane is given up: group after group fails, and not for what the pictures are.
+    fn has_failed(&mut self, outcomes: &Outcomes) -> bool {
+        if outcomes.iter().any(Result::is_ok) {
+            self.in_a_row = 0;
+        }
+        if outcomes.iter().any(Result::is_ok) || !outcomes.contains(&Err(Refusal::Failed)) {
+            return false;
+        }
+        self.in_a_row += 1;
+        let (lane, error) = (self.board.name(self.lane), &self.failure);
+        tracing::warn!(lane, error, "a group failed on the GPU, and goes to the next lane");
+        if self.in_a_row < FAILURES {
+            return false;
+        }
+        tracing::warn!(lane, error, "the lane is switched off");
+        self.board.switch_off(self.lane, format!("{FAILURES} groups in a row failed, the last with: {error}"));
+        true
+    }
+
+    /// With `lanes = "fixed"` a picture leaves its lane for what its file is, and for nothing else. One that failed is tried again,
+    /// alone. If it fails again, and known pictures do not, its file is at fault; else the daemon ends, rather than give other
+    /// pixels than the next run.
+    fn insist(&mut self, group: &mut Group, outcomes: &mut Outcomes) {
+        for (number, outcome) in outcomes.iter_mut().enumerate() {
+            if !matches!(outcome, Err(Refusal::Failed | Refusal::Memory)) {
+                continue;
+            }
+            *outcome = self.decode(group, Some(number)).pop().expect("a worker decodes at least one picture");
+            let by_the_file = match outcome {
+                Err(Refusal::Memory) => false,
+                Err(Refusal::Failed) => self.is_well(),
+                _ => true,
+            };
+            if !by_the_file {
+                unfixed(group.record(number), &self.board.name(self.lane), &self.failure);
+            }
+        }
+    }
+
+    fn is_well(&mut self) -> bool {
+        self.watched.begin(Instant::now());
+        let passed = self_test(&mut self.worker).is_ok();
+        self.watched.end();
+        passed
+    }
+}

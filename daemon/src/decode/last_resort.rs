@@ -1,0 +1,33 @@
+//! When the daemon ends itself: where nothing of this process can use a GPU any more, and where going on would give other pixels
+//! than were asked for. Whoever started it starts it again, and trainers reconnect; what they hold stays theirs.
+
+use std::process::abort;
+use std::time::Duration;
+
+/// The GPU's context is broken.
+pub(crate) fn broken(error: &dyn std::error::Error) -> ! {
+    tracing::error!(%error, "the GPU failed; the daemon ends, to be started again");
+    abort()
+}
+
+/// A thread has waited so long for a GPU that it will not come back. What it writes to is in nobody else's hands until then.
+pub(super) fn hung(thread: &str, limit: Duration) -> ! {
+    tracing::error!(
+        thread,
+        seconds = limit.as_secs_f64(),
+        "the GPU has not come back from a group of pictures: nvJPEG or the driver hangs; the daemon ends, to be started again"
+    );
+    abort()
+}
+
+/// A picture cannot be decoded by the lane that its record's number says, for a reason that another run may not meet.
+pub(super) fn unfixed(record: u64, lane: &str, reason: &str) -> ! {
+    tracing::error!(
+        record,
+        lane,
+        reason,
+        "decode.lanes = \"fixed\" cannot be kept: the lane failed twice, and another one would give other pixels; the daemon ends, \
+         to be started again"
+    );
+    abort()
+}
