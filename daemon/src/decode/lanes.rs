@@ -413,9 +413,8 @@ mod tests {
         let (gpus, threads) = lanes.start(&board).unwrap();
         let before = gpus[0].account().used();
         board.switch_off(LaneId(1), "the test wants it".into());
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        // Which waits for their end.
+        drop(threads);
         assert_eq!((fake.count(Count::Streams), gpus[0].page_locked()), (0, 0));
         let after = gpus[0].account().used();
         assert!(
