@@ -165,6 +165,34 @@ fn a_lane_that_a_pause_held_up_gets_its_share_again() {
     }
 }
 
+/// Nothing of what is known of a lane is forgotten while it works, however many others there are.
+#[test]
+fn only_a_lane_without_work_is_forgotten() {
+    let mut schedule = Schedule::new([spec(0.1), spec(1.0), spec(1.0)]);
+    let all: LaneSet = (0..3).map(LaneId).collect();
+    let push = |schedule: &mut Schedule<usize>| schedule.push(Queued { item: 0, work: photograph(), may: all });
+    let measure = |schedule: &mut Schedule<usize>, lane| {
+        schedule.push(Queued { item: 0, work: photograph(), may: LaneSet::only(LaneId(lane)) });
+        let grip = taken(schedule, lane, 1).0.unwrap();
+        let mut sample = Sample { took: std::time::Duration::from_secs(3), ..Sample::default() };
+        sample.add(photograph());
+        schedule.done(grip, &sample);
+    };
+    (0..40).for_each(|_| [1, 2].into_iter().for_each(|lane| measure(&mut schedule, lane)));
+    let believed = |schedule: &Schedule<usize>| [1, 2].map(|lane| schedule.cost(LaneId(lane)).seconds(photograph()));
+    let before = believed(&schedule);
+    schedule.push(Queued { item: 0, work: photograph(), may: LaneSet::only(LaneId(1)) });
+    let under_way = taken(&mut schedule, 1, 1).0.unwrap();
+    for _ in 0..10_000 {
+        assert_eq!(push(&mut schedule), LaneId(0));
+        let grip = taken(&mut schedule, 0, 1).0.unwrap();
+        schedule.done(grip, &Sample::default());
+    }
+    let after = believed(&schedule);
+    assert!(after[0] > before[0] * 0.99 && after[1] < before[1] / 2.0, "{before:?}, then {after:?}");
+    schedule.done(under_way, &Sample::default());
+}
+
 #[test]
 fn a_lane_that_is_far_too_slow_is_tried_now_and_then() {
     let mut lanes = engines(15);

@@ -36,20 +36,21 @@ pub(super) struct Line<T> {
     waiting: f64,
     /// The same for those under way.
     busy: f64,
-    /// Pictures that it might have had and others got, since it was last measured.
+    /// Groups that are under way.
+    groups: u32,
+    /// Pictures that it might have had and others got, since it last had any.
     passed_over: u32,
 }
 
 /// How many pictures at a line's tail a thief looks at: it may be barred from the last ones.
 const LOOK_BACK: usize = 8;
-/// After so many pictures that went to other lanes, what was measured of a lane counts less. A lane that gets its share is
-/// measured far more often.
+/// After so many pictures that went to other lanes while it had none, what was measured of a lane counts less.
 const PATIENCE: u32 = 256;
 
 impl<T> Line<T> {
     pub(super) fn new(spec: LaneSpec) -> Self {
         let cost = spec.prior.clone();
-        Self { spec, cost, pictures: VecDeque::new(), waiting: 0.0, busy: 0.0, passed_over: 0 }
+        Self { spec, cost, pictures: VecDeque::new(), waiting: 0.0, busy: 0.0, groups: 0, passed_over: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -107,20 +108,24 @@ impl<T> Line<T> {
     /// A worker has begun with so many seconds of work.
     pub(super) fn begin(&mut self, seconds: f64) {
         self.busy += seconds;
+        self.groups += 1;
+        self.passed_over = 0;
     }
 
     /// A worker is done with that, and tells what of it says how fast the lane is.
     pub(super) fn end(&mut self, seconds: f64, sample: &Sample) {
-        self.busy = (self.busy - seconds).max(0.0);
-        if sample.pictures > 0 {
-            self.passed_over = 0;
-            self.cost.observe(sample);
-        }
+        self.groups = self.groups.saturating_sub(1);
+        self.busy = if self.groups == 0 { 0.0 } else { (self.busy - seconds).max(0.0) };
+        self.cost.observe(sample);
     }
 
     /// A picture that it might have had went to another lane. A lane that is believed dear gets none and is not measured any
     /// more, so that belief has to fade.
     pub(super) fn pass_over(&mut self) {
+        if self.groups > 0 || !self.pictures.is_empty() {
+            // It will be measured.
+            return;
+        }
         self.passed_over += 1;
         if self.passed_over == PATIENCE {
             self.passed_over = 0;
