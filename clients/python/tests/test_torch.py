@@ -58,6 +58,20 @@ def test_rule_14_a_view_keeps_its_memory(pictures):
         assert kept[:, 0, 0, 0].tolist() == [0, 1, 2, 3]
 
 
+def test_rule_14_a_view_of_a_page_locked_ring_holds_its_slot_until_copies_that_nobody_waits_for_are_done(gpu, pictures):
+    with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1) as loader:
+        loader.pin()
+        views = loader.torch(copy=False)
+        batch = views.next()
+        gpu.set(BusyDefault=1)
+        del batch
+        loader._let_go(keep=0)
+        loader._releases.look()
+        assert loader._session.viewed() == 1
+        gpu.set(BusyDefault=0)
+        assert [batch.records[0].item() for batch in views] == list(range(4, 40, 4))
+
+
 class Mark:
     """Stands for `torch.cuda.Event` where there is no GPU."""
 
