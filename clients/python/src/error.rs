@@ -101,6 +101,11 @@ pub(crate) fn busy(py: Python<'_>) -> PyErr {
     make(py, "Error", ("another thread is waiting in this Loader; a Loader is for one thread at a time",))
 }
 
+/// A ring whose pages cannot be locked.
+pub(crate) fn unlockable(py: Python<'_>, error: &Broken) -> PyErr {
+    make(py, "GpuError", (format!("the ring cannot be page-locked: {error}"),))
+}
+
 fn refused(py: Python<'_>, refusal: Refusal) -> PyErr {
     let class = match refusal.code {
         text_code::SETTINGS => "SettingsError",

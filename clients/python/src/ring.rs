@@ -7,6 +7,8 @@ use forebay_client::Mapped;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::error::unlockable;
+
 /// A ring that batches may stand in. Keeps its memory mapped, and its descriptor open.
 #[pyclass(frozen, module = "forebay._native")]
 #[derive(Debug)]
@@ -32,6 +34,17 @@ impl Ring {
     fn slots(&self) -> (usize, usize) {
         let slots = self.mapped.slots();
         (slots.cast::<u8>().addr().get(), slots.len())
+    }
+
+    #[getter]
+    fn pinnable(&self) -> bool {
+        self.mapped.is_pinnable()
+    }
+
+    /// Calls `lock`, which has a driver lock the slots' pages, while they are writable.
+    fn while_writable<'py>(&self, lock: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let called = self.mapped.while_writable(|| lock.call0());
+        called.map_err(|error| unlockable(lock.py(), &error))?
     }
 
     /// UUID of the GPU in whose memory the pixels stand, bytes of that memory, and its descriptor; None in the host.

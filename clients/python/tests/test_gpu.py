@@ -1,9 +1,11 @@
 """Rings in memory of a GPU, and page-locked rings, on the fake GPU: memory of it is a file that both processes map."""
 
 import ctypes
+import faulthandler
 import gc
 import logging
 import os
+import signal
 import sys
 import types
 from typing import ClassVar
@@ -89,7 +91,7 @@ def test_pin_locks_the_ring_and_unlocks_it_with_the_loader(gpu, pictures):
     loader = forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1)
     loader.pin()
     loader.pin()
-    assert gpu.count("Registered") == 1
+    assert (gpu.count("Registered"), gpu.count("ReadOnly")) == (1, 1)
     assert sum(batch.valid for batch in loader) == 8
     loader.close()
     del loader
@@ -100,7 +102,7 @@ def test_pin_locks_the_ring_and_unlocks_it_with_the_loader(gpu, pictures):
 def test_pin_says_what_stands_against_it(gpu, pictures, monkeypatch):
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
         gpu.set(NoReadOnly=1)
-        with pytest.raises(forebay.GpuError, match="READ_ONLY_HOST_REGISTER_SUPPORTED"):
+        with pytest.raises(forebay.GpuError, match=r"READ_ONLY_HOST_REGISTER.*Give the Loader pin_memory=True"):
             loader.pin()
         gpu.set(NoReadOnly=0, NoRegister=1)
         with pytest.raises(forebay.GpuError, match="cuMemHostRegister_v2 failed with CUDA_ERROR_NOT_SUPPORTED"):
@@ -112,9 +114,67 @@ def test_pin_says_what_stands_against_it(gpu, pictures, monkeypatch):
         assert sum(batch.valid for batch in loader) == 8
 
 
+@pytest.mark.parametrize("only_writable", [0, 1])
+def test_pin_memory_locks_the_ring_whatever_memory_the_driver_takes(gpu, pictures, only_writable):
+    gpu.set(NoReadOnly=only_writable)
+    with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, pin_memory=True) as loader:
+        assert (gpu.count("Registered"), gpu.count("ReadOnly")) == (1, 1 - only_writable)
+        loader.pin()
+        (ring,) = loader._session.rings()
+        start, length = ring.slots
+        for batch in loader:
+            address, read_only = batch.images.__array_interface__["data"]
+            assert start <= address
+            assert address + batch.images.nbytes <= start + length
+            assert read_only
+            assert not batch.images.flags.writeable
+            assert batch.images[:, 0, 0, 0].tolist() == batch.records.tolist()
+    del loader, ring, batch
+    gc.collect()
+    assert gpu.count("Registered") == 0
+
+
+def test_a_write_to_a_ring_that_was_locked_as_writable_memory_is_a_signal_again(gpu, pictures):
+    gpu.set(NoReadOnly=1)
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, pin_memory=True) as loader:
+        batch = loader.next()
+        address = batch.images.__array_interface__["data"][0]
+        child = os.fork()
+        if child == 0:
+            faulthandler.disable()
+            ctypes.memset(address, 1, 1)
+            os._exit(0)
+        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGSEGV
+        assert batch.images[0, 0, 0].tolist() == [0, 100, 200]
+
+
+def test_pin_memory_that_cannot_be_had_is_an_error_at_once(gpu, pictures, service):
+    folder = pictures(8)
+    gpu.set(NoRegister=1)
+    with pytest.raises(forebay.GpuError, match="cuMemHostRegister_v2 failed"):
+        forebay.Loader(folder, batch_size=4, size=8, pin_memory=True)
+    daemon = service(folder, batch_size=4, size=8, epochs=1)
+    with pytest.raises(forebay.SettingsError, match="pin_memory: is true, but the stream has the default"):
+        forebay.Loader("train", socket=daemon.socket, pin_memory=True)
+
+
+def test_a_lock_that_failed_can_be_tried_again(gpu, pictures, service):
+    gpu.set(NoReadOnly=1, NoRegister=1)
+    daemon = service(pictures(8), batch_size=4, size=8, epochs=1, pin_memory=True)
+    with forebay.Loader("train", socket=daemon.socket) as loader:
+        with pytest.raises(forebay.GpuError, match="cuMemHostRegister_v2 failed"):
+            loader.pin()
+        gpu.set(NoRegister=0)
+        loader.pin()
+        assert (gpu.count("Registered"), sum(batch.valid for batch in loader)) == (1, 8)
+
+
 def test_a_ring_of_the_next_daemon_is_pinned_and_mapped_as_well(gpu, pictures, service):
+    # As on most machines.
+    gpu.set(NoReadOnly=1)
     for run, placement, locked in [("first", "host", 1), ("second", "gpu:0", 0)]:
-        daemon = service(pictures(40), batch_size=4, size=8, epochs=1, placement=placement, run=run)
+        settings = {"batch_size": 4, "size": 8, "epochs": 1, "placement": placement, "pin_memory": True}
+        daemon = service(pictures(40), **settings, run=run)
         with forebay.Loader("train", socket=daemon.socket, placement=placement) as loader:
             loader.pin()
             seen = loader.next().records.tolist()

@@ -2,11 +2,9 @@
 //! another process really maps the same bytes.
 #![allow(unsafe_code, non_snake_case, reason = "functions with C's names")]
 
-use std::collections::HashSet;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_void};
 use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
 
-use parking_lot::Mutex;
 use rustix::fs::{MemfdFlags, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mmap_anonymous, mprotect, munmap};
 
@@ -14,13 +12,8 @@ use crate::boundary::{SUCCESS, c_functions, copy, hand_out, lent, take_back, wri
 use crate::cuda::{INVALID, NOT_SUPPORTED, OUT_OF_MEMORY, answer};
 use crate::dial::{Count, Knob};
 
-const ALREADY_REGISTERED: c_int = 712;
-const NOT_REGISTERED: c_int = 713;
 /// What memory comes in, as with the driver.
 const PIECE: usize = 2 << 20;
-
-/// Ranges of the host that are page-locked, by their start.
-static REGISTERED: Mutex<Option<HashSet<usize>>> = Mutex::new(None);
 
 /// Memory of the GPU, here or of another process.
 struct Memory {
@@ -50,27 +43,6 @@ c_functions! {
     fn cuDeviceGetUuid_v2(to: *mut [u8; 16], device: c_int) {
         let first = u8::try_from(Knob::FirstUuid.get()).unwrap_or(0);
         write(to, [first.wrapping_add(u8::try_from(device).unwrap_or(0)); 16])
-    }
-    fn cuMemHostRegister_v2(at: *mut c_void, len: usize, flags: c_uint) {
-        // Flag 8 is for memory that is only read.
-        if Knob::NoRegister.on() || flags & 8 != 0 && Knob::NoReadOnly.on() {
-            return NOT_SUPPORTED;
-        }
-        if len == 0 || at.is_null() {
-            return INVALID;
-        }
-        if !REGISTERED.lock().get_or_insert_default().insert(at as usize) {
-            return ALREADY_REGISTERED;
-        }
-        Count::Registered.add(1);
-        SUCCESS
-    }
-    fn cuMemHostUnregister(at: *mut c_void) {
-        if !REGISTERED.lock().get_or_insert_default().remove(&(at as usize)) {
-            return NOT_REGISTERED;
-        }
-        Count::Registered.add(-1);
-        SUCCESS
     }
     fn cuMemGetAllocationGranularity(to: *mut usize, _wanted: *const c_void, _option: c_int) { write(to, PIECE) }
     fn cuMemCreate(to: *mut u64, len: usize, _wanted: *const c_void, _flags: u64) {

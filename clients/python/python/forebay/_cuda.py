@@ -15,9 +15,12 @@ import sys
 import weakref
 from collections.abc import Iterator
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forebay.errors import GpuError
+
+if TYPE_CHECKING:
+    from forebay import _native
 
 __all__ = [
     "Context",
@@ -193,18 +196,30 @@ class Copy:
 
 
 class Pinned:
-    """Memory of the host that is only read, page-locked until nothing refers to this object, which keeps `owner`."""
+    """The slots of a ring in the host, page-locked until nothing refers to this object, which keeps the ring.
 
-    def __init__(self, context: Context, address: int, length: int, owner: Any) -> None:  # noqa: ANN401 - kept alone
-        if not context.call.attribute(_READ_ONLY_REGISTER, context.device):
+    Locked as memory that is only read, where the GPU can do that. Else the ring has to be pinnable.
+    """
+
+    def __init__(self, context: Context, ring: _native.Ring) -> None:
+        address, length = ring.slots
+
+        def lock(flags: int) -> None:
+            with context.current() as call:
+                call("cuMemHostRegister_v2", c_void_p(address), c_size_t(length), c_uint(_REGISTER_PORTABLE | flags))
+
+        if context.call.attribute(_READ_ONLY_REGISTER, context.device):
+            lock(_REGISTER_READ_ONLY)
+        elif ring.pinnable:
+            ring.while_writable(lambda: lock(0))
+        else:
             raise GpuError(
-                f"GPU {context.ordinal} or its driver cannot page-lock memory that may only be read, as a ring's is "
-                "(it lacks READ_ONLY_HOST_REGISTER_SUPPORTED). Leave pin() out: copies to the GPU work, and wait"
+                f"GPU {context.ordinal} or its driver cannot page-lock memory that may only be read, as this ring's is "
+                "(it lacks READ_ONLY_HOST_REGISTER_SUPPORTED). Give the Loader pin_memory=True, and its stream of a "
+                "service pin_memory = true, or let the pixels stand in the GPU (placement). Without pin(), copies to "
+                "the GPU work, and wait"
             )
-        flags = _REGISTER_PORTABLE | _REGISTER_READ_ONLY
-        with context.current() as call:
-            call("cuMemHostRegister_v2", c_void_p(address), c_size_t(length), c_uint(flags))
-        weakref.finalize(self, _unlock, context, address, owner).atexit = False
+        weakref.finalize(self, _unlock, context, address, ring).atexit = False
 
 
 class Event:
@@ -361,7 +376,7 @@ def _free(context: Context, own: c_uint64) -> None:
         call("cuMemFree_v2", own)
 
 
-def _unlock(context: Context, address: int, _owner: Any) -> None:  # noqa: ANN401
+def _unlock(context: Context, address: int, _ring: _native.Ring) -> None:
     with contextlib.suppress(GpuError), context.current() as call:
         call("cuCtxSynchronize")
         call("cuMemHostUnregister", c_void_p(address))

@@ -1,6 +1,6 @@
 """The Rust half: sessions and batches. Users see them through `Loader` and `Batch`."""
 
-from typing import Any, final
+from typing import Any, Callable, final
 
 __version__: str
 
@@ -100,5 +100,8 @@ class Ring:
     def number(self) -> int: ...
     @property
     def slots(self) -> tuple[int, int]: ...
+    @property
+    def pinnable(self) -> bool: ...
+    def while_writable(self, lock: Callable[[], None]) -> None: ...
     @property
     def gpu(self) -> tuple[bytes, int, int] | None: ...

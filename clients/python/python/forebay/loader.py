@@ -84,6 +84,10 @@ class Loader:
             `loader.placement` says what came of it. Of a stream of `forebay serve` its configuration decides; give
             `placement` all the same where PyTorch has not started CUDA yet, since the daemon is told of no GPU then.
             While it has trainers it stays where the first of them had it, also for one that cannot map that GPU.
+        pin_memory: Calls `pin()` at once, and makes the ring such that every driver can lock its pages: most take only
+            memory that the process could write. It is for trainers of one user, as they could write to it. Memory is
+            locked for the GPU that PyTorch uses, so choose that first (`torch.cuda.set_device`). Of a stream of
+            `forebay serve` the configuration has to say it too.
         dtype: "uint8", "float16", "bfloat16" or "float32", or what numpy or PyTorch has for these. numpy has no
             bfloat16: see `Batch.images`.
         layout: "NHWC" or "NCHW".
@@ -106,6 +110,8 @@ class Loader:
         SettingsError: With every setting that is wrong.
         DatasetError: The dataset is missing, empty or unreadable.
         AttachError: No daemon could be reached or started, or it refused.
+        GpuError: The ring was to be page-locked, and cannot be: `pin_memory=torch.cuda.is_available()` asks for it only
+            where there is a GPU.
 
     Example:
         >>> loader = forebay.Loader("/data/train", batch_size=256, size=224, shuffle=True)      # doctest: +SKIP
@@ -139,6 +145,7 @@ class Loader:
         lanes: str | Sequence[str] | None = None,
         cache: Mapping[str, str | int] | None = None,
         placement: str | None = None,
+        pin_memory: bool = False,
         dtype: Any = "uint8",  # noqa: ANN401 - whatever numpy or PyTorch takes
         layout: str = "NHWC",
         match: str = "pillow",
@@ -166,6 +173,12 @@ class Loader:
             self._session = attach_to_host(asked, path, placement, error)
             self._rings.follow(self._session)
         self._lent: list[weakref.ref[Batch]] = []
+        if pin_memory:
+            try:
+                self.pin()
+            except GpuError:
+                self._session.close()
+                raise
 
     def __iter__(self) -> Iterator[Batch]:
         """The rest of the stream's current epoch."""
@@ -221,7 +234,7 @@ class Loader:
         return "host" if self._rings.device is None else f"gpu:{self._rings.device}"
 
     def pin(self, device: int | None = None) -> None:
-        """Page-locks the ring in this process, once and for all.
+        """Page-locks the ring in this process, once and for all. `pin_memory=True` does so from the start.
 
         Copies from a batch's arrays to a GPU then run at full speed, and `tensor.to("cuda", non_blocking=True)` does
         not wait for them: a slot is given back when they are done, see `Batch`. Take no array before it. It takes about
@@ -232,7 +245,8 @@ class Loader:
                 the first. Copies to others run at full speed too, and need `batch.release(after=event)`.
 
         Raises:
-            GpuError: There is no GPU, or it cannot lock memory that is only read, as a ring is for its trainers.
+            GpuError: There is no GPU; or it cannot lock memory that is only read, as a ring is for its trainers unless
+                it was made with `pin_memory=True`.
         """
         self._rings.pin(device, self._session.rings())
         for lent in self._lent:

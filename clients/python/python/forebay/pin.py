@@ -30,7 +30,7 @@ class Pins:
         for ring in new:
             # Pixels in a GPU need no copy; what is left in the slots is small.
             if ring.gpu is None:
-                self._pinned[ring.number] = _cuda.Pinned(self._context, *ring.slots, ring)
+                self._pinned[ring.number] = _cuda.Pinned(self._context, ring)
 
     def context(self, number: int) -> _cuda.Context | None:
         """Of the GPU that the ring is page-locked for; None where it is not."""
