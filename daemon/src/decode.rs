@@ -6,11 +6,13 @@
 mod board;
 pub mod budget;
 pub mod cpu;
+mod job;
 mod lane_thread;
 mod lane_threads;
 pub mod lanes;
 pub(crate) mod last_resort;
 pub mod outcomes;
+mod switched_off;
 pub mod tally;
 mod watch;
 
@@ -24,19 +26,18 @@ use board::{Board, Closed};
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_pixels::{Draw, Fault, Limits, Recipe};
 
-use crate::batch::batcher::At;
-use crate::batch::place::PlaceRight;
 use crate::cache::Cache;
 use crate::cores::{self, Pins};
-use crate::prefetch::Buffer;
 use crate::queue::{Meter, SLICE};
 use crate::record::Input;
 use crate::thread_class;
 
 pub use board::LaneReport;
+pub use job::Job;
 use lane_threads::LaneThreads;
-pub use lanes::{GpuLanes, SwitchedOff};
-use outcomes::Reporter;
+pub use lanes::GpuLanes;
+pub use outcomes::Done;
+pub use switched_off::SwitchedOff;
 
 /// One picture to decode: what, how, and where to.
 #[derive(Debug)]
@@ -72,47 +73,6 @@ pub const DECODE_THREAD: &str = "forebay-decode-";
 
 /// Makes a decoder for one thread.
 pub type MakeDecoder = Arc<dyn Fn() -> Box<dyn Decoder> + Send + Sync>;
-
-/// A picture on its way into a slot.
-#[derive(Debug)]
-pub struct Job {
-    /// Batch and place.
-    pub at: At,
-    /// The record's content.
-    pub content: Buffer,
-    /// Where the decoded picture is to be kept.
-    pub cache: Option<Arc<Cache>>,
-    /// The right to write the place.
-    pub place: PlaceRight,
-    /// What becomes of the picture.
-    pub recipe: Arc<Recipe>,
-    /// What its random choices follow.
-    pub draw: Draw,
-    /// The GPU whose lanes decode it, where the stream is bound to one.
-    pub gpu: Option<i32>,
-    /// Where the outcome goes.
-    pub reporter: Reporter,
-}
-
-/// What became of a picture; the right to its place comes back.
-#[derive(Debug)]
-pub struct Done {
-    /// Batch and place.
-    pub at: At,
-    /// The right to write the place.
-    pub place: PlaceRight,
-    /// The fault in words.
-    pub outcome: Result<(), String>,
-}
-
-impl Job {
-    /// Gives back what it holds, and tells what became of it.
-    fn end(self, outcome: Result<(), String>) {
-        let Self { at, content, place, reporter, .. } = self;
-        drop(content);
-        reporter.report(Done { at, place, outcome });
-    }
-}
 
 /// The threads of all lanes. Dropping the pool lets them end after the jobs that are queued, and waits for those of the GPUs'
 /// lanes: what they made there is given back while the process still stands. One that does not come back ends the process.

@@ -21,7 +21,8 @@ use parking_lot::{Condvar, Mutex};
 use routes::{CPU, Errand, Routes};
 pub(super) use routes::{Choice, GpuLane};
 
-use crate::decode::{Job, SwitchedOff};
+use crate::decode::job::Job;
+use crate::decode::switched_off::SwitchedOff;
 
 /// The queue.
 #[derive(Debug)]

@@ -22,6 +22,7 @@ use crate::cores::Near;
 use crate::decode::board::{Board, Choice, GpuLane};
 use crate::decode::lane_thread::LaneThread;
 use crate::decode::lane_threads::LaneThreads;
+use crate::decode::switched_off::SwitchedOff;
 use crate::memory::{Promisee, Promises};
 use crate::thread_class;
 
@@ -73,15 +74,6 @@ struct OpenLane {
     workers: Vec<Worker>,
     /// Where its threads run.
     near: Near,
-}
-
-/// Something of the GPUs that is asked for and does not decode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SwitchedOff {
-    /// `GPUs`, `GPU 0`, `hardware on GPU 0`.
-    pub name: String,
-    /// Why, in words.
-    pub reason: String,
 }
 
 /// A lane that the configuration asks for cannot be had.

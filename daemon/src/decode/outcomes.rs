@@ -10,7 +10,19 @@ use std::sync::Arc;
 use crossbeam_channel as channel;
 use parking_lot::Mutex;
 
-use crate::decode::Done;
+use crate::batch::batcher::At;
+use crate::batch::place::PlaceRight;
+
+/// What became of a picture; the right to its place comes back.
+#[derive(Debug)]
+pub struct Done {
+    /// Batch and place.
+    pub at: At,
+    /// The right to write the place.
+    pub place: PlaceRight,
+    /// The fault in words.
+    pub outcome: Result<(), String>,
+}
 
 /// The batch thread's end.
 #[derive(Debug)]

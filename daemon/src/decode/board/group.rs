@@ -4,7 +4,7 @@ use forebay_cuda::lane::worker::{Made, Order};
 use forebay_cuda::schedule::{Grip, LaneId, Queued, Sample, Work};
 use forebay_pixels::Limits;
 
-use crate::decode::Job;
+use crate::decode::job::Job;
 use crate::record::Input;
 
 /// What tells the board which picture a thread of the pool is done with.

@@ -8,7 +8,7 @@ use forebay_pixels::{Draw, Recipe};
 use forebay_ring::{Dtype, Geometry, Layout, PlaceMut, Region, Shape};
 
 use crate::batch::place::PlaceRight;
-use crate::decode::Job;
+use crate::decode::job::Job;
 use crate::decode::outcomes::Outcomes;
 use crate::prefetch::shelf;
 

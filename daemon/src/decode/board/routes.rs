@@ -11,7 +11,7 @@ use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Work};
 use forebay_pixels::{Fault, Format, JpegHead, Limits};
 
 use crate::cache::Keep;
-use crate::decode::Job;
+use crate::decode::job::Job;
 use crate::record::Input;
 
 /// The CPU lane, which every board has.
