@@ -2,6 +2,7 @@
 //! what the CPU lane finds bad is bad.
 
 pub mod ceiling;
+mod engine;
 pub mod gpu;
 pub mod recycle;
 pub mod self_test;

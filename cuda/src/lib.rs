@@ -24,6 +24,6 @@ pub use driver::{
 pub use frame::{Frame, Placed, Plane, Surface};
 pub use library::OpenError;
 pub use nvjpeg::{
-    Account, AccountedMemory, Backend, BatchState, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces,
+    Account, AccountedMemory, Backend, BatchState, Counted, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces,
     PageLocked, SingleState,
 };

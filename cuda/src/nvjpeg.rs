@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-pub use account::{Account, AccountedMemory};
+pub use account::{Account, AccountedMemory, Counted};
 pub use batch::BatchState;
 pub use find::NvjpegPlaces;
 pub use handle::{Backend, Handle};

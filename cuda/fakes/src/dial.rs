@@ -145,7 +145,7 @@ static TURNED: Condvar = Condvar::new();
 
 /// Knobs that are not 0 at first.
 const FIRST: [(Knob, i64); 5] =
-    [(Knob::Gpus, 1), (Knob::Engines, 2), (Knob::Memory, 1 << 30), (Knob::Version, 12_003), (Knob::FirstUuid, 160)];
+    [(Knob::Gpus, 1), (Knob::Engines, 2), (Knob::Memory, 16 << 30), (Knob::Version, 12_003), (Knob::FirstUuid, 160)];
 
 /// The settings at first: those of a child process stand in the environment, as [`ENVIRONMENT`] says.
 fn first() -> [i64; KNOBS] {

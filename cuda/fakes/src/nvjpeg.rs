@@ -22,6 +22,9 @@ const ARCHITECTURE: c_int = 7;
 const HYBRID: c_int = 1;
 const HARDWARE: c_int = 3;
 
+/// Surfaces of a state that decodes single pictures.
+const SINGLE_SLOTS: usize = 2;
+
 /// Bytes of the host for each picture of a batch.
 const PINNED_EACH: usize = 2432;
 
@@ -43,8 +46,8 @@ struct Object {
     allocators: Option<(Allocator, Allocator)>,
     /// The context in which it was made, which every call needs.
     home: usize,
-    /// Memory that was taken for it beforehand.
-    memory: Vec<Buffer>,
+    /// What the engines have for a state.
+    engines: engines::Memory,
     /// Memory that grows with its pictures, of the GPU and of the host.
     device: Option<Buffer>,
     pinned: Option<Buffer>,
@@ -102,6 +105,18 @@ fn grown_attached(state: *mut c_void, which: usize, len: usize) -> c_int {
     let Some(attached) = object(state).attached else { return INVALID };
     let buffer = object(attached[which]);
     grown(buffer.device.as_mut().or(buffer.pinned.as_mut()), len)
+}
+
+/// The engines' memory for a picture, which the allocators have no part in.
+fn by_engines(state: *mut c_void, slots: usize, bytes: &[u8]) -> c_int {
+    let Some(Header { width, height, .. }) = yuv::header(bytes) else { return BAD };
+    let [width, height] = [width, height].map(|side| usize::try_from(side).unwrap_or(0));
+    if object(state).engines.grow(slots, width, height, bytes.len()) { SUCCESS } else { EXECUTION }
+}
+
+/// Surfaces of a state that decodes batches: twice what the engines decode at once.
+fn batch_slots() -> usize {
+    2 * usize::try_from(Knob::Engines.get()).unwrap_or(0)
 }
 
 /// Samples of a picture that is kept for decoding.
@@ -227,15 +242,13 @@ c_functions! {
         if away(state) {
             return NOT_INITIALISED;
         }
-        let len = [batch, width, height].map(|number| usize::try_from(number).unwrap_or(0)).iter().product::<usize>();
         let state = object(state);
-        let Some((allocator, _)) = state.allocators.filter(|_| state.backend == HARDWARE) else { return INVALID };
-        for len in [0, len] {
-            let mut buffer = Buffer::new(allocator);
-            if buffer.grow(len).is_err() {
-                return ALLOCATOR;
-            }
-            state.memory.push(buffer);
+        if state.backend != HARDWARE {
+            return INVALID;
+        }
+        let [_, width, height] = [batch, width, height].map(|number| usize::try_from(number).unwrap_or(0));
+        if !state.engines.grow(batch_slots(), width, height, 0) {
+            return ALLOCATOR;
         }
         SUCCESS
     }
@@ -273,9 +286,12 @@ c_functions! {
                 None => return BAD,
             }
         }
-        // The engines' memory is not the allocators' matter.
         let needed = work.iter().map(|(bytes, _)| 3 * samples(bytes)).sum();
-        let memory = if backend == HARDWARE { SUCCESS } else { grown(object(state).device.as_mut(), needed) };
+        let memory = if backend == HARDWARE {
+            work.iter().map(|(bytes, _)| by_engines(state, batch_slots(), bytes)).max().unwrap_or(SUCCESS)
+        } else {
+            grown(object(state).device.as_mut(), needed)
+        };
         if memory != SUCCESS {
             return memory;
         }
@@ -380,9 +396,13 @@ c_functions! {
         }
     }
     fn nvjpegDecodeJpegTransferToDevice(_handle: Any, _decoder: Any, state: Any, _parser: Any, _on: Any) {
-        // The coefficients, and the samples.
-        let needed = if object(state).backend == HARDWARE { 0 } else { 3 * samples(&object(state).bytes) };
-        let memory = grown_attached(state, 0, needed);
+        let bytes = object(state).bytes.clone();
+        let memory = if object(state).backend == HARDWARE {
+            by_engines(state, SINGLE_SLOTS, &bytes)
+        } else {
+            // The coefficients, and the samples.
+            grown_attached(state, 0, 3 * samples(&bytes))
+        };
         if memory != SUCCESS {
             return memory;
         }

@@ -47,7 +47,7 @@ impl Bench {
         let kernel = ComposeKernel::load(&context).unwrap();
         Self {
             fake,
-            state: BatchState::new(&handle, 32, (64, 64), ROOM).unwrap(),
+            state: BatchState::new(&handle, ROOM).unwrap(),
             stream: Stream::new(&context).unwrap(),
             surfaces: account.take(ROOM).unwrap().unwrap(),
             results: account.take(ROOM).unwrap().unwrap(),

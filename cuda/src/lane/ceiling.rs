@@ -62,8 +62,10 @@ impl<'a> BareLoop<'a> {
         let size = (side(|frame| frame.width), side(|frame| frame.height));
         let needed = largest * batch;
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed };
+        let mut state = BatchState::new(gpu.handle(LaneKind::Hardware)?, needed)?;
+        state.reserve(batch, size)?;
         Ok(Self {
-            state: BatchState::new(gpu.handle(LaneKind::Hardware)?, batch, size, needed)?,
+            state,
             surfaces: gpu.account().take(needed)?.ok_or(memory)?,
             stream: Stream::new(gpu.context())?,
             taken,

@@ -53,7 +53,7 @@ pub fn recycle(gpu: &Gpu, kind: LaneKind, rounds: usize, len: usize) -> Result<R
     let handle = gpu.handle(kind)?;
     let mut road = Road {
         decoder: match kind {
-            LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(BatchState::new(handle, 1, SIZE, len)?),
+            LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(BatchState::new(handle, len)?),
             _ => Decoder::Single(SingleState::new(handle, len)?),
         },
         stream: Stream::new(gpu.context())?,

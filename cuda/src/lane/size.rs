@@ -22,8 +22,8 @@ pub(super) fn nvjpeg_room(kind: LaneKind, surfaces: usize) -> usize {
 }
 
 /// Parts of the memory that a lane may take of the GPU, of which a worker's surfaces are one. As much goes to results, and an
-/// eighth to their tables. Where the multiprocessors decode, nvJPEG has two bytes a coefficient and one a sample; the
-/// engines' decoder takes what the driver's video library says.
+/// eighth to their tables. Where the multiprocessors decode, nvJPEG has two bytes a coefficient and one a sample; with the
+/// engines, what the surfaces leave is the engines' own.
 fn parts(kind: LaneKind) -> usize {
     match kind {
         LaneKind::Hybrid | LaneKind::GpuHuffman => 6,
@@ -38,13 +38,20 @@ pub struct LaneSize {
     pub workers: usize,
     /// Bytes of surfaces for each.
     pub surfaces: usize,
+    /// Bytes for each that the engines' decoder may take beside them, in lanes that use the engines.
+    pub engines: usize,
 }
 
 impl LaneSize {
     /// So many workers with surfaces of at most `most` bytes each, where the lane may take `limit` bytes of the GPU: whatever
     /// fits into their surfaces, nvJPEG has memory for as well.
     pub fn within(limit: usize, kind: LaneKind, workers: usize, most: usize) -> Self {
-        Self { workers, surfaces: (limit / parts(kind) / workers.max(1)).min(most) }
+        let each = limit / workers.max(1);
+        let engines = match kind {
+            LaneKind::Hardware | LaneKind::HardwareSingle => each * 3 / 8,
+            _ => 0,
+        };
+        Self { workers, surfaces: (each / parts(kind)).min(most), engines }
     }
 
     /// Bytes of page-locked memory of the host that such a lane takes: of these, nvJPEG takes its own as pictures come.

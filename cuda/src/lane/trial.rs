@@ -13,6 +13,8 @@ use super::{LaneKind, Refusal};
 
 /// Bytes of a worker's surfaces.
 const SURFACES: usize = 16 << 20;
+/// Bytes that the engines' decoder may take of the GPU for a worker.
+const ENGINES: usize = 64 << 20;
 /// Pictures of [`recycle`].
 const RECYCLED: usize = 200;
 /// Groups over which nothing may be taken of the GPU's memory.
@@ -45,8 +47,8 @@ fn with_worker(
     kind: LaneKind,
     test: impl FnOnce(&mut Worker) -> Result<String, String>,
 ) -> Result<String, String> {
-    let mut workers =
-        Worker::all(gpu, kind, LaneSize { workers: 1, surfaces: SURFACES }).map_err(|error| error.to_string())?;
+    let mut workers = Worker::all(gpu, kind, LaneSize { workers: 1, surfaces: SURFACES, engines: ENGINES })
+        .map_err(|error| error.to_string())?;
     test(&mut workers[0])
 }
 

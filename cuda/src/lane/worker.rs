@@ -1,8 +1,8 @@
 //! One thread's share of a GPU lane: a state of nvJPEG, a stream, surfaces of its own, and memory for what is made of them.
 //!
 //! A group is decoded into surfaces that nothing else touches, composed by one launch, copied to where it will be read unless
-//! it is made there (a ring in this GPU), and waited for; only then does the worker take the next. So nothing is ever written into a surface that is still read, whatever
-//! order the hardware keeps. While one worker waits, the engines decode for others.
+//! it is made there (a ring in this GPU), and waited for; only then does the worker take the next. So nothing is ever written
+//! into a surface that is still read, whatever order the hardware keeps. While one worker waits, the engines decode for others.
 #![allow(unsafe_code, reason = "queues work on memory that has to be left alone")]
 
 use std::ops::Range;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use forebay_pixels::{Composition, Draw, JpegHead, Limits, Recipe};
 
+use super::engine::EngineMemory;
 use super::gpu::Gpu;
 use super::size::{LaneSize, nvjpeg_room};
 use super::staging::Staging;
@@ -26,6 +27,14 @@ const ROUNDS: usize = 2;
 const HUFFMAN_GROUP: usize = 64;
 /// Pictures that a hybrid worker takes at once.
 const HYBRID_GROUP: usize = 4;
+/// Surfaces that the engines' decoder keeps for a worker of single pictures: one at work, and the next.
+const SINGLE_SURFACES: usize = 2;
+
+/// Sides of the pictures for which a state has memory before they come: no engine refuses the largest, and a GPU that has none
+/// for the smallest is no place to decode.
+const MOST_RESERVED: u32 = 4096;
+/// See [`MOST_RESERVED`].
+const LEAST_RESERVED: u32 = 64;
 
 /// A thread's share of a lane.
 #[derive(Debug)]
@@ -35,6 +44,8 @@ pub struct Worker {
     decoder: Decoder,
     stream: Stream,
     surfaces: AccountedMemory,
+    /// Of lanes that use the engines; after the decoder, which takes it.
+    engines: Option<EngineMemory>,
     staging: Staging,
     group: usize,
     failure: Option<NvjpegError>,
@@ -136,14 +147,27 @@ impl Worker {
             LaneKind::GpuHuffman => HUFFMAN_GROUP,
             LaneKind::Hybrid | LaneKind::Cpu => HYBRID_GROUP,
         };
-        (0..size.workers).map(|_| Self::new(gpu, kind, group.max(1), size.surfaces)).collect()
+        (0..size.workers).map(|_| Self::new(gpu, kind, group.max(1), size)).collect()
     }
 
-    /// A worker for groups of `group` pictures, with surfaces of `len` bytes and as much for the results.
-    fn new(gpu: &Gpu, kind: LaneKind, group: usize, len: usize) -> Result<Self, LaneError> {
-        let decoder = match kind {
-            LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(reserved(gpu, kind, group, len)?),
-            _ => Decoder::Single(SingleState::new(gpu.handle(kind)?, nvjpeg_room(kind, len))?),
+    /// A worker for groups of `group` pictures, with as much memory for the results as for surfaces.
+    fn new(gpu: &Gpu, kind: LaneKind, group: usize, size: LaneSize) -> Result<Self, LaneError> {
+        let LaneSize { surfaces: len, engines, .. } = size;
+        let of_engines = |surfaces| EngineMemory::new(gpu.account(), surfaces, engines);
+        let page_locked = nvjpeg_room(kind, len);
+        let (decoder, engines) = match kind {
+            LaneKind::Hardware => {
+                let engines = of_engines(group)?;
+                (Decoder::Batch(reserved(gpu, group, engines.side(), page_locked)?), Some(engines))
+            }
+            LaneKind::GpuHuffman => (Decoder::Batch(BatchState::new(gpu.handle(kind)?, page_locked)?), None),
+            LaneKind::HardwareSingle => {
+                let engines = of_engines(SINGLE_SURFACES)?;
+                (Decoder::Single(SingleState::new(gpu.handle(kind)?, page_locked)?), Some(engines))
+            }
+            LaneKind::Hybrid | LaneKind::Cpu => {
+                (Decoder::Single(SingleState::new(gpu.handle(kind)?, page_locked)?), None)
+            }
         };
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
         Ok(Self {
@@ -152,6 +176,7 @@ impl Worker {
             decoder,
             stream: Stream::new(gpu.context())?,
             surfaces: gpu.account().take(len)?.ok_or(memory)?,
+            engines,
             staging: Staging::new(gpu, len)?,
             group,
             failure: None,
@@ -245,7 +270,9 @@ impl Worker {
         let head = Frame::head(order.bytes)?;
         let frame = Frame::of(&head)?;
         let surface = Surface::of(frame);
-        if surface.bytes() > self.surfaces.len() {
+        let of_engines =
+            self.engines.as_ref().is_none_or(|engines| engines.takes(head.width, head.height, order.bytes.len()));
+        if surface.bytes() > self.surfaces.len() || !of_engines {
             return Err(Refusal::TooLarge);
         }
         if !frame.baseline && self.kind != LaneKind::Hybrid {
@@ -352,15 +379,15 @@ impl NvjpegError {
     }
 }
 
-/// A state with memory for pictures as large as the surfaces have room for, or, where the limit leaves less, half of
-/// that, and so on.
-fn reserved(gpu: &Gpu, kind: LaneKind, group: usize, len: usize) -> Result<BatchState, LaneError> {
-    let handle = gpu.handle(kind)?;
-    let mut side = u32::try_from((len / group.max(1) / 3).isqrt()).unwrap_or(u32::MAX).clamp(64, 4096);
+/// A state of the engines with memory for pictures of this side, or, where the GPU has less, half of that, and so on: the rest
+/// is taken as pictures come.
+fn reserved(gpu: &Gpu, group: usize, side: u32, page_locked: usize) -> Result<BatchState, LaneError> {
+    let mut state = BatchState::new(gpu.handle(LaneKind::Hardware)?, page_locked)?;
+    let mut side = side.min(MOST_RESERVED);
     loop {
-        match BatchState::new(handle, group, (side, side), nvjpeg_room(kind, len)) {
-            Ok(state) => return Ok(state),
-            Err(LaneError::Nvjpeg(_)) if side > 64 => side /= 2,
+        match state.reserve(group, (side, side)) {
+            Ok(()) => return Ok(state),
+            Err(LaneError::Nvjpeg(_)) if side > LEAST_RESERVED => side /= 2,
             Err(error) => return Err(error),
         }
     }

@@ -1,4 +1,5 @@
-//! The account of a GPU's memory: a hard limit over all that Forebay and nvJPEG take of it.
+//! The account of a GPU's memory: a hard limit over all that Forebay and nvJPEG take of it. What does not come by its
+//! allocator is counted by those who know how much it can be.
 #![allow(unsafe_code, reason = "gives libnvjpeg its memory")]
 
 use std::collections::HashMap;
@@ -64,11 +65,13 @@ impl Account {
     /// # Errors
     /// The GPU has less than the limit says.
     pub fn take(self: &Arc<Self>, len: usize) -> Result<Option<AccountedMemory>, CudaError> {
-        if !self.enter(len) {
-            return Ok(None);
-        }
-        let entry = Entry { account: Arc::clone(self), len };
-        Ok(Some(AccountedMemory { memory: DeviceMemory::new(&self.context, len)?, _entry: entry }))
+        let Some(counted) = self.count(len) else { return Ok(None) };
+        Ok(Some(AccountedMemory { memory: DeviceMemory::new(&self.context, len)?, _counted: counted }))
+    }
+
+    /// Counts bytes that others take; none if the limit does not leave so much.
+    pub fn count(self: &Arc<Self>, len: usize) -> Option<Counted> {
+        self.enter(len).then(|| Counted { account: Arc::clone(self), len })
     }
 
     /// What nvJPEG takes its memory with. It may be used as long as the account lives.
@@ -95,12 +98,12 @@ impl Account {
 pub struct AccountedMemory {
     memory: DeviceMemory,
     /// Dropped last: the bytes leave the account when they are free, so that nobody takes them before.
-    _entry: Entry,
+    _counted: Counted,
 }
 
 /// Bytes that are in the account as long as this.
 #[derive(Debug)]
-struct Entry {
+pub struct Counted {
     account: Arc<Account>,
     len: usize,
 }
@@ -113,7 +116,7 @@ impl std::ops::Deref for AccountedMemory {
     }
 }
 
-impl Drop for Entry {
+impl Drop for Counted {
     fn drop(&mut self) {
         self.account.leave(self.len);
     }

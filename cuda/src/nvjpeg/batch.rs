@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::account::AccountedMemory;
 use super::allowance::Allowance;
-use super::handle::{Backend, Handle, Parser, image};
+use super::handle::{Handle, Parser, image};
 use super::result::{NvjpegError, check, made};
 use super::sys;
 use crate::driver::Stream;
@@ -31,17 +31,11 @@ pub struct BatchState {
 unsafe impl Send for BatchState {}
 
 impl BatchState {
-    /// A state with memory for batches of so many pictures of this size, in any sampling; only of the engines it can be had
-    /// beforehand. Of the host it takes at most `page_locked` bytes, as pictures come.
+    /// A state that takes at most `page_locked` bytes of the host's memory, as pictures come.
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn new(
-        handle: &Arc<Handle>,
-        batch: usize,
-        (width, height): (u32, u32),
-        page_locked: usize,
-    ) -> Result<Self, LaneError> {
+    pub fn new(handle: &Arc<Handle>, page_locked: usize) -> Result<Self, LaneError> {
         handle.context().bind()?;
         let allowed = Allowance::new(handle.account(), page_locked);
         let parser = Parser::new(handle)?;
@@ -49,7 +43,7 @@ impl BatchState {
             // SAFETY: the handle lives and the pointer is writable.
             unsafe { (handle.table().state_create)(handle.raw(), to) }
         })?;
-        let state = Self {
+        Ok(Self {
             handle: Arc::clone(handle),
             state,
             parser,
@@ -58,15 +52,20 @@ impl BatchState {
             lengths: Vec::new(),
             images: Vec::new(),
             _allowed: allowed,
-        };
-        if handle.backend() != Backend::Hardware {
-            return Ok(state);
-        }
+        })
+    }
+
+    /// Takes memory for so many pictures of this size, in any sampling, before any comes: only for the engines can it be had.
+    ///
+    /// # Errors
+    /// There is not enough memory; smaller pictures may do.
+    pub fn reserve(&mut self, batch: usize, (width, height): (u32, u32)) -> Result<(), LaneError> {
+        self.handle.context().bind()?;
         // SAFETY: handle and state live.
         let status = unsafe {
-            (handle.table().batch_reserve)(
-                handle.raw(),
-                state.state,
+            (self.handle.table().batch_reserve)(
+                self.handle.raw(),
+                self.state,
                 number(batch),
                 number(width as usize),
                 number(height as usize),
@@ -74,8 +73,7 @@ impl BatchState {
                 sys::OUTPUT_YUV,
             )
         };
-        check("nvjpegDecodeBatchedPreAllocate", status)?;
-        Ok(state)
+        Ok(check("nvjpegDecodeBatchedPreAllocate", status)?)
     }
 
     /// Whether the decoder takes this picture, and reads its frame as we have.

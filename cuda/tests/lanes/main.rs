@@ -17,8 +17,8 @@ use forebay_fake_gpu::Fake;
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{CpuDecoder, Limits};
 
-const LIMIT: usize = 64 << 20;
-const SIZE: LaneSize = LaneSize { workers: 1, surfaces: 2 << 20 };
+const LIMIT: usize = 256 << 20;
+const SIZE: LaneSize = LaneSize { workers: 1, surfaces: 2 << 20, engines: 48 << 20 };
 
 fn gpu(fake: &Fake, limit: usize) -> Gpu {
     let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };

@@ -27,10 +27,14 @@ pub(super) const EXAMPLE: &str = r#"[decode]
 # The threads that feed a GPU run on the cores of its NUMA node, as far as this process may use them.
 # With a GPU lane all streams share one pool, whatever their num_threads. `forebay doctor` shows what this machine has.
 lanes = ["cpu"]
-# Memory that decoding may take of each GPU, nvJPEG's own included. Beside it a GPU lane takes up to 55 MB of the host's,
-# page-locked, and hybrid 120 MB: nvJPEG's part of that as pictures need it. Pictures in 4:4:4 of more than about 8 megapixels, for hardware-single 2.7 and for gpu-huffman 14, go to the
-# next lane; in 4:2:0 twice that.
-gpu_memory_limit = "1gb"
+# Memory that decoding may take of each GPU, nvJPEG's own included. That of the engines' decoder comes past nvJPEG's
+# allocator and is counted by what it can be at most, 4 bytes a pixel of the largest picture for each that it has in hand.
+# So "hardware" takes pictures of up to about 2,100 pixels a side on a GPU of 7 engines, and twice that with four times the
+# limit; larger ones go to the next lane. Pictures in 4:4:4 of more than about 8 megapixels, for "hardware-single" 2.7 and for
+# "gpu-huffman" 14, do so as well; in 4:2:0 it is twice that.
+# Beside it a GPU lane takes up to 55 MB of the host's memory, page-locked, and hybrid 120 MB: nvJPEG's part of that as
+# pictures need it.
+gpu_memory_limit = "2gb"
 # The file of libnvjpeg. Left out: FOREBAY_NVJPEG, the CUDA toolkit, the loader's path, Python's packages.
 # nvjpeg = "/opt/cuda/lib64/libnvjpeg.so.13"
 # Binds each decode thread to a core of its own, as far as there are: those of streams with their own num_threads to the
@@ -102,7 +106,7 @@ impl Default for Decode {
         Self {
             threads: None,
             lanes: Lanes::default(),
-            gpu_memory_limit: ByteSize(1_000_000_000),
+            gpu_memory_limit: ByteSize(2_000_000_000),
             nvjpeg: None,
             pin: false,
             jpeg: Jpeg::default(),

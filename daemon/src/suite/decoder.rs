@@ -48,7 +48,7 @@ fn gpu(kind: LaneKind) -> MakeDecoder {
     let places = Places { driver: Some(fake.path()), nvjpeg };
     let gpu = Gpu::open_all(&places, 64 << 20).unwrap().pop().unwrap().unwrap();
     Arc::new(move || {
-        let size = LaneSize { workers: 1, surfaces: 1 << 20 };
+        let size = LaneSize { workers: 1, surfaces: 1 << 20, engines: 8 << 20 };
         let worker = Worker::all(&gpu, kind, size).unwrap().pop().unwrap();
         Box::new(OneByOne { worker, cpu: cpu(Jpeg::Auto)(), _fake: Arc::clone(&fake) })
     })

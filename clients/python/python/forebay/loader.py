@@ -71,7 +71,7 @@ class Loader:
         lanes: Ways to decode: "auto" for NVIDIA's JPEG engines where this machine has any, and the CPU; or a list such
             as `["hardware", "cpu"]`, of which each has to be there. None is the CPU. All Loaders of a process share one
             daemon, so the first one decides; a stream of `forebay serve` is decoded as its configuration says. A GPU
-            lane takes memory of the GPU, 1 GB at most and some hundred MB for the driver.
+            lane takes memory of the GPU, 2 GB at most and some hundred MB for the driver.
         decode_gpu: The GPU whose lanes decode, as the daemon counts them: this process's own, where several share a
             machine. None is the one that the pixels stand in, or all of them. Only with `lanes` of GPUs.
         cache: What of the dataset is kept in the daemon's memory from the first epoch on:

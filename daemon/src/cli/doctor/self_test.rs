@@ -22,6 +22,8 @@ pub(super) const COPY: usize = 128 << 20;
 const MEMORY: usize = 1 << 30;
 /// Bytes of surfaces for pictures that are written.
 const SURFACES: usize = 128 << 20;
+/// Bytes that the engines' decoder may take beside them: enough for pictures of some 3000 pixels a side.
+const ENGINES: usize = 512 << 20;
 
 fn fail(error: &dyn Display) -> Failure {
     Failure::Failed(format!("The GPUs' lanes cannot be tested: {error}."))
@@ -80,7 +82,7 @@ pub(super) fn pixels(out: &mut impl Write, places: &Places, from: &Path, to: &Pa
     let gpus = Gpu::open_all(places, MEMORY).map_err(|error| fail(&error))?;
     let gpus: Vec<_> = gpus.into_iter().collect::<Result<_, _>>().map_err(|error| fail(&error))?;
     for (gpu, kind) in gpus.iter().flat_map(|gpu: &Gpu| LaneKind::GPU.map(|kind| (gpu, kind))) {
-        let size = LaneSize { workers: 1, surfaces: SURFACES };
+        let size = LaneSize { workers: 1, surfaces: SURFACES, engines: ENGINES };
         let mut worker = match Worker::all(gpu, kind, size) {
             Ok(mut workers) => workers.remove(0),
             Err(error) => {
