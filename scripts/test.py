@@ -113,7 +113,8 @@ def clippy() -> Tally:
 def rust() -> Tally:
     """Unit, integration and doc tests, the ranks among them."""
     command = ("cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output")
-    return counted(command, CargoOutput().read, FOREBAY_PYTHON=str(VENV / "python"))
+    nvjpeg = ":".join(map(str, VENV.parent.glob("lib/python3*/site-packages/nvidia/*/lib/libnvjpeg.so.*")))
+    return counted(command, CargoOutput().read, FOREBAY_PYTHON=str(VENV / "python"), FOREBAY_NVJPEG_FILES=nvjpeg)
 
 
 def wheel() -> Tally:

@@ -3,8 +3,12 @@
 
 use std::path::PathBuf;
 
+use forebay_cuda::lane::LaneError;
 use forebay_cuda::survey::{Places, survey};
-use forebay_cuda::{Driver, DriverError, Nvjpeg, NvjpegOpenError, NvjpegPlaces, OpenError};
+use forebay_cuda::{
+    Account, Backend, Context, Driver, DriverError, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces,
+    OpenError,
+};
 use forebay_fake_gpu::{Count, Fake, Knob};
 
 fn places(fake: &Fake) -> Places {
@@ -118,17 +122,45 @@ fn another_library_under_the_name_is_told_by_the_function_that_it_lacks() {
     assert!(path.is_absolute(), "the file that the loader found: {}", path.display());
 }
 
-/// Real libraries need no GPU to be opened and asked for their version. `FOREBAY_NVJPEG_FILES` lists files, by colons.
+/// Real libraries, which `FOREBAY_NVJPEG_FILES` lists, by colons.
+fn real_libraries() -> Vec<PathBuf> {
+    let files = std::env::var_os("FOREBAY_NVJPEG_FILES").unwrap_or_default();
+    std::env::split_paths(&files).filter(|file| !file.as_os_str().is_empty()).collect()
+}
+
+/// Real libraries need no GPU to be opened and asked for their version.
 #[test]
 fn real_libraries_have_every_function_and_say_their_version() {
-    let Some(files) = std::env::var_os("FOREBAY_NVJPEG_FILES") else {
+    let files = real_libraries();
+    if files.is_empty() {
         println!("skipped: FOREBAY_NVJPEG_FILES names no library");
-        return;
-    };
-    for file in std::env::split_paths(&files) {
+    }
+    for file in files {
         let nvjpeg = Nvjpeg::open(&nvjpeg(file.clone())).unwrap();
         let (major, minor, patch) = nvjpeg.version();
         println!("{}: {major}.{minor}.{patch}", file.display());
         assert!(file.to_str().unwrap().ends_with(&format!(".{major}")), "its name has its major version");
+    }
+}
+
+/// They look at what they are given before they look for a GPU: what is wrong with it shows on a machine without one.
+#[test]
+fn real_libraries_take_what_a_handle_is_made_with_and_miss_the_gpu_alone() {
+    let files = real_libraries();
+    if files.is_empty() || Driver::open(None).is_ok() {
+        println!(
+            "skipped: FOREBAY_NVJPEG_FILES names no library, or this machine has a GPU, whose own tests show more"
+        );
+        return;
+    }
+    let fake = Fake::new();
+    let context = Context::new(&Driver::open(Some(&fake.path())).unwrap(), 0).unwrap();
+    for file in files {
+        let nvjpeg = Nvjpeg::open(&nvjpeg(file.clone())).unwrap();
+        for backend in [Backend::Hybrid, Backend::GpuHybrid, Backend::Hardware] {
+            let error = Handle::new(&nvjpeg, &context, &Account::new(&context, 1 << 20), backend).unwrap_err();
+            let LaneError::Nvjpeg(NvjpegError { status, .. }) = error else { panic!("{error}") };
+            assert_eq!(status, 6, "{}, {backend:?}: 2 is for what it is given", file.display());
+        }
     }
 }
