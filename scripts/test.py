@@ -146,6 +146,22 @@ def compare() -> Tally:
     return counted(command, pytest_tally, PYTHONPATH=f"{folder}:{folder / 'entrants'}")
 
 
+def gpu() -> Tally:
+    """Every part of `benches/gpu/run` on the fake GPU, and what it makes of its figures."""
+    command = (
+        VENV / "python",
+        "-m",
+        "pytest",
+        "-q",
+        "--no-header",
+        "-rs",
+        "-p",
+        "no:cacheprovider",
+        "benches/gpu/tests",
+    )
+    return counted(command, pytest_tally, PYTHONPATH=str(ROOT / "benches" / "gpu"), PATH=with_venv())
+
+
 def torch() -> Tally:
     """Those that need PyTorch."""
     return pytest("-k", "torch")
@@ -199,6 +215,7 @@ STAGES: dict[str, Callable[[], Tally]] = {
     "ruff": ruff,
     "pytest": pytest,
     "compare": compare,
+    "gpu": gpu,
     "documents": documents,
     "systemd": systemd,
     "readme": readme,

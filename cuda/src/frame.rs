@@ -33,6 +33,15 @@ pub struct Plane {
     pub height: usize,
 }
 
+/// What a decoder gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Planes as they are stored, which lanes take.
+    Planes,
+    /// Red, green and blue in turn, in one plane.
+    Rgb,
+}
+
 /// Where a picture's planes stand in a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surface {
@@ -118,6 +127,14 @@ impl Surface {
             surface.bytes += (pitch * height).next_multiple_of(ALIGN);
         }
         surface
+    }
+
+    /// Where red, green and blue of such a picture stand in turn.
+    pub fn rgb(frame: Frame) -> Self {
+        let (width, height) = (frame.width as usize * 3, frame.height as usize);
+        let pitch = width.next_multiple_of(PITCH);
+        let plane = Plane { offset: 0, pitch, width, height };
+        Self { frame, planes: [plane; 3], count: 1, bytes: (pitch * height).next_multiple_of(ALIGN) }
     }
 
     /// The picture.

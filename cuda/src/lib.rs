@@ -21,7 +21,7 @@ pub use driver::{
     Context, CudaError, Device, DeviceMemory, Driver, DriverError, PinnedMemory, Registered, ShareError, Shareable,
     SharedMemory, SharedPlace, Stream, Uuid,
 };
-pub use frame::{Frame, Placed, Plane, Surface};
+pub use frame::{Form, Frame, Placed, Plane, Surface};
 pub use library::OpenError;
 pub use nvjpeg::{
     Account, AccountedMemory, Backend, BatchState, Counted, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces,

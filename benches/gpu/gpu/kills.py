@@ -8,12 +8,13 @@ import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
-from gpu.forebay import Forebay, many
-from gpu.report import Results
+from gpu import memory
+from gpu.forebay import many
+from gpu.results import AbsentError
 from gpu.service import Service, serving
+from gpu.task import Task
 
 BATCH, BATCHES = 64, 40
 STREAM = """\
@@ -78,50 +79,53 @@ class Trainer:
         self.kill()
 
 
-def run(forebay: Forebay, pictures: list[Path], results: Results) -> None:
+def run(task: Task) -> None:
     """Figures of memory at each step; what is lost, left or broken fails the part."""
-    if importlib.util.find_spec("forebay") is None:
-        results.absent("kills", "this Python has no forebay; FOREBAY_PYTHON names one that has the wheel")
-        return
-    steps: list[dict[str, Any]] = [{"when": "before the daemon", "gpu_mib": _used()}]
-    try:
-        wrong = _story(forebay, pictures, steps)
-    except Exception as error:  # Whatever a process raises is what a kill has broken.
-        wrong = [f"{type(error).__name__}: {error}"]
-    results.table("kills", steps)
-    if steps[0]["gpu_mib"] is None:
-        results.absent("memory after kills", "nvidia-smi, which counts it, is not there")
-    if wrong:
-        results.failed("kills", "; ".join(wrong))
+    results = task.results
+    with results.attempt("kills", seconds=180):
+        if importlib.util.find_spec("forebay") is None:
+            raise AbsentError("this Python has no forebay; FOREBAY_PYTHON names one that has the wheel")
+        steps: list[dict[str, Any]] = [{"when": "before the daemon", "gpu_mib": memory.of_gpu()}]
+        if steps[0]["gpu_mib"] is None:
+            results.absent("memory after kills", "nvidia-smi, which counts it, is not there")
+        try:
+            wrong = _story(task, steps)
+        except Exception as error:  # Whatever a process raises is what a kill has broken.
+            wrong = [f"{type(error).__name__}: {error}"]
+        results.table("kills", steps)
+        if wrong:
+            results.failed("kills", "; ".join(wrong))
 
 
-def _story(forebay: Forebay, pictures: list[Path], steps: list[dict[str, Any]]) -> list[str]:
+def _story(task: Task, steps: list[dict[str, Any]]) -> list[str]:
     """Two trainers, of which one is killed and then the daemon. Gives what went wrong."""
     wrong = []
 
     def look(when: str, before: int | None = None) -> int | None:
         """What is taken of the GPU, once that is no more than before."""
-        used, until = _used(), time.monotonic() + PATIENCE
+        used, until = memory.of_gpu(), time.monotonic() + PATIENCE
         while None not in (used, before) and used > before + SLACK and time.monotonic() < until:
             time.sleep(0.5)
-            used = _used()
+            used = memory.of_gpu()
         steps.append({"when": when, "gpu_mib": used})
         if None not in (used, before) and used > before + SLACK:
             wrong.append(f"{when}, {used} MiB of the GPU are taken, and {before} were before")
         return used
 
     with (
-        many(pictures, BATCH * BATCHES) as source,
-        serving(forebay, STREAM.format(source=source, batch=BATCH)) as service,
+        many(task.pictures, BATCH * BATCHES) as source,
+        serving(task.forebay, STREAM.format(source=source, batch=BATCH), task.found.together) as service,
     ):
-        with Trainer(service) as other, Trainer(service) as killed:
+        with Trainer(service) as other:
             seen = other.take()
-            # The first is acknowledged as the second is taken, which it dies with.
-            acked, held = killed.take(), killed.take()
-            both = look("with two trainers")
-            killed.kill()
+            alone = look("with one trainer")
+            with Trainer(service) as killed:
+                # The first is acknowledged as the second is taken, which it dies with.
+                acked, held = killed.take(), killed.take()
+                look("with two trainers")
+                killed.kill()
             seen += other.take()
-            alone = look("after the killed trainer", both)
+            look("after the killed trainer", alone)
             service.kill()
             service.start()
             while (records := other.take()) is not None:
@@ -142,7 +146,7 @@ def _story(forebay: Forebay, pictures: list[Path], steps: list[dict[str, Any]]) 
             wrong.append(f"the daemon has ended with {code}: {service.said().strip().splitlines()[-1]}")
     look("after the daemon", steps[0]["gpu_mib"])
     try:
-        forebay.says("doctor", "--self-test")
+        task.forebay.says("doctor", "--self-test")
     except RuntimeError as error:
         wrong.append(f"the GPU does not pass its tests any more: {error}")
     return wrong
@@ -152,13 +156,3 @@ def _ring(service: Service) -> str:
     """Where the daemon has the pixels."""
     found = re.search(r"^  ring +(.*)$", service.status(), re.M)
     return found.group(1) if found else "not told"
-
-
-def _used() -> int | None:
-    """MiB of the first GPU that are taken, by whomever; None where nvidia-smi is not there."""
-    query = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits", "--id=0"]
-    try:
-        said = subprocess.run(query, capture_output=True, text=True, timeout=20).stdout.strip()
-    except OSError:
-        return None
-    return int(said) if said.isdigit() else None

@@ -1,15 +1,15 @@
-"""Each lane alone and all together, in turn, through a daemon; and the bare engines that they are held against."""
+"""Each lane alone and all together, in turn, through a daemon, and the sum that they are held against."""
 
 from __future__ import annotations
 
-import argparse
-import os
 import re
-import resource
+import statistics
 from pathlib import Path
+from typing import Any
 
-from gpu.forebay import Forebay, many
-from gpu.report import Results
+from gpu.forebay import many
+from gpu.results import AbsentError
+from gpu.task import Task
 
 LANES = {
     "hardware_lane": "hardware",
@@ -19,91 +19,80 @@ LANES = {
     "cpu_lane": "cpu",
     "all_lanes": "hardware,cpu",
 }
-ENTRIES = 50_000
+# What a lane has to decode itself for a rate to be its own: the rest is the next lane's work.
+SHARE = 0.95
 
 
-def run(forebay: Forebay, pictures: list[Path], options: argparse.Namespace, results: Results) -> None:
+def run(task: Task) -> None:
     """Measures; a lane that cannot be had is null with its reason."""
-    with many(pictures, len(pictures)) as folder:
-        _bare(forebay, folder, options.rounds, results)
-    rounds: dict[str, list[float]] = {name: [] for name in LANES}
-    with many(pictures, ENTRIES) as folder:
-        for _ in range(options.rounds):
+    results = task.results
+    rows: list[dict[str, Any]] = []
+    own: dict[str, list[dict[str, Any]]] = {name: [] for name in LANES}
+    with many(task.pictures, task.lengths.entries) as folder:
+        for number in range(task.lengths.rounds):
             for name, lanes in LANES.items():
-                _once(forebay, folder, name, lanes, options.seconds, rounds, results)
-        _sum(forebay, folder, rounds["hardware_lane"], options, results)
-    for name, rates in rounds.items():
-        if rates:
-            results.rates(name, rates)
+                with results.attempt(name):
+                    row = {"name": name, "round": number, **bench(task, folder, lanes)}
+                    rows.append(row)
+                    results.table("lanes", rows)
+                    _check(row, lanes)
+                    own[name].append(row)
+                    _file(task, name, own[name])
+                    print(f"{name}: {row['rate']:.0f} pictures/s, {row['cores']:.2f} cores", flush=True)
+        with results.attempt("lanes_sum"):
+            _sum(task, folder)
 
 
-def _bare(forebay: Forebay, folder: Path, times: int, results: Results) -> None:
-    """The bare engines over states and batches; of each round the best pair counts."""
-    rows, best = [], []
-    for number in range(times):
-        try:
-            text = forebay.says("doctor", "--measure", str(folder))
-        except RuntimeError as error:
-            results.absent("hardware_bare", str(error))
-            return
-        found = re.findall(r"bare hardware loop: (\d+) states, batches of (\d+): (\d+)", text)
-        rows += [{"round": number, "states": int(s), "batch": int(b), "rate": int(r)} for s, b, r in found]
-        if not found:
-            results.absent("hardware_bare", text.strip().splitlines()[-1])
-            return
-        best.append(max(float(rate) for _, _, rate in found))
-    results.table("bare", rows)
-    results.rates("hardware_bare", best)
+def bench(task: Task, folder: Path, lanes: str, *more: str, batch: int | None = None) -> dict[str, Any]:
+    """What `forebay bench` tells of some lanes."""
+    lengths = task.lengths
+    size = str(batch or lengths.batch)
+    command = ("bench", str(folder), "--lanes", lanes, "--seconds", str(lengths.seconds), "--batch-size", size, *more)
+    return told(task.forebay.says(*command))
 
 
-def _sum(
-    forebay: Forebay,
-    folder: Path,
-    hardware: list[float],
-    options: argparse.Namespace,
-    results: Results,
-) -> None:
-    """The bare engines, and the CPU lane on the cores that feeding them leaves, round by round."""
-    bare = results.rounds.get("hardware_bare")
-    cpu_seconds = results.cpu_seconds.get("hardware_lane")
-    if not (bare and hardware and cpu_seconds):
-        results.absent("lanes_sum", "it takes hardware_bare and hardware_lane")
-        return
-    used = cpu_seconds * results.median(hardware) / 1000
-    left = max(1, len(os.sched_getaffinity(0)) - round(used))
-    command = ("bench", str(folder), "--lanes", "cpu", "--threads", str(left), "--seconds", str(options.seconds))
-    try:
-        results.rates("lanes_sum", [rate + _rate(forebay.says(*command, "--batch-size", "256")) for rate in bare])
-    except RuntimeError as error:
-        results.absent("lanes_sum", str(error))
-
-
-def _once(
-    forebay: Forebay,
-    folder: Path,
-    name: str,
-    lanes: str,
-    seconds: int,
-    rounds: dict[str, list[float]],
-    results: Results,
-) -> None:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = ("bench", str(folder), "--lanes", lanes, "--seconds", str(seconds), "--batch-size", "256")
-    try:
-        text = forebay.says(*command)
-    except RuntimeError as error:
-        results.absent(name, str(error))
-        return
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    rate = _rate(text)
-    rounds[name].append(rate)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    # Starting and warming up are in the figure; they make it larger than it is.
-    results.cpu_seconds[name] = used / (rate * seconds) * 1000
-
-
-def _rate(text: str) -> float:
-    found = re.search(r"^(\d+) pictures/s", text, re.M)
-    if found is None:
+def told(text: str) -> dict[str, Any]:
+    """The figures that `forebay bench` has printed."""
+    rate = re.search(r"^(\d+) pictures/s \((\d+) in ([\d.]+) s\)", text, re.M)
+    used = re.search(r"^processor: ([\d.]+) s", text, re.M)
+    if rate is None or used is None:
         raise RuntimeError(f"forebay bench printed no rate: {text}")
-    return float(found.group(1))
+    seconds, taken = float(rate[3]), re.search(r"^GPU \d+: (\d+) MiB", text, re.M)
+    return {
+        "rate": int(rate[2]) / seconds,
+        "pictures": int(rate[2]),
+        "seconds": seconds,
+        "cpu_seconds": float(used[1]),
+        "cores": float(used[1]) / seconds,
+        "shares": {lane: int(count) for lane, count in re.findall(r"^(.+): (\d+) pictures$", text, re.M)},
+        "gpu_mib": int(taken[1]) if taken else None,
+    }
+
+
+def _check(row: dict[str, Any], lanes: str) -> None:
+    """A lane that leaves pictures to the CPU would be filed with the CPU's rate."""
+    if "," in lanes:
+        return
+    all_of_them = sum(row["shares"].values())
+    own = sum(count for lane, count in row["shares"].items() if lane == lanes or lane.startswith(f"{lanes} on GPU "))
+    if own < SHARE * all_of_them:
+        raise AbsentError(f"it decoded {own} of {all_of_them} pictures, and left the rest to other lanes")
+
+
+def _file(task: Task, name: str, rows: list[dict[str, Any]]) -> None:
+    results = task.results
+    results.rates(name, [row["rate"] for row in rows])
+    results.cpu_seconds[name] = statistics.median(row["cpu_seconds"] / row["pictures"] * 1000 for row in rows)
+    results.cores[name] = statistics.median(row["cores"] for row in rows)
+
+
+def _sum(task: Task, folder: Path) -> None:
+    """The bare engines, and the CPU lane on the cores that feeding them leaves, round by round."""
+    results = task.results
+    bare, used = results.rounds.get("hardware_bare"), results.cores.get("hardware_lane")
+    if not bare or used is None:
+        raise AbsentError("it takes hardware_bare and hardware_lane")
+    left = max(1, int(task.found.conditions["cores"]) - round(used))
+    rounds = [bench(task, folder, "cpu", "--threads", str(left)) for _ in bare]
+    results.table("cpu_on_the_cores_left", [{"threads": left, **row} for row in rounds])
+    results.rates("lanes_sum", [rate + row["rate"] for rate, row in zip(bare, rounds, strict=True)])

@@ -8,26 +8,31 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from gpu.forebay import Forebay
-from gpu.report import Results
+from gpu.results import AbsentError
+from gpu.task import Task
 
 KINDS = {(1, 1): "4:4:4", (2, 1): "4:2:2", (2, 2): "4:2:0", (1, 2): "4:4:0"}
 
 
-def run(forebay: Forebay, pictures: list[Path], results: Results) -> None:
+def run(task: Task) -> None:
     """A row for each lane and sampling: pictures, the largest difference of a value, the mean of all."""
+    with task.results.attempt("pixels"):
+        _compare(task)
+
+
+def _compare(task: Task) -> None:
     try:
         import numpy
         from PIL import Image
     except ImportError as error:
-        results.absent("pixels", f"this Python has no {error.name}; FOREBAY_PYTHON names one that has Pillow and NumPy")
-        return
+        reason = f"this Python has no {error.name}; FOREBAY_PYTHON names one that has Pillow and NumPy"
+        raise AbsentError(reason) from error
     with tempfile.TemporaryDirectory(prefix="forebay-gpu-") as folder:
         given, decoded = Path(folder) / "given", Path(folder) / "decoded"
         given.mkdir()
-        for number, picture in enumerate(pictures):
+        for number, picture in enumerate(task.pictures):
             (given / f"{number}.jpg").write_bytes(picture.read_bytes())
-        said = forebay.says("doctor", "--pixels", str(given), str(decoded))
+        said = task.forebay.says("doctor", "--pixels", str(given), str(decoded))
         seen: dict[tuple[str, str], list[tuple[int, int, int]]] = defaultdict(list)
         for ours in sorted(decoded.rglob("*.ppm")):
             with Image.open(given / f"{ours.stem}.jpg") as theirs, Image.open(ours) as mine:
@@ -40,9 +45,9 @@ def run(forebay: Forebay, pictures: list[Path], results: Results) -> None:
         worst, sums, values = zip(*differences, strict=True)
         row = {"lane": lane, "sampling": sampling, "pictures": len(differences)}
         rows.append({**row, "worst": max(worst), "mean": sum(sums) / sum(values)})
-    results.table("pixels", rows)
+    task.results.table("pixels", rows)
     reasons = re.findall(r"^pixels (.*?): (\S+ refused, .*|none, .*)$", said, re.M)
-    results.table("left_to_the_next_lane", [{"lane": lane, "what": what} for lane, what in reasons])
+    task.results.table("left_to_the_next_lane", [{"lane": lane, "what": what} for lane, what in reasons])
 
 
 def _sampling(layers: list[tuple[int, int, int, int]]) -> str:

@@ -1,98 +1,126 @@
-"""Batches on the GPU by each ring, how fast a ring is copied from, and a training loop on each kind of data."""
+"""Batches on the GPU by each ring, and how fast a ring is copied from."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from gpu import training
-from gpu.forebay import Forebay, many
-from gpu.report import Results
-from gpu.service import serving
-from gpu.training import Batches
+from gpu.forebay import many
+from gpu.results import AbsentError
+from gpu.service import Service, serving
+from gpu.task import Task
 
 if TYPE_CHECKING:
     import torch
 
-BATCH = 256
-ENTRIES = 50_000
+# One batch after the other, as tensors on the GPU.
+Batches = Callable[[], "torch.Tensor"]
 # Figures of this part; rates of batches stand among all rates.
-RATES = ("host_ring", "host_ring_pinned", "gpu_ring")
+PINNED = "host_ring_pinned"
+RATES = ("host_ring", PINNED, "gpu_ring")
 STREAM = """\
 [streams.{name}]
 source = "{source}"
 batch_size = {batch}
-size = 224
+{transform}
 dtype = "float16"
 layout = "NCHW"
 shuffle = true
 placement = "{placement}"
+pin_memory = {pin}
 """
+# What batches become for training, and what peers make of whole pictures.
+TRAINING = "size = 224"
+RESIZED = "transform = [{ resize = { size = [224, 224] } }]"
+COPIES, COPY_ROUNDS = 20, 5
 
 
-def run(forebay: Forebay, pictures: list[Path], options: argparse.Namespace, results: Results) -> None:
-    """Measures; what cannot be had is null with its reason."""
+def requirements() -> None:
+    """Raises the reason why there are no batches on a GPU here."""
     try:
-        import forebay as client
+        import forebay  # noqa: F401
         import torch
     except ImportError as error:
         reason = f"this Python has no {error.name}; FOREBAY_PYTHON names one with torch, torchvision and the wheel"
-        return _absent(reason, results)
+        raise AbsentError(reason) from error
     if not torch.cuda.is_available():
-        return _absent("torch sees no GPU", results)
-    with many(pictures, ENTRIES) as source, serving(forebay, _config(source)) as service:
-
-        def loading(name: str) -> contextlib.AbstractContextManager[Batches]:
-            return _loader(client, name, service.socket)
-
-        rounds: dict[str, list[float]] = {name: [] for name in RATES}
-        for name in RATES * options.rounds:
-            try:
-                with loading(name) as batches:
-                    rounds[name].append(_rate(batches, options.seconds))
-            except Exception as error:  # Whatever a ring raises is why its figure is missing.
-                results.absent(name, f"{type(error).__name__}: {error}")
-        for name, rates in rounds.items():
-            if rates:
-                results.rates(name, rates)
-        results.table("copies", _copies(client, service.socket))
-        results.table("training", training.run(loading, RATES, pictures, BATCH))
-    return None
+        raise AbsentError("torch sees no GPU")
 
 
-def _absent(reason: str, results: Results) -> None:
-    for name in RATES:
-        results.absent(name, reason)
+class Rings:
+    """A stream for each ring. Those of the host have a service and that of the GPU another: one can be had alone."""
+
+    def __init__(self, task: Task, source: Path, streams: contextlib.ExitStack) -> None:
+        self._task = task
+        self._source = source
+        self._open = streams
+        self._services: dict[str, Service] = {}
+
+    def service(self, placement: str) -> Service:
+        """The one for a placement, started when it is first asked for."""
+        if placement not in self._services:
+            names = [name for name in RATES if _placement(name) == placement]
+            config = "".join(
+                stream(name, self._source, self._task.lengths.batch, TRAINING, placement) for name in names
+            )
+            lanes = self._task.found.together
+            self._services[placement] = self._open.enter_context(serving(self._task.forebay, config, lanes))
+        return self._services[placement]
+
+    def loading(self, name: str) -> contextlib.AbstractContextManager[Batches]:
+        """Batches of a ring as tensors on the GPU."""
+        return loading(self.service(_placement(name)), name, _placement(name), pin=name == PINNED)
 
 
-def _config(source: Path) -> str:
-    """A stream for each ring."""
-    return "".join(
-        STREAM.format(name=name, source=source, batch=BATCH, placement="gpu:0" if name == "gpu_ring" else "host")
-        for name in RATES
-    )
+def run(task: Task, rings: Rings) -> None:
+    """Rates of all rings, in turn, and then of copies; what cannot be had is null with its reason."""
+    results = task.results
+    rounds: dict[str, list[float]] = {name: [] for name in RATES}
+    for name in RATES * task.lengths.rounds:
+        with results.attempt(name), rings.loading(name) as batches:
+            rounds[name].append(rate(batches, task.lengths.seconds))
+            results.rates(name, rounds[name])
+            print(f"{name}: {rounds[name][-1]:.0f} pictures/s", flush=True)
+    rows: list[dict[str, Any]] = []
+    for name, batch in {"pinned memory": _pinned, "ring": _in_ring, "pinned ring": _in_pinned_ring}.items():
+        with results.attempt(f"copies from {name}"), batch(task, rings) as source:
+            rows.append({"from": name, "gb_per_second": _copies(source)})
+            results.table("copies", rows)
 
 
 @contextlib.contextmanager
-def _loader(client: ModuleType, name: str, socket: Path) -> Iterator[Batches]:
-    """Batches of a stream as tensors on the GPU."""
+def streams(task: Task) -> Iterator[Rings]:
+    """Streams over many files, whose services end with the body."""
+    with many(task.pictures, task.lengths.entries) as source, contextlib.ExitStack() as opened:
+        yield Rings(task, source, opened)
+
+
+def stream(name: str, source: Path, batch: int, transform: str, placement: str) -> str:
+    """Its configuration."""
+    form = {"batch": batch, "transform": transform, "placement": placement}
+    return STREAM.format(name=name, source=source, pin=str(name == PINNED).lower(), **form)
+
+
+@contextlib.contextmanager
+def loading(service: Service, name: str, placement: str, pin: bool = False) -> Iterator[Batches]:
+    """Batches of a service's stream as tensors on the GPU."""
+    import forebay
+
     # Where CUDA has not been started yet, the daemon is told of GPUs only when they are asked for.
-    placement = "gpu:0" if name == "gpu_ring" else "host"
-    with client.Loader(f"stream:{name}", socket=socket, placement=placement) as loader:
-        if name == "host_ring_pinned":
+    with forebay.Loader(f"stream:{name}", socket=service.socket, placement=placement) as loader:
+        if pin:
             loader.pin()
         # One iterator is one epoch.
         batches = itertools.chain.from_iterable(itertools.repeat(loader.torch(device="cuda")))
         yield lambda: next(batches).images
 
 
-def _rate(batches: Batches, seconds: float) -> float:
+def rate(batches: Batches, seconds: float) -> float:
+    """Pictures per second, until all are on the GPU."""
     import torch
 
     batches()
@@ -104,31 +132,44 @@ def _rate(batches: Batches, seconds: float) -> float:
     return pictures / (time.perf_counter() - begun)
 
 
-def _copies(client: ModuleType, socket: Path) -> list[dict[str, Any]]:
-    """GB/s to the GPU: from PyTorch's pinned memory, from the ring as it is, from the ring when it is pinned."""
+def _placement(name: str) -> str:
+    return "gpu:0" if name == "gpu_ring" else "host"
+
+
+@contextlib.contextmanager
+def _pinned(task: Task, _: Rings) -> Iterator[torch.Tensor]:
     import torch
 
-    rows = []
-    target = torch.empty((BATCH, 3, 224, 224), dtype=torch.float16, device="cuda")
+    yield torch.empty((task.lengths.batch, 3, 224, 224), dtype=torch.float16, pin_memory=True)
 
-    def row(name: str, source: torch.Tensor) -> None:
-        def once() -> float:
-            torch.cuda.synchronize()
-            begun = time.perf_counter()
-            for _ in range(20):
-                target[: len(source)].copy_(source, non_blocking=True)
-            torch.cuda.synchronize()
-            return 20 * source.nbytes / (time.perf_counter() - begun) / 1e9
 
-        once()
-        rows.append({"from": name, "gb_per_second": [once() for _ in range(5)]})
+@contextlib.contextmanager
+def _in_ring(_: Task, rings: Rings, name: str = "host_ring") -> Iterator[torch.Tensor]:
+    import forebay
 
-    row("pinned memory", torch.empty(target.shape, dtype=torch.float16, pin_memory=True))
-    with client.Loader("stream:host_ring", socket=socket) as loader:
-        for name in ("ring", "pinned ring"):
-            if name == "pinned ring":
-                loader.pin()
-            batch = next(iter(loader.torch(copy=False)))
-            row(name, batch.images)
-            del batch
-    return rows
+    with forebay.Loader(f"stream:{name}", socket=rings.service("host").socket) as loader:
+        if name == PINNED:
+            loader.pin()
+        yield next(iter(loader.torch(copy=False))).images
+
+
+def _in_pinned_ring(task: Task, rings: Rings) -> contextlib.AbstractContextManager[torch.Tensor]:
+    return _in_ring(task, rings, PINNED)
+
+
+def _copies(source: torch.Tensor) -> list[float]:
+    """GB/s of copies to the GPU, of which the first are not counted."""
+    import torch
+
+    target = torch.empty(source.shape, dtype=torch.float16, device="cuda")
+
+    def once() -> float:
+        torch.cuda.synchronize()
+        begun = time.perf_counter()
+        for _ in range(COPIES):
+            target.copy_(source, non_blocking=True)
+        torch.cuda.synchronize()
+        return COPIES * source.nbytes / (time.perf_counter() - begun) / 1e9
+
+    once()
+    return [once() for _ in range(COPY_ROUNDS)]

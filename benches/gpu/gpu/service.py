@@ -11,6 +11,9 @@ from pathlib import Path
 
 from gpu.forebay import Forebay
 
+# Longer than its drain_timeout.
+PATIENCE = 30
+
 
 class Service:
     """A `forebay serve` with a folder of its own; what it says is kept."""
@@ -24,31 +27,34 @@ class Service:
         head = f'drain_timeout = "5s"\n[decode]\nlanes = [{listed}]\n[control]\ndir = "{self._sockets}"\n'
         (folder / "forebay.toml").write_text(f'{head}[coordinator]\npath = "{folder}/ledgers"\n{config}')
         self._log = folder / "log"
-        self.start()
+        self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Runs it and waits until it is ready."""
         before = len(self.said())
         command = [self._forebay.binary, "serve", "--config", self._folder / "forebay.toml"]
         with self._log.open("a") as log:
-            self.process = subprocess.Popen(command, stderr=log)
+            self._process = subprocess.Popen(command, stderr=log)
         while " ready " not in self.said()[before:]:
-            if self.process.poll() is not None:
+            if self._process.poll() is not None:
                 raise RuntimeError(f"forebay serve: {self.said()[before:].strip()}")
             time.sleep(0.1)
 
     def kill(self) -> None:
         """Ends it as a crash would."""
-        self.process.kill()
-        self.process.wait()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
 
     def end(self) -> int:
         """Ends it as a service manager would, and gives its exit code."""
-        self.process.terminate()
+        if self._process is None:
+            return 0
+        self._process.terminate()
         try:
-            return self.process.wait(timeout=60)
+            return self._process.wait(timeout=PATIENCE)
         finally:
-            self.process.kill()
+            self.kill()
 
     def said(self) -> str:
         """Its log."""
@@ -60,11 +66,12 @@ class Service:
 
 
 @contextlib.contextmanager
-def serving(forebay: Forebay, config: str, lanes: Sequence[str] = ("hardware", "cpu")) -> Iterator[Service]:
+def serving(forebay: Forebay, config: str, lanes: Sequence[str]) -> Iterator[Service]:
     """A service with the streams of a configuration, for as long as it is looked at."""
     with tempfile.TemporaryDirectory(prefix="forebay-gpu-") as folder:
         service = Service(forebay, Path(folder), config, lanes)
         try:
+            service.start()
             yield service
         finally:
             service.end()

@@ -180,7 +180,9 @@ fn start(backend: c_int, on: *mut c_void, decode: impl FnOnce() + Send + 'static
 fn fill(bytes: &[u8], image: &Image, wrong: bool) {
     Count::Pictures.add(1);
     let wrong = if wrong { 0xFF } else { 0 };
-    for (number, (width, plane)) in yuv::decode(bytes).into_iter().flatten().enumerate() {
+    let planes = yuv::decode(bytes).into_iter().flatten().enumerate();
+    // Where one plane is for red, green and blue, there is no other.
+    for (number, (width, plane)) in planes.filter(|(number, _)| !image.channel[*number].is_null()) {
         for (row, samples) in plane.chunks_exact(width).enumerate() {
             let samples: Vec<u8> = samples.iter().map(|sample| sample ^ wrong).collect();
             // SAFETY: the caller's planes have the picture's size.

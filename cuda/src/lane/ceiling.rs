@@ -1,5 +1,5 @@
-//! What a GPU's engines give at most: a bare loop of nvJPEG's batched decoder, without reading back or anything after it. The
-//! hardware lane is measured against it.
+//! What a GPU's decoders give at most: bare loops of nvJPEG, without reading back or anything after it. Lanes are measured
+//! against them.
 
 use std::sync::Barrier;
 use std::thread;
@@ -8,33 +8,52 @@ use std::time::{Duration, Instant};
 use super::gpu::Gpu;
 use super::{LaneError, LaneKind};
 use crate::driver::Stream;
-use crate::frame::{Frame, Placed, Surface};
-use crate::nvjpeg::{AccountedMemory, BatchState};
+use crate::frame::{Form, Frame, Placed, Surface};
+use crate::nvjpeg::{AccountedMemory, BatchState, SingleState};
 
-/// Pictures per second that so many states, each on a thread of its own, decode in batches of this length, over and over from
-/// these files, for about this time, which begins when all of them are set up. Files that the engines do not take are left out; 0 if none is left.
+/// A way to drive a decoder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drive {
+    /// Whose decoder.
+    pub kind: LaneKind,
+    /// What it gives; lanes that decode picture by picture give planes.
+    pub form: Form,
+    /// States, each on a thread of its own.
+    pub states: usize,
+    /// Pictures of a batch; of lanes that decode picture by picture they are decoded one after the other.
+    pub batch: usize,
+}
+
+/// Pictures per second that are decoded so, over and over from these files, for about this time, which begins when each state
+/// is set up and has decoded a batch. Files that the engines do not take are left out; 0 if none is left.
 ///
 /// # Errors
-/// The GPU has no engines, the limit of its memory is too low, or decoding fails.
-pub fn ceiling(gpu: &Gpu, files: &[Vec<u8>], states: usize, batch: usize, time: Duration) -> Result<f64, LaneError> {
+/// The GPU has no such decoder, the limit of its memory is too low, or decoding fails.
+pub fn ceiling(gpu: &Gpu, files: &[Vec<u8>], drive: Drive, time: Duration) -> Result<f64, LaneError> {
     let taken: Vec<_> = files
         .iter()
         .filter_map(|bytes| Some((bytes, Frame::read(bytes).ok().filter(|frame| frame.baseline)?)))
-        .map(|(bytes, frame)| (bytes.as_slice(), Surface::of(frame)))
+        .map(|(bytes, frame)| (bytes.as_slice(), drive.surface(frame)))
         .collect();
     if taken.is_empty() {
         return Ok(0.0);
     }
-    let start = Barrier::new(states + 1);
+    let start = Barrier::new(drive.states + 1);
     let (begun, counts) = thread::scope(|scope| {
         let (taken, start) = (&taken, &start);
         let run = |number: usize| {
-            let bare = BareLoop::new(gpu, &taken[number % taken.len()..], batch);
+            let set_up = || -> Result<_, LaneError> {
+                let mut bare = BareLoop::new(gpu, taken, number, drive)?;
+                // The first batch of a state takes memory, and longer than all others.
+                bare.decode()?;
+                Ok(bare)
+            };
+            let bare = set_up();
             // Those that could not be set up come here as well: the others wait for them.
             start.wait();
             bare?.run(time)
         };
-        let threads: Vec<_> = (0..states).map(|number| scope.spawn(move || run(number))).collect();
+        let threads: Vec<_> = (0..drive.states).map(|number| scope.spawn(move || run(number))).collect();
         start.wait();
         let begun = Instant::now();
         let counts = threads.into_iter().map(|thread| thread.join().expect("a bare loop does not panic"));
@@ -44,46 +63,86 @@ pub fn ceiling(gpu: &Gpu, files: &[Vec<u8>], states: usize, batch: usize, time: 
     Ok(f64::from(pictures) / begun.elapsed().as_secs_f64())
 }
 
+impl Drive {
+    fn surface(&self, frame: Frame) -> Surface {
+        match self.form {
+            Form::Planes => Surface::of(frame),
+            Form::Rgb => Surface::rgb(frame),
+        }
+    }
+}
+
+/// What decodes.
+enum Decoder {
+    Batch(BatchState),
+    Single(SingleState),
+}
+
 /// One thread's loop.
 struct BareLoop<'a> {
-    state: BatchState,
+    decoder: Decoder,
     surfaces: AccountedMemory,
     stream: Stream,
     taken: &'a [(&'a [u8], Surface)],
+    /// Where the next batch begins.
+    next: usize,
     batch: usize,
     /// Bytes of the largest surface.
     largest: usize,
 }
 
 impl<'a> BareLoop<'a> {
-    fn new(gpu: &Gpu, taken: &'a [(&'a [u8], Surface)], batch: usize) -> Result<Self, LaneError> {
+    fn new(gpu: &Gpu, taken: &'a [(&'a [u8], Surface)], number: usize, drive: Drive) -> Result<Self, LaneError> {
+        let Drive { kind, form, batch, .. } = drive;
         let largest = taken.iter().map(|(_, surface)| surface.bytes()).max().unwrap_or(0);
         let side = |of: fn(Frame) -> u32| taken.iter().map(|(_, surface)| of(surface.frame())).max().unwrap_or(1);
         let size = (side(|frame| frame.width), side(|frame| frame.height));
         let needed = largest * batch;
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed };
-        let mut state = BatchState::new(gpu.handle(LaneKind::Hardware)?, needed)?;
-        state.reserve(batch, size)?;
+        let handle = gpu.handle(kind)?;
         Ok(Self {
-            state,
+            decoder: match kind {
+                LaneKind::Hardware | LaneKind::GpuHuffman => {
+                    let mut state = BatchState::giving(form, handle, needed)?;
+                    if kind == LaneKind::Hardware {
+                        state.reserve(batch, size)?;
+                    }
+                    Decoder::Batch(state)
+                }
+                LaneKind::HardwareSingle | LaneKind::Hybrid | LaneKind::Cpu => {
+                    Decoder::Single(SingleState::new(handle, needed)?)
+                }
+            },
             surfaces: gpu.account().take(needed)?.ok_or(memory)?,
             stream: Stream::new(gpu.context())?,
             taken,
+            next: number,
             batch,
             largest,
         })
     }
 
+    /// Decodes the next batch.
+    fn decode(&mut self) -> Result<(), LaneError> {
+        let following = self.taken.iter().cycle().skip(self.next % self.taken.len());
+        let placed: Vec<_> = (0..self.batch)
+            .zip(following)
+            .map(|(place, (bytes, surface))| Placed { bytes, surface: *surface, at: place * self.largest })
+            .collect();
+        self.next += self.batch;
+        match &mut self.decoder {
+            Decoder::Batch(state) => state.decode(&placed, &mut self.surfaces, &mut self.stream),
+            Decoder::Single(state) => {
+                placed.iter().try_for_each(|picture| state.decode(picture, &mut self.surfaces, &mut self.stream))
+            }
+        }
+    }
+
     /// The number of its pictures; its last batch counts as all others.
     fn run(mut self, time: Duration) -> Result<u32, LaneError> {
-        let mut next = self.taken.iter().cycle();
         let (mut pictures, begun) = (0, Instant::now());
         loop {
-            let placed = (0..self.batch).zip(next.by_ref());
-            let placed: Vec<_> = placed
-                .map(|(place, (bytes, surface))| Placed { bytes, surface: *surface, at: place * self.largest })
-                .collect();
-            self.state.decode(&placed, &mut self.surfaces, &mut self.stream)?;
+            self.decode()?;
             pictures += u32::try_from(self.batch).unwrap_or(u32::MAX);
             if begun.elapsed() >= time {
                 return Ok(pictures);

@@ -10,7 +10,7 @@ use super::handle::{Handle, Parser, image};
 use super::result::{NvjpegError, check, made};
 use super::sys;
 use crate::driver::Stream;
-use crate::frame::{Frame, Placed};
+use crate::frame::{Form, Frame, Placed};
 use crate::lane::LaneError;
 
 /// A state of the batched decoder, for one thread. Made once: making one takes locks for long.
@@ -19,6 +19,8 @@ pub struct BatchState {
     handle: Arc<Handle>,
     state: sys::State,
     parser: Parser,
+    /// `nvjpegOutputFormat_t`.
+    format: c_int,
     /// Pictures of a batch for which it is set up.
     begun: usize,
     pointers: Vec<*const u8>,
@@ -31,11 +33,16 @@ pub struct BatchState {
 unsafe impl Send for BatchState {}
 
 impl BatchState {
-    /// A state that takes at most `page_locked` bytes of the host's memory, as pictures come.
+    /// A state that gives planes and takes at most `page_locked` bytes of the host's memory, as pictures come.
     ///
     /// # Errors
     /// There is not enough memory.
     pub fn new(handle: &Arc<Handle>, page_locked: usize) -> Result<Self, LaneError> {
+        Self::giving(Form::Planes, handle, page_locked)
+    }
+
+    /// The same for either form of pixels, to which the surfaces have to belong.
+    pub(crate) fn giving(form: Form, handle: &Arc<Handle>, page_locked: usize) -> Result<Self, LaneError> {
         handle.context().bind()?;
         let allowed = Allowance::new(handle.account(), page_locked);
         let parser = Parser::new(handle)?;
@@ -47,6 +54,10 @@ impl BatchState {
             handle: Arc::clone(handle),
             state,
             parser,
+            format: match form {
+                Form::Planes => sys::OUTPUT_YUV,
+                Form::Rgb => sys::OUTPUT_RGBI,
+            },
             begun: 0,
             pointers: Vec::new(),
             lengths: Vec::new(),
@@ -70,7 +81,7 @@ impl BatchState {
                 number(width as usize),
                 number(height as usize),
                 sys::CSS_444,
-                sys::OUTPUT_YUV,
+                self.format,
             )
         };
         Ok(check("nvjpegDecodeBatchedPreAllocate", status)?)
@@ -146,7 +157,7 @@ impl BatchState {
         let batch = self.pointers.len();
         if self.begun != batch {
             // SAFETY: handle and state live, and no batch of this state is under way. The number of threads is not used.
-            let status = unsafe { (table.batch_begin)(handle, self.state, number(batch), 1, sys::OUTPUT_YUV) };
+            let status = unsafe { (table.batch_begin)(handle, self.state, number(batch), 1, self.format) };
             check("nvjpegDecodeBatchedInitialize", status)?;
             self.begun = batch;
         }

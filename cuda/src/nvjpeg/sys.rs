@@ -29,6 +29,8 @@ pub(crate) const BACKEND_HARDWARE: c_int = 3;
 
 /// `nvjpegOutputFormat_t`: planes as they are stored.
 pub(crate) const OUTPUT_YUV: c_int = 1;
+/// `nvjpegOutputFormat_t`: one plane of red, green and blue in turn.
+pub(crate) const OUTPUT_RGBI: c_int = 5;
 
 /// `nvjpegChromaSubsampling_t`; memory for the first holds any.
 pub(crate) const CSS_444: c_int = 0;

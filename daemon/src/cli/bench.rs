@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use forebay::config::{Config, Surroundings};
 use forebay::{cores, serve};
 use forebay_client::{Next, Options, Patient, Session, Target};
-use forebay_proto::v1::{LaneStatus, StageStatus, StatusReply, StatusRequest, StreamStatus};
+use forebay_proto::v1::{StageStatus, StatusReply, StatusRequest, StreamStatus};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Failure;
@@ -38,11 +38,14 @@ pub(super) struct Args {
 }
 
 /// What was measured.
+#[derive(Clone, Copy)]
 struct Measured {
     pictures: u64,
     time: Duration,
     /// Time that the trainer's side waited for a batch.
     waited: Duration,
+    /// Processor time of all threads, the trainer's among them.
+    processor: Duration,
 }
 
 const WARMING_UP: Duration = Duration::from_secs(1);
@@ -64,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Failed(error.to_string()));
     }
     let (measured, before, after) = measured?;
-    shares(&before.lanes, &after.lanes)?;
+    lanes(&before, &after)?;
     let only = |mut reply: StatusReply| reply.streams.pop().unwrap_or_default();
     report(&measured, &Stages::between(&only(before), &only(after)), threads, readers)
 }
@@ -120,8 +123,10 @@ fn measure(
     let style = ProgressStyle::with_template("{bar:40} {pos} of {len} s  {msg}");
     bar.set_style(style.expect("the template has only known keys"));
     let mut before = None;
-    let mut measured = Measured { pictures: 0, time: Duration::ZERO, waited: Duration::ZERO };
+    let nothing = Measured { pictures: 0, time: Duration::ZERO, waited: Duration::ZERO, processor: Duration::ZERO };
+    let mut measured = nothing;
     let mut start = Instant::now();
+    let mut processor = processor_time();
     loop {
         let asked = Instant::now();
         let next = session.next(None, &mut watch).map_err(|error| fail(&error))?;
@@ -131,10 +136,11 @@ fn measure(
         }
         if before.is_none() && start.elapsed() >= WARMING_UP {
             before = Some(daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?);
-            measured = Measured { pictures: 0, time: Duration::ZERO, waited: Duration::ZERO };
+            (measured, processor) = (nothing, processor_time());
             start = Instant::now();
         }
         measured.time = start.elapsed();
+        measured.processor = processor_time().saturating_sub(processor);
         if before.is_some() {
             bar.set_position(measured.time.as_secs());
             bar.set_message(format!("{:.0} pictures/s", rate(&measured)));
@@ -190,16 +196,28 @@ fn report(measured: &Measured, stages: &Stages, threads: usize, readers: usize) 
     writeln!(out, "  {} of the time {threads} decode threads were at work", percent(decoding))?;
     writeln!(out, "  {} of the time no slot was free for a batch", percent(no_slot))?;
     writeln!(out, "  {} of the time the trainer waited for a batch", percent(waiting))?;
+    let (used, cores) =
+        (measured.processor.as_secs_f64(), measured.processor.as_secs_f64() / measured.time.as_secs_f64());
+    writeln!(out, "processor: {used:.2} s, {cores:.2} cores")?;
     Ok(writeln!(out, "{}", bottleneck(reading, decoding, waiting))?)
 }
 
-/// What each lane has decoded meanwhile, where there is more than one.
-fn shares(before: &[LaneStatus], after: &[LaneStatus]) -> Result<(), Failure> {
+/// What each lane has decoded meanwhile, and what was taken of GPUs for it.
+fn lanes(before: &StatusReply, after: &StatusReply) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    for (before, after) in before.iter().zip(after).filter(|_| after.len() > 1) {
+    for (before, after) in before.lanes.iter().zip(&after.lanes) {
         writeln!(out, "{}: {} pictures", after.name, after.pictures - before.pictures)?;
     }
+    for gpu in &after.gpus {
+        writeln!(out, "GPU {}: {} MiB taken for decoding at most", gpu.gpu, gpu.memory_peak >> 20)?;
+    }
     Ok(())
+}
+
+/// Of this process.
+fn processor_time() -> Duration {
+    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(spent).unwrap_or_default()
 }
 
 /// One sentence on what to change.

@@ -1,17 +1,14 @@
 //! `forebay doctor`: what this machine has for decoding on a GPU, what each missing thing costs, and how to get it.
 
+mod bare;
 mod self_test;
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use forebay::decode::lanes::places;
 use forebay::gpu_ring::Gpus;
-use forebay_cuda::lane::LaneError;
-use forebay_cuda::lane::ceiling::ceiling;
-use forebay_cuda::lane::gpu::Gpu;
-use forebay_cuda::survey::{FoundGpu, FoundNvjpeg, Places, Survey, survey};
+use forebay_cuda::survey::{FoundGpu, FoundNvjpeg, Survey, survey};
 
 use super::Failure;
 
@@ -20,9 +17,12 @@ pub(super) struct Args {
     /// The file of libnvjpeg, as `decode.nvjpeg` names it.
     #[arg(long, value_name = "FILE")]
     nvjpeg: Option<PathBuf>,
-    /// Measure a bare loop of the NVJPG engines over the pictures of this folder, for batches of several lengths.
+    /// Measure bare loops of nvJPEG's decoders over the pictures of this folder, for batches of several lengths.
     #[arg(long, value_name = "FOLDER")]
     measure: Option<PathBuf>,
+    /// How long each of these loops is measured; the best one five times as long.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.8, requires = "measure")]
+    seconds: f64,
     /// Run the tests of the GPUs' lanes. With `GPU_REQUIRED=1` a lane that is not to be had is a failure.
     #[arg(long)]
     self_test: bool,
@@ -30,13 +30,6 @@ pub(super) struct Args {
     #[arg(long, num_args = 2, value_names = ["FOLDER", "TO"])]
     pixels: Option<Vec<PathBuf>>,
 }
-
-/// States of the bare loop, each on a thread; batches of each; how long each pair is measured.
-const STATES: [usize; 3] = [1, 2, 3];
-const BATCHES: [usize; 4] = [16, 32, 64, 128];
-const TIME: Duration = Duration::from_secs(2);
-/// Memory of the GPU that the bare loop may take.
-const MEMORY: usize = 8 << 30;
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let places = places(args.nvjpeg.clone());
@@ -51,30 +44,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         self_test::pixels(out, &places, from, to)?;
     }
     match &args.measure {
-        Some(folder) => measure(out, &places, folder, TIME),
+        Some(folder) => bare::measure(out, &places, folder, args.seconds),
         None => Ok(()),
     }
-}
-
-/// A line for each pair: `bare hardware loop: 2 states, batches of 32: 1234 pictures/s`.
-fn measure(out: &mut impl Write, places: &Places, folder: &Path, time: Duration) -> Result<(), Failure> {
-    let fail = |error: &dyn std::fmt::Display| Failure::Failed(format!("The engines cannot be measured: {error}."));
-    let entries = std::fs::read_dir(folder).map_err(|error| fail(&error))?;
-    let files: Vec<_> = entries.filter_map(|entry| std::fs::read(entry.ok()?.path()).ok()).collect();
-    for gpu in Gpu::open_all(places, MEMORY).map_err(|error| fail(&error))? {
-        let gpu = gpu.map_err(|error| fail(&error))?;
-        writeln!(out, "\nGPU {}, {} files", gpu.ordinal(), files.len())?;
-        for (states, batch) in STATES.into_iter().flat_map(|states| BATCHES.map(|batch| (states, batch))) {
-            write!(out, "bare hardware loop: {states} states, batches of {batch}: ")?;
-            match ceiling(&gpu, &files, states, batch, time) {
-                Ok(rate) => writeln!(out, "{rate:.0} pictures/s")?,
-                Err(LaneError::Cuda(error)) if error.is_fault() => return Err(fail(&error)),
-                // Long batches may take more memory than the GPU has.
-                Err(error) => writeln!(out, "none, {error}")?,
-            }
-        }
-    }
-    Ok(())
 }
 
 fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
@@ -136,6 +108,7 @@ fn one(out: &mut impl Write, gpu: &FoundGpu) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use forebay_cuda::NvjpegPlaces;
+    use forebay_cuda::survey::Places;
     use forebay_fake_gpu::{Fake, Knob};
 
     use super::*;
@@ -173,33 +146,5 @@ mod tests {
         let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
         assert!(text.contains("kernel       none: ") && text.contains("12.4 (550)"), "{text}");
         assert!(!text.contains("decode.lanes = \"auto\" uses"), "{text}");
-    }
-
-    #[test]
-    fn the_bare_loop_tells_a_rate_for_each_number_of_states_and_length_of_batches() {
-        let fake = Fake::new();
-        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
-        let places = Places { driver: Some(fake.path()), nvjpeg };
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("a.jpg"), forebay_pixels::sample::photograph(1, 32, 24)).unwrap();
-        let mut out = Vec::new();
-        measure(&mut out, &places, folder.path(), Duration::ZERO).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert_eq!(text.matches("bare hardware loop").count(), STATES.len() * BATCHES.len(), "{text}");
-    }
-
-    #[test]
-    fn a_pair_that_takes_more_memory_than_there_is_does_not_cost_the_others_their_figures() {
-        let fake = Fake::new();
-        fake.set(Knob::Memory, 1 << 20);
-        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
-        let places = Places { driver: Some(fake.path()), nvjpeg };
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("a.jpg"), forebay_pixels::sample::photograph(1, 128, 96)).unwrap();
-        let mut out = Vec::new();
-        measure(&mut out, &places, folder.path(), Duration::ZERO).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.contains("1 states, batches of 16: ") && text.contains("pictures/s"), "{text}");
-        assert!(text.contains("3 states, batches of 128: none, "), "{text}");
     }
 }

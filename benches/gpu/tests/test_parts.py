@@ -1,0 +1,113 @@
+"""Every part on the fake GPU, in seconds: what will run once on a real one is code that has run."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+TESTS = Path(__file__).resolve().parent
+FAKE = "libforebay_fake_gpu.so"
+
+
+def _built(variable, *paths):
+    named = [os.environ[variable]] if variable in os.environ else []
+    found = next(
+        (path for path in [*named, *(ROOT / "target/debug" / path for path in paths)] if Path(path).exists()), None
+    )
+    if found is None:
+        pytest.skip(f"cargo has not built {paths[0]}; {variable} names it")
+    return str(found)
+
+
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory):
+    """Runs a part, and gives what it has written; all go into the same files."""
+    Image = pytest.importorskip("PIL.Image")  # noqa: N806
+    folder = tmp_path_factory.mktemp("gpu")
+    pictures = folder / "pictures"
+    pictures.mkdir()
+    for number in range(6):
+        picture = Image.effect_noise((64 + number, 48), 90).resize((96, 64)).convert("RGB")
+        picture.save(pictures / f"{number}.jpg", subsampling=number % 3)
+    fake = _built("FOREBAY_FAKE_GPU", f"deps/{FAKE}", FAKE)
+    paths = [TESTS.parent, TESTS, TESTS / "stub", *filter(None, os.environ.get("PYTHONPATH", "").split(":"))]
+    environment = {
+        **os.environ,
+        "FOREBAY_BIN": _built("FOREBAY_BIN", "forebay"),
+        "FOREBAY_CUDA_DRIVER": fake,
+        "FOREBAY_NVJPEG": fake,
+        "PYTHONPATH": ":".join(map(str, paths)),
+    }
+
+    def run(part):
+        command = [sys.executable, TESTS / "short.py", part, pictures, folder / "results"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (figures,) = (folder / "results").glob("*.json")
+        assert figures.with_suffix(".md").exists()
+        return json.loads(figures.read_text())
+
+    return run
+
+
+def _needs(*modules):
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"this Python has no {' and no '.join(missing)}")
+
+
+def test_the_tests_of_lanes_and_kernel_have_a_row_each_and_meet_their_targets(measured):
+    figures = measured("tests")
+    assert not figures["failures"]
+    assert len(figures["tables"]["tests"]) > 10
+    targets = {row["target"]: row["met"] for row in figures["targets"]}
+    assert targets["surfaces used again, wrong of 200"] is True
+
+
+@_needs("forebay", "PIL")
+def test_every_lane_has_a_rate_of_its_own_and_the_cpus_pixels(measured):
+    figures = measured("lanes")
+    assert not figures["failures"]
+    rates = figures["images_per_second"]
+    assert all(rates[name] for name in rates if name.endswith("_lane") or name in ("hardware_bare", "lanes_sum"))
+    assert figures["cores"]["hardware_lane"] > 0
+    assert {row["worst"] for row in figures["tables"]["pixels"]} == {0}
+    assert [row["worst"] < 1e-4 for row in figures["tables"]["draws"]] == [True] * 8
+    assert figures["tables"]["sheet"]
+
+
+@_needs("forebay", "torch")
+def test_rings_have_rates_copies_and_steps_of_training_and_kills_lose_nothing(measured):
+    figures = measured("ring")
+    assert not figures["failures"]
+    assert all(figures["images_per_second"][name] for name in ("host_ring", "host_ring_pinned", "gpu_ring"))
+    assert len(figures["tables"]["copies"]) == 3
+    assert len(figures["tables"]["training"]) == 10, figures["reasons"]
+    assert figures["tables"]["kills"][-2]["twice"] >= 0
+
+
+@_needs("forebay", "torch")
+def test_peers_stand_beside_the_gpu_ring_of_whole_pictures(measured):
+    figures = measured("peers")
+    rates = figures["images_per_second"]
+    assert rates["gpu_ring_resized"], figures["reasons"]
+    assert rates["torchvision"], figures["reasons"]
+    assert rates["torchvision_decode"]
+    assert rates["nvimagecodec"] is None
+    assert "nvidia" in figures["reasons"]["nvimagecodec"]
+
+
+def test_a_soak_tells_growth_and_leaves_out_memory_that_nobody_counts(measured):
+    figures = measured("soak")
+    # So short a soak ends before it is warm, and its host's memory may grow.
+    assert set(figures["failures"]) <= {"soak"}
+    (growth,) = figures["tables"]["soak_growth"]
+    assert growth["host_mib"] is not None
+
+
+def test_a_machine_without_the_sanitizer_says_so(measured):
+    assert "not on PATH" in measured("probe")["reasons"]["compute_sanitizer"]
