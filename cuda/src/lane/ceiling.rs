@@ -11,6 +11,9 @@ use crate::driver::Stream;
 use crate::frame::{Form, Frame, Placed, Surface};
 use crate::nvjpeg::{AccountedMemory, BatchState, SingleState};
 
+/// What a state may take of the host's page-locked memory: more than any does.
+const PAGE_LOCKED: usize = 1 << 30;
+
 /// A way to drive a decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drive {
@@ -103,14 +106,14 @@ impl<'a> BareLoop<'a> {
         Ok(Self {
             decoder: match kind {
                 LaneKind::Hardware | LaneKind::GpuHuffman => {
-                    let mut state = BatchState::giving(form, handle, needed)?;
+                    let mut state = BatchState::giving(form, handle, PAGE_LOCKED)?;
                     if kind == LaneKind::Hardware {
                         state.reserve(batch, size)?;
                     }
                     Decoder::Batch(state)
                 }
                 LaneKind::HardwareSingle | LaneKind::Hybrid | LaneKind::Cpu => {
-                    Decoder::Single(SingleState::new(handle, needed)?)
+                    Decoder::Single(SingleState::new(handle, PAGE_LOCKED)?)
                 }
             },
             surfaces: gpu.account().take(needed)?.ok_or(memory)?,
