@@ -1,10 +1,11 @@
 //! Compiles the twin of the kernels, for the fake driver to run.
 
 fn main() {
-    println!("cargo::rerun-if-changed=twin.c");
+    println!("cargo::rerun-if-changed=../kernels/twin.c");
     println!("cargo::rerun-if-changed=../kernels/compose.cu");
     cc::Build::new()
-        .file("twin.c")
+        .file("../kernels/twin.c")
+        .define("TWIN", "forebay_fake_twin")
         .std("c11")
         // The arithmetic of floats is IEEE's, operation by operation, as the kernels are compiled.
         .flag("-ffp-contract=off")
@@ -12,5 +13,5 @@ fn main() {
         .warnings(true)
         .extra_warnings(true)
         .warnings_into_errors(true)
-        .compile("forebay_twin");
+        .compile("forebay_fake_twin");
 }

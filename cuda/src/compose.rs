@@ -4,9 +4,12 @@
 //! were decoded. Each result is wherever it is wanted: in staging memory, or in a ring in the GPU's memory.
 #![allow(unsafe_code, reason = "launches a kernel")]
 
+pub mod beside;
+mod cases;
 mod picture;
 #[cfg(test)]
 mod tests;
+mod twin;
 
 use std::sync::Arc;
 
@@ -18,6 +21,7 @@ use crate::driver::{Context, CudaError, Kernel, PinnedMemory, Stream};
 use crate::lane::LaneError;
 use crate::nvjpeg::{Account, AccountedMemory};
 use picture::{Picture, PictureTables, Taps};
+use twin::Copied;
 
 /// The kernel for Hopper, and for all GPUs whose driver compiles PTX of CUDA 12.4; `kernels/make` makes both.
 const FORMS: [&[u8]; 2] =
@@ -153,6 +157,13 @@ impl Composer {
         let blocks = (tiles.div_ceil(THREADS), u32::try_from(count).expect("a batch is counted in 32 bits"));
         // SAFETY: the pictures stand at that address once the copy above is done; the rest is the caller's promise.
         unsafe { self.kernel.0.launch(stream, blocks, THREADS, self.device.at() + at as u64) }
+    }
+}
+
+impl Composer {
+    /// The pictures of the last launch, and their tables as the host has them.
+    fn composed(&mut self) -> (&[Picture], Copied<'_>) {
+        (&self.pictures, Copied { at: self.device.at(), bytes: &mut self.host })
     }
 }
 

@@ -52,7 +52,15 @@ def measured(tmp_path_factory):
         assert figures.with_suffix(".md").exists()
         return json.loads(figures.read_text())
 
+    run.environment, run.pictures = environment, pictures
     return run
+
+
+def _knob(name):
+    """Its number, as the fake counts them."""
+    source = (ROOT / "cuda/fakes/src/dial.rs").read_text().split("pub enum Knob {")[1].split("\n}")[0]
+    variants = [line.strip().rstrip(",") for line in source.splitlines() if line.strip()[:1].isupper()]
+    return variants.index(name)
 
 
 def _needs(*modules):
@@ -66,6 +74,17 @@ def test_the_tests_of_lanes_and_kernel_have_a_row_each_and_meet_their_targets(me
     assert len(figures["tables"]["tests"]) > 10
     targets = {row["target"]: row["met"] for row in figures["targets"]}
     assert targets["surfaces used again, wrong of 200"] is True
+    assert targets["kernel beside its twin, levels of 255"] is True
+
+
+def test_a_lane_that_is_off_by_more_than_its_test_allows_decodes_for_measurements_alone(measured):
+    wrong = {**measured.environment, "FOREBAY_FAKE_KNOBS": f"{_knob('Wrong')}=1"}
+    command = [measured.environment["FOREBAY_BIN"], "bench", measured.pictures, "--lanes", "hardware", "--seconds", "1"]
+    refused = subprocess.run(command, env=wrong, capture_output=True, text=True)
+    assert refused.returncode != 0
+    assert "it decodes" in refused.stderr
+    wrong["FOREBAY_UNTESTED_LANES"] = "1"
+    assert "pictures/s" in subprocess.check_output(command, env=wrong, text=True)
 
 
 @_needs("forebay", "PIL")

@@ -12,7 +12,7 @@ pub(crate) const OLD_DRIVER: c_int = 222;
 const NOT_FOUND: c_int = 500;
 
 unsafe extern "C" {
-    fn forebay_twin_compose(pictures: *const c_void, blocks_x: c_uint, blocks_y: c_uint, threads: c_uint);
+    fn forebay_fake_twin(pictures: *const c_void, blocks_x: c_uint, blocks_y: c_uint, threads: c_uint);
 }
 
 /// Takes PTX and no binary: the fake GPU is of no generation.
@@ -42,5 +42,5 @@ pub(crate) fn find(to: *mut *mut c_void, _module: *mut c_void, name: *const c_ch
 
 pub(crate) fn run(argument: usize, blocks_x: c_uint, blocks_y: c_uint, threads: c_uint) {
     // SAFETY: whoever launched the kernel keeps what its argument names until the stream has got here.
-    unsafe { forebay_twin_compose(argument as *const c_void, blocks_x, blocks_y, threads) }
+    unsafe { forebay_fake_twin(argument as *const c_void, blocks_x, blocks_y, threads) }
 }

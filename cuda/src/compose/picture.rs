@@ -127,6 +127,12 @@ impl Picture {
         along * across.div_ceil(TILE)
     }
 
+    /// The same with other addresses.
+    pub(super) fn moved(&self, mut to: impl FnMut(u64) -> u64) -> Self {
+        let tables = self.tables.map(|taps| Taps { address: to(taps.address), ..taps });
+        Self { planes: self.planes.map(&mut to), out: to(self.out), tables, ..*self }
+    }
+
     /// As it is copied.
     pub(super) fn bytes(&self) -> &[u8] {
         // SAFETY: it has just these bytes, all of them initialised: members of 4 and 8 bytes without gaps, as asserted above.

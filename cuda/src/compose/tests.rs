@@ -10,18 +10,17 @@ use std::process::Command;
 use forebay_fake_gpu::{Count, Fake, Knob};
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Draws, Dtype, Input, Interpolation, JpegHead, Layout, Limits, Normalize, Orientation,
-    Output, Pad, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
+    CpuDecoder, Draw, Draws, Dtype, Interpolation, JpegHead, Limits, Normalize, Orientation, Output, Recipe, Resize,
+    Size, Transform,
 };
 
+use super::cases::{FILTERS, pick, recipe};
 use super::*;
 use crate::driver::{Driver, Stream};
 use crate::frame::{Frame, Placed, Surface};
 use crate::nvjpeg::{Backend, BatchState, Handle, Nvjpeg, NvjpegPlaces};
 
 const ROOM: usize = 8 << 20;
-const FILTERS: [Interpolation; 4] =
-    [Interpolation::Nearest, Interpolation::Bilinear, Interpolation::Bicubic, Interpolation::Lanczos3];
 
 /// A fake GPU with all that a worker has.
 struct Bench {
@@ -100,10 +99,6 @@ fn turned(jpeg: &[u8], orientation: u8) -> Vec<u8> {
     [&jpeg[..2], &exif, &jpeg[2..]].concat()
 }
 
-fn pick<T: Copy, const N: usize>(draws: Draws, number: u64, of: [T; N]) -> T {
-    of[draws.below(number, u32::try_from(N).unwrap()) as usize]
-}
-
 /// A picture of any sampling and orientation, with sides from 1 to `longest`.
 fn picture(draws: Draws, longest: u32) -> Vec<u8> {
     let (width, height) = (1 + draws.below(0, longest), 1 + draws.below(1, longest));
@@ -117,49 +112,6 @@ fn picture(draws: Draws, longest: u32) -> Vec<u8> {
     };
     let form = JpegForm { colors, quality: 60 + draws.below(5, 40), sampling, ..JpegForm::default() };
     turned(&form.encode(&pixels, width, height).unwrap(), u8::try_from(1 + draws.below(6, 8)).unwrap())
-}
-
-/// Any list of transforms that a launch can carry out, and some that it cannot, with sides up to `longest`.
-fn recipe(draws: Draws, longest: u32) -> Recipe {
-    let side = |number| 1 + draws.below(number, longest);
-    let size = |number| Size::HeightWidth([side(number), side(number + 1)]);
-    let interpolation = pick(draws, 10, FILTERS);
-    let resize = Transform::Resize(Resize { size: size(11), interpolation });
-    let center = Transform::CenterCrop(CenterCrop { size: size(13) });
-    let pad = Transform::Pad(Pad { size: size(15), fill: pick(draws, 17, [0, 0, 77, 255]) });
-    let flip = Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 });
-    let part = Transform::RandomResizedCrop(RandomResizedCrop {
-        size: size(18),
-        scale: [0.05, 1.0],
-        ratio: [0.5, 2.0],
-        interpolation,
-    });
-    let mut transforms = match draws.below(20, 9) {
-        0 | 1 => vec![part, flip],
-        2 => vec![flip, resize, center],
-        3 => vec![resize, flip, pad, center],
-        4 => vec![center, flip],
-        5 => vec![flip, pad, center],
-        6 => vec![resize, pad, flip],
-        7 => vec![part, flip, center, pad],
-        _ => vec![flip, center, resize, pad],
-    };
-    let dtype = pick(draws, 21, [Dtype::Uint8, Dtype::Float16, Dtype::Bfloat16, Dtype::Float32]);
-    if dtype != Dtype::Uint8 && draws.below(22, 3) > 0 {
-        // From where half precision has no digits left to where it has no numbers any more.
-        let power = |number: u64| 10_f64.powi(i32::try_from(draws.below(number, 14)).unwrap() - 7);
-        #[expect(clippy::cast_possible_truncation, reason = "any float will do")]
-        let float = |number: u64| (power(number) * draws.between(number + 1, 0.5, 1.0)) as f32;
-        transforms.push(Transform::Normalize(Normalize {
-            mean: [float(30), 0.25, -float(32)],
-            std: [float(34), 0.25, float(36)],
-        }));
-    }
-    let output = Output { dtype, layout: pick(draws, 23, [Layout::Nhwc, Layout::Nchw]), ..Default::default() };
-    let input = Input { adjust_orientation: draws.below(24, 4) > 0, ..Input::default() };
-    let recipe = Recipe::new(transforms, output).unwrap().with_input(input).unwrap();
-    let matched = pick(draws, 25, [Match::Pillow, Match::Torch]);
-    recipe.clone().with_match(matched).unwrap_or(recipe)
 }
 
 fn composition(bytes: &[u8], recipe: &Recipe, draw: Draw) -> Option<Composition> {

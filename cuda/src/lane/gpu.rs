@@ -103,12 +103,12 @@ impl Gpu {
         self.handle(LaneKind::Hardware)?.engines()
     }
 
-    pub(super) fn context(&self) -> &Arc<Context> {
+    pub(crate) fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
     /// The kernel that composes pictures, loaded when the first worker asks for it.
-    pub(super) fn kernel(&self) -> Result<&ComposeKernel, LaneError> {
+    pub(crate) fn kernel(&self) -> Result<&ComposeKernel, LaneError> {
         let kernel = self.kernel.get_or_init(|| ComposeKernel::load(&self.context));
         kernel.as_ref().map_err(|error| LaneError::Kernel(error.clone()))
     }

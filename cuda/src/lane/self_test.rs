@@ -1,6 +1,6 @@
 //! The test that a lane has to pass before it gets a picture: known pictures, compared with what the CPU lane makes of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{CpuDecoder, Draw, Limits, Match, Recipe};
@@ -26,6 +26,15 @@ pub struct Difference {
     pub worst: u8,
     /// The mean of all.
     pub mean: f64,
+}
+
+/// What a lane has made of the known pictures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// The largest differences of each picture, by what it is.
+    pub differences: BTreeMap<String, Difference>,
+    /// As of [`Passed`].
+    pub refused: BTreeSet<String>,
 }
 
 /// What a lane that has passed is like.
@@ -83,15 +92,42 @@ struct Known {
     expected: Vec<u8>,
 }
 
-/// Decodes the known pictures on a lane, in groups, over and over, and carries a recipe out on every other. What a lane
-/// refuses goes to the next one in service, so that is no fault of a lane, unless nothing would be left for it.
+/// Looks at what a lane makes of the known pictures, and judges it.
 ///
 /// # Errors
 /// The lane is not to be used.
 pub fn self_test(worker: &mut Worker) -> Result<Passed, SelfTestError> {
+    look(worker)?.judged()
+}
+
+impl Seen {
+    /// Whether a lane may be so far off.
+    ///
+    /// # Errors
+    /// [`SelfTestError::Wrong`] with the picture that is off the most.
+    pub fn judged(self) -> Result<Passed, SelfTestError> {
+        let wrong = self.differences.iter().filter(|(_, difference)| !difference.is_allowed());
+        if let Some((form, difference)) = wrong.max_by_key(|(_, difference)| difference.worst) {
+            return Err(SelfTestError::Wrong { form: form.clone(), difference: *difference });
+        }
+        Ok(Passed { difference: self.largest(), refused: self.refused })
+    }
+
+    /// The largest differences of all pictures.
+    pub fn largest(&self) -> Difference {
+        self.differences.values().fold(Difference::default(), |largest, difference| largest.and(*difference))
+    }
+}
+
+/// Decodes the known pictures on a lane, in groups, over and over, and carries a recipe out on every other. What a lane
+/// refuses goes to the next one in service, so that is no fault of a lane, unless nothing would be left for it.
+///
+/// # Errors
+/// It refuses what it has to decode, or the GPU broke.
+pub fn look(worker: &mut Worker) -> Result<Seen, SelfTestError> {
     let known = known(worker.kind());
     let limits = Limits::default();
-    let mut passed = Passed::default();
+    let mut seen = Seen::default();
     for round in 0..ROUNDS {
         // Another picture comes first each time, so that each surface holds another one. At least a whole group: nvJPEG decodes
         // short ones in another way.
@@ -121,21 +157,17 @@ pub fn self_test(worker: &mut Worker) -> Result<Passed, SelfTestError> {
                     Ok(()) => {}
                     Err(refusal) if known.required => return Err(SelfTestError::Refused { form: form(), refusal }),
                     Err(refusal) => {
-                        passed.refused.insert(format!("{}: {}", known.form, refusal.name()));
+                        seen.refused.insert(format!("{}: {}", known.form, refusal.name()));
                         continue;
                     }
                 }
                 let difference = Difference::between(place, &known.expected);
-                if !difference.is_allowed() {
-                    return Err(SelfTestError::Wrong { form: form(), difference });
-                }
-                let largest = &mut passed.difference;
-                largest.worst = largest.worst.max(difference.worst);
-                largest.mean = largest.mean.max(difference.mean);
+                let largest = seen.differences.entry(form()).or_default();
+                *largest = largest.and(difference);
             }
         }
     }
-    Ok(passed)
+    Ok(seen)
 }
 
 /// The known pictures, each once whole and once as a recipe makes it, as Pillow and as torch by turns, with what the CPU lane
@@ -166,6 +198,11 @@ impl Difference {
         let each = || a.iter().zip(b).map(|(a, b)| a.abs_diff(*b));
         let sum: u64 = each().map(u64::from).sum();
         Self { worst: each().max().unwrap_or(0), mean: sum as f64 / a.len().max(1) as f64 }
+    }
+
+    /// The larger of both.
+    fn and(self, other: Self) -> Self {
+        Self { worst: self.worst.max(other.worst), mean: self.mean.max(other.mean) }
     }
 
     /// Whether a lane may be so far off.

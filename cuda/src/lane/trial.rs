@@ -1,15 +1,18 @@
 //! The tests of a GPU's lanes on the GPU itself, for a machine that has no toolchain: `forebay doctor --self-test` runs them, as
 //! does `cargo test`.
 
+use std::time::Duration;
+
 use forebay_pixels::sample::{JpegForm, photograph, photograph_rgb};
-use forebay_pixels::{CpuDecoder, Limits};
+use forebay_pixels::{CpuDecoder, Dtype, Layout, Limits, Output};
 
 use super::gpu::Gpu;
 use super::recycle::{Recycled, recycle};
-use super::self_test::{Difference, Passed, self_test};
+use super::self_test::{Difference, look};
 use super::size::LaneSize;
 use super::worker::Worker;
 use super::{LaneKind, Refusal};
+use crate::compose::beside::{Beside, beside, speed};
 
 /// Bytes of a worker's surfaces.
 const SURFACES: usize = 16 << 20;
@@ -19,6 +22,9 @@ const ENGINES: usize = 64 << 20;
 const RECYCLED: usize = 200;
 /// Groups over which nothing may be taken of the GPU's memory.
 const GROUPS: usize = 10;
+
+/// How far the kernel may be from its twin.
+const MOST: u32 = 1;
 
 /// What came of a test: what it has seen, or what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +48,27 @@ pub fn trials(gpu: &Gpu, kind: LaneKind, copy: usize) -> Vec<Trial> {
     trials
 }
 
+/// Tests the kernel: beside its twin over so many random cases, and how fast it is with so many pictures in a launch, for about
+/// this time.
+pub fn kernel_trials(gpu: &Gpu, cases: u64, pictures: u32, time: Duration) -> Vec<Trial> {
+    let beside = beside(gpu, cases).map_err(|error| error.to_string());
+    let beside = beside.and_then(|Beside { cases, worst, differ }| {
+        let told = format!("{cases} cases, worst difference {worst} of 255, {differ} values differ");
+        if worst <= MOST { Ok(told) } else { Err(told) }
+    });
+    let forms = [(Dtype::Uint8, Layout::Nhwc, "uint8"), (Dtype::Float16, Layout::Nchw, "float16 in planes")];
+    let speeds = forms.map(|(dtype, layout, name)| {
+        let output = Output { dtype, layout, ..Output::default() };
+        let rate = speed(gpu, pictures, output, time).map_err(|error| error.to_string())?;
+        Ok(format!("{rate:.0} pictures/s to {name}"))
+    });
+    let speeds: Result<Vec<_>, String> = speeds.into_iter().collect();
+    vec![
+        Trial { name: "beside its twin", outcome: beside },
+        Trial { name: "speed alone", outcome: speeds.map(|speeds| speeds.join(", ")) },
+    ]
+}
+
 fn with_worker(
     gpu: &Gpu,
     kind: LaneKind,
@@ -53,10 +80,16 @@ fn with_worker(
 }
 
 fn known(worker: &mut Worker) -> Result<String, String> {
-    let Passed { difference, refused } = self_test(worker).map_err(|error| error.to_string())?;
-    let Difference { worst, mean } = difference;
-    let seen = [format!("values are off by up to {worst}, by {mean:.3} on average")].into_iter();
-    Ok(seen.chain(refused.iter().map(|refused| format!("refused: {refused}"))).collect::<Vec<_>>().join("; "))
+    let seen = look(worker).map_err(|error| error.to_string())?;
+    let off = |Difference { worst, mean }| format!("off by up to {worst}, by {mean:.3} on average");
+    let mut told = vec![format!("values are {}", off(seen.largest()))];
+    let others = seen.differences.iter().filter(|(_, difference)| difference.worst > 0);
+    told.extend(others.map(|(form, difference)| format!("{form}: {}", off(*difference))));
+    told.extend(seen.refused.iter().map(|refused| format!("refused: {refused}")));
+    let told = told.join("; ");
+    // Whoever is to say what a lane may be off wants all figures.
+    seen.judged().map_err(|error| format!("{error}; {told}"))?;
+    Ok(told)
 }
 
 /// A picture in three is none that the lane decodes; each of the others comes out as if it were alone.

@@ -50,6 +50,8 @@ struct Measured {
 
 const WARMING_UP: Duration = Duration::from_secs(1);
 const STREAM: &str = "bench";
+/// How long a daemon may take to say why it ends.
+const ENDING: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let folder = Folder::new()?;
@@ -61,9 +63,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     surroundings.local_world_size = None;
     let service = runtime.spawn(serve::service(config, surroundings));
     let measured = measure(args, &folder.0, || service.is_finished());
-    if service.is_finished()
-        && let Ok(Err(error)) = runtime.block_on(service)
-    {
+    // Where the trainer's side failed, the daemon may be about to end, with the reason.
+    let patience = if measured.is_err() { ENDING } else { Duration::ZERO };
+    let ended = runtime.block_on(async { tokio::time::timeout(patience, service).await });
+    if let Ok(Ok(Err(error))) = ended {
         return Err(Failure::Failed(error.to_string()));
     }
     let (measured, before, after) = measured?;

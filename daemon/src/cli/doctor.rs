@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     tell(out, &survey(&places), &rings)?;
     if args.self_test {
         let required = std::env::var("GPU_REQUIRED").is_ok_and(|value| value == "1");
-        self_test::run(out, &places, required, self_test::COPY)?;
+        self_test::run(out, &places, required, self_test::SIZES)?;
     }
     if let Some([from, to]) = args.pixels.as_deref() {
         self_test::pixels(out, &places, from, to)?;

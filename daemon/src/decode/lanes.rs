@@ -51,6 +51,10 @@ const MOST_LANES: usize = LaneSet::MOST - 1;
 const TOO_MANY: &str = "there are 63 lanes of GPUs already, which is the most; name fewer kinds in decode.lanes, or show the \
                         daemon fewer GPUs (CUDA_VISIBLE_DEVICES)";
 
+/// Names a variable that lets lanes decode which are off by more than the self-test allows: for measurements, so that a bound
+/// which proves too tight costs no figure, and for nothing else.
+const UNTESTED: &str = "FOREBAY_UNTESTED_LANES";
+
 /// The lanes of all GPUs.
 #[derive(Debug, Default)]
 pub struct GpuLanes {
@@ -285,7 +289,13 @@ fn workers(
     let mut workers = made?;
     let mut left = BTreeSet::new();
     for worker in &mut workers {
-        let Passed { difference, refused } = self_test(worker)?;
+        let Passed { difference, refused } = match self_test(worker) {
+            Err(SelfTestError::Wrong { form, difference }) if std::env::var_os(UNTESTED).is_some() => {
+                tracing::warn!(lane = %kind, form, ?difference, "the lane is wrong, and decodes all the same: {UNTESTED} is set");
+                Passed { difference, ..Passed::default() }
+            }
+            tested => tested?,
+        };
         tracing::debug!(gpu = gpu.ordinal(), lane = %kind, ?difference, "a worker has passed the self-test");
         left = refused;
     }

@@ -3,21 +3,34 @@
 
 use std::fmt::Display;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_cuda::lane::size::LaneSize;
-use forebay_cuda::lane::trial::trials;
+use forebay_cuda::lane::trial::{Trial, kernel_trials, trials};
 use forebay_cuda::lane::whole::Whole;
 use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::survey::Places;
 
 use super::Failure;
 
-/// Bytes of the copies that the test of surfaces takes: some milliseconds.
-pub(super) const COPY: usize = 128 << 20;
+/// How large the tests are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// Bytes of the copies that the test of surfaces takes.
+    copy: usize,
+    /// Cases in which the kernel is held against its twin.
+    cases: u64,
+    /// Pictures of a launch of which its speed is taken, and how long.
+    pictures: u32,
+    time: Duration,
+}
+
+/// Copies of some milliseconds.
+pub(super) const SIZES: Sizes = Sizes { copy: 128 << 20, cases: 4000, pictures: 256, time: Duration::from_millis(500) };
 /// Memory of the GPU that the tests may take.
 const MEMORY: usize = 1 << 30;
 /// Bytes of surfaces for pictures that are written.
@@ -30,7 +43,7 @@ fn fail(error: &dyn Display) -> Failure {
 }
 
 /// A line for each test: `test GPU 0 hardware: memory: ok, 123 bytes at most, of 456`.
-pub(super) fn run(out: &mut impl Write, places: &Places, required: bool, copy: usize) -> Result<(), Failure> {
+pub(super) fn run(out: &mut impl Write, places: &Places, required: bool, sizes: Sizes) -> Result<(), Failure> {
     writeln!(out)?;
     let gpus = match Gpu::open_all(places, MEMORY) {
         Ok(gpus) => gpus,
@@ -58,16 +71,27 @@ pub(super) fn run(out: &mut impl Write, places: &Places, required: bool, copy: u
             writeln!(out, "{lane}: skipped, {error}")?;
             continue;
         }
-        for trial in trials(gpu, kind, copy) {
-            match &trial.outcome {
-                Ok(seen) => writeln!(out, "{lane}: {}: ok, {seen}", trial.name)?,
-                Err(wrong) => writeln!(out, "{lane}: {}: failed, {wrong}", trial.name)?,
-            }
-            failed += usize::from(trial.outcome.is_err());
-            out.flush()?;
-        }
+        failed += tell(out, &lane, trials(gpu, kind, sizes.copy))?;
+    }
+    for gpu in &usable {
+        let kernel = format!("test GPU {} kernel", gpu.ordinal());
+        failed += tell(out, &kernel, kernel_trials(gpu, sizes.cases, sizes.pictures, sizes.time))?;
     }
     if failed > 0 { Err(Failure::Failed(format!("{failed} tests of the GPUs' lanes failed."))) } else { Ok(()) }
+}
+
+/// A line for each, and how many of them failed.
+fn tell(out: &mut impl Write, of: &str, trials: Vec<Trial>) -> io::Result<usize> {
+    let mut failed = 0;
+    for trial in trials {
+        match &trial.outcome {
+            Ok(seen) => writeln!(out, "{of}: {}: ok, {seen}", trial.name)?,
+            Err(wrong) => writeln!(out, "{of}: {}: failed, {wrong}", trial.name)?,
+        }
+        failed += usize::from(trial.outcome.is_err());
+        out.flush()?;
+    }
+    Ok(failed)
 }
 
 /// Writes `TO/hardware-0/NAME.ppm` and so on, and a line for each picture that a lane leaves to the next.
@@ -119,6 +143,8 @@ mod tests {
 
     use super::*;
 
+    const SMALL: Sizes = Sizes { copy: 1 << 20, cases: 60, pictures: 2, time: Duration::ZERO };
+
     fn places(fake: &Fake) -> Places {
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
         Places { driver: Some(fake.path()), nvjpeg }
@@ -126,7 +152,7 @@ mod tests {
 
     fn tested(fake: &Fake, required: bool) -> (Result<(), Failure>, String) {
         let mut out = Vec::new();
-        let outcome = run(&mut out, &places(fake), required, 1 << 20);
+        let outcome = run(&mut out, &places(fake), required, SMALL);
         (outcome, String::from_utf8(out).unwrap())
     }
 
@@ -134,7 +160,7 @@ mod tests {
     fn every_test_has_a_line_and_one_that_fails_or_a_missing_lane_that_is_required_fails_the_command() {
         let fake = Fake::new();
         let (outcome, text) = tested(&fake, true);
-        assert!(outcome.is_ok() && text.matches(": ok, ").count() == 2 * 4 + 2 * 3, "{text}");
+        assert!(outcome.is_ok() && text.matches(": ok, ").count() == 2 * 4 + 2 * 3 + 2, "{text}");
         fake.set(Knob::Wrong, 1);
         let (outcome, text) = tested(&fake, false);
         assert!(outcome.is_err() && text.contains("hardware: known pictures: failed"), "{text}");
