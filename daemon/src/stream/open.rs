@@ -18,7 +18,7 @@ use crate::config;
 use crate::config::stream::Sharding;
 use crate::consumers::{self, Counters, Note, Outbox, RingThread, inbox};
 use crate::decode::Pool;
-use crate::gpu_ring::Gpus;
+use crate::gpu_ring::{Gpus, StreamRing};
 use crate::incarnation;
 use crate::placement::Claims;
 use crate::queue::Meter;
@@ -83,9 +83,8 @@ impl Opening {
         self.some_epoch_has_a_batch(source.len())?;
         let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
         let cache = self.cache(source.as_ref())?;
-        let rings = self.rings(geometry).await?;
+        let (rings, first) = self.rings(geometry).await?;
         let (gpu, taken) = (rings.gpu(), rings.taken());
-        let first = rings.make(0)?;
         let (worker, opened) =
             Worker::open(self.coordinator.clone(), self.request(spec, incarnation::fresh()?)).await?;
         let worker = Arc::new(worker);
@@ -165,15 +164,20 @@ impl Opening {
         Ok(Arc::from(opened.map_err(std::io::Error::other)??))
     }
 
-    /// What makes the stream's rings, where their pixels are to stand.
-    async fn rings(&self, geometry: Geometry) -> Result<Rings, StreamError> {
+    /// What makes the stream's rings, where their pixels are to stand, and the first of them.
+    async fn rings(&self, geometry: Geometry) -> Result<(Rings, StreamRing), StreamError> {
         let (gpus, wanted, trainer) = (Arc::clone(&self.gpus), self.settings.placement, self.trainer.clone());
         let decodes = self.decodes()?;
-        // The driver may take its time to start.
-        let site = move || Site::find(gpus, wanted, trainer.as_ref(), decodes, &geometry);
-        let site = tokio::task::spawn_blocking(site).await.map_err(std::io::Error::other)??;
         let (memory, incarnation) = (Arc::clone(&self.memory), self.identity.incarnation);
-        Ok(Rings::new(site, memory, geometry, incarnation, self.settings.pin_memory))
+        let pin_memory = self.settings.pin_memory;
+        // The driver may take its time to start, and the kernel to give memory.
+        let made = tokio::task::spawn_blocking(move || {
+            let site = Site::find(gpus, wanted, trainer.as_ref(), decodes, &geometry)?;
+            let rings = Rings::new(site, memory, geometry, incarnation, pin_memory);
+            let first = rings.make(0)?;
+            Ok((rings, first))
+        });
+        made.await.map_err(std::io::Error::other)?
     }
 
     /// A GPU that decodes the stream's pictures: the one that is asked for, else the first.

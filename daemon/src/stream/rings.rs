@@ -113,10 +113,35 @@ impl Rings {
             (None, None) => None,
         };
         shares.lock().push(share);
+        // A trainer locks all slots at once. Those whose memory were not there would be its own, by the system's account, and
+        // could not be had in huge pages any more.
+        for slot in 0..if pinnable { geometry.slots() } else { 0 } {
+            region.populate(slot)?;
+        }
         let locks = copies.and_then(|gpu| {
             let refused = |error: &Refusal| tracing::warn!(%error, "the ring is not page-locked: copies take longer");
             gpus.locks(gpu, taken).inspect_err(refused).ok()
         });
         Ok(StreamRing::new(region, pixels, locks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_ring::{Dtype, Layout, Shape};
+
+    use super::*;
+
+    #[test]
+    fn rule_31_the_memory_of_a_ring_that_trainers_lock_is_taken_by_the_daemon_before_they_have_it() {
+        let shape = Shape { batch: 1, height: 8, width: 8, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        let geometry = Geometry::try_new(shape, 3).unwrap();
+        for (pin_memory, left) in [(false, 3), (true, 0)] {
+            let gpus = Arc::new(Gpus::new(0, None));
+            let site = Site::find(gpus, Placement::Host, None, None, &geometry).unwrap();
+            let memory = Arc::new(RingMemory::new(Some(1 << 30), Arc::default()));
+            let ring = Rings::new(site, memory, geometry, 1, pin_memory).make(0).unwrap();
+            assert_eq!(ring.region.unpopulated().bytes(), left * geometry.stride() as u64);
+        }
     }
 }

@@ -321,8 +321,8 @@ class Loader:
                 of the host is a crash, and one of a GPU must not be written. For how long a view of a GPU holds its
                 slot, see `forebay.gpu.GpuArray`.
             device: A GPU on which the tensors are to stand; copies to it are not waited for, and the slot is given back
-                when they are done. Call `pin()` first. None takes the host, but for a GPU ring the GPU that PyTorch
-                uses by then, else the ring's.
+                when they are done. Give the Loader `pin_memory=True`. None takes the host, but for a GPU ring the GPU
+                that PyTorch uses by then, else the ring's.
         """
         from forebay.torch import TorchLoader
 
