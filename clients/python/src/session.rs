@@ -38,6 +38,8 @@ struct Signals<'a> {
 
 /// Record, file, reason, epoch.
 type Quarantined = (u64, String, String, u64);
+/// A private daemon: its binary, its lanes, and folders of Python packages in which it looks for libraries.
+type Wanted = (PathBuf, Option<String>, Vec<PathBuf>);
 /// Epoch, delivered, dropped, quarantined, abandoned, regranted, complete, `adds_up`.
 type EpochAudit = (u64, u64, u64, u64, u64, u64, bool, Option<bool>);
 
@@ -45,17 +47,16 @@ type EpochAudit = (u64, u64, u64, u64, u64, u64, bool, Option<bool>);
 impl Session {
     /// Attaches to a source of this process's private daemon.
     #[staticmethod]
-    #[pyo3(signature = (binary, lanes, settings, files, shard, gpus))]
+    #[pyo3(signature = (daemon, settings, files, shard, gpus))]
     fn private(
         py: Python<'_>,
-        binary: PathBuf,
-        lanes: Option<String>,
+        daemon: Wanted,
         settings: String,
         files: Option<Vec<u8>>,
         shard: Option<(u32, u32)>,
         gpus: Vec<[u8; 16]>,
     ) -> PyResult<Self> {
-        let daemon = private_daemon(binary, lanes).map_err(|message| setting(py, message))?;
+        let daemon = private_daemon(daemon).map_err(|message| setting(py, message))?;
         let number = daemon.number();
         Self::attach(py, Target::Private { daemon, number, settings, files }, shard, gpus)
     }
@@ -213,7 +214,7 @@ fn waiting<T: Send, E: Raise>(
 }
 
 /// The daemon of this process, whose lanes are those of its first session.
-fn private_daemon(binary: PathBuf, lanes: Option<String>) -> Result<Arc<PrivateDaemon>, String> {
+fn private_daemon((binary, lanes, packages): Wanted) -> Result<Arc<PrivateDaemon>, String> {
     let mut shared = DAEMON.lock();
     // In a forked child the parent's daemon is still known here, but it is not the child's.
     if let Some(daemon) = shared.upgrade().filter(|daemon| daemon.is_of_this_process()) {
@@ -226,7 +227,7 @@ fn private_daemon(binary: PathBuf, lanes: Option<String>) -> Result<Arc<PrivateD
             None => Ok(daemon),
         };
     }
-    let daemon = PrivateDaemon::new(binary);
+    let daemon = PrivateDaemon::new(binary).with_packages(packages);
     let daemon = Arc::new(if let Some(lanes) = lanes { daemon.with_lanes(lanes) } else { daemon });
     *shared = Arc::downgrade(&daemon);
     Ok(daemon)

@@ -1,9 +1,11 @@
 """Lanes of the process's own daemon, on the fake GPU."""
 
+import shutil
+
 import forebay
 import numpy as np
 import pytest
-from forebay import AttachError, Loader, SettingsError
+from forebay import AttachError, Loader, SettingsError, attachment
 
 pytestmark = pytest.mark.daemon
 
@@ -48,6 +50,18 @@ def test_the_first_loader_of_a_process_decides_on_the_lanes(jpegs):
         assert len(everything(jpegs, lanes=["cpu"])) == 12
     with Loader(jpegs, batch_size=4, size=8, epochs=1, lanes="auto"):
         assert len(everything(jpegs)) == 12
+
+
+def test_nvjpeg_is_found_in_the_packages_of_the_loaders_python(gpu, jpegs, tmp_path, monkeypatch):
+    expected = everything(jpegs)
+    library = tmp_path / "site-packages/nvidia/cu13/lib/libnvjpeg.so.13"
+    library.parent.mkdir(parents=True)
+    shutil.copy(gpu.library._name, library)
+    # The driver's file is that of both, and two copies would not know of each other's memory.
+    monkeypatch.setenv("FOREBAY_CUDA_DRIVER", str(library))
+    gpu.forget()
+    monkeypatch.setattr(attachment, "packages", lambda: [str(tmp_path / "site-packages")])
+    assert (everything(jpegs, lanes=["hardware"]) == expected).all()
 
 
 def test_a_running_daemon_has_lanes_of_its_own():

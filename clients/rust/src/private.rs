@@ -5,10 +5,11 @@
 //! at most three times (semantics rule 16).
 
 use std::collections::VecDeque;
+use std::env;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +30,8 @@ use crate::owner::Owner;
 const RESTARTS: u32 = 3;
 /// Lines of its standard error that an error message shows.
 const WORDS: usize = 20;
+/// Tells a daemon of folders of Python packages.
+const PACKAGES: &str = "FOREBAY_PYTHON_PACKAGES";
 /// How long it may take to end when this process lets go of it.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -44,10 +47,17 @@ const FAREWELL: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct PrivateDaemon {
     owner: Owner,
-    binary: PathBuf,
-    lanes: Option<String>,
+    setup: Setup,
     sessions: AtomicU64,
     state: Mutex<State>,
+}
+
+/// What it is started with.
+#[derive(Debug)]
+struct Setup {
+    binary: PathBuf,
+    lanes: Option<String>,
+    packages: Vec<PathBuf>,
 }
 
 #[derive(Debug, Default)]
@@ -81,8 +91,7 @@ impl PrivateDaemon {
     pub fn new(binary: impl Into<PathBuf>) -> Self {
         Self {
             owner: Owner::this_process(),
-            binary: binary.into(),
-            lanes: None,
+            setup: Setup { binary: binary.into(), lanes: None, packages: Vec::new() },
             sessions: AtomicU64::new(0),
             state: Mutex::default(),
         }
@@ -91,13 +100,21 @@ impl PrivateDaemon {
     /// The same with these ways to decode, as `forebay serve --lanes` takes them. By default it is the CPU.
     #[must_use]
     pub fn with_lanes(mut self, lanes: impl Into<String>) -> Self {
-        self.lanes = Some(lanes.into());
+        self.setup.lanes = Some(lanes.into());
+        self
+    }
+
+    /// The same with folders of Python packages in which the daemon looks for nvJPEG before the machine's. It is told of them
+    /// by `FOREBAY_PYTHON_PACKAGES`, unless this process has that already.
+    #[must_use]
+    pub fn with_packages(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.setup.packages.extend(folders);
         self
     }
 
     /// The ways to decode that were asked for.
     pub fn lanes(&self) -> Option<&str> {
-        self.lanes.as_deref()
+        self.setup.lanes.as_deref()
     }
 
     /// A number for the next session of this process.
@@ -116,7 +133,7 @@ impl PrivateDaemon {
         let mut state = self.state.lock();
         loop {
             state.bury_if_dead()?;
-            let running = state.start(&self.binary, self.lanes())?;
+            let running = state.start(&self.setup)?;
             let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
             let connect = Number { kind: Kind::Connect as u32, reserved: 0, value: 0 };
             let fds = [theirs.as_fd(), running.ledgers.as_fd()];
@@ -143,8 +160,26 @@ impl PrivateDaemon {
     }
 }
 
+impl Setup {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command
+            .args(["serve", "--private", "--socket-fd", "0"])
+            .args(self.lanes.iter().flat_map(|lanes| ["--lanes", lanes]))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            // A Ctrl-C is for the trainer, which ends its daemon itself.
+            .process_group(0);
+        // A folder whose name has the separator in it cannot be told.
+        if let (None, Ok(packages)) = (env::var_os(PACKAGES), env::join_paths(&self.packages)) {
+            command.env(PACKAGES, packages);
+        }
+        command
+    }
+}
+
 impl State {
-    fn start(&mut self, binary: &Path, lanes: Option<&str>) -> Result<&Running, AttachError> {
+    fn start(&mut self, setup: &Setup) -> Result<&Running, AttachError> {
         if self.running.is_none() {
             if self.deaths > RESTARTS {
                 let (deaths, cause, words) = (self.deaths, self.cause.clone(), self.words.text());
@@ -155,7 +190,7 @@ impl State {
                 Some(ledgers) => Arc::clone(ledgers),
                 None => Arc::clone(self.ledgers.insert(Arc::new(memory().map_err(Broken::from)?))),
             };
-            self.running = Some(Running::spawn(binary, lanes, ledgers, self.words.clone())?);
+            self.running = Some(Running::spawn(setup, ledgers, self.words.clone())?);
         }
         Ok(self.running.as_ref().expect("it was started just above"))
     }
@@ -184,19 +219,10 @@ impl State {
 }
 
 impl Running {
-    fn spawn(binary: &Path, lanes: Option<&str>, ledgers: Arc<OwnedFd>, words: Words) -> Result<Self, AttachError> {
-        let at = |source| AttachError::Spawn { binary: binary.to_path_buf(), source };
+    fn spawn(setup: &Setup, ledgers: Arc<OwnedFd>, words: Words) -> Result<Self, AttachError> {
+        let at = |source| AttachError::Spawn { binary: setup.binary.clone(), source };
         let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
-        let mut child = Command::new(binary)
-            .args(["serve", "--private", "--socket-fd", "0"])
-            .args(lanes.into_iter().flat_map(|lanes| ["--lanes", lanes]))
-            .stdin(theirs.into_fd())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            // A Ctrl-C is for the trainer, which ends its daemon itself.
-            .process_group(0)
-            .spawn()
-            .map_err(at)?;
+        let mut child = setup.command().stdin(theirs.into_fd()).spawn().map_err(at)?;
         let stderr = child.stderr.take().expect("its standard error was asked for as a pipe");
         let reader = std::thread::Builder::new()
             .name("forebay-stderr".to_owned())

@@ -23,8 +23,9 @@ pub struct NvjpegPlaces {
 }
 
 impl NvjpegPlaces {
-    /// What this machine has: the environment's say, and the Python folders of `VIRTUAL_ENV`, of the Pythons on `PATH`, of the
-    /// user and the system.
+    /// What this machine has: the environment's say, which is `FOREBAY_NVJPEG` for the file and `FOREBAY_PYTHON_PACKAGES` for
+    /// folders of packages (a trainer tells its own daemon of its packages so); and the Python folders of `VIRTUAL_ENV`, of the
+    /// Pythons on `PATH`, of the user and the system.
     pub fn of_this_machine(file: Option<PathBuf>) -> Self {
         let variable = |name| std::env::var_os(name).map(PathBuf::from);
         let environments =
@@ -35,7 +36,9 @@ impl NvjpegPlaces {
         let roots = environments.chain(on_path).chain(user).chain(system);
         let pythons = roots.flat_map(|root| entries(&root, "python3"));
         let packages = pythons.flat_map(|python| [python.join("site-packages"), python.join("dist-packages")]);
-        Self { file: file.or_else(|| variable("FOREBAY_NVJPEG")), packages: packages.collect() }
+        let told = std::env::var_os("FOREBAY_PYTHON_PACKAGES").unwrap_or_default();
+        let told: Vec<_> = std::env::split_paths(&told).filter(|folder| folder.is_absolute()).collect();
+        Self { file: file.or_else(|| variable("FOREBAY_NVJPEG")), packages: told.into_iter().chain(packages).collect() }
     }
 
     /// The files and names to try, in this order.

@@ -35,7 +35,8 @@ lanes = ["cpu"]
 # Beside it a GPU lane takes up to 55 MB of the host's memory, page-locked, and hybrid 120 MB: nvJPEG's part of that as
 # pictures need it.
 gpu_memory_limit = "2gb"
-# The file of libnvjpeg. Left out: FOREBAY_NVJPEG, the CUDA toolkit, the loader's path, Python's packages.
+# The file of libnvjpeg. Left out: FOREBAY_NVJPEG, the CUDA toolkit, the loader's path, Python's packages (a Loader's own
+# daemon is told of its Python's by FOREBAY_PYTHON_PACKAGES, which others may have as well).
 # nvjpeg = "/opt/cuda/lib64/libnvjpeg.so.13"
 # Binds each decode thread to a core of its own, as far as there are: those of streams with their own num_threads to the
 # cores after the other threads'. It helps where nothing else runs on these cores, and harms where something does; a

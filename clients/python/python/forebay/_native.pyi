@@ -10,8 +10,7 @@ class Session:
 
     @staticmethod
     def private(
-        binary: str,
-        lanes: str | None,
+        daemon: tuple[str, str | None, list[str]],
         settings: str,
         files: bytes | None,
         shard: tuple[int, int] | None,

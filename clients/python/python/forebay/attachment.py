@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import sysconfig
 from typing import TYPE_CHECKING
 
 from forebay import _cuda, _native
@@ -22,7 +23,13 @@ def attach(asked: Request, socket: str | None, gpus: list[bytes]) -> _native.Ses
     """Attaches to a stream of a daemon that runs, or to this process's own daemon."""
     if asked.stream is not None:
         return _native.Session.stream(socket, asked.stream, asked.settings, asked.shard, gpus)
-    return _native.Session.private(binary(), asked.lanes, asked.settings or "{}", asked.files, asked.shard, gpus)
+    daemon = binary(), asked.lanes, packages()
+    return _native.Session.private(daemon, asked.settings or "{}", asked.files, asked.shard, gpus)
+
+
+def packages() -> list[str]:
+    """Folders of this Python's packages, some of which carry nvJPEG: PyTorch's, for one."""
+    return list(dict.fromkeys(sysconfig.get_path(name) for name in ("platlib", "purelib")))
 
 
 def attach_to_host(asked: Request, socket: str | None, placement: str | None, error: GpuError) -> _native.Session:
