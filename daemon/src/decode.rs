@@ -9,6 +9,7 @@ pub mod cpu;
 mod job;
 mod lane_thread;
 mod lane_threads;
+mod lane_workers;
 pub mod lanes;
 pub(crate) mod last_resort;
 pub mod outcomes;

@@ -11,6 +11,7 @@ mod engines;
 mod fake;
 mod kernel;
 mod nvjpeg;
+mod object;
 mod register;
 mod share;
 mod stream;

@@ -5,18 +5,18 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use turbojpeg_sys as tj;
 
-use crate::boundary::{SUCCESS, c_functions, hand_out, lent, lent_alone, slice, take_back, write};
-use crate::buffer::{Allocator, Buffer, Refused};
+use crate::boundary::{SUCCESS, c_functions, hand_out, slice, write};
+use crate::buffer::{Allocator, Buffer};
 use crate::cuda::{broken, current, queue, wrong};
 use crate::dial::{Count, Knob};
 use crate::engines;
+use crate::object::{
+    ALLOCATOR, INVALID, NOT_INITIALISED, Object, away, create, destroy, grown, grown_attached, object, shared,
+};
 use crate::yuv::{self, Header};
 
-const NOT_INITIALISED: c_int = 1;
-const INVALID: c_int = 2;
 const BAD: c_int = 3;
 const NOT_SUPPORTED: c_int = 4;
-const ALLOCATOR: c_int = 5;
 const EXECUTION: c_int = 6;
 const ARCHITECTURE: c_int = 7;
 const HYBRID: c_int = 1;
@@ -38,74 +38,6 @@ struct Image {
 
 // SAFETY: the planes are memory that the caller keeps until the stream has got there.
 unsafe impl Send for Image {}
-
-/// Any of nvJPEG's objects.
-#[derive(Default)]
-struct Object {
-    /// What gives memory of the GPU, and of the host.
-    allocators: Option<(Allocator, Allocator)>,
-    /// The context in which it was made, which every call needs.
-    home: usize,
-    /// What the engines have for a state.
-    engines: engines::Memory,
-    /// Memory that grows with its pictures, of the GPU and of the host.
-    device: Option<Buffer>,
-    pinned: Option<Buffer>,
-    /// The buffers of a state that has none of its own.
-    attached: Option<[*mut c_void; 2]>,
-    /// Of a handle and of what is made with it.
-    backend: c_int,
-    /// Pictures of a batch.
-    batch: usize,
-    /// A parser's picture, or a state's.
-    bytes: Vec<u8>,
-}
-
-/// A state or a parser, which one thread uses.
-fn object<'a>(at: *mut c_void) -> &'a mut Object {
-    lent_alone(at)
-}
-
-/// A handle or a decoder, which all threads use.
-fn shared<'a>(at: *mut c_void) -> &'a Object {
-    lent(at)
-}
-
-/// Whether the calling thread's context is not the object's.
-fn away(from: *mut c_void) -> bool {
-    shared(from).home != current()
-}
-
-fn create(by: *mut c_void, to: *mut *mut c_void, object: Object) -> c_int {
-    if away(by) {
-        return NOT_INITIALISED;
-    }
-    hand_out(to, Count::Objects, Object { home: current(), ..object })
-}
-
-fn destroy(at: *mut c_void) -> c_int {
-    if away(at) {
-        return NOT_INITIALISED;
-    }
-    drop(take_back::<Object>(at, Count::Objects));
-    SUCCESS
-}
-
-/// Makes a buffer large enough.
-fn grown(buffer: Option<&mut Buffer>, len: usize) -> c_int {
-    match buffer.map(|buffer| buffer.grow(len)) {
-        Some(Ok(())) => SUCCESS,
-        Some(Err(Refused)) => ALLOCATOR,
-        None => INVALID,
-    }
-}
-
-/// The same for one of those that are attached to a state: 0 is the GPU's, 1 the host's.
-fn grown_attached(state: *mut c_void, which: usize, len: usize) -> c_int {
-    let Some(attached) = object(state).attached else { return INVALID };
-    let buffer = object(attached[which]);
-    grown(buffer.device.as_mut().or(buffer.pinned.as_mut()), len)
-}
 
 /// The engines' memory for a picture, which the allocators have no part in.
 fn by_engines(state: *mut c_void, slots: usize, bytes: &[u8]) -> c_int {

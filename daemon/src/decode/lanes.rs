@@ -1,20 +1,17 @@
 //! The lanes of this machine's GPUs: opened, tested and set to work before the first picture comes.
 
-use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use forebay_cuda::lane::LaneKind;
 use forebay_cuda::lane::gpu::{Gpu, GpuError};
-use forebay_cuda::lane::self_test::{Passed, SelfTestError, self_test};
-use forebay_cuda::lane::size::LaneSize;
 use forebay_cuda::lane::worker::Worker;
-use forebay_cuda::lane::{LaneError, LaneKind};
 use forebay_cuda::schedule::{LaneId, LaneSet};
 use forebay_cuda::survey::Places;
 use forebay_cuda::{Account, NvjpegPlaces};
-use forebay_ring::{Memory, TooLittle};
+use forebay_ring::Memory;
 use thiserror::Error;
 
 use crate::config::{Decode, Lanes};
@@ -22,38 +19,16 @@ use crate::cores::Near;
 use crate::decode::board::{Board, Choice, GpuLane};
 use crate::decode::lane_thread::LaneThread;
 use crate::decode::lane_threads::LaneThreads;
+use crate::decode::lane_workers::{NoWorkers, workers};
 use crate::decode::switched_off::SwitchedOff;
 use crate::memory::{Promisee, Promises};
 use crate::thread_class;
-
-/// Threads of a hardware lane: while the group of one is composed and copied to its places, the engines work for
-/// the others.
-const HARDWARE_WORKERS: usize = 3;
-/// Threads of a hybrid lane, each of which keeps a core busy; and of the lane that does all on the GPU, where the
-/// group of one is copied to its places while the other's is decoded.
-const FURTHER_WORKERS: usize = 2;
-/// The most threads of a lane with one for each engine.
-const SINGLE_WORKERS: usize = 16;
-
-/// The most that a worker's surfaces take: a group of photographs, or one of eight megapixels in 4:4:4. The worker takes as much
-/// again for what becomes of them.
-const SURFACES: usize = 24 << 20;
-/// The same where a worker decodes one picture at a time, and a lane has many workers: one of 2.7 megapixels in 4:4:4.
-const SINGLE_SURFACES: usize = 8 << 20;
-
-/// The same where nvJPEG has to get more than 50 pictures together: 64 photographs in 4:4:4, or as many results of 224 x 224 in
-/// single precision.
-const HUFFMAN_SURFACES: usize = 40 << 20;
 
 /// Beside the CPU's.
 const MOST_LANES: usize = LaneSet::MOST - 1;
 /// Why there are no more.
 const TOO_MANY: &str = "there are 63 lanes of GPUs already, which is the most; name fewer kinds in decode.lanes, or show the \
                         daemon fewer GPUs (CUDA_VISIBLE_DEVICES)";
-
-/// Names a variable that lets lanes decode which are off by more than the self-test allows: for measurements, so that a bound
-/// which proves too tight costs no figure, and for nothing else.
-const UNTESTED: &str = "FOREBAY_UNTESTED_LANES";
 
 /// The lanes of all GPUs.
 #[derive(Debug, Default)]
@@ -226,84 +201,6 @@ impl GpuLanes {
         threads.watch()?;
         Ok((self.gpus, threads))
     }
-}
-
-/// Why there are no workers for a lane, in words.
-#[derive(Debug)]
-enum NoWorkers {
-    /// The lane cannot be had; others of its GPU may do.
-    Lacking(String),
-    /// The GPU broke: nothing of this process can use it any more.
-    Broken(String),
-}
-
-impl From<LaneError> for NoWorkers {
-    fn from(error: LaneError) -> Self {
-        let text = error.to_string();
-        if matches!(error, LaneError::Cuda(error) if error.is_fault()) {
-            Self::Broken(text)
-        } else {
-            Self::Lacking(text)
-        }
-    }
-}
-
-impl From<SelfTestError> for NoWorkers {
-    fn from(error: SelfTestError) -> Self {
-        let text = error.to_string();
-        if matches!(error, SelfTestError::Cuda(error) if error.is_fault()) {
-            Self::Broken(text)
-        } else {
-            Self::Lacking(text)
-        }
-    }
-}
-
-/// A lane's workers, each of which has passed the test.
-fn workers(
-    gpu: &Gpu,
-    kind: LaneKind,
-    limit: usize,
-    promises: &Promises,
-    system: fn() -> io::Result<Memory>,
-) -> Result<Vec<Worker>, NoWorkers> {
-    let (workers, surfaces) = match kind {
-        LaneKind::Hardware => (HARDWARE_WORKERS, SURFACES),
-        LaneKind::HardwareSingle => {
-            let (engines, _) = gpu.engines()?;
-            ((engines as usize).clamp(1, SINGLE_WORKERS), SINGLE_SURFACES)
-        }
-        LaneKind::GpuHuffman => (FURTHER_WORKERS, HUFFMAN_SURFACES),
-        LaneKind::Hybrid | LaneKind::Cpu => (FURTHER_WORKERS, SURFACES),
-    };
-    let size = LaneSize::within(limit, kind, workers, surfaces);
-    let page_locked = u64::try_from(size.page_locked(kind)).unwrap_or(u64::MAX);
-    let made = promises.take(page_locked, system, || Worker::all(gpu, kind, size));
-    let made = made.map_err(|error| NoWorkers::Lacking(error.to_string()))?;
-    let made = made.map_err(|TooLittle { needed, available, limited_by }| {
-        NoWorkers::Lacking(format!(
-            "its {needed} bytes of page-locked memory are more than the {available} that {limited_by} leaves; lower \
-             decode.gpu_memory_limit, or raise that limit"
-        ))
-    })?;
-    let mut workers = made?;
-    let mut left = BTreeSet::new();
-    for worker in &mut workers {
-        let Passed { difference, refused } = match self_test(worker) {
-            Err(SelfTestError::Wrong { form, difference }) if std::env::var_os(UNTESTED).is_some() => {
-                tracing::warn!(lane = %kind, form, ?difference, "the lane is wrong, and decodes all the same: {UNTESTED} is set");
-                Passed { difference, ..Passed::default() }
-            }
-            tested => tested?,
-        };
-        tracing::debug!(gpu = gpu.ordinal(), lane = %kind, ?difference, "a worker has passed the self-test");
-        left = refused;
-    }
-    for refused in left {
-        tracing::info!(gpu = gpu.ordinal(), lane = %kind, refused, "the lane leaves such pictures to the next one");
-    }
-    tracing::info!(gpu = gpu.ordinal(), lane = %kind, workers = workers.len(), "the lane decodes");
-    Ok(workers)
 }
 
 #[cfg(test)]
