@@ -83,11 +83,10 @@ class Results:
     def merge(self, figures: dict[str, Any]) -> None:
         """Adds what another call has written; where both have a figure, that one counts."""
         for key, name in KEPT.items():
-            getattr(self, name).update(figures.get(key, {}))
-        self.rounds = {name: rates for name, rates in self.rounds.items() if rates}
-        self.reasons = {
-            name: reason for name, reason in self.reasons.items() if name not in self.rounds and reason != NOT_RUN
-        }
+            # What that call has no figure of is null there.
+            there = {what: value for what, value in figures.get(key, {}).items() if value not in ([], NOT_RUN)}
+            getattr(self, name).update(there)
+        self.reasons = {name: reason for name, reason in self.reasons.items() if name not in self.rounds}
         self.conditions = self.conditions or figures.get("conditions", {})
 
     @contextlib.contextmanager

@@ -4,7 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from gpu import parts, probe, trials
+from gpu import parts, probe
 from gpu.forebay import Forebay
 from gpu.results import Results
 from gpu.task import Lengths, Task
@@ -33,10 +33,7 @@ def main(part, pictures, results):
     found = probe.run(forebay)
     figures = Results.opened(found.gpu, Path(results), found.conditions)
     task = Task(forebay, found, sorted(Path(pictures).iterdir()), SHORT, figures)
-    if part == "tests":
-        trials.run(task)
-    else:
-        parts.run(part, task)
+    parts.run(part, task)
 
 
 if __name__ == "__main__":

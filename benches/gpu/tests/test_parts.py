@@ -68,9 +68,18 @@ def _needs(*modules):
     return pytest.mark.skipif(bool(missing), reason=f"this Python has no {' and no '.join(missing)}")
 
 
-def test_the_tests_of_lanes_and_kernel_have_a_row_each_and_meet_their_targets(measured):
-    figures = measured("tests")
-    assert not figures["failures"]
+def test_a_run_has_a_row_for_each_test_of_lanes_and_kernel_and_what_the_sanitizer_says(measured, tmp_path):
+    stand_in = tmp_path / "compute-sanitizer"
+    stand_in.write_text("#!/bin/sh\n[ $2 = memcheck ] || exit 99\necho '========= ERROR SUMMARY: 0 errors'\n")
+    stand_in.chmod(0o755)
+    environment = {**measured.environment, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = [sys.executable, "-m", "gpu", "--part", "probe", "--pictures", measured.pictures, "--results", tmp_path]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    (written,) = tmp_path.glob("*.json")
+    figures = json.loads(written.read_text())
+    assert done.returncode == 1, done.stdout
+    assert sorted(figures["failures"]) == ["initcheck of bench", "initcheck of doctor"]
+    assert [row["told"] for row in figures["tables"]["compute_sanitizer"]][::2] == ["ERROR SUMMARY: 0 errors"] * 2
     assert len(figures["tables"]["tests"]) > 10
     targets = {row["target"]: row["met"] for row in figures["targets"]}
     assert targets["surfaces used again, wrong of 200"] is True
@@ -126,7 +135,3 @@ def test_a_soak_tells_growth_and_leaves_out_memory_that_nobody_counts(measured):
     assert set(figures["failures"]) <= {"soak"}
     (growth,) = figures["tables"]["soak_growth"]
     assert growth["host_mib"] is not None
-
-
-def test_a_machine_without_the_sanitizer_says_so(measured):
-    assert "not on PATH" in measured("probe")["reasons"]["compute_sanitizer"]

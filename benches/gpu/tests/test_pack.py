@@ -1,0 +1,54 @@
+"""What is carried to a machine without a network."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[1]
+
+
+def packed(folder, wheel, pictures):
+    command = [
+        sys.executable,
+        "-m",
+        "gpu.pack",
+        folder / "pack",
+        "--wheel",
+        wheel,
+        "--no-peers",
+        "--pictures",
+        pictures,
+    ]
+    return subprocess.run(command, env={**os.environ, "PYTHONPATH": str(HERE)}, capture_output=True, text=True)
+
+
+def test_a_pack_has_the_wheel_the_pictures_the_program_and_a_command_that_starts_it(tmp_path):
+    wheel = tmp_path / "forebay-1-cp39-abi3-linux_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("forebay/bin/forebay", "#!/bin/sh\necho 'driver   none'\n")
+        archive.writestr("nvidia/nvimgcodec/nvimgcodec_impl.cpython-311-x86_64.so", "for another Python")
+        archive.writestr("nvidia/nvimgcodec/extensions/libjpeg_turbo_ext.so", "on the CPU")
+        archive.writestr("nvidia/nvimgcodec/extensions/libnvjpeg_ext.so", "on the GPU")
+    pictures = tmp_path / "pictures" / "some"
+    pictures.mkdir(parents=True)
+    (pictures / "a.JPEG").write_bytes(b"a")
+    (pictures / "b.png").write_bytes(b"b")
+    done = packed(tmp_path, wheel, pictures.parent)
+    assert done.returncode == 0, done.stderr
+    assert "MiB in all, of 56" in done.stdout
+    pack = tmp_path / "pack"
+    assert [file.name for file in (pack / "pictures").iterdir()] == ["000.jpg"]
+    extensions = [file.name for file in (pack / "site/nvidia/nvimgcodec").rglob("*.so")]
+    assert extensions == ["libnvjpeg_ext.so"]
+    environment = {**os.environ, "FOREBAY_PYTHON": sys.executable}
+    started = subprocess.run([pack / "run", "--part", "soak"], env=environment, capture_output=True, text=True)
+    assert started.returncode == 0, started.stderr
+    assert "No GPU decodes on this machine" in started.stdout
+
+
+def test_without_a_wheel_it_says_how_to_make_one(tmp_path):
+    done = packed(tmp_path, tmp_path / "none.whl", tmp_path)
+    assert done.returncode == 1
+    assert "make build" in done.stderr
