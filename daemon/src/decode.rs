@@ -8,14 +8,11 @@ pub mod budget;
 pub mod cpu;
 mod job;
 mod lane_thread;
-mod lane_threads;
 mod lane_workers;
 pub mod lanes;
-pub(crate) mod last_resort;
 pub mod outcomes;
 mod switched_off;
 pub mod tally;
-mod watch;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,13 +26,13 @@ use forebay_pixels::{Draw, Fault, Limits, Recipe};
 
 use crate::cache::Cache;
 use crate::cores::{self, Pins};
+use crate::gpu_threads::GpuThreads;
 use crate::queue::{Meter, SLICE};
 use crate::record::Input;
 use crate::thread_class;
 
 pub use board::LaneReport;
 pub use job::Job;
-use lane_threads::LaneThreads;
 pub use lanes::GpuLanes;
 pub use outcomes::Done;
 pub use switched_off::SwitchedOff;
@@ -83,7 +80,7 @@ pub struct Pool {
     meter: Arc<Meter>,
     threads: usize,
     /// Those of the GPUs' lanes, which end before their GPUs do.
-    _of_gpus: LaneThreads,
+    _of_gpus: GpuThreads,
     gpus: Vec<Gpu>,
     off: Vec<SwitchedOff>,
 }

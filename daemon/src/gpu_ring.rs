@@ -11,7 +11,7 @@ use forebay_ring::{Geometry, Pixels, Region, RegionError};
 use parking_lot::Mutex;
 
 use crate::config::stream::Placement;
-use crate::decode::last_resort::broken;
+use crate::last_resort::broken;
 use crate::placement::{Machine, Place, Refusal};
 
 /// The GPUs of this process, as far as rings use them. The driver is opened when a stream first asks for one.

@@ -12,8 +12,10 @@ pub mod daemon;
 pub mod decode;
 pub mod door;
 pub mod gpu_ring;
+pub mod gpu_threads;
 mod group;
 mod incarnation;
+mod last_resort;
 pub mod lease;
 pub mod memory;
 pub mod placement;
@@ -27,6 +29,7 @@ pub mod stream;
 pub mod telemetry;
 mod thread_class;
 pub mod upload;
+mod watch;
 pub mod worker;
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 //! batch handed on when it is there for everybody.
 
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::time::Instant;
 
 use crossbeam_channel as channel;
 use forebay_cuda::Stream;
 
 use crate::batch::Output;
 use crate::gpu_ring::GpuRings;
+use crate::gpu_threads::GpuThreads;
 use crate::publish::Ready;
 
 /// Takes what the batch stage gives.
@@ -27,23 +28,30 @@ fn complete(rings: &GpuRings, stream: &mut Stream, mut ready: Ready) -> Output {
     Output::Ready(ready)
 }
 
-/// Starts the step's thread, which hands everything on in order. It ends when what it gives back is dropped. The queue needs no
-/// bound: there are no more batches than slots.
+/// Starts the step's thread, which hands everything on in order. It ends when the sink that it gives back is dropped, which has to
+/// be before the thread is. The queue needs no bound: there are no more batches than slots.
 ///
 /// # Errors
 /// The system has no more threads, or the GPU no queue for the copies.
-pub fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, JoinHandle<()>)> {
+pub fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, GpuThreads)> {
     // Before the thread, so that a GPU that has none refuses the stream that asks for it, and ends no other's.
     let mut stream = rings.stream().map_err(std::io::Error::other)?;
     let (sender, made) = channel::unbounded();
-    let thread = Builder::new().name("forebay-upload".into()).spawn(move || {
+    let mut thread = GpuThreads::default();
+    thread.start("forebay-upload", move |watched| {
         for made in made {
             next(match made {
-                Output::Ready(ready) => complete(&rings, &mut stream, ready),
+                Output::Ready(ready) => {
+                    watched.begin(Instant::now());
+                    let made = complete(&rings, &mut stream, ready);
+                    watched.end();
+                    made
+                }
                 other => other,
             });
         }
     })?;
+    thread.watch()?;
     // The thread lives until the sender is gone.
     Ok((Box::new(move |made| drop(sender.send(made))), thread))
 }
@@ -94,6 +102,6 @@ mod tests {
         memory.read_exact_at(&mut pixels, 0).unwrap();
         assert_eq!(pixels.map(u32::from).chunks(12).map(|place| place.iter().sum()).collect::<Vec<u32>>(), [84, 0, 84]);
         drop(sink);
-        thread.join().unwrap();
+        drop(thread);
     }
 }

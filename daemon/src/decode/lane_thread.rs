@@ -9,8 +9,8 @@ use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::schedule::LaneId;
 
 use crate::decode::board::{Board, Group};
-use crate::decode::last_resort::{broken, unfixed};
-use crate::decode::watch::Watched;
+use crate::last_resort::{broken, unfixed};
+use crate::watch::Watched;
 
 /// A lane is switched off when so many groups of one of its threads have failed in a row on a GPU that is not broken.
 const FAILURES: u32 = 3;

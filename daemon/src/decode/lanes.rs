@@ -18,9 +18,9 @@ use crate::config::{Decode, Lanes};
 use crate::cores::Near;
 use crate::decode::board::{Board, Choice, GpuLane};
 use crate::decode::lane_thread::LaneThread;
-use crate::decode::lane_threads::LaneThreads;
 use crate::decode::lane_workers::{NoWorkers, workers};
 use crate::decode::switched_off::SwitchedOff;
+use crate::gpu_threads::GpuThreads;
 use crate::memory::{Promisee, Promises};
 use crate::thread_class;
 
@@ -185,8 +185,8 @@ impl GpuLanes {
     }
 
     /// Sets a thread to work for each worker, until the board is closed. Gives the GPUs, for their gauges, and the threads.
-    pub(super) fn start(self, board: &Arc<Board>) -> io::Result<(Vec<Gpu>, LaneThreads)> {
-        let mut threads = LaneThreads::default();
+    pub(super) fn start(self, board: &Arc<Board>) -> io::Result<(Vec<Gpu>, GpuThreads)> {
+        let mut threads = GpuThreads::default();
         for (number, OpenLane { lane, workers, near }) in (1..).zip(self.lanes) {
             for (place, worker) in workers.into_iter().enumerate() {
                 let (board, near) = (Arc::clone(board), near.clone());

@@ -11,6 +11,7 @@ use crate::batch::batcher::{Batcher, Rules};
 use crate::batch::{Parts, Stage};
 use crate::config::stream::MaxFailures;
 use crate::consumers::Note;
+use crate::gpu_threads::GpuThreads;
 use crate::lease;
 use crate::prefetch::{Prefetch, Settings};
 use crate::stream::Stream;
@@ -25,7 +26,7 @@ pub(super) struct Pipeline {
     stop_leases: oneshot::Sender<()>,
     batch: thread::JoinHandle<u64>,
     /// Where pixels stand in a GPU.
-    upload: Option<thread::JoinHandle<()>>,
+    upload: Option<GpuThreads>,
     lease: tokio::task::JoinHandle<()>,
     /// Kept for its meter.
     pub(super) prefetch: Arc<Prefetch>,
@@ -113,7 +114,7 @@ impl Pipeline {
         let joined = tokio::task::spawn_blocking(move || {
             let next = batch.join();
             // What the batch thread handed on is with the ring's thread before anything else is done.
-            let _uploaded = upload.map(thread::JoinHandle::join);
+            drop(upload);
             next
         });
         let joined = joined.await;

@@ -130,6 +130,19 @@ fn a_copy_that_fails_on_a_gpu_that_is_well_is_made_again_and_one_that_fails_twic
 }
 
 #[test]
+fn a_copy_that_never_comes_back_ends_the_daemon_and_the_next_one_delivers_everything() {
+    let machine = Machine::new(20);
+    let settings = "epochs = 1\nplacement = \"gpu:0\"";
+    let mut command = machine.command(settings, &[(Knob::HoldUploads, 1)]);
+    command.env("FOREBAY_GPU_HANG_MS", "200");
+    let (status, said) = Daemon::spawn(command).ends();
+    assert!(!status.success() && said.contains("the driver hangs") && said.contains("forebay-upload"), "{said}");
+    let _daemon = machine.start(settings, &[]);
+    assert_eq!(run(&machine.home).0.len(), 20);
+    machine.home.audit();
+}
+
+#[test]
 fn rule_25_trainers_can_make_a_ring_writable_only_with_pin_memory_and_its_pixels_in_the_host() {
     let machine = Machine::new(8);
     for (settings, pinnable) in [

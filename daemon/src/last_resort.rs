@@ -11,17 +11,17 @@ pub(crate) fn broken(error: &dyn std::error::Error) -> ! {
 }
 
 /// A thread has waited so long for a GPU that it will not come back. What it writes to is in nobody else's hands until then.
-pub(super) fn hung(thread: &str, limit: Duration) -> ! {
+pub(crate) fn hung(thread: &str, limit: Duration) -> ! {
     tracing::error!(
         thread,
         seconds = limit.as_secs_f64(),
-        "the GPU has not come back from a group of pictures: nvJPEG or the driver hangs; the daemon ends, to be started again"
+        "the GPU has not come back from what this thread gave it: nvJPEG or the driver hangs; the daemon ends, to be started again"
     );
     abort()
 }
 
 /// A picture cannot be decoded by the lane that its record's number says, for a reason that another run may not meet.
-pub(super) fn unfixed(record: u64, lane: &str, reason: &str) -> ! {
+pub(crate) fn unfixed(record: u64, lane: &str, reason: &str) -> ! {
     tracing::error!(
         record,
         lane,

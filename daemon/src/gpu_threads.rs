@@ -1,4 +1,5 @@
-//! The threads of the GPUs' lanes: started, watched, and waited for at the end, though not for ever.
+//! Threads that wait for GPUs, those of the lanes and of a ring's uploads: started, watched, and waited for at the end, though not
+//! for ever.
 
 use std::convert::Infallible;
 use std::io;
@@ -8,21 +9,20 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, Receiver, RecvTimeoutError, Sender};
 
-use crate::decode::last_resort;
-use crate::decode::watch::{Watch, Watched};
+use crate::last_resort;
+use crate::watch::{Watch, Watched};
 
-/// How long a GPU may take for a group of pictures. It takes milliseconds, and a few seconds where a trainer keeps the GPU busy or a
+/// How long a GPU may take for a group of pictures, or a batch's copies. It takes milliseconds, and a few seconds where a trainer keeps the GPU busy or a
 /// debugger holds it; what takes a minute has hung.
 const HANG: Duration = Duration::from_secs(60);
-/// How long threads may take to end at the daemon's end, where they have at most a group in hand. A service manager waits longer
-/// than that for all of the end.
+/// The same at the daemon's end, where a service manager waits half a minute for all of it.
 const LEAVE: Duration = Duration::from_secs(10);
 /// How often the watch looks.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The threads.
 #[derive(Debug)]
-pub(super) struct LaneThreads {
+pub struct GpuThreads {
     watch: Arc<Watch>,
     handles: Vec<JoinHandle<()>>,
     /// Threads have a clone each until they end.
@@ -31,11 +31,11 @@ pub(super) struct LaneThreads {
     hang: Duration,
 }
 
-/// A thread has not ended in time.
+/// A thread whose GPU does not come back.
 #[derive(Debug, PartialEq, Eq)]
 struct Stuck(String);
 
-impl Default for LaneThreads {
+impl Default for GpuThreads {
     fn default() -> Self {
         let (running, ended) = channel::bounded(0);
         Self { watch: Arc::default(), handles: Vec::new(), running: Some(running), ended, hang: hang() }
@@ -48,9 +48,9 @@ fn hang() -> Duration {
     milliseconds.map_or(HANG, Duration::from_millis)
 }
 
-impl LaneThreads {
+impl GpuThreads {
     /// Starts a thread, which is watched while it says that it waits.
-    pub(super) fn start(&mut self, name: &str, work: impl FnOnce(Watched) + Send + 'static) -> io::Result<()> {
+    pub(crate) fn start(&mut self, name: &str, work: impl FnOnce(Watched) + Send + 'static) -> io::Result<()> {
         let (watched, running) = (self.watch.add(name), self.running.clone());
         let thread = Builder::new().name(name.into()).spawn(move || {
             work(watched);
@@ -61,7 +61,7 @@ impl LaneThreads {
     }
 
     /// Begins to watch: all threads are started. One that hangs ends the process.
-    pub(super) fn watch(&mut self) -> io::Result<()> {
+    pub(crate) fn watch(&mut self) -> io::Result<()> {
         self.running = None;
         if self.handles.is_empty() {
             return Ok(());
@@ -78,11 +78,12 @@ impl LaneThreads {
         Ok(())
     }
 
-    /// Waits until all have ended.
+    /// Waits until all have ended, as long as the GPU comes back from each single thing that they have given it.
     fn wait(&mut self, limit: Duration) -> Result<(), Stuck> {
-        if self.ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            let name = self.watch.late(Instant::now(), Duration::ZERO);
-            return Err(Stuck(name.unwrap_or_else(|| "a thread of a GPU's lane".into())));
+        while self.ended.recv_timeout(TICK.min(limit)) == Err(RecvTimeoutError::Timeout) {
+            if let Some(thread) = self.watch.late(Instant::now(), limit) {
+                return Err(Stuck(thread));
+            }
         }
         for thread in self.handles.drain(..) {
             // A panic of theirs has ended the process.
@@ -92,7 +93,7 @@ impl LaneThreads {
     }
 }
 
-impl Drop for LaneThreads {
+impl Drop for GpuThreads {
     fn drop(&mut self) {
         self.running = None;
         let limit = LEAVE.min(self.hang);
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_end_waits_for_threads_and_names_one_that_does_not_come_back() {
-        let mut threads = LaneThreads::default();
+        let mut threads = GpuThreads::default();
         let (hold, held) = channel::bounded::<()>(0);
         let (begin, begun) = channel::bounded(1);
         threads.start("quick", |_| ()).unwrap();

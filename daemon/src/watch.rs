@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 /// The threads, and since when each waits.
 #[derive(Debug, Default)]
-pub(super) struct Watch(Mutex<Vec<Entry>>);
+pub(crate) struct Watch(Mutex<Vec<Entry>>);
 
 #[derive(Debug)]
 struct Entry {
@@ -17,21 +17,21 @@ struct Entry {
 
 /// One thread's line in the watch.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(crate) struct Watched {
     watch: Arc<Watch>,
     number: usize,
 }
 
 impl Watch {
     /// A further thread.
-    pub(super) fn add(self: &Arc<Self>, name: &str) -> Watched {
+    pub(crate) fn add(self: &Arc<Self>, name: &str) -> Watched {
         let mut entries = self.0.lock();
         entries.push(Entry { name: name.into(), since: None });
         Watched { watch: Arc::clone(self), number: entries.len() - 1 }
     }
 
     /// A thread that has waited for longer than this.
-    pub(super) fn late(&self, now: Instant, limit: Duration) -> Option<String> {
+    pub(crate) fn late(&self, now: Instant, limit: Duration) -> Option<String> {
         let entries = self.0.lock();
         let late = |entry: &&Entry| entry.since.is_some_and(|since| now.saturating_duration_since(since) > limit);
         entries.iter().find(late).map(|entry| entry.name.clone())
@@ -40,12 +40,12 @@ impl Watch {
 
 impl Watched {
     /// The thread waits for a GPU from now on.
-    pub(super) fn begin(&self, now: Instant) {
+    pub(crate) fn begin(&self, now: Instant) {
         self.watch.0.lock()[self.number].since = Some(now);
     }
 
     /// It waits no more.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.watch.0.lock()[self.number].since = None;
     }
 }
