@@ -23,14 +23,14 @@ class Lengths:
     entries: int = 50_000
     # Steps of a training loop before it is timed, and then.
     warm: int = 10
-    steps: int = 50
+    steps: int = 30
     # Until a benchmark beside the loop runs at full rate, and how long it then does.
     settled_seconds: int = 8
     beside_seconds: int = 15
     # Of each bare loop.
     bare_seconds: float = 0.8
     # Epochs of random crops.
-    epochs: int = 10
+    epochs: int = 5
 
 
 @dataclass(frozen=True)
