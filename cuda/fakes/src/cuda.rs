@@ -205,6 +205,9 @@ c_functions! {
         if give_back(at as usize).is_some() { SUCCESS } else { INVALID }
     }
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, len: usize, on: *mut c_void) {
+        if Knob::FailReads.use_up() {
+            return OUT_OF_MEMORY;
+        }
         let (from, to) = (address(from), to as usize);
         let mark = Knob::LateCopies.on().then(|| stream(on).next_mark());
         queue(on, move || {

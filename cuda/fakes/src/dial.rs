@@ -87,6 +87,8 @@ pub enum Knob {
     FailStatus,
     /// So many more copies to the GPU cannot be queued, for lack of memory.
     FailUploads,
+    /// So many more copies to the host cannot be queued, for lack of memory.
+    FailReads,
 }
 
 /// What a test reads.
@@ -136,7 +138,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::FailUploads as usize + 1;
+const KNOBS: usize = Knob::FailReads as usize + 1;
 const COUNTS: usize = Count::ReadOnly as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
