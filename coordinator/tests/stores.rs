@@ -4,7 +4,7 @@
 use std::{os::unix::fs::PermissionsExt, path::Path};
 
 use forebay_coordinator::{
-    Coordinator, EmbeddedStore, Handle, MemoryStore, Settings, monotonic_clock, suite::check_store,
+    Change, Coordinator, EmbeddedStore, Handle, MemoryStore, Settings, Store, monotonic_clock, suite::check_store,
 };
 use forebay_proto::v1::{AcquireRequest, Caller, LedgerSpec, OpenReply, OpenRequest};
 
@@ -51,6 +51,29 @@ fn a_file_that_is_no_ledger_is_refused_by_name() {
     assert!(error.contains("ledger.redb"), "{error}");
     let missing = EmbeddedStore::open(&folder.path().join("no/such/folder")).unwrap_err().to_string();
     assert!(missing.contains("no/such/folder"), "{missing}");
+}
+
+/// What a kill in the middle of making a file leaves: its length and its header, without the magic number.
+#[test]
+fn a_file_that_was_never_finished_is_made_anew_and_one_that_was_used_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.redb");
+    drop(EmbeddedStore::open(&path).unwrap());
+    let used = std::fs::read(&path).unwrap();
+    let mut unfinished = vec![0; used.len()];
+    unfinished[9..320].copy_from_slice(&used[9..320]);
+    std::fs::write(&path, &unfinished).unwrap();
+    let mut store = EmbeddedStore::open(&path).unwrap();
+    store.commit(&[Change::Put { key: "a".into(), value: vec![1] }]).unwrap();
+    drop(store);
+    assert_eq!(EmbeddedStore::open(&path).unwrap().load("").unwrap(), [("a".to_owned(), vec![1])]);
+
+    let mut damaged = std::fs::read(&path).unwrap();
+    damaged[..9].fill(0);
+    std::fs::write(&path, &damaged).unwrap();
+    let error = EmbeddedStore::open(&path).unwrap_err().to_string();
+    assert!(error.contains("ledger.redb"), "{error}");
+    assert!(std::fs::read(&path).unwrap() == damaged, "nobody has written to it");
 }
 
 #[test]
