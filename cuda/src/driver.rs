@@ -53,6 +53,8 @@ pub struct Device {
     pub capability: (i32, i32),
     /// Streaming multiprocessors.
     pub multiprocessors: i32,
+    /// Whether it page-locks memory of the host that may only be read.
+    pub locks_read_only: bool,
 }
 
 /// Why there is no driver.
@@ -110,6 +112,8 @@ impl Driver {
             memory: self.table.device_memory(device)?,
             capability: (attribute(sys::CAPABILITY_MAJOR)?, attribute(sys::CAPABILITY_MINOR)?),
             multiprocessors: attribute(sys::MULTIPROCESSORS)?,
+            // Drivers that do not know of the attribute have an error for it.
+            locks_read_only: attribute(sys::LOCKS_READ_ONLY).is_ok_and(|has| has != 0),
         })
     }
 }

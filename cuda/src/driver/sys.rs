@@ -26,6 +26,7 @@ pub(crate) const CAPABILITY_MAJOR: c_int = 75;
 pub(crate) const CAPABILITY_MINOR: c_int = 76;
 pub(crate) const VIRTUAL_MEMORY: c_int = 102;
 pub(crate) const POSIX_DESCRIPTORS: c_int = 103;
+pub(crate) const LOCKS_READ_ONLY: c_int = 113;
 pub(crate) const MPS: c_int = 133;
 
 /// `CU_MEMHOSTALLOC_PORTABLE`: pinned for all contexts, and cached, since the CPU reads it.

@@ -70,6 +70,9 @@ fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
             Ok(()) => writeln!(out, "  placement    pixels can stand in its memory")?,
             Err(refusal) => writeln!(out, "  placement    pixels cannot stand in its memory: {refusal}")?,
         }
+        let rings =
+            if gpu.device.locks_read_only { "any ring" } else { "rings of streams with pin_memory = true alone" };
+        writeln!(out, "  pin          trainers page-lock {rings}")?;
     }
     for lack in survey.lacks() {
         writeln!(out, "\nmissing: {}\n  without it: {}\n  to get it:  {}", lack.what, lack.cost, lack.remedy)?;
@@ -135,6 +138,11 @@ mod tests {
         let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
         assert!(text.contains("7 NVJPG engines") && text.contains("decode.lanes = \"auto\""), "{text}");
         assert!(text.contains("pixels can stand in its memory"), "{text}");
+        assert!(text.contains("trainers page-lock any ring"), "{text}");
+        fake.set(Knob::NoReadOnly, 1);
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
+        assert!(text.contains("page-lock rings of streams with pin_memory = true alone"), "{text}");
         assert!(text.contains("nvJPEG   12.3.0") && text.matches("to be had").count() == 3, "{text}");
     }
 
