@@ -45,7 +45,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// With noise in its sources.
+    /// With noise in its sources, and in its results, so that all of it can be read.
     fn new(gpu: &Gpu, room: usize) -> Result<Self, LaneError> {
         let memory = || LaneError::Memory { limit: gpu.account().limit(), needed: room };
         let mut bench = Self {
@@ -60,8 +60,10 @@ impl Bench {
         for (number, bytes) in (0..).zip(bench.given.as_chunks_mut::<8>().0) {
             *bytes = noise.bits(number).to_le_bytes();
         }
-        // SAFETY: both are left alone until the wait.
-        unsafe { bench.stream.begin_write(&bench.given, room, &bench.sources) }?;
+        for memory in [&bench.sources, &bench.results] {
+            // SAFETY: both are left alone until the wait.
+            unsafe { bench.stream.begin_write(&bench.given, room, memory) }?;
+        }
         bench.stream.wait()?;
         Ok(bench)
     }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use forebay::decode::lanes::places;
 use forebay::gpu_ring::Gpus;
+use forebay_cuda::lane::LaneKind;
 use forebay_cuda::survey::{FoundGpu, FoundNvjpeg, Survey, survey};
 
 use super::Failure;
@@ -26,6 +27,9 @@ pub(super) struct Args {
     /// Run the tests of the GPUs' lanes. With `GPU_REQUIRED=1` a lane that is not to be had is a failure.
     #[arg(long)]
     self_test: bool,
+    /// Run the tests of the kernel alone: of what decoders write, compute-sanitizer's initcheck knows nothing.
+    #[arg(long, conflicts_with = "self_test")]
+    kernel: bool,
     /// Write what each lane of each GPU makes of the pictures of a folder into another one, as .ppm files.
     #[arg(long, num_args = 2, value_names = ["FOLDER", "TO"])]
     pixels: Option<Vec<PathBuf>>,
@@ -36,9 +40,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let out = &mut io::stdout().lock();
     let rings = Gpus::new(rustix::process::geteuid().as_raw(), places.driver.clone());
     tell(out, &survey(&places), &rings)?;
-    if args.self_test {
+    if args.self_test || args.kernel {
         let required = std::env::var("GPU_REQUIRED").is_ok_and(|value| value == "1");
-        self_test::run(out, &places, required, self_test::SIZES)?;
+        let lanes: &[_] = if args.kernel { &[] } else { &LaneKind::GPU };
+        self_test::run(out, &places, lanes, required, self_test::SIZES)?;
     }
     if let Some([from, to]) = args.pixels.as_deref() {
         self_test::pixels(out, &places, from, to)?;

@@ -42,8 +42,14 @@ fn fail(error: &dyn Display) -> Failure {
     Failure::Failed(format!("The GPUs' lanes cannot be tested: {error}."))
 }
 
-/// A line for each test: `test GPU 0 hardware: memory: ok, 123 bytes at most, of 456`.
-pub(super) fn run(out: &mut impl Write, places: &Places, required: bool, sizes: Sizes) -> Result<(), Failure> {
+/// A line for each test of these lanes and of the kernel: `test GPU 0 hardware: memory: ok, 123 bytes at most, of 456`.
+pub(super) fn run(
+    out: &mut impl Write,
+    places: &Places,
+    lanes: &[LaneKind],
+    required: bool,
+    sizes: Sizes,
+) -> Result<(), Failure> {
     writeln!(out)?;
     let gpus = match Gpu::open_all(places, MEMORY) {
         Ok(gpus) => gpus,
@@ -64,7 +70,7 @@ pub(super) fn run(out: &mut impl Write, places: &Places, required: bool, sizes: 
             }
         }
     }
-    for (gpu, kind) in usable.iter().flat_map(|gpu| LaneKind::GPU.map(|kind| (gpu, kind))) {
+    for (gpu, kind) in usable.iter().flat_map(|gpu| lanes.iter().map(move |kind| (gpu, *kind))) {
         let lane = format!("test GPU {} {kind}", gpu.ordinal());
         if let Some(error) = gpu.lacks(kind) {
             failed += usize::from(required);
@@ -152,7 +158,7 @@ mod tests {
 
     fn tested(fake: &Fake, required: bool) -> (Result<(), Failure>, String) {
         let mut out = Vec::new();
-        let outcome = run(&mut out, &places(fake), required, SMALL);
+        let outcome = run(&mut out, &places(fake), &LaneKind::GPU, required, SMALL);
         (outcome, String::from_utf8(out).unwrap())
     }
 
