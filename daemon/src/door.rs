@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use askers::Askers;
-use forebay_ring::{Kind, Listener, Message, PACKET_LEN, Peer, Received, Socket, text, text_code};
+use forebay_ring::{
+    Kind, Listener, Message, PACKET_LEN, PROTOCOL, PacketError, Peer, Received, Socket, text, text_code,
+};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
@@ -112,6 +114,10 @@ async fn request(socket: &Socket) -> Option<Request> {
             return Some(Request { head, settings, files, resume });
         }
         Ok(_) => "the first message must ask for a stream".to_owned(),
+        // The trainer reads it, for which the other side is this one.
+        Err(PacketError::Protocol { theirs }) => format!(
+            "this daemon speaks protocol version {PROTOCOL}, the trainer {theirs}; install the same version of Forebay on both sides"
+        ),
         Err(error) => error.to_string(),
     };
     refuse(socket, text_code::PROTOCOL, &refusal);

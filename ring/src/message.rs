@@ -31,8 +31,8 @@ pub const NO_RING: u32 = u32::MAX;
 pub enum Kind {
     /// Trainer to daemon: [`Attach`].
     Attach = 1,
-    /// Daemon to trainer: [`Welcome`], with two descriptors: the ring (read-only) and a bulk `StreamInfo`; and a third
-    /// where the pixels stand in memory of a GPU.
+    /// Daemon to trainer: [`Welcome`], with two descriptors: the ring (opened read-only, unless it is pinnable) and a bulk `StreamInfo`;
+    /// and a third where the pixels stand in memory of a GPU.
     Welcome = 2,
     /// Daemon to trainer: [`Text`] with the reason; the daemon closes the socket.
     Refused = 3,

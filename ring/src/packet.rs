@@ -1,5 +1,7 @@
 //! Between bytes and messages: what came is checked once, here, and believed afterwards.
 
+mod error;
+
 use std::{fmt, os::fd::OwnedFd};
 
 use bytemuck::{NoUninit, Pod};
@@ -9,6 +11,7 @@ use crate::message::{
     SUMS_PER_ACK, Text, Welcome, attach_flags,
 };
 use crate::pixels::Pixels;
+pub use error::PacketError;
 
 /// A packet with its descriptors, checked: lengths fit, flags are known, texts are UTF-8, and exactly the
 /// descriptors that belong to it are there.
@@ -101,53 +104,6 @@ pub enum Body<'a> {
     Inline(&'a [u8]),
     /// Too long for a packet: a bulk descriptor.
     Bulk(OwnedFd),
-}
-
-/// Why a packet is refused. The peer does not keep to the protocol; the connection is of no further use.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PacketError {
-    /// Too short for a kind.
-    #[error("a packet of {0} bytes came; every packet starts with a kind of 4 bytes")]
-    Short(usize),
-    /// A kind without a meaning.
-    #[error("a packet of unknown kind {0} came")]
-    UnknownKind(u32),
-    /// The other side speaks another version.
-    #[error(
-        "the other side speaks protocol version {theirs}, this one {PROTOCOL}; install the same version of Forebay on both sides"
-    )]
-    Protocol {
-        /// Its version.
-        theirs: u32,
-    },
-    /// The length does not fit what the head says.
-    #[error("a {kind:?} packet of {found} bytes came; its head gives {expected}")]
-    Len {
-        /// Kind of the packet.
-        kind: Kind,
-        /// Bytes that came.
-        found: usize,
-        /// Bytes by kind and head.
-        expected: usize,
-    },
-    /// Other descriptors than belong to the kind.
-    #[error("a {kind:?} packet came with {found} descriptors instead of {expected}")]
-    Descriptors {
-        /// Kind of the packet.
-        kind: Kind,
-        /// Descriptors that came.
-        found: usize,
-        /// Descriptors by kind and head.
-        expected: usize,
-    },
-    /// A field has a value without a meaning.
-    #[error("a {kind:?} packet came with {field} out of bounds")]
-    Field {
-        /// Kind of the packet.
-        kind: Kind,
-        /// What is wrong.
-        field: &'static str,
-    },
 }
 
 /// A packet with its kind, during the checks.

@@ -154,10 +154,12 @@ impl View {
     }
 
     /// Makes the slots writable here for as long as `lock` takes, which has a driver lock their pages. Nothing is to be written,
-    /// neither by `lock` nor by other threads meanwhile. Afterwards a write is a SIGSEGV again; pages that were locked stay so.
+    /// neither by `lock` nor by other threads meanwhile. Afterwards a write is a SIGSEGV again; pages that were locked stay so. A
+    /// process that is forked meanwhile keeps the right to write.
     ///
     /// # Errors
-    /// The ring is not pinnable, another thread is at it, or the kernel refuses. `lock` was not called then.
+    /// The ring is not pinnable, another thread is at it, or the kernel refuses: then `lock` was not called, or the right to
+    /// write could not be given up again.
     pub fn while_writable<T>(&self, lock: impl FnOnce() -> T) -> Result<T, ViewError> {
         let ring = self.ring();
         if !self.is_pinnable() {
@@ -172,7 +174,7 @@ impl View {
         let made = self.mapping.protect(self.slots(), true);
         made.map_err(|source| ViewError::Io { step: "allow writes to", source })?;
         let locked = lock();
-        drop(writable);
+        writable.end().map_err(|source| ViewError::Io { step: "end writes to", source })?;
         Ok(locked)
     }
 
@@ -221,10 +223,17 @@ impl View {
     }
 }
 
+impl Writable<'_> {
+    /// Gives the right up, and says where that failed.
+    fn end(self) -> io::Result<()> {
+        self.0.mapping.protect(self.0.slots(), false)
+    }
+}
+
 impl Drop for Writable<'_> {
     fn drop(&mut self) {
-        let ended = self.0.mapping.protect(self.0.slots(), false);
-        debug_assert!(ended.is_ok(), "a right to write can be given up");
+        // Once more where it was given up already, which changes nothing; behind a panic of `lock` it is the only time.
+        let _a_panic_counts = self.0.mapping.protect(self.0.slots(), false);
         self.0.writable.store(false, Ordering::Release);
     }
 }

@@ -61,7 +61,14 @@ impl Daemon {
 
     async fn misplaced(&self, key: &Key, trainer: &Claims) -> Option<Arc<Stream>> {
         let stream = self.running(key).filter(|stream| stream.settings().placement == Placement::Auto)?;
-        let (place, _) = Place::decide(Placement::Auto, &self.gpus.machine(), Some(trainer)).ok()?;
+        // One who will be refused moves nothing.
+        if stream.settings().pin_memory && trainer.may_pin(self.uid).is_err() {
+            return None;
+        }
+        let gpus = Arc::clone(&self.gpus);
+        // The driver may take its time.
+        let machine = tokio::task::spawn_blocking(move || gpus.machine()).await.ok()?;
+        let (place, _) = Place::decide(Placement::Auto, &machine, Some(trainer)).ok()?;
         (place != stream.place() && stream.is_left().await).then_some(stream)
     }
 

@@ -112,12 +112,13 @@ impl Rings {
             (None, Some(rings)) => Some(rings.make(geometry, number)?),
             (None, None) => None,
         };
-        shares.lock().push(share);
         // A trainer locks all slots at once. Those whose memory were not there would be its own, by the system's account, and
         // could not be had in huge pages any more.
         for slot in 0..if pinnable { geometry.slots() } else { 0 } {
             region.populate(slot)?;
         }
+        // Only now is there a ring that it is the share of: of one that could not be made it goes back.
+        shares.lock().push(share);
         let locks = copies.and_then(|gpu| {
             let refused = |error: &Refusal| tracing::warn!(%error, "the ring is not page-locked: copies take longer");
             gpus.locks(gpu, taken).inspect_err(refused).ok()

@@ -242,7 +242,8 @@ fn a_client_of_another_protocol_version_is_told_both_versions() {
     speaker.say(&packet(&Attach { protocol: PROTOCOL + 1, ..attach() }, &[]), &[]);
     let (code, reason) = speaker.refused();
     assert_eq!(code, text_code::PROTOCOL);
-    assert!(reason.contains(&format!("version {}, this one {PROTOCOL}", PROTOCOL + 1)), "{reason}");
+    let versions = format!("this daemon speaks protocol version {PROTOCOL}, the trainer {}", PROTOCOL + 1);
+    assert!(reason.contains(&versions), "{reason}");
     assert!(reason.contains("same version of Forebay"), "{reason}");
 }
 
