@@ -120,6 +120,24 @@ def test_a_setting_of_an_impossible_kind_is_named():
         asked("/p", batch_size=1, seed=object())
 
 
+@pytest.mark.parametrize("lanes", [1, True, {}, {"cpu": 1}, [], (), "", [""], ["cpu", 1]])
+def test_lanes_that_are_no_names(lanes):
+    with pytest.raises(SettingsError, match=r"lanes=.*a list of names"):
+        asked("/p", batch_size=1, lanes=lanes)
+
+
+@pytest.mark.parametrize(
+    ("lanes", "told"), [("auto", "auto"), (["hardware"], "hardware"), (("hardware", "cpu"), "hardware,cpu")]
+)
+def test_lanes_travel_by_their_names(lanes, told):
+    assert asked("/p", batch_size=1, lanes=lanes)[0].lanes == told
+
+
+def test_pin_memory_is_asked_of_a_stream_only_where_it_is_wanted():
+    assert asked("stream:train", pin_memory=False)[0].settings is None
+    assert asked("stream:train", pin_memory=True)[1] == {"pin_memory": True}
+
+
 def test_rule_13_a_shard_is_asked_for_with_its_number():
     found, settings = asked("/p", batch_size=1, shard_id=1, num_shards=4)
     assert found.shard == (1, 4)

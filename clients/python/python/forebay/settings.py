@@ -67,6 +67,9 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool) -> Reque
     settings.update(_settings(given))
     shard = _shard(settings)
     lanes = _lanes(settings, stream)
+    if stream is not None and not settings.get("pin_memory", True):
+        # Whoever does not lock pages can do so with a pinnable ring as well.
+        del settings["pin_memory"]
     if stream is None and "batch_size" not in settings:
         raise SettingsError("batch_size is missing: how many pictures make a batch?")
     return Request(stream, json.dumps(settings) if settings else None, files, shard, lanes)
@@ -172,9 +175,12 @@ def _lanes(settings: dict[str, Any], stream: str | None) -> str | None:
             f"lanes={lanes!r}: the stream {stream!r} is decoded by the lanes of its daemon; set lanes in the [decode] "
             "table of its configuration"
         )
-    if lanes is None or isinstance(lanes, str):
-        return lanes
-    return ",".join(map(str, lanes))
+    if lanes is None:
+        return None
+    named = [lanes] if isinstance(lanes, str) else lanes
+    if not (isinstance(named, list) and named and all(isinstance(lane, str) and lane for lane in named)):
+        raise SettingsError(f'lanes={lanes!r}: give "auto", or a list of names such as ["hardware", "cpu"]')
+    return ",".join(named)
 
 
 def _step(step: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - whatever the caller gave
