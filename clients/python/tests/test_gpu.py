@@ -134,6 +134,36 @@ def test_pin_memory_locks_the_ring_whatever_memory_the_driver_takes(gpu, picture
     assert gpu.count("Registered") == 0
 
 
+def test_a_pinnable_ring_is_locked_also_where_a_driver_fails_to_do_what_its_gpu_says_that_it_can(
+    gpu, pictures, monkeypatch
+):
+    gpu.set(NoReadOnly=1)
+    # An attribute that the fake has.
+    monkeypatch.setattr(_cuda, "_READ_ONLY_REGISTER", 1)
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, pin_memory=True) as loader:
+        assert (gpu.count("Registered"), gpu.count("ReadOnly")) == (1, 0)
+        assert sum(batch.valid for batch in loader) == 8
+    loader = forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1)
+    with loader, pytest.raises(forebay.GpuError, match="cuMemHostRegister_v2 failed"):
+        loader.pin()
+
+
+def test_pin_for_a_second_gpu_says_that_the_ring_is_locked_for_the_first(gpu, pictures):
+    gpu.set(Gpus=2)
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, pin_memory=True) as loader:
+        with pytest.raises(forebay.SettingsError, match=r"pin\(device=1\).*for GPU 0 already.*set_device"):
+            loader.pin(1)
+        loader.pin(0)
+        loader.pin()
+        assert gpu.count("Registered") == 1
+
+
+def test_a_loader_that_does_not_pin_takes_a_stream_whose_ring_can_be_pinned(pictures, service):
+    daemon = service(pictures(8), batch_size=4, size=8, epochs=1, pin_memory=True)
+    with forebay.Loader("train", socket=daemon.socket, pin_memory=False) as loader:
+        assert sum(batch.valid for batch in loader) == 8
+
+
 def test_a_write_to_a_ring_that_was_locked_as_writable_memory_is_a_signal_again(gpu, pictures):
     gpu.set(NoReadOnly=1)
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, pin_memory=True) as loader:

@@ -198,7 +198,7 @@ class Copy:
 class Pinned:
     """The slots of a ring in the host, page-locked until nothing refers to this object, which keeps the ring.
 
-    Locked as memory that is only read, where the GPU can do that. Else the ring has to be pinnable.
+    Locked as memory that is only read, where that works. Else the ring has to be pinnable.
     """
 
     def __init__(self, context: Context, ring: _native.Ring) -> None:
@@ -209,7 +209,12 @@ class Pinned:
                 call("cuMemHostRegister_v2", c_void_p(address), c_size_t(length), c_uint(_REGISTER_PORTABLE | flags))
 
         if context.call.attribute(_READ_ONLY_REGISTER, context.device):
-            lock(_REGISTER_READ_ONLY)
+            try:
+                lock(_REGISTER_READ_ONLY)
+            except GpuError:
+                if not ring.pinnable:
+                    raise
+                ring.while_writable(lambda: lock(0))
         elif ring.pinnable:
             ring.while_writable(lambda: lock(0))
         else:

@@ -247,6 +247,7 @@ class Loader:
         Raises:
             GpuError: There is no GPU; or it cannot lock memory that is only read, as a ring is for its trainers unless
                 it was made with `pin_memory=True`.
+            SettingsError: It is page-locked already, for another GPU than `device`.
         """
         self._rings.pin(device, self._session.rings())
         for lent in self._lent:

@@ -13,9 +13,14 @@ __all__ = ["Pins"]
 
 
 class Pins:
-    """The rings of a Loader that are page-locked, by their number."""
+    """The rings of a Loader that are page-locked, by their number.
+
+    Attributes:
+        device: Number of the GPU that they are locked for.
+    """
 
     def __init__(self, device: int) -> None:
+        self.device = device
         self._context = _cuda.context(device)
         self._pinned: dict[int, _cuda.Pinned | None] = {}
 

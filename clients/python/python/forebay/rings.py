@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from forebay import _cuda
-from forebay.errors import GpuError
+from forebay.errors import GpuError, SettingsError
 from forebay.gpu import GpuRings
 from forebay.lease import Lease
 from forebay.pin import Pins
@@ -62,7 +62,15 @@ class Rings:
 
         Raises:
             GpuError: They cannot be locked.
+            SettingsError: They are locked for another GPU.
         """
+        if self._pins is not None and device not in (None, self._pins.device):
+            raise SettingsError(
+                f"pin(device={device}): the ring is page-locked for GPU {self._pins.device} already, and once only. "
+                "With pin_memory=True that is the GPU that PyTorch uses when the Loader is made: choose it before "
+                f"(torch.cuda.set_device), or leave pin_memory to the stream and call pin({device}) first. Copies to "
+                "other GPUs need batch.release(after=event)"
+            )
         if self._pins is None:
             pins = Pins(_cuda.current_device() if device is None else device)
             pins.cover(rings)
