@@ -8,12 +8,13 @@ import os
 import signal
 import sys
 import types
+from pathlib import Path
 from typing import ClassVar
 
 import forebay
 import numpy as np
 import pytest
-from forebay import _cuda
+from forebay import _cuda, _remains
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
@@ -254,6 +255,41 @@ def test_a_ring_that_the_daemon_has_let_go_of_is_let_go_of_here(gpu, pictures, s
             assert batch.copy().images[:, 0, 0, 0].tolist() == batch.records.tolist()
         assert gpu.count(count) == 1
         assert sorted(seen) == list(range(16, 60))
+
+
+def is_mapped(address):
+    """Whether this process has memory there."""
+    ranges = (line.split()[0].split("-") for line in Path("/proc/self/maps").read_text().splitlines())
+    return any(int(start, 16) <= address < int(end, 16) for start, end in ranges)
+
+
+@pytest.mark.parametrize(("placement", "count"), [("host", "Registered"), ("gpu:0", "SharedMaps")])
+def test_a_ring_that_goes_while_a_graph_is_captured_goes_back_to_the_driver_after_it(gpu, pictures, placement, count):
+    folder = pictures(8)
+    loader = forebay.Loader(folder, batch_size=4, size=8, epochs=1, placement=placement)
+    loader.pin()
+    (ring,) = loader._session.rings()
+    address, _ = ring.slots
+    assert gpu.count(count) == 1
+    gpu.set(Capture=1)
+    loader.close()
+    del loader, ring
+    gc.collect()
+    assert gpu.count(count) == 1, "the GPU may still use it, and cannot be waited for"
+    assert is_mapped(address) or placement != "host", "a driver that has locked pages is not left without them"
+    gpu.set(Capture=0)
+    with forebay.Loader(folder, batch_size=4, size=8, epochs=1):
+        assert gpu.count(count) == 0
+
+
+def test_a_ring_of_a_broken_gpu_is_not_waited_for_without_end(gpu, pictures):
+    loader = forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1)
+    loader.pin()
+    gpu.set(BreakAfter=-1)
+    loader.close()
+    del loader
+    gc.collect()
+    assert not _remains._remains
 
 
 def test_a_gpu_that_cannot_be_mapped_here_is_an_error_or_auto_takes_the_host(gpu, pictures, caplog):

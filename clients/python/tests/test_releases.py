@@ -425,6 +425,18 @@ class TestCapsule:
             del capsule
             assert gpu.count("DeviceBytes") == taken
 
+    def test_a_copy_that_goes_while_a_graph_is_captured_is_freed_after_it(self, gpu, pictures):
+        with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+            images = loader.next().images
+            taken = gpu.count("DeviceBytes")
+            capsule = images.__dlpack__(copy=True)
+            gpu.set(Capture=1)
+            del capsule
+            assert gpu.count("DeviceBytes") == taken + images.nbytes
+            gpu.set(Capture=0)
+            images.__dlpack__(copy=True)
+            assert gpu.count("DeviceBytes") == taken
+
     @pytest.mark.usefixtures("gpu")
     def test_one_that_goes_while_an_exception_is_under_way_gives_its_slot_back(self, pictures):
         def fail():

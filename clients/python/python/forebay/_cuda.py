@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any
 
+from forebay._remains import give_back
 from forebay.errors import GpuError
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ class Memory:
                 access = _Access(_Location(1, context.device), 3)
                 call("cuMemSetAccess", address, size, byref(access), c_size_t(1))
                 # At the end of the process the driver gives everything back by itself, if it is still there.
-                weakref.finalize(self, _unmap, context, undo.pop_all()).atexit = False
+                weakref.finalize(self, give_back, context, undo.pop_all().close).atexit = False
         self.address: int = address.value
 
     def read(self, offset: int, length: int, to: int) -> None:
@@ -190,7 +191,9 @@ class Copy:
         own, size = c_uint64(), c_size_t(length)
         with context.current() as call:
             call("cuMemAlloc_v2", byref(own), size)
-            weakref.finalize(self, _free, context, own).atexit = False
+            # Whoever has it may let go of it before the GPU does.
+            free = functools.partial(call, "cuMemFree_v2", own)
+            weakref.finalize(self, give_back, context, free).atexit = False
             call("cuMemcpyDtoDAsync_v2", own, c_uint64(address), size, c_void_p(stream))
         self.address: int = own.value
 
@@ -224,7 +227,8 @@ class Pinned:
                 "service pin_memory = true, or let the pixels stand in the GPU (placement). Without pin(), copies to "
                 "the GPU work, and wait"
             )
-        weakref.finalize(self, _unlock, context, address, ring).atexit = False
+        unlock = functools.partial(context.call, "cuMemHostUnregister", c_void_p(address))
+        weakref.finalize(self, give_back, context, unlock, ring).atexit = False
 
 
 class Event:
@@ -366,25 +370,6 @@ def _streams(ordinal: int) -> list[int]:
     if cuda is None or not cuda.is_initialized():
         return [_LEGACY_STREAM]
     return [_LEGACY_STREAM, *filter(None, [cuda.current_stream(ordinal).cuda_stream])]
-
-
-def _unmap(context: Context, steps: contextlib.ExitStack) -> None:
-    # A context that is broken by now has given everything back.
-    with contextlib.suppress(GpuError), context.current() as call, steps:
-        call("cuCtxSynchronize")
-
-
-def _free(context: Context, own: c_uint64) -> None:
-    # Whoever had it may have let go of it before the GPU has.
-    with contextlib.suppress(GpuError), context.current() as call:
-        call("cuCtxSynchronize")
-        call("cuMemFree_v2", own)
-
-
-def _unlock(context: Context, address: int, _ring: _native.Ring) -> None:
-    with contextlib.suppress(GpuError), context.current() as call:
-        call("cuCtxSynchronize")
-        call("cuMemHostUnregister", c_void_p(address))
 
 
 def _destroy(context: Context, mark: c_void_p) -> None:

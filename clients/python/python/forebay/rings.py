@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from forebay import _cuda
+from forebay._remains import try_again
 from forebay.errors import GpuError, SettingsError
 from forebay.gpu import GpuRings
 from forebay.lease import Lease
@@ -45,6 +46,8 @@ class Rings:
         changes = session.ring_changes()
         if changes == self._seen:
             return
+        # What went while a graph was captured. Not with every batch: a wait may spoil a capture that goes on.
+        try_again()
         rings = session.rings()
         self._gpu.cover(rings)
         if self._pins is not None:
