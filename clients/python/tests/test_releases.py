@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import sys
 import threading
 
 import forebay
@@ -322,6 +323,45 @@ def test_rule_14_a_slot_without_an_event_is_held_until_the_gpu_has_nothing_to_do
             gpu.set(BreakAfter=0)
         assert loader.next().records.tolist() == [8, 9, 10, 11]
         assert held(loader) == 2
+
+
+def interrupt(*_):
+    """A Ctrl-C that comes while a mark is made."""
+    raise KeyboardInterrupt
+
+
+def test_rule_14_a_slot_whose_mark_a_ctrl_c_cuts_short_is_held_until_the_gpu_has_nothing_to_do(
+    pictures, read_by_gpu, monkeypatch
+):
+    heard = []
+    with read_by_gpu(pictures(40)) as loader:
+        kept = [loader.next(), loader.next()]
+        with monkeypatch.context() as patch:
+            patch.setattr(_cuda, "Event", interrupt)
+            # Whatever a finalizer raises goes there.
+            patch.setattr(sys, "unraisablehook", lambda told: heard.append(told.exc_type))
+            for batch in kept:
+                batch.release()
+        assert heard == [KeyboardInterrupt] * 2
+        loader._releases.look()
+        assert held(loader) == 2
+        assert [batch.records[0] for batch in loader] == list(range(8, 40, 4))
+
+
+@pytest.mark.usefixtures("gpu")
+def test_rule_14_a_copy_that_a_ctrl_c_cuts_short_holds_its_slot(pictures, monkeypatch):
+    with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
+        batch = loader.next()
+        with monkeypatch.context() as patch:
+            patch.setattr(_cuda, "Event", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                batch.images.__dlpack__(copy=True)
+        batch.release()
+        loader._releases.look()
+        assert held(loader) == 1
+        assert loader._releases.wait()
+        loader._releases.look()
+        assert held(loader) == 0
 
 
 def test_a_loader_that_nobody_closes_waits_for_the_copies_that_read_its_slots(pictures):

@@ -114,9 +114,10 @@ class GpuArray:
         context = self._memory.context
         # None is the default stream; -1 asks to be handed what is there already.
         on = _DEFAULT_STREAM if stream in (None, -1) else int(stream)
+        number = self._lease.begin()
         copied = _cuda.Copy(context, self._address, self.nbytes, on)
         mark = _cuda.mark(context, [on])
-        self._lease.add(mark)
+        self._lease.until(number, mark)
         if stream == -1:
             mark.synchronize()
         return copied

@@ -20,16 +20,24 @@ class Lease:
     It is of one GPU: work that another one was given is not waited for.
     """
 
-    __slots__ = ("__weakref__", "_hold", "_releases")
+    __slots__ = ("__weakref__", "_context", "_hold", "_releases")
 
     def __init__(self, context: _cuda.Context, hold: object, releases: Releases) -> None:
+        self._context = context
         self._hold = hold
         self._releases = releases
         weakref.finalize(self, _release_when_done, context, hold, releases).atexit = False
 
-    def add(self, mark: Event) -> None:
-        """Something reads the slot, also when this is gone, until the mark is reached."""
-        self._releases.add(mark, self._hold)
+    def begin(self) -> int:
+        """Something is about to read the slot, also when this is gone, until the GPU has nothing to do.
+
+        Gives a number for `until`. Whatever ends the caller in between, an exception or Ctrl-C, the slot is held.
+        """
+        return self._releases.add(_cuda.Everything(self._context), self._hold)
+
+    def until(self, number: int, mark: Event) -> None:
+        """What was begun ends where the mark is reached."""
+        self._releases.replace(number, mark)
 
 
 class Leased:
@@ -44,4 +52,6 @@ def _release_when_done(context: _cuda.Context, hold: object, releases: Releases)
     if context.is_forked():
         # What a child was given copies of is its parent's.
         return
-    releases.add(_cuda.mark(context), hold)
+    # First of all the slot is held: the mark takes longer, and Python reports a Ctrl-C that comes here to nobody.
+    number = releases.add(_cuda.Everything(context), hold)
+    releases.replace(number, _cuda.mark(context))

@@ -89,9 +89,18 @@ class Releases:
         # At the end of the process nothing is waited for: its work in the GPU ends with it.
         weakref.finalize(self, _finish_unheard, self._waiting, self._pid).atexit = False
 
-    def add(self, after: Mark, hold: object) -> None:
-        """Keeps `hold` until the mark is reached."""
-        self._waiting[next(self._numbers)] = (_event(after), hold)
+    def add(self, after: Mark, hold: object) -> int:
+        """Keeps `hold` until the mark is reached. Gives the entry's number."""
+        number, event = next(self._numbers), _event(after)
+        self._waiting[number] = (event, hold)
+        return number
+
+    def replace(self, number: int, after: Mark) -> None:
+        """From now on an entry waits for another mark, unless it is gone already."""
+        entry = self._waiting.get(number)
+        if entry is not None:
+            # If another thread waits for the old mark at the moment, it takes the entry out behind that.
+            self._waiting[number] = (_event(after), entry[1])
 
     def look(self) -> None:
         """Lets go of what is done."""
