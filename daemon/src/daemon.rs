@@ -203,7 +203,7 @@ impl Daemon {
             keys.into_iter().filter_map(|key| streams.remove(&key)).collect()
         };
         for stream in cells.iter().filter_map(|cell| cell.get()) {
-            stream.close(Duration::ZERO).await;
+            stream.close().await;
         }
         let handle = self.coordinator(&self.service_ledgers()).await.map_err(|error| error.to_string())?;
         let request = NewRunRequest { run: run.clone(), stream: name.into() };
@@ -215,10 +215,11 @@ impl Daemon {
         Ok(run)
     }
 
-    /// Ends every stream.
+    /// Ends every stream, as the daemon ends.
     pub async fn close(&self, drain: Duration) {
+        self.pools.shared().leave();
         let streams = self.streams();
-        let closing = streams.iter().map(|stream| stream.close(drain));
+        let closing = streams.iter().map(|stream| stream.leave(drain));
         futures_util::future::join_all(closing).await;
     }
 

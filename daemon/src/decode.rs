@@ -80,7 +80,7 @@ pub struct Pool {
     meter: Arc<Meter>,
     threads: usize,
     /// Those of the GPUs' lanes, which end before their GPUs do.
-    _of_gpus: GpuThreads,
+    of_gpus: GpuThreads,
     gpus: Vec<Gpu>,
     off: Vec<SwitchedOff>,
 }
@@ -95,12 +95,26 @@ impl Pool {
         limits: Limits,
         lanes: GpuLanes,
     ) -> std::io::Result<Self> {
+        Self::start_in(GpuThreads::default(), threads, pins, make, limits, lanes)
+    }
+
+    fn start_in(
+        of_gpus: GpuThreads,
+        threads: usize,
+        pins: Option<&Pins>,
+        make: &MakeDecoder,
+        limits: Limits,
+        mut lanes: GpuLanes,
+    ) -> std::io::Result<Self> {
         let threads = threads.max(1);
         let (gpu_lanes, choice) = lanes.for_board();
         let board = Arc::new(Board::new(threads, gpu_lanes, choice, limits));
         let meter = Arc::new(Meter::new("decode"));
+        // A pool before its first thread: where a later one cannot be started, those before it end with it.
+        let (gpus, off) = (lanes.take_gpus(), lanes.off().to_vec());
+        let mut pool = Self { board, meter, threads, of_gpus, gpus, off };
         for number in 0..threads {
-            let (board, make, meter) = (Arc::clone(&board), Arc::clone(make), Arc::clone(&meter));
+            let (board, make, meter) = (Arc::clone(&pool.board), Arc::clone(make), Arc::clone(&pool.meter));
             let pin = pins.map(Pins::next);
             thread::Builder::new().name(format!("{DECODE_THREAD}{number}")).spawn(move || {
                 thread_class::background();
@@ -110,9 +124,8 @@ impl Pool {
                 work(&board, &make, &meter);
             })?;
         }
-        let off = lanes.off().to_vec();
-        let (gpus, of_gpus) = lanes.start(&board)?;
-        Ok(Self { board, meter, threads, _of_gpus: of_gpus, gpus, off })
+        lanes.start(&pool.board, &mut pool.of_gpus)?;
+        Ok(pool)
     }
 
     /// Queues a picture.
@@ -145,10 +158,17 @@ impl Pool {
     pub fn threads(&self) -> usize {
         self.threads
     }
+
+    /// The daemon ends: a GPU that has hung is waited for no longer than that may take.
+    pub(crate) fn leave(&self) {
+        self.of_gpus.leave();
+    }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        // Pools that have GPUs live as long as the daemon.
+        self.leave();
         self.board.close();
     }
 }
@@ -218,6 +238,22 @@ mod tests {
         drop(pool);
         for count in [Count::Objects, Count::Streams, Count::HostPieces, Count::DeviceBytes, Count::Contexts] {
             assert_eq!(fake.count(count), 0, "{count:?}");
+        }
+    }
+
+    /// Three threads and the watch: the third has no room, or the watch.
+    #[test]
+    fn a_pool_that_the_system_has_too_few_threads_for_is_an_error_and_ends_those_that_it_has() {
+        for room in [2, 3] {
+            let fake = Fake::new();
+            let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+            let config = config::Decode { lanes: config::Lanes::Auto, ..config::Decode::default() };
+            let places = Places { driver: Some(fake.path()), nvjpeg };
+            let lanes = GpuLanes::open(&config, &places, &Promises::default()).unwrap();
+            let lane = CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(1)), Jpeg::Auto));
+            let threads = GpuThreads::with_room_for(room);
+            assert!(Pool::start_in(threads, 1, None, &lane, Limits::default(), lanes).is_err(), "room for {room}");
+            assert_eq!((fake.count(Count::Streams), fake.count(Count::Contexts)), (0, 0), "room for {room}");
         }
     }
 

@@ -270,16 +270,29 @@ impl Stream {
         changed
     }
 
-    /// Ends the stream: no new batches, trainers finish what they hold, the rest is given back (semantics rule 21).
-    pub async fn close(&self, drain: Duration) {
+    /// Ends the stream, while the daemon goes on: nobody reads it any more, or it is to begin anew.
+    pub async fn close(&self) {
         self.ask(Note::Drain).await;
         if let Some(running) = self.pipeline.lock().await.take() {
             running.stop().await;
+        }
+        self.end().await;
+    }
+
+    /// Ends the stream with the daemon: no new batches, trainers finish what they hold, the rest is given back (semantics rule 21).
+    pub async fn leave(&self, drain: Duration) {
+        self.ask(Note::Drain).await;
+        if let Some(running) = self.pipeline.lock().await.take() {
+            running.leave().await;
         }
         let deadline = Instant::now() + drain;
         while Instant::now() < deadline && self.ring_status().await.is_some_and(|ring| ring.unfinished > 0) {
             tokio::time::sleep(DRAIN_STEP).await;
         }
+        self.end().await;
+    }
+
+    async fn end(&self) {
         self.ask(Note::Close).await;
         self.flush().await;
     }

@@ -2,7 +2,6 @@
 //! batch handed on when it is there for everybody.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use crossbeam_channel as channel;
 use forebay_cuda::Stream;
@@ -34,19 +33,18 @@ fn complete(rings: &GpuRings, stream: &mut Stream, mut ready: Ready) -> Output {
 /// # Errors
 /// The system has no more threads, or the GPU no queue for the copies.
 pub fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, GpuThreads)> {
+    start_in(GpuThreads::default(), rings, next)
+}
+
+/// Where it fails, what is given here is dropped last: its thread ends when the sender is gone.
+fn start_in(mut thread: GpuThreads, rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, GpuThreads)> {
     // Before the thread, so that a GPU that has none refuses the stream that asks for it, and ends no other's.
     let mut stream = rings.stream().map_err(std::io::Error::other)?;
     let (sender, made) = channel::unbounded();
-    let mut thread = GpuThreads::default();
     thread.start("forebay-upload", move |watched| {
         for made in made {
             next(match made {
-                Output::Ready(ready) => {
-                    watched.begin(Instant::now());
-                    let made = complete(&rings, &mut stream, ready);
-                    watched.end();
-                    made
-                }
+                Output::Ready(ready) => watched.during(|| complete(&rings, &mut stream, ready)),
                 other => other,
             });
         }
@@ -60,7 +58,6 @@ pub fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, GpuThre
 mod tests {
     use std::fs::File;
     use std::os::unix::fs::FileExt as _;
-    use std::time::Duration;
 
     use forebay_fake_gpu::{Count, Fake, Knob};
     use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
@@ -90,11 +87,12 @@ mod tests {
         fake.set(Knob::HoldUploads, 1);
         let (next, handed_on) = channel::unbounded();
         let (sink, thread) = start(rings, Box::new(move |made| next.send(made).unwrap())).unwrap();
+        let waits = fake.count(Count::Waits);
         sink(Output::Ready(ready));
-        while fake.count(Count::Held) == 0 {
+        while fake.count(Count::Waits) == waits && handed_on.is_empty() {
             std::thread::yield_now();
         }
-        assert!(handed_on.recv_timeout(Duration::from_millis(50)).is_err(), "the copies wait");
+        assert!(handed_on.is_empty(), "it waits for the copies");
         fake.set(Knob::HoldUploads, 0);
         let Ok(Output::Ready(_)) = handed_on.recv() else { panic!("the batch comes") };
         let memory = File::from(ring.fds(None)[1].try_clone_to_owned().unwrap());
@@ -103,5 +101,17 @@ mod tests {
         assert_eq!(pixels.map(u32::from).chunks(12).map(|place| place.iter().sum()).collect::<Vec<u32>>(), [84, 0, 84]);
         drop(sink);
         drop(thread);
+    }
+
+    #[test]
+    fn an_upload_that_the_system_has_too_few_threads_for_is_an_error() {
+        let fake = Fake::new();
+        let gpus = Gpus::new(0, Some(fake.path()));
+        let (place, _) = Place::decide(Placement::Gpu(0), &gpus.machine(), None).unwrap();
+        let rings = gpus.rings(place, &Arc::new(Taken::default())).unwrap().unwrap();
+        for room in [0, 1] {
+            let thread = GpuThreads::with_room_for(room);
+            assert!(start_in(thread, Arc::clone(&rings), Box::new(|_| ())).is_err(), "room for {room}");
+        }
     }
 }

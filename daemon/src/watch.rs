@@ -1,18 +1,27 @@
 //! A watch over threads that wait for a GPU: one whose driver never came back would hold its slots for ever, and say nothing.
+//!
+//! Time is counted in the watch's own looks: while the whole process stood still, as one that was stopped or frozen, nobody waited.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// The threads, and since when each waits.
-#[derive(Debug, Default)]
-pub(crate) struct Watch(Mutex<Vec<Entry>>);
+/// The threads, and since which look each waits.
+#[derive(Debug)]
+pub(crate) struct Watch(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    looks: u64,
+    /// Looks that a thread may wait for.
+    limit: u32,
+    entries: Vec<Entry>,
+}
 
 #[derive(Debug)]
 struct Entry {
     name: String,
-    since: Option<Instant>,
+    since: Option<u64>,
 }
 
 /// One thread's line in the watch.
@@ -22,31 +31,54 @@ pub(crate) struct Watched {
     number: usize,
 }
 
+/// A thread that has waited for longer than so many looks.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Late {
+    pub(crate) thread: String,
+    pub(crate) looks: u32,
+}
+
 impl Watch {
+    /// Nobody is watched, and a thread may wait for this number of looks.
+    pub(crate) fn new(limit: u32) -> Self {
+        Self(Mutex::new(State { looks: 0, limit, entries: Vec::new() }))
+    }
+
     /// A further thread.
     pub(crate) fn add(self: &Arc<Self>, name: &str) -> Watched {
-        let mut entries = self.0.lock();
+        let entries = &mut self.0.lock().entries;
         entries.push(Entry { name: name.into(), since: None });
         Watched { watch: Arc::clone(self), number: entries.len() - 1 }
     }
 
-    /// A thread that has waited for longer than this.
-    pub(crate) fn late(&self, now: Instant, limit: Duration) -> Option<String> {
-        let entries = self.0.lock();
-        let late = |entry: &&Entry| entry.since.is_some_and(|since| now.saturating_duration_since(since) > limit);
-        entries.iter().find(late).map(|entry| entry.name.clone())
+    /// From now on a thread may wait for no more looks than this.
+    pub(crate) fn limit(&self, limit: u32) {
+        let mut state = self.0.lock();
+        state.limit = state.limit.min(limit);
+    }
+
+    /// A look, of which one is made at every tick: a thread that has waited for too many.
+    pub(crate) fn look(&self) -> Option<Late> {
+        let mut state = self.0.lock();
+        state.looks += 1;
+        let State { looks, limit, entries } = &*state;
+        let late = |entry: &&Entry| entry.since.is_some_and(|since| looks - since > u64::from(*limit));
+        entries.iter().find(late).map(|entry| Late { thread: entry.name.clone(), looks: *limit })
     }
 }
 
 impl Watched {
-    /// The thread waits for a GPU from now on.
-    pub(crate) fn begin(&self, now: Instant) {
-        self.watch.0.lock()[self.number].since = Some(now);
+    /// Does what waits for a GPU.
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.waits(true);
+        let done = work();
+        self.waits(false);
+        done
     }
 
-    /// It waits no more.
-    pub(crate) fn end(&self) {
-        self.watch.0.lock()[self.number].since = None;
+    fn waits(&self, waits: bool) {
+        let mut state = self.watch.0.lock();
+        state.entries[self.number].since = waits.then_some(state.looks);
     }
 }
 
@@ -54,20 +86,34 @@ impl Watched {
 mod tests {
     use super::*;
 
+    fn late(thread: &str, looks: u32) -> Late {
+        Late { thread: thread.into(), looks }
+    }
+
     #[test]
-    fn a_thread_that_waits_for_longer_than_the_limit_is_named_and_one_that_came_back_is_not() {
-        let watch = Arc::new(Watch::default());
+    fn a_thread_that_waits_for_more_looks_than_the_limit_is_named_and_one_that_came_back_is_not() {
+        let watch = Arc::new(Watch::new(3));
         let [quick, slow] = ["quick", "slow"].map(|name| watch.add(name));
-        let (start, limit) = (Instant::now(), Duration::from_secs(60));
-        assert_eq!(watch.late(start + 9 * limit, limit), None, "none has begun");
-        slow.begin(start);
-        quick.begin(start);
-        quick.end();
-        quick.begin(start + limit);
-        assert_eq!(watch.late(start + limit, limit), None);
-        assert_eq!(watch.late(start + limit + Duration::from_secs(1), limit).as_deref(), Some("slow"));
-        slow.end();
-        assert_eq!(watch.late(start + 2 * limit, limit), None);
-        assert_eq!(watch.late(start + 2 * limit + Duration::from_secs(1), limit).as_deref(), Some("quick"));
+        let looks = |number: usize| (0..number).map(|_| watch.look()).collect::<Vec<_>>();
+        assert_eq!(looks(9), [const { None }; 9], "none has begun");
+        slow.during(|| {
+            quick.during(|| assert_eq!(watch.look(), None));
+            assert_eq!(looks(2), [None, None]);
+            // It waits anew, the other one still.
+            quick.during(|| assert_eq!(looks(2), [Some(late("slow", 3)), Some(late("slow", 3))]));
+        });
+        assert_eq!(looks(9), [const { None }; 9], "both came back");
+    }
+
+    #[test]
+    fn a_limit_is_only_ever_made_lower() {
+        let watch = Arc::new(Watch::new(9));
+        let thread = watch.add("thread");
+        thread.during(|| {
+            assert_eq!((watch.look(), watch.look()), (None, None));
+            watch.limit(2);
+            watch.limit(9);
+            assert_eq!(watch.look(), Some(late("thread", 2)));
+        });
     }
 }

@@ -2,7 +2,6 @@
 //! to stand elsewhere. Both end alone: nobody is being let in meanwhile.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use forebay_proto::v1::NewRunRequest;
 
@@ -31,7 +30,7 @@ impl Daemon {
         let _alone = self.renewing.write().await;
         let Some(stream) = self.running(key).filter(|stream| stream.is_idle()) else { return };
         self.streams.lock().remove(key);
-        stream.close(Duration::ZERO).await;
+        stream.close().await;
         let kept = self.ledgers.lock().await.get(&Ledgers::Kept).cloned();
         if let Some(ledgers) = kept.filter(|_| stream.settings().run.is_none()) {
             let request = NewRunRequest { run: key.run.clone(), stream: key.stream.clone() };
@@ -55,7 +54,7 @@ impl Daemon {
                 "nobody reads the stream: it is opened anew where this trainer's GPU is"
             );
             self.streams.lock().remove(key);
-            stream.close(Duration::ZERO).await;
+            stream.close().await;
         }
     }
 

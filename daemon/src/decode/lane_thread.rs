@@ -60,10 +60,7 @@ impl LaneThread {
             Some(number) => &mut orders[number..=number],
             None => &mut orders,
         };
-        self.watched.begin(Instant::now());
-        let decoded = self.worker.decode(orders);
-        self.watched.end();
-        match decoded {
+        match self.watched.during(|| self.worker.decode(orders)) {
             Ok(outcomes) => {
                 if let Some(error) = self.worker.failure() {
                     self.failure = error.to_string();
@@ -118,9 +115,6 @@ impl LaneThread {
     }
 
     fn is_well(&mut self) -> bool {
-        self.watched.begin(Instant::now());
-        let passed = self_test(&mut self.worker).is_ok();
-        self.watched.end();
-        passed
+        self.watched.during(|| self_test(&mut self.worker)).is_ok()
     }
 }

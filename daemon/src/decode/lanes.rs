@@ -184,9 +184,13 @@ impl GpuLanes {
         (lanes, self.choice.unwrap_or(Choice { fixed: false, cpu: true }))
     }
 
-    /// Sets a thread to work for each worker, until the board is closed. Gives the GPUs, for their gauges, and the threads.
-    pub(super) fn start(self, board: &Arc<Board>) -> io::Result<(Vec<Gpu>, GpuThreads)> {
-        let mut threads = GpuThreads::default();
+    /// Gives the GPUs, which outlive their lanes' threads.
+    pub(super) fn take_gpus(&mut self) -> Vec<Gpu> {
+        std::mem::take(&mut self.gpus)
+    }
+
+    /// Sets a thread to work for each worker, until the board is closed: by whoever has both, where one cannot be started too.
+    pub(super) fn start(self, board: &Arc<Board>, threads: &mut GpuThreads) -> io::Result<()> {
         for (number, OpenLane { lane, workers, near }) in (1..).zip(self.lanes) {
             for (place, worker) in workers.into_iter().enumerate() {
                 let (board, near) = (Arc::clone(board), near.clone());
@@ -198,8 +202,7 @@ impl GpuLanes {
                 })?;
             }
         }
-        threads.watch()?;
-        Ok((self.gpus, threads))
+        threads.watch()
     }
 }
 
@@ -306,10 +309,11 @@ mod tests {
     #[test]
     fn a_lane_that_is_given_up_while_the_daemon_runs_ends_its_threads_and_gives_their_memory_back() {
         let (lanes, fake) = open(Lanes::Auto, || Ok(Memory { available: 1 << 30, limited_by: "the test".into() }));
-        let lanes = lanes.unwrap();
+        let mut lanes = lanes.unwrap();
         let (gpu_lanes, choice) = lanes.for_board();
         let board = Arc::new(Board::new(1, gpu_lanes, choice, forebay_pixels::Limits::default()));
-        let (gpus, threads) = lanes.start(&board).unwrap();
+        let (gpus, mut threads) = (lanes.take_gpus(), GpuThreads::default());
+        lanes.start(&board, &mut threads).unwrap();
         let before = gpus[0].account().used();
         board.switch_off(LaneId(1), "the test wants it".into());
         // Which waits for their end.

@@ -104,6 +104,14 @@ impl Stream {
 }
 
 impl Pipeline {
+    /// Stops the stages as [`Pipeline::stop`] does, and waits for a GPU no longer than the daemon's end may take.
+    pub(super) async fn leave(self) {
+        if let Some(upload) = &self.upload {
+            upload.leave();
+        }
+        self.stop().await;
+    }
+
     /// Stops the stages; what was not handed on is given back. Answers the number of the next batch.
     pub(super) async fn stop(self) -> u64 {
         let Self { stop, stop_leases, batch, upload, lease, prefetch: _ } = self;
