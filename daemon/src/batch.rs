@@ -35,6 +35,7 @@ use crate::publish::{self, Ready};
 use crate::queue::Meter;
 use crate::record::{BadRecord, Position};
 use crate::source::Source;
+use crate::watch::Watched;
 use batcher::{Action, At, Batcher, Ending, Tail};
 use draft::Ends;
 use slots::Slots;
@@ -105,12 +106,12 @@ pub struct Stage {
 const LOOK: Duration = Duration::from_secs(1);
 
 impl Stage {
-    /// A stage without batches.
-    pub fn new(parts: Parts, batcher: Batcher) -> Self {
+    /// A stage without batches; what its thread waits for at a GPU is watched.
+    pub(crate) fn new(parts: Parts, batcher: Batcher, watched: Option<Watched>) -> Self {
         Self {
             parts,
             batcher,
-            slots: Slots::default(),
+            slots: Slots::new(watched),
             spare: Vec::new(),
             outcomes: Outcomes::default(),
             drained: BTreeSet::new(),

@@ -66,11 +66,16 @@ impl GpuThreads {
 
     /// Starts a thread, which is watched while it says that it waits.
     pub(crate) fn start(&mut self, name: &str, work: impl FnOnce(Watched) + Send + 'static) -> io::Result<()> {
-        let (watched, running) = (self.watch.add(name), self.running.clone());
+        let (watched, running) = (self.watched(name), self.running.clone());
         self.spawn(name, move || {
             work(watched);
             drop(running);
         })
+    }
+
+    /// For a thread of somebody else's, which ends before the last of these does.
+    pub(crate) fn watched(&self, name: &str) -> Watched {
+        self.watch.add(name)
     }
 
     /// Begins to watch: all threads are started. One that hangs ends the process.

@@ -8,12 +8,15 @@ use forebay_ring::{SlotFrame, SlotMut};
 use crate::batch::batcher::At;
 use crate::batch::place::PlaceRight;
 use crate::gpu_ring::GpuRings;
+use crate::watch::Watched;
 
 /// Slots by the number of their batch.
 #[derive(Debug, Default)]
 pub struct Slots {
     open: HashMap<u64, Open>,
     lent: usize,
+    /// Of the thread that has them, where rings are in a GPU.
+    watched: Option<Watched>,
 }
 
 /// A slot in its parts; a place that is lent is missing.
@@ -24,6 +27,11 @@ struct Open {
 }
 
 impl Slots {
+    /// None yet. What is read from a GPU is watched.
+    pub(crate) fn new(watched: Option<Watched>) -> Self {
+        Self { watched, ..Self::default() }
+    }
+
     /// Takes the slot that a batch is made in; its pixels may stand in a ring in a GPU.
     pub fn open(&mut self, batch: u64, slot: SlotMut, gpu: Option<&GpuRings>) {
         let ring = gpu.and_then(|rings| rings.get(slot.ring()));
@@ -59,7 +67,11 @@ impl Slots {
     /// It is in a GPU that is well, and cannot be read.
     pub fn copy(&mut self, from: At, to: At) -> Result<(), CudaError> {
         let Some(mut source) = self.lend(from) else { return Ok(()) };
-        let copied = source.pixels().map(|pixels| {
+        let pixels = match &self.watched {
+            Some(watched) => watched.during(|| source.pixels()),
+            None => source.pixels(),
+        };
+        let copied = pixels.map(|pixels| {
             if let Some(Some(target)) = self.home(to) {
                 target.as_mut().copy_from_slice(pixels);
             }
@@ -92,5 +104,49 @@ impl Slots {
 
     fn home(&mut self, (batch, place): At) -> Option<&mut Option<PlaceRight>> {
         self.open.get_mut(&batch)?.places.get_mut(place as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use forebay_cuda::lane::worker::Target;
+    use forebay_fake_gpu::{Count, Fake, Knob};
+    use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
+
+    use super::*;
+    use crate::config::stream::Placement;
+    use crate::gpu_ring::{Gpus, Taken};
+    use crate::placement::Place;
+    use crate::watch::{Late, Watch};
+
+    #[test]
+    fn a_copy_of_a_place_in_a_gpu_that_does_not_come_back_is_noticed() {
+        let fake = Fake::new();
+        let gpus = Gpus::new(0, Some(fake.path()));
+        let (place, _) = Place::decide(Placement::Gpu(0), &gpus.machine(), None).unwrap();
+        let rings = gpus.rings(place, &Arc::new(Taken::default())).unwrap().unwrap();
+        let shape = Shape { batch: 2, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        let geometry = Geometry::try_new(shape, 1).unwrap();
+        let region = Region::create(geometry, 1, 0).unwrap();
+        region.populate(0).unwrap();
+        let _ring = rings.make(&geometry, 0).unwrap();
+        let watch = Arc::new(Watch::new(1));
+        let mut slots = Slots::new(Some(watch.add("forebay-batch")));
+        slots.open(7, region.slot(0).unwrap(), Some(&rings));
+        let mut lent = slots.lend((7, 0)).unwrap();
+        assert!(matches!(lent.target(0), Target::Gpu(_)));
+        slots.back((7, 0), lent);
+
+        fake.set(Knob::HoldCopies, 1);
+        let copy = std::thread::spawn(move || slots.copy((7, 0), (7, 1)));
+        while fake.count(Count::Held) == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!((watch.look(), watch.look()), (None, Some(Late { thread: "forebay-batch".into(), looks: 1 })));
+        fake.set(Knob::HoldCopies, 0);
+        assert_eq!(copy.join().unwrap(), Ok(()));
+        assert_eq!(watch.look(), None);
     }
 }

@@ -135,7 +135,7 @@ impl Setup {
         };
         let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
         let (stop, stopped) = channel::bounded(0);
-        let stage = Stage::new(parts, Batcher::new(rules).numbered_from(100));
+        let stage = Stage::new(parts, Batcher::new(rules).numbered_from(100), None);
         let stage = thread::spawn(move || stage.run(&stopped));
         Bench { prefetch, free, region, output, fates: told, progress, stop, stage, lease: 0 }
     }

@@ -17,6 +17,8 @@ use crate::prefetch::{Prefetch, Settings};
 use crate::stream::Stream;
 use crate::upload::{self, Sink};
 
+const BATCH_THREAD: &str = "forebay-batch";
+
 /// The stages that run.
 #[derive(Debug)]
 pub(super) struct Pipeline {
@@ -78,9 +80,11 @@ impl Stream {
             dynamic: fixed.is_none().then_some(self.settings.last_batch_policy),
         };
         let (stop, stopped) = channel::bounded(0);
-        let stage = Stage::new(parts, Batcher::new(rules).numbered_from(next));
+        // It gives the upload its work, and so ends before it.
+        let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
+        let stage = Stage::new(parts, Batcher::new(rules).numbered_from(next), watched);
         let batch = thread::Builder::new()
-            .name("forebay-batch".into())
+            .name(BATCH_THREAD.into())
             .spawn(move || stage.run(&stopped))
             .map_err(|error| CallError::Unavailable(format!("The batch thread cannot be started: {error}.")))?;
         let outbox = self.outbox.clone();
