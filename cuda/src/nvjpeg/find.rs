@@ -1,6 +1,7 @@
 //! Where libnvjpeg is looked for: what the configuration and the environment name, the CUDA toolkit, the loader's own
 //! path, and the folders of Python packages that carry it.
 
+use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -61,15 +62,22 @@ fn pythons_on(path: &OsStr) -> Vec<PathBuf> {
     folders.filter_map(|folder| Some(folder.parent()?.join("lib"))).collect()
 }
 
-/// What stands in a folder under names that begin so, the highest version first.
+/// What stands in a folder under names that begin so, the highest version first: by the numbers in the name, since 3.13 is later
+/// than 3.9.
 fn entries(folder: &Path, begin: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<_> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(begin)))
         .collect();
-    found.sort_by(|a, b| b.cmp(a));
+    found.sort_by_cached_key(|path| Reverse((numbers(path), path.clone())));
     found
+}
+
+/// The numbers in a file's name.
+fn numbers(path: &Path) -> Vec<u64> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
 
 #[cfg(test)]
@@ -91,6 +99,16 @@ mod tests {
         std::os::unix::fs::symlink(std::env::current_exe().unwrap(), of("venv/bin/python3")).unwrap();
         let path = std::env::join_paths([of("tools/bin"), of("venv/bin"), of("nowhere")]).unwrap();
         assert_eq!(pythons_on(&path), [of("venv/lib")]);
+    }
+
+    #[test]
+    fn of_several_pythons_the_latest_comes_first() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["python3.9", "python3.13", "python3", "python3.8", "perl5"] {
+            std::fs::create_dir(root.path().join(name)).unwrap();
+        }
+        let expected = ["python3.13", "python3.9", "python3.8", "python3"].map(|name| root.path().join(name));
+        assert_eq!(entries(root.path(), "python3"), expected);
     }
 
     #[test]
