@@ -37,8 +37,8 @@ pub struct Survey {
     pub driver: Result<FoundDriver, DriverError>,
     /// nvJPEG.
     pub nvjpeg: Result<FoundNvjpeg, NvjpegOpenError>,
-    /// The driver's video library.
-    pub nvcuvid: Result<PathBuf, String>,
+    /// The driver's video library; none where it was not looked for, since the driver is named, and has its own with it.
+    pub nvcuvid: Option<Result<PathBuf, String>>,
     /// The GPUs, or why the driver, if there is one, does not tell of them.
     pub gpus: Result<Vec<FoundGpu>, CudaError>,
 }
@@ -99,11 +99,8 @@ pub fn survey(places: &Places) -> Survey {
         let found = |device| driver.as_ref().ok().map(|driver| FoundGpu::find(driver, nvjpeg.as_ref().ok(), device));
         devices.into_iter().filter_map(found).collect()
     });
-    let nvcuvid = match places.driver {
-        // A driver elsewhere, as in tests, has its video library with it.
-        Some(_) => Err("not looked for beside a driver that is named".into()),
-        None => Library::open(Path::new(NVCUVID)).map(|library| library.path().to_owned()),
-    };
+    let of_machine = || Library::open(Path::new(NVCUVID)).map(|library| library.path().to_owned());
+    let nvcuvid = places.driver.is_none().then(of_machine);
     Survey {
         driver: driver.map(|driver| FoundDriver { path: driver.path().to_owned(), cuda: driver.version() }),
         nvjpeg: nvjpeg.map(|nvjpeg| FoundNvjpeg { path: nvjpeg.path().to_owned(), version: nvjpeg.version() }),

@@ -50,7 +50,7 @@ impl Survey {
                 "pip install nvidia-nvjpeg-cu12, or name the file in decode.nvjpeg or FOREBAY_NVJPEG",
             );
         }
-        if let (Ok(_), Err(error)) = (&self.driver, &self.nvcuvid) {
+        if let (Ok(_), Some(Err(error))) = (&self.driver, &self.nvcuvid) {
             lack(
                 error.clone(),
                 "no hardware lane: nvJPEG reaches the NVJPG engines through this library",

@@ -66,8 +66,9 @@ fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
         Err(_) => writeln!(out, "nvJPEG   none")?,
     }
     match &survey.nvcuvid {
-        Ok(path) => writeln!(out, "nvcuvid  {}", path.display())?,
-        Err(_) => writeln!(out, "nvcuvid  none")?,
+        Some(Ok(path)) => writeln!(out, "nvcuvid  {}", path.display())?,
+        Some(Err(_)) => writeln!(out, "nvcuvid  none")?,
+        None => writeln!(out, "nvcuvid  not looked for: the driver is named, and has its own with it")?,
     }
     for gpu in survey.gpus.iter().flatten() {
         one(out, gpu)?;
