@@ -4,13 +4,11 @@
 use std::sync::Arc;
 
 use super::LaneError;
+use super::size::REQUIRED;
 use crate::nvjpeg::{Account, Counted};
 
 /// Bytes for each pixel of the largest picture: a surface in 4:4:4, and a file that is no longer than one of its planes.
 const BYTES_A_PIXEL: usize = 4;
-/// Below this side of the largest picture, engines are not worth the lane.
-const LEAST_SIDE: u32 = 64;
-
 /// The memory of one state. The library keeps so many surfaces and as many files' bytes, each of them as wide and as high as
 /// the widest and the highest picture so far (nvJPEG 13.0, as its calls show; what a GPU has free says how good the count is).
 #[derive(Debug)]
@@ -23,7 +21,7 @@ impl EngineMemory {
     /// Counts `bytes` for a state that keeps `surfaces` surfaces.
     pub(super) fn new(account: &Arc<Account>, surfaces: usize, bytes: usize) -> Result<Self, LaneError> {
         let side = u32::try_from((bytes / surfaces.max(1) / BYTES_A_PIXEL).isqrt()).unwrap_or(u32::MAX);
-        let counted = account.count(bytes).filter(|_| side >= LEAST_SIDE);
+        let counted = account.count(bytes).filter(|_| side >= REQUIRED.0.max(REQUIRED.1));
         let memory = LaneError::Memory { limit: account.limit(), needed: bytes };
         Ok(Self { side, _counted: counted.ok_or(memory)? })
     }

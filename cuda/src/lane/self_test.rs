@@ -6,6 +6,7 @@ use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{CpuDecoder, Draw, Limits, Match, Recipe};
 use thiserror::Error;
 
+use super::size::REQUIRED;
 use super::worker::{Made, Order, Target, Worker};
 use super::{LaneKind, Refusal};
 use crate::driver::CudaError;
@@ -78,9 +79,6 @@ const SHORT: usize = 7;
 
 /// Side of the pictures that a recipe is carried out on.
 const SIDE: u32 = 40;
-
-/// Pictures whose sides have at least so many pixels have to be decoded by every lane.
-const LEAST_SIDE: u32 = 96;
 
 /// What a picture becomes in the test: itself, or what a recipe makes of it.
 struct Known {
@@ -223,7 +221,7 @@ fn pictures(kind: LaneKind) -> Vec<(String, bool, Vec<u8>)> {
     ];
     let usual = |name| matches!(name, "4:2:0" | "4:4:4");
     let mut pictures = Vec::new();
-    for (number, (width, height)) in (0..).zip([(128, 96), (101, 75), (64, 131)]) {
+    for (number, (width, height)) in (0..).zip([REQUIRED, (101, 75), (64, 131)]) {
         for (name, sampling, colors) in forms {
             let rgb = photograph_rgb(number, width, height);
             let pixels = match colors {
@@ -232,8 +230,7 @@ fn pictures(kind: LaneKind) -> Vec<(String, bool, Vec<u8>)> {
             };
             let form = JpegForm { colors, quality: 90, sampling, ..JpegForm::default() };
             let bytes = form.encode(&pixels, width, height).expect("such a picture can be encoded");
-            // Engines have a smallest picture, which nvJPEG does not tell.
-            let required = usual(name) && width.min(height) >= LEAST_SIDE;
+            let required = usual(name) && (width, height) == REQUIRED;
             pictures.push((format!("{name} JPEG of {width} x {height}"), required, bytes));
         }
     }

@@ -2,6 +2,10 @@
 
 use super::LaneKind;
 
+/// Every lane has to decode pictures of this size, in the usual samplings. Engines have a smallest picture, which nvJPEG does not
+/// tell; a lane whose memory is not enough for so large a one is not worth having.
+pub(super) const REQUIRED: (u32, u32) = (128, 96);
+
 /// Tables of weights have this part of the results' room. A result of 224 x 224 in bytes has tables of an eighth of it with the
 /// triangle filter where pictures shrink to a half, and results of training are floats.
 const TABLES: usize = 8;

@@ -77,3 +77,17 @@ fn the_self_test_has_short_batches_as_well() {
     self_test(&mut worker).unwrap();
     assert_eq!(fake.count(Count::Batches), 2 + 5, "two whole rounds, and one of thirty pictures in sevens");
 }
+
+/// A lane with less would be switched off as one that refuses what it has to decode, which is no word of the memory.
+#[test]
+fn memory_that_is_not_enough_for_what_the_self_test_asks_for_is_told_as_too_low_a_limit() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    for (kind, surfaces) in [(LaneKind::Hardware, 4), (LaneKind::HardwareSingle, 2)] {
+        let least = 4 * 128 * 128 * surfaces;
+        let size = LaneSize { engines: least, ..SIZE };
+        self_test(&mut Worker::all(&gpu, kind, size).unwrap().pop().unwrap()).unwrap();
+        let error = Worker::all(&gpu, kind, LaneSize { engines: least - 1, ..SIZE }).unwrap_err();
+        assert!(error.to_string().contains("raise decode.gpu_memory_limit"), "{error}");
+    }
+}
