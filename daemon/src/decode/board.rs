@@ -152,7 +152,8 @@ impl Board {
         let mut made = Vec::new();
         let mut state = self.state.lock();
         let count = outcomes.len();
-        for (mut picture, outcome) in group.pictures.drain(..count).zip(outcomes) {
+        // Each goes to the head of a line, so that the last one has to come first.
+        for (mut picture, outcome) in group.pictures.drain(..count).zip(outcomes).rev() {
             state.away -= 1;
             match outcome {
                 Ok(()) => {
@@ -170,7 +171,7 @@ impl Board {
         }
         drop(state);
         self.for_pool.notify_all();
-        for job in made {
+        for job in made.into_iter().rev() {
             job.end(Ok(()));
         }
     }

@@ -79,6 +79,24 @@ fn good_pictures_of_a_group_are_reported_and_a_bad_one_does_not_go_to_its_kind_o
 }
 
 #[test]
+fn pictures_that_a_lane_leaves_stay_in_their_order_and_come_before_those_that_wait() {
+    let (board, mut jobs) = (board(&[(LaneKind::Hardware, 0), (LaneKind::Hybrid, 0)]), Jobs::new());
+    for _ in 0..4 {
+        board.push(jobs.job(photograph(JpegForm::default())));
+    }
+    let mut group = board.state.lock().take(HARDWARE, 3).unwrap();
+    let count = group.pictures.len();
+    let first = records(Some(&group));
+    assert!(count > 1 && first.is_sorted(), "{first:?}");
+    let waiting = board.state.lock().schedule.waiting();
+    assert_eq!(waiting + count, 4);
+    board.came_back(&mut group, vec![Err(Refusal::NotSupported); count]);
+    board.group_done(group, TOOK);
+    let second = records(take(&board, SECOND).as_ref());
+    assert_eq!(second[..count], first);
+}
+
+#[test]
 fn a_lane_that_is_given_up_leaves_its_line_and_what_it_has_in_hand_to_its_kind_on_another_gpu() {
     let (board, mut jobs) = (both([0, 1]), Jobs::new());
     for _ in 0..4 {
