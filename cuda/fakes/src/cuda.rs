@@ -252,7 +252,7 @@ c_functions! {
         let argument = unsafe { arguments.read() };
         // SAFETY: the argument is an address.
         let argument = unsafe { argument.cast::<usize>().read() };
-        if Knob::FailLaunches.run_out() {
+        if Knob::FailLaunches.run_out() && !Knob::MendLaunches.run_out() {
             return OUT_OF_MEMORY;
         }
         Count::Launches.add(1);

@@ -89,6 +89,8 @@ pub enum Knob {
     FailUploads,
     /// So many more copies to the host cannot be queued, for lack of memory.
     FailReads,
+    /// Of the launches that [`Knob::FailLaunches`] fails, the one of this number goes well, and so do all after it; 0 for none.
+    MendLaunches,
 }
 
 /// What a test reads.
@@ -138,7 +140,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::FailReads as usize + 1;
+const KNOBS: usize = Knob::MendLaunches as usize + 1;
 const COUNTS: usize = Count::ReadOnly as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];

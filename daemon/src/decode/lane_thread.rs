@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use forebay_cuda::CudaError;
 use forebay_cuda::lane::Refusal;
 use forebay_cuda::lane::self_test::self_test;
 use forebay_cuda::lane::worker::Worker;
@@ -41,7 +42,7 @@ impl LaneThread {
         while let Ok(mut group) = self.board.group(self.lane, self.worker.group()) {
             let began = Instant::now();
             while !group.is_empty() && !self.board.is_off(self.lane) {
-                let mut outcomes = self.decode(&mut group, None);
+                let mut outcomes = self.decode(&mut group);
                 if self.board.is_fixed() {
                     self.insist(&mut group, &mut outcomes);
                 } else if self.has_failed(&outcomes) {
@@ -53,24 +54,28 @@ impl LaneThread {
         }
     }
 
-    /// Decodes the first pictures of a group, as many as the worker takes, or one of them alone.
-    fn decode(&mut self, group: &mut Group, alone: Option<usize>) -> Outcomes {
+    /// Decodes the first pictures of a group, as many as the worker takes.
+    fn decode(&mut self, group: &mut Group) -> Outcomes {
+        self.attempt(group, None).unwrap_or_else(|error| {
+            self.failure = error.to_string();
+            vec![Err(Refusal::Failed); group.len()]
+        })
+    }
+
+    /// Decodes the first pictures of a group, or one of them alone. An error is the GPU's, and none of them is at fault.
+    fn attempt(&mut self, group: &mut Group, alone: Option<usize>) -> Result<Outcomes, CudaError> {
         let mut orders = group.orders(self.board.limits(), self.board.gpu(self.lane));
         let orders = match alone {
             Some(number) => &mut orders[number..=number],
             None => &mut orders,
         };
         match self.watched.during(|| self.worker.decode(orders)) {
-            Ok(outcomes) => {
+            Err(error) if error.is_fault() => broken(&error),
+            decoded => {
                 if let Some(error) = self.worker.failure() {
                     self.failure = error.to_string();
                 }
-                outcomes
-            }
-            Err(error) if error.is_fault() => broken(&error),
-            Err(error) => {
-                self.failure = error.to_string();
-                vec![Err(Refusal::Failed); orders.len()]
+                decoded
             }
         }
     }
@@ -95,18 +100,26 @@ impl LaneThread {
     }
 
     /// With `lanes = "fixed"` a picture leaves its lane for what its file is, and for nothing else. One that failed is tried again,
-    /// alone. If it fails again, and known pictures do not, its file is at fault; else the daemon ends, rather than give other
-    /// pixels than the next run.
+    /// alone. If nvJPEG fails again, and not on known pictures, its file is at fault; else the daemon ends, rather than give other
+    /// pixels than the next run. What the driver fails with is never the file's, and may have passed before the known pictures come.
     fn insist(&mut self, group: &mut Group, outcomes: &mut Outcomes) {
         for (number, outcome) in outcomes.iter_mut().enumerate() {
             if !matches!(outcome, Err(Refusal::Failed | Refusal::Memory)) {
                 continue;
             }
-            *outcome = self.decode(group, Some(number)).pop().expect("a worker decodes at least one picture");
-            let by_the_file = match outcome {
-                Err(Refusal::Memory) => false,
-                Err(Refusal::Failed) => self.is_well(),
-                _ => true,
+            let by_the_file = match self.attempt(group, Some(number)) {
+                Ok(mut again) => {
+                    *outcome = again.pop().expect("a worker decodes at least one picture");
+                    match outcome {
+                        Err(Refusal::Memory) => false,
+                        Err(Refusal::Failed) => self.is_well(),
+                        _ => true,
+                    }
+                }
+                Err(error) => {
+                    self.failure = error.to_string();
+                    false
+                }
             };
             if !by_the_file {
                 unfixed(group.record(number), &self.board.name(self.lane), &self.failure);

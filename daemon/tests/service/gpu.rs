@@ -390,3 +390,21 @@ fn with_fixed_lanes_a_picture_leaves_its_lane_for_what_its_file_is_and_for_nothi
         }
     }
 }
+
+/// One record has one picture, so that both of its tries are known: the launches after the 21 of the tests at the start.
+#[test]
+fn with_fixed_lanes_what_the_driver_lacks_for_two_tries_alone_is_not_the_files_fault() {
+    for (mended, passes) in [(2, true), (3, false)] {
+        let machine = Machine::new(1, &[(Knob::FailLaunches, 22), (Knob::MendLaunches, mended)]);
+        machine.configure("epochs = 1\nbatch_size = 1", "\"fixed\"");
+        if passes {
+            let _daemon = machine.start();
+            assert_eq!(run(&machine.home).len(), 1);
+            assert_eq!((machine.lanes()[1].pictures, reasons(&machine.lanes()[1])), (1, vec![]));
+        } else {
+            let (status, said) = Daemon::spawn(machine.command()).ends();
+            assert!(!status.success(), "{said}");
+            assert!(said.contains("\"fixed\" cannot be kept") && said.contains("CUDA_ERROR_OUT_OF_MEMORY"), "{said}");
+        }
+    }
+}

@@ -34,6 +34,11 @@ impl Group {
         self.pictures.is_empty()
     }
 
+    /// Pictures that are left.
+    pub(crate) fn len(&self) -> usize {
+        self.pictures.len()
+    }
+
     /// The record of one of them.
     pub(crate) fn record(&self, number: usize) -> u64 {
         self.pictures[number].item.draw.record
