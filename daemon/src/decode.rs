@@ -15,6 +15,7 @@ mod switched_off;
 pub mod tally;
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -139,7 +140,12 @@ impl Pool {
         self.board.report()
     }
 
-    /// The GPUs that decode.
+    /// The numbers of the GPUs that decode: those that had a lane at the start, whatever became of it.
+    pub fn decoding_gpus(&self) -> BTreeSet<i32> {
+        self.board.gpus()
+    }
+
+    /// The GPUs that were opened, for what their memory is taken for.
     pub fn gpus(&self) -> &[Gpu] {
         &self.gpus
     }

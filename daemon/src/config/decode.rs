@@ -19,8 +19,8 @@ pub(super) const EXAMPLE: &str = r#"[decode]
 # "gpu-huffman" (all on the GPU's multiprocessors, in groups) and "hybrid" (the same with Huffman coding on a thread). A trainer
 # may want the multiprocessors for itself. "auto" is hardware and CPU where there is hardware. "fixed" is
 # the same, with the lane chosen by the record's number and not by the load: a run gives the same pixels again, more slowly. A lane
-# that is not to be had is refused then, as one that is named; and where a picture fails for another reason than its file, twice,
-# the daemon ends rather than give it to the CPU.
+# that is not to be had on one of the GPUs is refused then, for the GPU follows from the number too; and where a picture fails for
+# another reason than its file, twice, the daemon ends rather than give it to the CPU.
 # What one lane fails on goes to the next, in the order hardware, hardware-single, gpu-huffman, hybrid, cpu.
 # GPU lanes take baseline JPEGs that are to be decoded at their full size, "hybrid" progressive ones as well; what they do not
 # take is the CPU lane's.

@@ -56,7 +56,7 @@ impl Pools {
     /// The system has no more threads.
     pub(super) fn with(&self, threads: Option<usize>) -> io::Result<Arc<Pool>> {
         let Some(threads) =
-            threads.filter(|&threads| threads != self.shared.threads() && self.shared.gpus().is_empty())
+            threads.filter(|&threads| threads != self.shared.threads() && self.shared.decoding_gpus().is_empty())
         else {
             return Ok(Arc::clone(&self.shared));
         };

@@ -9,6 +9,7 @@ mod routes;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use counts::Counts;
@@ -225,6 +226,11 @@ impl Board {
     /// A lane of a GPU, in words.
     pub(super) fn name(&self, lane: LaneId) -> String {
         self.routes.lane(lane).to_string()
+    }
+
+    /// GPUs that have a lane, or had one when the board was made: each once, by their numbers.
+    pub(super) fn gpus(&self) -> BTreeSet<i32> {
+        self.routes.gpu_lanes().iter().map(|lane| lane.ordinal).collect()
     }
 
     /// The GPU of a lane.

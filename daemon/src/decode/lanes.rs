@@ -80,7 +80,7 @@ impl GpuLanes {
     /// Opens the lanes that are asked for and tests each.
     ///
     /// # Errors
-    /// One that the configuration names, or whose place the CPU may not take (`fixed`), is not to be had, or gives wrong pictures.
+    /// One that the configuration names is not to be had on any GPU, or gives wrong pictures on all; with `fixed`, on one of them.
     pub fn open(config: &Decode, places: &Places, promises: &Promises) -> Result<Self, LaneMissing> {
         Self::open_within(config, places, promises, Memory::now)
     }
@@ -110,7 +110,9 @@ impl GpuLanes {
         for kind in &wanted {
             lanes.add(*kind, |gpu| workers(gpu, *kind, share, promises, system));
         }
-        let missing = |kind: &&LaneKind| lanes.lanes.iter().all(|open| open.lane.kind != **kind);
+        // With "fixed" the GPU follows from the record: without one of them, the pictures of all would be divided otherwise.
+        let incomplete = choice.fixed && !lanes.off.is_empty();
+        let missing = |kind: &&LaneKind| incomplete || lanes.lanes.iter().all(|open| open.lane.kind != **kind);
         if strict && let Some(kind) = wanted.iter().find(missing) {
             let reasons: Vec<_> = lanes.off.iter().map(|off| format!("{}: {}", off.name, off.reason)).collect();
             let reason = if reasons.is_empty() { "there is no GPU".into() } else { reasons.join("; ") };

@@ -5,7 +5,6 @@ use std::sync::{Arc, Weak};
 
 use crossbeam_channel as channel;
 use forebay_coordinator::{Handle, PERMUTATION, Plan, Policy};
-use forebay_cuda::lane::gpu::Gpu;
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
@@ -182,7 +181,7 @@ impl Opening {
 
     /// A GPU that decodes the stream's pictures: the one that is asked for, else the first.
     fn decodes(&self) -> Result<Option<i32>, StreamError> {
-        let gpus: Vec<_> = self.pool.gpus().iter().map(Gpu::ordinal).collect();
+        let gpus: Vec<_> = self.pool.decoding_gpus().into_iter().collect();
         match self.settings.decode_gpu {
             Some(asked) if !gpus.contains(&asked) => {
                 let there = match &gpus[..] {

@@ -275,6 +275,10 @@ fn a_stream_that_names_a_gpu_is_decoded_by_that_one_and_one_that_is_not_there_is
     machine.configure("epochs = 1\ndecode_gpu = 0", "[\"cpu\"]");
     let (_, said) = Daemon::spawn(machine.command()).fails();
     assert!(said.contains("decodes on no GPU"), "{said}");
+    let machine = Machine::new(6, &[(Knob::Gpus, 2), (Knob::WrongGpu, 2)]);
+    machine.configure("epochs = 1\ndecode_gpu = 1", "[\"hardware\"]");
+    let (_, said) = Daemon::spawn(machine.command()).fails();
+    assert!(said.contains("decode_gpu = 1: this daemon decodes on GPU 0 alone"), "{said}");
 }
 
 #[test]
@@ -351,11 +355,17 @@ fn with_fixed_lanes_a_record_has_the_same_lane_whatever_the_load() {
 }
 
 #[test]
-fn without_its_lane_fixed_is_refused_at_the_start() {
+fn without_its_lane_on_every_gpu_fixed_is_refused_at_the_start() {
     let machine = Machine::new(8, &[(Knob::Engines, 0)]);
     machine.configure("epochs = 1", "\"fixed\"");
     let (_, said) = Daemon::spawn(machine.command()).fails();
     assert!(said.contains("decode.lanes asks for \"hardware\"") && said.contains("architecture mismatch"), "{said}");
+    for (knob, reason) in [(Knob::WrongGpu, "hardware on GPU 1: it decodes a "), (Knob::DeadGpu, "GPU 1: cuDevice")] {
+        let machine = Machine::new(8, &[(Knob::Gpus, 2), (knob, 2)]);
+        machine.configure("epochs = 1", "\"fixed\"");
+        let (_, said) = Daemon::spawn(machine.command()).fails();
+        assert!(said.contains("decode.lanes asks for \"hardware\"") && said.contains(reason), "{said}");
+    }
 }
 
 /// Records that their numbers give to the GPU: what nvJPEG fails on because of the file is the CPU's, all else ends the daemon.
