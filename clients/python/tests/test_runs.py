@@ -8,8 +8,8 @@ pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
 @pytest.fixture(autouse=True)
 def state_folder(tmp_path, monkeypatch):
-    """Named runs are kept here."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    """Named runs are kept here, whoever runs the tests: root has another folder than users."""
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
 
 
 def records(loader):
