@@ -231,14 +231,21 @@ mod tests {
     use crate::decode::cpu::{CpuLane, Shared};
     use crate::memory::Promises;
 
-    #[test]
-    fn a_pool_that_ends_has_given_back_all_that_it_had_of_the_gpus() {
-        let fake = Fake::new();
+    fn lanes_of(fake: &Fake) -> GpuLanes {
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
         let config = config::Decode { lanes: config::Lanes::Auto, ..config::Decode::default() };
         let places = Places { driver: Some(fake.path()), nvjpeg };
-        let lanes = GpuLanes::open(&config, &places, &Promises::default()).unwrap();
-        let lane = CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(1)), Jpeg::Auto));
+        GpuLanes::open(&config, &places, &Promises::default()).unwrap()
+    }
+
+    fn cpu() -> Shared {
+        Shared::new(Limits::default(), Arc::new(Budget::new(1)), Jpeg::Auto)
+    }
+
+    #[test]
+    fn a_pool_that_ends_has_given_back_all_that_it_had_of_the_gpus() {
+        let fake = Fake::new();
+        let (lanes, lane) = (lanes_of(&fake), CpuLane::maker(cpu()));
         let pool = Pool::start(1, None, &lane, Limits::default(), lanes).unwrap();
         assert!(!pool.gpus().is_empty() && fake.count(Count::Objects) > 0);
         drop(pool);
@@ -252,11 +259,7 @@ mod tests {
     fn a_pool_that_the_system_has_too_few_threads_for_is_an_error_and_ends_those_that_it_has() {
         for room in [2, 3] {
             let fake = Fake::new();
-            let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
-            let config = config::Decode { lanes: config::Lanes::Auto, ..config::Decode::default() };
-            let places = Places { driver: Some(fake.path()), nvjpeg };
-            let lanes = GpuLanes::open(&config, &places, &Promises::default()).unwrap();
-            let lane = CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(1)), Jpeg::Auto));
+            let (lanes, lane) = (lanes_of(&fake), CpuLane::maker(cpu()));
             let threads = GpuThreads::with_room_for(room);
             assert!(Pool::start_in(threads, 1, None, &lane, Limits::default(), lanes).is_err(), "room for {room}");
             assert_eq!((fake.count(Count::Streams), fake.count(Count::Contexts)), (0, 0), "room for {room}");

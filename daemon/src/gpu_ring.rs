@@ -1,5 +1,8 @@
 //! Rings whose pixels stand in memory of a GPU: what the machine has for them, their memory, and page-locked slots.
 
+#[cfg(test)]
+pub(crate) mod scene;
+
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};

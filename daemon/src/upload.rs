@@ -59,26 +59,17 @@ mod tests {
     use std::fs::File;
     use std::os::unix::fs::FileExt as _;
 
-    use forebay_fake_gpu::{Count, Fake, Knob};
-    use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
+    use forebay_fake_gpu::{Count, Knob};
 
     use super::*;
-    use crate::config::stream::Placement;
-    use crate::gpu_ring::{Gpus, StreamRing, Taken};
-    use crate::placement::Place;
+    use crate::gpu_ring::StreamRing;
+    use crate::gpu_ring::scene::Scene;
     use crate::publish::Ready;
 
     #[test]
     fn a_batch_is_handed_on_when_its_pixels_are_in_the_gpu_and_no_earlier() {
-        let fake = Fake::new();
-        let gpus = Gpus::new(0, Some(fake.path()));
-        let (place, _) = Place::decide(Placement::Gpu(0), &gpus.machine(), None).unwrap();
-        let rings = gpus.rings(place, &Arc::new(Taken::default())).unwrap().unwrap();
-        let shape = Shape { batch: 3, height: 2, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
-        let geometry = Geometry::try_new(shape, 1).unwrap();
-        let region = Region::create(geometry, 1, 0).unwrap();
-        region.populate(0).unwrap();
-        let ring = StreamRing::new(region.clone(), Some(rings.make(&geometry, 0).unwrap()), None);
+        let Scene { fake, rings, region, ring } = Scene::new(3, 2);
+        let ring = StreamRing::new(region.clone(), Some(ring), None);
         let mut slot = region.slot(0).unwrap();
         (0..3).for_each(|place| slot.place_mut(place).fill(7));
         let in_gpu = vec![false, true, false];
@@ -105,10 +96,7 @@ mod tests {
 
     #[test]
     fn an_upload_that_the_system_has_too_few_threads_for_is_an_error() {
-        let fake = Fake::new();
-        let gpus = Gpus::new(0, Some(fake.path()));
-        let (place, _) = Place::decide(Placement::Gpu(0), &gpus.machine(), None).unwrap();
-        let rings = gpus.rings(place, &Arc::new(Taken::default())).unwrap().unwrap();
+        let Scene { fake: _fake, rings, .. } = Scene::new(1, 1);
         for room in [0, 1] {
             let thread = GpuThreads::with_room_for(room);
             assert!(start_in(thread, Arc::clone(&rings), Box::new(|_| ())).is_err(), "room for {room}");

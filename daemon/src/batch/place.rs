@@ -71,25 +71,14 @@ impl AsMut<[u8]> for PlaceRight {
 
 #[cfg(test)]
 mod tests {
-    use forebay_fake_gpu::{Fake, Knob};
-    use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
+    use forebay_fake_gpu::Knob;
 
     use super::*;
-    use crate::config::stream::Placement;
-    use crate::gpu_ring::{Gpus, Taken};
-    use crate::placement::Place;
+    use crate::gpu_ring::scene::Scene;
 
     #[test]
     fn a_place_in_a_gpu_that_is_well_is_read_at_the_second_try_or_not_at_all() {
-        let fake = Fake::new();
-        let gpus = Gpus::new(0, Some(fake.path()));
-        let (place, _) = Place::decide(Placement::Gpu(0), &gpus.machine(), None).unwrap();
-        let rings = gpus.rings(place, &Arc::new(Taken::default())).unwrap().unwrap();
-        let shape = Shape { batch: 1, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
-        let geometry = Geometry::try_new(shape, 1).unwrap();
-        let region = Region::create(geometry, 1, 0).unwrap();
-        region.populate(0).unwrap();
-        let ring = rings.make(&geometry, 0).unwrap();
+        let Scene { fake, region, ring, .. } = Scene::new(1, 1);
         let slot = region.slot(0).unwrap().split().1.remove(0);
         let mut place = PlaceRight::new(slot, Some(&ring));
         place.as_mut().fill(9);

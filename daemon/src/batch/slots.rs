@@ -112,26 +112,15 @@ mod tests {
     use std::sync::Arc;
 
     use forebay_cuda::lane::worker::Target;
-    use forebay_fake_gpu::{Count, Fake, Knob};
-    use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
+    use forebay_fake_gpu::{Count, Knob};
 
     use super::*;
-    use crate::config::stream::Placement;
-    use crate::gpu_ring::{Gpus, Taken};
-    use crate::placement::Place;
+    use crate::gpu_ring::scene::Scene;
     use crate::watch::{Late, Watch};
 
     #[test]
     fn a_copy_of_a_place_in_a_gpu_that_does_not_come_back_is_noticed() {
-        let fake = Fake::new();
-        let gpus = Gpus::new(0, Some(fake.path()));
-        let (place, _) = Place::decide(Placement::Gpu(0), &gpus.machine(), None).unwrap();
-        let rings = gpus.rings(place, &Arc::new(Taken::default())).unwrap().unwrap();
-        let shape = Shape { batch: 2, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
-        let geometry = Geometry::try_new(shape, 1).unwrap();
-        let region = Region::create(geometry, 1, 0).unwrap();
-        region.populate(0).unwrap();
-        let _ring = rings.make(&geometry, 0).unwrap();
+        let Scene { fake, rings, region, ring: _ring } = Scene::new(2, 1);
         let watch = Arc::new(Watch::new(1));
         let mut slots = Slots::new(Some(watch.add("forebay-batch")));
         slots.open(7, region.slot(0).unwrap(), Some(&rings));

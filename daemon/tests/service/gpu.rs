@@ -14,34 +14,34 @@ use crate::daemon::{Daemon, Home, runtime};
 use crate::trainer::Trainer;
 
 /// Pixels by epoch and record.
-type Pixels = BTreeMap<(u64, i64), Vec<u8>>;
+pub(crate) type Pixels = BTreeMap<(u64, i64), Vec<u8>>;
 
 /// A home whose daemon finds the fake GPU, with these knobs turned from its start.
-struct Machine {
-    home: Home,
+pub(crate) struct Machine {
+    pub(crate) home: Home,
     fake: Fake,
     knobs: String,
 }
 
 impl Machine {
-    fn new(pictures: u64, knobs: &[(Knob, i64)]) -> Self {
+    pub(crate) fn new(pictures: u64, knobs: &[(Knob, i64)]) -> Self {
         let knobs: Vec<_> = knobs.iter().map(|(knob, value)| format!("{}={value}", *knob as usize)).collect();
         Self { home: Home::with_pictures(pictures), fake: Fake::new(), knobs: knobs.join(" ") }
     }
 
-    fn configure(&self, settings: &str, lanes: &str) {
+    pub(crate) fn configure(&self, settings: &str, lanes: &str) {
         let nvjpeg = self.fake.path();
         let decode = format!("[decode]\nthreads = 2\nlanes = {lanes}\nnvjpeg = \"{}\"\n", nvjpeg.display());
         self.home.configure(&(self.home.train(settings) + &decode));
     }
 
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = self.home.serve_command();
         command.env("FOREBAY_CUDA_DRIVER", self.fake.path()).env(ENVIRONMENT, &self.knobs);
         command
     }
 
-    fn start(&self) -> Daemon {
+    pub(crate) fn start(&self) -> Daemon {
         let mut daemon = Daemon::spawn(self.command());
         daemon.hears("INFO ready");
         daemon
@@ -54,7 +54,7 @@ impl Machine {
         })
     }
 
-    fn lanes(&self) -> Vec<LaneStatus> {
+    pub(crate) fn lanes(&self) -> Vec<LaneStatus> {
         self.status().lanes
     }
 
@@ -65,12 +65,12 @@ impl Machine {
 }
 
 /// Pictures that a lane left to the next one.
-fn reasons(lane: &LaneStatus) -> Vec<(&str, u64)> {
+pub(crate) fn reasons(lane: &LaneStatus) -> Vec<(&str, u64)> {
     lane.refused.iter().map(|refusal| (&*refusal.reason, refusal.pictures)).collect()
 }
 
 /// All that a run delivers.
-fn run(home: &Home) -> Pixels {
+pub(crate) fn run(home: &Home) -> Pixels {
     let mut trainer = Trainer::attach(home);
     let mut seen = Pixels::new();
     loop {
@@ -330,91 +330,4 @@ fn a_gpu_that_never_comes_back_from_a_group_ends_the_daemon_with_the_lanes_name_
     let _daemon = machine.start();
     assert_eq!(run(&machine.home).len(), 60);
     machine.home.audit();
-}
-
-/// From the first call after the tests at the start on, what the GPU decodes comes out inverted: the pixels of a record say which lane
-/// it had.
-#[test]
-fn with_fixed_lanes_a_record_has_the_same_lane_whatever_the_load() {
-    let machine = Machine::new(120, &[(Knob::WrongAfter, 22)]);
-    let runs = ["1", "4"].map(|threads| {
-        machine.configure("epochs = 2\nshuffle = true", "\"fixed\"");
-        let config = fs::read_to_string(machine.home.path("forebay.toml")).unwrap();
-        let config = config.replace("threads = 2", &format!("threads = {threads}"));
-        fs::write(machine.home.path("forebay.toml"), config).unwrap();
-        let daemon = machine.start();
-        let pixels = run(&machine.home);
-        let shares: Vec<_> = machine.lanes().iter().map(|lane| lane.pictures).collect();
-        daemon.stop();
-        fs::remove_dir_all(machine.home.path("state")).unwrap();
-        (pixels, shares)
-    });
-    let (pixels, shares) = &runs[1];
-    assert!(shares[0] > 30 && shares[1] > 120 && shares[0] + shares[1] == 240, "{shares:?}");
-    assert!(*pixels == runs[0].0 && *shares == runs[0].1, "{:?}", runs[0].1);
-}
-
-#[test]
-fn without_its_lane_on_every_gpu_fixed_is_refused_at_the_start() {
-    let machine = Machine::new(8, &[(Knob::Engines, 0)]);
-    machine.configure("epochs = 1", "\"fixed\"");
-    let (_, said) = Daemon::spawn(machine.command()).fails();
-    assert!(said.contains("decode.lanes asks for \"hardware\"") && said.contains("architecture mismatch"), "{said}");
-    for (knob, reason) in [(Knob::WrongGpu, "hardware on GPU 1: it decodes a "), (Knob::DeadGpu, "GPU 1: cuDevice")] {
-        let machine = Machine::new(8, &[(Knob::Gpus, 2), (knob, 2)]);
-        machine.configure("epochs = 1", "\"fixed\"");
-        let (_, said) = Daemon::spawn(machine.command()).fails();
-        assert!(said.contains("decode.lanes asks for \"hardware\"") && said.contains(reason), "{said}");
-    }
-}
-
-/// Records that their numbers give to the GPU: what nvJPEG fails on because of the file is the CPU's, all else ends the daemon.
-#[test]
-fn with_fixed_lanes_a_picture_leaves_its_lane_for_what_its_file_is_and_for_nothing_else() {
-    let wide = photograph_rgb(9, 77, 48);
-    let wide = JpegForm::default().encode(&wide, 77, 48).unwrap();
-    for (knobs, end) in [
-        (&[(Knob::FailWidth, 77)][..], None),
-        (&[(Knob::FailWidth, 77), (Knob::FailStatus, 6)], None),
-        (&[(Knob::FailWidth, 77), (Knob::FailStatus, 5)], Some("allocator failure (5)")),
-        (&[(Knob::FailAfter, 24)], Some("execution failed (6)")),
-        (&[(Knob::FailLaunches, 24)], Some("CUDA_ERROR_OUT_OF_MEMORY")),
-    ] {
-        let machine = Machine::new(90, knobs);
-        for record in 0..10 {
-            fs::write(machine.home.picture(record), &wide).unwrap();
-        }
-        machine.configure("epochs = 1", "\"fixed\"");
-        match end {
-            None => {
-                let _daemon = machine.start();
-                assert_eq!(run(&machine.home).len(), 90);
-                assert!(machine.lanes()[1].refused.iter().map(|refusal| refusal.pictures).sum::<u64>() > 0);
-                machine.home.audit();
-            }
-            Some(reason) => {
-                let (status, said) = Daemon::spawn(machine.command()).ends();
-                assert!(!status.success(), "{said}");
-                assert!(said.contains("\"fixed\" cannot be kept") && said.contains(reason), "{said}");
-            }
-        }
-    }
-}
-
-/// One record has one picture, so that both of its tries are known: the launches after the 21 of the tests at the start.
-#[test]
-fn with_fixed_lanes_what_the_driver_lacks_for_two_tries_alone_is_not_the_files_fault() {
-    for (mended, passes) in [(2, true), (3, false)] {
-        let machine = Machine::new(1, &[(Knob::FailLaunches, 22), (Knob::MendLaunches, mended)]);
-        machine.configure("epochs = 1\nbatch_size = 1", "\"fixed\"");
-        if passes {
-            let _daemon = machine.start();
-            assert_eq!(run(&machine.home).len(), 1);
-            assert_eq!((machine.lanes()[1].pictures, reasons(&machine.lanes()[1])), (1, vec![]));
-        } else {
-            let (status, said) = Daemon::spawn(machine.command()).ends();
-            assert!(!status.success(), "{said}");
-            assert!(said.contains("\"fixed\" cannot be kept") && said.contains("CUDA_ERROR_OUT_OF_MEMORY"), "{said}");
-        }
-    }
 }

@@ -10,6 +10,7 @@ mod crashes;
 mod daemon;
 mod end;
 mod epochs;
+mod fixed;
 mod gpu;
 mod lies;
 mod memory;
