@@ -44,7 +44,7 @@ pub struct Machine {
     pub gpus: Vec<Result<Shareable, Refusal>>,
 }
 
-/// Why pixels cannot stand in a GPU: the cause, and what to do.
+/// Why a trainer cannot have a stream's pixels where, or in the way, that was asked for: the cause, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// There is no driver, or it does not start.

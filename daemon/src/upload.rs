@@ -64,7 +64,6 @@ mod tests {
     use super::*;
     use crate::gpu_ring::StreamRing;
     use crate::gpu_ring::scene::Scene;
-    use crate::publish::Ready;
 
     #[test]
     fn a_batch_is_handed_on_when_its_pixels_are_in_the_gpu_and_no_earlier() {

@@ -73,7 +73,8 @@ impl Opening {
     /// Opens the stream and starts it.
     ///
     /// # Errors
-    /// The dataset cannot be opened, the ledger is about something else, or there is too little memory.
+    /// No lane is on the GPU that is to decode, the dataset cannot be opened, the ledger is about something else, or there is too
+    /// little memory.
     pub async fn open(self, surplus: Surplus) -> Result<Arc<Stream>, StreamError> {
         self.decodes()?;
         let source = self.source().await?;
