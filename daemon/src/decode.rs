@@ -271,7 +271,7 @@ mod tests {
         let all = allowed();
         for pin in [false, true] {
             let (tell, told) = channel::unbounded();
-            let lane = CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(1)), Jpeg::Auto));
+            let lane = CpuLane::maker(cpu());
             // Decoders are made by the threads that use them.
             let make: MakeDecoder = Arc::new(move || {
                 tell.send(allowed()).unwrap();

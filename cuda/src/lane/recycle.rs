@@ -38,8 +38,8 @@ struct Road {
     surface: Surface,
 }
 
-/// Decodes pictures by the engines, in groups of one or picture by picture, `rounds` in either way. The copy that is still under way has `len` bytes: 128 MiB take
-/// some milliseconds.
+/// Decodes pictures by the engines, in groups of one or picture by picture, `rounds` in either way. The copy that is still
+/// under way has `len` bytes: 128 MiB take some milliseconds.
 ///
 /// # Errors
 /// The GPU has no engines, the limit of its memory is too low, or decoding fails.

@@ -107,7 +107,8 @@ impl BatchState {
     }
 
     /// Decodes pictures into their places in `surfaces`, and sleeps until that is done: the surfaces are idle before and after.
-    /// The hardware writes a batch without regard to what was queued on its stream before (pytorch/torchcodec#1634); only the host's wait keeps batches apart.
+    /// The hardware writes a batch without regard to what was queued on its stream before (pytorch/torchcodec#1634); only the
+    /// host's wait keeps batches apart.
     ///
     /// # Errors
     /// [`LaneError::Nvjpeg`] where the call fails, for which one picture is enough; nothing is under way then.

@@ -27,7 +27,7 @@ fn fail(error: &dyn Display) -> Failure {
 }
 
 /// A line for each way: `bare hardware loop, planes: 2 states, batches of 32: 1234 pictures/s`; and `best ...` for each round
-/// of the engines' best one. With 0.8 seconds for each it takes about a minute and a half.
+/// of the engines' best one.
 pub(super) fn measure(out: &mut impl Write, places: &Places, folder: &Path, seconds: f64) -> Result<(), Failure> {
     let time = Duration::try_from_secs_f64(seconds).map_err(|error| fail(&error))?;
     let entries = std::fs::read_dir(folder).map_err(|error| fail(&error))?;

@@ -155,8 +155,9 @@ impl Routes {
 
     /// The lanes of a picture that these take, where some lanes were given up.
     ///
-    /// Of one whose stream is bound to a GPU, that one's and the CPU's, whatever becomes of them. Of one whose batch stands in a GPU, other GPUs' lanes are left out, as long as it has one that decodes: what they make
-    /// goes through the host, as what the CPU makes does.
+    /// Of one whose stream is bound to a GPU, that one's and the CPU's, whatever becomes of them. Of one whose batch stands in a
+    /// GPU, other GPUs' lanes are left out, as long as it has one that decodes: what they make goes through the host, as what
+    /// the CPU makes does.
     pub(super) fn lanes(&self, takers: Takers, errand: Errand, closed: LaneSet) -> LaneSet {
         let those = |may: &dyn Fn(&GpuLane) -> bool| -> LaneSet {
             (1..).zip(&self.lanes).filter(|(_, lane)| may(lane)).map(|(number, _)| LaneId(number)).collect()
