@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use forebay_proto::v1::{AcquireReply, Lease, LeasedRange, ReclaimReply, acquire_reply::Answer};
+use forebay_proto::v1::{AcquireReply, Lease, LeasedRange, ReclaimReply, Verdict, acquire_reply::Answer};
 
-use super::{Held, Ledger, spans::Spans};
+use super::{Held, Ledger, receipts::Taken, spans::Spans};
 
 /// Leases that one Acquire gives at most.
 const MAX_GRANTED: u32 = 64;
@@ -44,18 +44,35 @@ impl Ledger {
         (self.exhausted() || last) && self.returned.is_empty()
     }
 
-    /// Gives a worker's earlier positions to its current incarnation, for what consumers still hold (rule 16). Each
-    /// item becomes a lease of its own, with id 0 where its positions went to somebody else.
+    /// Gives a worker's earlier positions to its current incarnation, for what consumers still hold (rule 16).
     pub(super) fn reclaim(&mut self, worker: &str, items: &[LeasedRange]) -> ReclaimReply {
-        let leases = items
+        let verdicts = items
             .iter()
-            .map(|item| {
-                let range = item.range.unwrap_or_default();
-                let taken = self.take_kept(worker, item.lease, &range).ok();
-                taken.map_or_else(Lease::default, |taken| self.grant(worker, taken.grant))
+            .map(|item| match self.take_kept(worker, item.lease, &item.range.unwrap_or_default()) {
+                Ok(taken) => {
+                    self.go_on(worker, item.lease, taken);
+                    Verdict::Accepted.into()
+                }
+                Err(verdict) => verdict.into(),
             })
             .collect();
-        ReclaimReply { leases, progress: Some(self.progress()) }
+        ReclaimReply { verdicts, progress: Some(self.progress()) }
+    }
+
+    /// Puts positions back into the lease that they were in. It keeps its id: receipts that its consumers have of
+    /// these positions are good after any number of deaths.
+    fn go_on(&mut self, worker: &str, id: u64, taken: Taken) {
+        let Taken { grant: Grant { epoch, range, .. }, lease_start, .. } = taken;
+        // Consumers have seen these records: whatever the worker died of, it was not them.
+        let fresh = || Held {
+            lease: Lease { id, epoch, start: lease_start, end: lease_start, deaths: 0 },
+            deaths_alone: 0,
+            open: Spans::default(),
+        };
+        let leases = &mut self.workers.entry(worker.to_owned()).or_default().leases;
+        let held = leases.entry(id).or_insert_with(fresh);
+        held.lease.end = held.lease.end.max(range.end);
+        held.open.insert(range);
     }
 
     /// The next span: of the first epoch that has one, what came back, then what is fresh, and last what consumers

@@ -16,7 +16,7 @@ use crate::call::CallError;
 /// Positions taken out of a lease or out of the returned ones.
 pub(super) struct Taken {
     pub(super) grant: Grant,
-    lease_start: u64,
+    pub(super) lease_start: u64,
     /// They were among the returned ones.
     returned: bool,
 }

@@ -172,7 +172,8 @@ impl Ledger {
     }
 }
 
-/// Counts a receipt in a snapshot. One whose positions are complete already counts already.
+/// Counts a receipt in a snapshot. One whose positions are complete already counts already, and one of which a part
+/// went to others counts for nothing: its sum is of the whole.
 fn consume(
     open: &mut [Open],
     tallies: &mut std::collections::BTreeMap<u64, Tallies>,
@@ -180,39 +181,28 @@ fn consume(
 ) -> Result<(), CallError> {
     let wrong = || {
         CallError::Invalid(format!(
-            "The receipt of lease {} does not fit the lease: its range and count must agree and be open.",
+            "The receipt of lease {} contradicts itself: its range and its count must agree.",
             item.lease
         ))
     };
     let range = receipt_range(item).ok_or_else(wrong)?;
-    let mut left = item.count;
-    let mut epoch = None;
-    for open in open.iter_mut().filter(|open| item.lease != 0 && open.lease == item.lease) {
+    let mut parts = Vec::new();
+    for (index, open) in open.iter().enumerate().filter(|(_, open)| item.lease != 0 && open.lease == item.lease) {
         let wanted = positions(open.lease_start, &range).ok_or_else(wrong)?;
-        let parts: Vec<_> = open
-            .spans
-            .iter()
-            .map(|span| span.start.max(wanted.start)..span.end.min(wanted.end))
-            .filter(|part| !part.is_empty())
-            .collect();
-        for part in parts {
-            left -= part.end - part.start;
-            open.spans.remove(&part);
-            epoch = Some(open.epoch);
-        }
+        let inside = open.spans.iter().map(|span| span.start.max(wanted.start)..span.end.min(wanted.end));
+        parts.extend(inside.filter(|part| !part.is_empty()).map(|part| (index, part)));
     }
-    match epoch {
-        None => Ok(()),
-        Some(_) if left > 0 => Err(wrong()),
-        Some(epoch) => {
-            let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
-            let tallies = tallies.entry(epoch).or_default();
-            if item.kind() == Kind::Dropped {
-                tallies.dropped += sum;
-            } else {
-                tallies.delivered += sum;
-            }
-            Ok(())
-        }
+    let there: u64 = parts.iter().map(|(_, part)| part.end - part.start).sum();
+    let Some(&(first, _)) = parts.first().filter(|_| there == item.count) else { return Ok(()) };
+    for (index, part) in &parts {
+        open[*index].spans.remove(part);
     }
+    let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
+    let tallies = tallies.entry(open[first].epoch).or_default();
+    if item.kind() == Kind::Dropped {
+        tallies.dropped += sum;
+    } else {
+        tallies.delivered += sum;
+    }
+    Ok(())
 }

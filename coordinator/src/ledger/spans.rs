@@ -26,6 +26,15 @@ impl Spans {
         self.0.iter().cloned()
     }
 
+    /// Puts `range` in, of which nothing is in the set.
+    pub(super) fn insert(&mut self, range: Range<u64>) {
+        let at = self.0.partition_point(|own| own.end < range.start);
+        let touched = self.0[at..].iter().take_while(|own| own.start <= range.end).count();
+        let near = self.0.splice(at..at + touched, []);
+        let whole = near.fold(range, |whole, own| whole.start.min(own.start)..whole.end.max(own.end));
+        self.0.insert(at, whole);
+    }
+
     /// Takes `range` out; false, and no change, unless all of it is in the set.
     pub(super) fn remove(&mut self, range: &Range<u64>) -> bool {
         let Some(index) = self.0.iter().position(|own| own.start <= range.start && range.end <= own.end) else {
@@ -55,6 +64,21 @@ mod tests {
                 prop_assert_eq!(spans.remove(&range), whole);
                 if whole {
                     model.retain(|x| !range.contains(x));
+                }
+                prop_assert_eq!(spans.iter().flatten().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
+                prop_assert!(Spans::try_new(spans.0.clone()).is_some());
+            }
+        }
+
+        #[test]
+        fn inserting_is_what_it_is_for_a_set_of_numbers(parts in proptest::collection::vec((0u64..40, 1u64..12), 0..30)) {
+            let mut spans = Spans::default();
+            let mut model = std::collections::BTreeSet::new();
+            for (start, len) in parts {
+                let range = start..start + len;
+                if range.clone().all(|x| !model.contains(&x)) {
+                    spans.insert(range.clone());
+                    model.extend(range);
                 }
                 prop_assert_eq!(spans.iter().flatten().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
                 prop_assert!(Spans::try_new(spans.0.clone()).is_some());

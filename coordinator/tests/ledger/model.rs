@@ -219,15 +219,12 @@ impl History {
 
     fn reclaim(&mut self, who: usize, which: usize, from: u64, len: u64) {
         let Some((lease, start, end)) = self.choose(who, which, from, len) else { return };
-        let new = self.actors[who].daemon.reclaim(&self.scene, &lease, start, end);
-        if new.id != 0 {
-            assert_eq!((new.epoch, new.start, new.end), (lease.epoch, lease.start + start, lease.start + end));
-            for position in new.start..new.end {
-                let key = (new.epoch, position);
+        if self.actors[who].daemon.reclaim(&self.scene, &lease, start, end) == Verdict::Accepted {
+            for position in lease.start + start..lease.start + end {
+                let key = (lease.epoch, position);
                 assert!(!self.truth.done.contains(&key));
-                assert_eq!(self.truth.owner.insert(key, (new.id, who)), None, "taken from a live lease");
+                assert_eq!(self.truth.owner.insert(key, (lease.id, who)), None, "taken from a live lease");
             }
-            self.actors[who].leases.push(new);
         }
     }
 

@@ -135,14 +135,14 @@ fn rule_16_what_a_dead_incarnation_had_waits_for_its_consumers_and_goes_last() {
     assert_eq!(waiting.progress.unwrap().drained, 0);
 
     assert_eq!(new.hand_in(&scene, scene.delivered(&consumed)), Verdict::Accepted, "a consumer's hand-in counts");
-    let reclaimed = new.reclaim(&scene, &held, 2, 7);
-    assert_eq!(span(&reclaimed), (0, 2, 7));
-    assert_eq!(new.reclaim(&scene, &held, 2, 7).id, 0, "only once");
+    assert_eq!(new.reclaim(&scene, &held, 2, 7), Verdict::Accepted);
+    assert_eq!(new.reclaim(&scene, &held, 2, 7), Verdict::Lost, "only once");
     scene.pass(GRACE);
     let rest: Vec<_> = new.acquire(&scene, 4).leases.iter().map(span).collect();
     assert_eq!(rest[..3], [(0, 0, 2), (0, 7, 10), span(&lost)]);
     assert_eq!(rest[3].0, 1, "then the next epoch");
     assert_eq!(new.ack(&scene, scene.receipt(&lost, 0, 1, Kind::Delivered)), Verdict::Lost, "too late");
+    assert_eq!(new.ack(&scene, scene.receipt(&held, 2, 7, Kind::Delivered)), Verdict::Accepted, "it kept its lease");
     assert_eq!(scene.audit()[0].regranted, 15);
 }
 
@@ -154,7 +154,7 @@ fn rule_16_what_a_living_incarnation_has_or_gave_back_cannot_be_handed_in() {
     daemon.give_back(&scene, &back, 0, 10);
     for lease in [&out, &back] {
         assert_eq!(daemon.hand_in(&scene, scene.delivered(lease)), Verdict::Lost);
-        assert_eq!(daemon.reclaim(&scene, lease, 0, 10).id, 0);
+        assert_eq!(daemon.reclaim(&scene, lease, 0, 10), Verdict::Lost);
     }
     assert_eq!(scene.deliver_all(&mut daemon), Answer::EpochEnd, "nothing was taken from those who have it");
     assert_eq!(daemon.ack(&scene, scene.delivered(&out)), Verdict::Accepted);

@@ -6,7 +6,7 @@ use forebay_proto::v1::{
 };
 use prost::Message;
 
-use crate::scene::{Daemon, Scene, span, spec};
+use crate::scene::{Daemon, GRACE, Scene, span, spec};
 
 fn restore(scene: &Scene, daemon: &mut Daemon, snapshot: &Snapshot) -> Result<u64, CallError> {
     let request = RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot.clone()) };
@@ -31,19 +31,51 @@ fn rule_22_a_snapshot_counts_what_the_caller_has_in_hand_and_nobody_elses() {
 }
 
 #[test]
-fn rule_22_a_receipt_that_does_not_fit_is_an_error() {
+fn rule_22_a_receipt_that_contradicts_itself_is_an_error() {
     let scene = Scene::new(spec(100), 10, 1);
+    let lease = scene.daemon("node", 1).lease(&scene);
+    let wrong = AckItem { count: 1, ..scene.receipt(&lease, 4, 6, Kind::Delivered) };
+    let request = TakeSnapshotRequest { ledger: "run/train/all".to_owned(), consumed: vec![wrong] };
+    assert!(matches!(scene.call(request), Err(CallError::Invalid(_))), "{wrong:?}");
+}
+
+#[test]
+fn rule_22_a_receipt_of_which_a_part_went_to_others_counts_for_nothing() {
+    let scene = Scene::new(spec(10), 10, 1);
     let mut daemon = scene.daemon("node", 1);
     let lease = daemon.lease(&scene);
     daemon.ack(&scene, scene.receipt(&lease, 0, 4, Kind::Delivered));
-    for wrong in [
-        scene.receipt(&lease, 2, 6, Kind::Delivered),
-        AckItem { count: 1, ..scene.receipt(&lease, 4, 6, Kind::Delivered) },
-        scene.receipt(&lease, 8, 12, Kind::Delivered),
-    ] {
-        let request = TakeSnapshotRequest { ledger: "run/train/all".to_owned(), consumed: vec![wrong] };
-        assert!(matches!(scene.call(request), Err(CallError::Invalid(_))), "{wrong:?}");
+    let snapshot = scene.snapshot(vec![scene.receipt(&lease, 2, 6, Kind::Delivered)]);
+    assert_eq!(snapshot.open.iter().map(|open| (open.start, open.end)).collect::<Vec<_>>(), [(4, 10)]);
+    assert_eq!(snapshot.tallies[0].delivered.unwrap().count, 4);
+}
+
+#[test]
+fn rule_22_a_state_counts_what_the_caller_holds_over_any_number_of_its_daemons_deaths() {
+    let mut scene = Scene::new(spec(20), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    let in_hand = [scene.receipt(&lease, 0, 3, Kind::Delivered), scene.receipt(&lease, 5, 8, Kind::Delivered)];
+    for incarnation in 2..5 {
+        daemon = scene.daemon("node", incarnation);
+        // What it holds of one lease comes back in whatever parts and order.
+        assert_eq!(daemon.reclaim(&scene, &lease, 5, 8), Verdict::Accepted, "incarnation {incarnation}");
+        assert_eq!(daemon.reclaim(&scene, &lease, 0, 3), Verdict::Accepted, "incarnation {incarnation}");
+        scene.restart();
+        let snapshot = scene.snapshot(in_hand.to_vec());
+        let open: Vec<_> = snapshot.open.iter().map(|open| (open.start, open.end)).collect();
+        assert_eq!(open, [(3, 5), (8, 10)], "incarnation {incarnation}");
+        assert_eq!(snapshot.tallies[0].delivered.unwrap().count, 6);
     }
+    // One is acked in this life, the other one after a further death.
+    assert_eq!(daemon.ack(&scene, in_hand[0]), Verdict::Accepted);
+    let mut last = scene.daemon("node", 9);
+    assert_eq!(last.hand_in(&scene, in_hand[0]), Verdict::Lost, "it counts already");
+    assert_eq!(last.hand_in(&scene, in_hand[1]), Verdict::Accepted);
+    scene.pass(GRACE);
+    assert_eq!(scene.deliver_all(&mut last), Answer::DatasetDone);
+    let audit = &scene.audit()[0];
+    assert_eq!((audit.verdict, audit.delivered.count, audit.regranted), (Judgement::AddsUp, 20, 4), "{audit}");
 }
 
 #[test]
@@ -58,7 +90,7 @@ fn rule_23_restore_fences_older_leases_and_leases_what_was_outstanding_again() {
     daemon.ack(&scene, scene.delivered(&third));
     assert_eq!(restore(&scene, &mut daemon, &snapshot), Ok(2));
     assert_eq!(daemon.ack(&scene, scene.delivered(&second)), Verdict::Lost, "fenced");
-    assert_eq!(daemon.reclaim(&scene, &second, 0, 10).id, 0, "fenced");
+    assert_eq!(daemon.reclaim(&scene, &second, 0, 10), Verdict::Lost, "fenced");
     scene.restart();
     let again: Vec<_> = daemon.acquire(&scene, 8).leases;
     assert_eq!(again.iter().map(span).collect::<Vec<_>>(), [(0, 10, 20), (0, 20, 30), (0, 30, 40)]);

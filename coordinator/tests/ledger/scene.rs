@@ -252,10 +252,11 @@ impl Daemon {
         reply.verdicts().next().unwrap()
     }
 
-    /// A lease with id 0 where it comes too late.
-    pub(crate) fn reclaim(&mut self, scene: &Scene, lease: &Lease, start: u64, end: u64) -> Lease {
+    /// For a consumer of a dead incarnation that goes on holding a part of its lease.
+    pub(crate) fn reclaim(&mut self, scene: &Scene, lease: &Lease, start: u64, end: u64) -> Verdict {
         let items = vec![leased(lease, start, end)];
-        scene.call(ReclaimRequest { caller: Some(self.next()), items }).unwrap().leases[0]
+        let reply = scene.call(ReclaimRequest { caller: Some(self.next()), items }).unwrap();
+        reply.verdicts().next().unwrap()
     }
 
     pub(crate) fn heartbeat(&self, scene: &Scene) {

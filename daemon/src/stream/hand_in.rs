@@ -4,7 +4,7 @@
 use forebay_coordinator::CallError;
 use forebay_proto::RecordSum;
 use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{LeasedRange, Range};
+use forebay_proto::v1::{LeasedRange, Range, Verdict};
 use forebay_ring::{Claim, HandIn};
 
 use crate::publish::receipt;
@@ -33,8 +33,8 @@ impl Stream {
         });
         let reply = self.worker.reclaim(items.collect()).await?;
         let mut adopted: Adopted = Vec::new();
-        for (hand_in, lease) in held.iter().zip(&reply.leases) {
-            let claim = (lease.id != 0).then_some(Claim { lease: lease.id, start: 0, len: hand_in.len });
+        for (hand_in, verdict) in held.iter().zip(reply.verdicts()) {
+            let claim = (verdict == Verdict::Accepted).then_some(claim(hand_in));
             match adopted.last_mut() {
                 Some((seq, _, claims)) if *seq == hand_in.seq => claims.push(claim),
                 _ => adopted.push((hand_in.seq, hand_in.epoch, vec![claim])),

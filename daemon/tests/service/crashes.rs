@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use forebay_client::Patient;
+use forebay_client::{Next, Patient};
 
 use crate::daemon::Home;
 use crate::trainer::{Event, Puppet, Seen, Trainer, batches, records};
@@ -122,10 +122,7 @@ fn rule_16_a_batch_in_hand_is_finished_and_acked_after_its_daemon_s_death() {
     let home = Home::with_pictures(200);
     let daemon = home.serve("epochs = 1");
     let mut trainer = Trainer::attach(&home);
-    let batch = match trainer.session.next(None, &mut Patient).unwrap() {
-        forebay_client::Next::Batch(batch) => batch,
-        other => panic!("{other:?}"),
-    };
+    let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("a batch") };
     let before = batch.images().to_vec();
     daemon.kill();
     let _daemon = home.start();
@@ -134,5 +131,55 @@ fn rule_16_a_batch_in_hand_is_finished_and_acked_after_its_daemon_s_death() {
     drop(batch);
     let rest = trainer.epoch();
     assert_eq!(records([&second].into_iter().chain(&rest)), (4..200).collect::<Vec<_>>(), "and it counts as consumed");
+    home.audit();
+}
+
+#[test]
+fn rule_22_a_state_after_the_daemon_s_death_counts_the_batch_in_hand() {
+    let home = Home::with_pictures(200);
+    let mut daemon = home.serve("epochs = 1\nshuffle = true");
+    let mut trainer = Trainer::attach(&home);
+    let mine = [trainer.next().batch(), trainer.next().batch()];
+    for _ in 0..2 {
+        daemon.kill();
+        daemon = home.start();
+        let state = trainer.session.state(&mut Patient).unwrap();
+        let fresh = Home::with_pictures(200);
+        let _other = fresh.serve("epochs = 1\nshuffle = true");
+        let mut later = Trainer::attach(&fresh);
+        later.session.restore(&state, &mut Patient).unwrap();
+        assert_eq!(records(mine.iter().chain(&later.epoch())), (0..200).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn rule_16_a_batch_that_is_held_over_two_deaths_counts_once() {
+    let home = Home::with_pictures(200);
+    let mut daemon = home.serve("epochs = 1\nshuffle = true");
+    let mut trainer = Trainer::attach(&home);
+    let held = [trainer.next().batch(), trainer.next().batch()];
+    for _ in 0..2 {
+        daemon.kill();
+        daemon = home.start();
+        // It comes back with the batch in its hand.
+        trainer.session.audit(&mut Patient).unwrap();
+    }
+    assert_eq!(records(held.iter().chain(&trainer.epoch())), (0..200).collect::<Vec<_>>());
+    home.audit();
+}
+
+#[test]
+fn rule_16_a_batch_that_is_given_back_after_two_deaths_comes_again() {
+    let home = Home::with_pictures(200);
+    let mut daemon = home.serve("epochs = 1\nshuffle = true");
+    let mut trainer = Trainer::attach(&home);
+    let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("a batch") };
+    for _ in 0..2 {
+        daemon.kill();
+        daemon = home.start();
+        trainer.session.audit(&mut Patient).unwrap();
+    }
+    batch.reject().unwrap();
+    assert_eq!(records(&trainer.epoch()), (0..200).collect::<Vec<_>>());
     home.audit();
 }

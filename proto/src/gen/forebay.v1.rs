@@ -348,11 +348,11 @@ pub struct ReclaimRequest {
     pub items: ::prost::alloc::vec::Vec<LeasedRange>,
 }
 #[allow(clippy::all)]
-#[derive(Clone, PartialEq, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReclaimReply {
-    /// One per item, in order; id 0 where the positions are somebody else's by now.
-    #[prost(message, repeated, tag = "1")]
-    pub leases: ::prost::alloc::vec::Vec<Lease>,
+    /// One per item, in order. The lease of an accepted one goes on under its id.
+    #[prost(enumeration = "Verdict", repeated, tag = "1")]
+    pub verdicts: ::prost::alloc::vec::Vec<i32>,
     #[prost(message, optional, tag = "2")]
     pub progress: ::core::option::Option<Progress>,
 }
