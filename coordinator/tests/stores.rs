@@ -27,10 +27,12 @@ fn the_embedded_store_keeps_the_contract() {
 fn the_file_is_for_its_owner_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.redb");
-    std::fs::write(&path, "").unwrap();
+    let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    drop(EmbeddedStore::open(&path).unwrap());
+    assert_eq!(mode(), 0o600);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
     let _store = EmbeddedStore::open(&path).unwrap();
-    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(mode(), 0o600);
 }
 
 #[test]
@@ -53,21 +55,72 @@ fn a_file_that_is_no_ledger_is_refused_by_name() {
     assert!(missing.contains("no/such/folder"), "{missing}");
 }
 
-/// What a kill in the middle of making a file leaves: its length and its header, without the magic number.
+/// What a crash of the machine can leave of a file that was synced: its length, or not even that.
 #[test]
-fn a_file_that_was_never_finished_is_made_anew_and_one_that_was_used_stays_as_it_is() {
+fn a_ledger_that_was_blanked_is_refused_and_not_begun_anew() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.redb");
     drop(EmbeddedStore::open(&path).unwrap());
     let used = std::fs::read(&path).unwrap();
-    let mut unfinished = vec![0; used.len()];
-    unfinished[9..320].copy_from_slice(&used[9..320]);
-    std::fs::write(&path, &unfinished).unwrap();
+    let mut headless = vec![0; used.len()];
+    headless[9..320].copy_from_slice(&used[9..320]);
+    for blank in [vec![], vec![0; 5], vec![0; used.len()], headless] {
+        std::fs::write(&path, &blank).unwrap();
+        let error = EmbeddedStore::open(&path).unwrap_err().to_string();
+        assert!(error.contains("ledger.redb") && error.contains("backup"), "{error}");
+        assert!(std::fs::read(&path).unwrap() == blank, "nobody has written to it");
+    }
+    std::fs::remove_file(&path).unwrap();
+    EmbeddedStore::open(&path).unwrap();
+}
+
+#[test]
+fn a_ledger_whose_making_was_killed_is_made_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, unfinished) = (folder.path().join("ledger.redb"), folder.path().join("ledger.redb.new"));
+    for half in [vec![], vec![0; 4096], vec![7; 4096]] {
+        std::fs::write(&unfinished, half).unwrap();
+        drop(EmbeddedStore::open(&path).unwrap());
+        assert!(!unfinished.exists());
+        drop(EmbeddedStore::open(&path).unwrap());
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+/// Memory of a trainer's, which has no second name to be made under.
+#[test]
+fn memory_whose_making_was_killed_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory");
+    drop(EmbeddedStore::in_file(open_file(&path), "memory").unwrap());
+    let mut half = std::fs::read(&path).unwrap();
+    half[..9].fill(0);
+    half[4096..].fill(0);
+    std::fs::write(&path, half).unwrap();
+    let store = EmbeddedStore::in_file(open_file(&path), "memory").unwrap();
+    assert_eq!(store.load("").unwrap(), []);
+}
+
+fn open_file(path: &Path) -> std::fs::File {
+    std::fs::File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap()
+}
+
+#[test]
+fn a_ledger_that_another_process_is_making_is_open_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = std::fs::File::create(folder.path().join("ledger.redb.new")).unwrap();
+    other.lock().unwrap();
+    let error = EmbeddedStore::open(&folder.path().join("ledger.redb")).unwrap_err().to_string();
+    assert!(error.contains("another daemon has it open"), "{error}");
+}
+
+#[test]
+fn a_damaged_ledger_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.redb");
     let mut store = EmbeddedStore::open(&path).unwrap();
     store.commit(&[Change::Put { key: "a".into(), value: vec![1] }]).unwrap();
     drop(store);
-    assert_eq!(EmbeddedStore::open(&path).unwrap().load("").unwrap(), [("a".to_owned(), vec![1])]);
-
     let mut damaged = std::fs::read(&path).unwrap();
     damaged[..9].fill(0);
     std::fs::write(&path, &damaged).unwrap();

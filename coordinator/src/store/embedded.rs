@@ -1,10 +1,10 @@
 //! Documents in one redb file on this node: the store of the embedded coordinator.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     io,
-    os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt},
-    path::Path,
+    os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
 };
 
 use redb::{Database, DatabaseError, Durability, ReadableDatabase, TableDefinition};
@@ -20,6 +20,10 @@ const HEADER: usize = 4096;
 /// Length that no empty database has: redb begins with less than 2 MB.
 const LONGEST_UNFINISHED: u64 = 16 << 20;
 
+const OPEN_ELSEWHERE: &str = "another daemon has it open; stop that one, or give this one another folder for ledgers";
+const BLANK: &str = "it is empty or holds nothing but zeros, which is what a crash of the machine can leave of a \
+                     ledger; put a backup in its place, or remove it to begin every run in it anew";
+
 /// A redb file with mode 0600, synced at each commit and locked while it is open.
 #[derive(Debug)]
 pub struct EmbeddedStore {
@@ -30,28 +34,59 @@ pub struct EmbeddedStore {
 impl EmbeddedStore {
     /// Opens the file, or makes it; its folder must exist.
     ///
-    /// An error names the file and says why: it is open in another process, not readable, or no ledger file.
+    /// An error names the file and says why: it is open in another process, not readable, no ledger file, or blank.
+    /// A blank file was a ledger once: a new one gets its name when it is complete.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let name = path.display().to_string();
-        let file = private_file(path)
-            .map_err(|error| StoreError::new(format!("Opening the ledger file {name}"), Box::new(error)))?;
+        let opening = |error: io::Error| StoreError::new(format!("Opening the ledger file {name}"), Box::new(error));
+        let file = match OpenOptions::new().read(true).write(true).open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::make(path, &name),
+            Err(error) => return Err(opening(error)),
+        };
+        close_to_others(&file).map_err(opening)?;
+        lock(&file, &name)?;
+        if is_blank(&file).map_err(opening)? {
+            return Err(StoreError::new(format!("Opening the ledger file {name}"), BLANK));
+        }
         Self::in_file(file, &name)
     }
 
-    /// Uses an open file, which may be anonymous memory; `name` is for messages.
+    /// Makes a file under another name, and renames it when it is a ledger, so that a kill leaves no half of one.
+    fn make(path: &Path, name: &str) -> Result<Self, StoreError> {
+        let failed = |error: io::Error| StoreError::new(format!("Making the ledger file {name}"), Box::new(error));
+        let mut unfinished = path.as_os_str().to_owned();
+        unfinished.push(".new");
+        let unfinished = PathBuf::from(unfinished);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&unfinished);
+        let file = file.map_err(failed)?;
+        close_to_others(&file).map_err(failed)?;
+        lock(&file, name)?;
+        // Another process may have made the ledger since, of this very file or of one before it.
+        if !is_at(&file, &unfinished).map_err(failed)? {
+            return Self::open(path);
+        }
+        if path.try_exists().map_err(failed)? {
+            fs::remove_file(&unfinished).map_err(failed)?;
+            return Self::open(path);
+        }
+        file.set_len(0).map_err(failed)?;
+        let store = Self::in_file(file, name)?;
+        fs::rename(&unfinished, path).map_err(failed)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+        Ok(store)
+    }
+
+    /// Uses an open file, which may be anonymous memory and blank; `name` is for messages.
     pub fn in_file(file: File, name: &str) -> Result<Self, StoreError> {
         let opening = || format!("Opening the ledger file {name}");
-        let open_elsewhere = "another daemon has it open; stop that one, or give this one another folder for ledgers";
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StoreError::new(opening(), open_elsewhere)),
-            Err(TryLockError::Error(error)) => return Err(StoreError::new(opening(), error)),
-        }
-        if is_unfinished(&file).map_err(|error| StoreError::new(opening(), error))? {
+        lock(&file, name)?;
+        if is_blank(&file).map_err(|error| StoreError::new(opening(), error))? {
             file.set_len(0).map_err(|error| StoreError::new(opening(), error))?;
         }
         let database = Database::builder().create_file(file).map_err(|error| match error {
-            DatabaseError::DatabaseAlreadyOpen => StoreError::new(opening(), open_elsewhere),
+            DatabaseError::DatabaseAlreadyOpen => StoreError::new(opening(), OPEN_ELSEWHERE),
             error => StoreError::new(opening(), error),
         })?;
         let mut store = Self { database, path: name.to_owned() };
@@ -100,22 +135,40 @@ impl Store for EmbeddedStore {
     }
 }
 
-/// Whether whoever made the file was killed before it held anything. redb writes its magic number when all else of an empty
-/// database is there, and the first page of data after that: a file without either was never used.
-fn is_unfinished(file: &File) -> io::Result<bool> {
+/// One process at a time; the same open file may be locked again.
+fn lock(file: &File, name: &str) -> Result<(), StoreError> {
+    let opening = || format!("Opening the ledger file {name}");
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(StoreError::new(opening(), OPEN_ELSEWHERE)),
+        Err(TryLockError::Error(error)) => Err(StoreError::new(opening(), error)),
+    }
+}
+
+/// Whether the file holds nothing: it is empty, all zeros, or whoever made it was killed before it held anything. redb
+/// writes its magic number when all else of an empty database is there, and the first page of data after that.
+fn is_blank(file: &File) -> io::Result<bool> {
     let len = file.metadata()?.len();
-    if !(MAGIC as u64..=LONGEST_UNFINISHED).contains(&len) {
+    if len > LONGEST_UNFINISHED {
         return Ok(false);
     }
     let mut bytes = vec![0; usize::try_from(len).expect("it is short")];
     file.read_exact_at(&mut bytes, 0)?;
     let behind = bytes.get(HEADER..).unwrap_or_default();
-    Ok(bytes[..MAGIC].iter().chain(behind).all(|byte| *byte == 0))
+    Ok(bytes.iter().take(MAGIC).chain(behind).all(|byte| *byte == 0))
 }
 
-/// The mode is set at creation and again, so that a file from a wider umask or a copy is closed to others too.
-fn private_file(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-    Ok(file)
+/// Whether the path leads to this file.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let (own, there) = (file.metadata()?, path.metadata());
+    match there {
+        Ok(there) => Ok((own.dev(), own.ino()) == (there.dev(), there.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whatever the umask was when it was made, or the mode of a copy.
+fn close_to_others(file: &File) -> io::Result<()> {
+    file.set_permissions(fs::Permissions::from_mode(0o600))
 }
