@@ -19,11 +19,14 @@ use crate::{
     call::{CallError, Command, Reply, Request},
     ledger::Times,
     ledgers::{Ledgers, PREFIX},
+    served::{Served, TICK},
     store::Store,
 };
 
 /// Commands that may wait; further callers wait until there is room.
 const QUEUE: usize = 1024;
+/// How long it waits for commands while no lease is out.
+const IDLE: Duration = Duration::from_secs(60);
 
 /// Milliseconds that never go back. Tests bring their own.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -31,7 +34,7 @@ pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 /// Times of a coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// A worker that says nothing for this long loses its leases.
+    /// A worker that says nothing for this long loses its leases. Only time in which the coordinator served counts.
     pub lease_ttl: Duration,
     /// What a dead incarnation had is not granted to anybody for this long (semantics rule 16).
     pub grace: Duration,
@@ -76,6 +79,7 @@ struct Call {
 struct Keeper<S> {
     store: S,
     clock: Clock,
+    served: Served,
     times: Times,
     /// `None` after a failed commit, until the store can be read again.
     ledgers: Option<Ledgers>,
@@ -103,9 +107,9 @@ impl Coordinator {
     /// ```
     pub fn start(store: impl Store, clock: Clock, settings: Settings) -> Result<Handle, StartError> {
         let times = Times { lease_ttl: millis(settings.lease_ttl), grace: millis(settings.grace) };
-        let mut keeper = Keeper { store, clock, times, ledgers: None };
-        let now = (keeper.clock)();
-        keeper.load(now)?;
+        let served = Served::new(clock());
+        let mut keeper = Keeper { store, clock, served, times, ledgers: None };
+        keeper.load(served.time())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let (queue, calls) = mpsc::channel(QUEUE);
         thread::Builder::new()
@@ -203,7 +207,7 @@ impl<S: Store> Keeper<S> {
         }
     }
 
-    /// Applies a group of commands, commits once, replies. An empty group lets leases expire.
+    /// Applies a group of commands, lets leases expire, commits once, replies.
     fn answer(&mut self, group: Vec<Call>) {
         let (commands, callers): (Vec<_>, Vec<_>) = group.into_iter().map(|call| (call.command, call.reply)).unzip();
         let replies = self.apply(commands).and_then(|replies| self.commit().map(|()| replies));
@@ -215,10 +219,15 @@ impl<S: Store> Keeper<S> {
     }
 
     fn apply(&mut self, commands: Vec<Command>) -> Result<Vec<Result<Reply, CallError>>, CallError> {
-        let now = (self.clock)();
+        let now = self.served.turn((self.clock)());
+        let more_may_wait = commands.len() == QUEUE;
         let ledgers = self.load(now)?;
-        ledgers.expire(now);
-        Ok(commands.into_iter().map(|command| ledgers.apply(command, now)).collect())
+        let replies = commands.into_iter().map(|command| ledgers.apply(command, now)).collect();
+        // Not before all that waited was heard: a heartbeat may have come in time and waited for a slow commit.
+        if !more_may_wait {
+            ledgers.expire(now);
+        }
+        Ok(replies)
     }
 
     /// The ledgers; read from the store where a commit has failed.
@@ -247,9 +256,9 @@ impl<S: Store> Keeper<S> {
 
     fn until_deadline(&self) -> Duration {
         let deadline = self.ledgers.as_ref().and_then(Ledgers::next_deadline);
-        let left = deadline.map_or(u64::MAX, |deadline| deadline.saturating_sub((self.clock)()));
+        let Some(deadline) = deadline else { return IDLE };
         // Not below the clock's grain, so that a deadline that is almost there makes no busy loop.
-        Duration::from_millis(left.clamp(10, 60_000))
+        Duration::from_millis(deadline.saturating_sub(self.served.time()).max(10)).min(TICK)
     }
 }
 
@@ -265,4 +274,59 @@ fn millis(duration: Duration) -> u64 {
 
 fn gone() -> CallError {
     CallError::Unavailable("The coordinator has ended.".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use forebay_proto::v1::{Caller, LedgerSpec};
+
+    use super::*;
+    use crate::store::MemoryStore;
+
+    fn ask(keeper: &mut Keeper<MemoryStore>, commands: Vec<Command>) -> Vec<Reply> {
+        let (group, replies): (Vec<_>, Vec<_>) = commands.into_iter().map(Call::new).unzip();
+        keeper.answer(group);
+        replies.into_iter().map(|mut reply| reply.try_recv().unwrap().unwrap()).collect()
+    }
+
+    fn opened(worker: &str) -> Command {
+        let spec = LedgerSpec { fingerprint: vec![0; 32], records: 20, permutation: 1, ..LedgerSpec::default() };
+        let (run, stream, worker) = ("run".to_owned(), "train".to_owned(), worker.to_owned());
+        let request = OpenRequest { run, stream, worker, spec: Some(spec), shard_size: 10, ..OpenRequest::default() };
+        OpenRequest { incarnation: 1, epochs: 1, ..request }.into()
+    }
+
+    fn acquire(worker: &str, sequence: u64) -> Command {
+        let (ledger, worker) = ("run/train/all".to_owned(), worker.to_owned());
+        AcquireRequest { caller: Some(Caller { ledger, worker, incarnation: 1, sequence }), leases: 1 }.into()
+    }
+
+    #[test]
+    fn rule_4_what_waits_in_the_queue_is_heard_before_leases_expire() {
+        let now = Arc::new(AtomicU64::new(0));
+        let clock: Clock = {
+            let now = Arc::clone(&now);
+            Arc::new(move || now.load(Ordering::SeqCst))
+        };
+        let times = Times { lease_ttl: 1000, grace: 800 };
+        let served = Served::new(clock());
+        let mut keeper = Keeper { store: MemoryStore::new(), clock, served, times, ledgers: None };
+        ask(&mut keeper, vec![opened("one"), opened("two"), acquire("one", 1), acquire("two", 1)]);
+        for sequence in 2..5 {
+            // Both are late by now, and have spoken.
+            now.fetch_add(1000, Ordering::SeqCst);
+            let replies = ask(&mut keeper, vec![acquire("one", sequence), acquire("two", sequence)]);
+            let nothing = |reply: &Reply| matches!(reply, Reply::Acquire(reply) if reply.leases.is_empty());
+            assert!(replies.iter().all(nothing), "{replies:?}");
+        }
+        now.fetch_add(1000, Ordering::SeqCst);
+        ask(&mut keeper, vec![acquire("one", 6)]);
+        let replies = ask(&mut keeper, vec![acquire("one", 7)]);
+        assert!(
+            matches!(&replies[0], Reply::Acquire(reply) if reply.leases.len() == 1),
+            "two said nothing: {replies:?}"
+        );
+    }
 }

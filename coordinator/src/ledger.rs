@@ -158,11 +158,11 @@ impl Ledger {
         self.spec_hash
     }
 
-    /// Answers one command at a time `now`, in milliseconds of any clock that does not go back.
+    /// Answers one command at a time `now`, in milliseconds of any clock that does not go back. Leases expire by
+    /// [`expire`](Self::expire) alone, when all that waited has been answered.
     ///
     /// `Open` and `NewRun` are about the set of ledgers and are refused here.
     pub(crate) fn apply(&mut self, command: Command, now: u64) -> Result<Reply, CallError> {
-        self.expire(now);
         match command {
             Command::Acquire(request) => {
                 let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.acquire(&caller.worker, request.leases, now));

@@ -16,6 +16,7 @@ mod ledger;
 mod ledgers;
 mod permutation;
 mod plan;
+mod served;
 mod service;
 mod spec;
 mod store;

@@ -56,7 +56,6 @@ impl Replies {
 impl Ledger {
     /// Registers a worker's incarnation. What an older one had is returned, and kept a while for its consumers.
     pub(crate) fn register(&mut self, worker: &str, incarnation: u64, now: u64) {
-        self.expire(now);
         let deadline = now.saturating_add(self.times.lease_ttl);
         let known = self.workers.entry(worker.to_owned()).or_default();
         known.deadline = deadline;

@@ -124,7 +124,20 @@ impl Scene {
         self.handle.wait(request)
     }
 
+    /// Time passes, and the coordinator serves meanwhile.
     pub(crate) fn pass(&self, millis: u64) {
+        let mut left = millis;
+        while left > 0 {
+            let step = left.min(500);
+            self.stall(step);
+            // Any command makes a turn, also one that is refused.
+            self.call(AuditRequest { ledger: "none".to_owned() }).unwrap_err();
+            left -= step;
+        }
+    }
+
+    /// Time passes, and the coordinator does not serve: it is stopped, or waits for its store.
+    pub(crate) fn stall(&self, millis: u64) {
         self.now.fetch_add(millis, Ordering::SeqCst);
     }
 
