@@ -55,7 +55,7 @@ impl Raise for CallError {
         match self {
             Self::Broken(broken) => broken.raise(py),
             Self::Timeout { .. } => PyTimeoutError::new_err(self.to_string()),
-            Self::Outage { .. } | Self::Lost { .. } => make(py, "Outage", (self.to_string(),)),
+            Self::Outage { .. } => make(py, "Outage", (self.to_string(),)),
             other => make(py, "Error", (other.to_string(),)),
         }
     }

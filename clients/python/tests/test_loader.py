@@ -157,6 +157,19 @@ def test_rule_10_reset_lists_the_rest_as_abandoned(pictures):
         assert (second.delivered, second.adds_up) == (12, True)
 
 
+@pytest.mark.parametrize("epochs", [2, None])
+def test_rule_10_reset_behind_the_last_batch_abandons_nothing(pictures, epochs):
+    with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=epochs) as loader:
+        for _ in range(3):
+            loader.next()
+        loader.reset()
+        loader.reset()
+        batch = loader.next()
+        assert (batch.epoch, own(batch)) == (1, [0, 1, 2, 3])
+        first = loader.audit()[0]
+        assert (first.delivered, first.abandoned, first.adds_up) == (12, 0, True)
+
+
 def test_rule_13_shards_have_an_exact_length_and_rotate(pictures):
     folder = pictures(10)
     seen = []

@@ -132,12 +132,6 @@ pub enum CallError {
         /// How long this process waited.
         waited: Duration,
     },
-    /// The daemon went away before it had answered; whether it did what was asked is not known.
-    #[error("the daemon went away before it had answered ({cause})")]
-    Lost {
-        /// What was seen of its end.
-        cause: String,
-    },
     /// The daemon went away and did not come back.
     #[error("the daemon went away ({cause}) and could not be reached again: {source}")]
     Outage {

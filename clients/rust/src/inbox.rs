@@ -195,20 +195,31 @@ impl Inbox {
         offers
     }
 
-    /// The run goes on from another place: the next batch says in which epoch.
-    pub(crate) fn restart(&mut self) {
-        *self = Self::new(0);
+    /// The run goes on from another place, in this epoch.
+    pub(crate) fn restart(&mut self, epoch: u64) {
+        *self = Self::new(epoch);
     }
 
-    /// The caller has begun the epoch that it stands in.
-    pub(crate) fn is_within_epoch(&self) -> bool {
-        self.joined
+    /// The epoch that the caller has begun and not been told the end of.
+    pub(crate) fn epoch_begun(&self) -> Option<u64> {
+        self.joined.then_some(self.epoch)
     }
 
-    /// The caller has ended its epoch itself: the word of its end, which may still come, is no news.
-    pub(crate) fn skip_epoch(&mut self) {
-        self.epoch += 1;
+    /// The caller has ended this epoch itself: the word of its end, which may still come, is no news. Answers what was
+    /// offered of it; batches of the next epoch stay.
+    pub(crate) fn leave(&mut self, epoch: u64) -> Vec<Offer> {
+        let mut offers = Vec::new();
+        self.events.retain(|event| match event {
+            Event::Offer(offer) if offer.epoch <= epoch => {
+                offers.push(*offer);
+                false
+            }
+            Event::EpochEnd(ended) => *ended > epoch,
+            Event::Offer(_) | Event::Done => true,
+        });
+        self.epoch = self.epoch.max(epoch + 1);
         self.joined = false;
+        offers
     }
 
     /// A new daemon has taken over and stands in this epoch. What the old one offered is void; an end that it did
@@ -279,6 +290,21 @@ mod tests {
         inbox.epoch_end(1);
         inbox.offer(offer(9, 2));
         assert_eq!(told(&mut inbox), ["batch 9"]);
+    }
+
+    #[test]
+    fn rule_10_a_caller_that_ends_its_epoch_keeps_what_was_offered_of_the_next_one() {
+        let mut inbox = Inbox::new(3);
+        assert_eq!(inbox.epoch_begun(), None, "it has asked for nothing yet");
+        inbox.join();
+        inbox.offer(offer(1, 3));
+        assert_eq!(inbox.epoch_begun(), Some(3));
+        inbox.epoch_end(3);
+        inbox.offer(offer(2, 4));
+        let void: Vec<u64> = inbox.leave(3).iter().map(|offer| offer.seq).collect();
+        assert_eq!((void, inbox.epoch_begun()), (vec![1], None));
+        inbox.epoch_end(4);
+        assert_eq!(told(&mut inbox), ["batch 2", "end 4"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The rare requests of trainers: state, restore, path, reset, quarantine, audit.
 
+use std::cmp::Ordering;
 use std::os::unix::ffi::OsStringExt as _;
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ impl Stream {
                 self.source.len() - 1,
                 path.record
             ))),
-            Some(Call::Reset(_)) => self.reset(consumer).await.map(|()| Reply::Done(Done {})),
+            Some(Call::Reset(reset)) => self.reset(consumer, reset.epoch).await.map(|()| Reply::Done(Done {})),
             Some(Call::Quarantine(_)) => {
                 let audit = self.audit().await?;
                 Ok(Reply::Quarantine(QuarantineList { records: audit.quarantine }))
@@ -71,8 +72,9 @@ impl Stream {
         Ok(())
     }
 
-    /// Ends the epoch for a sole trainer; what it did not get is listed as abandoned (semantics rule 10).
-    async fn reset(self: &Arc<Self>, consumer: ConsumerId) -> Result<(), CallError> {
+    /// Ends an epoch for a sole trainer, which is in it; what it did not get is listed as abandoned (semantics rule 10).
+    /// The trainer's last receipts may have completed the epoch: then nothing is left to abandon.
+    async fn reset(self: &Arc<Self>, consumer: ConsumerId, epoch: u64) -> Result<(), CallError> {
         if let Some(other) = self.consumers.lock().iter().find(|(id, _)| **id != consumer).map(|(_, pid)| *pid) {
             return Err(CallError::Invalid(format!(
                 "reset() ends the epoch for a sole trainer, but process {other} reads stream \"{}\" as well.",
@@ -80,8 +82,14 @@ impl Stream {
             )));
         }
         self.anew(|| async {
-            let epoch = self.worker.progress().borrow().floor;
-            self.worker.abandon(epoch).await.map(drop)
+            let floor = self.worker.progress().borrow().floor;
+            match epoch.cmp(&floor) {
+                Ordering::Less => Ok(()),
+                Ordering::Equal => self.worker.abandon(epoch).await.map(drop),
+                Ordering::Greater => {
+                    Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))
+                }
+            }
         })
         .await
     }

@@ -133,3 +133,29 @@ fn rule_10_reset_is_refused_while_another_trainer_reads_the_stream() {
     assert_eq!((audit[0].delivered, audit[0].abandoned), (seen.own.len() as u64, 16));
     assert_eq!(audit[0].adds_up, Some(true));
 }
+
+#[test]
+fn rule_10_reset_with_the_last_batch_in_hand_abandons_nothing() {
+    let home = Home::with_pictures(12);
+    let _daemon = home.serve("epochs = 3");
+    let mut trainer = Trainer::attach(&home);
+    let reset = |trainer: &mut Trainer| trainer.session.reset(&mut forebay_client::Patient).unwrap();
+    // Before the first batch, behind the last one, twice, and behind the end: one epoch goes by.
+    reset(&mut trainer);
+    let seen: Vec<Seen> = (0..3).map(|_| trainer.next().batch()).collect();
+    assert_eq!((records(&seen), seen[2].epoch), ((0..12).collect(), 0));
+    home.wait_for("batches of epoch 1 are ready", |status| status.slots_ready >= 1);
+    reset(&mut trainer);
+    reset(&mut trainer);
+    let second = trainer.epoch();
+    assert_eq!((records(&second), second[0].epoch), ((0..12).collect(), 1));
+    reset(&mut trainer);
+    // In its middle, an epoch does lose the rest.
+    let third = trainer.next().batch();
+    assert_eq!((third.own.as_slice(), third.epoch), (&[0, 1, 2, 3][..], 2));
+    reset(&mut trainer);
+    assert_eq!(trainer.next(), Event::Done);
+    let audit = trainer.session.audit(&mut forebay_client::Patient).unwrap();
+    let counts: Vec<_> = audit.iter().map(|epoch| (epoch.delivered, epoch.abandoned, epoch.adds_up)).collect();
+    assert_eq!(counts, [(12, 0, Some(true)), (12, 0, Some(true)), (4, 8, Some(true))]);
+}

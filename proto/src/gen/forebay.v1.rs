@@ -1670,9 +1670,13 @@ pub struct PathCall {
     #[prost(uint64, tag = "1")]
     pub record: u64,
 }
+/// Ends this epoch, in which the caller is; one that is complete already stays as it is.
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ResetCall {}
+pub struct ResetCall {
+    #[prost(uint64, tag = "1")]
+    pub epoch: u64,
+}
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct QuarantineCall {}

@@ -278,7 +278,9 @@ class Loader:
         return [EpochAudit(*row) for row in self._session.audit()]
 
     def reset(self) -> None:
-        """Ends the epoch. What was not delivered is listed as abandoned. Between two epochs it does nothing.
+        """Ends the epoch that this Loader is in. What was not delivered is listed as abandoned.
+
+        The batch in hand counts as consumed. Between two epochs it does nothing.
 
         Raises:
             Error: Other trainers are attached to the stream.

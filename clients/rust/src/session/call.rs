@@ -61,7 +61,7 @@ impl Session {
         self.done(Request::Restore(call), watch)?;
         // The answer stands behind everything of the old generation, and before everything of the new one.
         let offers = self.inbox.take_offers();
-        self.inbox.restart();
+        self.inbox.restart(state.epoch());
         self.hands.change(|holds| {
             holds.forget_sent();
             let mut packets = holds.give_back_all();
@@ -82,19 +82,17 @@ impl Session {
         }
     }
 
-    /// Ends the epoch: what is in hand was consumed, the rest is abandoned. Nothing happens between two epochs.
+    /// Ends the epoch that the caller is in: what is in hand was consumed, the rest is abandoned. Nothing happens
+    /// between two epochs, and nothing is abandoned where the batch in hand was the epoch's last.
     ///
     /// # Errors
-    /// [`CallError::Failed`] where other trainers are attached, [`CallError::Lost`] where the daemon died meanwhile.
+    /// [`CallError::Failed`] where other trainers are attached.
     pub fn reset(&mut self, watch: &mut dyn Watch) -> Result<(), CallError> {
         self.hands.owner().check()?;
-        if !self.inbox.is_within_epoch() {
-            return Ok(());
-        }
+        let Some(epoch) = self.inbox.epoch_begun() else { return Ok(()) };
         self.hands.change(Holds::consume_all);
-        self.done(Request::Reset(v1::ResetCall {}), watch)?;
-        let offers = self.inbox.take_offers();
-        self.inbox.skip_epoch();
+        self.done(Request::Reset(v1::ResetCall { epoch }), watch)?;
+        let offers = self.inbox.leave(epoch);
         self.hands.change(|_| unread(&offers));
         Ok(())
     }
@@ -128,11 +126,10 @@ impl Session {
         }
     }
 
-    /// Asks and waits for the answer. After a daemon's death the next one is asked again, but not for a reset, which
-    /// might end the epoch after the one that was meant.
+    /// Asks and waits for the answer. After a daemon's death the next one is asked again: whatever the first one did,
+    /// twice is as good as once.
     fn call(&mut self, request: Request, watch: &mut dyn Watch) -> Result<Reply, CallError> {
         self.hands.owner().check()?;
-        let once = matches!(request, Request::Reset(_));
         let body = v1::CallRequest { call: Some(request) }.encode_to_vec();
         let patience = &mut Patience::new(watch, Some(TIMEOUT));
         loop {
@@ -148,9 +145,6 @@ impl Session {
                 self.link.socket.wait(Some(slice)).map_err(Broken::from)?;
             };
             self.reconnect(&cause, patience)?;
-            if once {
-                return Err(CallError::Lost { cause });
-            }
         }
     }
 

@@ -44,6 +44,8 @@ pub(crate) struct Log {
     pub(crate) releases: Vec<(u64, bool)>,
     pub(crate) resumed: Vec<HandIn>,
     pub(crate) state_calls: Vec<v1::StateCall>,
+    /// Epochs that trainers have ended.
+    pub(crate) resets: Vec<u64>,
     pub(crate) byes: usize,
     pub(crate) attached: usize,
     pub(crate) settings: Vec<Vec<u8>>,

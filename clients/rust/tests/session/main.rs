@@ -272,6 +272,27 @@ fn reset_ends_the_epoch_and_does_nothing_between_two() {
     session.reset(&mut Patient).unwrap();
     assert_eq!(epoch(&mut session), (0..12).collect::<Vec<i64>>());
     assert!(matches!(next(&mut session), Ok(Next::Done)));
+    assert_eq!(world.log.lock().resets, [0]);
+}
+
+#[test]
+fn reset_names_the_epoch_that_the_caller_is_in_whatever_the_daemon_has_begun() {
+    let world = World::new();
+    let _daemon = world.start(Plan::new(8, 4, 3));
+    let mut session = world.attach();
+    session.reset(&mut Patient).unwrap();
+    assert_eq!(world.log.lock().resets, [], "before the first batch there is no epoch to end");
+    for last in [0, 1] {
+        let _first = batch(next(&mut session));
+        let in_hand = batch(next(&mut session));
+        in_hand.ack().unwrap();
+        // By this answer the daemon has told the epoch's end and offered batches of the next one.
+        session.path(0, &mut Patient).unwrap();
+        session.reset(&mut Patient).unwrap();
+        assert_eq!(world.log.lock().resets.last(), Some(&last));
+    }
+    assert_eq!(epoch(&mut session), (0..8).collect::<Vec<i64>>(), "epoch 2 is whole");
+    assert!(matches!(next(&mut session), Ok(Next::Done)));
 }
 
 #[test]

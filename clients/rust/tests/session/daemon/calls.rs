@@ -18,7 +18,7 @@ impl Server {
                 v1::call_reply::Reply::State(v1::Snapshot { spec, epoch: self.exchange.open(), ..Default::default() })
             }
             v1::call_request::Call::Restore(_) => {
-                self.void_all();
+                self.void(|_| true);
                 self.done.clear();
                 self.todo = self.plan.todo();
                 v1::call_reply::Reply::Done(v1::Done {})
@@ -31,9 +31,10 @@ impl Server {
                 bulk = call.record == 1;
                 v1::call_reply::Reply::Path(format!("/data/{}.jpg", call.record).into_bytes())
             }
-            v1::call_request::Call::Reset(_) => {
-                let epoch = self.exchange.open();
-                self.void_all();
+            v1::call_request::Call::Reset(call) => {
+                let epoch = call.epoch;
+                self.log.lock().resets.push(epoch);
+                self.void(|of| of <= epoch);
                 for first in self.plan.firsts() {
                     self.todo.remove(&(epoch, first));
                 }
@@ -50,8 +51,10 @@ impl Server {
         send(&self.trainers[place].socket, &packet(&head, tail), &fds);
     }
 
-    fn void_all(&mut self) {
-        for seq in self.published.keys().copied().collect::<Vec<_>>() {
+    /// Throws batches of such epochs away.
+    fn void(&mut self, which: impl Fn(u64) -> bool) {
+        let void = self.published.iter().filter(|(_, (epoch, _))| which(*epoch));
+        for seq in void.map(|(seq, _)| *seq).collect::<Vec<_>>() {
             self.exchange.void(seq);
         }
         self.act();
