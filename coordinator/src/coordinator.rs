@@ -11,7 +11,7 @@ use forebay_proto::v1::{
     TakeSnapshotRequest,
 };
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{mpsc, oneshot, watch},
     time::timeout,
 };
 
@@ -19,6 +19,7 @@ use crate::{
     call::{CallError, Command, Reply, Request},
     ledger::Times,
     ledgers::{Ledgers, PREFIX},
+    outage::{Outage, Outages},
     served::{Served, TICK},
     store::Store,
 };
@@ -27,6 +28,8 @@ use crate::{
 const QUEUE: usize = 1024;
 /// How long it waits for commands while no lease is out.
 const IDLE: Duration = Duration::from_secs(60);
+/// How often a store that cannot be written is tried, where no command does it.
+const PROBE: Duration = Duration::from_secs(1);
 
 /// Milliseconds that never go back. Tests bring their own.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -68,6 +71,7 @@ pub struct Coordinator;
 #[derive(Clone, Debug)]
 pub struct Handle {
     queue: mpsc::Sender<Call>,
+    outage: watch::Receiver<Option<Outage>>,
 }
 
 #[derive(Debug)]
@@ -83,6 +87,7 @@ struct Keeper<S> {
     times: Times,
     /// `None` after a failed commit, until the store can be read again.
     ledgers: Option<Ledgers>,
+    outages: Outages,
 }
 
 impl Coordinator {
@@ -107,15 +112,16 @@ impl Coordinator {
     /// ```
     pub fn start(store: impl Store, clock: Clock, settings: Settings) -> Result<Handle, StartError> {
         let times = Times { lease_ttl: millis(settings.lease_ttl), grace: millis(settings.grace) };
+        let (outages, outage) = Outages::new();
         let served = Served::new(clock());
-        let mut keeper = Keeper { store, clock, served, times, ledgers: None };
+        let mut keeper = Keeper { store, clock, served, times, ledgers: None, outages };
         keeper.load(served.time())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let (queue, calls) = mpsc::channel(QUEUE);
         thread::Builder::new()
             .name("forebay-ledger".to_owned())
             .spawn(move || runtime.block_on(keeper.serve(calls)))?;
-        Ok(Handle { queue })
+        Ok(Handle { queue, outage })
     }
 }
 
@@ -132,6 +138,11 @@ impl Handle {
         let (call, reply) = Call::new(request.into());
         self.queue.blocking_send(call).map_err(|_| gone())?;
         Self::typed::<R>(reply.blocking_recv())
+    }
+
+    /// Since when the store cannot be written, and why, if that is so. Later values tell of changes.
+    pub fn outage(&self) -> watch::Receiver<Option<Outage>> {
+        self.outage.clone()
     }
 
     fn typed<R: Request>(
@@ -235,30 +246,38 @@ impl<S: Store> Keeper<S> {
         let ledgers = if let Some(ledgers) = self.ledgers.take() {
             ledgers
         } else {
-            let documents = self.store.load(PREFIX).map_err(|error| CallError::Unavailable(format!("{error}.")))?;
+            let documents = self.store.load(PREFIX).map_err(|error| self.outages.failed(&error))?;
             Ledgers::load(&documents, self.times, now)?
         };
         Ok(self.ledgers.insert(ledgers))
     }
 
-    /// Makes everything durable. Where that fails, what is in memory may be ahead of the store and is thrown away.
+    /// Makes everything durable. Where that fails, what is in memory may be ahead of the store and is thrown away. While the
+    /// store cannot be written, each group of commands tries it, so that the end of that is noticed.
     fn commit(&mut self) -> Result<(), CallError> {
         let changes = self.ledgers.as_mut().map(Ledgers::take_changes).unwrap_or_default();
-        if changes.is_empty() {
+        if changes.is_empty() && !self.outages.is_one() {
             return Ok(());
         }
-        self.store.commit(&changes).map_err(|error| {
-            self.ledgers = None;
-            tracing::error!(%error, "the ledger's commit failed; its callers repeat their commands");
-            CallError::Unavailable(format!("{error}."))
-        })
+        match self.store.commit(&changes) {
+            Ok(()) => self.outages.is_over(),
+            // Nothing but the attempt has failed: the replies tell what the store holds.
+            Err(error) if changes.is_empty() => drop(self.outages.failed(&error)),
+            Err(error) => {
+                self.ledgers = None;
+                return Err(self.outages.failed(&error));
+            }
+        }
+        Ok(())
     }
 
     fn until_deadline(&self) -> Duration {
         let deadline = self.ledgers.as_ref().and_then(Ledgers::next_deadline);
-        let Some(deadline) = deadline else { return IDLE };
-        // Not below the clock's grain, so that a deadline that is almost there makes no busy loop.
-        Duration::from_millis(deadline.saturating_sub(self.served.time()).max(10)).min(TICK)
+        let until = deadline.map_or(IDLE, |deadline| {
+            // Not below the clock's grain, so that a deadline that is almost there makes no busy loop.
+            Duration::from_millis(deadline.saturating_sub(self.served.time()).max(10)).min(TICK)
+        });
+        if self.outages.is_one() { until.min(PROBE) } else { until }
     }
 }
 
@@ -312,7 +331,8 @@ mod tests {
         };
         let times = Times { lease_ttl: 1000, grace: 800 };
         let served = Served::new(clock());
-        let mut keeper = Keeper { store: MemoryStore::new(), clock, served, times, ledgers: None };
+        let mut keeper =
+            Keeper { store: MemoryStore::new(), clock, served, times, ledgers: None, outages: Outages::new().0 };
         ask(&mut keeper, vec![opened("one"), opened("two"), acquire("one", 1), acquire("two", 1)]);
         for sequence in 2..5 {
             // Both are late by now, and have spoken.

@@ -44,19 +44,20 @@ impl StoreError {
 /// What an implementation promises:
 /// * `commit` applies all changes in order or none, and returns `Ok` only when they are durable.
 /// * After `Err` from `commit` the changes may have been applied or not, but never in part; `load` tells which.
+/// * No error is for ever: as soon as its cause is gone (a disk has room again), `load` and `commit` work again.
 /// * `load` sees every commit that returned `Ok`.
 /// * One writer: opening what another process has open is an error.
 /// * Keys are compared as bytes; key and value are kept as given, empty values included.
 pub trait Store: Send + 'static {
     /// All documents whose key starts with `prefix`, rising by key.
-    fn load(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError>;
+    fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError>;
 
     /// Applies all changes at once.
     fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError>;
 }
 
 impl<S: Store + ?Sized> Store for Box<S> {
-    fn load(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+    fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         (**self).load(prefix)
     }
 

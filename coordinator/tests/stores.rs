@@ -97,7 +97,7 @@ fn memory_whose_making_was_killed_is_made_anew() {
     half[..9].fill(0);
     half[4096..].fill(0);
     std::fs::write(&path, half).unwrap();
-    let store = EmbeddedStore::in_file(open_file(&path), "memory").unwrap();
+    let mut store = EmbeddedStore::in_file(open_file(&path), "memory").unwrap();
     assert_eq!(store.load("").unwrap(), []);
 }
 

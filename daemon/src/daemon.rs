@@ -285,7 +285,7 @@ impl Daemon {
                 gpus: Arc::clone(&self.gpus),
                 trainer,
             };
-            opening.open(self.surplus(key.clone())).await
+            Box::pin(opening.open(self.surplus(key.clone()))).await
         };
         let opened = cell.get_or_try_init(|| opening).await.cloned();
         if opened.is_err() {

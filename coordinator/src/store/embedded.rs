@@ -5,9 +5,10 @@ use std::{
     io,
     os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use redb::{Database, DatabaseError, Durability, ReadableDatabase, TableDefinition};
+use redb::{Database, Durability, ReadableDatabase, StorageBackend, TableDefinition};
 
 use super::{Change, Store, StoreError};
 
@@ -25,11 +26,24 @@ const BLANK: &str = "it is empty or holds nothing but zeros, which is what a cra
                      ledger; put a backup in its place, or remove it to begin every run in it anew";
 
 /// A redb file with mode 0600, synced at each commit and locked while it is open.
+///
+/// redb refuses all further work after an error of input or output. The store then opens the database anew, on the same
+/// file, for the next call.
 #[derive(Debug)]
 pub struct EmbeddedStore {
-    database: Database,
+    medium: Medium,
+    /// Nothing after an error.
+    database: Option<Database>,
     path: String,
 }
+
+/// What a database is kept in. It outlives the database, so that the file stays locked while redb opens it anew.
+#[derive(Clone, Debug)]
+struct Medium(Arc<dyn StorageBackend>);
+
+/// A file that this process has locked.
+#[derive(Debug)]
+struct Locked(File);
 
 impl EmbeddedStore {
     /// Opens the file, or makes it; its folder must exist.
@@ -85,18 +99,27 @@ impl EmbeddedStore {
         if is_blank(&file).map_err(|error| StoreError::new(opening(), error))? {
             file.set_len(0).map_err(|error| StoreError::new(opening(), error))?;
         }
-        let database = Database::builder().create_file(file).map_err(|error| match error {
-            DatabaseError::DatabaseAlreadyOpen => StoreError::new(opening(), OPEN_ELSEWHERE),
-            error => StoreError::new(opening(), error),
-        })?;
-        let mut store = Self { database, path: name.to_owned() };
+        Self::in_medium(Medium(Arc::new(Locked(file))), name)
+    }
+
+    fn in_medium(medium: Medium, name: &str) -> Result<Self, StoreError> {
+        let mut store = Self { medium, database: None, path: name.to_owned() };
+        store.database().map_err(|error| StoreError::new(format!("Opening the ledger file {name}"), error))?;
         // An empty commit makes the table, so that `load` need not care whether it is there.
         store.commit(&[])?;
         Ok(store)
     }
 
-    fn read(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, redb::Error> {
-        let table = self.database.begin_read()?.open_table(DOCUMENTS)?;
+    fn database(&mut self) -> Result<&Database, redb::Error> {
+        let database = match self.database.take() {
+            Some(database) => database,
+            None => Database::builder().create_with_backend(self.medium.clone())?,
+        };
+        Ok(self.database.insert(database))
+    }
+
+    fn read(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, redb::Error> {
+        let table = self.database()?.begin_read()?.open_table(DOCUMENTS)?;
         let mut found = Vec::new();
         for entry in table.range(prefix..)? {
             let (key, value) = entry?;
@@ -108,8 +131,8 @@ impl EmbeddedStore {
         Ok(found)
     }
 
-    fn write(&self, changes: &[Change]) -> Result<(), redb::Error> {
-        let mut transaction = self.database.begin_write()?;
+    fn write(&mut self, changes: &[Change]) -> Result<(), redb::Error> {
+        let mut transaction = self.database()?.begin_write()?;
         transaction.set_durability(Durability::Immediate)?;
         {
             let mut table = transaction.open_table(DOCUMENTS)?;
@@ -126,12 +149,63 @@ impl EmbeddedStore {
 }
 
 impl Store for EmbeddedStore {
-    fn load(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        self.read(prefix).map_err(|error| StoreError::new(format!("Reading the ledger file {}", self.path), error))
+    fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.read(prefix).map_err(|error| self.failed("Reading", error))
     }
 
     fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
-        self.write(changes).map_err(|error| StoreError::new(format!("Writing the ledger file {}", self.path), error))
+        self.write(changes).map_err(|error| self.failed("Writing", error))
+    }
+}
+
+impl EmbeddedStore {
+    fn failed(&mut self, doing: &str, error: redb::Error) -> StoreError {
+        self.database = None;
+        StoreError::new(format!("{doing} the ledger file {}", self.path), error)
+    }
+}
+
+impl StorageBackend for Medium {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.write(offset, data)
+    }
+}
+
+impl StorageBackend for Locked {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read_exact_at(out, offset)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.write_all_at(data, offset)
     }
 }
 
@@ -171,4 +245,57 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 /// Whatever the umask was when it was made, or the mode of a copy.
 fn close_to_others(file: &File) -> io::Result<()> {
     file.set_permissions(fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use redb::backends::InMemoryBackend;
+
+    use super::*;
+    use crate::suite::check_mending;
+
+    /// Memory that takes no writes while it is full.
+    #[derive(Debug, Default)]
+    struct Disk {
+        memory: InMemoryBackend,
+        full: AtomicBool,
+    }
+
+    impl Disk {
+        fn room(&self) -> io::Result<()> {
+            if self.full.load(Ordering::SeqCst) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+    }
+
+    impl StorageBackend for Disk {
+        fn len(&self) -> io::Result<u64> {
+            self.memory.len()
+        }
+
+        fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+            self.memory.read(offset, out)
+        }
+
+        fn set_len(&self, len: u64) -> io::Result<()> {
+            self.room().and_then(|()| self.memory.set_len(len))
+        }
+
+        fn sync_data(&self) -> io::Result<()> {
+            self.memory.sync_data()
+        }
+
+        fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+            self.room().and_then(|()| self.memory.write(offset, data))
+        }
+    }
+
+    #[test]
+    fn a_file_that_could_not_be_written_is_written_again_when_its_disk_has_room() {
+        let disk = Arc::new(Disk::default());
+        let medium: Arc<dyn StorageBackend> = Arc::<Disk>::clone(&disk);
+        let store = EmbeddedStore::in_medium(Medium(medium), "the test's disk").unwrap();
+        check_mending(store, |full| disk.full.store(full, Ordering::SeqCst));
+    }
 }

@@ -18,7 +18,7 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn load(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+    fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         let rest = self.documents.range(prefix.to_owned()..);
         Ok(rest.take_while(|(key, _)| key.starts_with(prefix)).map(|(k, v)| (k.clone(), v.clone())).collect())
     }

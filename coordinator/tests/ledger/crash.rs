@@ -1,14 +1,14 @@
-//! A store that fails at each commit in turn, before or after the bytes are down; callers repeat what they sent.
+//! A store that fails: at each commit in turn, before or after the bytes are down, or until it has room. Callers repeat what they sent.
 
 use std::collections::BTreeSet;
 
-use forebay_coordinator::{CallError, Request, Verdict as Judgement};
+use forebay_coordinator::{CallError, Request, Verdict as Judgement, suite::check_mending};
 use forebay_proto::v1::{
     AckRequest, AcquireRequest, BadRecord, LeasedRange, NackRequest, Range, ReturnRequest, Verdict, ack_item::Kind,
     acquire_reply::Answer,
 };
 
-use crate::scene::{Failure, GRACE, Scene, spec};
+use crate::scene::{Failure, GRACE, Scene, SharedStore, spec};
 
 /// Repeats the very same request until it is answered. One commit fails, so the second try is.
 fn insist<R: Request + Clone>(scene: &Scene, request: &R) -> R::Reply {
@@ -105,4 +105,44 @@ fn no_reply_comes_before_its_commit() {
     assert_eq!(scene.audit_lines(), Vec::<String>::new());
     assert_eq!(scene.call(request).unwrap().verdicts, [Verdict::Accepted as i32]);
     assert_eq!(scene.audit()[0].delivered.count, 10);
+}
+
+#[test]
+fn a_store_that_was_full_is_used_again_when_it_has_room() {
+    let store = SharedStore::default();
+    let disk = store.clone();
+    check_mending(store, |full| disk.fill(full));
+}
+
+#[test]
+fn since_when_the_store_cannot_be_written_is_known_until_it_can() {
+    let scene = Scene::new(spec(30), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    let mut outage = scene.handle().outage();
+    assert_eq!(*outage.borrow_and_update(), None);
+    scene.store.fill(true);
+    let request = AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&lease)], hand_in: false };
+    let refused = scene.call(request.clone()).unwrap_err().to_string();
+    let first = outage.borrow_and_update().clone().expect("an outage");
+    assert!(first.cause.contains("no room") && refused.contains("no room"), "{first}, {refused}");
+    scene.call(request.clone()).unwrap_err();
+    assert_eq!(*outage.borrow_and_update(), Some(first), "it goes on since then");
+    assert_eq!(scene.audit_lines(), Vec::<String>::new(), "what the store holds can be asked for");
+    scene.store.fill(false);
+    assert_eq!(scene.call(request).unwrap().verdicts, [Verdict::Accepted as i32]);
+    assert_eq!(*outage.borrow_and_update(), None);
+}
+
+#[test]
+fn the_end_of_an_outage_is_noticed_without_a_command() {
+    let scene = Scene::new(spec(30), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    scene.store.fill(true);
+    scene.call(AcquireRequest { caller: Some(daemon.next()), leases: 1 }).unwrap_err();
+    let mut outage = scene.handle().outage();
+    scene.store.fill(false);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let over = runtime.block_on(outage.wait_for(Option::is_none)).unwrap().is_none();
+    assert!(over);
 }

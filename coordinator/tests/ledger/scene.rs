@@ -30,6 +30,7 @@ struct Shared {
     inner: MemoryStore,
     commits: u64,
     fail_at: Option<(u64, Failure)>,
+    full: bool,
 }
 
 /// How a commit fails.
@@ -64,6 +65,11 @@ impl SharedStore {
         shared.fail_at = Some((shared.commits + commit, failure));
     }
 
+    /// Lets every commit fail until further notice, as a full disk does.
+    pub(crate) fn fill(&self, full: bool) {
+        self.0.lock().full = full;
+    }
+
     pub(crate) fn commits(&self) -> u64 {
         self.0.lock().commits
     }
@@ -81,13 +87,16 @@ impl SharedStore {
 }
 
 impl Store for SharedStore {
-    fn load(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+    fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         self.0.lock().inner.load(prefix)
     }
 
     fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
         let mut shared = self.0.lock();
         shared.commits += 1;
+        if shared.full {
+            return Err(StoreError::new("Writing to a store that is full", "no room"));
+        }
         match shared.fail_at {
             Some((at, failure)) if at == shared.commits => {
                 if matches!(failure, Failure::After) {

@@ -1,0 +1,76 @@
+//! A time in which the store of the ledgers cannot be used: what is wrong, and since when.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+use tokio::sync::watch;
+
+use crate::{call::CallError, store::StoreError};
+
+/// The store cannot be used. Commands wait; nothing that was acknowledged is lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// When a commit first failed.
+    pub since: Instant,
+    /// What failed and where, as of the last attempt, without a full stop.
+    pub cause: String,
+}
+
+/// Tells whoever asks, and the log once, when an outage begins and ends.
+#[derive(Debug)]
+pub(crate) struct Outages(watch::Sender<Option<Outage>>);
+
+impl Outage {
+    /// How long it has lasted.
+    pub fn lasts(&self) -> Duration {
+        self.since.elapsed()
+    }
+}
+
+impl fmt::Display for Outage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the ledger has been unwritable for {} s: {}", self.lasts().as_secs(), self.cause)
+    }
+}
+
+impl Outages {
+    pub(crate) fn new() -> (Self, watch::Receiver<Option<Outage>>) {
+        let (sender, receiver) = watch::channel(None);
+        (Self(sender), receiver)
+    }
+
+    pub(crate) fn is_one(&self) -> bool {
+        self.0.borrow().is_some()
+    }
+
+    /// An attempt has failed: what its callers are told.
+    pub(crate) fn failed(&self, error: &StoreError) -> CallError {
+        let cause = error.to_string();
+        self.goes_on(&cause);
+        CallError::Unavailable(format!("{cause}."))
+    }
+
+    fn goes_on(&self, cause: &str) {
+        self.0.send_if_modified(|known| {
+            if let Some(outage) = known {
+                let news = outage.cause != cause;
+                cause.clone_into(&mut outage.cause);
+                return news;
+            }
+            tracing::error!(cause, "the ledger cannot be written; everything waits until it can");
+            *known = Some(Outage { since: Instant::now(), cause: cause.to_owned() });
+            true
+        });
+    }
+
+    /// An attempt has succeeded.
+    pub(crate) fn is_over(&self) {
+        self.0.send_if_modified(|known| {
+            let Some(outage) = known.take() else { return false };
+            tracing::info!(seconds = outage.lasts().as_secs(), "the ledger is written again");
+            true
+        });
+    }
+}
