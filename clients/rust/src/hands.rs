@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use forebay_ring::{Kind, Number, Offer, Sent, Socket, packet};
+use forebay_ring::{HandIn, Kind, Number, Offer, Sent, Socket, packet};
 use parking_lot::Mutex;
 
 use crate::error::Broken;
@@ -22,15 +22,25 @@ pub(crate) struct Hands {
 #[derive(Debug)]
 struct State {
     holds: Holds,
-    /// None once the session was closed or its daemon was lost: receipts then go nowhere.
-    socket: Option<Arc<Socket>>,
-    /// Packets that did not fit into the daemon's queue, in order.
+    line: Line,
+    /// Packets that did not fit into the daemon's queue, or that wait for the next daemon, in order.
     waiting: VecDeque<Vec<u8>>,
+}
+
+/// Where packets go.
+#[derive(Debug)]
+enum Line {
+    /// To this daemon.
+    Open(Arc<Socket>),
+    /// The daemon is lost: the next one is told what was decided after the [hand-in](Hands::hand_in).
+    Down,
+    /// The session was closed: nowhere.
+    Closed,
 }
 
 impl Hands {
     pub(crate) fn new(owner: Owner) -> Self {
-        let state = State { holds: Holds::default(), socket: None, waiting: VecDeque::new() };
+        let state = State { holds: Holds::default(), line: Line::Down, waiting: VecDeque::new() };
         Self { owner, state: Mutex::new(state) }
     }
 
@@ -41,16 +51,23 @@ impl Hands {
     /// A daemon has been attached to: receipts go there from now on.
     pub(crate) fn connect(&self, socket: Arc<Socket>) {
         let mut state = self.state.lock();
-        state.waiting.clear();
-        state.socket = Some(socket);
+        state.line = Line::Open(socket);
+        state.flush();
     }
 
     /// The daemon is lost, with every receipt that it had not got.
     pub(crate) fn disconnect(&self) {
         let mut state = self.state.lock();
-        state.waiting.clear();
-        state.socket = None;
+        state.line = Line::Down;
         state.holds.orphan();
+    }
+
+    /// What the next daemon is told of this trainer's hands as it attaches. What becomes of them after this moment it
+    /// is told by packets, once it is connected.
+    pub(crate) fn hand_in(&self) -> Vec<HandIn> {
+        let mut state = self.state.lock();
+        state.waiting.clear();
+        state.holds.hand_in()
     }
 
     pub(crate) fn take(&self, offer: Offer, receipt: Receipt) -> Ticket {
@@ -113,7 +130,7 @@ impl Hands {
         }
         state.waiting.extend(packets);
         state.flush();
-        if let Some(socket) = state.socket.take() {
+        if let Line::Open(socket) = std::mem::replace(&mut state.line, Line::Closed) {
             // A forked child may hold the connection open, and the daemon is to know that nobody reads it.
             socket.shut_down();
         }
@@ -123,9 +140,10 @@ impl Hands {
 impl State {
     /// A hang-up, or a socket that fails, is seen where the session reads.
     fn flush(&mut self) {
-        let Some(socket) = &self.socket else {
-            self.waiting.clear();
-            return;
+        let socket = match &self.line {
+            Line::Open(socket) => socket,
+            Line::Down => return,
+            Line::Closed => return self.waiting.clear(),
         };
         while let Some(packet) = self.waiting.front() {
             match socket.send(packet, &[]) {

@@ -30,6 +30,12 @@ pub(crate) struct Link {
     pub(crate) info: StreamInfo,
 }
 
+/// A daemon that was asked to accept this trainer and has not answered yet.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    socket: Arc<Socket>,
+}
+
 /// What a look at the socket found.
 pub(crate) enum Arrival<'a> {
     Message(Message<'a>),
@@ -125,11 +131,10 @@ pub(crate) fn body(body: Body<'_>) -> Result<Vec<u8>, Broken> {
 pub(crate) fn attach(
     target: &Target,
     options: &Options,
-    resume: Option<&Resume>,
     patience: &mut Patience<'_>,
 ) -> Result<(Link, Arc<Ring>), AttachError> {
     loop {
-        match (dial(target).and_then(|socket| shake_hands(socket, target, options, resume, patience)), target) {
+        match (ask(target, options, None, patience).and_then(|asked| asked.answer(target, patience)), target) {
             (Err(AttachError::HungUp { .. }), Target::Private { .. }) => {}
             (attached, _) => return attached,
         }
@@ -152,13 +157,14 @@ fn dial(target: &Target) -> Result<Socket, AttachError> {
     Err(first.expect("there is always a socket to try"))
 }
 
-fn shake_hands(
-    socket: Socket,
+/// Asks a daemon to accept this trainer, and does not wait for the answer.
+pub(crate) fn ask(
     target: &Target,
     options: &Options,
     resume: Option<&Resume>,
     patience: &mut Patience<'_>,
-) -> Result<(Link, Arc<Ring>), AttachError> {
+) -> Result<Asked, AttachError> {
+    let socket = dial(target)?;
     let (name, settings, files) = match target {
         Target::Private { number, settings, files, .. } => {
             (format!("loader-{number}"), Some(settings.as_str()), files.as_deref())
@@ -190,25 +196,42 @@ fn shake_hands(
         devices: Attach::pad_gpus(&options.gpus),
     };
     send(&socket, &packet(&head, &[]), &fds, patience)?;
-    let mut buffer = vec![0; PACKET_LEN];
-    loop {
-        match receive(&socket, &mut buffer)? {
-            Arrival::Message(Message::Welcome { head, ring, info, pixels }) => {
-                let info = read_bulk(info)?;
-                let info = StreamInfo::decode(info.as_slice()).map_err(|error| Broken::Protocol(error.to_string()))?;
-                let view = View::map(ring, head.incarnation, head.ring).map_err(Broken::from)?;
-                let ring = Ring::new(view, head.pixels, pixels)?;
-                return Ok((Link { socket: Arc::new(socket), welcome: head, info }, ring));
-            }
-            Arrival::Message(Message::Refused(code, text)) => {
-                return Err(Refusal { code, message: text.to_owned() }.into());
-            }
-            Arrival::Message(other) => {
-                return Err(Broken::Protocol(format!("{other:?} came in answer to ATTACH")).into());
-            }
-            Arrival::HungUp => return Err(hung_up(target)),
-            Arrival::Nothing => {
-                socket.wait(Some(patience.slice()?)).map_err(Broken::from)?;
+    Ok(Asked { socket: Arc::new(socket) })
+}
+
+impl Asked {
+    /// Nobody waits for the answer any more, also where a forked child holds the connection open.
+    pub(crate) fn give_up(self) {
+        self.socket.shut_down();
+    }
+
+    /// Waits for the daemon's answer. It can be waited for again after the patience was at its end.
+    pub(crate) fn answer(
+        &self,
+        target: &Target,
+        patience: &mut Patience<'_>,
+    ) -> Result<(Link, Arc<Ring>), AttachError> {
+        let mut buffer = vec![0; PACKET_LEN];
+        loop {
+            match receive(&self.socket, &mut buffer)? {
+                Arrival::Message(Message::Welcome { head, ring, info, pixels }) => {
+                    let info = read_bulk(info)?;
+                    let info =
+                        StreamInfo::decode(info.as_slice()).map_err(|error| Broken::Protocol(error.to_string()))?;
+                    let view = View::map(ring, head.incarnation, head.ring).map_err(Broken::from)?;
+                    let ring = Ring::new(view, head.pixels, pixels)?;
+                    return Ok((Link { socket: Arc::clone(&self.socket), welcome: head, info }, ring));
+                }
+                Arrival::Message(Message::Refused(code, text)) => {
+                    return Err(Refusal { code, message: text.to_owned() }.into());
+                }
+                Arrival::Message(other) => {
+                    return Err(Broken::Protocol(format!("{other:?} came in answer to ATTACH")).into());
+                }
+                Arrival::HungUp => return Err(hung_up(target)),
+                Arrival::Nothing => {
+                    self.socket.wait(Some(patience.slice()?)).map_err(Broken::from)?;
+                }
             }
         }
     }

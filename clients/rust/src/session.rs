@@ -12,7 +12,7 @@ use crate::error::{AttachError, Broken, NextError, Refusal};
 use crate::hands::Hands;
 use crate::hold::{Holds, unread};
 use crate::inbox::{Head, Inbox};
-use crate::link::{self, Arrival, Link, Patience};
+use crate::link::{self, Arrival, Asked, Link, Patience};
 use crate::mapped::{Mapped, Ring};
 use crate::owner::Owner;
 use crate::receipt::Receipt;
@@ -47,6 +47,8 @@ pub struct Session {
     hands: Arc<Hands>,
     inbox: Inbox,
     link: Link,
+    /// The daemon that is to come after the one of `link`, which is gone.
+    asked: Option<Asked>,
     rings: Rings,
     calls: u64,
     buffer: Vec<u8>,
@@ -70,12 +72,12 @@ impl Session {
     /// When no daemon answers, or it refuses, with its reason.
     pub fn attach(target: Target, options: Options, watch: &mut dyn Watch) -> Result<Self, AttachError> {
         let timeout = options.attach_timeout;
-        let (link, ring) = link::attach(&target, &options, None, &mut Patience::new(watch, Some(timeout)))?;
+        let (link, ring) = link::attach(&target, &options, &mut Patience::new(watch, Some(timeout)))?;
         let hands = Arc::new(Hands::new(Owner::this_process()));
         hands.connect(Arc::clone(&link.socket));
         let inbox = Inbox::new(link.info.epoch);
         let rings = Rings::new(link.welcome.ring, ring);
-        Ok(Self { target, options, hands, inbox, link, rings, calls: 0, buffer: vec![0; PACKET_LEN] })
+        Ok(Self { target, options, hands, inbox, link, asked: None, rings, calls: 0, buffer: vec![0; PACKET_LEN] })
     }
 
     /// What the daemon says about the stream.
@@ -246,6 +248,9 @@ impl Drop for Session {
             // A socket that fails has nothing more to say.
             let _seen = self.read();
             self.hands.leave(&self.inbox.take_offers());
+            if let Some(asked) = self.asked.take() {
+                asked.give_up();
+            }
         }
     }
 }

@@ -7,7 +7,6 @@ use forebay_ring::text_code;
 
 use super::Session;
 use crate::error::{AttachError, Broken, CallError, NextError};
-use crate::hold::Holds;
 use crate::link::{self, Impatience, Patience, Resume};
 use crate::watch::Notice;
 
@@ -30,20 +29,16 @@ impl Session {
         if let Some(reason) = self.inbox.evicted() {
             return Err(Unreached::Evicted(reason));
         }
-        self.hands.disconnect();
-        patience.watch().notice(&Notice::DaemonLost { cause: cause.to_owned() });
-        let resume = Resume { incarnation: self.link.welcome.incarnation, list: self.hands.with(Holds::hand_in) };
+        if self.asked.is_none() {
+            self.hands.disconnect();
+            patience.watch().notice(&Notice::DaemonLost { cause: cause.to_owned() });
+        }
         let began = Instant::now();
         let mut pause = FIRST_PAUSE;
         loop {
             let left = patience.left().unwrap_or(self.options.attach_timeout).min(self.options.attach_timeout);
-            let attempt = &mut Patience::new(patience.watch(), Some(left));
-            let source = match link::attach(&self.target, &self.options, Some(&resume), attempt) {
-                Ok((link, ring)) => {
-                    self.rings.take_over(link.welcome.ring, ring);
-                    self.inbox.take_over(link.info.epoch);
-                    self.hands.connect(Arc::clone(&link.socket));
-                    self.link = link;
+            let source = match self.attach_again(&mut Patience::new(patience.watch(), Some(left))) {
+                Ok(()) => {
                     patience.watch().notice(&Notice::DaemonBack);
                     return Ok(());
                 }
@@ -60,6 +55,29 @@ impl Session {
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
+    }
+
+    /// One attempt to reach the next daemon. One that the caller did not wait for goes on with the next call: the daemon
+    /// may have taken what was handed in, and would give it to others if its trainer hung up.
+    fn attach_again(&mut self, patience: &mut Patience<'_>) -> Result<(), AttachError> {
+        let asked = if let Some(asked) = self.asked.take() {
+            asked
+        } else {
+            let resume = Resume { incarnation: self.link.welcome.incarnation, list: self.hands.hand_in() };
+            link::ask(&self.target, &self.options, Some(&resume), patience)?
+        };
+        let (link, ring) = match asked.answer(&self.target, patience) {
+            Err(error @ (AttachError::Timeout { .. } | AttachError::Broken(Broken::Interrupted))) => {
+                self.asked = Some(asked);
+                return Err(error);
+            }
+            answer => answer?,
+        };
+        self.rings.take_over(link.welcome.ring, ring);
+        self.inbox.take_over(link.info.epoch);
+        self.hands.connect(Arc::clone(&link.socket));
+        self.link = link;
+        Ok(())
     }
 }
 

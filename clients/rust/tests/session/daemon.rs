@@ -110,7 +110,11 @@ impl Plan {
 impl Daemon {
     /// Listens on `path` until it is told to die.
     pub(crate) fn start(path: &Path, plan: Plan, log: &Arc<Mutex<Log>>) -> Self {
-        let listener = Listener::bind(path, 0o600).unwrap();
+        Self::serve(Listener::bind(path, 0o600).unwrap(), plan, log)
+    }
+
+    /// As [`start`](Self::start), at a socket where trainers may have come already.
+    pub(crate) fn serve(listener: Listener, plan: Plan, log: &Arc<Mutex<Log>>) -> Self {
         let (commands, inbox) = channel();
         let incarnation = 1000 + log.lock().attached as u64;
         let log = Arc::clone(log);

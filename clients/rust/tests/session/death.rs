@@ -5,10 +5,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_client::{Next, NextError, Notice, Options, Patient, PrivateDaemon, Session, Target};
-use forebay_ring::{Socket, inherited};
+use forebay_client::{Broken, CallError, Next, NextError, Notice, Options, Patient, PrivateDaemon, Session, Target};
+use forebay_ring::{Listener, Socket, inherited};
 
-use crate::daemon::{Plan, serve_parent};
+use crate::daemon::{Daemon, Plan, serve_parent};
 use crate::{Impatient, World, batch, epoch, next};
 
 #[test]
@@ -68,6 +68,30 @@ fn rule_16_an_offer_of_a_dead_daemon_is_not_handed_out() {
     assert!(matches!(watch.notices[0], Notice::DaemonLost { .. }));
     let _second_daemon = world.start(Plan::new(8, 4, 1));
     assert_eq!(epoch(&mut session), (0..8).collect::<Vec<i64>>());
+}
+
+#[test]
+fn rule_16_an_attempt_to_come_back_that_was_interrupted_goes_on_and_tells_what_was_decided_meanwhile() {
+    let world = World::new();
+    let first_daemon = world.start(Plan::new(12, 4, 1));
+    let mut session = world.attach();
+    let in_hand = batch(next(&mut session));
+    first_daemon.die();
+    // The next daemon has its socket, but takes its time to answer.
+    let listener = Listener::bind(&world.socket(), 0o600).unwrap();
+    for _ in 0..3 {
+        let interrupted = session.state(&mut Impatient { slices: 3, ..Impatient::default() });
+        assert!(matches!(interrupted, Err(CallError::Broken(Broken::Interrupted))), "{interrupted:?}");
+    }
+    in_hand.ack().unwrap();
+    let second_daemon = Daemon::serve(listener, Plan::new(12, 4, 1), &world.log);
+    assert_eq!(epoch(&mut session), (4..12).collect::<Vec<i64>>());
+    drop((in_hand, session));
+    second_daemon.stop();
+    assert_eq!(world.delivered(0), (0..12).collect::<Vec<u64>>());
+    let log = world.log.lock();
+    assert_eq!(log.resumed.iter().map(|item| item.held).collect::<Vec<_>>(), [1], "it was held when it was handed in");
+    assert_eq!(log.attached, 2, "the trainer waited for the daemon that it had asked");
 }
 
 #[test]
