@@ -256,6 +256,14 @@ impl Ledger {
         [held, returned].into_iter().flatten().min()
     }
 
+    /// Every position of the epoch is accounted for.
+    fn is_complete(&self, epoch: u64) -> bool {
+        let leased_out = epoch < self.cursor_epoch
+            || (epoch == self.cursor_epoch && self.cursor == self.plan.epoch_len(self.cursor_epoch));
+        let mut held = self.workers.values().flat_map(|worker| worker.leases.values());
+        leased_out && held.all(|held| held.lease.epoch != epoch) && self.returned.iter().all(|back| back.epoch != epoch)
+    }
+
     /// Notes that the head document changed, as it does with every command that changes anything.
     fn touch(&mut self) {
         self.revision += 1;

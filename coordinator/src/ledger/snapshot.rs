@@ -2,7 +2,7 @@
 
 use forebay_proto::{
     RecordSum,
-    v1::{AckItem, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, ack_item::Kind},
+    v1::{AckItem, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, ack_item::Kind},
 };
 
 use super::{
@@ -84,6 +84,7 @@ impl Ledger {
         let snapshot = snapshot.ok_or_else(|| CallError::Invalid("The request holds no snapshot.".to_owned()))?;
         self.check(snapshot)?;
         let first = snapshot.open.first().map_or(snapshot.epoch, |open| open.epoch.min(snapshot.epoch));
+        self.take_tallies(snapshot, first);
         for (name, worker) in &mut self.workers {
             if !std::mem::take(&mut worker.leases).is_empty() {
                 self.dirty.workers.insert(name.clone());
@@ -107,13 +108,24 @@ impl Ledger {
         (self.cursor_epoch, self.cursor) = (snapshot.epoch, snapshot.cursor);
         self.generation = self.generation.max(snapshot.generation) + 1;
         self.acks = snapshot.ack_sequence;
-        self.dirty.epochs.extend(self.tallies.split_off(&first).into_keys());
-        for tally in snapshot.tallies.iter().filter(|tally| tally.epoch >= first) {
-            *self.tally(tally.epoch) = Tallies::from_message(tally);
-        }
         self.forget_quarantine_of_open(first);
         self.touch();
         Ok(RestoreReply { progress: Some(self.progress()) })
+    }
+
+    /// Counts go on from the snapshot's. Of the ledger's own only those of epochs stay that are complete here and in the
+    /// snapshot, whose first other one is `first`: what this run had of an epoch, and the snapshot had more of, is
+    /// nobody's account any more. An epoch that only the snapshot had seen the end of has no tally.
+    fn take_tallies(&mut self, snapshot: &Snapshot, first: u64) {
+        let mut stale: Vec<u64> = self.tallies.keys().copied().collect();
+        stale.retain(|&epoch| epoch >= first || !self.is_complete(epoch));
+        for epoch in stale {
+            self.tallies.remove(&epoch);
+            self.dirty.epochs.insert(epoch);
+        }
+        for tally in &snapshot.tallies {
+            *self.tally(tally.epoch) = Tallies::from_message(tally);
+        }
     }
 
     /// Records that will be read again are no longer listed as bad.
@@ -167,6 +179,10 @@ impl Ledger {
                 ));
             }
             last = (open.epoch, open.end);
+        }
+        let near = |tally: &EpochTally| tally.epoch <= epoch && tally.epoch + 1 >= epoch;
+        if !snapshot.tallies.iter().all(near) || !snapshot.tallies.is_sorted_by_key(|tally| tally.epoch) {
+            return invalid(format!("The snapshot's tallies do not fit its cursor, epoch {epoch} position {cursor}."));
         }
         Ok(())
     }

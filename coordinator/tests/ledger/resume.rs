@@ -2,7 +2,8 @@
 
 use forebay_coordinator::{CallError, Verdict as Judgement};
 use forebay_proto::v1::{
-    AckItem, OpenRange, RestoreRequest, Snapshot, TakeSnapshotRequest, Verdict, ack_item::Kind, acquire_reply::Answer,
+    AckItem, EpochTally, OpenRange, RestoreRequest, Snapshot, TakeSnapshotRequest, Verdict, ack_item::Kind,
+    acquire_reply::Answer,
 };
 use prost::Message;
 
@@ -129,6 +130,46 @@ fn rule_23_a_fresh_run_goes_on_where_the_snapshot_was_taken() {
 }
 
 #[test]
+fn rule_24_an_epoch_adds_up_whose_last_batch_was_in_hand_when_the_state_was_taken() {
+    let scene = Scene::new(spec(40), 20, 3);
+    let mut daemon = scene.daemon("node", 1);
+    let (first, second) = (daemon.lease(&scene), daemon.lease(&scene));
+    daemon.ack(&scene, scene.delivered(&first));
+    assert_eq!(daemon.lease(&scene).epoch, 1, "ahead, as daemons read");
+    let snapshot = scene.snapshot(vec![scene.delivered(&second)]);
+    // The trainer dies without its last receipt, and comes again with its state.
+    restore(&scene, &mut daemon, &snapshot).unwrap();
+    let whole = "epoch 0: 40 of 40 records accounted for (40 delivered), checksum equal";
+    assert_eq!(scene.audit_lines(), [whole]);
+    assert_eq!(span(&daemon.lease(&scene)), (1, 0, 20));
+
+    let fresh = Scene::new(spec(40), 20, 3);
+    restore(&fresh, &mut fresh.daemon("elsewhere", 1), &snapshot).unwrap();
+    assert_eq!(fresh.audit_lines(), [whole]);
+}
+
+#[test]
+fn rule_24_what_a_run_had_of_an_epoch_that_is_over_in_the_snapshot_is_nobodys_account() {
+    let scene = Scene::new(spec(40), 20, 3);
+    let mut daemon = scene.daemon("node", 1);
+    let leases: Vec<_> = (0..3).map(|_| daemon.lease(&scene)).collect();
+    for lease in &leases[..2] {
+        daemon.ack(&scene, scene.delivered(lease));
+    }
+    let later = scene.snapshot(vec![]);
+
+    let mut behind = Scene::new(spec(40), 20, 3);
+    let mut daemon = behind.daemon("node", 1);
+    let lease = daemon.lease(&behind);
+    daemon.ack(&behind, behind.receipt(&lease, 0, 8, Kind::Delivered));
+    restore(&behind, &mut daemon, &later).unwrap();
+    behind.restart();
+    assert_eq!(behind.audit_lines(), [""; 0], "nothing is known of epoch 0 but that it is complete");
+    assert_eq!(behind.deliver_all(&mut daemon), Answer::DatasetDone);
+    assert!(behind.audit().iter().all(|audit| audit.verdict == Judgement::AddsUp), "{:?}", behind.audit_lines());
+}
+
+#[test]
 fn rule_23_records_that_are_read_again_leave_the_quarantine() {
     let scene = Scene::new(spec(40), 10, 1);
     let mut daemon = scene.daemon("node", 1);
@@ -166,6 +207,8 @@ fn rule_23_snapshots_of_other_data_and_impossible_ones_are_refused() {
         Snapshot { open: open(u64::MAX, 0, 1), ..good.clone() },
         Snapshot { open: [open(0, 2, 6), open(0, 5, 8)].concat(), ..good.clone() },
         Snapshot { epoch: 3, open: open(1, 0, 1), ..good.clone() },
+        Snapshot { tallies: vec![EpochTally { epoch: 1, ..EpochTally::default() }], ..good.clone() },
+        Snapshot { epoch: 2, cursor: 0, tallies: vec![EpochTally::default()], ..good.clone() },
     ] {
         let refused = restore(&scene, &mut daemon, &bad);
         assert!(matches!(refused, Err(CallError::Invalid(_))), "{bad:?}: {refused:?}");
