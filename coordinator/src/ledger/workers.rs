@@ -19,7 +19,7 @@ pub(super) const RESTORE: u32 = 7;
 
 /// How many sequence numbers back a command may come.
 pub(super) const WINDOW: u64 = 16;
-/// A record alone in its lease at this many deaths is quarantined; a lease with as many is halved.
+/// A lease with this many deaths is halved; a record that is alone after that at as many more is quarantined.
 const POISON: u32 = 2;
 
 /// The stored replies of a worker, by sequence: those of its last `WINDOW` numbers. A number in the window
@@ -151,7 +151,8 @@ impl Ledger {
         for (id, held) in leases {
             let lease = held.lease;
             let deaths = lease.deaths.saturating_add(1);
-            let alone = lease.end - lease.start == 1;
+            // Before it was halved, a record is alone where its span ends there, which says nothing about it.
+            let alone = lease.end - lease.start == 1 && lease.deaths >= POISON;
             let deaths_alone = held.deaths_alone.saturating_add(u32::from(alone));
             if deaths_alone >= POISON {
                 let record = self.plan.record(lease.epoch, lease.start);

@@ -139,6 +139,42 @@ fn rule_9_a_lease_that_kills_is_halved_until_one_record_is_quarantined() {
 }
 
 #[test]
+fn rule_9_a_record_that_is_alone_without_halving_is_not_suspect() {
+    let scene = Scene::new(spec(9), 8, 1);
+    let healthy = scene.plan.record(0, 8);
+    for incarnation in 1..=4 {
+        let mut daemon = scene.daemon("node", incarnation);
+        scene.pass(GRACE);
+        // The end of the dataset is a span of one, and dies with all others.
+        let leases = daemon.acquire(&scene, 64).leases;
+        assert!(leases.iter().any(|lease| (lease.start, lease.end) == (8, 9)), "{leases:?}");
+        let reply = scene.call(AuditRequest { ledger: "run/train/all".to_owned() }).unwrap();
+        assert_eq!(reply.quarantine, [], "incarnation {incarnation}");
+    }
+    // After halving it is as suspect as any other: were it poison, the daemon would die of it for ever.
+    scene.daemon("node", 5);
+    let reply = scene.call(AuditRequest { ledger: "run/train/all".to_owned() }).unwrap();
+    assert_eq!(reply.quarantine.iter().map(|bad| bad.record).collect::<Vec<_>>(), [healthy]);
+}
+
+#[test]
+fn rule_9_a_record_that_a_consumer_holds_is_not_suspect_at_any_number_of_deaths() {
+    let scene = Scene::new(spec(1), 1, 1);
+    let lease = scene.daemon("node", 1).lease(&scene);
+    let mut daemon = scene.daemon("node", 2);
+    for incarnation in 3..12 {
+        assert_eq!(daemon.reclaim(&scene, &lease, 0, 1), Verdict::Accepted);
+        daemon = scene.daemon("node", incarnation);
+    }
+    assert_eq!(daemon.hand_in(&scene, scene.delivered(&lease)), Verdict::Accepted);
+    assert_eq!(
+        scene.audit_lines(),
+        ["epoch 0: 1 of 1 records accounted for (1 delivered), checksum equal"],
+        "nor is it a repetition"
+    );
+}
+
+#[test]
 fn rule_16_what_a_dead_incarnation_had_waits_for_its_consumers_and_goes_last() {
     let scene = Scene::new(spec(40), 10, 2);
     let mut old = scene.daemon("node", 1);

@@ -2518,7 +2518,7 @@ pub struct StoredReturned {
     pub end: u64,
     #[prost(uint32, tag = "4")]
     pub deaths: u32,
-    /// Deaths of workers that had this one position alone in its lease.
+    /// Deaths of workers that had this one position alone in its lease, after halving.
     #[prost(uint32, tag = "5")]
     pub deaths_alone: u32,
     /// The lease that they were in last, and its first position; 0 after a restore.
