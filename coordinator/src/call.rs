@@ -2,9 +2,9 @@
 
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest,
-    HeartbeatReply, HeartbeatRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, OpenReply, OpenRequest,
-    ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, TakeSnapshotReply,
-    TakeSnapshotRequest,
+    HeartbeatReply, HeartbeatRequest, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, NewRunReply,
+    NewRunRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply,
+    ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest,
 };
 use tonic::{Code, Status};
 
@@ -92,6 +92,7 @@ procedures! {
     TakeSnapshot: TakeSnapshotRequest => TakeSnapshotReply,
     Restore: RestoreRequest => RestoreReply,
     Audit: AuditRequest => AuditReply,
+    ListQuarantine: ListQuarantineRequest => ListQuarantineReply,
     NewRun: NewRunRequest => NewRunReply,
 }
 

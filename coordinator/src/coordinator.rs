@@ -6,9 +6,9 @@ use std::{sync::Arc, thread, time::Duration};
 
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest,
-    HeartbeatReply, HeartbeatRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, OpenReply, OpenRequest,
-    ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, TakeSnapshotReply,
-    TakeSnapshotRequest,
+    HeartbeatReply, HeartbeatRequest, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, NewRunReply,
+    NewRunRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply,
+    ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest,
 };
 use tokio::{
     sync::{mpsc, oneshot, watch},
@@ -187,8 +187,10 @@ methods! {
     take_snapshot: TakeSnapshotRequest => TakeSnapshotReply,
     /// Goes back to a snapshot.
     restore: RestoreRequest => RestoreReply,
-    /// The sums that [`crate::audit`] judges.
+    /// The sums that [`crate::audit`] judges, a page of them.
     audit: AuditRequest => AuditReply,
+    /// A page of the quarantine's list.
+    list_quarantine: ListQuarantineRequest => ListQuarantineReply,
     /// Forgets a stream's run.
     new_run: NewRunRequest => NewRunReply,
 }

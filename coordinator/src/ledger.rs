@@ -12,9 +12,12 @@ mod tallies;
 mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
+use forebay_proto::page;
 use forebay_proto::v1::{
-    AbandonRequest, AuditReply, Caller, HeartbeatReply, Lease, LedgerSpec, Progress, QuarantinedRecord,
+    AbandonRequest, AuditReply, Caller, HeartbeatReply, Lease, LedgerSpec, ListQuarantineReply, Progress,
+    QuarantineKey, QuarantinedRecord,
 };
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
@@ -198,7 +201,8 @@ impl Ledger {
                 Ok(Reply::Heartbeat(reply))
             }
             Command::TakeSnapshot(request) => self.take_snapshot(&request.consumed).map(Reply::TakeSnapshot),
-            Command::Audit(_) => Ok(Reply::Audit(self.audit())),
+            Command::Audit(request) => Ok(Reply::Audit(self.audit(request.from_epoch))),
+            Command::ListQuarantine(request) => Ok(Reply::ListQuarantine(self.list_quarantine(request.after))),
             Command::Open(_) | Command::NewRun(_) => {
                 Err(CallError::Invalid("This command is about the set of ledgers, not about one.".to_owned()))
             }
@@ -217,13 +221,17 @@ impl Ledger {
         }
     }
 
-    fn audit(&mut self) -> AuditReply {
-        AuditReply {
-            spec: Some(self.plan.spec().clone()),
-            epochs: self.tallies.iter().map(|(&epoch, tallies)| tallies.message(epoch)).collect(),
-            progress: Some(self.progress()),
-            quarantine: self.quarantine.values().cloned().collect(),
-        }
+    fn audit(&mut self, from_epoch: u64) -> AuditReply {
+        let tallies = self.tallies.range(from_epoch..).map(|(&epoch, tallies)| tallies.message(epoch));
+        let (epochs, more) = page(tallies);
+        AuditReply { spec: Some(self.plan.spec().clone()), epochs, progress: Some(self.progress()), more }
+    }
+
+    fn list_quarantine(&self, after: Option<QuarantineKey>) -> ListQuarantineReply {
+        let start = after.map_or(Bound::Unbounded, |key| Bound::Excluded((key.epoch, key.record)));
+        let (records, more) = page(self.quarantine.range((start, Bound::Unbounded)).map(|(_, entry)| entry.clone()));
+        let quarantined = self.tallies.values().map(|tallies| tallies.quarantined.count).sum();
+        ListQuarantineReply { records, more, quarantined }
     }
 
     /// Moves the cursor over the end of an epoch that is leased out, but only into the epoch after the first

@@ -203,6 +203,7 @@ fn ledger_name(command: &Command) -> &str {
         Command::Restore(request) => &request.caller,
         Command::TakeSnapshot(request) => return &request.ledger,
         Command::Audit(request) => return &request.ledger,
+        Command::ListQuarantine(request) => return &request.ledger,
         Command::Open(_) | Command::NewRun(_) => &None,
     };
     caller.as_ref().map_or("", |caller| &caller.ledger)

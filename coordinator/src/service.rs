@@ -2,9 +2,9 @@
 
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest,
-    HeartbeatReply, HeartbeatRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, OpenReply, OpenRequest,
-    ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, TakeSnapshotReply,
-    TakeSnapshotRequest, ledger_server::Ledger,
+    HeartbeatReply, HeartbeatRequest, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, NewRunReply,
+    NewRunRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply,
+    ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest, ledger_server::Ledger,
 };
 use tonic::{Request, Response, Status, async_trait};
 
@@ -39,5 +39,6 @@ serve! {
     take_snapshot: TakeSnapshotRequest => TakeSnapshotReply,
     restore: RestoreRequest => RestoreReply,
     audit: AuditRequest => AuditReply,
+    list_quarantine: ListQuarantineRequest => ListQuarantineReply,
     new_run: NewRunRequest => NewRunReply,
 }

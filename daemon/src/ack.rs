@@ -230,7 +230,7 @@ mod tests {
         }
 
         async fn delivered(&self) -> u64 {
-            let audit = self.handle.call(AuditRequest { ledger: self.ledger.clone() }).await.unwrap();
+            let audit = self.handle.call(AuditRequest { ledger: self.ledger.clone(), from_epoch: 0 }).await.unwrap();
             audit.epochs.iter().map(|epoch| epoch.delivered.unwrap_or_default().count).sum()
         }
     }

@@ -4,13 +4,15 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forebay_coordinator::CallError;
 use forebay_proto::v1::control_server::{Control, ControlServer};
 use forebay_proto::v1::{
-    DecoderStatus, QuarantineReply, QuarantineRequest, RenewRunReply, RenewRunRequest, StatusReply, StatusRequest,
-    StreamAudit, StreamAuditReply, StreamAuditRequest, StreamQuarantine,
+    DecoderStatus, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, RenewRunReply, RenewRunRequest,
+    StatusReply, StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine,
 };
 use tokio::net::UnixListener;
-use tokio_stream::wrappers::UnixListenerStream;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
 use tonic::{Request, Response, Status};
 
 use crate::daemon::Daemon;
@@ -31,6 +33,17 @@ struct Service {
 pub struct Endpoint {
     listener: UnixListener,
     _name: Name,
+}
+
+/// Takes the pages of a reply, one at a time: the next is made when the caller has taken the last.
+struct Pages<T>(mpsc::Sender<Result<T, Status>>);
+
+/// Why no further page is made.
+enum NoPage {
+    /// The ledger cannot be asked.
+    Refused(CallError),
+    /// The caller has hung up.
+    Unwanted,
 }
 
 /// A socket's place in the file system.
@@ -103,27 +116,81 @@ impl Control for Service {
         }))
     }
 
-    async fn quarantine(&self, request: Request<QuarantineRequest>) -> Result<Response<QuarantineReply>, Status> {
-        let mut streams = Vec::new();
-        for stream in self.named(&request.get_ref().stream)? {
-            let records = stream.audit().await?.quarantine;
-            streams.push(StreamQuarantine { stream: stream.identity().to_string(), records });
-        }
-        Ok(Response::new(QuarantineReply { streams }))
+    type ListQuarantineStream = ReceiverStream<Result<StreamQuarantine, Status>>;
+
+    async fn list_quarantine(
+        &self,
+        request: Request<QuarantineRequest>,
+    ) -> Result<Response<Self::ListQuarantineStream>, Status> {
+        let streams = self.named(&request.get_ref().stream)?;
+        Ok(pages(async move |pages| {
+            for stream in streams {
+                let mut after = None;
+                loop {
+                    let ListQuarantineReply { records, more, quarantined } = stream.quarantine(after).await?;
+                    after = records.last().map(QuarantinedRecord::key);
+                    pages
+                        .give(StreamQuarantine { stream: stream.identity().to_string(), records, quarantined })
+                        .await?;
+                    if !more {
+                        break;
+                    }
+                }
+            }
+            Ok(())
+        }))
     }
 
-    async fn audit(&self, request: Request<StreamAuditRequest>) -> Result<Response<StreamAuditReply>, Status> {
-        let mut ledgers = Vec::new();
-        for stream in self.named(&request.get_ref().stream)? {
-            let audit = Some(stream.audit().await?);
-            ledgers.push(StreamAudit { ledger: stream.identity().to_string(), audit });
-        }
-        Ok(Response::new(StreamAuditReply { ledgers }))
+    type ListAuditsStream = ReceiverStream<Result<StreamAudit, Status>>;
+
+    async fn list_audits(
+        &self,
+        request: Request<StreamAuditRequest>,
+    ) -> Result<Response<Self::ListAuditsStream>, Status> {
+        let streams = self.named(&request.get_ref().stream)?;
+        Ok(pages(async move |pages| {
+            for stream in streams {
+                let mut from_epoch = Some(0);
+                while let Some(epoch) = from_epoch {
+                    let audit = stream.audit(epoch).await?;
+                    from_epoch = audit.next_epoch();
+                    pages.give(StreamAudit { ledger: stream.identity().to_string(), audit: Some(audit) }).await?;
+                }
+            }
+            Ok(())
+        }))
     }
 
     async fn renew_run(&self, request: Request<RenewRunRequest>) -> Result<Response<RenewRunReply>, Status> {
         let run = self.daemon.new_run(&request.get_ref().stream).await.map_err(Status::failed_precondition)?;
         Ok(Response::new(RenewRunReply { run }))
+    }
+}
+
+/// A reply that is made page by page.
+fn pages<T: Send + 'static, F: Future<Output = Result<(), NoPage>> + Send + 'static>(
+    make: impl FnOnce(Pages<T>) -> F,
+) -> Response<ReceiverStream<Result<T, Status>>> {
+    let (sender, taken) = mpsc::channel(1);
+    let made = make(Pages(sender.clone()));
+    tokio::spawn(async move {
+        if let Err(NoPage::Refused(error)) = made.await {
+            // A caller that has hung up needs no error.
+            sender.send(Err(error.into())).await.ok();
+        }
+    });
+    Response::new(ReceiverStream::new(taken))
+}
+
+impl<T> Pages<T> {
+    async fn give(&self, page: T) -> Result<(), NoPage> {
+        self.0.send(Ok(page)).await.map_err(|_| NoPage::Unwanted)
+    }
+}
+
+impl From<CallError> for NoPage {
+    fn from(error: CallError) -> Self {
+        Self::Refused(error)
     }
 }
 

@@ -9,8 +9,9 @@ use std::time::Duration;
 use forebay_coordinator::{CallError, Handle, Request};
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply,
-    AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, NackReply, NackRequest, OpenReply, OpenRequest,
-    Progress, ReclaimReply, ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, Snapshot, TakeSnapshotRequest,
+    AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, ListQuarantineReply, ListQuarantineRequest,
+    NackReply, NackRequest, OpenReply, OpenRequest, Progress, QuarantineKey, ReclaimReply, ReclaimRequest,
+    RestoreRequest, ReturnReply, ReturnRequest, Snapshot, TakeSnapshotRequest,
 };
 use tokio::sync::{Mutex, watch};
 
@@ -112,9 +113,14 @@ impl Worker {
         reply.snapshot.ok_or_else(|| CallError::Corrupt("The coordinator sent no snapshot.".into()))
     }
 
-    /// The ledger's tallies.
-    pub async fn audit(&self) -> Result<AuditReply, CallError> {
-        self.handle.call(AuditRequest { ledger: self.ledger.clone() }).await
+    /// The ledger's tallies, a page of them.
+    pub async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
+        self.handle.call(AuditRequest { ledger: self.ledger.clone(), from_epoch }).await
+    }
+
+    /// A page of the quarantine's list.
+    pub async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
+        self.handle.call(ListQuarantineRequest { ledger: self.ledger.clone(), after }).await
     }
 
     /// Extends all leases of this incarnation.

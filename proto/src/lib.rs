@@ -1,13 +1,16 @@
 //! The words that daemon, coordinator and clients say to each other.
 //!
 //! The messages and services come from `forebay/v1/*.proto`; their generated Rust is checked in, and
-//! `tests/generated.rs` regenerates it and compares. The one function with behaviour is [`record_hash`], because
-//! a trainer and a coordinator must compute the same sum over the same records.
+//! `tests/generated.rs` regenerates it and compares. Behaviour is here only where both ends must agree: [`record_hash`],
+//! because a trainer and a coordinator must compute the same sum over the same records, and [`page`], because what one
+//! of them takes apart the other puts together.
 #![forbid(unsafe_code)]
 
 mod checksum;
+mod pages;
 
 pub use checksum::{RecordSum, record_hash};
+pub use pages::page;
 
 /// Messages and services of version 1.
 #[allow(

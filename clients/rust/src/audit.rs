@@ -81,7 +81,7 @@ mod tests {
                 ..Default::default()
             }],
             progress: Some(v1::Progress { floor, ..Default::default() }),
-            quarantine: Vec::new(),
+            more: false,
         }
     }
 

@@ -17,7 +17,7 @@ use crate::mapped::Ring;
 use crate::target::{Options, Target};
 use crate::watch::{SLICE, Watch};
 
-/// Longest `StreamInfo` or `CallReply`: class names and quarantine lists fit, a mistake does not fill the memory.
+/// Longest `StreamInfo` or `CallReply`: class names and pages of lists fit, a mistake does not fill the memory.
 const BODY_LIMIT: u64 = 1 << 30;
 /// Socket of a daemon that serves the whole machine.
 const SERVICE_SOCKET: &str = "/run/forebay/forebay.sock";

@@ -90,12 +90,12 @@ impl Run {
     }
 
     fn told(&self) -> AuditReply {
-        self.scene.call(AuditRequest { ledger: self.daemon.caller.ledger.clone() }).unwrap()
+        self.scene.call(AuditRequest { ledger: self.daemon.caller.ledger.clone(), from_epoch: 0 }).unwrap()
     }
 
     /// A death may complete a record that was alone in its lease: the ledger says which.
     fn adopt_quarantine(&mut self) {
-        for bad in self.told().quarantine {
+        for bad in self.scene.quarantine() {
             let position = self.scene.plan.position(bad.epoch, bad.record).expect("a record of the epoch");
             self.done.insert((bad.epoch, position));
         }

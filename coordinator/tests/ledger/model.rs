@@ -209,9 +209,7 @@ impl History {
 
     /// A second death with a record alone in its lease completes it: the ledger says which.
     fn adopt_quarantine(&mut self) {
-        let ledger = self.actors[0].daemon.caller.ledger.clone();
-        let reply = self.scene.call(forebay_proto::v1::AuditRequest { ledger }).unwrap();
-        for bad in reply.quarantine.iter().filter(|bad| bad.reason.contains("workers died")) {
+        for bad in self.scene.quarantine().iter().filter(|bad| bad.reason.contains("workers died")) {
             let position = self.scene.plan.position(bad.epoch, bad.record).expect("a record of the epoch");
             self.truth.done.insert((bad.epoch, position));
         }

@@ -92,7 +92,10 @@ fn requests_that_name_nothing_usable_are_refused() {
     ] {
         assert!(matches!(scene.call(bad.clone()), Err(CallError::Invalid(_))), "{bad:?}");
     }
-    assert!(matches!(scene.call(AuditRequest { ledger: "run/train/all".to_owned() }), Err(CallError::NotFound(_))));
+    assert!(matches!(
+        scene.call(AuditRequest { ledger: "run/train/all".to_owned(), from_epoch: 0 }),
+        Err(CallError::NotFound(_))
+    ));
     assert!(matches!(scene.call(AcquireRequest::default()), Err(CallError::NotFound(_))));
 }
 

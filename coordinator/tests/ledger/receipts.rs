@@ -2,8 +2,8 @@
 
 use forebay_coordinator::{CallError, Verdict as Judgement};
 use forebay_proto::v1::{
-    AbandonRequest, AckItem, AckRequest, AcquireRequest, AuditRequest, HeartbeatRequest, Range, Verdict,
-    ack_item::Kind, acquire_reply::Answer,
+    AbandonRequest, AckItem, AckRequest, AcquireRequest, HeartbeatRequest, Range, Verdict, ack_item::Kind,
+    acquire_reply::Answer,
 };
 
 use crate::scene::{GRACE, Scene, TTL, span, spec};
@@ -132,9 +132,9 @@ fn rule_9_a_lease_that_kills_is_halved_until_one_record_is_quarantined() {
         }
     }
     assert_eq!(deaths, 6, "whole, whole, 4, 2, 1, 1");
-    let reply = scene.call(AuditRequest { ledger: "run/train/all".to_owned() }).unwrap();
-    assert_eq!(reply.quarantine.iter().map(|bad| bad.record).collect::<Vec<_>>(), [poison]);
-    assert!(reply.quarantine[0].reason.contains("2 workers died"), "{:?}", reply.quarantine);
+    let quarantine = scene.quarantine();
+    assert_eq!(quarantine.iter().map(|bad| bad.record).collect::<Vec<_>>(), [poison]);
+    assert!(quarantine[0].reason.contains("2 workers died"), "{quarantine:?}");
     assert_eq!(scene.audit()[0].verdict, Judgement::AddsUp);
 }
 
@@ -148,13 +148,11 @@ fn rule_9_a_record_that_is_alone_without_halving_is_not_suspect() {
         // The end of the dataset is a span of one, and dies with all others.
         let leases = daemon.acquire(&scene, 64).leases;
         assert!(leases.iter().any(|lease| (lease.start, lease.end) == (8, 9)), "{leases:?}");
-        let reply = scene.call(AuditRequest { ledger: "run/train/all".to_owned() }).unwrap();
-        assert_eq!(reply.quarantine, [], "incarnation {incarnation}");
+        assert_eq!(scene.quarantine(), [], "incarnation {incarnation}");
     }
     // After halving it is as suspect as any other: were it poison, the daemon would die of it for ever.
     scene.daemon("node", 5);
-    let reply = scene.call(AuditRequest { ledger: "run/train/all".to_owned() }).unwrap();
-    assert_eq!(reply.quarantine.iter().map(|bad| bad.record).collect::<Vec<_>>(), [healthy]);
+    assert_eq!(scene.quarantine().iter().map(|bad| bad.record).collect::<Vec<_>>(), [healthy]);
 }
 
 #[test]
@@ -330,8 +328,7 @@ fn rule_24_everything_that_can_become_of_a_record_adds_up() {
         ]
     );
     assert_eq!(daemon.ack(&scene, scene.receipt(&second, 0, 1, Kind::Delivered)), Verdict::Lost, "abandoned is fenced");
-    let reply = scene.call(AuditRequest { ledger: "run/train/all".to_owned() }).unwrap();
-    assert_eq!(reply.quarantine[0].reason, "no end marker");
+    assert_eq!(scene.quarantine()[0].reason, "no end marker");
 }
 
 #[test]

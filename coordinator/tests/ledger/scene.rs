@@ -12,8 +12,9 @@ use forebay_proto::{
     RecordSum,
     v1::{
         AckItem, AckRequest, AcquireReply, AcquireRequest, AuditRequest, BadRecord, Caller, HeartbeatRequest, Lease,
-        LeasedRange, LedgerSpec, NackRequest, OpenReply, OpenRequest, Range, ReclaimRequest, ReturnRequest, Snapshot,
-        StaticShard, TakeSnapshotRequest, Verdict, ack_item::Kind, acquire_reply::Answer,
+        LeasedRange, LedgerSpec, ListQuarantineRequest, NackRequest, OpenReply, OpenRequest, QuarantinedRecord, Range,
+        ReclaimRequest, ReturnRequest, Snapshot, StaticShard, TakeSnapshotRequest, Verdict, ack_item::Kind,
+        acquire_reply::Answer,
     },
 };
 use parking_lot::Mutex;
@@ -140,7 +141,7 @@ impl Scene {
             let step = left.min(500);
             self.stall(step);
             // Any command makes a turn, also one that is refused.
-            self.call(AuditRequest { ledger: "none".to_owned() }).unwrap_err();
+            self.call(AuditRequest { ledger: "none".to_owned(), from_epoch: 0 }).unwrap_err();
             left -= step;
         }
     }
@@ -188,7 +189,25 @@ impl Scene {
     }
 
     pub(crate) fn audit(&self) -> Vec<EpochAudit> {
-        audit(&self.call(AuditRequest { ledger: self.open_name() }).unwrap(), |_| ()).unwrap()
+        let ledger = || self.open_name();
+        let mut all = self.call(AuditRequest { ledger: ledger(), from_epoch: 0 }).unwrap();
+        while let Some(from_epoch) = all.next_epoch() {
+            all.append(self.call(AuditRequest { ledger: ledger(), from_epoch }).unwrap());
+        }
+        audit(&all, |_| ()).unwrap()
+    }
+
+    /// The whole list, page by page.
+    pub(crate) fn quarantine(&self) -> Vec<QuarantinedRecord> {
+        let mut all: Vec<QuarantinedRecord> = Vec::new();
+        loop {
+            let after = all.last().map(QuarantinedRecord::key);
+            let page = self.call(ListQuarantineRequest { ledger: self.open_name(), after }).unwrap();
+            all.extend(page.records);
+            if !page.more {
+                return all;
+            }
+        }
     }
 
     pub(crate) fn audit_lines(&self) -> Vec<String> {

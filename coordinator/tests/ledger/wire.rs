@@ -2,8 +2,8 @@
 
 use forebay_coordinator::{CallError, LedgerService};
 use forebay_proto::v1::{
-    AckRequest, AcquireRequest, Caller, HeartbeatRequest, Verdict, acquire_reply::Answer, ledger_client::LedgerClient,
-    ledger_server::LedgerServer,
+    AckRequest, AcquireRequest, BadRecord, Caller, HeartbeatRequest, ListQuarantineRequest, NackRequest,
+    QuarantinedRecord, Verdict, acquire_reply::Answer, ledger_client::LedgerClient, ledger_server::LedgerServer,
 };
 use hyper_util::rt::TokioIo;
 use tonic::transport::{Channel, Endpoint, Server, Uri};
@@ -47,5 +47,40 @@ fn a_worker_at_the_other_end_of_grpc_sees_the_same_ledger() {
         // The handle's own async methods, beside the wire.
         let beat = scene.handle().heartbeat(HeartbeatRequest { caller: caller(0) }).await.unwrap();
         assert_eq!(beat.lease_ttl_ms, 30_000);
+    });
+}
+
+#[test]
+fn a_quarantine_that_no_message_could_hold_comes_over_grpc_page_by_page() {
+    const RECORDS: u64 = 8000;
+    let scene = Scene::new(spec(RECORDS), RECORDS, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    let bad = |position| BadRecord {
+        lease: lease.id,
+        position,
+        record: scene.plan.record(0, position),
+        file: "f".repeat(1000),
+        reason: "no picture".to_owned(),
+    };
+    let records = (0..RECORDS).map(bad).collect();
+    scene.call(NackRequest { caller: Some(daemon.next()), records }).unwrap();
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let mut client = connect(&scene).await;
+        let mut listed: Vec<QuarantinedRecord> = Vec::new();
+        let mut pages = 0;
+        loop {
+            let after = listed.last().map(QuarantinedRecord::key);
+            let request = ListQuarantineRequest { ledger: "run/train/all".to_owned(), after };
+            let page = client.list_quarantine(request).await.unwrap().into_inner();
+            assert_eq!(page.quarantined, RECORDS);
+            listed.extend(page.records);
+            pages += 1;
+            if !page.more {
+                break;
+            }
+        }
+        assert!(pages > 1, "all fitted into one page");
+        assert_eq!(listed.iter().map(|bad| bad.record).collect::<Vec<_>>(), (0..RECORDS).collect::<Vec<_>>());
     });
 }

@@ -3,11 +3,11 @@
 use std::io::{self, Write as _};
 
 use forebay_coordinator::{EpochAudit, Verdict, audit};
-use forebay_proto::v1::{AuditReply, StreamAuditReply, StreamAuditRequest};
+use forebay_proto::v1::{AuditReply, StreamAudit, StreamAuditRequest};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Failure;
-use super::daemon::Daemon;
+use super::daemon::{Client, Daemon};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -22,12 +22,21 @@ const WORTH_A_BAR: u64 = 50_000_000;
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let request = StreamAuditRequest { stream: args.stream.clone().unwrap_or_default() };
-    let reply: StreamAuditReply = args.daemon.ask(|mut client| async move { client.audit(request).await })?;
+    let mut ledgers: Vec<(String, AuditReply)> = Vec::new();
+    let ask = |mut client: Client| async move { client.list_audits(request).await };
+    args.daemon.ask_pages(ask, |StreamAudit { ledger, audit }| {
+        let page = audit.unwrap_or_default();
+        match ledgers.last_mut().filter(|(last, _)| *last == ledger) {
+            Some((_, audit)) => audit.append(page),
+            None => ledgers.push((ledger, page)),
+        }
+        Ok(())
+    })?;
     let mut wrong = 0;
     let mut out = io::stdout().lock();
-    for ledger in reply.ledgers {
-        writeln!(out, "stream {}", ledger.ledger)?;
-        for epoch in epochs(&ledger.audit.unwrap_or_default())? {
+    for (ledger, audit) in ledgers {
+        writeln!(out, "stream {ledger}")?;
+        for epoch in epochs(&audit)? {
             wrong += usize::from(epoch.verdict == Verdict::DoesNotAddUp);
             writeln!(out, "  {epoch}")?;
         }

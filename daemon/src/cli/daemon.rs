@@ -11,6 +11,9 @@ use tonic::transport::{Channel, Endpoint, Uri};
 
 use super::Failure;
 
+/// What a question is asked with.
+pub(super) type Client = ControlClient<Channel>;
+
 /// Which daemon is meant.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Daemon {
@@ -31,10 +34,32 @@ impl Daemon {
     }
 
     /// Asks it something.
-    pub(super) fn ask<R, F>(&self, question: impl FnOnce(ControlClient<Channel>) -> F) -> Result<R, Failure>
+    pub(super) fn ask<R, F>(&self, question: impl FnOnce(Client) -> F) -> Result<R, Failure>
     where
         F: Future<Output = Result<tonic::Response<R>, tonic::Status>>,
     {
+        self.reach(async |client| Ok(question(client).await.map_err(|status| refused(&status))?.into_inner()))
+    }
+
+    /// Asks it for something that comes in pages, and takes each as it comes.
+    pub(super) fn ask_pages<P, F>(
+        &self,
+        question: impl FnOnce(Client) -> F,
+        mut take: impl FnMut(P) -> Result<(), Failure>,
+    ) -> Result<(), Failure>
+    where
+        F: Future<Output = Result<tonic::Response<tonic::Streaming<P>>, tonic::Status>>,
+    {
+        self.reach(async |client| {
+            let mut pages = question(client).await.map_err(|status| refused(&status))?.into_inner();
+            while let Some(page) = pages.message().await.map_err(|status| refused(&status))? {
+                take(page)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn reach<R>(&self, talk: impl AsyncFnOnce(Client) -> Result<R, Failure>) -> Result<R, Failure> {
         let socket = self.socket(control::SOCKET)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
@@ -45,8 +70,7 @@ impl Daemon {
                     cause(&error)
                 ))
             })?;
-            let answer = question(ControlClient::new(channel)).await;
-            answer.map(tonic::Response::into_inner).map_err(|status| Failure::Failed(status.message().to_owned()))
+            talk(Client::new(channel)).await
         })
     }
 
@@ -58,6 +82,10 @@ impl Daemon {
         let folder = self.socket_dir.clone().or_else(user).or_else(service);
         folder.map(|folder| folder.join(name)).ok_or_else(|| Failure::Failed("No daemon is known.".into()))
     }
+}
+
+fn refused(status: &tonic::Status) -> Failure {
+    Failure::Failed(status.message().to_owned())
 }
 
 async fn connect(socket: &Path) -> Result<Channel, tonic::transport::Error> {

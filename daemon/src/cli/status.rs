@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use forebay_proto::v1::{
-    GpuStatus, LaneStatus, QuarantineReply, QuarantineRequest, RingPlace, StatusReply, StatusRequest, StreamStatus,
-    SwitchedOff,
+    GpuStatus, LaneStatus, QuarantineRequest, QuarantinedRecord, RingPlace, StatusReply, StatusRequest,
+    StreamQuarantine, StreamStatus, SwitchedOff,
 };
 
 use super::Failure;
-use super::daemon::Daemon;
+use super::daemon::{Client, Daemon};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -24,8 +24,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     if args.quarantine {
         let request = QuarantineRequest { stream: String::new() };
-        let reply = args.daemon.ask(|mut client| async move { client.quarantine(request).await })?;
-        return Ok(quarantine(&mut out, &reply)?);
+        let ask = |mut client: Client| async move { client.list_quarantine(request).await };
+        let mut stream = None;
+        return args.daemon.ask_pages(ask, |page| Ok(quarantine(&mut out, &mut stream, page)?));
     }
     let reply = args.daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?;
     Ok(status(&mut out, &reply)?)
@@ -121,12 +122,14 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
     Ok(())
 }
 
-fn quarantine(out: &mut impl Write, reply: &QuarantineReply) -> io::Result<()> {
-    for stream in &reply.streams {
-        writeln!(out, "stream {}: {} records in quarantine", stream.stream, stream.records.len())?;
-        for record in &stream.records {
-            writeln!(out, "  epoch {} record {} {}: {}", record.epoch, record.record, record.file, record.reason)?;
-        }
+/// A page of the list. `stream` is whose page was the last.
+fn quarantine(out: &mut impl Write, stream: &mut Option<String>, page: StreamQuarantine) -> io::Result<()> {
+    if stream.as_ref() != Some(&page.stream) {
+        writeln!(out, "stream {}: {} records in quarantine", page.stream, page.quarantined)?;
+        *stream = Some(page.stream);
+    }
+    for QuarantinedRecord { epoch, record, file, reason } in page.records {
+        writeln!(out, "  epoch {epoch} record {record} {file}: {reason}")?;
     }
     Ok(())
 }
@@ -143,7 +146,7 @@ fn span(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use forebay_proto::v1::{CacheStatus, ConsumerStatus, LaneRefusal, QuarantinedRecord, StreamQuarantine};
+    use forebay_proto::v1::{CacheStatus, ConsumerStatus, LaneRefusal};
 
     use super::*;
 
@@ -206,12 +209,11 @@ mod tests {
     #[test]
     fn the_quarantine_names_record_file_and_reason() {
         let record = QuarantinedRecord { record: 3, file: "a.jpg".into(), reason: "truncated".into(), epoch: 1 };
-        let reply = QuarantineReply { streams: vec![StreamQuarantine { stream: "s".into(), records: vec![record] }] };
-        let mut out = Vec::new();
-        quarantine(&mut out, &reply).unwrap();
-        assert_eq!(
-            String::from_utf8(out).unwrap(),
-            "stream s: 1 records in quarantine\n  epoch 1 record 3 a.jpg: truncated\n"
-        );
+        let page = StreamQuarantine { stream: "s".into(), records: vec![record], quarantined: 2 };
+        let (mut out, mut stream) = (Vec::new(), None);
+        quarantine(&mut out, &mut stream, page.clone()).unwrap();
+        quarantine(&mut out, &mut stream, page).unwrap();
+        let line = "  epoch 1 record 3 a.jpg: truncated\n";
+        assert_eq!(String::from_utf8(out).unwrap(), format!("stream s: 2 records in quarantine\n{line}{line}"));
     }
 }

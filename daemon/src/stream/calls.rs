@@ -7,7 +7,7 @@ use std::sync::Arc;
 use forebay_coordinator::CallError;
 use forebay_proto::v1::call_reply::Reply;
 use forebay_proto::v1::call_request::Call;
-use forebay_proto::v1::{CallReply, CallRequest, Done, Failure, QuarantineList, Snapshot};
+use forebay_proto::v1::{CallReply, CallRequest, Done, Failure, ListQuarantineReply, QuarantineList, Snapshot};
 use forebay_ring::ConsumerId;
 use prost::Message as _;
 
@@ -45,11 +45,11 @@ impl Stream {
                 path.record
             ))),
             Some(Call::Reset(reset)) => self.reset(consumer, reset.epoch).await.map(|()| Reply::Done(Done {})),
-            Some(Call::Quarantine(_)) => {
-                let audit = self.audit().await?;
-                Ok(Reply::Quarantine(QuarantineList { records: audit.quarantine }))
+            Some(Call::Quarantine(call)) => {
+                let ListQuarantineReply { records, more, .. } = self.quarantine(call.after).await?;
+                Ok(Reply::Quarantine(QuarantineList { records, more }))
             }
-            Some(Call::Audit(_)) => self.audit().await.map(Reply::Audit),
+            Some(Call::Audit(call)) => self.audit(call.from_epoch).await.map(Reply::Audit),
             None => Err(CallError::Invalid("The request is of a kind that this daemon does not know.".into())),
         }
     }

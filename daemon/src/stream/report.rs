@@ -4,7 +4,9 @@ use std::sync::atomic::Ordering;
 
 use forebay_coordinator::CallError;
 use forebay_pixels::{Dtype, Layout};
-use forebay_proto::v1::{AuditReply, CacheStatus, RingPlace, StageStatus, StreamInfo, StreamStatus};
+use forebay_proto::v1::{
+    AuditReply, CacheStatus, ListQuarantineReply, QuarantineKey, RingPlace, StageStatus, StreamInfo, StreamStatus,
+};
 use prost::Message as _;
 use tokio::sync::oneshot;
 
@@ -62,8 +64,7 @@ impl Stream {
     /// The ledger cannot be asked.
     pub async fn status(&self) -> Result<StreamStatus, CallError> {
         let ring = self.ring_status().await.unwrap_or_default();
-        let audit = self.audit().await?;
-        let tally = |pick: fn(&forebay_proto::v1::EpochTally) -> u64| audit.epochs.iter().map(pick).sum();
+        let (delivered, bad) = self.totals().await?;
         let mut stages = vec![stage(self.pool.meter()), stage(&self.batch_meter)];
         if let Some(pipeline) = self.pipeline.lock().await.as_ref() {
             stages.insert(0, stage(pipeline.prefetch.meter()));
@@ -74,9 +75,9 @@ impl Stream {
             source: self.settings.source.clone().unwrap_or_else(|| "a list of files".into()),
             records: self.source.len(),
             epoch: ring.epoch,
-            delivered: tally(|epoch| epoch.delivered.unwrap_or_default().count),
+            delivered,
             batches: self.counters.published.load(Ordering::Relaxed),
-            bad: tally(|epoch| epoch.quarantined.unwrap_or_default().count),
+            bad,
             slots_free: ring.slots.free + ring.slots.unpopulated,
             slots_filling: ring.slots.filling,
             slots_ready: ring.slots.ready,
@@ -151,13 +152,37 @@ impl Stream {
         registry.gauge(Metric::Epoch, &labels).set(f64::from(u32::try_from(ring.epoch).unwrap_or(u32::MAX)));
     }
 
-    /// The ledger's tallies, with all that was handed in.
+    /// The ledger's tallies from an epoch on, a page of them, with all that was handed in.
     ///
     /// # Errors
     /// The ledger cannot be asked.
-    pub async fn audit(&self) -> Result<AuditReply, CallError> {
+    pub async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
         self.flush().await;
-        self.worker.audit().await
+        self.worker.audit(from_epoch).await
+    }
+
+    /// The quarantine's list behind an entry, a page of it, with all that was handed in.
+    ///
+    /// # Errors
+    /// The ledger cannot be asked.
+    pub async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
+        self.flush().await;
+        self.worker.quarantine(after).await
+    }
+
+    /// Records that were delivered in the run, and bad ones.
+    async fn totals(&self) -> Result<(u64, u64), CallError> {
+        let (mut delivered, mut bad) = (0, 0);
+        let mut from_epoch = Some(0);
+        while let Some(epoch) = from_epoch {
+            let page = self.audit(epoch).await?;
+            for tally in &page.epochs {
+                delivered += tally.delivered.unwrap_or_default().count;
+                bad += tally.quarantined.unwrap_or_default().count;
+            }
+            from_epoch = page.next_epoch();
+        }
+        Ok((delivered, bad))
     }
 }
 

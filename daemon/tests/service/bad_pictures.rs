@@ -114,3 +114,32 @@ fn rule_07_more_bad_records_than_max_failures_fail_the_stream() {
     Trainer::attach(&home).epoch();
     home.audit();
 }
+
+#[test]
+fn a_quarantine_that_no_message_could_hold_is_listed_whole_and_audited() {
+    const BAD: usize = 4100;
+    let home = Home::with_pictures(1);
+    // Long paths: the list is longer than the 4 MiB that gRPC takes as one message.
+    let folder =
+        home.path(&["x".repeat(200), "y".repeat(200), "z".repeat(200), "w".repeat(200), "v".repeat(200)].join("/"));
+    fs::create_dir_all(&folder).unwrap();
+    let bad = folder.join("bad.jpg");
+    fs::write(&bad, "this is no picture").unwrap();
+    let mut list = format!("{}\n", bad.display()).repeat(BAD);
+    list += home.picture(0).to_str().unwrap();
+    fs::write(home.path("list.txt"), list).unwrap();
+    let source = home.path("list.txt");
+    home.configure(&format!(
+        "[streams.train]\nsource = \"{}\"\nbatch_size = 64\nsize = 16\nepochs = 1\non_error = \"skip\"\n",
+        source.display()
+    ));
+    let _daemon = home.start();
+    let mut trainer = Trainer::attach(&home);
+    assert_eq!(records(&trainer.epoch()), [BAD as u64]);
+    assert_eq!(quarantine(&home).len(), BAD);
+    let own: Vec<u64> = trainer.session.quarantine(&mut Patient).unwrap().iter().map(|bad| bad.record).collect();
+    assert_eq!(own, (0..BAD as u64).collect::<Vec<_>>());
+    let line = "epoch 0: 4101 of 4101 records accounted for (1 delivered, 4100 quarantined), checksum equal";
+    assert_eq!(home.audit()[1], line);
+    assert_eq!(home.status().bad, BAD as u64);
+}

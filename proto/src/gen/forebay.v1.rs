@@ -488,18 +488,55 @@ pub struct RestoreReply {
 pub struct AuditRequest {
     #[prost(string, tag = "1")]
     pub ledger: ::prost::alloc::string::String,
+    /// First epoch of this page.
+    #[prost(uint64, tag = "2")]
+    pub from_epoch: u64,
 }
+/// A page of the audit: as many epochs as fit into one message.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AuditReply {
     #[prost(message, optional, tag = "1")]
     pub spec: ::core::option::Option<LedgerSpec>,
+    /// By rising epoch.
     #[prost(message, repeated, tag = "2")]
     pub epochs: ::prost::alloc::vec::Vec<EpochTally>,
     #[prost(message, optional, tag = "3")]
     pub progress: ::core::option::Option<Progress>,
-    #[prost(message, repeated, tag = "4")]
-    pub quarantine: ::prost::alloc::vec::Vec<QuarantinedRecord>,
+    /// Further epochs follow; the next page starts behind the last one of this page.
+    #[prost(bool, tag = "5")]
+    pub more: bool,
+}
+/// Place of an entry in the quarantine's list, whose order is by epoch, then by record.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct QuarantineKey {
+    #[prost(uint64, tag = "1")]
+    pub epoch: u64,
+    #[prost(uint64, tag = "2")]
+    pub record: u64,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListQuarantineRequest {
+    #[prost(string, tag = "1")]
+    pub ledger: ::prost::alloc::string::String,
+    /// The page starts behind this entry. Absent: at the first one.
+    #[prost(message, optional, tag = "2")]
+    pub after: ::core::option::Option<QuarantineKey>,
+}
+/// A page of the quarantine's list: as many entries as fit into one message.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListQuarantineReply {
+    #[prost(message, repeated, tag = "1")]
+    pub records: ::prost::alloc::vec::Vec<QuarantinedRecord>,
+    /// Further entries follow.
+    #[prost(bool, tag = "2")]
+    pub more: bool,
+    /// Records in quarantine; the list may have fewer, since its length is bounded.
+    #[prost(uint64, tag = "3")]
+    pub quarantined: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -869,6 +906,30 @@ pub mod ledger_client {
             req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Ledger", "Audit"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn list_quarantine(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListQuarantineRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListQuarantineReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Ledger/ListQuarantine",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Ledger", "ListQuarantine"));
+            self.inner.unary(req, path, codec).await
+        }
         pub async fn new_run(
             &mut self,
             request: impl tonic::IntoRequest<super::NewRunRequest>,
@@ -949,6 +1010,13 @@ pub mod ledger_server {
             &self,
             request: tonic::Request<super::AuditRequest>,
         ) -> std::result::Result<tonic::Response<super::AuditReply>, tonic::Status>;
+        async fn list_quarantine(
+            &self,
+            request: tonic::Request<super::ListQuarantineRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListQuarantineReply>,
+            tonic::Status,
+        >;
         async fn new_run(
             &self,
             request: tonic::Request<super::NewRunRequest>,
@@ -1505,6 +1573,51 @@ pub mod ledger_server {
                     };
                     Box::pin(fut)
                 }
+                "/forebay.v1.Ledger/ListQuarantine" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListQuarantineSvc<T: Ledger>(pub Arc<T>);
+                    impl<
+                        T: Ledger,
+                    > tonic::server::UnaryService<super::ListQuarantineRequest>
+                    for ListQuarantineSvc<T> {
+                        type Response = super::ListQuarantineReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListQuarantineRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::list_quarantine(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListQuarantineSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/forebay.v1.Ledger/NewRun" => {
                     #[allow(non_camel_case_types)]
                     struct NewRunSvc<T: Ledger>(pub Arc<T>);
@@ -1677,12 +1790,22 @@ pub struct ResetCall {
     #[prost(uint64, tag = "1")]
     pub epoch: u64,
 }
+/// Asks for a page of the quarantine's list.
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct QuarantineCall {}
+pub struct QuarantineCall {
+    /// The page starts behind this entry. Absent: at the first one.
+    #[prost(message, optional, tag = "1")]
+    pub after: ::core::option::Option<QuarantineKey>,
+}
+/// Asks for a page of the audit.
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct AuditCall {}
+pub struct AuditCall {
+    /// First epoch of this page.
+    #[prost(uint64, tag = "1")]
+    pub from_epoch: u64,
+}
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CallReply {
@@ -1723,6 +1846,9 @@ pub struct Done {}
 pub struct QuarantineList {
     #[prost(message, repeated, tag = "1")]
     pub records: ::prost::alloc::vec::Vec<QuarantinedRecord>,
+    /// Further entries follow.
+    #[prost(bool, tag = "2")]
+    pub more: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1922,12 +2048,7 @@ pub struct QuarantineRequest {
     #[prost(string, tag = "1")]
     pub stream: ::prost::alloc::string::String,
 }
-#[allow(clippy::all)]
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct QuarantineReply {
-    #[prost(message, repeated, tag = "1")]
-    pub streams: ::prost::alloc::vec::Vec<StreamQuarantine>,
-}
+/// A page of a stream's list.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StreamQuarantine {
@@ -1935,6 +2056,9 @@ pub struct StreamQuarantine {
     pub stream: ::prost::alloc::string::String,
     #[prost(message, repeated, tag = "2")]
     pub records: ::prost::alloc::vec::Vec<QuarantinedRecord>,
+    /// Records in quarantine; the list may have fewer, since its length is bounded.
+    #[prost(uint64, tag = "3")]
+    pub quarantined: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1942,12 +2066,7 @@ pub struct StreamAuditRequest {
     #[prost(string, tag = "1")]
     pub stream: ::prost::alloc::string::String,
 }
-#[allow(clippy::all)]
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct StreamAuditReply {
-    #[prost(message, repeated, tag = "1")]
-    pub ledgers: ::prost::alloc::vec::Vec<StreamAudit>,
-}
+/// A page of a ledger's audit.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StreamAudit {
@@ -2080,11 +2199,12 @@ pub mod control_client {
             req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Control", "Status"));
             self.inner.unary(req, path, codec).await
         }
-        pub async fn quarantine(
+        /// Page after page of one stream's list, then of the next one's; at least one page for each stream.
+        pub async fn list_quarantine(
             &mut self,
             request: impl tonic::IntoRequest<super::QuarantineRequest>,
         ) -> std::result::Result<
-            tonic::Response<super::QuarantineReply>,
+            tonic::Response<tonic::codec::Streaming<super::StreamQuarantine>>,
             tonic::Status,
         > {
             self.inner
@@ -2097,18 +2217,19 @@ pub mod control_client {
                 })?;
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static(
-                "/forebay.v1.Control/Quarantine",
+                "/forebay.v1.Control/ListQuarantine",
             );
             let mut req = request.into_request();
             req.extensions_mut()
-                .insert(GrpcMethod::new("forebay.v1.Control", "Quarantine"));
-            self.inner.unary(req, path, codec).await
+                .insert(GrpcMethod::new("forebay.v1.Control", "ListQuarantine"));
+            self.inner.server_streaming(req, path, codec).await
         }
-        pub async fn audit(
+        /// Page after page of one ledger, then of the next one; at least one page for each ledger.
+        pub async fn list_audits(
             &mut self,
             request: impl tonic::IntoRequest<super::StreamAuditRequest>,
         ) -> std::result::Result<
-            tonic::Response<super::StreamAuditReply>,
+            tonic::Response<tonic::codec::Streaming<super::StreamAudit>>,
             tonic::Status,
         > {
             self.inner
@@ -2120,10 +2241,13 @@ pub mod control_client {
                     )
                 })?;
             let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static("/forebay.v1.Control/Audit");
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Control/ListAudits",
+            );
             let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Control", "Audit"));
-            self.inner.unary(req, path, codec).await
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Control", "ListAudits"));
+            self.inner.server_streaming(req, path, codec).await
         }
         pub async fn renew_run(
             &mut self,
@@ -2165,17 +2289,31 @@ pub mod control_server {
             &self,
             request: tonic::Request<super::StatusRequest>,
         ) -> std::result::Result<tonic::Response<super::StatusReply>, tonic::Status>;
-        async fn quarantine(
+        /// Server streaming response type for the ListQuarantine method.
+        type ListQuarantineStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::StreamQuarantine, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Page after page of one stream's list, then of the next one's; at least one page for each stream.
+        async fn list_quarantine(
             &self,
             request: tonic::Request<super::QuarantineRequest>,
-        ) -> std::result::Result<tonic::Response<super::QuarantineReply>, tonic::Status>;
-        async fn audit(
-            &self,
-            request: tonic::Request<super::StreamAuditRequest>,
         ) -> std::result::Result<
-            tonic::Response<super::StreamAuditReply>,
+            tonic::Response<Self::ListQuarantineStream>,
             tonic::Status,
         >;
+        /// Server streaming response type for the ListAudits method.
+        type ListAuditsStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::StreamAudit, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Page after page of one ledger, then of the next one; at least one page for each ledger.
+        async fn list_audits(
+            &self,
+            request: tonic::Request<super::StreamAuditRequest>,
+        ) -> std::result::Result<tonic::Response<Self::ListAuditsStream>, tonic::Status>;
         async fn renew_run(
             &self,
             request: tonic::Request<super::RenewRunRequest>,
@@ -2300,16 +2438,17 @@ pub mod control_server {
                     };
                     Box::pin(fut)
                 }
-                "/forebay.v1.Control/Quarantine" => {
+                "/forebay.v1.Control/ListQuarantine" => {
                     #[allow(non_camel_case_types)]
-                    struct QuarantineSvc<T: Control>(pub Arc<T>);
+                    struct ListQuarantineSvc<T: Control>(pub Arc<T>);
                     impl<
                         T: Control,
-                    > tonic::server::UnaryService<super::QuarantineRequest>
-                    for QuarantineSvc<T> {
-                        type Response = super::QuarantineReply;
+                    > tonic::server::ServerStreamingService<super::QuarantineRequest>
+                    for ListQuarantineSvc<T> {
+                        type Response = super::StreamQuarantine;
+                        type ResponseStream = T::ListQuarantineStream;
                         type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
+                            tonic::Response<Self::ResponseStream>,
                             tonic::Status,
                         >;
                         fn call(
@@ -2318,7 +2457,7 @@ pub mod control_server {
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
-                                <T as Control>::quarantine(&inner, request).await
+                                <T as Control>::list_quarantine(&inner, request).await
                             };
                             Box::pin(fut)
                         }
@@ -2329,7 +2468,7 @@ pub mod control_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
-                        let method = QuarantineSvc(inner);
+                        let method = ListQuarantineSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -2340,21 +2479,22 @@ pub mod control_server {
                                 max_decoding_message_size,
                                 max_encoding_message_size,
                             );
-                        let res = grpc.unary(method, req).await;
+                        let res = grpc.server_streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)
                 }
-                "/forebay.v1.Control/Audit" => {
+                "/forebay.v1.Control/ListAudits" => {
                     #[allow(non_camel_case_types)]
-                    struct AuditSvc<T: Control>(pub Arc<T>);
+                    struct ListAuditsSvc<T: Control>(pub Arc<T>);
                     impl<
                         T: Control,
-                    > tonic::server::UnaryService<super::StreamAuditRequest>
-                    for AuditSvc<T> {
-                        type Response = super::StreamAuditReply;
+                    > tonic::server::ServerStreamingService<super::StreamAuditRequest>
+                    for ListAuditsSvc<T> {
+                        type Response = super::StreamAudit;
+                        type ResponseStream = T::ListAuditsStream;
                         type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
+                            tonic::Response<Self::ResponseStream>,
                             tonic::Status,
                         >;
                         fn call(
@@ -2363,7 +2503,7 @@ pub mod control_server {
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
-                                <T as Control>::audit(&inner, request).await
+                                <T as Control>::list_audits(&inner, request).await
                             };
                             Box::pin(fut)
                         }
@@ -2374,7 +2514,7 @@ pub mod control_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
-                        let method = AuditSvc(inner);
+                        let method = ListAuditsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -2385,7 +2525,7 @@ pub mod control_server {
                                 max_decoding_message_size,
                                 max_encoding_message_size,
                             );
-                        let res = grpc.unary(method, req).await;
+                        let res = grpc.server_streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

@@ -97,14 +97,22 @@ impl Session {
         Ok(())
     }
 
-    /// Records that could not be read or decoded, in the order of their discovery.
+    /// Records that could not be read or decoded, by epoch and record.
     ///
     /// # Errors
     /// See [`CallError`].
     pub fn quarantine(&mut self, watch: &mut dyn Watch) -> Result<Vec<Quarantined>, CallError> {
-        match self.call(Request::Quarantine(v1::QuarantineCall {}), watch)? {
-            Reply::Quarantine(list) => Ok(list.records.into_iter().map(Quarantined::from).collect()),
-            other => Err(unexpected(&other)),
+        let mut all: Vec<v1::QuarantinedRecord> = Vec::new();
+        loop {
+            let after = all.last().map(v1::QuarantinedRecord::key);
+            match self.call(Request::Quarantine(v1::QuarantineCall { after }), watch)? {
+                Reply::Quarantine(page) if page.more && !page.records.is_empty() => all.extend(page.records),
+                Reply::Quarantine(last) => {
+                    all.extend(last.records);
+                    return Ok(all.into_iter().map(Quarantined::from).collect());
+                }
+                other => return Err(unexpected(&other)),
+            }
         }
     }
 
@@ -113,10 +121,18 @@ impl Session {
     /// # Errors
     /// See [`CallError`].
     pub fn audit(&mut self, watch: &mut dyn Watch) -> Result<Vec<EpochAudit>, CallError> {
-        match self.call(Request::Audit(v1::AuditCall {}), watch)? {
-            Reply::Audit(reply) => Ok(EpochAudit::of(&reply)),
-            other => Err(unexpected(&other)),
+        let mut all = v1::AuditReply::default();
+        let mut from_epoch = Some(0);
+        while let Some(epoch) = from_epoch {
+            match self.call(Request::Audit(v1::AuditCall { from_epoch: epoch }), watch)? {
+                Reply::Audit(page) => {
+                    from_epoch = page.next_epoch().filter(|next| *next > epoch);
+                    all.append(page);
+                }
+                other => return Err(unexpected(&other)),
+            }
         }
+        Ok(EpochAudit::of(&all))
     }
 
     fn done(&mut self, request: Request, watch: &mut dyn Watch) -> Result<(), CallError> {
