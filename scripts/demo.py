@@ -1,4 +1,4 @@
-"""The demonstration: generated pictures, `forebay serve`, two trainers on one stream, and the audit of what they read.
+"""The demonstration: generated pictures, `forebay serve`, two trainers on one stream, a crash, and the audit.
 
 `make demo` calls it with the wheel installed. Everything is under .demo/, but for the contact sheet demo-preview.png.
 """
@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -56,14 +55,12 @@ def main() -> None:
     # A socket's path may have 107 bytes; that of the checkout may be longer.
     with tempfile.TemporaryDirectory(prefix="forebay-demo-") as sockets:
         config = configuration(sockets)
-        with daemon(config, sockets):
+        with Daemon(config, sockets) as daemon:
             preview = ("preview", "--stream", "demo", "--socket-dir", sockets, "-o", PREVIEW)
             subprocess.run([FOREBAY, *preview], check=True, stdout=subprocess.DEVNULL)
-            reports = train(sockets)
-            audit = subprocess.run(
-                [FOREBAY, "audit", "demo", "--socket-dir", sockets], check=True, stdout=subprocess.PIPE, text=True
-            ).stdout
-    summary(reports, audit)
+            reports, killed_at = train(daemon)
+            audit = daemon.audit()
+    summary(reports, killed_at, audit)
 
 
 def stop(number: int, _frame: object) -> NoReturn:
@@ -93,32 +90,62 @@ def configuration(sockets: str) -> Path:
     return config
 
 
-@contextmanager
-def daemon(config: Path, sockets: str) -> Iterator[None]:
+class Daemon:
     """A `forebay serve` that answers, until the end of the block."""
-    log = HERE / "serve.log"
-    with log.open("w") as output:
-        process = start([FOREBAY, "serve", "--config", config], stdout=output, stderr=output)
-    try:
-        status = [FOREBAY, "status", "--socket-dir", sockets]
+
+    def __init__(self, config: Path, sockets: str) -> None:
+        self.sockets = sockets
+        self._command = [FOREBAY, "serve", "--config", config]
+        self._log = HERE / "serve.log"
+        self._log.unlink(missing_ok=True)
+
+    def __enter__(self) -> Daemon:
+        with self._log.open("a") as output:
+            self._process = start(self._command, stdout=output, stderr=output)
+        status = [FOREBAY, "status", "--socket-dir", self.sockets]
         while subprocess.run(status, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
-            if process.poll() is not None:
-                sys.exit(f"demo: forebay serve has ended:\n{log.read_text()}")
+            if self._process.poll() is not None:
+                sys.exit(f"demo: forebay serve has ended:\n{self._log.read_text()}")
             time.sleep(0.05)
-        yield
-    finally:
-        process.terminate()
-        process.wait()
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+    def crash(self) -> None:
+        """Ends it as a crash would, and starts it again."""
+        self._process.kill()
+        self._process.wait()
+        self.__enter__()
+
+    def audit(self) -> str:
+        """What `forebay audit` says of the stream."""
+        command = [FOREBAY, "audit", "demo", "--socket-dir", self.sockets]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def delivered(self) -> int:
+        """Records that trainers have acknowledged so far."""
+        return sum(int(count) for count in re.findall(r"(\d+) delivered", self.audit()))
 
 
-def train(sockets: str) -> list[dict]:
-    """Two trainers share the stream: each record goes to one of them."""
+def train(daemon: Daemon) -> tuple[list[dict], int | None]:
+    """Two trainers share the stream: each record goes to one of them. In the middle the daemon is killed.
+
+    Gives the trainers' reports, and how many records were delivered at the kill; None where training was over before.
+    """
     reports = [HERE / f"trainer-{number}.json" for number in range(TRAINERS)]
-    socket = str(Path(sockets) / "forebay.sock")
+    socket = str(Path(daemon.sockets) / "forebay.sock")
     command = [sys.executable, ROOT / "examples" / "train.py", "stream:demo"]
     command += ["--socket", socket, "--epochs", str(EPOCHS), "--report"]
     trainers = [start([*command, report]) for report in reports]
     try:
+        killed_at = None
+        while killed_at is None and any(trainer.poll() is None for trainer in trainers):
+            delivered = daemon.delivered()
+            if delivered > COUNT // 2:
+                daemon.crash()
+                killed_at = delivered
         codes = [trainer.wait() for trainer in trainers]
         if any(codes):
             sys.exit(f"demo: a trainer has failed; the daemon's log is {HERE / 'serve.log'}")
@@ -126,7 +153,7 @@ def train(sockets: str) -> list[dict]:
         for trainer in trainers:
             trainer.kill()
             trainer.wait()
-    return [json.loads(report.read_text()) for report in reports]
+    return [json.loads(report.read_text()) for report in reports], killed_at
 
 
 def start(command: list, **streams: object) -> subprocess.Popen:
@@ -139,7 +166,7 @@ def start(command: list, **streams: object) -> subprocess.Popen:
     return subprocess.Popen([str(word) for word in command], preexec_fn=die_with_parent, **streams)
 
 
-def summary(reports: list[dict], audit: str) -> None:
+def summary(reports: list[dict], killed_at: int | None, audit: str) -> None:
     """What happened, in a few lines."""
     records = sum(report["records"] for report in reports)
     batches = sum(report["batches"] for report in reports)
@@ -147,10 +174,14 @@ def summary(reports: list[dict], audit: str) -> None:
     losses = [" -> ".join(f"{loss:.2f}" for loss in report["losses"] if loss is not None) for report in reports]
     # Below a line with the stream's name.
     audit_lines = "\n             ".join(line.strip() for line in audit.splitlines()[1:])
+    crash = (
+        "training was over too soon for one" if killed_at is None else f"kill -9 after {killed_at} records, and again"
+    )
     print(f"""
   pictures   {COUNT} in {CLASSES} classes, {EPOCHS} epochs, {TRAINERS} trainers
   loss       {"; ".join(losses)}
   delivered  {records} records in {batches} batches
+  crash      of the daemon: {crash}
   speed      {records / seconds:.0f} pictures/s, training included
   preview    {PREVIEW.name}
   audit      {audit_lines}""")
