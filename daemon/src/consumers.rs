@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_proto::v1::LeasedRange;
-use forebay_ring::{Batch, ConsumerId, Exchange, Kind, PACKET_LEN, SlotId, SlotMut, Voided, text_code};
+use forebay_ring::{Batch, ConsumerId, Exchange, Kind, PACKET_LEN, SlotId, SlotMut, Voided, text, text_code};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::ack::{Fate, Fates};
@@ -89,6 +89,8 @@ pub struct RingThread {
     end: EpochEnd,
     /// [`text_code`] and reason.
     failure: Option<(u32, String)>,
+    /// Why nothing comes at this moment.
+    waits: Option<String>,
     /// The stream is about to end.
     draining: bool,
 }
@@ -126,6 +128,7 @@ impl RingThread {
             consumers: BTreeMap::new(),
             claims: Claims::default(),
             failure: None,
+            waits: None,
             draining: false,
         };
         std::thread::Builder::new().name("forebay-ring".into()).spawn(move || {
@@ -183,6 +186,10 @@ impl RingThread {
             Note::Batch(Output::Finished(epoch)) => self.end.finished(epoch),
             Note::Batch(Output::Failed(reason)) => self.fail(text_code::RECORD, reason),
             Note::Failed(reason) => self.fail(text_code::OTHER, reason),
+            Note::Tell { words, lasting } => {
+                self.send_all(&text(Kind::Notice, text_code::OTHER, &words));
+                self.waits = lasting.then_some(words);
+            }
             Note::Populated(slot, Ok(())) => self.exchange.populated(slot),
             Note::Populated(_, Err(error)) => self.fail(text_code::MEMORY, error.to_string()),
             Note::Ring(ring, made) => self.take_over(ring, made),

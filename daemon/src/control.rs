@@ -7,8 +7,8 @@ use std::sync::Arc;
 use forebay_coordinator::CallError;
 use forebay_proto::v1::control_server::{Control, ControlServer};
 use forebay_proto::v1::{
-    DecoderStatus, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, RenewRunReply, RenewRunRequest,
-    StatusReply, StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine,
+    DecoderStatus, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, RenewRunReply,
+    RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine,
 };
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
@@ -95,16 +95,20 @@ pub async fn serve(daemon: Arc<Daemon>, endpoint: Endpoint, ring: PathBuf) -> st
 #[tonic::async_trait]
 impl Control for Service {
     async fn status(&self, _: Request<StatusRequest>) -> Result<Response<StatusReply>, Status> {
-        let mut streams = Vec::new();
-        for stream in self.daemon.streams() {
-            streams.push(stream.status().await?);
-        }
+        let running = self.daemon.streams();
+        let asked = running.iter().map(|stream| stream.status());
+        let streams = futures_util::future::try_join_all(asked).await?;
+        let ledger_outage = self.daemon.outage().map(|outage| LedgerOutage {
+            for_ms: u64::try_from(outage.lasts().as_millis()).unwrap_or(u64::MAX),
+            cause: outage.cause,
+        });
         Ok(Response::new(StatusReply {
             version: env!("CARGO_PKG_VERSION").into(),
             pid: std::process::id(),
             uptime_ms: u64::try_from(self.daemon.uptime().as_millis()).unwrap_or(u64::MAX),
             socket: self.socket.display().to_string(),
             streams,
+            ledger_outage,
             lanes: self.daemon.lane_status(),
             gpus: self.daemon.gpu_status(),
             switched_off: self.daemon.switched_off(),

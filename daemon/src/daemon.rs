@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::{EmbeddedStore, Handle};
+use forebay_coordinator::{EmbeddedStore, Handle, Outage};
 use forebay_proto::v1::{NewRunRequest, StaticShard};
 use parking_lot::Mutex;
 use thiserror::Error;
@@ -169,6 +169,13 @@ impl Daemon {
     /// The streams that run.
     pub fn streams(&self) -> Vec<Arc<Stream>> {
         self.streams.lock().values().filter_map(|cell| cell.get().cloned()).collect()
+    }
+
+    /// Since when a ledger cannot be written, and why, if that is so.
+    pub fn outage(&self) -> Option<Outage> {
+        // While a file of ledgers is being opened, none of its streams runs.
+        let ledgers = self.ledgers.try_lock().ok()?;
+        ledgers.values().find_map(|handle| handle.outage().borrow().clone())
     }
 
     /// How many pictures each decoder has made so far.

@@ -58,6 +58,12 @@ pub enum ServeError {
     /// There is no place for ledgers.
     #[error("there is no folder for ledgers: set HOME or XDG_STATE_HOME, or coordinator.path in the configuration")]
     NoState,
+    /// Its end took too long.
+    #[error(
+        "{0} before everything was handed in, and the daemon did not wait longer; nothing that was acknowledged is lost, and \
+         what trainers held is granted again when it is started again"
+    )]
+    Unfinished(String),
     /// The system.
     #[error("{what}: {source}")]
     System {
@@ -67,6 +73,9 @@ pub enum ServeError {
         source: std::io::Error,
     },
 }
+
+/// How long the end of the streams may take beside what trainers are given. A private daemon's parent waits a little longer.
+const FAREWELL: Duration = Duration::from_secs(4);
 
 /// Where a service's sockets stand.
 #[derive(Clone, Debug)]
@@ -101,28 +110,54 @@ pub async fn service(config: Config, surroundings: Surroundings) -> Result<(), S
     let watchdog = tokio::spawn(watch());
     tracing::info!(socket = %path.display(), streams = daemon.streams().len(), "ready");
 
-    let broken = tokio::select! {
-        () = signals.come() => None,
-        ended = door => Some(("the trainers' socket broke", ended)),
-        ended = control => Some(("the control socket broke", ended)),
+    let (cause, broken) = tokio::select! {
+        signal = signals.come() => (signal, None),
+        ended = door => ("the trainers' socket broke", Some(ended)),
+        ended = control => ("the control socket broke", Some(ended)),
     };
     notify(&[NotifyState::Stopping]);
-    tracing::info!(seconds = drain.as_secs(), "draining: trainers may finish what they hold");
-    // A second signal cuts the wait short, not the work: a stage that is given up in the middle would keep its leases.
-    let closing = Arc::clone(&daemon);
-    let drained = tokio::spawn(async move { closing.close(drain).await });
-    tokio::select! {
-        _ended = drained => {}
-        () = signals.come() => tracing::warn!("a second signal: what trainers hold is given back at once"),
-    }
-    daemon.close(Duration::ZERO).await;
+    tracing::info!(cause, seconds = drain.as_secs(), "draining: trainers may finish what they hold");
+    let ended = end(&daemon, drain, &mut signals).await;
     gauges.abort();
     metrics.abort();
     watchdog.abort();
     match broken {
-        Some((what, Ok(Err(source)))) => Err(ServeError::System { what, source }),
-        Some((what, Err(error))) => Err(ServeError::System { what, source: std::io::Error::other(error) }),
-        Some((_, Ok(Ok(())))) | None => Ok(()),
+        Some(Ok(Err(source))) => Err(ServeError::System { what: cause, source }),
+        Some(Err(error)) => Err(ServeError::System { what: cause, source: std::io::Error::other(error) }),
+        Some(Ok(Ok(()))) | None => ended,
+    }
+}
+
+/// Ends all streams: trainers may finish what they hold for as long as `drain`, the rest is given back. A second signal
+/// cuts the wait short, not the work: a stage that is given up in the middle would keep its leases. But nothing holds the end
+/// up for more than [`FAREWELL`] (semantics rule 34).
+///
+/// # Errors
+/// Something was still to be handed in.
+async fn end(daemon: &Arc<Daemon>, drain: Duration, signals: &mut Signals) -> Result<(), ServeError> {
+    let closing = Arc::clone(daemon);
+    let drained = tokio::spawn(async move { closing.close(drain).await });
+    let late = tokio::select! {
+        _ended = drained => return Ok(()),
+        () = tokio::time::sleep(drain.saturating_add(FAREWELL)) => true,
+        _second = signals.come() => false,
+    };
+    if !late {
+        tracing::warn!("a second signal: what trainers hold is given back at once");
+        tokio::select! {
+            () = daemon.close(Duration::ZERO) => return Ok(()),
+            () = hopeless(daemon) => {}
+            _third = signals.come() => {}
+        }
+    }
+    let outage = daemon.outage().map(|outage| outage.to_string());
+    Err(ServeError::Unfinished(outage.unwrap_or_else(|| "the streams did not end".to_owned())))
+}
+
+/// Returns when there is no use in waiting for the end of the streams any longer.
+async fn hopeless(daemon: &Daemon) {
+    if daemon.outage().is_none() {
+        tokio::time::sleep(FAREWELL).await;
     }
 }
 
@@ -141,14 +176,17 @@ pub async fn private(socket: i32, config: Config, surroundings: Surroundings) ->
     let mut signals = Signals::new()?;
     let runs = surroundings.state_dir().map(|folder| folder.join("runs"));
     let daemon = Daemon::new(config, Kind::Private { runs }, &surroundings)?;
-    tokio::select! {
-        () = signals.come() => {}
+    let cause = tokio::select! {
+        signal = signals.come() => signal,
         // The thread that watches lives as long as the parent: it says so, or it never does.
-        _died = parents_end => {}
-        ended = door::serve_parent(Arc::clone(&daemon), socket) => ended.map_err(system)?,
-    }
-    daemon.close(Duration::ZERO).await;
-    Ok(())
+        _died = parents_end => "the trainer's process has ended",
+        ended = door::serve_parent(Arc::clone(&daemon), socket) => {
+            ended.map_err(system)?;
+            "the trainer has closed its Loaders"
+        }
+    };
+    tracing::info!(cause, "ending");
+    end(&daemon, Duration::ZERO, &mut signals).await
 }
 
 /// Tells when a process has ended.
@@ -265,22 +303,29 @@ fn own_folder(folder: &Path, mode: u32, group: Option<u32>, managed: bool) -> Re
     }
 }
 
-/// Signals that end the daemon.
+/// Signals that end the daemon, and one that must not.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// Caught, so that a write beyond the limit of a file's size (`ulimit -f`) is an error like that of a full disk.
+    _file_size: Signal,
 }
 
 impl Signals {
     fn new() -> Result<Self, ServeError> {
         let listen = |kind| signal(kind).map_err(|source| ServeError::System { what: "signals", source });
-        Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
+        Ok(Self {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            _file_size: listen(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
+        })
     }
 
-    async fn come(&mut self) {
+    /// Waits for one that ends the daemon, and names it.
+    async fn come(&mut self) -> &'static str {
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
         }
     }
 }
@@ -309,6 +354,7 @@ async fn keep_gauges(daemon: Arc<Daemon>, registry: Arc<Registry>) {
     loop {
         tick.tick().await;
         daemon.show_lanes(&registry);
+        registry.gauge(Metric::LedgerWritable, &[]).set(f64::from(u8::from(daemon.outage().is_none())));
         for stream in daemon.streams() {
             stream.show(&registry).await;
         }

@@ -37,6 +37,7 @@ use crate::source::{Source, SourceError};
 use crate::worker::Worker;
 pub use open::{Identity, Opening, Surplus};
 use pipeline::Pipeline;
+use report::Counted;
 pub use ring_memory::RingMemory;
 
 /// A running stream.
@@ -68,6 +69,8 @@ pub struct Stream {
     consumers: Arc<Mutex<HashMap<ConsumerId, u32>>>,
     next_consumer: AtomicU64,
     restored: tokio::sync::Mutex<Option<(blake3::Hash, Vec<ConsumerId>)>>,
+    /// What the ledger said last, for the status while it cannot be asked.
+    counted: Mutex<Counted>,
 }
 
 /// Why a stream cannot be opened.

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Handle, Request};
+use forebay_coordinator::{CallError, Handle, Outage, Request};
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply,
     AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, ListQuarantineReply, ListQuarantineRequest,
@@ -48,6 +48,11 @@ impl Worker {
     /// What the coordinator last said about the epochs.
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
+    }
+
+    /// Since when the ledger cannot be written, and why, if that is so.
+    pub fn outage(&self) -> watch::Receiver<Option<Outage>> {
+        self.handle.outage()
     }
 
     /// Asks for leases.
@@ -138,11 +143,10 @@ impl Worker {
         loop {
             match self.handle.call(request.clone()).await {
                 Err(CallError::Unavailable(why)) => {
-                    tracing::warn!(
-                        ledger = self.ledger,
-                        why,
-                        "the coordinator does not answer; the command is repeated"
-                    );
+                    // Once for each command: an outage may be long.
+                    if pause == FIRST_PAUSE {
+                        tracing::warn!(ledger = self.ledger, why, "a command is repeated until the ledger takes it");
+                    }
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }

@@ -75,6 +75,8 @@ pub enum Kind {
     Fenced = 19,
     /// Daemon to trainer: [`Number`], of a ring: no batch stands there any more, and none will.
     Retired = 20,
+    /// Daemon to trainer: [`Text`]: why nothing comes at this moment, or that it goes on, for the user to read.
+    Notice = 21,
 }
 
 /// The trainer asks for a stream. Bulk descriptors follow in the order of the flags: settings, files, resume.

@@ -71,6 +71,8 @@ pub enum Message<'a> {
     Answer(u64, Body<'a>),
     /// An epoch waits for a batch in somebody's hands.
     Held(Held),
+    /// Why nothing comes, or that it goes on: [`text_code`](crate::text_code) and words for the user.
+    Notice(u32, &'a str),
     /// A further ring.
     Ring {
         /// Its number, and where its pixels stand.
@@ -167,6 +169,7 @@ impl<'a> Message<'a> {
             Kind::Refused => reader.text().map(|(code, text)| Self::Refused(code, text)),
             Kind::Failed => reader.text().map(|(code, text)| Self::Failed(code, text)),
             Kind::Evict => reader.text().map(|(code, text)| Self::Evict(code, text)),
+            Kind::Notice => reader.text().map(|(code, text)| Self::Notice(code, text)),
             Kind::Offer => reader.plain().map(Self::Offer),
             Kind::Ack => reader.ack(),
             Kind::Release => reader.plain().map(Self::Release),
@@ -198,7 +201,7 @@ impl TryFrom<u32> for Kind {
     type Error = PacketError;
 
     fn try_from(word: u32) -> Result<Self, PacketError> {
-        const KINDS: [Kind; 20] = [
+        const KINDS: [Kind; 21] = [
             Kind::Attach,
             Kind::Welcome,
             Kind::Refused,
@@ -219,6 +222,7 @@ impl TryFrom<u32> for Kind {
             Kind::Deadline,
             Kind::Fenced,
             Kind::Retired,
+            Kind::Notice,
         ];
         KINDS.into_iter().find(|kind| *kind as u32 == word).ok_or(PacketError::UnknownKind(word))
     }

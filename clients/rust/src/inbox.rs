@@ -16,6 +16,8 @@ pub(crate) struct Inbox {
     /// Text of EVICT: this consumer gets nothing more.
     evicted: Option<String>,
     held: Option<Held>,
+    /// Latest words of the daemon for the user.
+    notice: Option<String>,
     /// The call that is waited for.
     call: Option<u64>,
     answer: Option<Vec<u8>>,
@@ -55,6 +57,7 @@ impl Inbox {
             failure: None,
             evicted: None,
             held: None,
+            notice: None,
             call: None,
             answer: None,
             epoch,
@@ -85,6 +88,15 @@ impl Inbox {
 
     pub(crate) fn hold_up(&mut self, held: Held) {
         self.held = Some(held);
+    }
+
+    pub(crate) fn notice(&mut self, words: String) {
+        self.notice = Some(words);
+    }
+
+    /// What the daemon said last to the user, once.
+    pub(crate) fn take_notice(&mut self) -> Option<String> {
+        self.notice.take()
     }
 
     /// A call goes out: answers to earlier ones, which nobody waits for any more, are to be forgotten.

@@ -160,6 +160,9 @@ impl Session {
             Head::Done => return Ok(Some(Next::Done)),
             Head::Expired | Head::Nothing => {}
         }
+        if let Some(words) = self.inbox.take_notice() {
+            patience.watch().notice(&Notice::Told(words));
+        }
         if let Some(held) = self.inbox.take_held() {
             let batch = HeldBatch {
                 epoch: held.epoch,
@@ -222,6 +225,7 @@ impl Session {
                         }
                     }
                     Message::Held(held) => self.inbox.hold_up(held),
+                    Message::Notice(_, words) => self.inbox.notice(words.to_owned()),
                     Message::Ring { head, fd, pixels } => {
                         let view = View::map(fd, self.link.welcome.incarnation, head.ring)?;
                         self.rings.add(head.ring, Ring::new(view, head.pixels, pixels)?);

@@ -40,6 +40,8 @@ pub struct Patient;
 pub enum Notice {
     /// An epoch cannot end before a batch in somebody's hands is decided (semantics rule 11).
     Held(HeldBatch),
+    /// The daemon's own words: why nothing comes at this moment, or that it goes on.
+    Told(String),
     /// The daemon is gone; the client tries to reach it, or its successor.
     DaemonLost {
         /// What was seen of its end.
@@ -81,6 +83,7 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Held(held) => held.fmt(f),
+            Self::Told(words) => f.write_str(words),
             Self::DaemonLost { cause } => write!(f, "the daemon is gone ({cause}); trying to reach it again"),
             Self::DaemonBack => write!(f, "the daemon is back"),
         }

@@ -1,12 +1,14 @@
 //! A running daemon, as the other commands reach it: over its control socket.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use forebay::config::Surroundings;
+use forebay::config::{Surroundings, parse_duration};
 use forebay::control;
 use forebay_proto::v1::control_client::ControlClient;
 use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
+use tokio::time::timeout;
 use tonic::transport::{Channel, Endpoint, Uri};
 
 use super::Failure;
@@ -20,12 +22,19 @@ pub(super) struct Daemon {
     /// Folder of the daemon's sockets; left out, the user's or the service's.
     #[arg(long, value_name = "FOLDER")]
     socket_dir: Option<PathBuf>,
+    /// How long the daemon may take to answer.
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = patience)]
+    timeout: Duration,
+}
+
+fn patience(text: &str) -> Result<Duration, String> {
+    parse_duration(text).filter(|time| !time.is_zero()).ok_or_else(|| "give a duration, such as 10s or 5m".into())
 }
 
 impl Daemon {
     /// The one with its sockets in this folder.
     pub(super) fn in_folder(folder: &Path) -> Self {
-        Self { socket_dir: Some(folder.to_owned()) }
+        Self { socket_dir: Some(folder.to_owned()), timeout: Duration::from_secs(30) }
     }
 
     /// Whether it runs.
@@ -38,7 +47,7 @@ impl Daemon {
     where
         F: Future<Output = Result<tonic::Response<R>, tonic::Status>>,
     {
-        self.reach(async |client| Ok(question(client).await.map_err(|status| refused(&status))?.into_inner()))
+        self.reach(async |client| Ok(self.answer(question(client)).await?.into_inner()))
     }
 
     /// Asks it for something that comes in pages, and takes each as it comes.
@@ -51,8 +60,8 @@ impl Daemon {
         F: Future<Output = Result<tonic::Response<tonic::Streaming<P>>, tonic::Status>>,
     {
         self.reach(async |client| {
-            let mut pages = question(client).await.map_err(|status| refused(&status))?.into_inner();
-            while let Some(page) = pages.message().await.map_err(|status| refused(&status))? {
+            let mut pages = self.answer(question(client)).await?.into_inner();
+            while let Some(page) = self.answer(pages.message()).await? {
                 take(page)?;
             }
             Ok(())
@@ -63,7 +72,8 @@ impl Daemon {
         let socket = self.socket(control::SOCKET)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let channel = connect(&socket).await.map_err(|error| {
+            let connected = timeout(self.timeout, connect(&socket)).await.map_err(|_elapsed| self.silent())?;
+            let channel = connected.map_err(|error| {
                 Failure::Failed(format!(
                     "No daemon answers at {}: {}. Is `forebay serve` running?",
                     socket.display(),
@@ -74,6 +84,20 @@ impl Daemon {
         })
     }
 
+    /// Waits for an answer, or for a page of one.
+    async fn answer<T>(&self, answer: impl Future<Output = Result<T, tonic::Status>>) -> Result<T, Failure> {
+        let answered = timeout(self.timeout, answer).await.map_err(|_elapsed| self.silent())?;
+        answered.map_err(|status| Failure::Failed(status.message().to_owned()))
+    }
+
+    fn silent(&self) -> Failure {
+        Failure::Failed(format!(
+            "The daemon has not answered for {} s: it is stopped, or waits for its storage. Its log says more; --timeout \
+             waits longer.",
+            self.timeout.as_secs_f32()
+        ))
+    }
+
     /// One of its sockets.
     pub(super) fn socket(&self, name: &str) -> Result<PathBuf, Failure> {
         let surroundings = Surroundings::of_process();
@@ -82,10 +106,6 @@ impl Daemon {
         let folder = self.socket_dir.clone().or_else(user).or_else(service);
         folder.map(|folder| folder.join(name)).ok_or_else(|| Failure::Failed("No daemon is known.".into()))
     }
-}
-
-fn refused(status: &tonic::Status) -> Failure {
-    Failure::Failed(status.message().to_owned())
 }
 
 async fn connect(socket: &Path) -> Result<Channel, tonic::transport::Error> {

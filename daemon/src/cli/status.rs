@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use forebay_proto::v1::{
-    GpuStatus, LaneStatus, QuarantineRequest, QuarantinedRecord, RingPlace, StatusReply, StatusRequest,
+    GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, QuarantinedRecord, RingPlace, StatusReply, StatusRequest,
     StreamQuarantine, StreamStatus, SwitchedOff,
 };
 
@@ -36,6 +36,14 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     let uptime = Duration::from_secs(reply.uptime_ms / 1000);
     writeln!(out, "forebay {}, process {}, up {}", reply.version, reply.pid, span(uptime))?;
     writeln!(out, "socket {}", reply.socket)?;
+    if let Some(LedgerOutage { cause, for_ms }) = &reply.ledger_outage {
+        let time = span(Duration::from_millis(*for_ms));
+        writeln!(out, "LEDGER  cannot be written for {time}: {cause}")?;
+        writeln!(
+            out,
+            "        trainers wait, counts are the last known ones, nothing is lost; it goes on when the cause is gone"
+        )?;
+    }
     lanes(out, reply)?;
     let decoders: Vec<String> = reply.decoders.iter().map(|by| format!("{} {}", by.pictures, by.name)).collect();
     writeln!(out, "pictures by decoder: {}", decoders.join(", "))?;
@@ -172,11 +180,14 @@ mod tests {
             consumers: vec![ConsumerStatus { pid: 42, held: 2, ..Default::default() }],
             ..Default::default()
         };
-        let reply = StatusReply { pid: 1, uptime_ms: 7_300_000, streams: vec![stream], ..Default::default() };
+        let ledger_outage = Some(LedgerOutage { cause: "no space left".into(), for_ms: 40_000 });
+        let streams = vec![stream];
+        let reply = StatusReply { pid: 1, uptime_ms: 7_300_000, streams, ledger_outage, ..Default::default() };
         let mut out = Vec::new();
         status(&mut out, &reply).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
+        assert!(text.contains("LEDGER  cannot be written for 40 s: no space left"), "{text}");
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");
         assert!(
             text.contains("pixels in gpu:1: 6 MiB of a GPU, 4 MiB of the host page-locked; 9 MiB copied"),

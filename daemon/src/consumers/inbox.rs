@@ -56,6 +56,13 @@ pub enum Note {
     Drain(oneshot::Sender<()>),
     /// A consumer has the answer to a restore, before which nothing counts: it is told if the stream has ended.
     Restored(ConsumerId),
+    /// Words for the users of the trainers: why nothing comes at this moment, or that it goes on.
+    Tell {
+        /// The words.
+        words: String,
+        /// It is so until other words come: a trainer that attaches meanwhile hears them too.
+        lasting: bool,
+    },
     /// The stream cannot go on.
     Failed(String),
     /// How things are.

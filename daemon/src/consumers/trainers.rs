@@ -26,6 +26,10 @@ impl RingThread {
             self.exchange.adopt(id, Batch { seq, epoch });
             self.claims.adopted(id, seq, epoch, claims);
         }
+        if let Some(words) = &self.waits {
+            let packet = text(Kind::Notice, text_code::OTHER, words);
+            self.send(id, &packet);
+        }
         if let Some((code, reason)) = &self.failure {
             let packet = text(Kind::Failed, *code, reason);
             self.send(id, &packet);

@@ -119,6 +119,7 @@ impl Opening {
             consumers: Arc::clone(&attached),
             next_consumer: AtomicU64::new(1),
             restored: tokio::sync::Mutex::new(None),
+            counted: Mutex::default(),
             worker: Arc::clone(&worker),
             identity,
             settings,
@@ -141,6 +142,7 @@ impl Opening {
         };
         RingThread::start(parts, first, inbox, &outbox)?;
         follow(&worker, outbox.clone());
+        tell_of_outages(&worker, outbox.clone());
         let tell = outbox.clone();
         let forward = ack::forward(worker, receipts, counts, move |leases| tell.post(Note::Lost(leases)));
         tokio::spawn(async move {
@@ -250,6 +252,26 @@ fn follow(worker: &Worker, outbox: Outbox) {
             if progress.changed().await.is_err() {
                 return;
             }
+        }
+    });
+}
+
+/// A task that tells trainers why they wait while the ledger cannot be written.
+fn tell_of_outages(worker: &Worker, outbox: Outbox) {
+    let mut outage = worker.outage();
+    tokio::spawn(async move {
+        while let Ok(Some(begun)) = outage.wait_for(Option::is_some).await.map(|begun| begun.clone()) {
+            let words = format!(
+                "the daemon cannot write its ledger, so that no further batch comes: {}; nothing is lost, and it goes on when \
+                 the cause is gone",
+                begun.cause
+            );
+            outbox.post(Note::Tell { words, lasting: true });
+            if outage.wait_for(Option::is_none).await.is_err() {
+                return;
+            }
+            let words = format!("the daemon writes its ledger again, after {} s", begun.lasts().as_secs());
+            outbox.post(Note::Tell { words, lasting: false });
         }
     });
 }

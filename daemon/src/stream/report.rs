@@ -1,14 +1,15 @@
 //! What a stream tells of itself: to a trainer that attaches, to the status page, to the audit.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use forebay_coordinator::CallError;
+use forebay_coordinator::{CallError, Outage};
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{
     AuditReply, CacheStatus, ListQuarantineReply, QuarantineKey, RingPlace, StageStatus, StreamInfo, StreamStatus,
 };
 use prost::Message as _;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::cache::{Cache, Figures};
 use crate::consumers::{Note, RingStatus};
@@ -16,6 +17,16 @@ use crate::placement::Place;
 use crate::queue::Meter;
 use crate::stream::Stream;
 use crate::telemetry::{Metric, Registry};
+
+/// What the ledger has counted of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    delivered: u64,
+    bad: u64,
+}
+
+/// How long the ledger may be unwritable before those who ask for an audit are told so.
+const MOMENT: Duration = Duration::from_secs(1);
 
 impl Stream {
     /// Protobuf [`StreamInfo`].
@@ -64,9 +75,12 @@ impl Stream {
     /// The ledger cannot be asked.
     pub async fn status(&self) -> Result<StreamStatus, CallError> {
         let ring = self.ring_status().await.unwrap_or_default();
-        let (delivered, bad) = self.totals().await?;
+        let Counted { delivered, bad } = self.counted().await?;
         let mut stages = vec![stage(self.pool.meter()), stage(&self.batch_meter)];
-        if let Some(pipeline) = self.pipeline.lock().await.as_ref() {
+        // A stream that begins anew has no such stage.
+        if let Ok(pipeline) = self.pipeline.try_lock()
+            && let Some(pipeline) = pipeline.as_ref()
+        {
             stages.insert(0, stage(pipeline.prefetch.meter()));
         }
         Ok(StreamStatus {
@@ -89,6 +103,18 @@ impl Stream {
             cache: self.cache.as_deref().map(cache),
             ring: Some(self.ring_place()),
         })
+    }
+
+    /// The ledger's counts; the last known ones while it cannot be written, which the status says beside them.
+    async fn counted(&self) -> Result<Counted, CallError> {
+        match self.totals().await {
+            Ok(counted) => {
+                *self.counted.lock() = counted;
+                Ok(counted)
+            }
+            Err(CallError::Unavailable(_)) => Ok(*self.counted.lock()),
+            Err(error) => Err(error),
+        }
     }
 
     fn ring_place(&self) -> RingPlace {
@@ -119,7 +145,9 @@ impl Stream {
         }
         registry.show_stage(&name, self.pool.meter());
         registry.show_stage(&name, &self.batch_meter);
-        if let Some(pipeline) = self.pipeline.lock().await.as_ref() {
+        if let Ok(pipeline) = self.pipeline.try_lock()
+            && let Some(pipeline) = pipeline.as_ref()
+        {
             let prefetch = &pipeline.prefetch;
             registry.show_stage(&name, prefetch.meter());
             registry.counter(Metric::BytesRead, &labels).absolute(prefetch.bytes_read());
@@ -155,40 +183,63 @@ impl Stream {
     /// The ledger's tallies from an epoch on, a page of them, with all that was handed in.
     ///
     /// # Errors
-    /// The ledger cannot be asked.
+    /// The ledger cannot be asked; or it cannot be written, and something waits for that.
     pub async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
-        self.flush().await;
+        self.flush_or_outage().await?;
         self.worker.audit(from_epoch).await
     }
 
     /// The quarantine's list behind an entry, a page of it, with all that was handed in.
     ///
     /// # Errors
-    /// The ledger cannot be asked.
+    /// As those of [`audit`](Self::audit).
     pub async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
-        self.flush().await;
+        self.flush_or_outage().await?;
         self.worker.quarantine(after).await
     }
 
+    /// Waits until all that was handed in is durable, but not for the end of an outage.
+    async fn flush_or_outage(&self) -> Result<(), CallError> {
+        let outage = self.worker.outage();
+        tokio::select! {
+            biased;
+            () = self.flush() => Ok(()),
+            outage = lasting(outage) => Err(CallError::Unavailable(format!("{outage}. Receipts wait until it can be written."))),
+        }
+    }
+
     /// Records that were delivered in the run, and bad ones.
-    async fn totals(&self) -> Result<(u64, u64), CallError> {
-        let (mut delivered, mut bad) = (0, 0);
+    async fn totals(&self) -> Result<Counted, CallError> {
+        let mut counted = Counted::default();
         let mut from_epoch = Some(0);
         while let Some(epoch) = from_epoch {
             let page = self.audit(epoch).await?;
             for tally in &page.epochs {
-                delivered += tally.delivered.unwrap_or_default().count;
-                bad += tally.quarantined.unwrap_or_default().count;
+                counted.delivered += tally.delivered.unwrap_or_default().count;
+                counted.bad += tally.quarantined.unwrap_or_default().count;
             }
             from_epoch = page.next_epoch();
         }
-        Ok((delivered, bad))
+        Ok(counted)
+    }
+}
+
+/// Returns when an outage has lasted for a moment; never without one.
+async fn lasting(mut outage: watch::Receiver<Option<Outage>>) -> Outage {
+    loop {
+        let Ok(begun) = outage.wait_for(Option::is_some).await.map(|begun| begun.clone()) else {
+            return std::future::pending().await;
+        };
+        let over = outage.wait_for(Option::is_none);
+        if let (Some(begun), Err(_elapsed)) = (begun, tokio::time::timeout(MOMENT, over).await) {
+            return begun;
+        }
     }
 }
 
 fn stage(meter: &Meter) -> StageStatus {
     let waits = meter.waits();
-    let micros = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     StageStatus {
         name: meter.name().into(),
         items: waits.items,

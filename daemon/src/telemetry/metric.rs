@@ -31,6 +31,8 @@ pub enum Metric {
     RingSlots,
     /// Leases in the daemon's hands.
     Leases,
+    /// Whether the ledgers can be written.
+    LedgerWritable,
     /// Attached trainers.
     Consumers,
     /// The epoch that is offered.
@@ -84,7 +86,7 @@ const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, N
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::RecordsDelivered,
         Self::RecordsBad,
         Self::BytesRead,
@@ -95,6 +97,7 @@ impl Metric {
         Self::StageReaderWait,
         Self::RingSlots,
         Self::Leases,
+        Self::LedgerWritable,
         Self::Consumers,
         Self::Epoch,
         Self::ReadersReplaced,
@@ -139,6 +142,9 @@ impl Metric {
             ),
             Self::RingSlots => ("forebay_ring_slots", Gauge, "Slots of the stream's rings, by state."),
             Self::Leases => ("forebay_leases", Gauge, "Leases in the daemon's hands."),
+            Self::LedgerWritable => {
+                ("forebay_ledger_writable", Gauge, "1, or 0 while the ledgers cannot be written and everything waits.")
+            }
             Self::Consumers => ("forebay_consumers", Gauge, "Attached trainers."),
             Self::Epoch => ("forebay_epoch", Gauge, "The epoch that is offered."),
             Self::ReadersReplaced => {

@@ -11,6 +11,7 @@ mod daemon;
 mod end;
 mod epochs;
 mod fixed;
+mod full_disk;
 mod gpu;
 mod lies;
 mod memory;

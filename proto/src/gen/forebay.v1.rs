@@ -1877,6 +1877,19 @@ pub struct StatusReply {
     /// What of decoding on GPUs is switched off.
     #[prost(message, repeated, tag = "9")]
     pub switched_off: ::prost::alloc::vec::Vec<SwitchedOff>,
+    /// None while the ledgers can be written.
+    #[prost(message, optional, tag = "20")]
+    pub ledger_outage: ::core::option::Option<LedgerOutage>,
+}
+/// The ledgers cannot be written: everything waits, and nothing is lost.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LedgerOutage {
+    /// What failed, and where.
+    #[prost(string, tag = "1")]
+    pub cause: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub for_ms: u64,
 }
 /// A GPU, or a lane of one, that does not decode.
 #[allow(clippy::all)]

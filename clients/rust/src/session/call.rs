@@ -16,7 +16,7 @@ use crate::error::{Broken, CallError};
 use crate::hold::{Holds, unread};
 use crate::link::{self, Patience};
 use crate::state::State;
-use crate::watch::Watch;
+use crate::watch::{Notice, Watch};
 
 /// How long an answer may take. A snapshot waits for receipts to be durable, an audit adds up every record.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -156,6 +156,9 @@ impl Session {
                 }
                 if let Some(answer) = self.inbox.take_answer() {
                     return reply(&answer);
+                }
+                if let Some(words) = self.inbox.take_notice() {
+                    patience.watch().notice(&Notice::Told(words));
                 }
                 let slice = patience.slice()?;
                 self.link.socket.wait(Some(slice)).map_err(Broken::from)?;
