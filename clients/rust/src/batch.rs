@@ -50,6 +50,19 @@ impl Batch {
         Self { offer, keep: Keep { lent }, decision }
     }
 
+    pub(crate) fn offer(&self) -> Offer {
+        self.offer
+    }
+
+    pub(crate) fn ticket(&self) -> Ticket {
+        self.decision.ticket
+    }
+
+    /// The same batch once more, for one that was put back and is handed out again.
+    pub(crate) fn again(&self) -> Self {
+        Self { offer: self.offer, keep: self.keep(), decision: self.decision() }
+    }
+
     /// The epoch that the batch belongs to.
     pub fn epoch(&self) -> u64 {
         self.offer.epoch

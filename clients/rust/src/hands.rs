@@ -8,7 +8,7 @@ use forebay_ring::{HandIn, Kind, Number, Offer, Sent, Socket, packet};
 use parking_lot::Mutex;
 
 use crate::error::Broken;
-use crate::hold::{Holds, Packets, Ticket, release};
+use crate::hold::{Holds, Packets, Ticket};
 use crate::owner::Owner;
 use crate::receipt::Receipt;
 
@@ -92,6 +92,22 @@ impl Hands {
         Ok(found)
     }
 
+    /// The caller never had the batch. False where its offer cannot wait again.
+    pub(crate) fn put_back(&self, ticket: Ticket) -> bool {
+        let mut waits = false;
+        self.change(|holds| {
+            let (can_wait, packets) = holds.put_back(ticket);
+            waits = can_wait;
+            packets
+        });
+        waits
+    }
+
+    /// A batch that was put back is handed out again.
+    pub(crate) fn take_again(&self, ticket: Ticket) {
+        self.state.lock().holds.take_again(ticket);
+    }
+
     /// The last view of a batch is gone. In a forked child nothing happens: the slot is still its parent's.
     pub(crate) fn unview(&self, ticket: Ticket) {
         if self.owner.is_here() {
@@ -123,8 +139,7 @@ impl Hands {
     /// without it the daemon keeps the slots from refilling until this process ends.
     pub(crate) fn leave(&self, unread: &[Offer]) {
         let mut state = self.state.lock();
-        let mut packets = state.holds.leave();
-        packets.extend(unread.iter().map(|offer| release(offer, true, false)));
+        let mut packets = state.holds.leave(unread);
         if state.holds.viewed() == 0 {
             packets.push(packet(&Number { kind: Kind::Bye as u32, reserved: 0, value: 0 }, &[]));
         }

@@ -37,6 +37,8 @@ struct Hold {
 enum Stage {
     /// Handed out, neither acked nor given back.
     InHand,
+    /// Put back: the caller never had it, and its offer waits again.
+    Waiting,
     /// ACK went out.
     Consumed,
     /// Not consumed: another trainer gets it.
@@ -80,16 +82,54 @@ impl Holds {
         (found, self.settle(ticket))
     }
 
+    /// The caller never had the batch, whose offer is to wait again. False where it cannot: it was decided before, or
+    /// its daemon has died, so that the next one must hear of its return.
+    pub(crate) fn put_back(&mut self, ticket: Ticket) -> (bool, Packets) {
+        match self.in_hand_mut(ticket) {
+            Some(hold) if !hold.orphaned => {
+                hold.stage = Stage::Waiting;
+                (true, Packets::new())
+            }
+            _ => (false, self.give_back(ticket).1),
+        }
+    }
+
+    /// A batch that was put back is handed out again.
+    pub(crate) fn take_again(&mut self, ticket: Ticket) {
+        if let Some(hold) = self.waiting_mut(|hold| hold.ticket == ticket) {
+            hold.stage = Stage::InHand;
+        }
+    }
+
+    /// Offers that wait go back unread, for as many others. The slot of one that was handed out once goes back with the
+    /// last view of it.
+    pub(crate) fn unread(&mut self, offers: &[Offer]) -> Packets {
+        let mut packets = Packets::new();
+        for offer in offers {
+            match self.waiting_mut(|hold| hold.offer.seq == offer.seq) {
+                Some(hold) => {
+                    hold.stage = Stage::Returned;
+                    let ticket = hold.ticket;
+                    packets.extend(self.settle(ticket));
+                }
+                None => packets.extend(self.back(release(offer, true, false))),
+            }
+        }
+        packets
+    }
+
     /// Everything in hand goes back unread: the caller closes, or the run was restored.
     pub(crate) fn give_back_all(&mut self) -> Packets {
         let tickets: Vec<Ticket> = self.in_hand().map(|hold| hold.ticket).collect();
         tickets.into_iter().flat_map(|ticket| self.give_back(ticket).1).collect()
     }
 
-    /// The session ends: everything in hand goes back, and no credit with it.
-    pub(crate) fn leave(&mut self) -> Packets {
+    /// The session ends: everything in hand and every offer that waits goes back, and no credit with it.
+    pub(crate) fn leave(&mut self, waiting: &[Offer]) -> Packets {
         self.leaving = true;
-        self.give_back_all()
+        let mut packets = self.give_back_all();
+        packets.extend(self.unread(waiting));
+        packets
     }
 
     /// The last view of the batch's slot is gone.
@@ -149,20 +189,26 @@ impl Holds {
         self.entries.iter_mut().find(|hold| hold.ticket == ticket && hold.stage == Stage::InHand)
     }
 
+    fn waiting_mut(&mut self, is_meant: impl Fn(&Hold) -> bool) -> Option<&mut Hold> {
+        self.entries.iter_mut().find(|hold| hold.stage == Stage::Waiting && is_meant(hold))
+    }
+
     /// Sends RELEASE, with the credit for one more offer, once the batch is decided and its last view gone.
     fn settle(&mut self, ticket: Ticket) -> Packets {
-        let done =
-            |hold: &Hold| hold.ticket == ticket && hold.stage != Stage::InHand && (hold.orphaned || !hold.viewed);
+        let decided = |hold: &Hold| matches!(hold.stage, Stage::Consumed | Stage::Returned);
+        let done = |hold: &Hold| hold.ticket == ticket && decided(hold) && (hold.orphaned || !hold.viewed);
         let Some(place) = self.entries.iter().position(done) else { return Packets::new() };
         let hold = self.entries.remove(place);
         match (hold.orphaned, hold.stage) {
             (true, Stage::Returned) => vec![release(&hold.offer, true, true)],
             (true, _) => Packets::new(),
-            (false, stage) => {
-                let back = release(&hold.offer, stage == Stage::Returned, false);
-                if self.leaving { vec![back] } else { vec![back, credit(1)] }
-            }
+            (false, stage) => self.back(release(&hold.offer, stage == Stage::Returned, false)),
         }
+    }
+
+    /// A slot goes back, for one more offer unless none is wanted.
+    fn back(&self, release: Vec<u8>) -> Packets {
+        if self.leaving { vec![release] } else { vec![release, credit(1)] }
     }
 }
 
@@ -174,7 +220,7 @@ impl Hold {
 }
 
 /// A slot goes back. Offers that were never handed out go back by it as well.
-pub(crate) fn release(offer: &Offer, returned: bool, orphaned: bool) -> Vec<u8> {
+fn release(offer: &Offer, returned: bool, orphaned: bool) -> Vec<u8> {
     let head = Release {
         kind: Kind::Release as u32,
         slot: if orphaned { 0 } else { offer.slot },
@@ -184,11 +230,6 @@ pub(crate) fn release(offer: &Offer, returned: bool, orphaned: bool) -> Vec<u8> 
         ring: if orphaned { NO_RING } else { offer.ring },
     };
     packet(&head, &[])
-}
-
-/// Offers that were never handed out go back, for as many others.
-pub(crate) fn unread(offers: &[Offer]) -> Packets {
-    offers.iter().flat_map(|offer| [release(offer, true, false), credit(1)]).collect()
 }
 
 /// That many more offers may be sent.

@@ -183,6 +183,18 @@ impl Inbox {
         Head::Nothing
     }
 
+    /// A batch that was taken last waits again, before everything else.
+    pub(crate) fn put_back(&mut self, offer: Offer) {
+        self.events.push_front(Event::Offer(offer));
+    }
+
+    /// The caller was never told of this epoch's end: it stands in that epoch still.
+    pub(crate) fn put_back_end(&mut self, epoch: u64) {
+        self.events.push_front(Event::EpochEnd(epoch));
+        self.epoch = epoch;
+        self.joined = true;
+    }
+
     /// The run went back, or left its epoch, and goes on in this one: what was offered before is void and taken out;
     /// ends and failures that it has not come to again are no news.
     pub(crate) fn fence(&mut self, epoch: u64) -> Vec<Offer> {
@@ -327,6 +339,23 @@ mod tests {
         assert!(matches!(inbox.take(0), Head::Offer(_)));
         inbox.epoch_end(0);
         assert_eq!(told(&mut inbox), ["end 0"], "the second loop is told that its epoch has ended");
+    }
+
+    #[test]
+    fn what_the_caller_never_had_comes_again_before_everything_else() {
+        let mut inbox = Inbox::new(0);
+        inbox.join();
+        inbox.offer(offer(1, 0));
+        inbox.epoch_end(0);
+        inbox.offer(offer(2, 1));
+        let Head::Offer(first) = inbox.take(0) else { panic!("an offer waits") };
+        inbox.put_back(first);
+        assert!(matches!(inbox.take(0), Head::Offer(Offer { seq: 1, .. })));
+        assert!(matches!(inbox.take(0), Head::EpochEnd(0)));
+        assert_eq!(inbox.epoch_begun(), None);
+        inbox.put_back_end(0);
+        assert_eq!(inbox.epoch_begun(), Some(0));
+        assert_eq!(told(&mut inbox), ["end 0", "batch 2"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::batch::Batch;
 use crate::error::{AttachError, Broken, NextError, Refusal};
 use crate::hands::Hands;
-use crate::hold::{Holds, unread};
+use crate::hold::Holds;
 use crate::inbox::{Head, Inbox};
 use crate::link::{self, Arrival, Asked, Link, Patience};
 use crate::mapped::{Mapped, Ring};
@@ -21,6 +21,7 @@ use crate::target::{Options, Target};
 use crate::watch::{HeldBatch, Notice, Watch};
 
 mod call;
+mod put_back;
 mod reconnect;
 
 pub use call::Quarantined;
@@ -50,6 +51,8 @@ pub struct Session {
     /// The daemon that is to come after the one of `link`, which is gone.
     asked: Option<Asked>,
     rings: Rings,
+    /// The batch that was put back, as long as its offer waits.
+    untaken: Option<Batch>,
     calls: u64,
     buffer: Vec<u8>,
 }
@@ -77,7 +80,8 @@ impl Session {
         hands.connect(Arc::clone(&link.socket));
         let inbox = Inbox::new(link.info.epoch);
         let rings = Rings::new(link.welcome.ring, ring);
-        Ok(Self { target, options, hands, inbox, link, asked: None, rings, calls: 0, buffer: vec![0; PACKET_LEN] })
+        let buffer = vec![0; PACKET_LEN];
+        Ok(Self { target, options, hands, inbox, link, asked: None, rings, untaken: None, calls: 0, buffer })
     }
 
     /// What the daemon says about the stream.
@@ -184,6 +188,10 @@ impl Session {
     }
 
     fn hand_out(&mut self, offer: Offer) -> Result<Batch, Broken> {
+        if let Some(batch) = self.untaken.take_if(|batch| batch.seq() == offer.seq) {
+            self.hands.take_again(batch.ticket());
+            return Ok(batch);
+        }
         let ring = self.rings.get(offer.ring);
         let ring =
             ring.ok_or_else(|| Broken::Protocol(format!("batch {} is in unknown ring {}", offer.seq, offer.ring)))?;
@@ -234,9 +242,10 @@ impl Session {
                     Message::Deadline(deadline) => self.inbox.renew(deadline),
                     Message::Fenced(epoch) => {
                         let void = self.inbox.fence(epoch);
+                        self.untaken = None;
                         self.hands.change(|holds| {
                             holds.forget_sent();
-                            unread(&void)
+                            holds.unread(&void)
                         });
                     }
                     other => return Err(Broken::Protocol(format!("{other:?} came, which only a trainer sends"))),
@@ -251,6 +260,7 @@ impl Drop for Session {
         if self.hands.owner().is_here() {
             // A socket that fails has nothing more to say.
             let _seen = self.read();
+            self.untaken = None;
             self.hands.leave(&self.inbox.take_offers());
             if let Some(asked) = self.asked.take() {
                 asked.give_up();

@@ -29,8 +29,12 @@ fn read(packets: &[Vec<u8>]) -> Vec<Sent> {
     packets.iter().map(read).collect()
 }
 
+fn offer(seq: u64) -> Offer {
+    Offer { seq, epoch: 0, ring: 3, slot: 1, claims: 1, ..Offer::zeroed() }
+}
+
 fn take(holds: &mut Holds, seq: u64) -> Ticket {
-    let offer = Offer { seq, epoch: 0, ring: 3, slot: 1, claims: 1, ..Offer::zeroed() };
+    let offer = offer(seq);
     let claim = Claim { lease: seq, start: 0, len: 1 };
     holds.take(offer, Receipt::read(&offer, &[claim], &[7], &[1]).unwrap())
 }
@@ -47,6 +51,38 @@ fn rule_14_the_slot_goes_back_when_the_batch_is_acked_and_then_unviewed() {
     assert_eq!((holds.slots(), holds.viewed()), (1, 1));
     assert_eq!(read(&holds.unview(ticket)), [released(5, false), Sent::Credit(1)]);
     assert_eq!((holds.slots(), holds.viewed()), (0, 0));
+}
+
+#[test]
+fn what_the_caller_never_had_is_not_consumed_and_is_handed_out_again() {
+    let mut holds = Holds::default();
+    let ticket = take(&mut holds, 5);
+    let (waits, packets) = holds.put_back(ticket);
+    assert_eq!((waits, read(&packets)), (true, vec![]));
+    assert_eq!(read(&holds.consume_all()), []);
+    assert_eq!(holds.receipts_in_hand().count(), 0, "a snapshot does not count it");
+    holds.take_again(ticket);
+    assert_eq!(read(&holds.consume_all()), [Sent::Ack { seq: 5, ring: 3 }]);
+    assert!(!holds.put_back(ticket).0, "it was consumed");
+}
+
+#[test]
+fn what_the_caller_never_had_goes_back_with_the_last_view_of_it() {
+    let mut holds = Holds::default();
+    let ticket = take(&mut holds, 5);
+    holds.put_back(ticket);
+    let offers = [offer(5), offer(6)];
+    assert_eq!(read(&holds.unread(&offers)), [released(6, true), Sent::Credit(1)]);
+    assert_eq!(read(&holds.unview(ticket)), [released(5, true), Sent::Credit(1)]);
+}
+
+#[test]
+fn what_the_caller_never_had_of_a_dead_daemon_is_returned_to_the_next_one() {
+    let mut holds = Holds::default();
+    let ticket = take(&mut holds, 5);
+    holds.orphan();
+    let (waits, packets) = holds.put_back(ticket);
+    assert_eq!((waits, read(&packets)), (false, vec![Sent::Release { seq: 5, returned: true, ring: NO_RING }]));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use prost::Message as _;
 use super::Session;
 use crate::audit::EpochAudit;
 use crate::error::{Broken, CallError};
-use crate::hold::{Holds, unread};
+use crate::hold::Holds;
 use crate::link::{self, Patience};
 use crate::state::State;
 use crate::watch::{Notice, Watch};
@@ -62,10 +62,11 @@ impl Session {
         // The answer stands behind everything of the old generation, and before everything of the new one.
         let offers = self.inbox.take_offers();
         self.inbox.restart(state.epoch());
+        self.untaken = None;
         self.hands.change(|holds| {
             holds.forget_sent();
             let mut packets = holds.give_back_all();
-            packets.extend(unread(&offers));
+            packets.extend(holds.unread(&offers));
             packets
         });
         Ok(())
@@ -93,7 +94,8 @@ impl Session {
         self.hands.change(Holds::consume_all);
         self.done(Request::Reset(v1::ResetCall { epoch }), watch)?;
         let offers = self.inbox.leave(epoch);
-        self.hands.change(|_| unread(&offers));
+        self.untaken.take_if(|batch| batch.epoch() <= epoch);
+        self.hands.change(|holds| holds.unread(&offers));
         Ok(())
     }
 

@@ -30,6 +30,8 @@ impl Session {
             return Err(Unreached::Evicted(reason));
         }
         if self.asked.is_none() {
+            // Its offer dies with the daemon.
+            self.untaken = None;
             self.hands.disconnect();
             patience.watch().notice(&Notice::DaemonLost { cause: cause.to_owned() });
         }

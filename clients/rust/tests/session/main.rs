@@ -3,6 +3,7 @@
 
 mod daemon;
 mod death;
+mod put_back;
 
 use std::path::PathBuf;
 use std::sync::Arc;
