@@ -54,6 +54,10 @@ impl Batch {
         Self { batch }
     }
 
+    pub(crate) fn lent(&self) -> &Lent {
+        &self.batch
+    }
+
     fn view<T>(&self, slice: &[T], shape: Vec<usize>, typestr: &'static str) -> View {
         View { _keep: self.batch.keep(), address: slice.as_ptr().addr(), shape, typestr }
     }

@@ -96,9 +96,18 @@ pub(crate) fn closed(py: Python<'_>) -> PyErr {
     make(py, "ClosedError", ("the Loader is closed",))
 }
 
-/// Two threads at one Loader.
+/// Two threads at one Loader, or a signal's handler that has interrupted a call of it.
 pub(crate) fn busy(py: Python<'_>) -> PyErr {
-    make(py, "Error", ("another thread is waiting in this Loader; a Loader is for one thread at a time",))
+    let message = "this Loader is in use by another thread, or by the code that this signal handler has interrupted; \
+                   only close() may be called then";
+    make(py, "Error", (message,))
+}
+
+/// What was handed out went back before its caller had it.
+pub(crate) fn overtaken(py: Python<'_>) -> PyErr {
+    let message = "another thread or a signal handler used this Loader while next() was at work, so that its batch was \
+                   put back; call next() again";
+    make(py, "Error", (message,))
 }
 
 /// A ring whose pages cannot be locked.

@@ -8,6 +8,7 @@ mod batch;
 mod error;
 mod ring;
 mod session;
+mod untaken;
 
 use pyo3::prelude::*;
 

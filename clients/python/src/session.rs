@@ -9,13 +9,14 @@ use std::time::Duration;
 use forebay_client::{
     Broken, Next, Notice, Options, PrivateDaemon, Session as Client, Shard, State, StreamInfo, Target, Watch,
 };
-use parking_lot::Mutex;
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::batch::Batch;
-use crate::error::{Raise, busy, closed, setting};
+use crate::error::{Raise, busy, closed, overtaken, setting};
 use crate::ring::Ring;
+use crate::untaken::{HandOut, Untaken};
 
 /// The private daemon of this process, for as long as a session uses it (semantics rule 26).
 static DAEMON: Mutex<Weak<PrivateDaemon>> = Mutex::new(Weak::new());
@@ -25,6 +26,7 @@ static DAEMON: Mutex<Weak<PrivateDaemon>> = Mutex::new(Weak::new());
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Mutex<Option<Client>>,
+    untaken: Mutex<Untaken>,
     info: StreamInfo,
     pid: u32,
     closing: AtomicBool,
@@ -35,6 +37,9 @@ struct Signals<'a> {
     closing: &'a AtomicBool,
     raised: Option<PyErr>,
 }
+
+/// Number of what is nothing to take over.
+const NOTHING: u64 = 0;
 
 /// Record, file, reason, epoch.
 type Quarantined = (u64, String, String, u64);
@@ -92,72 +97,89 @@ impl Session {
 
     /// Slots that this trainer may hold at once.
     fn credits(&self, py: Python<'_>) -> PyResult<u32> {
-        self.with(py, |client, _| Ok::<_, Broken>(client.credits()))
+        self.look(py, Client::credits)
     }
 
     /// Slots of which a view is left.
     fn viewed(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, |client, _| Ok::<_, Broken>(client.viewed()))
+        self.look(py, Client::viewed)
     }
 
     /// How often there were other rings so far.
     fn ring_changes(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |client, _| Ok::<_, Broken>(client.ring_changes()))
+        self.look(py, Client::ring_changes)
     }
 
     /// The rings that batches may stand in now.
     fn rings(&self, py: Python<'_>) -> PyResult<Vec<Ring>> {
-        self.with(py, |client, _| Ok::<_, Broken>(client.rings().map(Ring::new).collect()))
+        self.look(py, |client| client.rings().map(Ring::new).collect())
     }
 
-    /// The next batch, or None at the end of an epoch and of the stream.
+    /// The next batch, or None at the end of an epoch and of the stream, with the number to store in `taken`.
     #[pyo3(signature = (timeout))]
-    fn next(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Batch>> {
+    fn next(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<(u64, Option<Py<Batch>>)> {
         let timeout = limit(py, timeout)?;
-        match self.with(py, |client, watch| client.next(timeout, watch))? {
-            Next::Batch(batch) => Ok(Some(Batch::new(batch))),
-            Next::EpochEnd(_) | Next::Done => Ok(None),
+        match self.ask(py, |client, watch| client.next(timeout, watch))? {
+            Next::Batch(batch) => {
+                let batch = Py::new(py, Batch::new(batch))?;
+                Ok((self.untaken.lock().hand_out(HandOut::Batch(batch.clone_ref(py))), Some(batch)))
+            }
+            Next::EpochEnd(epoch) => Ok((self.untaken.lock().hand_out(HandOut::EpochEnd(epoch)), None)),
+            Next::Done => Ok((NOTHING, None)),
+        }
+    }
+
+    /// The caller of `next()` has what that gave under this number. `CPython` looks for signals when a function was
+    /// called and when a loop goes back, but not when an attribute was stored.
+    #[setter]
+    fn set_taken(&self, py: Python<'_>, number: u64) -> PyResult<()> {
+        let taken = self.untaken.lock().take(number);
+        match taken {
+            _ if self.closing.load(Ordering::Relaxed) => Err(closed(py)),
+            None if number != NOTHING => Err(overtaken(py)),
+            _ => Ok(()),
         }
     }
 
     /// Epoch, cursor and the snapshot's bytes.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<(u64, u64, Bound<'py, PyBytes>)> {
-        let state = self.with(py, Client::state)?;
+        let state = self.ask(py, Client::state)?;
         Ok((state.epoch(), state.cursor(), PyBytes::new(py, &state.to_bytes())))
     }
 
     fn restore(&self, py: Python<'_>, snapshot: &[u8]) -> PyResult<()> {
         let state = State::from_bytes(snapshot).map_err(|error| error.raise(py))?;
-        self.with(py, |client, watch| client.restore(&state, watch))
+        self.ask(py, |client, watch| client.restore(&state, watch))
     }
 
     fn path(&self, py: Python<'_>, record: u64) -> PyResult<OsString> {
-        self.with(py, |client, watch| client.path(record, watch)).map(PathBuf::into_os_string)
+        self.ask(py, |client, watch| client.path(record, watch)).map(PathBuf::into_os_string)
     }
 
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, Client::reset)
+        self.ask(py, Client::reset)
     }
 
     fn quarantine(&self, py: Python<'_>) -> PyResult<Vec<Quarantined>> {
-        let list = self.with(py, Client::quarantine)?;
+        let list = self.ask(py, Client::quarantine)?;
         Ok(list.into_iter().map(|bad| (bad.record, bad.file, bad.reason, bad.epoch)).collect())
     }
 
     fn audit(&self, py: Python<'_>) -> PyResult<Vec<EpochAudit>> {
-        let epochs = self.with(py, Client::audit)?;
+        let epochs = self.ask(py, Client::audit)?;
         let row = |e: forebay_client::EpochAudit| {
             (e.epoch, e.delivered, e.dropped, e.quarantined, e.abandoned, e.regranted, e.complete, e.adds_up)
         };
         Ok(epochs.into_iter().map(row).collect())
     }
 
-    /// Ends a wait of another thread, gives back what is in hand, and lets go of the daemon. In a forked child it
-    /// does nothing: the session is its parent's.
+    /// Gives back what is in hand and lets go of the daemon. Where another thread waits here, or the code that a
+    /// signal's handler has interrupted, that wait ends, and does so. In a forked child nothing happens: the session is
+    /// its parent's.
     fn close(&self, py: Python<'_>) {
         if std::process::id() == self.pid {
             self.closing.store(true, Ordering::Relaxed);
-            py.detach(|| drop(self.client.lock().take()));
+            self.let_go(py);
         }
     }
 }
@@ -168,23 +190,55 @@ impl Session {
         let closing = AtomicBool::new(false);
         let client = waiting(py, &closing, |watch| Client::attach(target, options, watch))?;
         let info = client.info().clone();
-        Ok(Self { client: Mutex::new(Some(client)), info, pid: std::process::id(), closing })
+        let untaken = Mutex::default();
+        Ok(Self { client: Mutex::new(Some(client)), untaken, info, pid: std::process::id(), closing })
     }
 
-    /// Does something with the session, without the interpreter's lock.
-    fn with<T: Send, E: Raise>(
+    /// Asks something of the session, without the interpreter's lock. What Python never took over is put back first.
+    fn ask<T: Send, E: Raise>(
         &self,
         py: Python<'_>,
         act: impl FnOnce(&mut Client, &mut dyn Watch) -> Result<T, E> + Send,
     ) -> PyResult<T> {
+        let mut guard = self.enter(py)?;
+        let client = &mut *guard;
+        let put_back = self.untaken.lock().put_back(client);
+        put_back.map_err(|error| error.raise(py))?;
+        let answer = waiting(py, &self.closing, |watch| act(client, watch));
+        drop(guard);
+        if !self.closing.load(Ordering::Relaxed) {
+            return answer;
+        }
+        // `close()` found the session in use.
+        self.let_go(py);
+        answer.and_then(|_| Err(closed(py)))
+    }
+
+    /// Looks at what the session knows. `next()` does so between a hand-out and the moment at which Python has it.
+    fn look<T>(&self, py: Python<'_>, read: impl FnOnce(&Client) -> T) -> PyResult<T> {
+        Ok(read(&*self.enter(py)?))
+    }
+
+    /// Never waits for the lock: who holds it may be the code that the caller, a signal's handler, has interrupted.
+    fn enter(&self, py: Python<'_>) -> PyResult<MappedMutexGuard<'_, Client>> {
         let used_in = std::process::id();
         if used_in != self.pid {
             // Before the lock is touched, which another thread of the parent may have held at the fork.
             return Err(Broken::Forked { made_in: self.pid, used_in }.raise(py));
         }
-        let Some(mut guard) = self.client.try_lock() else { return Err(busy(py)) };
-        let Some(client) = guard.as_mut() else { return Err(closed(py)) };
-        waiting(py, &self.closing, |watch| act(client, watch))
+        let Some(guard) = self.client.try_lock() else { return Err(busy(py)) };
+        MutexGuard::try_map(guard, Option::as_mut).map_err(|_| closed(py))
+    }
+
+    /// Ends the session, unless it is in use: who uses it does so then. The interpreter's lock keeps the two apart.
+    fn let_go(&self, py: Python<'_>) {
+        let Some(mut guard) = self.client.try_lock() else { return };
+        let client = guard.take();
+        drop(guard);
+        // It keeps the slot, and the session says goodbye where none is kept.
+        let untaken = self.untaken.lock().clear();
+        drop(untaken);
+        py.detach(|| drop(client));
     }
 }
 
@@ -257,7 +311,8 @@ impl Watch for Signals<'_> {
         }
         let Some(raised) = Python::try_attach(|py| py.check_signals().err()) else { end_with_the_process() };
         self.raised = raised;
-        self.raised.is_none()
+        // A handler may have closed the session.
+        self.raised.is_none() && !self.closing.load(Ordering::Relaxed)
     }
 
     fn notice(&mut self, notice: &Notice) {

@@ -9,7 +9,7 @@ import sys
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable, NoReturn
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar
 
 from forebay import _native
 from forebay.attachment import attach, attach_to_host, gpus_for
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Loader"]
 
 _STATE_VERSION = 1
+_T = TypeVar("_T")
 
 
 def _remember_given(init: Callable[..., None]) -> Callable[..., None]:
@@ -182,13 +183,18 @@ class Loader:
 
     def __iter__(self) -> Iterator[Batch]:
         """The rest of the stream's current epoch."""
-        return _Epoch(self)
+        return Epoch(self._session, self._draw)
 
     def next(self, timeout: float | None = None) -> Batch | None:
         """The next batch, or None at the epoch's end. Acknowledges the one in hand.
 
         The batch before this one may still be looked at, older ones not any more: keep their arrays, or
         `batch.copy()`.
+
+        An exception that comes meanwhile, by Ctrl-C, a signal handler or another thread, loses nothing: the next call
+        gives what it threw away. The batch counts as handed out when `next()` or `for` returns. From Python 3.11 on,
+        nothing comes between that and an assignment to a variable. Before, or where a function of yours wraps `next()`,
+        an exception there can still throw the batch away, and the next call acknowledges it.
 
         Args:
             timeout: Seconds to wait at most; 0 only looks, None and infinity wait without end.
@@ -200,12 +206,25 @@ class Loader:
             EpochHeld: Somebody holds the epoch's last batches for longer than the stream's `epoch_end_timeout`.
             SlotsHeld: Views of earlier batches are kept: keep `batch.copy()` instead.
             Outage: The daemon went away and did not come back.
+            ClosedError: The Loader is closed, or was closed meanwhile.
+            Error: Another thread or the code that a signal handler has interrupted is using the Loader.
+        """
+        number, batch = self._draw(timeout)
+        self._session.taken = number  # Last of all: see `_draw`.
+        return batch
+
+    def _draw(self, timeout: float | None = None) -> tuple[int, Batch | None]:
+        """What comes next, and the number that the caller stores in the session's `taken` right before it returns.
+
+        Until then it is not handed out: whatever exception comes, the next call gives it again. CPython looks for
+        signals and for exceptions of other threads behind calls and at the end of loops, so that none comes between
+        that store and a `return`.
         """
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             slots = self._make_room()
             try:
-                native = self._session.next(timeout)
+                number, native = self._session.next(timeout)
                 break
             except SlotsHeld:
                 # What another thread let go of meanwhile waits for the GPU, and nobody else looks after that.
@@ -213,16 +232,11 @@ class Loader:
                     raise
             timeout = None if until is None else max(until - time.monotonic(), 0)
         if native is None:
-            return None
-        try:
-            self._rings.follow(self._session)
-            batch = self._batch(native, copied=slots < 2 and native.gpu_images is None)
-        except BaseException:
-            # Nobody has seen it: it is not to count as consumed when the next one is asked for.
-            native.decision.reject()
-            raise
+            return number, None
+        self._rings.follow(self._session)
+        batch = self._batch(native, copied=slots < 2 and native.gpu_images is None)
         self._lent.append(weakref.ref(batch))
-        return batch
+        return number, batch
 
     def __len__(self) -> int:
         """Batches of an epoch: exact with shards, else an upper bound for one of several trainers."""
@@ -332,7 +346,11 @@ class Loader:
         return TorchLoader(self, copy=copy, device=device)
 
     def close(self) -> None:
-        """Gives the batch in hand back and lets go of the daemon. Arrays that are still kept stay valid."""
+        """Gives the batch in hand back and lets go of the daemon. Arrays that are still kept stay valid.
+
+        A signal handler or another thread may call it while `next()` waits. That wait then ends with `ClosedError`, and
+        the batch goes back as it does.
+        """
         try:
             self._let_go(keep=0)
             self._releases.finish()
@@ -378,16 +396,20 @@ class Loader:
         )
 
 
-class _Epoch(Iterator[Batch]):
+class Epoch(Iterator[_T]):
     """One `for`. It holds no batch, so that a slot is free as soon as the caller lets go of it."""
 
-    def __init__(self, loader: Loader) -> None:
-        self._loader: Loader | None = loader
+    def __init__(self, session: _native.Session, draw: Callable[[], tuple[int, _T | None]]) -> None:
+        self._session = session
+        self._draw: Callable[[], tuple[int, _T | None]] | None = draw
 
-    def __next__(self) -> Batch:
-        batch = self._loader.next() if self._loader is not None else None
+    def __next__(self) -> _T:
+        if self._draw is None:
+            raise StopIteration
+        number, batch = self._draw()
+        self._session.taken = number  # Last of all: see `Loader._draw`.
         if batch is None:
-            self._loader = None
+            self._draw = None
             raise StopIteration
         return batch
 

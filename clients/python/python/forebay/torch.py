@@ -11,6 +11,7 @@ import torch
 
 from forebay.batch import Batch
 from forebay.dtype import BFLOAT16_BITS
+from forebay.loader import Epoch
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -67,12 +68,13 @@ class TorchLoader:
 
     def __iter__(self) -> Iterator[TorchBatch]:
         """The rest of the stream's current epoch."""
-        return map(self._convert, iter(self.loader))
+        return Epoch(self.loader._session, self._draw)
 
     def next(self, timeout: float | None = None) -> TorchBatch | None:
         """See `Loader.next`."""
-        batch = self.loader.next(timeout)
-        return None if batch is None else self._convert(batch)
+        number, batch = self._draw(timeout)
+        self.loader._session.taken = number  # Last of all: see `Loader._draw`.
+        return batch
 
     def __len__(self) -> int:
         """See `Loader.__len__`."""
@@ -126,6 +128,10 @@ class TorchLoader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _draw(self, timeout: float | None = None) -> tuple[int, TorchBatch | None]:
+        number, batch = self.loader._draw(timeout)
+        return number, None if batch is None else self._convert(batch)
 
     def _convert(self, batch: Batch) -> TorchBatch:
         arrays = (batch.images, batch.labels, batch.records, batch.mask)
