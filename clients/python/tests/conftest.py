@@ -80,7 +80,11 @@ def trainer(tmp_path):
         given = "".join(f"{k} = {str(v)!r}\n" for k, v in names.items())
         head = "import forebay, json, os, signal, sys, time\n" + heed + given
         process = subprocess.Popen(
-            [sys.executable, "-u", "-c", head + textwrap.dedent(code)], stdout=subprocess.PIPE, text=True, cwd=tmp_path
+            [sys.executable, "-u", "-c", head + textwrap.dedent(code)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
         )
         running.append(process)
         return process
@@ -89,6 +93,7 @@ def trainer(tmp_path):
     for process in running:
         process.kill()
         process.wait()
+        process.stdin.close()
         process.stdout.close()
 
 

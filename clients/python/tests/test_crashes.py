@@ -124,6 +124,31 @@ def test_rule_16_the_private_daemon_is_killed_and_every_record_still_comes_once(
         assert (audit.delivered, audit.adds_up) == (60, True)
 
 
+def test_rule_16_a_private_daemon_that_died_is_started_again_where_sigchld_is_ignored(pictures, trainer):
+    process = trainer(
+        """
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        with forebay.Loader(folder, batch_size=4, size=8, epochs=1) as loader:
+            seen = loader.next().records.tolist()
+            print(json.dumps(seen))
+            sys.stdin.readline()
+            for batch in loader:
+                seen += batch.records.tolist()
+            print(json.dumps(seen))
+        print("closed")
+        """,
+        folder=pictures(40),
+    )
+    process.stdout.readline()
+    for daemon in private_daemons(process.pid):
+        os.kill(daemon, signal.SIGKILL)
+        wait_until(lambda: not alive(daemon))  # noqa: B023 - it is called at once
+    process.stdin.write("go on\n")
+    process.stdin.flush()
+    assert sorted(json.loads(process.stdout.readline())) == list(range(40))
+    assert process.stdout.readline() == "closed\n"
+
+
 def test_rule_16_the_service_is_killed_and_started_again(service, pictures):
     daemon = service(pictures(60), batch_size=4, size=8, shuffle=True, epochs=1)
     with forebay.Loader("stream:train", socket=daemon.socket) as loader:

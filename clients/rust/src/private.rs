@@ -10,21 +10,22 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use forebay_ring::{Kind, Number, Sent, Socket};
 use parking_lot::Mutex;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::error::{AttachError, Broken};
 use crate::owner::Owner;
+
+mod process;
+
+use process::Process;
 
 /// Times that a private daemon is started again.
 const RESTARTS: u32 = 3;
@@ -74,7 +75,7 @@ struct State {
 
 #[derive(Debug)]
 struct Running {
-    child: Child,
+    process: Process,
     socket: Socket,
     ledgers: Arc<OwnedFd>,
     reader: JoinHandle<()>,
@@ -156,7 +157,7 @@ impl PrivateDaemon {
 
     /// Process number of the running daemon.
     pub fn pid(&self) -> Option<u32> {
-        self.state.lock().running.as_ref().map(|running| running.child.id())
+        self.state.lock().running.as_ref().map(|running| running.process.pid())
     }
 }
 
@@ -197,7 +198,7 @@ impl State {
 
     fn bury_if_dead(&mut self) -> Result<(), AttachError> {
         let exited = match &mut self.running {
-            Some(running) => running.child.try_wait().map_err(Broken::from)?.is_some(),
+            Some(running) => running.process.has_ended().map_err(io::Error::from).map_err(Broken::from)?,
             None => false,
         };
         if exited { self.bury() } else { Ok(()) }
@@ -205,15 +206,13 @@ impl State {
 
     /// Makes sure that the daemon is gone and notes how it ended.
     fn bury(&mut self) -> Result<(), AttachError> {
-        let Some(Running { mut child, socket, ledgers: _, reader }) = self.running.take() else { return Ok(()) };
+        let Some(Running { process, socket, ledgers: _, reader }) = self.running.take() else { return Ok(()) };
         drop(socket);
         // It has hung up: whatever it still does, it serves nobody.
-        child.kill().map_err(Broken::from)?;
-        let status = child.wait().map_err(Broken::from)?;
+        self.cause = process.bury().map_err(io::Error::from).map_err(Broken::from)?;
+        self.deaths += 1;
         // The thread ends with the pipe that it reads.
         let _ended = reader.join();
-        self.deaths += 1;
-        self.cause = status.to_string();
         Ok(())
     }
 }
@@ -224,39 +223,27 @@ impl Running {
         let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
         let mut child = setup.command().stdin(theirs.into_fd()).spawn().map_err(at)?;
         let stderr = child.stderr.take().expect("its standard error was asked for as a pipe");
-        let reader = std::thread::Builder::new()
-            .name("forebay-stderr".to_owned())
-            .spawn(move || words.read(stderr))
-            .map_err(at)?;
-        Ok(Self { child, socket: ours, ledgers, reader })
+        let process = Process::watch(child).map_err(|error| at(error.into()))?;
+        let reader = std::thread::Builder::new().name("forebay-stderr".to_owned()).spawn(move || words.read(stderr));
+        match reader {
+            Ok(reader) => Ok(Self { process, socket: ours, ledgers, reader }),
+            Err(error) => {
+                process.bury().map_err(|error| at(error.into()))?;
+                Err(at(error))
+            }
+        }
     }
 
     /// Lets go of the daemon and waits for its end.
     fn end(self) -> io::Result<()> {
-        let Self { mut child, socket, ledgers: _, reader } = self;
+        let Self { process, socket, ledgers: _, reader } = self;
         // A forked child may hold the socket open, and the daemon is to know that nobody is left.
         socket.shut_down();
-        // A daemon that cannot be watched is not waited for: a child that is left would stay as a zombie.
-        if !ends_in_time(&child).unwrap_or(false) {
-            child.kill()?;
-        }
-        child.wait()?;
+        // Whether it has ended or is late: a child that nobody waits for would stay as a zombie.
+        process.ends_within(FAREWELL)?;
+        process.bury()?;
         let _ended = reader.join();
         Ok(())
-    }
-}
-
-/// Waits for a child's end, whatever signals come meanwhile; false when it takes too long.
-fn ends_in_time(child: &Child) -> Result<bool, Errno> {
-    let pidfd = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
-    let until = Instant::now() + FAREWELL;
-    loop {
-        let left = until.saturating_duration_since(Instant::now());
-        let left = Timespec::try_from(left).expect("it is at most `FAREWELL`");
-        match poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&left)) {
-            Err(Errno::INTR) => {}
-            ended => return Ok(ended? > 0),
-        }
     }
 }
 
@@ -300,7 +287,7 @@ impl Drop for PrivateDaemon {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
     use super::*;
 
@@ -330,6 +317,23 @@ mod tests {
             }
         };
         assert!(error.contains("died 4 times") && error.contains("out of luck"), "{error}");
+    }
+
+    #[test]
+    fn a_private_daemon_whose_end_somebody_else_was_told_of_is_started_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = PrivateDaemon::new(script(&folder, "exec cat"));
+        let socket = daemon.connect().unwrap();
+        let pid = daemon.pid().unwrap();
+        let number = Pid::from_raw(pid.try_into().unwrap()).unwrap();
+        kill_process(number, Signal::KILL).unwrap();
+        // As the kernel does where SIGCHLD is ignored.
+        waitpid(Some(number), WaitOptions::empty()).unwrap();
+        wait_for_end(&socket);
+        let _socket = daemon.connect().unwrap();
+        assert_ne!(daemon.pid().unwrap(), pid);
+        let state = daemon.state.lock();
+        assert!(state.deaths == 1 && state.cause.contains("SIGCHLD"), "{}", state.cause);
     }
 
     #[test]
