@@ -13,7 +13,9 @@ use forebay_proto::v1::{
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
+use tonic::server::NamedService as _;
 use tonic::{Request, Response, Status};
+use tonic_health::ServingStatus;
 
 use crate::daemon::Daemon;
 use crate::stream::Stream;
@@ -83,13 +85,24 @@ impl Drop for Name {
 pub async fn serve(daemon: Arc<Daemon>, endpoint: Endpoint, ring: PathBuf) -> std::io::Result<()> {
     let Endpoint { listener, _name } = endpoint;
     let (reporter, health) = tonic_health::server::health_reporter();
-    reporter.set_serving::<ControlServer<Service>>().await;
-    tonic::transport::Server::builder()
+    let ready = Arc::clone(&daemon);
+    let readiness = async move {
+        for status in [ServingStatus::NotServing, ServingStatus::Serving] {
+            for service in ["", ControlServer::<Service>::NAME] {
+                reporter.set_service_status(service, status).await;
+            }
+            ready.ready().await;
+        }
+        std::future::pending().await
+    };
+    let served = tonic::transport::Server::builder()
         .add_service(health)
         .add_service(ControlServer::new(Service { daemon, socket: ring }))
-        .serve_with_incoming(UnixListenerStream::new(listener))
-        .await
-        .map_err(std::io::Error::other)
+        .serve_with_incoming(UnixListenerStream::new(listener));
+    tokio::select! {
+        ended = served => ended.map_err(std::io::Error::other),
+        never = readiness => never,
+    }
 }
 
 #[tonic::async_trait]

@@ -17,6 +17,7 @@ use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
+use tokio::task::{JoinError, JoinHandle};
 
 use crate::config::{Config, Surroundings};
 use crate::control;
@@ -99,33 +100,30 @@ pub async fn service(config: Config, surroundings: Surroundings) -> Result<(), S
     let control = place.control()?;
     let drain = config.drain_timeout;
     let daemon = Daemon::new(config, Kind::Service { ledgers: folder.join(LEDGERS) }, &surroundings)?;
-    daemon.open_streams().await?;
 
-    let door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));
-    let control = tokio::spawn(control::serve(Arc::clone(&daemon), control, path.clone()));
+    // Trainers are let in before all streams are open: one whose dataset does not answer holds up no other.
+    let mut door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));
+    let mut control = tokio::spawn(control::serve(Arc::clone(&daemon), control, path.clone()));
     let registry = Arc::new(Registry::new());
     let gauges = tokio::spawn(keep_gauges(Arc::clone(&daemon), Arc::clone(&registry)));
     let metrics = tokio::spawn(metrics.serve(registry, |_| ()));
-    notify(&[NotifyState::Ready]);
     let watchdog = tokio::spawn(watch());
-    tracing::info!(socket = %path.display(), streams = daemon.streams().len(), "ready");
 
-    let (cause, broken) = tokio::select! {
-        signal = signals.come() => (signal, None),
-        ended = door => ("the trainers' socket broke", Some(ended)),
-        ended = control => ("the control socket broke", Some(ended)),
+    let (cause, served) = tokio::select! {
+        signal = signals.come() => (signal, Ok(())),
+        failed = open(&daemon, &path) => ("no stream can be opened", Err(failed.into())),
+        ended = &mut door => broke("the trainers' socket broke", ended),
+        ended = &mut control => broke("the control socket broke", ended),
     };
     notify(&[NotifyState::Stopping]);
     tracing::info!(cause, seconds = drain.as_secs(), "draining: trainers may finish what they hold");
     let ended = end(&daemon, drain, &mut signals).await;
-    gauges.abort();
-    metrics.abort();
-    watchdog.abort();
-    match broken {
-        Some(Ok(Err(source))) => Err(ServeError::System { what: cause, source }),
-        Some(Err(error)) => Err(ServeError::System { what: cause, source: std::io::Error::other(error) }),
-        Some(Ok(Ok(()))) | None => ended,
+    stop(door).await;
+    stop(control).await;
+    for task in [gauges, metrics, watchdog] {
+        stop(task).await;
     }
+    served.and(ended)
 }
 
 /// Ends all streams: trainers may finish what they hold for as long as `drain`, the rest is given back. A second signal
@@ -158,6 +156,32 @@ async fn end(daemon: &Arc<Daemon>, drain: Duration, signals: &mut Signals) -> Re
 async fn hopeless(daemon: &Daemon) {
     if daemon.outage().is_none() {
         tokio::time::sleep(FAREWELL).await;
+    }
+}
+
+/// Opens the streams and says when the daemon is ready. Returns where none can be opened.
+async fn open(daemon: &Arc<Daemon>, socket: &Path) -> DaemonError {
+    if let Err(error) = daemon.open_streams().await {
+        return error;
+    }
+    daemon.say_ready();
+    notify(&[NotifyState::Ready]);
+    tracing::info!(socket = %socket.display(), streams = daemon.streams().len(), "ready");
+    std::future::pending().await
+}
+
+/// A task that ends only where its socket breaks.
+fn broke(what: &'static str, ended: Result<std::io::Result<()>, JoinError>) -> (&'static str, Result<(), ServeError>) {
+    let ended = ended.unwrap_or_else(|error| Err(error.into()));
+    (what, ended.map_err(|source| ServeError::System { what, source }))
+}
+
+/// Ends a task, and waits until all that it had is gone: sockets go with theirs.
+async fn stop<T>(task: JoinHandle<T>) {
+    task.abort();
+    // One that has ended was asked for its outcome already.
+    if !task.is_finished() {
+        let _aborted = task.await;
     }
 }
 

@@ -12,6 +12,7 @@ mod progress;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use error::{LineProblem, ReadError, SourceError};
 pub use listing::Listing;
@@ -65,7 +66,7 @@ pub struct Options {
     /// Folder that relative paths of a CSV or a list start from, and that a CSV's paths must stay inside.
     pub root: Option<PathBuf>,
     /// A list of paths, separated by NUL bytes; then the source's path is not looked at.
-    pub files: Option<Vec<u8>>,
+    pub files: Option<Arc<Vec<u8>>>,
     /// A record with more bytes is refused, unread.
     pub byte_limit: u64,
 }

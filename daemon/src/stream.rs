@@ -3,6 +3,7 @@
 //! The pipeline may be stopped and started again (a restore, a reset, another run); the ring and its trainers stay.
 
 mod calls;
+mod dataset;
 mod hand_in;
 mod open;
 mod pipeline;
@@ -35,6 +36,7 @@ use crate::placement::{Claims, Place, Refusal};
 use crate::queue::Meter;
 use crate::source::{Source, SourceError};
 use crate::worker::Worker;
+pub use dataset::dataset;
 pub use open::{Identity, Opening, Surplus};
 use pipeline::Pipeline;
 use report::Counted;
@@ -128,6 +130,12 @@ pub enum StreamError {
     /// The system has no more threads or descriptors.
     #[error("the stream's threads cannot be started: {0}")]
     System(#[from] std::io::Error),
+    /// The group whose members may attach.
+    #[error("there is no group \"{0}\" on this machine; name one from /etc/group, or leave group out")]
+    Group(String),
+    /// The daemon ends.
+    #[error("the daemon is about to end")]
+    Ending,
 }
 
 /// How long before a stopping stream looks again whether trainers are done.
@@ -140,7 +148,10 @@ impl StreamError {
             Self::Source(_) | Self::Ledger(CallError::SpecMismatch(_)) => text_code::DATASET,
             Self::Memory(_) | Self::Cache(_) | Self::Region(_) => text_code::MEMORY,
             Self::Placement(refusal) => refusal.code(),
-            Self::Shape(_) | Self::Plan(_) | Self::NoBatch { .. } | Self::DecodeGpu { .. } => text_code::SETTINGS,
+            Self::Shape(_) | Self::Plan(_) | Self::NoBatch { .. } | Self::DecodeGpu { .. } | Self::Group(_) => {
+                text_code::SETTINGS
+            }
+            Self::Ending => text_code::BUSY,
             Self::Ledger(_) | Self::Ledgers(_) | Self::System(_) => text_code::OTHER,
         }
     }
@@ -150,6 +161,11 @@ impl Stream {
     /// Its name, and its shard where it has one.
     pub fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// Records of its dataset.
+    pub fn records(&self) -> u64 {
+        self.source.len()
     }
 
     /// Its settings.

@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let config = configuration(args)?;
         runtime.block_on(serve::service(config, surroundings))
     };
-    // What still runs waits for what does not come any more, and nobody waits for it.
+    // What still runs waits for what does not come any more (a file system that hangs, say), and nobody waits for it.
     runtime.shutdown_background();
     served.map_err(|error| Failure::Failed(error.to_string()))
 }

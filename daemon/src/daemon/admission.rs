@@ -8,8 +8,10 @@ use forebay_ring::{Attach, Bulk, HandIn, Kind as Word, Peer, Socket, text, text_
 
 use crate::config;
 use crate::config::stream::Sharding;
+use crate::daemon::gates::Key;
 use crate::daemon::ledgers::Ledgers;
-use crate::daemon::{Asked, Daemon, Kind, Open};
+use crate::daemon::openings::{Entered, Wanted};
+use crate::daemon::{Daemon, Kind};
 use crate::group;
 use crate::placement::Claims;
 
@@ -50,7 +52,7 @@ impl Daemon {
     }
 
     /// Nothing that the peer passed is read before it may attach.
-    async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Open<'_>, Vec<HandIn>), Refusal> {
+    async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Entered, Vec<HandIn>), Refusal> {
         let Request { head, settings, files, resume } = request;
         let trainer = Claims { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
         let configured = match &self.kind {
@@ -60,7 +62,7 @@ impl Daemon {
         let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
         let hand_ins = self.hand_ins(&head, read(resume, RESUME_LIMIT, text_code::PROTOCOL).await?)?;
         let (stream, stays) = if let Some((name, settings)) = configured {
-            self.service_stream(&head, name, settings, given.as_deref(), &trainer).await?
+            self.service_stream(&head, name, &settings, given.as_deref(), &trainer).await?
         } else {
             let files = read(files, LIST_LIMIT, text_code::SETTINGS).await?;
             self.private_stream(&head, given.as_deref().unwrap_or(b"{}"), files, &trainer).await?
@@ -111,17 +113,20 @@ impl Daemon {
         self: &Arc<Self>,
         head: &Attach,
         name: &str,
-        settings: config::Stream,
+        settings: &config::Stream,
         given: Option<&[u8]>,
         trainer: &Claims,
-    ) -> Result<Open<'_>, Refusal> {
+    ) -> Result<Entered, Refusal> {
         if let Some(given) = given {
             let given = serde_json::from_slice(given)
                 .map_err(|error| (text_code::SETTINGS, format!("the settings are no JSON: {error}")))?;
             settings.agree(&given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
         }
         let shard = shard(name, settings.sharding, head)?;
-        let opened = self.configured(name, settings, shard, Some(trainer.clone())).await;
+        let wanted = self.configured(name, shard, Some(trainer.clone()));
+        let wanted = wanted.ok_or_else(|| (text_code::NOT_FOUND, self.no_stream(name)))?;
+        self.leave_place(&wanted).await;
+        let opened = self.enter(wanted).await;
         opened.map_err(|error| (error.code(), error.to_string()))
     }
 
@@ -131,13 +136,18 @@ impl Daemon {
         settings: &[u8],
         files: Option<Vec<u8>>,
         trainer: &Claims,
-    ) -> Result<Open<'_>, Refusal> {
+    ) -> Result<Entered, Refusal> {
         let name = head.stream_name().unwrap_or_default();
         let settings = config::Stream::from_json(settings, &self.config.ring)
             .map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
         let (ledgers, run, stream) = self.private_ledger(name, &settings, files.as_deref())?;
-        let asked = Asked { files, trainer: Some(trainer.clone()), ..Asked::default() };
-        let opened = self.private(&stream, run, settings, asked, ledgers).await;
+        let (files, trainer) = (files.map(Arc::new), Some(trainer.clone()));
+        let shard = match settings.sharding {
+            Sharding::Static { shard_id, .. } => Some(shard_id.unwrap_or(0)),
+            Sharding::Dynamic => None,
+        };
+        let wanted = Wanted { key: Key { run, stream }, shard, settings, files, trainer, ledgers };
+        let opened = self.enter(wanted).await;
         opened.map_err(|error| (error.code(), error.to_string()))
     }
 

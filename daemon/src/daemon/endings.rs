@@ -1,67 +1,73 @@
-//! Streams that end while the daemon goes on: a private one whose Loader has left, and one that nobody reads and that is
-//! to stand elsewhere. Both end alone: nobody is being let in meanwhile.
+//! How streams end: a private one whose Loader has left, one that nobody reads and that is to stand elsewhere, one that
+//! begins a new run, and all of them with the daemon. Each ends alone: nobody is being let in meanwhile.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use forebay_proto::v1::NewRunRequest;
 
+use super::gates::{Gate, Key};
+use super::openings::Wanted;
+use super::{Daemon, Kind};
 use crate::config::stream::Placement;
-use crate::daemon::ledgers::Ledgers;
-use crate::daemon::{Daemon, Key, Kind};
 use crate::placement::{Claims, Place};
 use crate::stream::{Stream, Surplus};
 
 impl Daemon {
     /// A private stream ends with its Loader.
-    pub(super) fn surplus(self: &Arc<Self>, key: Key) -> Surplus {
+    pub(super) fn surplus(self: &Arc<Self>, key: Key, shard: Option<u32>) -> Surplus {
         let private = matches!(self.kind, Kind::Private { .. });
         let (daemon, runtime) = (Arc::downgrade(self), tokio::runtime::Handle::current());
         Box::new(move |left| {
             if let Some(daemon) = daemon.upgrade().filter(|_| private && left == 0) {
                 let key = key.clone();
-                runtime.spawn(async move { daemon.end_private(&key).await });
+                runtime.spawn(async move { daemon.end_private(&key, shard).await });
             }
         })
     }
 
     /// Ends a private stream whose Loader has left, unless another one has come for it. A ledger that no run keeps
     /// goes with it.
-    async fn end_private(&self, key: &Key) {
-        let _alone = self.renewing.write().await;
-        let Some(stream) = self.running(key).filter(|stream| stream.is_idle()) else { return };
-        self.streams.lock().remove(key);
+    async fn end_private(&self, key: &Key, shard: Option<u32>) {
+        let turn = self.gates.lock().turn(key);
+        let _alone = turn.write().await;
+        let Some(stream) = self.take(key, shard, Stream::is_idle) else { return };
         stream.close().await;
-        let kept = self.ledgers.lock().await.get(&Ledgers::Kept).cloned();
-        if let Some(ledgers) = kept.filter(|_| stream.settings().run.is_none()) {
+        let kept = self.ledgers.kept().filter(|_| stream.settings().run.is_none());
+        if let Some(ledgers) = kept {
             let request = NewRunRequest { run: key.run.clone(), stream: key.stream.clone() };
             if let Err(error) = ledgers.call(request).await {
                 tracing::debug!(%error, "the ledger of a closed Loader stays");
             }
         }
+        self.gates.lock().remove_unused(key);
     }
 
     /// Ends a stream that stands where an earlier trainer's GPU was, when nobody reads it any more and this trainer's is
     /// elsewhere. Whoever opens it next decides, and goes on from its ledger.
-    pub(super) async fn leave_place(&self, key: &Key, trainer: &Claims) {
-        if self.misplaced(key, trainer).await.is_none() {
+    pub(super) async fn leave_place(&self, wanted: &Wanted) {
+        let (Wanted { key, shard, .. }, Some(trainer)) = (wanted, &wanted.trainer) else { return };
+        if self.misplaced(key, *shard, trainer).await.is_none() {
             return;
         }
-        let _alone = self.renewing.write().await;
-        // Somebody may have come before the lock did.
-        if let Some(stream) = self.misplaced(key, trainer).await {
+        let turn = self.gates.lock().turn(key);
+        let _alone = turn.write().await;
+        // Somebody may have come before the turn did.
+        if let Some(stream) = self.misplaced(key, *shard, trainer).await {
             tracing::info!(
                 stream = key.stream,
                 "nobody reads the stream: it is opened anew where this trainer's GPU is"
             );
-            self.streams.lock().remove(key);
+            self.take(key, *shard, |_| true);
             stream.close().await;
         }
     }
 
-    async fn misplaced(&self, key: &Key, trainer: &Claims) -> Option<Arc<Stream>> {
-        let stream = self.running(key).filter(|stream| stream.settings().placement == Placement::Auto)?;
+    async fn misplaced(&self, key: &Key, shard: Option<u32>, trainer: &Claims) -> Option<Arc<Stream>> {
+        let stream = self.gates.lock().running(key, shard)?;
         // One who will be refused moves nothing.
-        if stream.settings().pin_memory && trainer.may_pin(self.uid).is_err() {
+        let pins = stream.settings().pin_memory && trainer.may_pin(self.uid).is_err();
+        if stream.settings().placement != Placement::Auto || pins {
             return None;
         }
         let gpus = Arc::clone(&self.gpus);
@@ -71,7 +77,70 @@ impl Daemon {
         (place != stream.place() && stream.is_left().await).then_some(stream)
     }
 
-    fn running(&self, key: &Key) -> Option<Arc<Stream>> {
-        self.streams.lock().get(key).and_then(|cell| cell.get().cloned())
+    /// Takes a stream that runs away from its gate.
+    fn take(&self, key: &Key, shard: Option<u32>, condition: impl Fn(&Stream) -> bool) -> Option<Arc<Stream>> {
+        let mut gates = self.gates.lock();
+        let stream = gates.running(key, shard).filter(|stream| condition(stream))?;
+        gates.forget(key, shard);
+        Some(stream)
+    }
+
+    /// Begins a new run of a configured stream: its ledgers are forgotten, its trainers reconnect.
+    ///
+    /// # Errors
+    /// There is no such stream, or the ledgers cannot be changed. In words.
+    pub async fn new_run(self: &Arc<Self>, name: &str) -> Result<String, String> {
+        let Some(wanted) = self.configured(name, None, None) else { return Err(self.no_stream(name)) };
+        let (daemon, run) = (Arc::clone(self), wanted.key.run.clone());
+        // In a task of its own: whoever asked may hang up in the middle.
+        let renewed = tokio::spawn(async move { daemon.renew(wanted).await });
+        renewed.await.map_err(|error| error.to_string())?.map(|()| run)
+    }
+
+    async fn renew(self: Arc<Self>, wanted: Wanted) -> Result<(), String> {
+        let key = &wanted.key;
+        let turn = self.gates.lock().turn(key);
+        // Trainers reconnect at once: none may open the stream before its old ledgers are forgotten.
+        let alone = turn.write().await;
+        let gate = self.gates.lock().empty(key);
+        for stream in gate.call_off().await {
+            stream.close().await;
+        }
+        let handle = self.coordinator(&wanted.ledgers).await.map_err(|error| error.to_string())?;
+        let request = NewRunRequest { run: key.run.clone(), stream: key.stream.clone() };
+        handle.call(request).await.map_err(|error| error.to_string())?;
+        drop(alone);
+        self.prepare(&key.stream).await.1.map_err(|error| error.to_string())
+    }
+
+    /// Ends every stream, as the daemon ends. Nothing is opened any more; what is about to be is not waited for.
+    pub async fn close(&self, drain: Duration) {
+        self.pools.shared().leave();
+        let gates = self.gates.lock().close();
+        let closing = gates.into_iter().map(|(key, gate)| async move {
+            if gate.is_opening() {
+                tracing::warn!(
+                    stream = key.stream,
+                    "the stream is still being opened: the daemon ends without waiting for its dataset"
+                );
+            }
+            let leaving = gate.call_off().await.into_iter().map(|stream| async move { stream.leave(drain).await });
+            futures_util::future::join_all(leaving).await;
+        });
+        futures_util::future::join_all(closing).await;
+    }
+}
+
+impl Gate {
+    /// Ends all that is about to be opened, and gives what is open.
+    async fn call_off(&self) -> Vec<Arc<Stream>> {
+        let mut open = Vec::new();
+        for attempt in self.shards.values() {
+            open.extend(attempt.call_off().await);
+        }
+        if let Some(dataset) = &self.dataset {
+            dataset.call_off().await;
+        }
+        open
     }
 }

@@ -1,10 +1,17 @@
 //! Where ledgers are kept, and how a file of them is opened.
 
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use forebay_coordinator::{Coordinator, EmbeddedStore, Handle, Settings, StartError, StoreError, monotonic_clock};
+use forebay_coordinator::{
+    Coordinator, EmbeddedStore, Handle, Outage, Settings, StartError, StoreError, monotonic_clock,
+};
 use forebay_proto::v1::NewRunRequest;
+use parking_lot::Mutex;
 use thiserror::Error;
+use tokio::sync::OnceCell;
 
 /// File of a service's ledgers, in their folder.
 pub const LEDGERS: &str = "ledger.redb";
@@ -17,6 +24,10 @@ pub(super) enum Ledgers {
     /// In a file.
     File(PathBuf),
 }
+
+/// The files of ledgers that are open. One that takes long to open holds up no other.
+#[derive(Debug, Default)]
+pub(super) struct LedgerFiles(Mutex<HashMap<Ledgers, Arc<OnceCell<Handle>>>>);
 
 /// Why ledgers cannot be opened.
 #[derive(Debug, Error)]
@@ -40,6 +51,51 @@ pub enum LedgersError {
     System(#[from] std::io::Error),
 }
 
+impl LedgerFiles {
+    /// The ledgers that are kept there. Opens their file if need be.
+    ///
+    /// # Errors
+    /// The file is open elsewhere, or no file of ledgers; or the trainer passed no memory for its ledgers.
+    pub(super) async fn at(&self, place: &Ledgers) -> Result<Handle, LedgersError> {
+        let Ledgers::File(file) = place else {
+            let none = || std::io::Error::other("the trainer passed no memory for its ledgers");
+            return Ok(self.kept().ok_or_else(none)?);
+        };
+        let (file, cell) = (file.clone(), self.cell(place));
+        // In a task of its own: if whoever asked first gives up, the file is not left half open for the others.
+        let opened = tokio::spawn(async move {
+            // Opening may have to mend the file after a crash.
+            let opening =
+                || async { tokio::task::spawn_blocking(move || open(&file)).await.map_err(std::io::Error::other)? };
+            cell.get_or_try_init(opening).await.cloned()
+        });
+        opened.await.map_err(std::io::Error::other)?
+    }
+
+    /// The ledgers in the trainer's memory, once it has passed it.
+    pub(super) fn kept(&self) -> Option<Handle> {
+        self.cell(&Ledgers::Kept).get().cloned()
+    }
+
+    /// Keeps ledgers in this memory. Only the first that comes is taken.
+    ///
+    /// # Errors
+    /// It does not hold ledgers.
+    pub(super) async fn keep_in(&self, memory: OwnedFd) -> Result<(), LedgersError> {
+        let opening = || async { start(EmbeddedStore::in_file(memory.into(), "the trainer's memory")?) };
+        self.cell(&Ledgers::Kept).get_or_try_init(opening).await.map(drop)
+    }
+
+    /// Since when one of them cannot be written, and why, if that is so.
+    pub(super) fn outage(&self) -> Option<Outage> {
+        self.0.lock().values().find_map(|cell| cell.get()?.outage().borrow().clone())
+    }
+
+    fn cell(&self, place: &Ledgers) -> Arc<OnceCell<Handle>> {
+        Arc::clone(self.0.lock().entry(place.clone()).or_default())
+    }
+}
+
 /// Forgets the run of a stream in a file of ledgers that no daemon has open. Answers how many ledgers it had.
 ///
 /// # Errors
@@ -50,13 +106,13 @@ pub fn forget_run(file: &Path, run: &str, stream: &str) -> Result<u32, LedgersEr
     Ok(reply.forgotten)
 }
 
-pub(super) fn open(file: &Path) -> Result<Handle, LedgersError> {
+fn open(file: &Path) -> Result<Handle, LedgersError> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder).map_err(|source| LedgersError::Folder { folder: folder.into(), source })?;
     }
     start(EmbeddedStore::open(file)?)
 }
 
-pub(super) fn start(store: EmbeddedStore) -> Result<Handle, LedgersError> {
+fn start(store: EmbeddedStore) -> Result<Handle, LedgersError> {
     Ok(Coordinator::start(store, monotonic_clock(), Settings::default())?)
 }

@@ -264,12 +264,16 @@ fn a_wrong_root_is_an_error_of_the_dataset_and_a_missing_file_one_of_its_record(
 fn a_list_of_a_client_names_files_anywhere_and_may_have_a_root() {
     let dir = folder(&["a.jpg", "b.jpg"]);
     let list = format!("{0}/b.jpg\0{0}/a.jpg\0", at(&dir)).into_bytes();
-    let source = open("", &Options { files: Some(list), ..Options::default() }).unwrap();
+    let source = open("", &Options { files: Some(list.into()), ..Options::default() }).unwrap();
     assert_eq!(paths(&*source, &dir), ["b.jpg", "a.jpg"]);
-    let rooted = Options { files: Some(b"a.jpg".to_vec()), root: Some(dir.path().to_owned()), ..Options::default() };
+    let rooted =
+        Options { files: Some(b"a.jpg".to_vec().into()), root: Some(dir.path().to_owned()), ..Options::default() };
     assert_eq!(paths(&*open("", &rooted).unwrap(), &dir), ["a.jpg"]);
     for (list, words) in [("", "names no file"), ("a.jpg\0\0b.jpg", "line 2")] {
-        refusal(open("", &Options { files: Some(list.into()), ..Options::default() }), &["the given list", words]);
+        refusal(
+            open("", &Options { files: Some(Arc::new(list.into())), ..Options::default() }),
+            &["the given list", words],
+        );
     }
 }
 

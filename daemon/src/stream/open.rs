@@ -1,4 +1,4 @@
-//! Opening a stream: the dataset, the ledger, the ring; then its threads, last of all.
+//! Opening a stream whose dataset is open: the ledger, the ring; then its threads, last of all.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
@@ -21,7 +21,7 @@ use crate::gpu_ring::{Gpus, StreamRing};
 use crate::incarnation;
 use crate::placement::Claims;
 use crate::queue::Meter;
-use crate::source::{self, Source};
+use crate::source::Source;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::{RingMemory, Stream, StreamError};
 use crate::worker::Worker;
@@ -46,10 +46,8 @@ pub struct Opening {
     pub identity: Identity,
     /// What the user wants.
     pub settings: config::Stream,
-    /// A list of files that came with the settings.
-    pub files: Option<Vec<u8>>,
-    /// Largest file.
-    pub byte_limit: u64,
+    /// The dataset.
+    pub source: Arc<dyn Source>,
     /// How files are read ahead.
     pub prefetch: config::Prefetch,
     /// The ledger.
@@ -73,11 +71,10 @@ impl Opening {
     /// Opens the stream and starts it.
     ///
     /// # Errors
-    /// No lane is on the GPU that is to decode, the dataset cannot be opened, the ledger is about something else, or there is too
-    /// little memory.
+    /// No lane is on the GPU that is to decode, the ledger is about something else, or there is too little memory.
     pub async fn open(self, surplus: Surplus) -> Result<Arc<Stream>, StreamError> {
         self.decodes()?;
-        let source = self.source().await?;
+        let source = Arc::clone(&self.source);
         let spec = self.spec(source.as_ref());
         let plan = Arc::new(Plan::new(&spec)?);
         self.some_epoch_has_a_batch(source.len())?;
@@ -152,18 +149,6 @@ impl Opening {
         });
         *stream.pipeline.lock().await = Some(stream.start(0)?);
         Ok(stream)
-    }
-
-    async fn source(&self) -> Result<Arc<dyn Source>, StreamError> {
-        let name = self.settings.source.clone().unwrap_or_default();
-        let options = source::Options {
-            labels: self.settings.labels,
-            root: self.settings.root.clone(),
-            files: self.files.clone(),
-            byte_limit: self.byte_limit,
-        };
-        let opened = tokio::task::spawn_blocking(move || source::open(&name, &options)).await;
-        Ok(Arc::from(opened.map_err(std::io::Error::other)??))
     }
 
     /// What makes the stream's rings, where their pixels are to stand, and the first of them.

@@ -15,6 +15,7 @@ mod full_disk;
 mod gpu;
 mod lies;
 mod memory;
+mod openings;
 mod permission;
 mod placement;
 mod resume;

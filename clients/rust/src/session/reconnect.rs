@@ -83,11 +83,12 @@ impl Session {
     }
 }
 
-/// A daemon that starts, or that still counts the old connection, may take this trainer a moment later.
+/// A daemon that starts, or that still counts the old connection, may take this trainer a moment later; so may one whose
+/// dataset was not there when it started.
 fn passes(source: &AttachError) -> bool {
     match source {
         AttachError::Connect { .. } | AttachError::HungUp { .. } => true,
-        AttachError::Refused(refusal) => refusal.code == text_code::BUSY,
+        AttachError::Refused(refusal) => matches!(refusal.code, text_code::BUSY | text_code::DATASET),
         _ => false,
     }
 }

@@ -1,0 +1,142 @@
+//! What of each stream is open. Every stream has a gate of its own, so that opening, renewing and ending one of them
+//! holds up no other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::RwLock;
+
+use super::attempt::Attempt;
+use crate::source::Source;
+use crate::stream::Stream;
+
+/// A stream of a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) run: String,
+    pub(super) stream: String,
+}
+
+/// Held by those who come in at a gate, and alone by the one who ends what is open there.
+pub(super) type Turn = Arc<RwLock<()>>;
+
+/// The gates of all streams. Nothing here waits.
+#[derive(Debug, Default)]
+pub(super) struct Gates {
+    /// The daemon ends: nothing is opened any more.
+    closed: bool,
+    by_key: BTreeMap<Key, Gate>,
+}
+
+/// One stream's gate.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gate {
+    turn: Turn,
+    /// Its shards share one list of records.
+    pub(super) dataset: Option<Attempt<Arc<dyn Source>>>,
+    /// By shard; a stream without shards has one entry, without a number.
+    pub(super) shards: BTreeMap<Option<u32>, Attempt<Arc<Stream>>>,
+}
+
+/// Why nothing is opened at a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shut {
+    /// The stream ended meanwhile; it has another gate now.
+    Replaced,
+    /// The daemon ends.
+    Ending,
+}
+
+impl Gates {
+    /// The turn of a stream's gate, which is made if there is none.
+    pub(super) fn turn(&mut self, key: &Key) -> Turn {
+        Arc::clone(&self.by_key.entry(key.clone()).or_default().turn)
+    }
+
+    /// The gate whose turn this is.
+    pub(super) fn gate(&mut self, key: &Key, turn: &Turn) -> Result<&mut Gate, Shut> {
+        if self.closed {
+            return Err(Shut::Ending);
+        }
+        self.by_key.get_mut(key).filter(|gate| Arc::ptr_eq(&gate.turn, turn)).ok_or(Shut::Replaced)
+    }
+
+    /// The attempt to open a stream's dataset, or a new one. Nothing where there is no such gate any more.
+    pub(super) fn dataset(
+        &mut self,
+        key: &Key,
+        begin: impl FnOnce() -> Attempt<Arc<dyn Source>>,
+    ) -> Option<Attempt<Arc<dyn Source>>> {
+        let gate = self.by_key.get_mut(key).filter(|_| !self.closed)?;
+        Some(gate.dataset.get_or_insert_with(begin).clone())
+    }
+
+    /// Takes everything away from a gate. Its turn stays, for those who wait there.
+    pub(super) fn empty(&mut self, key: &Key) -> Gate {
+        let Some(gate) = self.by_key.get_mut(key) else { return Gate::default() };
+        let turn = Arc::clone(&gate.turn);
+        std::mem::replace(gate, Gate { turn, ..Gate::default() })
+    }
+
+    /// Forgets one stream of a gate.
+    pub(super) fn forget(&mut self, key: &Key, shard: Option<u32>) {
+        if let Some(gate) = self.by_key.get_mut(key) {
+            gate.shards.remove(&shard);
+        }
+    }
+
+    /// Removes a gate at which nothing is open or about to be.
+    pub(super) fn remove_unused(&mut self, key: &Key) {
+        if self.by_key.get(key).is_some_and(|gate| gate.shards.values().all(Attempt::has_failed)) {
+            self.by_key.remove(key);
+        }
+    }
+
+    /// The stream that is open there.
+    pub(super) fn running(&self, key: &Key, shard: Option<u32>) -> Option<Arc<Stream>> {
+        self.by_key.get(key)?.shards.get(&shard)?.settled()?.ok()
+    }
+
+    /// All streams that are open.
+    pub(super) fn open(&self) -> Vec<Arc<Stream>> {
+        let attempts = self.by_key.values().flat_map(|gate| gate.shards.values());
+        attempts.filter_map(|attempt| attempt.settled()?.ok()).collect()
+    }
+
+    /// Opens nothing more. Gives all that is open or about to be.
+    pub(super) fn close(&mut self) -> Vec<(Key, Gate)> {
+        self.closed = true;
+        self.by_key.iter().map(|(key, gate)| (key.clone(), gate.clone())).collect()
+    }
+}
+
+impl Gate {
+    /// The attempt to open a shard: the one that is there, or a new one. One that came to nothing is made again, from
+    /// its dataset on.
+    pub(super) fn stream(
+        &mut self,
+        shard: Option<u32>,
+        begin: impl FnOnce() -> Attempt<Arc<Stream>>,
+    ) -> Attempt<Arc<Stream>> {
+        if let Some(attempt) = self.shards.get(&shard).filter(|attempt| !attempt.has_failed()) {
+            return attempt.clone();
+        }
+        self.forget_failed();
+        let attempt = begin();
+        self.shards.insert(shard, attempt.clone());
+        attempt
+    }
+
+    /// Whether something is about to be opened.
+    pub(super) fn is_opening(&self) -> bool {
+        self.dataset.as_ref().is_some_and(Attempt::goes_on) || self.shards.values().any(Attempt::goes_on)
+    }
+
+    /// Drops a dataset that could not be opened, or that no stream could be opened with.
+    pub(super) fn forget_failed(&mut self) {
+        let unusable = !self.shards.is_empty() && self.shards.values().all(Attempt::has_failed);
+        if unusable || self.dataset.as_ref().is_some_and(Attempt::has_failed) {
+            self.dataset = None;
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! How streams are opened: those of the configuration as the daemon starts, others when a trainer asks for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_coordinator::Handle;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::OwnedRwLockReadGuard;
+use tokio::time::{Instant, sleep_until};
+
+use super::attempt::{Attempt, Outcome};
+use super::gates::{Key, Shut};
+use super::ledgers::Ledgers;
+use super::{DEFAULT_RUN, Daemon, DaemonError, Kind};
+use crate::config;
+use crate::config::stream::{Placement, Sharding};
+use crate::group;
+use crate::placement::Claims;
+use crate::source::Source;
+use crate::stream::{Identity, Opening, Stream, StreamError, dataset};
+
+/// A stream that runs, and that nobody ends before this is dropped.
+pub(super) type Entered = (Arc<Stream>, OwnedRwLockReadGuard<()>);
+
+/// A stream that somebody wants to be open.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    pub(super) key: Key,
+    pub(super) shard: Option<u32>,
+    pub(super) settings: config::Stream,
+    /// A list of files.
+    pub(super) files: Option<Arc<Vec<u8>>>,
+    /// What the trainer says of itself; nothing for a stream that is opened before there is a trainer.
+    pub(super) trainer: Option<Claims>,
+    pub(super) ledgers: Ledgers,
+}
+
+/// How long the daemon waits for further streams when one is open, before it says that it is ready.
+const FURTHER: Duration = Duration::from_secs(10);
+
+impl Daemon {
+    /// Opens the configured streams, all at once: whole where no trainer has to say which shard it wants, else their
+    /// datasets alone. Returns when each is open or has failed. One that takes long is not waited for, where another
+    /// is open.
+    ///
+    /// # Errors
+    /// There are streams, and none of them can be opened.
+    pub async fn open_streams(self: &Arc<Self>) -> Result<(), DaemonError> {
+        let mut opening: FuturesUnordered<_> = self.config.streams.keys().map(|name| self.prepare(name)).collect();
+        let (mut open, mut failed) = (false, Vec::new());
+        let mut waits_until = None;
+        loop {
+            let long = async { sleep_until(waits_until.unwrap_or_else(Instant::now)).await };
+            tokio::select! {
+                prepared = opening.next() => match prepared {
+                    None => break,
+                    Some((_, Ok(()))) => {
+                        open = true;
+                        waits_until.get_or_insert_with(|| Instant::now() + FURTHER);
+                    }
+                    Some((name, Err(error))) => failed.push((name, error)),
+                },
+                () = long, if waits_until.is_some() => break,
+            }
+        }
+        if open || failed.is_empty() { Ok(()) } else { Err(DaemonError::NoStream(failed)) }
+    }
+
+    /// Opens as much of a configured stream as can be without a trainer.
+    pub(super) async fn prepare(self: &Arc<Self>, name: &str) -> (String, Outcome<()>) {
+        let Some(wanted) = self.configured(name, None, None) else { return (name.into(), Ok(())) };
+        let prepared = if opens_alone(&wanted.settings) {
+            self.enter(wanted).await.map(drop)
+        } else {
+            let turn = self.gates.lock().turn(&wanted.key);
+            // Not while the stream ends.
+            drop(turn.read().await);
+            if let Ok(gate) = self.gates.lock().gate(&wanted.key, &turn) {
+                gate.forget_failed();
+            }
+            self.dataset(&Arc::new(wanted)).await.map(drop)
+        };
+        (name.into(), prepared)
+    }
+
+    /// What a configured stream needs.
+    pub(super) fn configured(&self, name: &str, shard: Option<u32>, trainer: Option<Claims>) -> Option<Wanted> {
+        let settings = self.config.streams.get(name)?.clone();
+        let run = settings.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
+        let key = Key { run, stream: name.into() };
+        Some(Wanted { key, shard, settings, files: None, trainer, ledgers: self.service_ledgers() })
+    }
+
+    /// Waits until a stream is open. Opens it unless somebody else does already.
+    pub(super) async fn enter(self: &Arc<Self>, wanted: Wanted) -> Outcome<Entered> {
+        let wanted = Arc::new(wanted);
+        let Wanted { key, shard, .. } = &*wanted;
+        loop {
+            let turn = self.gates.lock().turn(key);
+            let stays = Arc::clone(&turn).read_owned().await;
+            let begin = || Attempt::begin(Arc::clone(self).open(Arc::clone(&wanted)));
+            let attempt = match self.gates.lock().gate(key, &turn) {
+                Ok(gate) => gate.stream(*shard, begin),
+                Err(Shut::Replaced) => continue,
+                Err(Shut::Ending) => return Err(Arc::new(StreamError::Ending)),
+            };
+            // It may take for ever, which is no reason to keep those out who would end it.
+            drop(stays);
+            let Some(opened) = attempt.outcome().await else { continue };
+            let stream = opened.inspect_err(|_| self.forget_private(key))?;
+            let stays = turn.read_owned().await;
+            // It may have ended before the turn came.
+            if self.gates.lock().running(key, *shard).is_some_and(|running| Arc::ptr_eq(&running, &stream)) {
+                return Ok((stream, stays));
+            }
+        }
+    }
+
+    /// Opens a stream. Runs in a task of its own.
+    async fn open(self: Arc<Self>, wanted: Arc<Wanted>) -> Outcome<Arc<Stream>> {
+        let identity = self.identify(&wanted);
+        let name = identity.to_string();
+        tracing::info!(stream = name, source = wanted.settings.source, "opening the stream");
+        let opened = async {
+            let source = self.dataset(&wanted).await?;
+            let Wanted { key, shard, settings, trainer, ledgers, .. } = &*wanted;
+            let opening = Opening {
+                identity,
+                pool: self.pools.with(settings.num_threads).map_err(StreamError::from)?,
+                settings: settings.clone(),
+                source,
+                prefetch: self.config.prefetch.clone(),
+                coordinator: self.coordinator(ledgers).await?,
+                memory: Arc::clone(&self.ring_memory),
+                caches: Arc::clone(&self.caches),
+                gpus: Arc::clone(&self.gpus),
+                trainer: trainer.clone(),
+            };
+            let stream = Box::pin(opening.open(self.surplus(key.clone(), *shard))).await?;
+            Ok(stream)
+        }
+        .await;
+        match &opened {
+            Ok(stream) => tracing::info!(stream = name, records = stream.records(), "the stream is open"),
+            Err(reason) => tracing::error!(stream = name, %reason, "the stream cannot be opened"),
+        }
+        opened
+    }
+
+    /// The dataset of a stream. The shards of a configured one share it.
+    async fn dataset(&self, wanted: &Arc<Wanted>) -> Outcome<Arc<dyn Source>> {
+        let opening = {
+            let (wanted, limit) = (Arc::clone(wanted), self.config.decode.byte_limit.0);
+            async move {
+                let Wanted { settings, files, .. } = &*wanted;
+                if let Some(group) = settings.group.as_ref().filter(|group| group::number(group).is_none()) {
+                    return Err(Arc::new(StreamError::Group(group.clone())));
+                }
+                dataset(settings, files.clone(), limit).await.map_err(Arc::new)
+            }
+        };
+        if matches!(self.kind, Kind::Private { .. }) {
+            // Loaders of one run name their settings themselves, each its own.
+            return opening.await;
+        }
+        let attempt = self.gates.lock().dataset(&wanted.key, || Attempt::begin(opening));
+        let opened = match attempt {
+            Some(attempt) => attempt.outcome().await,
+            None => None,
+        };
+        opened.unwrap_or_else(|| Err(Arc::new(StreamError::Ending)))
+    }
+
+    fn identify(&self, wanted: &Wanted) -> Identity {
+        let Key { run, stream } = wanted.key.clone();
+        let identity = Identity { run, stream, shard: None, incarnation: self.incarnation };
+        identity.of_shard(wanted.settings.sharding, wanted.shard)
+    }
+
+    /// The ledgers at a place.
+    pub(super) async fn coordinator(&self, place: &Ledgers) -> Result<Handle, StreamError> {
+        Ok(self.ledgers.at(place).await?)
+    }
+
+    pub(super) fn service_ledgers(&self) -> Ledgers {
+        match &self.kind {
+            Kind::Service { ledgers } => Ledgers::File(ledgers.clone()),
+            Kind::Private { .. } => Ledgers::Kept,
+        }
+    }
+
+    /// A private stream that failed is its Loader's to tell of; a service's is shown until it is open.
+    fn forget_private(&self, key: &Key) {
+        if matches!(self.kind, Kind::Private { .. }) {
+            self.gates.lock().remove_unused(key);
+        }
+    }
+}
+
+/// Whether a stream can be opened before there is a trainer: one of shards, or with a place that depends on what the
+/// trainer sees, cannot.
+fn opens_alone(settings: &config::Stream) -> bool {
+    settings.sharding == Sharding::Dynamic && settings.placement != Placement::Auto
+}
