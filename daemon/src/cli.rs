@@ -20,6 +20,7 @@ use clap::{Parser, Subcommand};
 use thiserror::Error;
 
 use forebay::config::Mistakes;
+use forebay_proto::printable;
 
 /// Turns folders of pictures into training batches in shared memory.
 #[derive(Debug, Parser)]
@@ -96,7 +97,7 @@ impl Failure {
             Self::Mistakes(_) => ExitCode::from(USAGE),
             Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
         };
-        match writeln!(io::stderr(), "forebay: {self}") {
+        match writeln!(io::stderr(), "forebay: {}", printable(&self.to_string()).lines()) {
             // Nobody listens on stderr; the code still tells.
             Ok(()) | Err(_) => code,
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use forebay_pixels::KeptPicture;
+use forebay_proto::printable;
 
 /// A record's place in a lease, and so in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +75,10 @@ impl Content {
     }
 }
 
+/// Without a full stop: what the caller goes on with follows.
 impl fmt::Display for BadRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "record {} ({}): {}", self.position.record, self.file, self.reason)
+        let reason = self.reason.trim_end_matches('.');
+        write!(f, "record {} ({}): {}", self.position.record, printable(&self.file), printable(reason))
     }
 }

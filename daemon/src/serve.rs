@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use forebay_proto::printable;
 use forebay_ring::{BindError, Listener, Socket, inherited, make_socket_dir};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, CWD, Gid, chownat};
@@ -46,7 +47,7 @@ pub enum ServeError {
     #[error("{0}")]
     Metrics(#[from] EndpointError),
     /// The folder of sockets, or of ledgers.
-    #[error("the folder {folder} cannot be used: {reason}")]
+    #[error("the folder \"{folder}\" cannot be used: {reason}", folder = printable(folder))]
     Folder {
         /// The folder.
         folder: PathBuf,
@@ -302,7 +303,7 @@ fn own_folder(folder: &Path, mode: u32, group: Option<u32>, managed: bool) -> Re
     }
     let found = folder.metadata().map_err(failed)?;
     let (own, owner) = (geteuid().as_raw(), found.uid());
-    let shown = folder.display();
+    let shown = printable(folder);
     if !found.is_dir() {
         return Err(fail("something else stands there; move it away, or name another folder".into()));
     }

@@ -4,10 +4,15 @@ mod endpoint;
 mod metric;
 
 use std::env;
+use std::fmt;
 use std::io::{IsTerminal as _, stderr};
 
+use forebay_proto::printable;
 use thiserror::Error;
+use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::field::MakeExt as _;
+use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
 pub use endpoint::{Endpoint, EndpointError};
 pub use metric::{Metric, Registry, Type};
@@ -41,8 +46,18 @@ pub fn start_logs(level: &str) -> Result<(), LogError> {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(stderr)
+        .fmt_fields(debug_fn(field).delimited(" "))
         .with_ansi(colour)
         .with_target(false)
         .try_init()
         .map_err(|_| LogError::SetUp)
+}
+
+/// A field of a log line. Whatever is in it, the line stays one line and the terminal obeys none of it.
+fn field(out: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
+    let value = format!("{value:?}");
+    match field.name() {
+        "message" => write!(out, "{}", printable(&value)),
+        name => write!(out, "{name}={}", printable(&value)),
+    }
 }

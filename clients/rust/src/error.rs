@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use forebay_proto::printable;
 use forebay_ring::{BulkError, PacketError, SocketError, ViewError};
 use thiserror::Error;
 
@@ -25,7 +26,10 @@ pub struct Refusal {
 #[non_exhaustive]
 pub enum AttachError {
     /// No daemon listens where one was looked for.
-    #[error("no daemon answers on {}: {source}; start one with `forebay serve`, or name its socket with socket=", socket.display())]
+    #[error(
+        "no daemon answers on {}: {source}; start one with `forebay serve`, or name its socket with socket=",
+        printable(socket)
+    )]
     Connect {
         /// The socket.
         socket: PathBuf,
@@ -33,7 +37,7 @@ pub enum AttachError {
         source: SocketError,
     },
     /// The binary of the private daemon could not be run.
-    #[error("cannot start the private daemon {}: {source}", binary.display())]
+    #[error("cannot start the private daemon {}: {source}", printable(binary))]
     Spawn {
         /// The binary.
         binary: PathBuf,

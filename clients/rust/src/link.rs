@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use forebay_proto::printable;
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{
     Attach, Body, Bulk, HandIn, Kind, Message, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View, Welcome,
@@ -223,7 +224,7 @@ impl Asked {
                     return Ok((Link { socket: Arc::clone(&self.socket), welcome: head, info }, ring));
                 }
                 Arrival::Message(Message::Refused(code, text)) => {
-                    return Err(Refusal { code, message: text.to_owned() }.into());
+                    return Err(Refusal { code, message: told(text) }.into());
                 }
                 Arrival::Message(other) => {
                     return Err(Broken::Protocol(format!("{other:?} came in answer to ATTACH")).into());
@@ -266,4 +267,9 @@ fn hung_up(target: &Target) -> AttachError {
 
 fn read_bulk(fd: OwnedFd) -> Result<Vec<u8>, Broken> {
     Ok(Bulk::accept(fd)?.read(BODY_LIMIT)?)
+}
+
+/// What the daemon said, as a caller may print it: file names are in it.
+pub(crate) fn told(text: &str) -> String {
+    printable(text).lines().to_string()
 }

@@ -224,8 +224,8 @@ impl Session {
                         self.hands.change(|holds| holds.epoch_ended(epoch));
                     }
                     Message::Done(_) => self.inbox.done(),
-                    Message::Failed(code, text) => self.inbox.fail(code, text.to_owned()),
-                    Message::Evict(_, text) => self.inbox.evict(text.to_owned()),
+                    Message::Failed(code, text) => self.inbox.fail(code, link::told(text)),
+                    Message::Evict(_, text) => self.inbox.evict(link::told(text)),
                     Message::Answer(id, body) => {
                         // What stands behind the answer is left for the next look: the caller acts on it first.
                         if self.inbox.answer(id, link::body(body)?) {

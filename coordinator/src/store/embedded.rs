@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use forebay_proto::printable;
 use redb::{Database, Durability, ReadableDatabase, StorageBackend, TableDefinition};
 
 use super::{Change, Store, StoreError};
@@ -51,7 +52,7 @@ impl EmbeddedStore {
     /// An error names the file and says why: it is open in another process, not readable, no ledger file, or blank.
     /// A blank file was a ledger once: a new one gets its name when it is complete.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let name = path.display().to_string();
+        let name = printable(path).to_string();
         let opening = |error: io::Error| StoreError::new(format!("Opening the ledger file {name}"), Box::new(error));
         let file = match OpenOptions::new().read(true).write(true).open(path) {
             Ok(file) => file,

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use forebay::config::{Config, Surroundings};
 use forebay::{cores, serve};
 use forebay_client::{Next, Options, Patient, Session, Target};
+use forebay_proto::printable;
 use forebay_proto::v1::{StageStatus, StatusReply, StatusRequest, StreamStatus};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -260,7 +261,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::warn!(%error, folder = %self.0.display(), "a temporary folder is left");
+            tracing::warn!(%error, folder = %printable(&self.0), "a temporary folder is left");
         }
     }
 }

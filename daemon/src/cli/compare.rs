@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use forebay::source::{Labels, Options, Source, open};
 use forebay_pixels::{CpuDecoder, Draw, Fault, probe};
+use forebay_proto::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Failure;
@@ -61,10 +62,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(file) = &args.markdown {
         let mut page = Vec::new();
         table::markdown(&mut page, &pillow.versions, &reports)?;
-        fs::write(file, page).map_err(|error| fail(&format!("{} cannot be written: {error}.", file.display())))?;
+        fs::write(file, page).map_err(|error| fail(&format!("{} cannot be written: {error}.", printable(file))))?;
     }
     if sheet.save(&args.output).map_err(|error| fail(&error))? {
-        writeln!(io::stdout(), "\n{}: ours, Pillow's, and the difference made visible", args.output.display())?;
+        writeln!(io::stdout(), "\n{}: ours, Pillow's, and the difference made visible", printable(&args.output))?;
     }
     Ok(())
 }
@@ -93,7 +94,7 @@ impl Comparer {
         for record in 0..records {
             bar.inc(1);
             let file = source.path(record);
-            let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
+            let name = printable(file.strip_prefix(path).unwrap_or(&file)).to_string();
             match source.read(record, &mut bytes) {
                 Ok(()) => self.one(&name, record, &bytes, pillow, &mut report, sheet)?,
                 Err(error) => report.unreadable.push((name, error.to_string())),

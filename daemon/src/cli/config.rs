@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use forebay::config::Config;
+use forebay_proto::printable;
 
 use super::Failure;
 
@@ -24,7 +25,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     match &args.check {
         None => out.write_all(Config::example().as_bytes())?,
         Some(file) => {
-            let name = file.display();
+            let name = printable(file);
             let config = read(file)?;
             let streams: Vec<&str> = config.streams.keys().map(String::as_str).collect();
             match streams.len() {
@@ -39,7 +40,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 /// Reads a configuration file.
 pub(super) fn read(file: &Path) -> Result<Config, Failure> {
-    let name = file.display().to_string();
+    let name = printable(file).to_string();
     let text = fs::read_to_string(file)
         .map_err(|error| Failure::Failed(format!("The configuration \"{name}\" cannot be read: {error}.")))?;
     Ok(Config::parse(&text, &name)?)

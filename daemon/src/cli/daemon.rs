@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use forebay::config::{Surroundings, parse_duration};
 use forebay::control;
+use forebay_proto::printable;
 use forebay_proto::v1::control_client::ControlClient;
 use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
@@ -76,7 +77,7 @@ impl Daemon {
             let channel = connected.map_err(|error| {
                 Failure::Failed(format!(
                     "No daemon answers at {}: {}. Is `forebay serve` running?",
-                    socket.display(),
+                    printable(&socket),
                     cause(&error)
                 ))
             })?;

@@ -10,6 +10,7 @@ use forebay::decode::lanes::places;
 use forebay::gpu_ring::Gpus;
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::survey::{FoundGpu, FoundNvjpeg, Survey, survey};
+use forebay_proto::printable;
 
 use super::Failure;
 
@@ -56,17 +57,17 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
     match &survey.driver {
-        Ok(driver) => writeln!(out, "driver   {}, CUDA {}.{}", driver.path.display(), driver.cuda.0, driver.cuda.1)?,
+        Ok(driver) => writeln!(out, "driver   {}, CUDA {}.{}", printable(&driver.path), driver.cuda.0, driver.cuda.1)?,
         Err(_) => writeln!(out, "driver   none")?,
     }
     match &survey.nvjpeg {
         Ok(FoundNvjpeg { path, version: (major, minor, patch) }) => {
-            writeln!(out, "nvJPEG   {major}.{minor}.{patch}, {}", path.display())?;
+            writeln!(out, "nvJPEG   {major}.{minor}.{patch}, {}", printable(path))?;
         }
         Err(_) => writeln!(out, "nvJPEG   none")?,
     }
     match &survey.nvcuvid {
-        Some(Ok(path)) => writeln!(out, "nvcuvid  {}", path.display())?,
+        Some(Ok(path)) => writeln!(out, "nvcuvid  {}", printable(path))?,
         Some(Err(_)) => writeln!(out, "nvcuvid  none")?,
         None => writeln!(out, "nvcuvid  not looked for: the driver is named, and has its own with it")?,
     }
@@ -81,7 +82,13 @@ fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
         writeln!(out, "  pin          trainers page-lock {rings}")?;
     }
     for lack in survey.lacks() {
-        writeln!(out, "\nmissing: {}\n  without it: {}\n  to get it:  {}", lack.what, lack.cost, lack.remedy)?;
+        writeln!(
+            out,
+            "\nmissing: {}\n  without it: {}\n  to get it:  {}",
+            printable(&lack.what),
+            lack.cost,
+            lack.remedy
+        )?;
     }
     if survey.gpus.iter().flatten().any(|gpu| gpu.hardware.is_ok() && gpu.kernel.is_ok()) {
         writeln!(out, "\ndecode.lanes = \"auto\" uses the NVJPG engines and the CPU.")?;

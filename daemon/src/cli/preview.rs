@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use forebay::serve;
 use forebay_client::{Next, Options, Patient, PrivateDaemon, Session, Target};
+use forebay_proto::printable;
 
 use super::Failure;
 use super::contact;
@@ -49,7 +50,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let sheet = contact::sheet(&batch, &classes, args.count as usize, args.columns);
     batch.reject().map_err(|error| fail(&error))?;
     session.close().map_err(|error| fail(&error))?;
-    let name = args.output.display();
+    let name = printable(&args.output);
     sheet.save(&args.output).map_err(|error| Failure::Failed(format!("{name} cannot be written: {error}.")))?;
     Ok(writeln!(io::stdout(), "{name}: {} x {} pixels", sheet.width(), sheet.height())?)
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use forebay::config::{Config, Surroundings};
 use forebay::daemon::DEFAULT_RUN;
 use forebay::daemon::ledgers::{LEDGERS, forget_run};
+use forebay_proto::printable;
 use forebay_proto::v1::RenewRunRequest;
 
 use super::Failure;
@@ -46,12 +47,12 @@ fn forget(stream: &str, config: Option<&std::path::Path>) -> Result<String, Fail
     if !file.exists() {
         return Err(Failure::Failed(format!(
             "No daemon answers, and there are no ledgers at {}; name the daemon's configuration with --config.",
-            file.display()
+            printable(&file)
         )));
     }
     let forgotten = forget_run(&file, &run, stream).map_err(|error| Failure::Failed(error.to_string()))?;
     if forgotten == 0 {
-        return Err(Failure::Failed(format!("{} has no run \"{run}\" of stream \"{stream}\".", file.display())));
+        return Err(Failure::Failed(format!("{} has no run \"{run}\" of stream \"{stream}\".", printable(&file))));
     }
     Ok(run)
 }

@@ -9,6 +9,7 @@ use std::thread;
 use clap::value_parser;
 use forebay::cores;
 use forebay_pixels::sample::{CLASSES, photograph};
+use forebay_proto::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Failure;
@@ -32,11 +33,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let failed = |error| Failure::Failed(format!("The folder \"{}\" cannot be filled: {error}.", args.dir.display()));
+    let failed = |error| Failure::Failed(format!("The folder \"{}\" cannot be filled: {error}.", printable(&args.dir)));
     prepare(args).map_err(failed)?;
     write_all(args).map_err(failed)?;
     let Args { dir, count, classes, .. } = args;
-    writeln!(io::stdout(), "{}: {count} pictures in {classes} class folders.", dir.display())?;
+    writeln!(io::stdout(), "{}: {count} pictures in {classes} class folders.", printable(dir))?;
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use forebay_proto::printable;
 use forebay_proto::v1::{
     GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, QuarantinedRecord, RingPlace, StatusReply, StatusRequest,
     StreamQuarantine, StreamStatus, SwitchedOff,
@@ -35,10 +36,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     let uptime = Duration::from_secs(reply.uptime_ms / 1000);
     writeln!(out, "forebay {}, process {}, up {}", reply.version, reply.pid, span(uptime))?;
-    writeln!(out, "socket {}", reply.socket)?;
+    writeln!(out, "socket {}", printable(&reply.socket))?;
     if let Some(LedgerOutage { cause, for_ms }) = &reply.ledger_outage {
         let time = span(Duration::from_millis(*for_ms));
-        writeln!(out, "LEDGER  cannot be written for {time}: {cause}")?;
+        writeln!(out, "LEDGER  cannot be written for {time}: {}", printable(cause))?;
         writeln!(
             out,
             "        trainers wait, counts are the last known ones, nothing is lost; it goes on when the cause is gone"
@@ -57,7 +58,7 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
 /// The share of each lane, where there is more than the CPU's, and what is switched off.
 fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     for SwitchedOff { name, reason } in &reply.switched_off {
-        writeln!(out, "OFF  {name}: {reason}")?;
+        writeln!(out, "OFF  {name}: {}", printable(reason))?;
     }
     if reply.lanes.len() < 2 {
         return Ok(());
@@ -67,7 +68,7 @@ fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
         let share = pictures * 100 / all.max(1);
         write!(out, "lane {name:<18} {pictures:>10} pictures, {share:>3} %, {stolen} taken from another")?;
         for refusal in refused {
-            write!(out, "; {} left: {}", refusal.pictures, refusal.reason)?;
+            write!(out, "; {} left: {}", refusal.pictures, printable(&refusal.reason))?;
         }
         writeln!(out)?;
     }
@@ -84,9 +85,9 @@ fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
 
 fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
     let StreamStatus { name, run, source, records, epoch, delivered, batches, bad, .. } = stream;
-    writeln!(out, "stream {name} (run {run}): {source}, {records} records")?;
+    writeln!(out, "stream {name} (run {run}): {}, {records} records", printable(source))?;
     if !stream.failure.is_empty() {
-        writeln!(out, "  FAILED   {}", stream.failure)?;
+        writeln!(out, "  FAILED   {}", printable(&stream.failure))?;
     }
     writeln!(out, "  epoch    {epoch}; {delivered} records delivered, {batches} batches made, {bad} bad records")?;
     writeln!(
@@ -137,7 +138,7 @@ fn quarantine(out: &mut impl Write, stream: &mut Option<String>, page: StreamQua
         *stream = Some(page.stream);
     }
     for QuarantinedRecord { epoch, record, file, reason } in page.records {
-        writeln!(out, "  epoch {epoch} record {record} {file}: {reason}")?;
+        writeln!(out, "  epoch {epoch} record {record} {}: {}", printable(&file), printable(&reason))?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use forebay_coordinator::{
     Coordinator, EmbeddedStore, Handle, Outage, Settings, StartError, StoreError, monotonic_clock,
 };
+use forebay_proto::printable;
 use forebay_proto::v1::NewRunRequest;
 use parking_lot::Mutex;
 use thiserror::Error;
@@ -39,7 +40,7 @@ pub enum LedgersError {
     #[error("{0}")]
     Start(#[from] StartError),
     /// A folder.
-    #[error("the folder {folder} for ledgers cannot be made: {source}")]
+    #[error("the folder \"{folder}\" for ledgers cannot be made: {source}", folder = printable(folder))]
     Folder {
         /// The folder.
         folder: PathBuf,

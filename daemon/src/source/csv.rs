@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder};
+use forebay_proto::printable;
 
 use self::labels::Column;
 use super::files::existing;
@@ -103,7 +104,7 @@ impl<'a> Table<'a> {
             return Err(LineProblem::NoPath);
         }
         if self.escapes(Path::new(OsStr::from_bytes(path))) {
-            let root = if self.root.as_os_str().is_empty() { ".".into() } else { self.root.display().to_string() };
+            let root = if self.root.as_os_str().is_empty() { ".".into() } else { printable(&self.root).to_string() };
             return Err(LineProblem::Escapes { path: String::from_utf8_lossy(path).into_owned(), root });
         }
         Ok(path)

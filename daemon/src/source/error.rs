@@ -3,31 +3,32 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use forebay_proto::printable;
 use thiserror::Error;
 
 /// A dataset that cannot be opened.
 #[derive(Debug, Error)]
 pub enum SourceError {
     /// Nothing stands at the path.
-    #[error("\"{path}\" does not exist. Check the path; it is looked up on the machine where the daemon runs.", path = path.display())]
+    #[error("\"{path}\" does not exist. Check the path; it is looked up on the machine where the daemon runs.", path = printable(path))]
     Missing {
         /// The path as given.
         path: PathBuf,
     },
     /// The path may not be read.
-    #[error("\"{path}\" may not be read by this user. Give the daemon's user the right to read it (chmod, or its group).", path = path.display())]
+    #[error("\"{path}\" may not be read by this user. Give the daemon's user the right to read it (chmod, or its group).", path = printable(path))]
     Denied {
         /// File or folder.
         path: PathBuf,
     },
     /// A folder was expected.
-    #[error("\"{path}\" is not a folder. Give the folder that holds the pictures.", path = path.display())]
+    #[error("\"{path}\" is not a folder. Give the folder that holds the pictures.", path = printable(path))]
     NotAFolder {
         /// The path as given.
         path: PathBuf,
     },
     /// Reading a folder or list failed.
-    #[error("\"{path}\" cannot be read: {source}.", path = path.display())]
+    #[error("\"{path}\" cannot be read: {source}.", path = printable(path))]
     Io {
         /// File or folder.
         path: PathBuf,
@@ -35,7 +36,7 @@ pub enum SourceError {
         source: io::Error,
     },
     /// `name` begins with a scheme that is not in the table.
-    #[error("\"{name}\" is no source that this version knows. Give a path, or one of: {known}.")]
+    #[error("\"{name}\" is no source that this version knows. Give a path, or one of: {known}.", name = printable(name))]
     UnknownScheme {
         /// The source as given.
         name: String,
@@ -43,7 +44,7 @@ pub enum SourceError {
         known: String,
     },
     /// The path exists, but is nothing that a scheme takes.
-    #[error("\"{path}\" is no dataset that can be recognised. A source is one of: {known}. For one picture give its folder.", path = path.display())]
+    #[error("\"{path}\" is no dataset that can be recognised. A source is one of: {known}. For one picture give its folder.", path = printable(path))]
     Unrecognised {
         /// The path as given.
         path: PathBuf,
@@ -51,13 +52,13 @@ pub enum SourceError {
         known: String,
     },
     /// A folder with nothing in it.
-    #[error("The folder \"{path}\" is empty. Give the folder that holds the pictures.", path = path.display())]
+    #[error("The folder \"{path}\" is empty. Give the folder that holds the pictures.", path = printable(path))]
     EmptyFolder {
         /// The folder.
         path: PathBuf,
     },
     /// A folder with files, but without one picture.
-    #[error("The folder \"{path}\" holds no picture, only {others} other files and {hidden} hidden ones. Pictures are known by their extension: {extensions}.", path = path.display())]
+    #[error("The folder \"{path}\" holds no picture, only {others} other files and {hidden} hidden ones. Pictures are known by their extension: {extensions}.", path = printable(path))]
     NoPictures {
         /// The folder.
         path: PathBuf,
@@ -69,13 +70,13 @@ pub enum SourceError {
         extensions: String,
     },
     /// A class folder without a picture.
-    #[error("The class folder \"{path}\" holds no picture. Move it away, or give labels=\"none\" if folders are not classes.", path = path.display())]
+    #[error("The class folder \"{path}\" holds no picture. Move it away, or give labels=\"none\" if folders are not classes.", path = printable(path))]
     EmptyClass {
         /// The class folder.
         path: PathBuf,
     },
     /// Pictures and class folders side by side.
-    #[error("The picture \"{picture}\" stands beside the class folder \"{class}\". Move it into a class folder, or give labels=\"none\" to take all pictures without labels.", picture = picture.display(), class = class.display())]
+    #[error("The picture \"{picture}\" stands beside the class folder \"{class}\". Move it into a class folder, or give labels=\"none\" to take all pictures without labels.", picture = printable(picture), class = printable(class))]
     MixedFolder {
         /// A picture outside of the class folders.
         picture: PathBuf,
@@ -83,19 +84,19 @@ pub enum SourceError {
         class: PathBuf,
     },
     /// Folders that contain themselves through a symbolic link.
-    #[error("The folder \"{path}\" is reached again through a symbolic link inside of it. Remove the link.", path = path.display())]
+    #[error("The folder \"{path}\" is reached again through a symbolic link inside of it. Remove the link.", path = printable(path))]
     Loop {
         /// The folder.
         path: PathBuf,
     },
     /// A CSV or a list without a record.
-    #[error("\"{file}\" names no file. Write one path per line.", file = file.display())]
+    #[error("\"{file}\" names no file. Write one path per line.", file = printable(file))]
     EmptyList {
         /// The CSV, or the list.
         file: PathBuf,
     },
     /// Not one of the files exists.
-    #[error("None of the {count} files that \"{list}\" names exists; the first would be \"{first}\". Relative paths start at \"{root}\"; give root= for another folder.", list = list.display(), first = first.display(), root = root.display())]
+    #[error("None of the {count} files that \"{list}\" names exists; the first would be \"{first}\". Relative paths start at \"{root}\"; give root= for another folder.", list = printable(list), first = printable(first), root = printable(root))]
     NoneExists {
         /// The CSV, or the list.
         list: PathBuf,
@@ -107,7 +108,7 @@ pub enum SourceError {
         root: PathBuf,
     },
     /// Something is wrong with a line.
-    #[error("{file}, line {line}: {problem}", file = file.display())]
+    #[error("{file}, line {line}: {problem}", file = printable(file))]
     Line {
         /// The CSV, or the list.
         file: PathBuf,
@@ -138,7 +139,8 @@ pub enum LineProblem {
     },
     /// Numbers and texts in one label column.
     #[error(
-        "the label \"{label}\" is {is}, but line {other} has {was}. Write all labels as integers or none, or give labels=\"text\" to take all as text."
+        "the label \"{label}\" is {is}, but line {other} has {was}. Write all labels as integers or none, or give labels=\"text\" to take all as text.",
+        label = printable(label)
     )]
     MixedLabels {
         /// The label.
@@ -160,7 +162,8 @@ pub enum LineProblem {
     },
     /// The path leads out of the root.
     #[error(
-        "the path \"{path}\" leads out of \"{root}\". Move the file, or give root= with a folder that holds all of them."
+        "the path \"{path}\" leads out of \"{root}\". Move the file, or give root= with a folder that holds all of them.",
+        path = printable(path)
     )]
     Escapes {
         /// As it stands in the line.

@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use forebay_proto::printable;
+
 use super::listing::Found;
 use super::paths::Paths;
 use super::progress::Progress;
@@ -53,7 +55,7 @@ fn open(root: &Path, options: &Options) -> Result<Listing, SourceError> {
         });
     }
     if hidden + others > 0 {
-        tracing::info!(folder = %root.display(), hidden, others, "left out hidden entries and files that are no pictures");
+        tracing::info!(folder = %printable(root), hidden, others, "left out hidden entries and files that are no pictures");
     }
     let paths = pictures.sorted();
     let (labels, classes) = if options.labels == Labels::None || paths.iter().all(|path| class_of(path).is_none()) {

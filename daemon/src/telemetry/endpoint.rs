@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use forebay_proto::printable;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::CONTENT_TYPE;
@@ -45,7 +46,7 @@ pub enum EndpointError {
         source: io::Error,
     },
     /// The socket cannot be made.
-    #[error("metrics cannot be served at \"{path}\": {source}. Give another metrics.socket.", path = path.display())]
+    #[error("metrics cannot be served at \"{path}\": {source}. Give another metrics.socket.", path = printable(path))]
     Socket {
         /// The socket.
         path: PathBuf,
@@ -53,7 +54,7 @@ pub enum EndpointError {
         source: io::Error,
     },
     /// A living daemon has the socket.
-    #[error("\"{path}\" is another daemon's, which answers there. Stop it, or give another metrics.socket.", path = path.display())]
+    #[error("\"{path}\" is another daemon's, which answers there. Stop it, or give another metrics.socket.", path = printable(path))]
     Taken {
         /// The socket.
         path: PathBuf,
@@ -125,7 +126,7 @@ impl Drop for Endpoint {
         if let Place::Socket(path) = &self.place
             && let Err(error) = fs::remove_file(path)
         {
-            tracing::debug!(path = %path.display(), %error, "the socket for metrics was not removed");
+            tracing::debug!(path = %printable(path), %error, "the socket for metrics was not removed");
         }
     }
 }

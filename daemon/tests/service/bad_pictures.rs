@@ -143,3 +143,30 @@ fn a_quarantine_that_no_message_could_hold_is_listed_whole_and_audited() {
     assert_eq!(home.audit()[1], line);
     assert_eq!(home.status().bad, BAD as u64);
 }
+
+#[test]
+fn names_that_a_terminal_would_obey_are_escaped_in_lists_logs_and_errors() {
+    let home = Home::with_pictures(2);
+    let name = home.path("pictures/\u{1b}[2J\u{202e}\nfake.jpg");
+    fs::write(&name, "this is no picture").unwrap();
+    let shown = r"/pictures/\u{1b}[2J\u{202e}\nfake.jpg";
+    let mut daemon = home.serve("epochs = 1");
+    let mut trainer = Trainer::attach(&home);
+    let reason = loop {
+        match trainer.next() {
+            Event::Failed(reason) => break reason,
+            Event::Batch(_) => {}
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(reason.contains(shown) && !reason.contains(".."), "{reason:?}");
+    daemon.hears(r"\u{1b}[2J");
+    let listed = quarantine(&home);
+    assert!(listed.len() == 1 && listed[0].contains(shown), "{listed:?}");
+    let own = trainer.session.quarantine(&mut Patient).unwrap();
+    assert_eq!(own[0].file, name.to_str().unwrap(), "a program gets the name as it is");
+    let missing = home.command(&["preview", "--stream", "\u{1b}[2J"]);
+    assert!(!missing.status.success() && stderr(&missing).contains(r"\u{1b}[2J"), "{missing:?}");
+    assert!(!stderr(&missing).contains('\u{1b}'), "{missing:?}");
+    assert!(home.command(&["status"]).stdout.iter().all(|byte| !byte.is_ascii_control() || *byte == b'\n'));
+}

@@ -196,7 +196,7 @@ impl From<v1::QuarantinedRecord> for Quarantined {
 fn reply(answer: &[u8]) -> Result<Reply, CallError> {
     let reply = v1::CallReply::decode(answer).map_err(|error| Broken::Protocol(error.to_string()))?;
     match reply.reply {
-        Some(Reply::Failure(failure)) => Err(CallError::Failed(failure.message)),
+        Some(Reply::Failure(failure)) => Err(CallError::Failed(link::told(&failure.message))),
         Some(reply) => Ok(reply),
         None => Err(Broken::Protocol("it sent an empty answer".to_owned()).into()),
     }

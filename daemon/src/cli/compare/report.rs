@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use forebay_proto::printable;
+
 use super::difference::{Difference, Tally};
 use super::pillow::Opened;
 
@@ -32,7 +34,7 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn new(path: &str, tasks: impl Iterator<Item = &'static str>) -> Self {
         let tasks = tasks.map(|name| (name, Tally::default())).collect();
-        Self { path: path.to_owned(), tasks, ..Self::default() }
+        Self { path: printable(path).to_string(), tasks, ..Self::default() }
     }
 
     /// Counts a picture for a task; says whether it is the task's worst so far.

@@ -7,6 +7,7 @@ use embedded_graphics::mono_font::ascii::FONT_7X13;
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Drawable as _, Point, RgbColor as _};
 use embedded_graphics::text::Text;
+use forebay_proto::printable;
 use image::{Rgb, RgbImage};
 
 use super::super::contact::Paper;
@@ -96,7 +97,7 @@ impl Sheet {
             }
             top += height(row);
         }
-        sheet.save(file).map(|()| true).map_err(|error| format!("{} cannot be written: {error}.", file.display()))
+        sheet.save(file).map(|()| true).map_err(|error| format!("{} cannot be written: {error}.", printable(file)))
     }
 }
 

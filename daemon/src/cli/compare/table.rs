@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use forebay_proto::printable;
+
 use super::difference::Tally;
 use super::pillow::Versions;
 use super::report::Report;
@@ -101,7 +103,7 @@ fn shown(mean: f64) -> String {
 fn refusals(report: &Report) -> Vec<String> {
     let listed = |what: &str, found: &[(String, String)]| {
         let named = found.iter().take(SHOWN);
-        let named = named.map(|(picture, reason)| format!("; {picture} ({})", reason.trim_end_matches('.')));
+        let named = named.map(|(picture, reason)| format!("; {picture} ({})", printable(reason.trim_end_matches('.'))));
         let rest = if found.len() > SHOWN { "; ..." } else { "" };
         format!("{what}: {}{}{rest}.", found.len(), named.collect::<String>())
     };

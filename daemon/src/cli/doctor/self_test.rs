@@ -14,6 +14,7 @@ use forebay_cuda::lane::trial::{Trial, kernel_trials, trials};
 use forebay_cuda::lane::whole::Whole;
 use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::survey::Places;
+use forebay_proto::printable;
 
 use super::Failure;
 
@@ -132,7 +133,7 @@ pub(super) fn pixels(out: &mut impl Write, places: &Places, from: &Path, to: &Pa
                 }
                 Err(refusal) => {
                     let lane = format!("{kind}-{}", gpu.ordinal());
-                    writeln!(out, "pixels {lane}: {} refused, {}", Path::new(name).display(), refusal.name())?;
+                    writeln!(out, "pixels {lane}: {} refused, {}", printable(name), refusal.name())?;
                 }
             }
         }
