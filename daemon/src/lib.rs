@@ -11,6 +11,7 @@ pub mod cores;
 pub mod daemon;
 pub mod decode;
 pub mod door;
+mod folder;
 pub mod gpu_ring;
 pub mod gpu_threads;
 mod group;

@@ -1,19 +1,14 @@
 //! A daemon from its start to its end: sockets first, then streams, then work; at the end the same backwards.
 
-use std::fs::{DirBuilder, Permissions};
-use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_proto::printable;
-use forebay_ring::{BindError, Listener, Socket, inherited, make_socket_dir};
+use forebay_ring::{BindError, Listener, Socket, inherited};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{AtFlags, CWD, Gid, chownat};
 use rustix::io::Errno;
-use rustix::process::{PidfdFlags, geteuid, getppid, pidfd_open};
+use rustix::process::{PidfdFlags, getppid, pidfd_open};
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -25,6 +20,7 @@ use crate::control;
 use crate::daemon::ledgers::{LEDGERS, LedgersError};
 use crate::daemon::{Daemon, DaemonError, Kind};
 use crate::door;
+use crate::folder::{self, FolderError, Whose};
 use crate::group;
 use crate::telemetry::{Endpoint, EndpointError, Metric, Registry};
 
@@ -47,13 +43,8 @@ pub enum ServeError {
     #[error("{0}")]
     Metrics(#[from] EndpointError),
     /// The folder of sockets, or of ledgers.
-    #[error("the folder \"{folder}\" cannot be used: {reason}", folder = printable(folder))]
-    Folder {
-        /// The folder.
-        folder: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    #[error("{0}")]
+    Folder(#[from] FolderError),
     /// A group that the configuration names.
     #[error("there is no group \"{0}\" on this machine; control.group and a stream's group name one from /etc/group")]
     Group(String),
@@ -80,9 +71,10 @@ pub enum ServeError {
 const FAREWELL: Duration = Duration::from_secs(4);
 
 /// Where a service's sockets stand.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Place {
     folder: PathBuf,
+    whose: Whose,
     mode: u32,
     group: Option<u32>,
 }
@@ -96,7 +88,8 @@ pub async fn service(config: Config, surroundings: Surroundings) -> Result<(), S
     let place = Place::of(&config, &surroundings)?;
     let (listener, path) = place.listen()?;
     let folder = config.coordinator.path.clone().or_else(|| surroundings.state_dir()).ok_or(ServeError::NoState)?;
-    own_folder(&folder, 0o700, None, surroundings.state_directory.as_deref() == Some(&*folder))?;
+    let managed = surroundings.state_directory.as_deref() == Some(&*folder);
+    folder::own(&folder, None, if managed { Whose::Managed } else { Whose::Chosen })?;
     let metrics = Endpoint::bind(&config.metrics, &place.folder)?;
     let control = place.control()?;
     let drain = config.drain_timeout;
@@ -232,16 +225,14 @@ impl Place {
             None => None,
         };
         let mode = if group.is_some() { 0o660 } else { 0o600 };
-        let folder = match config.control.dir.clone().or_else(|| surroundings.socket_dir()) {
-            Some(folder) => {
-                let managed = surroundings.runtime_directory.as_deref() == Some(&*folder);
-                own_folder(&folder, if group.is_some() { 0o750 } else { 0o700 }, group, managed)?;
-                folder
-            }
-            None => make_socket_dir(None, &std::env::temp_dir())
-                .map_err(|error| ServeError::Folder { folder: std::env::temp_dir(), reason: error.to_string() })?,
+        let folder = config.control.dir.clone().unwrap_or_else(|| surroundings.socket_dir());
+        let whose = match &*folder {
+            managed if surroundings.runtime_directory.as_deref() == Some(managed) => Whose::Managed,
+            own if own == surroundings.user_sockets => Whose::Exposed,
+            _ => Whose::Chosen,
         };
-        Ok(Self { folder, mode, group })
+        folder::own(&folder, group, whose)?;
+        Ok(Self { folder, whose, mode, group })
     }
 
     /// The service manager's socket, or one of our own.
@@ -270,61 +261,16 @@ impl Place {
     }
 
     fn give_to_group(&self, path: &Path) -> Result<(), ServeError> {
-        self.group.map_or(Ok(()), |group| give_to_group(path, group))
+        Ok(self.group.map_or(Ok(()), |group| folder::give_to_group(path, group))?)
     }
 }
 
-fn give_to_group(path: &Path, group: u32) -> Result<(), ServeError> {
-    chownat(CWD, path, None, Some(Gid::from_raw(group)), AtFlags::empty()).map_err(|error| ServeError::Folder {
-        folder: path.to_owned(),
-        reason: format!("it cannot be given to group {group}: {error}"),
-    })
-}
-
-/// Makes a folder that only this user, and a group where one is given, may enter.
-///
-/// One that is there is somebody's: its mode stays, and it is refused where others could reach what will stand in it.
-/// Only a folder that the service manager made for this service may be open to others, as its unit says; what stands
-/// in it has modes of its own.
-fn own_folder(folder: &Path, mode: u32, group: Option<u32>, managed: bool) -> Result<(), ServeError> {
-    let fail = |reason: String| ServeError::Folder { folder: folder.to_owned(), reason };
-    let failed = |error: std::io::Error| fail(error.to_string());
-    if let Some(parent) = folder.parent() {
-        DirBuilder::new().recursive(true).mode(mode).create(parent).map_err(failed)?;
-    }
-    match DirBuilder::new().mode(mode).create(folder) {
-        Ok(()) => {
-            // Whatever the umask is.
-            std::fs::set_permissions(folder, Permissions::from_mode(mode)).map_err(failed)?;
-            return group.map_or(Ok(()), |group| give_to_group(folder, group));
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.whose == Whose::Exposed {
+            // Another daemon may have its sockets there already: then it stays.
+            let _removed = std::fs::remove_dir(&self.folder);
         }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(failed(error)),
-    }
-    let found = folder.metadata().map_err(failed)?;
-    let (own, owner) = (geteuid().as_raw(), found.uid());
-    let shown = printable(folder);
-    if !found.is_dir() {
-        return Err(fail("something else stands there; move it away, or name another folder".into()));
-    }
-    if owner != own {
-        return Err(fail(format!(
-            "it belongs to user {owner}, and the daemon runs as user {own}; name a folder of its own"
-        )));
-    }
-    let open = found.mode() & if managed { 0o002 } else { 0o007 };
-    if open != 0 {
-        return Err(fail(format!(
-            "every user of this machine may enter it; name a folder of the daemon's own, or close this one with \
-             `chmod {mode:o} {shown}`"
-        )));
-    }
-    match group {
-        Some(group) if managed => give_to_group(folder, group),
-        Some(group) if found.gid() != group || found.mode() & 0o010 == 0 => Err(fail(format!(
-            "group {group} may not enter it; let it in with `chgrp {group} {shown} && chmod {mode:o} {shown}`"
-        ))),
-        _ => Ok(()),
     }
 }
 

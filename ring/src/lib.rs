@@ -39,5 +39,5 @@ pub use pixels::Pixels;
 pub use region::{Region, RegionError, Unpopulated};
 pub use slot::{JoinError, PlaceMut, SlotError, SlotFrame, SlotMut};
 pub use socket::{Events, Received, Sent, Socket, SocketError};
-pub use socket_dir::{SocketDirError, find_socket_dir, make_socket_dir};
+pub use socket_dir::{is_own_socket_dir, make_temporary_dir, socket_dir};
 pub use view::{View, ViewError};

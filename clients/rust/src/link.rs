@@ -9,7 +9,7 @@ use forebay_proto::printable;
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{
     Attach, Body, Bulk, HandIn, Kind, Message, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View, Welcome,
-    attach_flags, find_socket_dir, packet,
+    attach_flags, is_own_socket_dir, packet, socket_dir,
 };
 use prost::Message as _;
 
@@ -106,7 +106,8 @@ impl From<Impatience> for AttachError {
 
 /// Sockets of daemons that this user may mean: its own, then the machine's.
 pub fn default_sockets() -> Vec<PathBuf> {
-    let own = find_socket_dir(std::env::var_os("XDG_RUNTIME_DIR").as_deref());
+    let own =
+        Some(socket_dir(std::env::var_os("XDG_RUNTIME_DIR").as_deref())).filter(|folder| is_own_socket_dir(folder));
     let service = PathBuf::from(SERVICE_SOCKET);
     own.map(|folder| folder.join("forebay.sock")).into_iter().chain([service]).collect()
 }

@@ -253,7 +253,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> Result<Self, Failure> {
-        let made = forebay_ring::make_socket_dir(None, &std::env::temp_dir());
+        let made = forebay_ring::make_temporary_dir(&std::env::temp_dir());
         made.map(Self).map_err(|error| Failure::Failed(error.to_string()))
     }
 }

@@ -7,6 +7,7 @@ use forebay::config::{Surroundings, parse_duration};
 use forebay::control;
 use forebay_proto::printable;
 use forebay_proto::v1::control_client::ControlClient;
+use forebay_ring::is_own_socket_dir;
 use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
@@ -40,7 +41,7 @@ impl Daemon {
 
     /// Whether it runs.
     pub(super) fn answers(&self) -> bool {
-        self.socket(control::SOCKET).is_ok_and(|socket| std::os::unix::net::UnixStream::connect(socket).is_ok())
+        std::os::unix::net::UnixStream::connect(self.socket(control::SOCKET)).is_ok()
     }
 
     /// Asks it something.
@@ -70,7 +71,7 @@ impl Daemon {
     }
 
     fn reach<R>(&self, talk: impl AsyncFnOnce(Client) -> Result<R, Failure>) -> Result<R, Failure> {
-        let socket = self.socket(control::SOCKET)?;
+        let socket = self.socket(control::SOCKET);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let connected = timeout(self.timeout, connect(&socket)).await.map_err(|_elapsed| self.silent())?;
@@ -100,12 +101,14 @@ impl Daemon {
     }
 
     /// One of its sockets.
-    pub(super) fn socket(&self, name: &str) -> Result<PathBuf, Failure> {
+    pub(super) fn socket(&self, name: &str) -> PathBuf {
         let surroundings = Surroundings::of_process();
-        let user = || surroundings.socket_dir().filter(|folder| folder.join(name).exists());
-        let service = || Some(PathBuf::from("/run/forebay"));
-        let folder = self.socket_dir.clone().or_else(user).or_else(service);
-        folder.map(|folder| folder.join(name)).ok_or_else(|| Failure::Failed("No daemon is known.".into()))
+        let user = || {
+            let folder = surroundings.socket_dir();
+            (is_own_socket_dir(&folder) && folder.join(name).exists()).then_some(folder)
+        };
+        let folder = self.socket_dir.clone().or_else(user);
+        folder.unwrap_or_else(|| PathBuf::from("/run/forebay")).join(name)
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 fn target(args: &Args) -> Result<Target, Failure> {
     let Some(path) = &args.path else {
-        let socket = Some(args.daemon.socket(serve::SOCKET)?);
+        let socket = Some(args.daemon.socket(serve::SOCKET));
         return Ok(Target::Stream { socket, name: args.stream.clone(), settings: None });
     };
     let daemon = Arc::new(PrivateDaemon::new(std::env::current_exe()?));

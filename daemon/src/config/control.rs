@@ -7,7 +7,8 @@ use super::value::{path, text};
 
 pub(super) const EXAMPLE: &str = r#"[control]
 # Folder of the sockets (forebay.sock, control.sock). Left out: /run/forebay for a service,
-# $XDG_RUNTIME_DIR/forebay for a user. One that is there must be the daemon's own and closed to others.
+# $XDG_RUNTIME_DIR/forebay for a user, or /tmp/forebay-UID where there is no such folder. If the folder exists, it must
+# belong to the daemon's user and be closed to other users.
 # dir = "/run/forebay"
 # Group that may reach the sockets; a stream must name its group as well. Left out: only the daemon's own user.
 # group = "trainers"

@@ -1,7 +1,6 @@
 //! What the environment says about where sockets and ledgers belong (semantics rules 1, 4 and 27). Read once.
 
 use std::env;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The environment of a process, as far as it decides about defaults.
@@ -13,8 +12,8 @@ pub struct Surroundings {
     pub runtime_directory: Option<PathBuf>,
     /// `STATE_DIRECTORY`, which systemd sets for a service.
     pub state_directory: Option<PathBuf>,
-    /// `XDG_RUNTIME_DIR`, or `/run/user/UID` where that is this user's.
-    pub user_runtime: Option<PathBuf>,
+    /// Folder of the sockets of this user's daemon: trainers look there as well (semantics rule 27).
+    pub user_sockets: PathBuf,
     /// `XDG_STATE_HOME`, or `~/.local/state`.
     pub user_state: Option<PathBuf>,
     /// `LOCAL_WORLD_SIZE`, which a launcher of training jobs sets.
@@ -31,25 +30,20 @@ impl Surroundings {
             let all = folder(name)?.into_os_string().into_string().ok()?;
             all.split(':').next().map(PathBuf::from)
         };
-        let of_user = || {
-            let path = PathBuf::from(format!("/run/user/{uid}"));
-            path.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == uid).then_some(path)
-        };
         Self {
             uid,
             runtime_directory: first("RUNTIME_DIRECTORY"),
             state_directory: first("STATE_DIRECTORY"),
-            user_runtime: folder("XDG_RUNTIME_DIR").or_else(of_user),
+            user_sockets: forebay_ring::socket_dir(env::var_os("XDG_RUNTIME_DIR").as_deref()),
             user_state: folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state"))),
             local_world_size: env::var("LOCAL_WORLD_SIZE").ok(),
         }
     }
 
-    /// Where sockets stand. Nothing: the caller makes a folder that only this user may enter.
-    pub fn socket_dir(&self) -> Option<PathBuf> {
+    /// Where the sockets of a daemon are.
+    pub fn socket_dir(&self) -> PathBuf {
         let service = (self.uid == 0).then(|| PathBuf::from("/run/forebay"));
-        let user = || self.user_runtime.as_ref().map(|folder| folder.join("forebay"));
-        self.runtime_directory.clone().or(service).or_else(user)
+        self.runtime_directory.clone().or(service).unwrap_or_else(|| self.user_sockets.clone())
     }
 
     /// Where ledgers are kept. Nothing: there is no home, and the path has to be given.
@@ -67,7 +61,7 @@ mod tests {
     fn user() -> Surroundings {
         Surroundings {
             uid: 1000,
-            user_runtime: Some("/run/user/1000".into()),
+            user_sockets: "/run/user/1000/forebay".into(),
             user_state: Some("/home/ada/.local/state".into()),
             ..Surroundings::default()
         }
@@ -82,11 +76,10 @@ mod tests {
     }
 
     #[test]
-    fn rule_27_sockets_stand_in_the_users_runtime_folder_or_nowhere_by_name() {
-        assert_eq!(user().socket_dir(), Some("/run/user/1000/forebay".into()));
-        assert_eq!(Surroundings { uid: 0, ..user() }.socket_dir(), Some("/run/forebay".into()));
-        assert_eq!(Surroundings { user_runtime: None, ..user() }.socket_dir(), None);
+    fn rule_27_sockets_are_in_the_users_folder_or_the_services() {
+        assert_eq!(user().socket_dir(), Path::new("/run/user/1000/forebay"));
+        assert_eq!(Surroundings { uid: 0, ..user() }.socket_dir(), Path::new("/run/forebay"));
         let service = Surroundings { runtime_directory: Some("/run/forebay".into()), ..user() };
-        assert_eq!(service.socket_dir(), Some("/run/forebay".into()));
+        assert_eq!(service.socket_dir(), Path::new("/run/forebay"));
     }
 }

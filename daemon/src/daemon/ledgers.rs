@@ -14,6 +14,8 @@ use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::OnceCell;
 
+use crate::folder;
+
 /// File of a service's ledgers, in their folder.
 pub const LEDGERS: &str = "ledger.redb";
 
@@ -109,11 +111,26 @@ pub fn forget_run(file: &Path, run: &str, stream: &str) -> Result<u32, LedgersEr
 
 fn open(file: &Path) -> Result<Handle, LedgersError> {
     if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder).map_err(|source| LedgersError::Folder { folder: folder.into(), source })?;
+        // A daemon of this user may keep its own ledgers there later, and takes no folder that is open to others.
+        folder::make(folder, 0o700).map_err(|source| LedgersError::Folder { folder: folder.into(), source })?;
     }
     start(EmbeddedStore::open(file)?)
 }
 
 fn start(store: EmbeddedStore) -> Result<Handle, LedgersError> {
     Ok(Coordinator::start(store, monotonic_clock(), Settings::default())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::Whose;
+
+    #[test]
+    fn a_service_takes_the_folder_that_a_named_run_of_the_same_user_has_made() {
+        let home = tempfile::tempdir().unwrap();
+        let state = home.path().join("state/forebay");
+        let _run = open(&state.join("runs/august.redb")).unwrap();
+        folder::own(&state, None, Whose::Chosen).unwrap();
+    }
 }

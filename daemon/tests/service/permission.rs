@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -9,7 +10,7 @@ use forebay_client::{AttachError, Patient, Refusal, Session};
 use forebay_ring::text_code;
 use rustix::process::geteuid;
 
-use crate::daemon::{Daemon, Home};
+use crate::daemon::{Daemon, Home, stderr};
 use crate::trainer::{Event, Puppet, options, target};
 
 /// A user and group of no rights, which every Linux has.
@@ -24,11 +25,15 @@ fn nobodys_group() -> Option<String> {
 
 /// This binary where another user may run it, in a home that others may walk through.
 fn program(home: &Home) -> PathBuf {
-    let program = home.path("trainer");
+    program_of(home, std::env::current_exe().unwrap())
+}
+
+fn program_of(home: &Home, of: impl AsRef<std::ffi::OsStr>) -> PathBuf {
+    let program = home.path("program");
     // Written by another process: a child that another test starts meanwhile would keep our descriptor until it runs
     // its program, and a file that somebody writes cannot be run ("text file busy").
     let mut install = Command::new("install");
-    let copied = install.args(["-m", "755"]).arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
+    let copied = install.args(["-m", "755"]).arg(of).arg(&program).status().unwrap();
     assert!(copied.success(), "{copied}");
     fs::set_permissions(home.path("."), fs::Permissions::from_mode(0o711)).unwrap();
     program
@@ -63,6 +68,36 @@ fn rule_25_another_user_does_not_even_reach_the_socket() {
         panic!("it was let in")
     };
     assert!(reason.contains("no daemon answers") && reason.contains("ermission denied"), "{reason}");
+}
+
+/// A user that nobody else is, without a runtime folder.
+const STRANGER: u32 = 64_321;
+
+#[test]
+fn rule_27_a_daemon_of_a_user_without_a_runtime_folder_is_found_by_name_and_leaves_nothing() {
+    if !is_root("a user without a runtime folder finds its daemon") {
+        return;
+    }
+    let home = Home::with_pictures(4);
+    let forebay = program_of(&home, env!("CARGO_BIN_EXE_forebay"));
+    fs::create_dir(home.path("own")).unwrap();
+    std::os::unix::fs::chown(home.path("own"), Some(STRANGER), Some(STRANGER)).unwrap();
+    let command = |args: &[&str]| {
+        let mut command = Command::new(&forebay);
+        command.env_clear().env("XDG_STATE_HOME", home.path("own")).args(args).uid(STRANGER).gid(STRANGER);
+        command
+    };
+    let pictures = home.path("pictures").display().to_string();
+    let mut daemon = Daemon::spawn(command(&["serve", &pictures]));
+    daemon.hears("ready");
+    let folder = PathBuf::from(format!("/tmp/forebay-{STRANGER}"));
+    assert_eq!(fs::symlink_metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    for args in [&["status"][..], &["audit"]] {
+        let output = command(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    }
+    daemon.stop();
+    assert!(!folder.exists(), "nothing is left in /tmp");
 }
 
 #[test]
