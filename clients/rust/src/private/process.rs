@@ -72,8 +72,8 @@ impl Process {
 }
 
 fn cause(status: &WaitIdStatus) -> Option<String> {
-    let signal = || status.terminating_signal().map(|signal| format!("signal {signal}"));
-    status.exit_status().map(|code| format!("exit status {code}")).or_else(signal)
+    let signal = || status.terminating_signal().map(|signal| format!("signal: {signal}"));
+    status.exit_status().map(|code| format!("exit status: {code}")).or_else(signal)
 }
 
 fn unknown() -> String {
