@@ -1,13 +1,16 @@
 //! The command line: one file per command, and how a failure of any of them ends the process.
 
 mod audit;
+mod bad;
 mod bench;
 mod compare;
 mod config;
 mod contact;
 mod daemon;
 mod doctor;
+mod picture;
 mod preview;
+mod progress;
 mod run;
 mod sample;
 mod serve;
@@ -17,6 +20,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use rustix::process::Signal;
 use thiserror::Error;
 
 use forebay::config::Mistakes;
@@ -61,9 +65,15 @@ pub(crate) enum Failure {
     /// A configuration or a setting is wrong.
     #[error("{0}")]
     Mistakes(#[from] Mistakes),
+    /// Options that do not go together, as a full sentence.
+    #[error("{0}")]
+    Usage(String),
     /// Something else, as a full sentence.
     #[error("{0}")]
     Failed(String),
+    /// A signal came. What was done until then is said as a sentence.
+    #[error("{} ended it early. {}", name(*.0), .1)]
+    Interrupted(Signal, &'static str),
     /// Standard output cannot be written.
     #[error("The output cannot be written: {0}.")]
     Output(#[from] io::Error),
@@ -71,6 +81,8 @@ pub(crate) enum Failure {
 
 /// Wrong usage, as clap's own exit code says it.
 const USAGE: u8 = 2;
+/// A signal's number beyond this, as shells say it.
+const SIGNALLED: i32 = 128;
 
 impl Cli {
     pub(crate) fn run(self) -> Result<(), Failure> {
@@ -94,12 +106,23 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         let code = match self {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-            Self::Mistakes(_) => ExitCode::from(USAGE),
+            Self::Mistakes(_) | Self::Usage(_) => ExitCode::from(USAGE),
+            Self::Interrupted(signal, _) => {
+                ExitCode::from(u8::try_from(SIGNALLED + signal.as_raw()).unwrap_or(u8::MAX))
+            }
             Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
         };
         match writeln!(io::stderr(), "forebay: {}", printable(&self.to_string()).lines()) {
             // Nobody listens on stderr; the code still tells.
             Ok(()) | Err(_) => code,
         }
+    }
+}
+
+fn name(signal: Signal) -> &'static str {
+    match signal {
+        Signal::INT => "SIGINT",
+        Signal::TERM => "SIGTERM",
+        _ => "A signal",
     }
 }

@@ -79,12 +79,12 @@ struct Place {
     group: Option<u32>,
 }
 
-/// Serves configured streams until SIGTERM or SIGINT, then drains (semantics rule 21).
+/// Serves configured streams until it is ended; at SIGTERM or SIGINT it drains (semantics rule 21).
 ///
 /// # Errors
 /// Something that the configuration asks for cannot be had; nothing has been served then.
-pub async fn service(config: Config, surroundings: Surroundings) -> Result<(), ServeError> {
-    let mut signals = Signals::new()?;
+pub async fn service(config: Config, surroundings: Surroundings, ended_by: EndedBy) -> Result<(), ServeError> {
+    let mut signals = Signals::new(ended_by)?;
     let place = Place::of(&config, &surroundings)?;
     let (listener, path) = place.listen()?;
     let folder = config.coordinator.path.clone().or_else(|| surroundings.state_dir()).ok_or(ServeError::NoState)?;
@@ -191,7 +191,7 @@ pub async fn private(socket: i32, config: Config, surroundings: Surroundings) ->
     let parents_end = ends(alive).map_err(system)?;
     let socket = inherited(socket).map_err(system)?;
     let socket = Socket::from_fd(socket).map_err(|error| system(std::io::Error::other(error)))?;
-    let mut signals = Signals::new()?;
+    let mut signals = Signals::new(EndedBy::Signals)?;
     let runs = surroundings.state_dir().map(|folder| folder.join("runs"));
     let daemon = Daemon::new(config, Kind::Private { runs }, &surroundings)?;
     let cause = tokio::select! {
@@ -274,29 +274,38 @@ impl Drop for Place {
     }
 }
 
+/// What ends a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// SIGTERM and SIGINT.
+    Signals,
+    /// Whoever has it, by dropping it: signals are that one's affair.
+    Owner,
+}
+
 /// Signals that end the daemon, and one that must not.
 struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
+    ending: Option<(Signal, Signal)>,
     /// Caught, so that a write beyond the limit of a file's size (`ulimit -f`) is an error like that of a full disk.
     _file_size: Signal,
 }
 
 impl Signals {
-    fn new() -> Result<Self, ServeError> {
+    fn new(ended_by: EndedBy) -> Result<Self, ServeError> {
         let listen = |kind| signal(kind).map_err(|source| ServeError::System { what: "signals", source });
-        Ok(Self {
-            terminate: listen(SignalKind::terminate())?,
-            interrupt: listen(SignalKind::interrupt())?,
-            _file_size: listen(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
-        })
+        let ending = match ended_by {
+            EndedBy::Signals => Some((listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?)),
+            EndedBy::Owner => None,
+        };
+        Ok(Self { ending, _file_size: listen(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))? })
     }
 
     /// Waits for one that ends the daemon, and names it.
     async fn come(&mut self) -> &'static str {
+        let Some((terminate, interrupt)) = &mut self.ending else { return std::future::pending().await };
         tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
         }
     }
 }

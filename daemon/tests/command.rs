@@ -1,13 +1,35 @@
 //! The `forebay` command as a user meets it: what it prints, and how it ends.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use forebay::config::Config;
 use forebay::source::{Options, open};
+use forebay_pixels::sample::photograph;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 fn forebay(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_forebay")).args(args).output().expect("the command can be started")
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A flat folder of so many pictures, of which the first `bad` are texts.
+fn pictures(folder: &Path, count: u64, bad: u64) -> String {
+    let folder = folder.join("pictures");
+    fs::create_dir(&folder).unwrap();
+    for number in 0..count {
+        let picture = if number < bad { b"no picture".to_vec() } else { photograph(number, 24, 18) };
+        fs::write(folder.join(format!("{number:02}.jpg")), picture).unwrap();
+    }
+    folder.to_str().unwrap().to_owned()
 }
 
 fn said(output: &Output) -> String {
@@ -101,4 +123,113 @@ fn compare_shows_tables_of_differences_and_the_worst_pictures() {
     assert_eq!(cells[2], "4", "{bilinear}");
     assert!(cells[4].parse::<u8>().unwrap() <= 2, "{bilinear}");
     assert!(fs::read(at("worst.png")).unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn a_sample_that_would_leave_a_class_folder_empty_is_refused_before_anything_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("pictures");
+    let name = folder.to_str().unwrap();
+    let refused = forebay(&["sample", name, "--count", "2", "--classes", "5"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said(&refused).contains("every class folder needs a picture"), "{}", said(&refused));
+    assert!(!folder.exists());
+    let fewer = forebay(&["sample", name, "--count", "2", "--width", "64", "--height", "48"]);
+    assert!(fewer.status.success(), "{}", said(&fewer));
+    assert_eq!(open(name, &Options::default()).unwrap().classes().len(), 2);
+}
+
+#[test]
+fn a_preview_under_a_name_that_is_no_png_is_refused_before_anything_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = pictures(dir.path(), 2, 0);
+    for (name, code, words) in [("sheet.jpg", 2, "ends with .png"), ("nowhere/sheet.png", 1, "cannot be written")] {
+        let name = dir.path().join(name);
+        let refused = forebay(&["preview", &folder, "-o", name.to_str().unwrap()]);
+        assert_eq!(refused.status.code(), Some(code), "{}", said(&refused));
+        assert!(said(&refused).contains(words), "{}", said(&refused));
+        assert!(!name.exists());
+    }
+}
+
+#[test]
+fn a_preview_counts_and_names_the_pictures_that_it_leaves_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let sheet = dir.path().join("sheet.png");
+    let folder = pictures(dir.path(), 20, 4);
+    let made = forebay(&["preview", &folder, "--count", "20", "--size", "32", "-o", sheet.to_str().unwrap()]);
+    assert!(made.status.success(), "{}", said(&made));
+    let text = printed(&made);
+    assert!(text.contains("sheet.png: 16 pictures") && text.contains("left out, 4 bad pictures:"), "{text}");
+    assert!(text.contains("03.jpg: The content is no picture"), "{text}");
+    assert!(fs::read(&sheet).unwrap().starts_with(b"\x89PNG"));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "pictures and sheet, nothing else is left");
+}
+
+#[test]
+fn a_folder_of_broken_files_is_an_error_that_names_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let sheet = dir.path().join("sheet.png");
+    let folder = pictures(dir.path(), 7, 7);
+    for args in [&["preview", &folder, "-o", sheet.to_str().unwrap()], &["bench", &folder, "--batch-size", "2"]] {
+        let broken = forebay(args);
+        assert_eq!(broken.status.code(), Some(1), "{}", said(&broken));
+        for words in ["7 bad pictures:", "00.jpg: The content is no picture", "and 2 more"] {
+            assert!(said(&broken).contains(words), "{words:?} is not in: {}", said(&broken));
+        }
+        assert_eq!(printed(&broken), "");
+    }
+    assert!(!sheet.exists());
+}
+
+#[test]
+fn a_measurement_counts_bad_pictures_and_is_told_as_json() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = pictures(dir.path(), 8, 1);
+    let bench = ["bench", &folder, "--seconds", "1", "--batch-size", "4", "--size", "16", "--threads", "1"];
+    let measured = forebay(&[&bench[..], &["--json"]].concat());
+    assert!(measured.status.success(), "{}", said(&measured));
+    let figures: Value = serde_json::from_slice(&measured.stdout).unwrap();
+    assert!(figures["pictures_per_second"].as_f64().unwrap() > 0.0, "{figures}");
+    assert_eq!((&figures["records"], &figures["bad_records"]), (&Value::from(8), &Value::from(1)));
+    assert!(figures["bad"][0]["file"].as_str().unwrap().ends_with("00.jpg"), "{figures}");
+    assert_eq!(figures["threads"]["decode"], 1);
+    for share in ["reading", "decoding", "no_free_slot", "trainer_waiting"] {
+        assert!((0.0..=1.0).contains(&figures["shares"][share].as_f64().unwrap()), "{figures}");
+    }
+    let words = ["trainer", "decoding", "reading", "elsewhere"];
+    assert!(words.contains(&figures["bottleneck"].as_str().unwrap()), "{figures}");
+    let text = printed(&forebay(&bench));
+    assert!(text.contains("pictures/s") && text.contains("1 of 8 records were left out, 1 bad picture:"), "{text}");
+}
+
+#[test]
+fn a_signal_ends_a_measurement_with_the_code_that_a_shell_expects() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = pictures(dir.path(), 8, 0);
+    for (signal, name, code) in [(Signal::INT, "SIGINT", 130), (Signal::TERM, "SIGTERM", 143)] {
+        let sockets = tempfile::tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
+        command.args(["bench", &folder, "--seconds", "3600", "--batch-size", "4", "--size", "16"]);
+        command.env("TMPDIR", sockets.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let bench = command.spawn().unwrap();
+        wait_for_socket(&bench, sockets.path());
+        kill_process(Pid::from_raw(bench.id().cast_signed()).unwrap(), signal).unwrap();
+        let ended = bench.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{}", said(&ended));
+        let words = said(&ended);
+        assert!(words.contains(&format!("{name} ended it early.")) && words.lines().count() == 1, "{words}");
+        assert_eq!(fs::read_dir(sockets.path()).unwrap().count(), 0, "its folder is gone");
+    }
+}
+
+/// Waits until the daemon of a measurement has its control socket: then signals are listened for.
+fn wait_for_socket(bench: &Child, folder: &Path) {
+    let until = Instant::now() + Duration::from_secs(60);
+    let there = || fs::read_dir(folder).unwrap().any(|each| each.unwrap().path().join("control.sock").exists());
+    while !there() {
+        assert!(Instant::now() < until, "process {} makes no socket", bench.id());
+        // Nobody unparks this thread: it rests between two looks.
+        thread::park_timeout(Duration::from_millis(10));
+    }
 }

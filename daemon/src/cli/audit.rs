@@ -4,10 +4,10 @@ use std::io::{self, Write as _};
 
 use forebay_coordinator::{EpochAudit, Verdict, audit};
 use forebay_proto::v1::{AuditReply, StreamAudit, StreamAuditRequest};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressDrawTarget;
 
-use super::Failure;
 use super::daemon::{Client, Daemon};
+use super::{Failure, progress};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -49,9 +49,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 fn epochs(reply: &AuditReply) -> Result<Vec<EpochAudit>, Failure> {
     let records = reply.spec.as_ref().map_or(0, |spec| spec.records) * reply.epochs.len() as u64;
-    let bar = if records < WORTH_A_BAR { ProgressBar::hidden() } else { ProgressBar::new(records) };
-    let style = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} records, {eta} left");
-    bar.set_style(style.expect("the template has only known keys"));
+    let bar = progress::bar(records, "{wide_bar} {human_pos} of {human_len} records, {eta} left");
+    if records < WORTH_A_BAR {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
     let audited = audit(reply, |done| bar.inc(done)).map_err(|error| Failure::Failed(error.to_string()))?;
     bar.finish_and_clear();
     Ok(audited)

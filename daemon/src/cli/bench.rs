@@ -1,18 +1,25 @@
 //! `forebay bench`: how fast a dataset goes through on this machine, and what holds it up.
 
+mod figures;
+mod stop;
+
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use forebay::config::{Config, Surroundings};
-use forebay::{cores, serve};
-use forebay_client::{Next, Options, Patient, Session, Target};
+use forebay::cores;
+use forebay::serve::{self, EndedBy};
+use forebay_client::{Next, Options, Session, Target};
 use forebay_proto::printable;
-use forebay_proto::v1::{StageStatus, StatusReply, StatusRequest, StreamStatus};
-use indicatif::{ProgressBar, ProgressStyle};
+use forebay_proto::v1::{QuarantineRequest, StatusReply, StatusRequest, StreamQuarantine};
 
 use super::Failure;
-use super::daemon::Daemon;
+use super::bad::BadPictures;
+use super::daemon::{Client, Daemon};
+use super::progress;
+use figures::{Figures, Measured};
+use stop::Stop;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -36,17 +43,17 @@ pub(super) struct Args {
     /// Ways to decode, as `decode.lanes`: auto, fixed, or some of its names.
     #[arg(long, value_delimiter = ',', default_value = "cpu")]
     lanes: Vec<String>,
+    /// Print the figures as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
-/// What was measured.
-#[derive(Clone, Copy)]
-struct Measured {
-    pictures: u64,
-    time: Duration,
-    /// Time that the trainer's side waited for a batch.
-    waited: Duration,
-    /// Processor time of all threads, the trainer's among them.
-    processor: Duration,
+/// A measurement that gave something.
+struct Measurement {
+    measured: Measured,
+    before: StatusReply,
+    after: StatusReply,
+    bad: BadPictures,
 }
 
 const WARMING_UP: Duration = Duration::from_secs(1);
@@ -57,23 +64,36 @@ const ENDING: Duration = Duration::from_secs(5);
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let folder = Folder::new()?;
     let config = configuration(args, &folder.0)?;
-    let threads = config.decode.threads.unwrap_or_else(cores::usable);
-    let readers = config.prefetch.threads;
+    let decode_threads = config.decode.threads.unwrap_or_else(cores::usable);
+    let reader_threads = config.prefetch.threads;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut surroundings = Surroundings::of_process();
     surroundings.local_world_size = None;
-    let service = runtime.spawn(serve::service(config, surroundings));
-    let measured = measure(args, &folder.0, || service.is_finished());
+    let mut stop = Stop::at_signals(&runtime)?;
+    let service = runtime.spawn(serve::service(config, surroundings, EndedBy::Owner));
+    let measured = measure(args, &folder.0, &mut stop, || service.is_finished());
     // Where the trainer's side failed, the daemon may be about to end, with the reason.
-    let patience = if measured.is_err() { ENDING } else { Duration::ZERO };
+    let patience = if measured.is_err() && stop.signal().is_none() { ENDING } else { Duration::ZERO };
     let ended = runtime.block_on(async { tokio::time::timeout(patience, service).await });
+    // What reads a dataset that does not answer is not waited for.
+    runtime.shutdown_background();
     if let Ok(Ok(Err(error))) = ended {
         return Err(Failure::Failed(error.to_string()));
     }
-    let (measured, before, after) = measured?;
-    lanes(&before, &after)?;
-    let only = |mut reply: StatusReply| reply.streams.pop().unwrap_or_default();
-    report(&measured, &Stages::between(&only(before), &only(after)), threads, readers)
+    let Measurement { measured, before, after, bad } = measured?;
+    let records = after.streams.first().map_or(0, |stream| stream.records);
+    let figures =
+        Figures { measured, before: &before, after: &after, bad: &bad, records, decode_threads, reader_threads };
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{:#}", figures.json())?;
+    } else {
+        figures.text(&mut out)?;
+    }
+    match stop.signal() {
+        Some(signal) => Err(Failure::Interrupted(signal, "The figures are of the time until then.")),
+        None => Ok(()),
+    }
 }
 
 fn configuration(args: &Args, folder: &Path) -> Result<Config, Failure> {
@@ -106,146 +126,108 @@ fn configuration(args: &Args, folder: &Path) -> Result<Config, Failure> {
 fn measure(
     args: &Args,
     folder: &Path,
-    mut service_ended: impl FnMut() -> bool,
-) -> Result<(Measured, StatusReply, StatusReply), Failure> {
-    let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
-    let socket = folder.join(serve::SOCKET);
-    let mut watch = Patient;
-    let mut session = loop {
-        // Looked at before: it may come while the attempt fails.
-        let there = socket.exists();
-        let target = Target::Stream { socket: Some(socket.clone()), name: STREAM.into(), settings: None };
-        match Session::attach(target, Options::default(), &mut watch) {
-            Ok(session) => break session,
-            Err(error) if service_ended() || there => return Err(fail(&error)),
-            // The daemon is still looking at the dataset's files.
-            Err(_) => std::thread::park_timeout(Duration::from_millis(50)),
-        }
-    };
+    stop: &mut Stop,
+    service_ended: impl FnMut() -> bool,
+) -> Result<Measurement, Failure> {
+    let mut session = attach(&folder.join(serve::SOCKET), stop, service_ended)?;
     let daemon = Daemon::in_folder(folder);
-    let bar = ProgressBar::new(args.seconds.max(1));
-    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} s  {msg}");
-    bar.set_style(style.expect("the template has only known keys"));
+    let status = || daemon.ask(|mut client| async move { client.status(StatusRequest {}).await });
+    let bar = progress::bar(args.seconds.max(1), "{wide_bar} {pos} of {len} s  {msg}");
     let mut before = None;
-    let nothing = Measured { pictures: 0, time: Duration::ZERO, waited: Duration::ZERO, processor: Duration::ZERO };
-    let mut measured = nothing;
+    let mut measured = Measured::default();
     let mut start = Instant::now();
     let mut processor = processor_time();
+    let mut batches = 0_u64;
     loop {
         let asked = Instant::now();
-        let next = session.next(None, &mut watch).map_err(|error| fail(&error))?;
+        let next = match session.next(None, stop) {
+            Ok(next) => next,
+            Err(_) if stop.signal().is_some() => break,
+            Err(error) => return Err(Failure::Failed(error.to_string())),
+        };
         measured.waited += asked.elapsed();
-        if let Next::Batch(batch) = next {
-            measured.pictures += batch.valid() as u64;
+        match next {
+            Next::Batch(batch) => {
+                measured.pictures += batch.valid() as u64;
+                batches += 1;
+            }
+            // An epoch without one batch: the next is like it.
+            Next::EpochEnd(_) | Next::Done if batches == 0 => break,
+            Next::EpochEnd(_) | Next::Done => batches = 0,
         }
         if before.is_none() && start.elapsed() >= WARMING_UP {
-            before = Some(daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?);
-            (measured, processor) = (nothing, processor_time());
+            before = Some(status()?);
+            (measured, processor) = (Measured::default(), processor_time());
             start = Instant::now();
         }
         measured.time = start.elapsed();
         measured.processor = processor_time().saturating_sub(processor);
         if before.is_some() {
             bar.set_position(measured.time.as_secs());
-            bar.set_message(format!("{:.0} pictures/s", rate(&measured)));
+            bar.set_message(format!("{:.0} pictures/s", measured.rate()));
             if measured.time.as_secs() >= args.seconds {
                 break;
             }
         }
     }
     bar.finish_and_clear();
-    let after = daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?;
-    session.close().map_err(|error| fail(&error))?;
-    Ok((measured, before.unwrap_or_default(), after))
-}
-
-/// How long each stage waited while it was measured.
-struct Stages {
-    /// Readers waited for work or room.
-    readers_idle: Duration,
-    /// Decode threads waited for pictures.
-    decoders_idle: Duration,
-    /// The batch thread waited for a free slot.
-    no_slot: Duration,
-}
-
-impl Stages {
-    fn between(before: &StreamStatus, after: &StreamStatus) -> Self {
-        let find = |status: &StreamStatus, name: &str| -> StageStatus {
-            status.stages.iter().find(|stage| stage.name == name).cloned().unwrap_or_default()
-        };
-        let waited = |name: &str, end: fn(&StageStatus) -> u64| {
-            Duration::from_micros(end(&find(after, name)).saturating_sub(end(&find(before, name))))
-        };
-        Self {
-            readers_idle: waited("prefetch", |stage| stage.writer_wait_us + stage.reader_wait_us),
-            decoders_idle: waited("decode", |stage| stage.reader_wait_us),
-            no_slot: waited("batch", |stage| stage.writer_wait_us),
-        }
-    }
-}
-
-fn report(measured: &Measured, stages: &Stages, threads: usize, readers: usize) -> Result<(), Failure> {
-    let share = |time: Duration, of: usize| {
-        time.as_secs_f64() / (measured.time.as_secs_f64() * f64::from(u32::try_from(of.max(1)).unwrap_or(u32::MAX)))
+    let Some(before) = before.filter(|_| measured.pictures > 0) else {
+        return Err(match stop.signal() {
+            Some(signal) => Failure::Interrupted(signal, "Nothing was measured until then."),
+            None => Failure::Failed(nothing(&args.path, &bad(&daemon)?)),
+        });
     };
-    let reading = 1.0 - share(stages.readers_idle, readers).min(1.0);
-    let decoding = 1.0 - share(stages.decoders_idle, threads).min(1.0);
-    let no_slot = share(stages.no_slot, 1).min(1.0);
-    let waiting = share(measured.waited, 1).min(1.0);
-    let percent = |share: f64| format!("{:>3.0} %", share * 100.0);
-    let mut out = io::stdout().lock();
-    writeln!(out, "{:.0} pictures/s ({} in {:.1} s)", rate(measured), measured.pictures, measured.time.as_secs_f64())?;
-    writeln!(out, "  {} of the time {readers} reader threads were at work", percent(reading))?;
-    writeln!(out, "  {} of the time {threads} decode threads were at work", percent(decoding))?;
-    writeln!(out, "  {} of the time no slot was free for a batch", percent(no_slot))?;
-    writeln!(out, "  {} of the time the trainer waited for a batch", percent(waiting))?;
-    let (used, cores) =
-        (measured.processor.as_secs_f64(), measured.processor.as_secs_f64() / measured.time.as_secs_f64());
-    writeln!(out, "processor: {used:.2} s, {cores:.2} cores")?;
-    Ok(writeln!(out, "{}", bottleneck(reading, decoding, waiting))?)
+    let (after, bad) = (status()?, bad(&daemon)?);
+    session.close().map_err(|error| Failure::Failed(error.to_string()))?;
+    Ok(Measurement { measured, before, after, bad })
 }
 
-/// What each lane has decoded meanwhile, and what was taken of GPUs for it.
-fn lanes(before: &StatusReply, after: &StatusReply) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    for (before, after) in before.lanes.iter().zip(&after.lanes) {
-        writeln!(out, "{}: {} pictures", after.name, after.pictures - before.pictures)?;
+fn attach(socket: &Path, stop: &mut Stop, mut service_ended: impl FnMut() -> bool) -> Result<Session, Failure> {
+    loop {
+        // Looked at before: it may come while the attempt fails.
+        let there = socket.exists();
+        let target = Target::Stream { socket: Some(socket.to_owned()), name: STREAM.into(), settings: None };
+        let refused = match Session::attach(target, Options::default(), stop) {
+            Ok(session) => return Ok(session),
+            Err(error) => error,
+        };
+        if let Some(signal) = stop.signal() {
+            return Err(Failure::Interrupted(signal, "Nothing was measured until then."));
+        }
+        if service_ended() || there {
+            return Err(Failure::Failed(refused.to_string()));
+        }
+        // The daemon is about to make its socket.
+        std::thread::park_timeout(Duration::from_millis(50));
     }
-    for gpu in &after.gpus {
-        writeln!(out, "GPU {}: {} MiB taken for decoding at most", gpu.gpu, gpu.memory_peak >> 20)?;
+}
+
+/// The pictures that were left out.
+fn bad(daemon: &Daemon) -> Result<BadPictures, Failure> {
+    let mut bad = BadPictures::default();
+    let request = QuarantineRequest { stream: STREAM.into() };
+    let ask = |mut client: Client| async move { client.list_quarantine(request).await };
+    daemon.ask_pages(ask, |page: StreamQuarantine| {
+        for each in page.records {
+            bad.add(each.record, each.file, each.reason);
+        }
+        Ok(())
+    })?;
+    Ok(bad)
+}
+
+/// Why there is nothing to measure.
+fn nothing(path: &str, bad: &BadPictures) -> String {
+    match bad.count() {
+        0 => format!("No picture of \"{}\" came through.", printable(path)),
+        _ => format!("No picture of \"{}\" could be decoded. There are {bad}", printable(path)),
     }
-    Ok(())
 }
 
 /// Of this process.
 fn processor_time() -> Duration {
     let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::try_from(spent).unwrap_or_default()
-}
-
-/// One sentence on what to change.
-fn bottleneck(reading: f64, decoding: f64, waiting: f64) -> &'static str {
-    match () {
-        () if waiting < 0.5 => {
-            "The bottleneck is the trainer: batches lay ready while it was busy. Nothing is to be gained here."
-        }
-        () if decoding > 0.85 => {
-            "The bottleneck is decoding: its threads hardly ever waited. More cores or smaller pictures would help."
-        }
-        () if reading > 0.85 => {
-            "The bottleneck is reading: decoders waited for files. A faster disk or more prefetch.threads would help."
-        }
-        () => {
-            "Nothing is busy all the time: other work takes this machine's cores, or batches are too small to keep it going."
-        }
-    }
-}
-
-fn rate(measured: &Measured) -> f64 {
-    #[allow(clippy::cast_precision_loss, reason = "a count of pictures, far below 2^53")]
-    let pictures = measured.pictures as f64;
-    pictures / measured.time.as_secs_f64().max(f64::EPSILON)
 }
 
 /// A folder for sockets and ledger, gone with the measurement.
@@ -263,18 +245,5 @@ impl Drop for Folder {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
             tracing::warn!(%error, folder = %printable(&self.0), "a temporary folder is left");
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_sentence_names_the_stage_that_never_waits() {
-        assert!(bottleneck(0.1, 0.99, 0.9).contains("decoding"));
-        assert!(bottleneck(0.95, 0.2, 0.9).contains("reading"));
-        assert!(bottleneck(0.5, 0.5, 0.1).contains("trainer"));
-        assert!(bottleneck(0.5, 0.5, 0.9).contains("other work"));
     }
 }

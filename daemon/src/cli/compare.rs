@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use forebay::source::{Labels, Options, Source, open};
 use forebay_pixels::{CpuDecoder, Draw, Fault, probe};
 use forebay_proto::printable;
-use indicatif::{ProgressBar, ProgressStyle};
 
-use super::Failure;
+use super::picture::PngFile;
+use super::{Failure, progress};
 use difference::Difference;
 use pillow::{Answer, Opened, Pillow, Pixels};
 use report::Report;
@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// Picture to write, a .png: for each comparison the worst part of the worst picture, ours, Pillow's and the
     /// difference.
     #[arg(short, long, value_name = "FILE", default_value = "compare.png")]
-    output: PathBuf,
+    output: PngFile,
     /// The tables as a Markdown page, too.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -47,6 +47,7 @@ const SEED: u64 = 0;
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+    args.output.check_folder()?;
     let mut pillow = Pillow::start()?;
     let tasks = Task::all(pillow.versions.torch.is_some()).map_err(|error| fail(&error))?;
     let mut comparer = Comparer { tasks, decoder: CpuDecoder::new() };
@@ -64,8 +65,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         table::markdown(&mut page, &pillow.versions, &reports)?;
         fs::write(file, page).map_err(|error| fail(&format!("{} cannot be written: {error}.", printable(file))))?;
     }
-    if sheet.save(&args.output).map_err(|error| fail(&error))? {
-        writeln!(io::stdout(), "\n{}: ours, Pillow's, and the difference made visible", printable(&args.output))?;
+    if let Some(sheet) = sheet.draw() {
+        args.output.write(&sheet)?;
+        writeln!(io::stdout(), "\n{}: ours, Pillow's, and the difference made visible", args.output.name())?;
     }
     Ok(())
 }
@@ -86,9 +88,7 @@ impl Comparer {
         sheet: &mut Sheet,
     ) -> Result<Report, Failure> {
         let records = source.len().min(limit.unwrap_or(u64::MAX));
-        let bar = ProgressBar::new(records);
-        let style = ProgressStyle::with_template("{bar:40} {pos} of {len} pictures, {eta} left");
-        bar.set_style(style.expect("the template has only known keys"));
+        let bar = progress::bar(records, "{wide_bar} {pos} of {len} pictures, {eta} left");
         let mut report = Report::new(path, self.tasks.iter().map(|task| task.name));
         let mut bytes = Vec::new();
         for record in 0..records {

@@ -1,16 +1,16 @@
 //! `forebay preview`: takes one batch from a ring as a trainer would, draws it, and gives it back.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use forebay::serve;
 use forebay_client::{Next, Options, Patient, PrivateDaemon, Session, Target};
-use forebay_proto::printable;
 
 use super::Failure;
+use super::bad::BadPictures;
 use super::contact;
 use super::daemon::Daemon;
+use super::picture::PngFile;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -23,7 +23,7 @@ pub(super) struct Args {
     daemon: Daemon,
     /// The picture to write, a .png.
     #[arg(short, long, value_name = "FILE", default_value = "preview.png")]
-    output: PathBuf,
+    output: PngFile,
     /// Pictures on the sheet.
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=1024))]
     count: u32,
@@ -39,20 +39,44 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    args.output.check_folder()?;
     let options = Options { credits: 1, ..Options::default() };
     let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
     let mut session = Session::attach(target(args)?, options, &mut Patient).map_err(|error| fail(&error))?;
     let classes = session.info().classes.clone();
     let batch = match session.next(None, &mut Patient).map_err(|error| fail(&error))? {
         Next::Batch(batch) => batch,
-        Next::EpochEnd(_) | Next::Done => return Err(fail(&"The stream has no further batch.")),
+        Next::EpochEnd(_) | Next::Done => {
+            let bad = bad(&mut session)?;
+            return Err(fail(&match bad.count() {
+                0 => "The stream has no further batch.".to_owned(),
+                _ => format!("No batch has a picture that could be decoded. There are {bad}"),
+            }));
+        }
     };
-    let sheet = contact::sheet(&batch, &classes, args.count as usize, args.columns);
+    let shown = batch.shown().min(args.count as usize);
+    let sheet = contact::sheet(&batch, &classes, shown, args.columns);
     batch.reject().map_err(|error| fail(&error))?;
+    let bad = bad(&mut session)?;
     session.close().map_err(|error| fail(&error))?;
-    let name = printable(&args.output);
-    sheet.save(&args.output).map_err(|error| Failure::Failed(format!("{name} cannot be written: {error}.")))?;
-    Ok(writeln!(io::stdout(), "{name}: {} x {} pixels", sheet.width(), sheet.height())?)
+    args.output.write(&sheet)?;
+    let mut out = io::stdout().lock();
+    let (name, width, height) = (args.output.name(), sheet.width(), sheet.height());
+    writeln!(out, "{name}: {shown} pictures, {width} x {height} pixels")?;
+    if bad.count() > 0 {
+        writeln!(out, "left out, {bad}")?;
+    }
+    Ok(())
+}
+
+/// Those that were left out so far.
+fn bad(session: &mut Session) -> Result<BadPictures, Failure> {
+    let listed = session.quarantine(&mut Patient).map_err(|error| Failure::Failed(error.to_string()))?;
+    let mut bad = BadPictures::default();
+    for each in listed {
+        bad.add(each.record, each.file, each.reason);
+    }
+    Ok(bad)
 }
 
 fn target(args: &Args) -> Result<Target, Failure> {

@@ -10,9 +10,8 @@ use clap::value_parser;
 use forebay::cores;
 use forebay_pixels::sample::{CLASSES, photograph};
 use forebay_proto::printable;
-use indicatif::{ProgressBar, ProgressStyle};
 
-use super::Failure;
+use super::{Failure, progress};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -21,9 +20,9 @@ pub(super) struct Args {
     /// Pictures in all.
     #[arg(long, default_value_t = 300, value_parser = value_parser!(u64).range(1..=10_000_000))]
     count: u64,
-    /// Class folders.
-    #[arg(long, default_value_t = 3, value_parser = value_parser!(u64).range(1..=CLASSES))]
-    classes: u64,
+    /// Class folders; left out, 3, or one for each picture where there are fewer.
+    #[arg(long, value_parser = value_parser!(u64).range(1..=CLASSES))]
+    classes: Option<u64>,
     /// Width in pixels.
     #[arg(long, default_value_t = 500, value_parser = value_parser!(u32).range(16..=8192))]
     width: u32,
@@ -33,27 +32,33 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let classes = args.classes.unwrap_or_else(|| args.count.min(3));
+    if classes > args.count {
+        return Err(Failure::Usage(format!(
+            "--classes {classes} is more than --count {}: every class folder needs a picture. Give fewer classes, or more \
+             pictures.",
+            args.count
+        )));
+    }
     let failed = |error| Failure::Failed(format!("The folder \"{}\" cannot be filled: {error}.", printable(&args.dir)));
-    prepare(args).map_err(failed)?;
-    write_all(args).map_err(failed)?;
-    let Args { dir, count, classes, .. } = args;
+    prepare(args, classes).map_err(failed)?;
+    write_all(args, classes).map_err(failed)?;
+    let Args { dir, count, .. } = args;
     writeln!(io::stdout(), "{}: {count} pictures in {classes} class folders.", printable(dir))?;
     Ok(())
 }
 
 /// Makes the class folders. What stands in the folder already is never touched.
-fn prepare(args: &Args) -> io::Result<()> {
+fn prepare(args: &Args, classes: u64) -> io::Result<()> {
     fs::create_dir_all(&args.dir)?;
     if fs::read_dir(&args.dir)?.next().is_some() {
         return Err(io::Error::other("it is not empty; give a new folder, or remove it first"));
     }
-    (0..args.classes).try_for_each(|class| fs::create_dir(class_folder(&args.dir, class)))
+    (0..classes).try_for_each(|class| fs::create_dir(class_folder(&args.dir, class)))
 }
 
-fn write_all(args: &Args) -> io::Result<()> {
-    let bar = ProgressBar::new(args.count).with_style(
-        ProgressStyle::with_template("{wide_bar} {pos}/{len} pictures").expect("the template is well-formed"),
-    );
+fn write_all(args: &Args, classes: u64) -> io::Result<()> {
+    let bar = progress::bar(args.count, "{wide_bar} {pos} of {len} pictures, {eta} left");
     let next = AtomicU64::new(0);
     let threads = cores::usable();
     let result = thread::scope(|scope| {
@@ -62,7 +67,7 @@ fn write_all(args: &Args) -> io::Result<()> {
             if number >= args.count {
                 return Ok(());
             }
-            write_one(args, number)?;
+            write_one(args, classes, number)?;
             bar.inc(1);
         };
         let writers: Vec<_> = (0..threads).map(|_| scope.spawn(write)).collect();
@@ -76,8 +81,8 @@ fn write_all(args: &Args) -> io::Result<()> {
 }
 
 /// Classes take turns; a picture's index decides its class, so the indices of one class are [`CLASSES`] apart.
-fn write_one(args: &Args, number: u64) -> io::Result<()> {
-    let (round, class) = (number / args.classes, number % args.classes);
+fn write_one(args: &Args, classes: u64, number: u64) -> io::Result<()> {
+    let (round, class) = (number / classes, number % classes);
     let file = class_folder(&args.dir, class).join(format!("{round:06}.jpg"));
     fs::write(file, photograph(round * CLASSES + class, args.width, args.height))
 }

@@ -1,13 +1,10 @@
 //! The worst picture of each comparison: ours, Pillow's, and the difference made visible, side by side.
 
-use std::path::Path;
-
 use embedded_graphics::mono_font::MonoTextStyle;
 use embedded_graphics::mono_font::ascii::FONT_7X13;
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Drawable as _, Point, RgbColor as _};
 use embedded_graphics::text::Text;
-use forebay_proto::printable;
 use image::{Rgb, RgbImage};
 
 use super::super::contact::Paper;
@@ -75,10 +72,10 @@ impl Sheet {
         }
     }
 
-    /// Writes the sheet; false, and no file, where nothing differs.
-    pub(super) fn save(&self, file: &Path) -> Result<bool, String> {
+    /// Draws the sheet; none where nothing differs.
+    pub(super) fn draw(&self) -> Option<RgbImage> {
         if self.rows.is_empty() {
-            return Ok(false);
+            return None;
         }
         let height = |row: &Row| row.pictures[0].height() + CAPTION + GAP;
         let mut sheet =
@@ -97,7 +94,7 @@ impl Sheet {
             }
             top += height(row);
         }
-        sheet.save(file).map(|()| true).map_err(|error| format!("{} cannot be written: {error}.", printable(file)))
+        Some(sheet)
     }
 }
 
