@@ -22,7 +22,7 @@ use crate::daemon::{Daemon, DaemonError, Kind};
 use crate::door;
 use crate::folder::{self, FolderError, Whose};
 use crate::group;
-use crate::telemetry::{Endpoint, EndpointError, Metric, Registry};
+use crate::telemetry::{Endpoint, EndpointError, Metric, Registry, Samples};
 
 /// Name of the trainers' socket in the folder of sockets.
 pub const SOCKET: &str = "forebay.sock";
@@ -98,9 +98,9 @@ pub async fn service(config: Config, surroundings: Surroundings, ended_by: Ended
     // Trainers are let in before all streams are open: one whose dataset does not answer holds up no other.
     let mut door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));
     let mut control = tokio::spawn(control::serve(Arc::clone(&daemon), control, path.clone()));
-    let registry = Arc::new(Registry::new());
+    let registry = Arc::new(Registry::default());
     let gauges = tokio::spawn(keep_gauges(Arc::clone(&daemon), Arc::clone(&registry)));
-    let metrics = tokio::spawn(metrics.serve(registry, |_| ()));
+    let metrics = tokio::spawn(metrics.serve(registry));
     let watchdog = tokio::spawn(watch());
 
     let (cause, served) = tokio::select! {
@@ -333,13 +333,16 @@ async fn keep_gauges(daemon: Arc<Daemon>, registry: Arc<Registry>) {
     let mut tick = tokio::time::interval(GAUGES);
     loop {
         tick.tick().await;
-        daemon.show_lanes(&registry);
-        registry.gauge(Metric::LedgerWritable, &[]).set(f64::from(u8::from(daemon.outage().is_none())));
+        let mut samples = Samples::default();
+        samples.process();
+        daemon.show_lanes(&mut samples);
+        samples.level(Metric::LedgerWritable, &[], daemon.outage().is_none().into());
         for stream in daemon.streams() {
-            stream.show(&registry).await;
+            stream.show(&mut samples).await;
         }
         for (decoder, pictures) in daemon.decoded() {
-            registry.counter(Metric::PicturesDecoded, &[("decoder", decoder)]).absolute(pictures);
+            samples.counter(Metric::PicturesDecoded, &[("decoder", decoder)], pictures);
         }
+        registry.replace(samples);
     }
 }

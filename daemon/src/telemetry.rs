@@ -2,6 +2,8 @@
 
 mod endpoint;
 mod metric;
+mod process;
+mod samples;
 
 use std::env;
 use std::fmt;
@@ -15,7 +17,8 @@ use tracing_subscriber::field::MakeExt as _;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
 pub use endpoint::{Endpoint, EndpointError};
-pub use metric::{Metric, Registry, Type};
+pub use metric::{Metric, Type};
+pub use samples::{Registry, Samples};
 
 /// The environment's filter of log lines.
 pub const LOG_FILTER: &str = "FOREBAY_LOG";

@@ -6,7 +6,7 @@ use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
 
 use super::Daemon;
 use crate::decode::{LaneReport, SwitchedOff};
-use crate::telemetry::{Metric, Registry};
+use crate::telemetry::{Metric, Samples};
 
 impl Daemon {
     /// The lanes, for the status.
@@ -39,23 +39,22 @@ impl Daemon {
         self.pools.shared().switched_off().into_iter().map(status).collect()
     }
 
-    /// Brings their metrics up to date.
-    pub fn show_lanes(&self, registry: &Registry) {
+    /// Their metrics.
+    pub fn show_lanes(&self, samples: &mut Samples) {
         for lane in self.lane_status() {
             let label = ("lane", lane.name.as_str());
-            registry.counter(Metric::LanePictures, &[label]).absolute(lane.pictures);
+            samples.counter(Metric::LanePictures, &[label], lane.pictures);
             for LaneRefusal { reason, pictures } in lane.refused {
-                registry.counter(Metric::LaneRefused, &[label, ("reason", &reason)]).absolute(pictures);
+                samples.counter(Metric::LaneRefused, &[label, ("reason", &reason)], pictures);
             }
         }
         for off in self.switched_off() {
-            registry.gauge(Metric::SwitchedOff, &[("what", &off.name), ("reason", &off.reason)]).set(1.0);
+            samples.level(Metric::SwitchedOff, &[("what", &off.name), ("reason", &off.reason)], 1);
         }
         for gpu in self.gpu_status() {
             let number = gpu.gpu.to_string();
             for (metric, bytes) in [(Metric::GpuMemory, gpu.memory_used), (Metric::PageLocked, gpu.page_locked)] {
-                let kibibytes = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
-                registry.gauge(metric, &[("gpu", &number)]).set(f64::from(kibibytes) * 1024.0);
+                samples.level(metric, &[("gpu", &number)], bytes);
             }
         }
     }

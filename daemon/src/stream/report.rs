@@ -16,7 +16,7 @@ use crate::consumers::{Note, RingStatus};
 use crate::placement::Place;
 use crate::queue::Meter;
 use crate::stream::Stream;
-use crate::telemetry::{Metric, Registry};
+use crate::telemetry::{Metric, Samples};
 
 /// What the ledger has counted of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,8 +130,8 @@ impl Stream {
         }
     }
 
-    /// Brings its metrics up to date.
-    pub async fn show(&self, registry: &Registry) {
+    /// Its metrics.
+    pub async fn show(&self, samples: &mut Samples) {
         let name = self.identity.to_string();
         let labels = [("stream", name.as_str())];
         let counters = [
@@ -141,30 +141,30 @@ impl Stream {
             (Metric::RecordsBad, &self.counts.bad),
         ];
         for (metric, value) in counters {
-            registry.counter(metric, &labels).absolute(value.load(Ordering::Relaxed));
+            samples.counter(metric, &labels, value.load(Ordering::Relaxed));
         }
-        registry.show_stage(&name, self.pool.meter());
-        registry.show_stage(&name, &self.batch_meter);
+        samples.stage(&name, self.pool.meter());
+        samples.stage(&name, &self.batch_meter);
         if let Ok(pipeline) = self.pipeline.try_lock()
             && let Some(pipeline) = pipeline.as_ref()
         {
             let prefetch = &pipeline.prefetch;
-            registry.show_stage(&name, prefetch.meter());
-            registry.counter(Metric::BytesRead, &labels).absolute(prefetch.bytes_read());
-            registry.counter(Metric::ReadersReplaced, &labels).absolute(prefetch.replaced());
-            registry.gauge(Metric::Leases, &labels).set(small(prefetch.leases()));
+            samples.stage(&name, prefetch.meter());
+            samples.counter(Metric::BytesRead, &labels, prefetch.bytes_read());
+            samples.counter(Metric::ReadersReplaced, &labels, prefetch.replaced());
+            samples.level(Metric::Leases, &labels, prefetch.leases() as u64);
         }
         if let Some(cache) = &self.cache {
             let figures = cache.figures();
-            registry.counter(Metric::CacheHits, &labels).absolute(figures.hits);
-            registry.counter(Metric::CacheMisses, &labels).absolute(figures.misses);
-            registry.gauge(Metric::CacheRecords, &labels).set(large(figures.records));
-            registry.gauge(Metric::CacheBytes, &labels).set(large(figures.bytes));
-            registry.gauge(Metric::CacheBudget, &labels).set(large(figures.budget));
+            samples.counter(Metric::CacheHits, &labels, figures.hits);
+            samples.counter(Metric::CacheMisses, &labels, figures.misses);
+            samples.level(Metric::CacheRecords, &labels, figures.records);
+            samples.level(Metric::CacheBytes, &labels, figures.bytes);
+            samples.level(Metric::CacheBudget, &labels, figures.budget);
         }
         let place = self.ring_place();
-        registry.gauge(Metric::RingGpu, &labels).set(large(place.gpu_bytes));
-        registry.gauge(Metric::RingPageLocked, &labels).set(large(place.page_locked));
+        samples.level(Metric::RingGpu, &labels, place.gpu_bytes);
+        samples.level(Metric::RingPageLocked, &labels, place.page_locked);
         let Some(ring) = self.ring_status().await else { return };
         let slots = [
             ("free", ring.slots.free),
@@ -174,10 +174,10 @@ impl Stream {
             ("quarantined", ring.slots.quarantined),
         ];
         for (state, count) in slots {
-            registry.gauge(Metric::RingSlots, &[labels[0], ("state", state)]).set(count);
+            samples.level(Metric::RingSlots, &[labels[0], ("state", state)], count.into());
         }
-        registry.gauge(Metric::Consumers, &labels).set(small(ring.consumers.len()));
-        registry.gauge(Metric::Epoch, &labels).set(f64::from(u32::try_from(ring.epoch).unwrap_or(u32::MAX)));
+        samples.level(Metric::Consumers, &labels, ring.consumers.len() as u64);
+        samples.level(Metric::Epoch, &labels, ring.epoch);
     }
 
     /// The ledger's tallies from an epoch on, a page of them, with all that was handed in.
@@ -251,15 +251,4 @@ fn stage(meter: &Meter) -> StageStatus {
 fn cache(cache: &Cache) -> CacheStatus {
     let Figures { hits, misses, records, bytes, budget } = cache.figures();
     CacheStatus { keep: cache.keep().to_string(), records, bytes, budget, hits, misses }
-}
-
-/// A number as a gauge takes it.
-#[expect(clippy::cast_precision_loss, reason = "exact to 2^53, and nobody looks at the rest")]
-fn large(count: u64) -> f64 {
-    count as f64
-}
-
-/// A small number as a gauge takes it.
-fn small(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }

@@ -98,17 +98,13 @@ impl Endpoint {
         }
     }
 
-    /// Answers until it is dropped. `update` brings the registry up to date before each answer.
-    pub async fn serve(self, registry: Arc<Registry>, update: impl Fn(&Registry) + Send + Sync + 'static) {
-        let update = Arc::new(update);
+    /// Answers until it is dropped.
+    pub async fn serve(self, registry: Arc<Registry>) {
         let connections = Arc::new(Semaphore::new(CONNECTIONS));
         loop {
             let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { return };
-            let (registry, update) = (Arc::clone(&registry), Arc::clone(&update));
-            let render = move || {
-                update(&registry);
-                registry.render()
-            };
+            let registry = Arc::clone(&registry);
+            let render = move || registry.render();
             let accepted = match &self.listener {
                 Listener::Tcp(listener) => listener.accept().await.map(|(stream, _)| answer(stream, permit, render)),
                 Listener::Unix(listener) => listener.accept().await.map(|(stream, _)| answer(stream, permit, render)),
@@ -188,7 +184,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpStream, UnixStream};
 
-    use super::super::Metric;
+    use super::super::{Metric, Samples};
     use super::*;
 
     async fn get(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &str) -> String {
@@ -199,8 +195,11 @@ mod tests {
     }
 
     fn serve(endpoint: Endpoint) -> tokio::task::JoinHandle<()> {
-        let registry = Arc::new(Registry::new());
-        tokio::spawn(endpoint.serve(registry, |registry| registry.gauge(Metric::Consumers, &[]).set(2.0)))
+        let registry = Arc::new(Registry::default());
+        let mut samples = Samples::default();
+        samples.level(Metric::Consumers, &[], 2);
+        registry.replace(samples);
+        tokio::spawn(endpoint.serve(registry))
     }
 
     #[tokio::test]

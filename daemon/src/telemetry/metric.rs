@@ -1,11 +1,5 @@
-//! Every number that the daemon shows to Prometheus, by name. A new metric is one variant and its row.
-
-use std::fmt;
-
-use metrics::{Counter, Gauge, Key, KeyName, Label, Level, Metadata, Recorder as _, SharedString};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
-
-use crate::queue::Meter;
+//! Every number that the daemon shows to Prometheus, by name. A new metric is one variant and its row. Names follow
+//! Prometheus' conventions: base units, and `_total` for what only rises.
 
 /// A number that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +59,20 @@ pub enum Metric {
     RingGpu,
     /// Memory of the stream's slots that is page-locked.
     RingPageLocked,
+    /// The version of the daemon.
+    BuildInfo,
+    /// Processor time of the process.
+    ProcessCpu,
+    /// When the process started.
+    ProcessStart,
+    /// Memory of the process that is in RAM, what it shares with others included.
+    ProcessResident,
+    /// Address space of the process.
+    ProcessVirtual,
+    /// Open descriptors of the process.
+    ProcessOpenFds,
+    /// The most descriptors that the process may have open.
+    ProcessMaxFds,
 }
 
 /// How Prometheus takes a number.
@@ -76,17 +84,9 @@ pub enum Type {
     Gauge,
 }
 
-/// The daemon's metrics. Handles are cheap to use; the registry itself is asked once for each.
-pub struct Registry {
-    recorder: PrometheusRecorder,
-    handle: PrometheusHandle,
-}
-
-const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, None);
-
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 34] = [
         Self::RecordsDelivered,
         Self::RecordsBad,
         Self::BytesRead,
@@ -114,6 +114,13 @@ impl Metric {
         Self::CacheBudget,
         Self::RingGpu,
         Self::RingPageLocked,
+        Self::BuildInfo,
+        Self::ProcessCpu,
+        Self::ProcessStart,
+        Self::ProcessResident,
+        Self::ProcessVirtual,
+        Self::ProcessOpenFds,
+        Self::ProcessMaxFds,
     ];
 
     /// The name, the type and what it counts.
@@ -131,12 +138,12 @@ impl Metric {
             }
             Self::StageItems => ("forebay_stage_items_total", Counter, "Items that went through the stage's queue."),
             Self::StageWriterWait => (
-                "forebay_stage_writer_wait_microseconds_total",
+                "forebay_stage_writer_wait_seconds_total",
                 Counter,
                 "Time that writers waited for a place in the stage's queue: the stage is too slow.",
             ),
             Self::StageReaderWait => (
-                "forebay_stage_reader_wait_microseconds_total",
+                "forebay_stage_reader_wait_seconds_total",
                 Counter,
                 "Time that the stage waited for an item of its queue: what comes before it is too slow.",
             ),
@@ -175,110 +182,33 @@ impl Metric {
                 Gauge,
                 "Memory of the stream's slots that is page-locked, since a GPU copies from it or to it.",
             ),
-        }
-    }
-}
-
-impl Registry {
-    /// A registry that knows what every metric means, and has no value yet.
-    pub fn new() -> Self {
-        let recorder = PrometheusBuilder::new().build_recorder();
-        let handle = recorder.handle();
-        for metric in Metric::ALL {
-            let (name, kind, help) = metric.row();
-            let (name, help) = (KeyName::from_const_str(name), SharedString::const_str(help));
-            match kind {
-                Type::Counter => recorder.describe_counter(name, None, help),
-                Type::Gauge => recorder.describe_gauge(name, None, help),
+            Self::BuildInfo => ("forebay_build_info", Gauge, "1, with the version of the daemon."),
+            Self::ProcessCpu => {
+                ("process_cpu_seconds_total", Counter, "Processor time of the process, user and system together.")
             }
+            Self::ProcessStart => ("process_start_time_seconds", Gauge, "When the process started, in Unix time."),
+            Self::ProcessResident => ("process_resident_memory_bytes", Gauge, "Memory of the process that is in RAM."),
+            Self::ProcessVirtual => ("process_virtual_memory_bytes", Gauge, "Address space of the process."),
+            Self::ProcessOpenFds => ("process_open_fds", Gauge, "Open descriptors of the process."),
+            Self::ProcessMaxFds => ("process_max_fds", Gauge, "The most descriptors that the process may have open."),
         }
-        Self { recorder, handle }
     }
-
-    /// The handle of a counter with these labels, such as `[("stream", "train")]`.
-    pub fn counter(&self, metric: Metric, labels: &[(&'static str, &str)]) -> Counter {
-        self.recorder.register_counter(&key(metric, Type::Counter, labels), &METADATA)
-    }
-
-    /// The handle of a gauge with these labels.
-    pub fn gauge(&self, metric: Metric, labels: &[(&'static str, &str)]) -> Gauge {
-        self.recorder.register_gauge(&key(metric, Type::Gauge, labels), &METADATA)
-    }
-
-    /// Shows what a stage's queue has measured so far.
-    pub fn show_stage(&self, stream: &str, meter: &Meter) {
-        let waits = meter.waits();
-        let labels = [("stream", stream), ("stage", meter.name())];
-        let micros = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        self.counter(Metric::StageItems, &labels).absolute(waits.items);
-        self.counter(Metric::StageWriterWait, &labels).absolute(micros(waits.writer));
-        self.counter(Metric::StageReaderWait, &labels).absolute(micros(waits.reader));
-    }
-
-    /// All values in Prometheus' text format.
-    pub fn render(&self) -> String {
-        self.handle.render()
-    }
-}
-
-impl Default for Registry {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl fmt::Debug for Registry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registry").finish_non_exhaustive()
-    }
-}
-
-fn key(metric: Metric, kind: Type, labels: &[(&'static str, &str)]) -> Key {
-    let (name, declared, _) = metric.row();
-    debug_assert_eq!(declared, kind, "{name} is asked for as what it is");
-    let labels: Vec<Label> = labels.iter().map(|&(name, value)| Label::new(name, value.to_owned())).collect();
-    Key::from_parts(name, labels)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
     fn names_are_distinct_and_say_by_their_end_what_they_are() {
         for (place, metric) in Metric::ALL.iter().enumerate() {
             let (name, kind, help) = metric.row();
-            assert!(name.starts_with("forebay_"), "{name}");
+            // Those of the process have the names that every Prometheus client gives them.
+            assert!(name.starts_with("forebay_") || name.starts_with("process_"), "{name}");
+            assert!(!name.contains("micro") && !name.contains("milli"), "{name}: seconds and bytes are the units");
             assert_eq!(name.ends_with("_total"), kind == Type::Counter, "{name}");
             assert!(help.ends_with('.'), "{name}");
             assert!(Metric::ALL[..place].iter().all(|other| other.row().0 != name), "{name} stands there twice");
-        }
-    }
-
-    #[test]
-    fn values_are_rendered_with_their_labels_and_meaning() {
-        let registry = Registry::new();
-        let records = registry.counter(Metric::RecordsDelivered, &[("stream", "train")]);
-        records.increment(3);
-        records.increment(4);
-        registry.gauge(Metric::RingSlots, &[("stream", "train"), ("state", "free")]).set(6.0);
-        let meter = Meter::new("decode");
-        meter.item();
-        meter.writer_waited(Duration::from_millis(2));
-        registry.show_stage("train", &meter);
-        registry.show_stage("train", &meter);
-        let text = registry.render();
-        for line in [
-            "# HELP forebay_records_delivered_total Records whose batch a trainer has consumed.",
-            "# TYPE forebay_records_delivered_total counter",
-            "forebay_records_delivered_total{stream=\"train\"} 7",
-            "forebay_ring_slots{stream=\"train\",state=\"free\"} 6",
-            "forebay_stage_items_total{stream=\"train\",stage=\"decode\"} 1",
-            "forebay_stage_writer_wait_microseconds_total{stream=\"train\",stage=\"decode\"} 2000",
-        ] {
-            assert!(text.lines().any(|found| found == line), "{line:?} is not in:\n{text}");
         }
     }
 }

@@ -34,7 +34,11 @@ fn metrics_over_the_socket_count_what_trainers_consumed() {
         "forebay_records_delivered_total{stream=\"train\"} 10",
         "forebay_batches_total{stream=\"train\"} 3",
         "forebay_consumers{stream=\"train\"} 1",
-        "forebay_ring_slots{stream=\"train\",state=",
+        "forebay_ring_slots{state=\"free\",stream=\"train\"} ",
+        "forebay_stage_reader_wait_seconds_total{stage=\"batch\",stream=\"train\"} ",
+        "forebay_ledger_writable 1",
+        "process_open_fds ",
+        "forebay_build_info{version=",
     ];
     loop {
         let text = scrape(&home);
