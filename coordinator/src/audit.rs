@@ -7,7 +7,7 @@ use std::fmt;
 
 use forebay_proto::{
     RecordSum,
-    v1::{AuditReply, EpochTally, Tally},
+    v1::{AuditReply, EpochTally, Repeats, Tally},
 };
 
 use crate::{plan::Plan, spec::SpecError};
@@ -43,8 +43,8 @@ pub struct EpochAudit {
     pub quarantined: RecordSum,
     /// Given up when the epoch was ended early.
     pub abandoned: RecordSum,
-    /// Positions granted again after a death: their records may have been seen twice.
-    pub regranted: u64,
+    /// Records that may have been seen twice, by cause.
+    pub repeats: Repeats,
 }
 
 /// The sum over the records that an epoch should have. `progress` is called now and then with the number of records
@@ -91,7 +91,7 @@ impl EpochAudit {
             dropped: sum(tally.dropped),
             quarantined: sum(tally.quarantined),
             abandoned: sum(tally.abandoned),
-            regranted: tally.regranted,
+            repeats: tally.repeats.unwrap_or_default(),
         };
         let accounted = audit.accounted();
         if accounted == expected {
@@ -132,8 +132,10 @@ impl fmt::Display for EpochAudit {
         if self.verdict == Verdict::DoesNotAddUp {
             write!(f, ": checksum {:032x}, expected {:032x}", accounted.sum, self.expected.sum)?;
         }
-        if self.regranted > 0 {
-            write!(f, "; {} granted again after a death", self.regranted)?;
+        let mut lead = "; possibly repeated:";
+        for (_, after, count) in self.repeats.named().into_iter().filter(|(.., count)| *count > 0) {
+            write!(f, "{lead} {count} {after}")?;
+            lead = ",";
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use std::ops::Bound;
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    AbandonRequest, AuditReply, Caller, HeartbeatReply, Lease, LedgerSpec, ListQuarantineReply, Progress,
+    AbandonRequest, AuditReply, Caller, Cause, HeartbeatReply, Lease, LedgerSpec, ListQuarantineReply, Progress,
     QuarantineKey, QuarantinedRecord,
 };
 
@@ -107,7 +107,9 @@ struct Returned {
     lease: u64,
     lease_start: u64,
     worker: String,
-    /// A dead incarnation had them, and its consumers may hand them in: granted last, not before `not_before`.
+    /// How somebody may have seen them already.
+    cause: Cause,
+    /// An incarnation that is gone had them, and its consumers may hand them in: granted last, not before `not_before`.
     kept_for_consumers: bool,
     not_before: u64,
 }
@@ -180,7 +182,8 @@ impl Ledger {
                 self.once(request.caller.as_ref(), workers::NACK, now, act).map(Reply::Nack)
             }
             Command::Return(request) => {
-                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.give_back(&caller.worker, &request.items));
+                let act =
+                    |ledger: &mut Self, caller: &Caller| Ok(ledger.give_back(&caller.worker, &request.items, now));
                 self.once(request.caller.as_ref(), workers::RETURN, now, act).map(Reply::Return)
             }
             Command::Reclaim(request) => {

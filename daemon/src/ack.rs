@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use forebay_coordinator::CallError;
-use forebay_proto::v1::{AckItem, BadRecord, LeasedRange, Verdict};
+use forebay_proto::v1::{AckItem, BadRecord, ReturnedRange, Verdict};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
@@ -26,8 +26,8 @@ pub enum Fate {
     },
     /// A record that cannot be read or decoded.
     Bad(BadRecord),
-    /// Positions that nobody saw, or whose trainer gave them back.
-    Returned(Vec<LeasedRange>),
+    /// Positions that come back, with how a trainer may have seen them.
+    Returned(Vec<ReturnedRange>),
     /// Answered when everything before it is durable.
     Flush(oneshot::Sender<()>),
 }
@@ -93,7 +93,7 @@ pub async fn forward(
 struct Gathered {
     acks: Vec<AckItem>,
     bad: Vec<BadRecord>,
-    returned: Vec<LeasedRange>,
+    returned: Vec<ReturnedRange>,
     waiting: Vec<oneshot::Sender<()>>,
 }
 
@@ -272,7 +272,10 @@ mod tests {
     async fn rule_05_a_lease_that_is_not_this_workers_is_told() {
         let mut story = Story::begin().await;
         let range = Some(Range { start: 0, end: 1 });
-        story.fates.send(Fate::Returned(vec![LeasedRange { lease: 999, range }])).unwrap();
+        story
+            .fates
+            .send(Fate::Returned(vec![ReturnedRange { lease: 999, range, ..ReturnedRange::default() }]))
+            .unwrap();
         assert_eq!(story.lost.recv().await, Some(vec![999]));
         assert_eq!(story.counts.lost.load(Ordering::Relaxed), 1);
     }
@@ -282,7 +285,10 @@ mod tests {
         let story = Story::begin().await;
         story.ack(0..3, false);
         let range = Some(Range { start: 3, end: 10 });
-        story.fates.send(Fate::Returned(vec![LeasedRange { lease: story.lease, range }])).unwrap();
+        story
+            .fates
+            .send(Fate::Returned(vec![ReturnedRange { lease: story.lease, range, ..ReturnedRange::default() }]))
+            .unwrap();
         story.flush().await;
         assert_eq!(story.delivered().await, 3);
         assert_eq!(story.counts.lost.load(Ordering::Relaxed), 0, "what is given back is still this worker's");

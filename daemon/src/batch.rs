@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{self as channel, select};
 use forebay_coordinator::{Batching, Plan, Policy};
 use forebay_pixels::{Draw, Recipe};
-use forebay_proto::v1::{LeasedRange, Progress, Range};
+use forebay_proto::v1::{Cause, Progress, Range, ReturnedRange};
 use forebay_ring::SlotMut;
 use tokio::sync::watch;
 
@@ -350,12 +350,12 @@ impl Stage {
                 break;
             }
         }
-        let mut rest: Vec<LeasedRange> = Vec::new();
+        let mut rest: Vec<ReturnedRange> = Vec::new();
         let mut back = |lease: u64, start: u64, end: u64| match rest.last_mut() {
-            Some(LeasedRange { lease: last, range: Some(range) }) if *last == lease && range.end == start => {
+            Some(ReturnedRange { lease: last, range: Some(range), .. }) if *last == lease && range.end == start => {
                 range.end = end;
             }
-            _ => rest.push(LeasedRange { lease, range: Some(Range { start, end }) }),
+            _ => rest.push(ReturnedRange { lease, range: Some(Range { start, end }), cause: Cause::Unseen.into() }),
         };
         for position in self.batcher.close() {
             back(position.lease, position.offset, position.offset + 1);

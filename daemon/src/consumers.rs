@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_proto::v1::LeasedRange;
+use forebay_proto::v1::{Cause, ReturnedRange};
 use forebay_ring::{Batch, ConsumerId, Exchange, Kind, PACKET_LEN, SlotId, SlotMut, Voided, text, text_code};
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -93,6 +93,8 @@ pub struct RingThread {
     waits: Option<String>,
     /// The stream is about to end.
     draining: bool,
+    /// It ends: what trainers hold comes back because of that.
+    ending: bool,
 }
 
 impl std::fmt::Debug for Parts {
@@ -130,6 +132,7 @@ impl RingThread {
             failure: None,
             waits: None,
             draining: false,
+            ending: false,
         };
         std::thread::Builder::new().name("forebay-ring".into()).spawn(move || {
             state.add_ring(0, first);
@@ -235,6 +238,8 @@ impl RingThread {
     /// What was sent counts; what is held after it is given back, so that the end is no death (semantics rule 21).
     fn end(&mut self, buffer: &mut [u8]) {
         self.exchange.drop_ready();
+        self.act();
+        self.ending = true;
         let ids: Vec<_> = self.consumers.keys().copied().collect();
         for id in ids {
             self.last_words(id, buffer);
@@ -276,7 +281,7 @@ impl RingThread {
     /// What no trainer gets: its claims and its slot go back.
     fn drop_batch(&mut self, ready: Ready) {
         let (place, batch) = self.enter(ready);
-        let ranges = self.claims.dropped(batch.seq);
+        let ranges = self.claims.dropped(batch.seq, Cause::Unseen);
         self.give_back(ranges);
         self.exchange.give_up(place);
     }
@@ -290,7 +295,7 @@ impl RingThread {
         (place, Batch { seq, epoch })
     }
 
-    fn give_back(&self, ranges: Vec<LeasedRange>) {
+    fn give_back(&self, ranges: Vec<ReturnedRange>) {
         if !ranges.is_empty() {
             self.tell(Fate::Returned(ranges));
         }

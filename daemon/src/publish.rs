@@ -84,5 +84,13 @@ pub fn dropped(positions: &[Position]) -> Vec<AckItem> {
 pub fn receipt(claim: &Claim, sum: RecordSum, kind: Kind) -> AckItem {
     let (sum_high, sum_low) = sum.halves();
     let range = Range { start: claim.start, end: claim.start.saturating_add(claim.len) };
-    AckItem { lease: claim.lease, range: Some(range), kind: kind.into(), count: sum.count, sum_high, sum_low }
+    AckItem {
+        lease: claim.lease,
+        range: Some(range),
+        kind: kind.into(),
+        count: sum.count,
+        sum_high,
+        sum_low,
+        again: false,
+    }
 }

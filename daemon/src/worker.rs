@@ -11,7 +11,7 @@ use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply,
     AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, ListQuarantineReply, ListQuarantineRequest,
     NackReply, NackRequest, OpenReply, OpenRequest, Progress, QuarantineKey, ReclaimReply, ReclaimRequest,
-    RestoreRequest, ReturnReply, ReturnRequest, Snapshot, TakeSnapshotRequest,
+    RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, Snapshot, TakeSnapshotRequest,
 };
 use tokio::sync::{Mutex, watch};
 
@@ -84,7 +84,7 @@ impl Worker {
     }
 
     /// Gives positions back.
-    pub async fn give_back(&self, items: Vec<LeasedRange>) -> Result<ReturnReply, CallError> {
+    pub async fn give_back(&self, items: Vec<ReturnedRange>) -> Result<ReturnReply, CallError> {
         let reply = self.command(|caller| ReturnRequest { caller: Some(caller), items }).await?;
         self.heard(reply.progress);
         Ok(reply)

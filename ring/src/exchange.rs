@@ -128,8 +128,8 @@ impl Exchange {
                 Voided::Held
             }
             State::Ready(delivery) => {
-                let batch = delivery.batch;
-                self.actions.push_back(Action::Dropped(batch));
+                let Delivery { batch, seen, .. } = *delivery;
+                self.actions.push_back(Action::Dropped { batch, seen });
                 self.finish(slot);
                 Voided::Dropped
             }
@@ -173,15 +173,16 @@ impl Exchange {
         if receipt.is_handed_in() {
             let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return self.stale() };
             self.consumers.delivered(consumer);
-            self.actions.push_back(Action::Acked { consumer, batch: Batch { seq: receipt.seq, epoch } });
+            let batch = Batch { seq: receipt.seq, epoch };
+            self.actions.push_back(Action::Acked { consumer, batch, again: false });
             return true;
         }
         match self.slots.held_mut(consumer, receipt) {
             Some(State::Held { delivery, acked: acked @ false, .. }) => {
                 *acked = true;
-                let batch = delivery.batch;
+                let Delivery { batch, seen: again, .. } = *delivery;
                 self.consumers.delivered(consumer);
-                self.actions.push_back(Action::Acked { consumer, batch });
+                self.actions.push_back(Action::Acked { consumer, batch, again });
                 true
             }
             _ => self.stale(),
@@ -202,14 +203,14 @@ impl Exchange {
         if receipt.is_handed_in() {
             let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return !returned || self.stale() };
             let batch = Batch { seq: receipt.seq, epoch };
-            self.actions.push_back(Action::Orphaned(Adopted { consumer, batch }));
+            self.actions.push_back(Action::Orphaned { adopted: Adopted { consumer, batch }, seen: false });
             return true;
         }
         if self.slots.held_mut(consumer, receipt).is_none() {
             return self.stale();
         }
         self.consumers.let_go(consumer);
-        self.take_back(receipt.slot);
+        self.take_back(receipt.slot, !returned);
         self.offer();
         true
     }
@@ -222,26 +223,35 @@ impl Exchange {
         }
         for slot in self.slots.held_by(consumer) {
             self.slots.expect_mut(slot).watchers.insert(consumer);
-            self.take_back(slot);
+            self.take_back(slot, true);
         }
-        self.orphan(consumer);
+        self.orphan(consumer, true);
         if self.slots.watched_by(consumer) == 0 {
             self.forget(consumer);
         }
         self.offer();
     }
 
-    /// The consumer looks at no slot any more: its process has ended, or it has said BYE. What it held un-acked goes to
-    /// others, an offer that crossed its BYE included. Receive what stands in its socket first: receipts that were sent
-    /// before a SIGKILL are still there.
+    /// The consumer's process has ended: it looks at no slot any more. What it held un-acked goes to others, and it may
+    /// have seen it. Receive what stands in its socket first: receipts that were sent before a SIGKILL are still there.
     pub fn gone(&mut self, consumer: ConsumerId) {
+        self.leave(consumer, true);
+    }
+
+    /// The consumer has said BYE: it looks at no slot any more. It has given back all that it had, so that what it still
+    /// holds is an offer that crossed its BYE, which it has not seen.
+    pub fn bye(&mut self, consumer: ConsumerId) {
+        self.leave(consumer, false);
+    }
+
+    fn leave(&mut self, consumer: ConsumerId, seen: bool) {
         if !self.consumers.contains(consumer) {
             return;
         }
         for slot in self.slots.held_by(consumer) {
-            self.take_back(slot);
+            self.take_back(slot, seen);
         }
-        self.orphan(consumer);
+        self.orphan(consumer, seen);
         for slot in self.slots.unwatch(consumer) {
             self.finish(slot);
         }
@@ -336,15 +346,16 @@ impl Exchange {
         }
     }
 
-    /// A HELD slot is in nobody's hands any more.
-    fn take_back(&mut self, slot: SlotId) {
+    /// A HELD slot is in nobody's hands any more; who had it may have `seen` its batch.
+    fn take_back(&mut self, slot: SlotId, seen: bool) {
         let entry = self.slots.expect_mut(slot);
-        let State::Held { delivery, acked, .. } = &entry.state else { return };
+        let State::Held { delivery, acked, .. } = &mut entry.state else { return };
+        delivery.seen |= seen;
         match (acked, delivery.void) {
             (true, _) => self.finish(slot),
             (false, true) => {
-                let batch = delivery.batch;
-                self.actions.push_back(Action::Dropped(batch));
+                let Delivery { batch, seen, .. } = *delivery;
+                self.actions.push_back(Action::Dropped { batch, seen });
                 self.finish(slot);
             }
             (false, false) => entry.state = State::Ready(delivery.clone()),
@@ -366,10 +377,11 @@ impl Exchange {
         }
     }
 
-    fn orphan(&mut self, consumer: ConsumerId) {
+    fn orphan(&mut self, consumer: ConsumerId, seen: bool) {
         self.adopted.retain(|&(holder, seq), &mut epoch| {
             if holder == consumer {
-                self.actions.push_back(Action::Orphaned(Adopted { consumer, batch: Batch { seq, epoch } }));
+                let adopted = Adopted { consumer, batch: Batch { seq, epoch } };
+                self.actions.push_back(Action::Orphaned { adopted, seen });
             }
             holder != consumer
         });

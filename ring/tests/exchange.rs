@@ -141,7 +141,8 @@ fn rule_14_an_acked_slot_stays_held_until_its_last_view_is_gone() {
     let slot = publish(&mut exchange, 1, 0);
     let held = offer(&mut exchange).receipt;
     assert!(exchange.ack(ANNA, held));
-    assert_eq!(actions(&mut exchange), [Action::Acked { consumer: ANNA, batch: Batch { seq: 1, epoch: 0 } }]);
+    let batch = Batch { seq: 1, epoch: 0 };
+    assert_eq!(actions(&mut exchange), [Action::Acked { consumer: ANNA, batch, again: false }]);
     assert_eq!(exchange.counts().held, 1);
     assert!(!exchange.ack(ANNA, held), "an ack counts once");
     assert!(exchange.release(ANNA, held, false));
@@ -322,12 +323,36 @@ fn a_batch_with_a_lost_claim_is_dropped_or_at_least_not_offered_again() {
     let held = offer(&mut exchange).receipt;
     assert_eq!(exchange.void(2), Voided::Dropped);
     let after = actions(&mut exchange);
-    assert_eq!(after, [Action::Dropped(Batch { seq: 2, epoch: 0 }), Action::Free(slot)]);
+    assert_eq!(after, [Action::Dropped { batch: Batch { seq: 2, epoch: 0 }, seen: false }, Action::Free(slot)]);
     assert_eq!(exchange.void(2), Voided::Unknown);
     assert_eq!(exchange.void(1), Voided::Held);
     exchange.release(ANNA, held, true);
     let after = actions(&mut exchange);
-    assert_eq!(after, [Action::Dropped(Batch { seq: 1, epoch: 0 }), Action::Free(held.slot)]);
+    assert_eq!(after, [Action::Dropped { batch: Batch { seq: 1, epoch: 0 }, seen: false }, Action::Free(held.slot)]);
+}
+
+#[test]
+fn rule_15_a_batch_says_that_somebody_may_have_seen_it_who_ended_without_its_ack() {
+    type End = fn(&mut Exchange, Receipt);
+    let ends: [(End, bool); 4] = [
+        (|exchange, _| exchange.gone(ANNA), true),
+        (|exchange, _| exchange.put_out(ANNA), true),
+        (|exchange, _| exchange.bye(ANNA), false),
+        (|exchange, held| assert!(exchange.release(ANNA, held, true)), false),
+    ];
+    for (end, seen) in ends {
+        let mut exchange = exchange(6);
+        exchange.attach(ANNA, 1).unwrap();
+        publish(&mut exchange, 1, 0);
+        let held = offer(&mut exchange).receipt;
+        exchange.attach(BELA, 1).unwrap();
+        end(&mut exchange, held);
+        let next = offer(&mut exchange);
+        assert_eq!((next.to, next.receipt.seq), (BELA, 1));
+        exchange.ack(BELA, next.receipt);
+        let acked = Action::Acked { consumer: BELA, batch: Batch { seq: 1, epoch: 0 }, again: seen };
+        assert!(actions(&mut exchange).contains(&acked));
+    }
 }
 
 #[test]
@@ -341,7 +366,7 @@ fn rule_23_a_restore_drops_ready_batches_and_held_ones_do_not_come_back() {
     exchange.drop_ready();
     let dropped = |found: Vec<Action>| {
         let seqs = found.into_iter().filter_map(|action| match action {
-            Action::Dropped(batch) => Some(batch.seq),
+            Action::Dropped { batch, .. } => Some(batch.seq),
             _ => None,
         });
         seqs.collect::<Vec<_>>()
@@ -380,9 +405,12 @@ fn rule_16_a_batch_handed_in_from_an_earlier_incarnation_is_acked_or_orphaned() 
     assert!(exchange.release(ANNA, handed_in(41), false), "its slot is in no ring: nothing to do, nothing wrong");
     assert!(exchange.release(ANNA, handed_in(42), true));
     exchange.gone(ANNA);
-    let orphan = |seq| Action::Orphaned(Adopted { consumer: ANNA, batch: Batch { seq, epoch: 0 } });
-    let acked = Action::Acked { consumer: ANNA, batch: Batch { seq: 41, epoch: 0 } };
-    assert_eq!(actions(&mut exchange), [acked, orphan(42), orphan(43), Action::Gone(ANNA)]);
+    let orphan = |seq, seen| {
+        let adopted = Adopted { consumer: ANNA, batch: Batch { seq, epoch: 0 } };
+        Action::Orphaned { adopted, seen }
+    };
+    let acked = Action::Acked { consumer: ANNA, batch: Batch { seq: 41, epoch: 0 }, again: false };
+    assert_eq!(actions(&mut exchange), [acked, orphan(42, false), orphan(43, true), Action::Gone(ANNA)]);
     assert_eq!(exchange.stale_receipts(), 0);
 }
 

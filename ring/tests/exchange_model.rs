@@ -261,17 +261,17 @@ impl Model {
                     let receipt = Receipt { seq: batch.seq, slot, generation };
                     self.hands.push(InHand { consumer, receipt, acked: false });
                 }
-                Action::Acked { consumer, batch } => {
+                Action::Acked { consumer, batch, .. } => {
                     let adopted = self.adopted.remove(&(consumer, batch.seq));
                     assert!(adopted || self.published.contains_key(&batch.seq));
                     assert!(!self.is_over(batch.seq), "batch {} is over already", batch.seq);
                     self.acked.insert(batch.seq);
                 }
-                Action::Dropped(batch) => {
+                Action::Dropped { batch, .. } => {
                     assert!(!self.is_over(batch.seq), "batch {} is over already", batch.seq);
                     self.dropped.insert(batch.seq);
                 }
-                Action::Orphaned(orphan) => {
+                Action::Orphaned { adopted: orphan, .. } => {
                     assert!(self.adopted.remove(&(orphan.consumer, orphan.batch.seq)));
                     assert!(!self.is_over(orphan.batch.seq));
                 }

@@ -1,5 +1,6 @@
 //! A session for Python: waits without the interpreter's lock, and hears signals and `close()` while it waits.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,8 +46,8 @@ const NOTHING: u64 = 0;
 type Quarantined = (u64, String, String, u64);
 /// A private daemon: its binary, its lanes, and folders of Python packages in which it looks for libraries.
 type Wanted = (PathBuf, Option<String>, Vec<PathBuf>);
-/// Epoch, delivered, dropped, quarantined, abandoned, regranted, complete, `adds_up`.
-type EpochAudit = (u64, u64, u64, u64, u64, u64, bool, Option<bool>);
+/// Epoch, delivered, dropped, quarantined, abandoned, repeats by cause, complete, `adds_up`.
+type EpochAudit = (u64, u64, u64, u64, u64, BTreeMap<&'static str, u64>, bool, Option<bool>);
 
 #[pymethods]
 impl Session {
@@ -168,7 +169,9 @@ impl Session {
     fn audit(&self, py: Python<'_>) -> PyResult<Vec<EpochAudit>> {
         let epochs = self.ask(py, Client::audit)?;
         let row = |e: forebay_client::EpochAudit| {
-            (e.epoch, e.delivered, e.dropped, e.quarantined, e.abandoned, e.regranted, e.complete, e.adds_up)
+            let repeats = e.repeats.named().into_iter().filter(|(.., count)| *count > 0);
+            let repeats = repeats.map(|(cause, _, count)| (cause, count)).collect();
+            (e.epoch, e.delivered, e.dropped, e.quarantined, e.abandoned, repeats, e.complete, e.adds_up)
         };
         Ok(epochs.into_iter().map(row).collect())
     }

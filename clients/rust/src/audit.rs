@@ -15,8 +15,8 @@ pub struct EpochAudit {
     pub quarantined: u64,
     /// Given up by `reset()`.
     pub abandoned: u64,
-    /// Granted again after a death or an expiry: they may have been seen twice.
-    pub regranted: u64,
+    /// Records that may have been seen twice, by cause.
+    pub repeats: v1::Repeats,
     /// Every record is accounted for.
     pub complete: bool,
     /// Whether count and checksum over all four are those of the dataset's records, each once. None while the epoch
@@ -50,7 +50,7 @@ impl EpochAudit {
             dropped,
             quarantined,
             abandoned,
-            regranted: tally.regranted,
+            repeats: tally.repeats.unwrap_or_default(),
             complete,
             adds_up: whole.filter(|_| complete).map(|whole| whole == all),
         }

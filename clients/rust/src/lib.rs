@@ -25,7 +25,7 @@ mod watch;
 pub use audit::EpochAudit;
 pub use batch::{Batch, Decision, Keep};
 pub use error::{AttachError, Broken, CallError, NextError, Refusal};
-pub use forebay_proto::v1::StreamInfo;
+pub use forebay_proto::v1::{Repeats, StreamInfo};
 pub use forebay_ring::{Dtype, Layout, Pixels, Shape, text_code};
 pub use link::default_sockets;
 pub use mapped::{GpuPixels, Mapped};

@@ -116,6 +116,7 @@ impl Receipt {
                 count: sum.count,
                 sum_high,
                 sum_low,
+                again: false,
             }
         })
     }

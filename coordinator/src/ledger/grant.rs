@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use forebay_proto::v1::{AcquireReply, Lease, LeasedRange, ReclaimReply, Verdict, acquire_reply::Answer};
+use forebay_proto::v1::{AcquireReply, Cause, Lease, LeasedRange, ReclaimReply, Verdict, acquire_reply::Answer};
 
 use super::{Held, Ledger, receipts::Taken, spans::Spans};
 
@@ -15,6 +15,8 @@ pub(super) struct Grant {
     pub(super) range: Range<u64>,
     pub(super) deaths: u32,
     pub(super) deaths_alone: u32,
+    /// How somebody may have seen them already.
+    pub(super) cause: Cause,
 }
 
 impl Ledger {
@@ -105,7 +107,7 @@ impl Ledger {
         let end = (self.cursor / self.shard_size + 1).saturating_mul(self.shard_size).min(len);
         let range = self.cursor..end;
         self.cursor = end;
-        Grant { epoch: self.cursor_epoch, range, deaths: 0, deaths_alone: 0 }
+        Grant { epoch: self.cursor_epoch, range, deaths: 0, deaths_alone: 0, cause: Cause::Unseen }
     }
 
     /// What came back, at most a shard of it.
@@ -118,22 +120,22 @@ impl Ledger {
             range: range.clone(),
             deaths: returned.deaths,
             deaths_alone: returned.deaths_alone,
+            cause: returned.cause,
         };
         if end == returned.end {
             self.returned.remove(index);
         } else {
             returned.start = end;
         }
-        if grant.deaths > 0 {
-            let regranted = &mut self.tally(grant.epoch).regranted;
-            *regranted = regranted.saturating_add(range.end - range.start);
+        if grant.cause != Cause::Unseen {
+            self.tally(grant.epoch).repeats.add(grant.cause, range.end - range.start);
         }
         grant
     }
 
     /// Makes a lease with a fresh id.
     fn grant(&mut self, worker: &str, grant: Grant) -> Lease {
-        let Grant { epoch, range, deaths, deaths_alone } = grant;
+        let Grant { epoch, range, deaths, deaths_alone, .. } = grant;
         let lease = Lease { id: self.next_lease, epoch, start: range.start, end: range.end, deaths };
         self.next_lease += 1;
         let held = Held { lease, deaths_alone, open: Spans::of(range) };

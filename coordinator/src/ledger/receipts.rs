@@ -5,8 +5,8 @@ use std::ops::Range;
 use forebay_proto::{
     RecordSum,
     v1::{
-        self, AbandonReply, AckItem, AckReply, AckRequest, BadRecord, LeasedRange, NackReply, ReturnReply, Verdict,
-        ack_item::Kind,
+        self, AbandonReply, AckItem, AckReply, AckRequest, BadRecord, Cause, NackReply, ReturnReply, ReturnedRange,
+        Verdict, ack_item::Kind,
     },
 };
 
@@ -36,6 +36,9 @@ impl Ledger {
             Ok(taken) => {
                 let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
                 let tallies = self.tally(taken.grant.epoch);
+                if item.again {
+                    tallies.repeats.add(Cause::TrainerEnded, item.count);
+                }
                 if item.kind() == Kind::Dropped {
                     tallies.dropped += sum;
                 } else {
@@ -73,12 +76,12 @@ impl Ledger {
 
     /// Gives positions back, to be leased again before all others. What consumers of a dead incarnation were waited
     /// for is waited for no more.
-    pub(super) fn give_back(&mut self, worker: &str, items: &[LeasedRange]) -> ReturnReply {
+    pub(super) fn give_back(&mut self, worker: &str, items: &[ReturnedRange], now: u64) -> ReturnReply {
         let verdicts = items
             .iter()
             .map(|item| match self.take(worker, item.lease, &item.range.unwrap_or_default()) {
                 Ok(taken) => {
-                    self.put_back(worker, item.lease, taken);
+                    self.put_back(worker, item.lease, taken, item.cause(), now);
                     Verdict::Accepted.into()
                 }
                 Err(verdict) => verdict.into(),
@@ -87,8 +90,12 @@ impl Ledger {
         ReturnReply { verdicts, progress: Some(self.progress()) }
     }
 
-    fn put_back(&mut self, worker: &str, lease: u64, taken: Taken) {
-        let Taken { grant: Grant { epoch, range, deaths, deaths_alone }, lease_start, returned } = taken;
+    fn put_back(&mut self, worker: &str, lease: u64, taken: Taken, cause: Cause, now: u64) {
+        let Taken { grant, lease_start, returned } = taken;
+        let Grant { epoch, range, .. } = grant;
+        // What a trainer had in its hands is no poison.
+        let (deaths, deaths_alone) = if cause == Cause::Unseen { (grant.deaths, grant.deaths_alone) } else { (0, 0) };
+        let kept_for_consumers = cause == Cause::DaemonStopped;
         let mut back = Returned {
             epoch,
             start: range.start,
@@ -98,16 +105,18 @@ impl Ledger {
             lease,
             lease_start,
             worker: worker.to_owned(),
-            kept_for_consumers: false,
-            not_before: 0,
+            cause: if cause == Cause::Unseen { grant.cause } else { cause },
+            kept_for_consumers,
+            not_before: if kept_for_consumers { now.saturating_add(self.times.grace) } else { 0 },
         };
         if !returned {
             // A lease comes back in as few ranges as it may, however many batches gave it back. Halves of a lease
             // that killed stay apart: those were returned by a death.
+            let (cause, kept) = (back.cause, back.kept_for_consumers);
             let touches = |other: &Returned| {
                 other.epoch == epoch
                     && other.lease == lease
-                    && !other.kept_for_consumers
+                    && (other.cause, other.kept_for_consumers) == (cause, kept)
                     && (other.end == range.start || other.start == range.end)
             };
             for other in self.returned.extract_if(.., |other| touches(other)) {
@@ -165,8 +174,13 @@ impl Ledger {
             // A part that was given back is still this lease's to acknowledge.
             return self.take_returned(worker, lease, range).map_err(|_| Verdict::Invalid);
         }
-        let grant =
-            Grant { epoch: inner.epoch, range: positions, deaths: inner.deaths, deaths_alone: held.deaths_alone };
+        let grant = Grant {
+            epoch: inner.epoch,
+            range: positions,
+            deaths: inner.deaths,
+            deaths_alone: held.deaths_alone,
+            cause: Cause::Unseen,
+        };
         if held.open.is_empty() {
             holder.leases.remove(&lease);
         }
@@ -209,8 +223,9 @@ impl Ledger {
         }
         let parts: Vec<Returned> =
             self.returned.extract_if(.., |back| ours(back) && !inside(back).is_empty()).collect();
-        let mut grant = Grant { epoch, range: wanted.clone(), deaths: 0, deaths_alone: 0 };
+        let mut grant = Grant { epoch, range: wanted.clone(), deaths: 0, deaths_alone: 0, cause: Cause::Unseen };
         for part in parts {
+            grant.cause = grant.cause.max(part.cause);
             grant.deaths = grant.deaths.max(part.deaths);
             grant.deaths_alone = grant.deaths_alone.max(part.deaths_alone);
             let (before, after) = (part.start..wanted.start, wanted.end..part.end);

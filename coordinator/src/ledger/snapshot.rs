@@ -2,7 +2,7 @@
 
 use forebay_proto::{
     RecordSum,
-    v1::{AckItem, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, ack_item::Kind},
+    v1::{AckItem, Cause, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, ack_item::Kind},
 };
 
 use super::{
@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{call::CallError, spec::differences};
 
-/// Layout of `Snapshot`.
-const VERSION: u32 = 1;
+/// Layout of `Snapshot`. Version 1, which has no causes, is read as well.
+const VERSION: u32 = 2;
 
 /// Positions of one lease, out or returned, on their way into a snapshot.
 struct Open {
@@ -21,6 +21,7 @@ struct Open {
     lease_start: u64,
     epoch: u64,
     deaths: u32,
+    cause: Cause,
     spans: Spans,
 }
 
@@ -37,6 +38,7 @@ impl Ledger {
                 lease_start: held.lease.start,
                 epoch: held.lease.epoch,
                 deaths: held.lease.deaths,
+                cause: Cause::Unseen,
                 spans: held.open.clone(),
             })
             .collect();
@@ -45,6 +47,7 @@ impl Ledger {
             lease_start: back.lease_start,
             epoch: back.epoch,
             deaths: back.deaths,
+            cause: back.cause,
             spans: Spans::of(back.start..back.end),
         }));
         let mut tallies = self.tallies.clone();
@@ -59,6 +62,7 @@ impl Ledger {
                     start: span.start,
                     end: span.end,
                     deaths: open.deaths,
+                    cause: open.cause.into(),
                 };
                 open.spans.iter().map(range)
             })
@@ -101,6 +105,7 @@ impl Ledger {
                 lease: 0,
                 lease_start: 0,
                 worker: String::new(),
+                cause: open.cause(),
                 kept_for_consumers: false,
                 not_before: 0,
             });
@@ -144,9 +149,10 @@ impl Ledger {
 
     fn check(&self, snapshot: &Snapshot) -> Result<(), CallError> {
         let invalid = |text: String| Err(CallError::Invalid(text));
-        if snapshot.version != VERSION {
+        if !(1..=VERSION).contains(&snapshot.version) {
             return invalid(format!(
-                "The snapshot has version {}; this build reads version {VERSION}.",
+                "The snapshot has version {}; this build reads versions 1 to {VERSION}. Load it with the build that \
+                 made it, or a later one.",
                 snapshot.version
             ));
         }

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_proto::v1::{
-    EpochTally, QuarantinedRecord, Range, StoredHead, StoredLease, StoredReply, StoredReturned, StoredWorker,
+    Cause, EpochTally, QuarantinedRecord, Range, StoredHead, StoredLease, StoredReply, StoredReturned, StoredWorker,
 };
 use prost::Message;
 
 use super::{Dirty, Held, Ledger, MAX_EPOCH, Returned, Spans, Tallies, Times, Worker, workers::Replies};
 use crate::{plan::Plan, spec::spec_hash, store::Change};
 
-/// Layout of the documents.
-const VERSION: u32 = 1;
+/// Layout of the documents. Version 1 is read as well.
+const VERSION: u32 = 2;
 
 impl Ledger {
     /// The documents that changed since the last call, with keys that start with `prefix`.
@@ -53,8 +53,8 @@ impl Ledger {
     pub(crate) fn load(documents: &[(&str, &[u8])], times: Times, now: u64) -> Result<Self, String> {
         let find = documents.iter().find(|(key, _)| *key == "head");
         let head: StoredHead = decode("head", find.ok_or("the document head is missing")?.1)?;
-        if head.version != VERSION {
-            return Err(format!("it has version {}, and this build reads version {VERSION}", head.version));
+        if !(1..=VERSION).contains(&head.version) {
+            return Err(format!("it has version {}, and this build reads versions 1 to {VERSION}", head.version));
         }
         let spec = head.spec.as_ref().ok_or("the document head has no spec")?;
         let mut ledger = Self {
@@ -68,7 +68,7 @@ impl Ledger {
             cursor_epoch: head.cursor_epoch,
             cursor: head.cursor,
             acks: head.acks,
-            returned: head.returned.iter().map(|stored| returned(stored, now, times)).collect(),
+            returned: head.returned.iter().map(|stored| returned(stored, head.version, now, times)).collect(),
             workers: BTreeMap::new(),
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
@@ -106,6 +106,7 @@ impl Ledger {
             lease: back.lease,
             lease_start: back.lease_start,
             worker: back.worker.clone(),
+            cause: back.cause.into(),
             kept_for_consumers: back.kept_for_consumers,
         });
         StoredHead {
@@ -192,7 +193,9 @@ fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
     Some(Worker { incarnation: stored.incarnation, leases, replies: Replies(replies.collect()), deadline })
 }
 
-fn returned(stored: &StoredReturned, now: u64, times: Times) -> Returned {
+fn returned(stored: &StoredReturned, version: u32, now: u64, times: Times) -> Returned {
+    // Version 1 counted whatever had been through a death.
+    let died = version == 1 && stored.deaths > 0;
     Returned {
         epoch: stored.epoch,
         start: stored.start,
@@ -202,6 +205,7 @@ fn returned(stored: &StoredReturned, now: u64, times: Times) -> Returned {
         lease: stored.lease,
         lease_start: stored.lease_start,
         worker: stored.worker.clone(),
+        cause: if died { Cause::DaemonDied } else { stored.cause() },
         kept_for_consumers: stored.kept_for_consumers,
         not_before: if stored.kept_for_consumers { now.saturating_add(times.grace) } else { 0 },
     }

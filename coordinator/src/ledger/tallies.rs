@@ -2,7 +2,7 @@
 
 use forebay_proto::{
     RecordSum,
-    v1::{EpochTally, QuarantinedRecord, Tally},
+    v1::{Cause, EpochTally, QuarantinedRecord, Repeats, Tally},
 };
 
 use super::Ledger;
@@ -19,8 +19,8 @@ pub(super) struct Tallies {
     pub(super) dropped: RecordSum,
     pub(super) quarantined: RecordSum,
     pub(super) abandoned: RecordSum,
-    /// Positions that were granted again after a death.
-    pub(super) regranted: u64,
+    /// Positions that may have been seen twice.
+    pub(super) repeats: Repeats,
 }
 
 impl Tallies {
@@ -31,7 +31,8 @@ impl Tallies {
             dropped: Some(tally(self.dropped)),
             quarantined: Some(tally(self.quarantined)),
             abandoned: Some(tally(self.abandoned)),
-            regranted: self.regranted,
+            regranted: 0,
+            repeats: Some(self.repeats),
         }
     }
 
@@ -40,12 +41,14 @@ impl Tallies {
             let Tally { count, sum_high, sum_low } = tally.unwrap_or_default();
             RecordSum::from_halves(count, sum_high, sum_low)
         };
+        let mut repeats = message.repeats.unwrap_or_default();
+        repeats.add(Cause::DaemonDied, message.regranted);
         Self {
             delivered: sum(message.delivered),
             dropped: sum(message.dropped),
             quarantined: sum(message.quarantined),
             abandoned: sum(message.abandoned),
-            regranted: message.regranted,
+            repeats,
         }
     }
 }

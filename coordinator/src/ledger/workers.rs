@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use forebay_proto::v1::Caller;
+use forebay_proto::v1::{Caller, Cause};
 use prost::Message;
 
 use super::{Held, Ledger, Returned, Worker};
@@ -65,7 +65,12 @@ impl Ledger {
         let lost = std::mem::take(known);
         *known = Worker { incarnation, deadline, ..Worker::default() };
         self.dirty.workers.insert(worker.to_owned());
-        self.lose(worker, lost.leases, Some(now.saturating_add(self.times.grace)));
+        let kept_until = now.saturating_add(self.times.grace);
+        // What an earlier one left for its consumers is kept for as long again: they come to this one.
+        for back in self.returned.iter_mut().filter(|back| back.kept_for_consumers && back.worker == worker) {
+            back.not_before = kept_until;
+        }
+        self.lose(worker, lost.leases, Cause::DaemonDied, Some(kept_until));
         self.settle();
     }
 
@@ -89,7 +94,7 @@ impl Ledger {
         for name in late {
             let leases = self.workers.get_mut(&name).map(|worker| std::mem::take(&mut worker.leases));
             tracing::warn!(worker = name, "no sign of life for a lease's time: its leases are returned");
-            self.lose(&name, leases.unwrap_or_default(), None);
+            self.lose(&name, leases.unwrap_or_default(), Cause::LeaseExpired, None);
             self.dirty.workers.insert(name);
         }
         self.settle();
@@ -147,7 +152,7 @@ impl Ledger {
     }
 
     /// Returns the leases of a worker that died, or whose incarnation did (rule 9: poison).
-    fn lose(&mut self, worker: &str, leases: BTreeMap<u64, Held>, kept_until: Option<u64>) {
+    fn lose(&mut self, worker: &str, leases: BTreeMap<u64, Held>, cause: Cause, kept_until: Option<u64>) {
         for (id, held) in leases {
             let lease = held.lease;
             let deaths = lease.deaths.saturating_add(1);
@@ -176,6 +181,7 @@ impl Ledger {
                         lease: id,
                         lease_start: lease.start,
                         worker: worker.to_owned(),
+                        cause,
                         kept_for_consumers: kept_until.is_some(),
                         not_before: kept_until.unwrap_or_default(),
                     });

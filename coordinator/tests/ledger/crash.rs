@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use forebay_coordinator::{CallError, Request, Verdict as Judgement, suite::check_mending};
 use forebay_proto::v1::{
-    AckRequest, AcquireRequest, BadRecord, LeasedRange, NackRequest, Range, ReturnRequest, Verdict, ack_item::Kind,
+    AckRequest, AcquireRequest, BadRecord, NackRequest, Range, ReturnRequest, ReturnedRange, Verdict, ack_item::Kind,
     acquire_reply::Answer,
 };
 
@@ -59,7 +59,11 @@ fn story(fail: Option<(u64, Failure)>) -> u64 {
             insist(&scene, &NackRequest { caller: Some(daemon.next()), records: vec![bad] });
             accepted.insert((lease.epoch, lease.start));
             if len > 4 {
-                let items = vec![LeasedRange { lease: lease.id, range: Some(Range { start: 4, end: len }) }];
+                let items = vec![ReturnedRange {
+                    lease: lease.id,
+                    range: Some(Range { start: 4, end: len }),
+                    ..ReturnedRange::default()
+                }];
                 insist(&scene, &ReturnRequest { caller: Some(daemon.next()), items });
             }
             for position in 1..len.min(4) {

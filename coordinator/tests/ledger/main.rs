@@ -8,6 +8,7 @@ mod histories;
 mod model;
 mod opening;
 mod receipts;
+mod repeats;
 mod resume;
 mod scene;
 mod wire;

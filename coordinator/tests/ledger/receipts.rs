@@ -2,7 +2,7 @@
 
 use forebay_coordinator::{CallError, Verdict as Judgement};
 use forebay_proto::v1::{
-    AbandonRequest, AckItem, AckRequest, AcquireRequest, HeartbeatRequest, Range, Verdict, ack_item::Kind,
+    AbandonRequest, AckItem, AckRequest, AcquireRequest, HeartbeatRequest, Range, Repeats, Verdict, ack_item::Kind,
     acquire_reply::Answer,
 };
 
@@ -196,7 +196,7 @@ fn rule_16_what_a_dead_incarnation_had_waits_for_its_consumers_and_goes_last() {
     assert_eq!(rest[3].0, 1, "then the next epoch");
     assert_eq!(new.ack(&scene, scene.receipt(&lost, 0, 1, Kind::Delivered)), Verdict::Lost, "too late");
     assert_eq!(new.ack(&scene, scene.receipt(&held, 2, 7, Kind::Delivered)), Verdict::Accepted, "it kept its lease");
-    assert_eq!(scene.audit()[0].regranted, 15);
+    assert_eq!(scene.audit()[0].repeats, Repeats { daemon_died: 15, ..Repeats::default() });
 }
 
 #[test]

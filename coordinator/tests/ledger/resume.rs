@@ -76,7 +76,11 @@ fn rule_22_a_state_counts_what_the_caller_holds_over_any_number_of_its_daemons_d
     scene.pass(GRACE);
     assert_eq!(scene.deliver_all(&mut last), Answer::DatasetDone);
     let audit = &scene.audit()[0];
-    assert_eq!((audit.verdict, audit.delivered.count, audit.regranted), (Judgement::AddsUp, 20, 4), "{audit}");
+    assert_eq!(
+        (audit.verdict, audit.delivered.count, audit.repeats.daemon_died),
+        (Judgement::AddsUp, 20, 4),
+        "{audit}"
+    );
 }
 
 #[test]
@@ -195,9 +199,9 @@ fn rule_23_snapshots_of_other_data_and_impossible_ones_are_refused() {
     let mut daemon = scene.daemon("node", 1);
     daemon.lease(&scene);
     let good = scene.snapshot(vec![]);
-    let open = |epoch, start, end| vec![OpenRange { epoch, start, end, deaths: 0 }];
+    let open = |epoch, start, end| vec![OpenRange { epoch, start, end, ..OpenRange::default() }];
     for bad in [
-        Snapshot { version: 2, ..good.clone() },
+        Snapshot { version: 3, ..good.clone() },
         Snapshot { epoch: u64::MAX, ..good.clone() },
         Snapshot { generation: u64::MAX, ..good.clone() },
         Snapshot { cursor: 41, ..good.clone() },

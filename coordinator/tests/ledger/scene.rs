@@ -11,10 +11,10 @@ use forebay_coordinator::{
 use forebay_proto::{
     RecordSum,
     v1::{
-        AckItem, AckRequest, AcquireReply, AcquireRequest, AuditRequest, BadRecord, Caller, HeartbeatRequest, Lease,
-        LeasedRange, LedgerSpec, ListQuarantineRequest, NackRequest, OpenReply, OpenRequest, QuarantinedRecord, Range,
-        ReclaimRequest, ReturnRequest, Snapshot, StaticShard, TakeSnapshotRequest, Verdict, ack_item::Kind,
-        acquire_reply::Answer,
+        AckItem, AckRequest, AcquireReply, AcquireRequest, AuditRequest, BadRecord, Caller, Cause, HeartbeatRequest,
+        Lease, LeasedRange, LedgerSpec, ListQuarantineRequest, NackRequest, OpenReply, OpenRequest, QuarantinedRecord,
+        Range, ReclaimRequest, ReturnRequest, ReturnedRange, Snapshot, StaticShard, TakeSnapshotRequest, Verdict,
+        ack_item::Kind, acquire_reply::Answer,
     },
 };
 use parking_lot::Mutex;
@@ -225,7 +225,7 @@ impl Scene {
         let sum: RecordSum = positions.map(|position| self.plan.record(lease.epoch, position)).collect();
         let (sum_high, sum_low) = sum.halves();
         let range = Some(Range { start, end });
-        AckItem { lease: lease.id, range, kind: kind.into(), count: sum.count, sum_high, sum_low }
+        AckItem { lease: lease.id, range, kind: kind.into(), count: sum.count, sum_high, sum_low, again: false }
     }
 
     pub(crate) fn delivered(&self, lease: &Lease) -> AckItem {
@@ -288,7 +288,20 @@ impl Daemon {
     }
 
     pub(crate) fn give_back(&mut self, scene: &Scene, lease: &Lease, start: u64, end: u64) -> Verdict {
-        let items = vec![leased(lease, start, end)];
+        self.give_back_seen(scene, lease, start, end, Cause::Unseen)
+    }
+
+    /// Positions that a trainer had in its hands, and why they come back.
+    pub(crate) fn give_back_seen(
+        &mut self,
+        scene: &Scene,
+        lease: &Lease,
+        start: u64,
+        end: u64,
+        cause: Cause,
+    ) -> Verdict {
+        let range = Some(Range { start, end });
+        let items = vec![ReturnedRange { lease: lease.id, range, cause: cause.into() }];
         let reply = scene.call(ReturnRequest { caller: Some(self.next()), items }).unwrap();
         reply.verdicts().next().unwrap()
     }

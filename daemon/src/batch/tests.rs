@@ -187,8 +187,8 @@ impl Bench {
     }
 }
 
-fn returned(lease: u64, start: u64, end: u64) -> LeasedRange {
-    LeasedRange { lease, range: Some(Range { start, end }) }
+fn returned(lease: u64, start: u64, end: u64) -> ReturnedRange {
+    ReturnedRange { lease, range: Some(Range { start, end }), ..ReturnedRange::default() }
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn rule_5_stopping_gives_every_claim_and_every_slot_back() {
     assert_eq!(unused + published.len() / 4, 3, "slots");
     for fate in &fates {
         let Fate::Returned(items) = fate else { panic!("{fate:?}") };
-        for LeasedRange { lease, range } in items {
+        for ReturnedRange { lease, range, .. } in items {
             let first = if *lease == 1 { 0 } else { 10 };
             let range = range.unwrap();
             published.extend(first + range.start..first + range.end);

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use forebay_proto::v1::Cause;
 use forebay_ring::{Action, Adopted, ConsumerId, Held, Kind, Number, Offer, packet};
 
 use super::RingThread;
@@ -44,19 +45,19 @@ impl RingThread {
                 };
                 self.send(consumer, &packet(&offer, &[]));
             }
-            Action::Acked { consumer, batch } => {
-                let items = self.claims.acked(consumer, batch);
+            Action::Acked { consumer, batch, again } => {
+                let items = self.claims.acked(consumer, batch, again);
                 let records = items.iter().map(|item| item.count).sum();
                 self.parts.counters.delivered.fetch_add(records, Ordering::Relaxed);
                 let urgent = self.claims.undelivered(batch.epoch) == 0;
                 self.tell(Fate::Acked { items, urgent });
             }
-            Action::Dropped(batch) => {
-                let ranges = self.claims.dropped(batch.seq);
+            Action::Dropped { batch, seen } => {
+                let ranges = self.claims.dropped(batch.seq, self.cause(seen));
                 self.give_back(ranges);
             }
-            Action::Orphaned(Adopted { consumer, batch }) => {
-                let ranges = self.claims.orphaned(consumer, batch);
+            Action::Orphaned { adopted: Adopted { consumer, batch }, seen } => {
+                let ranges = self.claims.orphaned(consumer, batch, self.cause(seen));
                 self.give_back(ranges);
             }
             Action::Free(_) => self.claim_free(),
@@ -69,6 +70,15 @@ impl RingThread {
                 // Behind every offer of it: trainers have nothing in their hands that stands there.
                 self.send_all(&number(Kind::Retired, ring.into()));
             }
+        }
+    }
+
+    /// Why a batch comes back that was not acked, and may have been seen or not.
+    const fn cause(&self, seen: bool) -> Cause {
+        match (seen, self.ending) {
+            (false, _) => Cause::Unseen,
+            (true, false) => Cause::TrainerEnded,
+            (true, true) => Cause::DaemonStopped,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use forebay_proto::RecordSum;
 use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{AckItem, LeasedRange, Range};
+use forebay_proto::v1::{AckItem, Cause, Range, ReturnedRange};
 use forebay_ring::{Ack, Batch, Claim, ClaimSum, ConsumerId, NO_RING};
 
 use crate::publish::receipt;
@@ -102,23 +102,23 @@ impl Claims {
         }
     }
 
-    /// The receipts of an acked batch.
-    pub(super) fn acked(&mut self, consumer: ConsumerId, batch: Batch) -> Vec<AckItem> {
+    /// The receipts of an acked batch; `again` where somebody may have seen it before.
+    pub(super) fn acked(&mut self, consumer: ConsumerId, batch: Batch, again: bool) -> Vec<AckItem> {
         let adopted = self.adopted.remove(&(consumer, batch.seq));
         let Some(entry) = adopted.or_else(|| self.published.remove(&batch.seq)) else { return Vec::new() };
         let Some((_, sums)) = entry.sums else { return Vec::new() };
         let claims = entry.claims.into_iter().zip(sums);
-        claims.filter_map(|(claim, sum)| Some(receipt(&claim?, sum, Kind::Delivered))).collect()
+        claims.filter_map(|(claim, sum)| Some(AckItem { again, ..receipt(&claim?, sum, Kind::Delivered) })).collect()
     }
 
-    /// What a dropped batch gives back.
-    pub(super) fn dropped(&mut self, seq: u64) -> Vec<LeasedRange> {
-        self.published.remove(&seq).map(Entry::give_back).unwrap_or_default()
+    /// What a dropped batch gives back, and how somebody may have seen it.
+    pub(super) fn dropped(&mut self, seq: u64, cause: Cause) -> Vec<ReturnedRange> {
+        self.published.remove(&seq).map(|entry| ranges(entry.claims, cause)).unwrap_or_default()
     }
 
     /// What an adopted batch gives back that was returned, or whose consumer is gone.
-    pub(super) fn orphaned(&mut self, consumer: ConsumerId, batch: Batch) -> Vec<LeasedRange> {
-        self.adopted.remove(&(consumer, batch.seq)).map(Entry::give_back).unwrap_or_default()
+    pub(super) fn orphaned(&mut self, consumer: ConsumerId, batch: Batch, cause: Cause) -> Vec<ReturnedRange> {
+        self.adopted.remove(&(consumer, batch.seq)).map(|entry| ranges(entry.claims, cause)).unwrap_or_default()
     }
 }
 
@@ -153,16 +153,15 @@ impl Entry {
             _ => Receipts::Wrong,
         }
     }
-
-    fn give_back(self) -> Vec<LeasedRange> {
-        ranges(self.claims)
-    }
 }
 
 /// Claims as they are given back.
-pub(super) fn ranges(claims: impl IntoIterator<Item = Option<Claim>>) -> Vec<LeasedRange> {
-    let range = |claim: Claim| Range { start: claim.start, end: claim.start + claim.len };
-    claims.into_iter().flatten().map(|claim| LeasedRange { lease: claim.lease, range: Some(range(claim)) }).collect()
+pub(super) fn ranges(claims: impl IntoIterator<Item = Option<Claim>>, cause: Cause) -> Vec<ReturnedRange> {
+    let back = |claim: Claim| {
+        let range = Some(Range { start: claim.start, end: claim.start + claim.len });
+        ReturnedRange { lease: claim.lease, range, cause: cause.into() }
+    };
+    claims.into_iter().flatten().map(back).collect()
 }
 
 #[cfg(test)]
@@ -192,7 +191,7 @@ mod tests {
         let mut claims = table();
         assert_eq!(claims.sums(ONE, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
         assert_eq!(claims.sums(ONE, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
-        let items = claims.acked(ONE, Batch { seq: 5, epoch: 2 });
+        let items = claims.acked(ONE, Batch { seq: 5, epoch: 2 }, false);
         let told: Vec<_> = items.iter().map(|item| (item.lease, item.count, item.sum_low)).collect();
         assert_eq!(told, [(7, 3, 10), (9, 1, 20)]);
         assert_eq!(claims.undelivered(2), 0);
@@ -217,7 +216,7 @@ mod tests {
         let mut claims = Claims::default();
         claims.adopted(ONE, 5, 2, vec![Some(CLAIMS[0])]);
         claims.adopted(ONE, 5, 2, vec![Some(CLAIMS[1])]);
-        let back = claims.orphaned(ONE, Batch { seq: 5, epoch: 2 });
+        let back = claims.orphaned(ONE, Batch { seq: 5, epoch: 2 }, Cause::TrainerEnded);
         assert_eq!(back.iter().map(|range| range.lease).collect::<Vec<_>>(), [7, 9]);
     }
 
@@ -226,7 +225,7 @@ mod tests {
         let mut claims = table();
         assert_eq!((claims.of_leases(&[8]), claims.of_leases(&[8, 7])), (vec![], vec![5]));
         claims.lose(5, &[7]);
-        assert_eq!(claims.dropped(5).iter().map(|range| range.lease).collect::<Vec<_>>(), [9]);
+        assert_eq!(claims.dropped(5, Cause::Unseen).iter().map(|range| range.lease).collect::<Vec<_>>(), [9]);
     }
 
     #[test]
@@ -235,7 +234,7 @@ mod tests {
         claims.adopted(ONE, 5, 2, vec![None, Some(CLAIMS[1])]);
         let packet = Ack { ring: NO_RING, ..ack(0, 2, 1) };
         assert_eq!(claims.sums(ONE, &packet, &[sum(1), sum(2)]), Receipts::Whole);
-        let items = claims.acked(ONE, Batch { seq: 5, epoch: 2 });
+        let items = claims.acked(ONE, Batch { seq: 5, epoch: 2 }, false);
         assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
     }
 }

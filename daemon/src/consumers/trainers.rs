@@ -1,5 +1,6 @@
 //! What trainers say and are told: they attach, hand receipts in, call, and leave.
 
+use forebay_proto::v1::Cause;
 use forebay_ring::{Batch, ConsumerId, Kind, Message, Receipt, Received, Sent, text, text_code};
 
 use super::RingThread;
@@ -17,7 +18,8 @@ impl RingThread {
         let (id, adopted) = (arrival.id, std::mem::take(&mut arrival.adopted));
         let Some(consumer) = self.let_in(arrival) else {
             // What it holds was taken back for it, and is nobody's now.
-            self.give_back(ranges(adopted.into_iter().flat_map(|(_, _, claims)| claims)));
+            let held = adopted.into_iter().flat_map(|(_, _, claims)| claims);
+            self.give_back(ranges(held, Cause::TrainerEnded));
             return (self.parts.left)(id, self.open());
         };
         tracing::info!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
@@ -147,7 +149,10 @@ impl RingThread {
                     Err(reason) => self.evict(id, &reason),
                 }
             }
-            Message::Bye => self.gone(id),
+            Message::Bye => {
+                self.leave(id);
+                self.exchange.bye(id);
+            }
             _ => self.evict(id, "a trainer does not send this kind of message"),
         }
     }
@@ -167,7 +172,7 @@ impl RingThread {
         self.exchange.put_out(id);
     }
 
-    /// The consumer looks at nothing any more: it has said so, or its process has ended.
+    /// The consumer looks at nothing any more: its process has ended.
     pub(super) fn gone(&mut self, id: ConsumerId) {
         self.leave(id);
         self.exchange.gone(id);

@@ -21,6 +21,11 @@ fn rule_15_a_killed_trainer_s_batches_reach_another_and_what_it_acked_does_not()
     assert_eq!(records(seen[..3].iter().chain(&rest)), (0..60).collect::<Vec<_>>());
     let again = rest.iter().find(|batch| batch.records == seen[3].records);
     assert!(again.is_some(), "the batch in its hand comes again as it was");
+    let audit = other.session.audit(&mut Patient).unwrap();
+    let (repeats, held) = (audit[0].repeats, seen[3].records.len() as u64);
+    assert_eq!(repeats.total(), repeats.trainer_ended, "nothing else died: {repeats:?}");
+    // With the batch in its hand those count that it was offered and may not have looked at.
+    assert!((held..=2 * held).contains(&repeats.trainer_ended), "{repeats:?}");
     home.audit();
 }
 

@@ -49,7 +49,45 @@ fn rule_21_a_second_signal_ends_it_at_once_and_what_is_held_is_returned() {
     assert_eq!(records(&all), (0..20).collect::<Vec<_>>());
     assert!(all.iter().any(|seen| seen.records == held.records));
     let audit = trainer.session.audit(&mut Patient).unwrap();
-    assert_eq!(audit[0].regranted, 0, "an orderly end is no death");
+    let repeats = audit[0].repeats;
+    assert_eq!((repeats.daemon_stopped, repeats.total()), (4, 4), "an orderly end is no death: {repeats:?}");
+}
+
+#[test]
+fn rule_21_a_trainer_that_is_not_done_when_its_daemon_stops_keeps_its_batch_for_the_next_one() {
+    let home = Home::with_pictures(20);
+    let mut daemon = home.serve("epochs = 1");
+    let mut trainer = Trainer::attach(&home);
+    let Next::Batch(held) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("a batch") };
+    let held_records: Vec<i64> = held.records().to_vec();
+    daemon.signal(Signal::TERM);
+    daemon.hears("draining");
+    daemon.signal(Signal::TERM);
+    let (status, said) = daemon.ends();
+    assert!(status.success(), "{status}:\n{said}");
+    let _daemon = home.start();
+    drop(held);
+    // It acks the batch by asking for the next.
+    assert_eq!((held_records, records(&trainer.epoch())), (vec![0, 1, 2, 3], (4..20).collect()));
+    let audit = trainer.session.audit(&mut Patient).unwrap();
+    assert_eq!((audit[0].delivered, audit[0].repeats.total(), audit[0].adds_up), (20, 0, Some(true)));
+}
+
+#[test]
+fn rule_15_a_restart_that_nobody_noticed_is_no_repetition_in_the_audit() {
+    let home = Home::with_pictures(40);
+    let daemon = home.serve("epochs = 1");
+    home.wait_for("batches stand ready", |status| status.slots_ready > 1);
+    daemon.stop();
+    for _ in 0..2 {
+        let daemon = home.start();
+        home.wait_for("batches stand ready", |status| status.slots_ready > 1);
+        daemon.stop();
+    }
+    let _daemon = home.start();
+    let mut trainer = Trainer::attach(&home);
+    assert_eq!(records(&trainer.epoch()), (0..40).collect::<Vec<_>>());
+    assert_eq!(trainer.session.audit(&mut Patient).unwrap()[0].repeats.total(), 0);
 }
 
 #[test]

@@ -215,6 +215,9 @@ pub struct AckItem {
     pub sum_high: u64,
     #[prost(fixed64, tag = "6")]
     pub sum_low: u64,
+    /// A trainer that ended without a receipt had them before.
+    #[prost(bool, tag = "7")]
+    pub again: bool,
 }
 /// Nested message and enum types in `AckItem`.
 pub mod ack_item {
@@ -320,14 +323,26 @@ pub struct LeasedRange {
     #[prost(message, optional, tag = "2")]
     pub range: ::core::option::Option<Range>,
 }
-/// Gives positions back, unread or unseen: they are leased again, first of all.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReturnedRange {
+    #[prost(fixed64, tag = "1")]
+    pub lease: u64,
+    #[prost(message, optional, tag = "2")]
+    pub range: ::core::option::Option<Range>,
+    /// DAEMON_STOPPED or TRAINER_ENDED where a trainer had them in its hands and did not give them back. What a stopping
+    /// daemon's trainer holds is kept for it, as after a death.
+    #[prost(enumeration = "Cause", tag = "3")]
+    pub cause: i32,
+}
+/// Gives positions back: they are leased again, first of all.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ReturnRequest {
     #[prost(message, optional, tag = "1")]
     pub caller: ::core::option::Option<Caller>,
     #[prost(message, repeated, tag = "2")]
-    pub items: ::prost::alloc::vec::Vec<LeasedRange>,
+    pub items: ::prost::alloc::vec::Vec<ReturnedRange>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -415,6 +430,9 @@ pub struct OpenRange {
     pub end: u64,
     #[prost(uint32, tag = "4")]
     pub deaths: u32,
+    /// How somebody may have seen them already.
+    #[prost(enumeration = "Cause", tag = "5")]
+    pub cause: i32,
 }
 /// Count and 128-bit sum of record_hash.
 #[allow(clippy::all)]
@@ -440,9 +458,24 @@ pub struct EpochTally {
     pub quarantined: ::core::option::Option<Tally>,
     #[prost(message, optional, tag = "5")]
     pub abandoned: ::core::option::Option<Tally>,
-    /// Positions that were granted again after a death or an expiry: they may have been seen twice.
+    /// Of version 1: positions granted again after a death or an expiry, not told apart. It is read as `daemon_died`.
     #[prost(uint64, tag = "6")]
     pub regranted: u64,
+    #[prost(message, optional, tag = "7")]
+    pub repeats: ::core::option::Option<Repeats>,
+}
+/// Positions that were granted or delivered again and may have been seen before, by `Cause`.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Repeats {
+    #[prost(uint64, tag = "1")]
+    pub daemon_died: u64,
+    #[prost(uint64, tag = "2")]
+    pub lease_expired: u64,
+    #[prost(uint64, tag = "3")]
+    pub daemon_stopped: u64,
+    #[prost(uint64, tag = "4")]
+    pub trainer_ended: u64,
 }
 /// A run's state in O(outstanding): everything below the cursor that is not in `open` is complete.
 #[allow(clippy::all)]
@@ -596,6 +629,48 @@ impl Verdict {
             "ACCEPTED" => Some(Self::Accepted),
             "LOST" => Some(Self::Lost),
             "INVALID" => Some(Self::Invalid),
+            _ => None,
+        }
+    }
+}
+/// How somebody may have seen records that are delivered again (semantics rule 15).
+#[allow(clippy::all)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Cause {
+    /// Nobody has seen them.
+    Unseen = 0,
+    /// Their daemon died.
+    DaemonDied = 1,
+    /// Their daemon said nothing for longer than a lease lasts.
+    LeaseExpired = 2,
+    /// Their daemon stopped before the trainer that held them was done.
+    DaemonStopped = 3,
+    /// The trainer that held them ended without a receipt.
+    TrainerEnded = 4,
+}
+impl Cause {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unseen => "CAUSE_UNSEEN",
+            Self::DaemonDied => "DAEMON_DIED",
+            Self::LeaseExpired => "LEASE_EXPIRED",
+            Self::DaemonStopped => "DAEMON_STOPPED",
+            Self::TrainerEnded => "TRAINER_ENDED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CAUSE_UNSEEN" => Some(Self::Unseen),
+            "DAEMON_DIED" => Some(Self::DaemonDied),
+            "LEASE_EXPIRED" => Some(Self::LeaseExpired),
+            "DAEMON_STOPPED" => Some(Self::DaemonStopped),
+            "TRAINER_ENDED" => Some(Self::TrainerEnded),
             _ => None,
         }
     }
@@ -2630,7 +2705,7 @@ pub mod control_server {
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StoredHead {
-    /// Layout of all documents of this ledger; 1 is the only one.
+    /// Layout of all documents of this ledger; 2 is written, and 1, which has no `cause`, is read.
     #[prost(uint32, tag = "1")]
     pub version: u32,
     #[prost(message, optional, tag = "2")]
@@ -2681,9 +2756,12 @@ pub struct StoredReturned {
     pub lease_start: u64,
     #[prost(string, tag = "8")]
     pub worker: ::prost::alloc::string::String,
-    /// Had by a dead incarnation whose consumers may still hand in: granted last.
+    /// Had by an incarnation that is gone and whose consumers may still hand in: granted last.
     #[prost(bool, tag = "9")]
     pub kept_for_consumers: bool,
+    /// How somebody may have seen them already.
+    #[prost(enumeration = "Cause", tag = "10")]
+    pub cause: i32,
 }
 /// Document `worker/NAME`.
 #[allow(clippy::all)]

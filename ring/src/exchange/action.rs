@@ -67,11 +67,23 @@ pub enum Action {
         consumer: ConsumerId,
         /// Which batch.
         batch: Batch,
+        /// Somebody who ended un-acked may have seen it before.
+        again: bool,
     },
     /// The batch was void and is gone: claims of it that are not lost are given back.
-    Dropped(Batch),
+    Dropped {
+        /// Which batch.
+        batch: Batch,
+        /// Somebody who ended un-acked may have seen it.
+        seen: bool,
+    },
     /// An adopted batch was returned, or its consumer is gone: its claims are given back.
-    Orphaned(Adopted),
+    Orphaned {
+        /// Which batch, and who held it.
+        adopted: Adopted,
+        /// The consumer has not returned it: it may have seen it.
+        seen: bool,
+    },
     /// The slot can be claimed.
     Free(SlotId),
     /// Send an end of epoch.

@@ -39,13 +39,15 @@ pub(super) struct Delivery {
     pub(super) offers: u32,
     /// Who had it last.
     pub(super) last: Option<ConsumerId>,
+    /// Somebody who ended un-acked may have seen it.
+    pub(super) seen: bool,
     /// A claim of it is lost: it is not offered again.
     pub(super) void: bool,
 }
 
 impl Delivery {
     pub(super) fn new(batch: Batch) -> Self {
-        Self { batch, offers: 0, last: None, void: false }
+        Self { batch, offers: 0, last: None, seen: false, void: false }
     }
 }
 

@@ -32,7 +32,8 @@ class EpochAudit(NamedTuple):
         dropped: Left out by `last_batch_policy="drop"`.
         quarantined: Could not be read or decoded.
         abandoned: Given up by `reset()`.
-        regranted: Granted again after a death or an expiry: they may have been seen twice.
+        repeats: How many records may have been seen twice, by cause: `daemon_died`, `lease_expired`,
+            `daemon_stopped` before its trainer was done, `trainer_ended`. Causes without any are left out.
         complete: Every record is accounted for.
         adds_up: Whether count and checksum over all of them are those of the dataset's records, each once. None
             while the epoch is not complete, and for static shards: `forebay audit` tells there.
@@ -43,6 +44,6 @@ class EpochAudit(NamedTuple):
     dropped: int
     quarantined: int
     abandoned: int
-    regranted: int
+    repeats: dict[str, int]
     complete: bool
     adds_up: bool | None

@@ -314,11 +314,11 @@ impl Server {
                     let (epoch, first) = known.unwrap();
                     self.finish(epoch, first);
                 }
-                Action::Orphaned(adopted) => {
+                Action::Orphaned { adopted, .. } => {
                     let (epoch, first) = self.adopted.remove(&adopted.batch.seq).unwrap();
                     self.todo.insert((epoch, first));
                 }
-                Action::Dropped(batch) => {
+                Action::Dropped { batch, .. } => {
                     self.published.remove(&batch.seq);
                 }
                 Action::EpochEnd { consumer, epoch } => {
