@@ -11,6 +11,7 @@ mod doctor;
 mod picture;
 mod preview;
 mod progress;
+mod reload;
 mod run;
 mod sample;
 mod serve;
@@ -42,6 +43,8 @@ enum Command {
     Status(status::Args),
     /// Prove from the ledger that every record of every epoch is accounted for.
     Audit(audit::Args),
+    /// Let a running daemon read its configuration again, and try again to open what is not open.
+    Reload(reload::Args),
     /// Begin a new run of a stream.
     #[command(subcommand)]
     Run(run::Command),
@@ -90,6 +93,7 @@ impl Cli {
             Command::Serve(args) => serve::run(&args),
             Command::Status(args) => status::run(&args),
             Command::Audit(args) => audit::run(&args),
+            Command::Reload(args) => reload::run(&args),
             Command::Run(command) => run::run(&command),
             Command::Preview(args) => preview::run(&args),
             Command::Bench(args) => bench::run(&args),

@@ -1,5 +1,6 @@
 //! The daemon's configuration: a TOML file, every mistake of which is reported at once. One file per section.
 
+mod change;
 mod control;
 mod coordinator;
 mod decode;
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+pub use change::Change;
 pub use control::Control;
 pub use coordinator::Coordinator;
 pub use decode::{Decode, Jpeg, default_threads};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use forebay_coordinator::CallError;
 use forebay_proto::v1::control_server::{Control, ControlServer};
 use forebay_proto::v1::{
-    DecoderStatus, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, RenewRunReply,
-    RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine,
+    DecoderStatus, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, ReloadReply, ReloadRequest,
+    RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine,
 };
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
@@ -122,6 +122,8 @@ impl Control for Service {
             socket: self.socket.display().to_string(),
             streams,
             ledger_outage,
+            closed: self.daemon.closed(),
+            ready: self.daemon.is_ready(),
             lanes: self.daemon.lane_status(),
             gpus: self.daemon.gpu_status(),
             switched_off: self.daemon.switched_off(),
@@ -181,6 +183,10 @@ impl Control for Service {
     async fn renew_run(&self, request: Request<RenewRunRequest>) -> Result<Response<RenewRunReply>, Status> {
         let run = self.daemon.new_run(&request.get_ref().stream).await.map_err(Status::failed_precondition)?;
         Ok(Response::new(RenewRunReply { run }))
+    }
+
+    async fn reload(&self, _: Request<ReloadRequest>) -> Result<Response<ReloadReply>, Status> {
+        self.daemon.reload().await.map(Response::new).map_err(Status::failed_precondition)
     }
 }
 

@@ -2,12 +2,14 @@
 
 mod admission;
 mod attempt;
+mod closed;
 mod endings;
 mod gates;
 mod lanes;
 pub mod ledgers;
 mod openings;
 mod pools;
+mod reload;
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -35,7 +37,7 @@ use pools::Pools;
 /// The streams of this process, with what they share.
 #[derive(Debug)]
 pub struct Daemon {
-    config: Config,
+    config: Mutex<Arc<Config>>,
     kind: Kind,
     incarnation: u64,
     uid: u32,
@@ -44,6 +46,8 @@ pub struct Daemon {
     ledgers: LedgerFiles,
     gates: Mutex<Gates>,
     ready: watch::Sender<bool>,
+    /// Held by whoever reads the configuration again.
+    reloading: tokio::sync::Mutex<()>,
     ring_memory: Arc<RingMemory>,
     caches: Arc<Caches>,
     gpus: Arc<Gpus>,
@@ -56,6 +60,8 @@ pub enum Kind {
     Service {
         /// The file of the ledgers.
         ledgers: PathBuf,
+        /// The file of the configuration, to read it again; nothing for what the command line says.
+        configuration: Option<PathBuf>,
     },
     /// It serves the Loaders of the process that started it.
     Private {
@@ -95,7 +101,7 @@ impl Daemon {
         Ok(Arc::new(Self {
             ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&promises))),
             caches: Arc::new(Caches::new(promises)),
-            config,
+            config: Mutex::new(Arc::new(config)),
             kind,
             incarnation: incarnation::fresh()?,
             uid: surroundings.uid,
@@ -105,7 +111,13 @@ impl Daemon {
             ledgers: LedgerFiles::default(),
             gates: Mutex::default(),
             ready: watch::Sender::new(false),
+            reloading: tokio::sync::Mutex::default(),
         }))
+    }
+
+    /// The configuration, as it is by now.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config.lock())
     }
 
     /// How long it has been running.
@@ -116,6 +128,11 @@ impl Daemon {
     /// Notes that all configured streams are open, as far as they are waited for.
     pub fn say_ready(&self) {
         self.ready.send_replace(true);
+    }
+
+    /// Whether it is ready.
+    pub fn is_ready(&self) -> bool {
+        *self.ready.borrow()
     }
 
     /// Waits until it is ready.
@@ -150,7 +167,8 @@ impl Daemon {
     }
 
     fn no_stream(&self, name: &str) -> String {
-        let known: Vec<&str> = self.config.streams.keys().map(String::as_str).collect();
+        let config = self.config();
+        let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
         format!("there is no stream \"{name}\"; this daemon has {}", known.join(", "))
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use forebay_proto::v1::ClosedStream;
 use forebay_ring::{BindError, Listener, Socket, inherited};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -79,12 +80,20 @@ struct Place {
     group: Option<u32>,
 }
 
-/// Serves configured streams until it is ended; at SIGTERM or SIGINT it drains (semantics rule 21).
+/// Serves configured streams until it is ended; at SIGTERM or SIGINT it drains (semantics rule 21). At SIGHUP the file of
+/// the configuration is read again, if it comes from one.
 ///
 /// # Errors
 /// Something that the configuration asks for cannot be had; nothing has been served then.
-pub async fn service(config: Config, surroundings: Surroundings, ended_by: EndedBy) -> Result<(), ServeError> {
+pub async fn service(
+    config: Config,
+    configuration: Option<PathBuf>,
+    surroundings: Surroundings,
+    ended_by: EndedBy,
+) -> Result<(), ServeError> {
     let mut signals = Signals::new(ended_by)?;
+    // Without a file there is nothing to read again, and the signal means what it means to every program.
+    let hangups = configuration.as_ref().map(|_| listen(SignalKind::hangup())).transpose()?;
     let place = Place::of(&config, &surroundings)?;
     let (listener, path) = place.listen()?;
     let folder = config.coordinator.path.clone().or_else(|| surroundings.state_dir()).ok_or(ServeError::NoState)?;
@@ -92,8 +101,7 @@ pub async fn service(config: Config, surroundings: Surroundings, ended_by: Ended
     folder::own(&folder, None, if managed { Whose::Managed } else { Whose::Chosen })?;
     let metrics = Endpoint::bind(&config.metrics, &place.folder)?;
     let control = place.control()?;
-    let drain = config.drain_timeout;
-    let daemon = Daemon::new(config, Kind::Service { ledgers: folder.join(LEDGERS) }, &surroundings)?;
+    let daemon = Daemon::new(config, Kind::Service { ledgers: folder.join(LEDGERS), configuration }, &surroundings)?;
 
     // Trainers are let in before all streams are open: one whose dataset does not answer holds up no other.
     let mut door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));
@@ -102,6 +110,7 @@ pub async fn service(config: Config, surroundings: Surroundings, ended_by: Ended
     let gauges = tokio::spawn(keep_gauges(Arc::clone(&daemon), Arc::clone(&registry)));
     let metrics = tokio::spawn(metrics.serve(registry));
     let watchdog = tokio::spawn(watch());
+    let reloads = tokio::spawn(reload(Arc::clone(&daemon), hangups));
 
     let (cause, served) = tokio::select! {
         signal = signals.come() => (signal, Ok(())),
@@ -110,11 +119,12 @@ pub async fn service(config: Config, surroundings: Surroundings, ended_by: Ended
         ended = &mut control => broke("the control socket broke", ended),
     };
     notify(&[NotifyState::Stopping]);
+    let drain = daemon.config().drain_timeout;
     tracing::info!(cause, seconds = drain.as_secs(), "draining: trainers may finish what they hold");
     let ended = end(&daemon, drain, &mut signals).await;
     stop(door).await;
     stop(control).await;
-    for task in [gauges, metrics, watchdog] {
+    for task in [gauges, metrics, watchdog, reloads] {
         stop(task).await;
     }
     served.and(ended)
@@ -160,8 +170,22 @@ async fn open(daemon: &Arc<Daemon>, socket: &Path) -> DaemonError {
     }
     daemon.say_ready();
     notify(&[NotifyState::Ready]);
-    tracing::info!(socket = %socket.display(), streams = daemon.streams().len(), "ready");
+    let closed = daemon.closed();
+    let count = |is: fn(&ClosedStream) -> bool| closed.iter().filter(|stream| is(stream)).count();
+    let (failed, opening) = (count(|stream| !stream.failure.is_empty()), count(|stream| stream.opening));
+    tracing::info!(socket = %socket.display(), streams = daemon.streams().len(), failed, opening, "ready");
     std::future::pending().await
+}
+
+/// Reads the configuration again at each of these signals.
+async fn reload(daemon: Arc<Daemon>, hangups: Option<Signal>) {
+    let Some(mut hangups) = hangups else { return };
+    while hangups.recv().await.is_some() {
+        match daemon.reload().await {
+            Ok(_told) => tracing::info!("the configuration was read again"),
+            Err(reason) => tracing::error!(reason, "nothing was changed"),
+        }
+    }
 }
 
 /// A task that ends only where its socket breaks.
@@ -292,7 +316,6 @@ struct Signals {
 
 impl Signals {
     fn new(ended_by: EndedBy) -> Result<Self, ServeError> {
-        let listen = |kind| signal(kind).map_err(|source| ServeError::System { what: "signals", source });
         let ending = match ended_by {
             EndedBy::Signals => Some((listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?)),
             EndedBy::Owner => None,
@@ -308,6 +331,10 @@ impl Signals {
             _ = interrupt.recv() => "SIGINT",
         }
     }
+}
+
+fn listen(kind: SignalKind) -> Result<Signal, ServeError> {
+    signal(kind).map_err(|source| ServeError::System { what: "signals", source })
 }
 
 /// Tells the service manager that the runtime turns, as often as it asks for.
@@ -336,6 +363,7 @@ async fn keep_gauges(daemon: Arc<Daemon>, registry: Arc<Registry>) {
         let mut samples = Samples::default();
         samples.process();
         daemon.show_lanes(&mut samples);
+        daemon.show_streams(&mut samples);
         samples.level(Metric::LedgerWritable, &[], daemon.outage().is_none().into());
         for stream in daemon.streams() {
             stream.show(&mut samples).await;

@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut surroundings = Surroundings::of_process();
     surroundings.local_world_size = None;
     let mut stop = Stop::at_signals(&runtime)?;
-    let service = runtime.spawn(serve::service(config, surroundings, EndedBy::Owner));
+    let service = runtime.spawn(serve::service(config, None, surroundings, EndedBy::Owner));
     let measured = measure(args, &folder.0, &mut stop, || service.is_finished());
     // Where the trainer's side failed, the daemon may be about to end, with the reason.
     let patience = if measured.is_err() && stop.signal().is_none() { ENDING } else { Duration::ZERO };

@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         runtime.block_on(serve::private(socket, with_lanes(Config::default(), args), surroundings))
     } else {
         let config = configuration(args)?;
-        runtime.block_on(serve::service(config, surroundings, EndedBy::Signals))
+        runtime.block_on(serve::service(config, args.config.clone(), surroundings, EndedBy::Signals))
     };
     // What still runs waits for what does not come any more (a file system that hangs, say), and nobody waits for it.
     runtime.shutdown_background();

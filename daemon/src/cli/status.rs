@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use forebay_proto::printable;
 use forebay_proto::v1::{
-    GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, QuarantinedRecord, RingPlace, StatusReply, StatusRequest,
-    StreamQuarantine, StreamStatus, SwitchedOff,
+    ClosedStream, GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, QuarantinedRecord, RingPlace, StatusReply,
+    StatusRequest, StreamQuarantine, StreamStatus, SwitchedOff,
 };
 
 use super::Failure;
@@ -51,6 +51,14 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     for stream in &reply.streams {
         writeln!(out)?;
         one(out, stream)?;
+    }
+    for ClosedStream { name, run, source, opening, failure } in &reply.closed {
+        writeln!(out, "\nstream {name} (run {run}): {source}")?;
+        match (failure.as_str(), opening) {
+            ("", true) => writeln!(out, "  OPENING  its dataset is being looked through")?,
+            ("", false) => writeln!(out, "  WAITING  its first trainer says which shard, or which GPU, it wants")?,
+            (reason, _) => writeln!(out, "  FAILED   {reason}\n           `forebay reload` tries again")?,
+        }
     }
     Ok(())
 }

@@ -149,8 +149,8 @@ pub struct Stream {
     pub epoch_end_timeout: Duration,
     /// How long one read may take.
     pub read_timeout: Duration,
-    /// The settings as they were written, for [`agree`](Self::agree).
-    written: Map<String, Value>,
+    /// The settings as they were written, for [`agree`](Self::agree) and [`Change`](super::Change).
+    pub(super) written: Map<String, Value>,
 }
 
 /// Who reads what.

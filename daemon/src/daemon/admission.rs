@@ -75,7 +75,8 @@ impl Daemon {
     /// The settings of a configured stream, if the peer may attach to it.
     fn configured_for<'n>(&self, peer: &Peer, name: &'n str) -> Result<(&'n str, config::Stream), Refusal> {
         if name.is_empty() {
-            let known: Vec<&str> = self.config.streams.keys().map(String::as_str).collect();
+            let config = self.config();
+            let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
             let known = known.join(", ");
             let reason = format!(
                 "this daemon serves only its configured streams ({known}); a path is read by a daemon of the trainer's \
@@ -83,7 +84,7 @@ impl Daemon {
             );
             return Err((text_code::PERMISSION, reason));
         }
-        let Some(settings) = self.config.streams.get(name).cloned() else {
+        let Some(settings) = self.config().streams.get(name).cloned() else {
             return Err((text_code::NOT_FOUND, self.no_stream(name)));
         };
         if peer.uid() != self.uid && !settings.group.as_deref().is_some_and(|name| group::has(name, peer)) {
@@ -127,7 +128,7 @@ impl Daemon {
         let wanted = wanted.ok_or_else(|| (text_code::NOT_FOUND, self.no_stream(name)))?;
         self.leave_place(&wanted).await;
         let opened = self.enter(wanted).await;
-        opened.map_err(|error| (error.code(), error.to_string()))
+        opened.map_err(|error| (error.code(), format!("stream \"{name}\" cannot be opened: {error}")))
     }
 
     async fn private_stream(
@@ -138,7 +139,7 @@ impl Daemon {
         trainer: &Claims,
     ) -> Result<Entered, Refusal> {
         let name = head.stream_name().unwrap_or_default();
-        let settings = config::Stream::from_json(settings, &self.config.ring)
+        let settings = config::Stream::from_json(settings, &self.config().ring)
             .map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
         let (ledgers, run, stream) = self.private_ledger(name, &settings, files.as_deref())?;
         let (files, trainer) = (files.map(Arc::new), Some(trainer.clone()));

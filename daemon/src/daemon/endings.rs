@@ -102,15 +102,20 @@ impl Daemon {
         let turn = self.gates.lock().turn(key);
         // Trainers reconnect at once: none may open the stream before its old ledgers are forgotten.
         let alone = turn.write().await;
-        let gate = self.gates.lock().empty(key);
-        for stream in gate.call_off().await {
-            stream.close().await;
-        }
+        self.end_all(key).await;
         let handle = self.coordinator(&wanted.ledgers).await.map_err(|error| error.to_string())?;
         let request = NewRunRequest { run: key.run.clone(), stream: key.stream.clone() };
         handle.call(request).await.map_err(|error| error.to_string())?;
         drop(alone);
         self.prepare(&key.stream).await.1.map_err(|error| error.to_string())
+    }
+
+    /// Ends all that is open at a gate, or about to be. Nobody is let in there meanwhile.
+    pub(super) async fn end_all(&self, key: &Key) {
+        let gate = self.gates.lock().empty(key);
+        for stream in gate.call_off().await {
+            stream.close().await;
+        }
     }
 
     /// Ends every stream, as the daemon ends. Nothing is opened any more; what is about to be is not waited for.

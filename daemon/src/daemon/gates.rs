@@ -8,7 +8,7 @@ use tokio::sync::RwLock;
 
 use super::attempt::Attempt;
 use crate::source::Source;
-use crate::stream::Stream;
+use crate::stream::{Stream, StreamError};
 
 /// A stream of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +36,17 @@ pub(super) struct Gate {
     pub(super) dataset: Option<Attempt<Arc<dyn Source>>>,
     /// By shard; a stream without shards has one entry, without a number.
     pub(super) shards: BTreeMap<Option<u32>, Attempt<Arc<Stream>>>,
+}
+
+/// How it is with a stream that is not open.
+#[derive(Clone, Debug)]
+pub(super) enum Closed {
+    /// Its dataset is open, and its first trainer says what else is needed.
+    Waiting,
+    /// It is being opened.
+    Opening,
+    /// It could not be opened.
+    Failed(Arc<StreamError>),
 }
 
 /// Why nothing is opened at a gate.
@@ -97,16 +108,44 @@ impl Gates {
         self.by_key.get(key)?.shards.get(&shard)?.settled()?.ok()
     }
 
+    /// Whether a stream is open there.
+    pub(super) fn has_open(&self, key: &Key) -> bool {
+        let open = |attempt: &Attempt<Arc<Stream>>| matches!(attempt.settled(), Some(Ok(_)));
+        self.by_key.get(key).is_some_and(|gate| gate.shards.values().any(open))
+    }
+
     /// All streams that are open.
     pub(super) fn open(&self) -> Vec<Arc<Stream>> {
         let attempts = self.by_key.values().flat_map(|gate| gate.shards.values());
         attempts.filter_map(|attempt| attempt.settled()?.ok()).collect()
     }
 
+    /// What of a stream is not open, by shard.
+    pub(super) fn not_open(&self, key: &Key) -> Vec<(Option<u32>, Closed)> {
+        let Some(gate) = self.by_key.get(key) else { return vec![(None, Closed::Waiting)] };
+        let shards = gate.shards.iter().filter_map(|(shard, attempt)| Some((*shard, Closed::of(attempt)?)));
+        let mut closed: Vec<_> = shards.collect();
+        if gate.shards.is_empty() {
+            let dataset = gate.dataset.as_ref().and_then(Closed::of);
+            closed.push((None, dataset.unwrap_or(Closed::Waiting)));
+        }
+        closed
+    }
+
     /// Opens nothing more. Gives all that is open or about to be.
     pub(super) fn close(&mut self) -> Vec<(Key, Gate)> {
         self.closed = true;
         self.by_key.iter().map(|(key, gate)| (key.clone(), gate.clone())).collect()
+    }
+}
+
+impl Closed {
+    fn of<T: Clone + Send + Sync + 'static>(attempt: &Attempt<T>) -> Option<Self> {
+        match attempt.settled() {
+            Some(Ok(_)) => None,
+            Some(Err(reason)) => Some(Self::Failed(reason)),
+            None => Some(Self::Opening),
+        }
     }
 }
 
@@ -132,11 +171,12 @@ impl Gate {
         self.dataset.as_ref().is_some_and(Attempt::goes_on) || self.shards.values().any(Attempt::goes_on)
     }
 
-    /// Drops a dataset that could not be opened, or that no stream could be opened with.
+    /// Forgets what failed, and a dataset that no stream could be opened with.
     pub(super) fn forget_failed(&mut self) {
         let unusable = !self.shards.is_empty() && self.shards.values().all(Attempt::has_failed);
         if unusable || self.dataset.as_ref().is_some_and(Attempt::has_failed) {
             self.dataset = None;
         }
+        self.shards.retain(|_, attempt| !attempt.has_failed());
     }
 }

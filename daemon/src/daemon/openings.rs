@@ -47,7 +47,8 @@ impl Daemon {
     /// # Errors
     /// There are streams, and none of them can be opened.
     pub async fn open_streams(self: &Arc<Self>) -> Result<(), DaemonError> {
-        let mut opening: FuturesUnordered<_> = self.config.streams.keys().map(|name| self.prepare(name)).collect();
+        let config = self.config();
+        let mut opening: FuturesUnordered<_> = config.streams.keys().map(|name| self.prepare(name)).collect();
         let (mut open, mut failed) = (false, Vec::new());
         let mut waits_until = None;
         loop {
@@ -79,14 +80,17 @@ impl Daemon {
             if let Ok(gate) = self.gates.lock().gate(&wanted.key, &turn) {
                 gate.forget_failed();
             }
-            self.dataset(&Arc::new(wanted)).await.map(drop)
+            let dataset = self.dataset(&Arc::new(wanted)).await;
+            let log =
+                |reason: &Arc<StreamError>| tracing::error!(stream = name, %reason, "the stream cannot be opened");
+            dataset.inspect_err(log).map(drop)
         };
         (name.into(), prepared)
     }
 
     /// What a configured stream needs.
     pub(super) fn configured(&self, name: &str, shard: Option<u32>, trainer: Option<Claims>) -> Option<Wanted> {
-        let settings = self.config.streams.get(name)?.clone();
+        let settings = self.config().streams.get(name)?.clone();
         let run = settings.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
         let key = Key { run, stream: name.into() };
         Some(Wanted { key, shard, settings, files: None, trainer, ledgers: self.service_ledgers() })
@@ -130,7 +134,7 @@ impl Daemon {
                 pool: self.pools.with(settings.num_threads).map_err(StreamError::from)?,
                 settings: settings.clone(),
                 source,
-                prefetch: self.config.prefetch.clone(),
+                prefetch: self.config().prefetch.clone(),
                 coordinator: self.coordinator(ledgers).await?,
                 memory: Arc::clone(&self.ring_memory),
                 caches: Arc::clone(&self.caches),
@@ -151,7 +155,7 @@ impl Daemon {
     /// The dataset of a stream. The shards of a configured one share it.
     async fn dataset(&self, wanted: &Arc<Wanted>) -> Outcome<Arc<dyn Source>> {
         let opening = {
-            let (wanted, limit) = (Arc::clone(wanted), self.config.decode.byte_limit.0);
+            let (wanted, limit) = (Arc::clone(wanted), self.config().decode.byte_limit.0);
             async move {
                 let Wanted { settings, files, .. } = &*wanted;
                 if let Some(group) = settings.group.as_ref().filter(|group| group::number(group).is_none()) {
@@ -185,7 +189,7 @@ impl Daemon {
 
     pub(super) fn service_ledgers(&self) -> Ledgers {
         match &self.kind {
-            Kind::Service { ledgers } => Ledgers::File(ledgers.clone()),
+            Kind::Service { ledgers, .. } => Ledgers::File(ledgers.clone()),
             Kind::Private { .. } => Ledgers::Kept,
         }
     }

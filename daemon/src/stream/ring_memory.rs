@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use forebay_ring::{Geometry, Memory, Region, Unpopulated};
+use parking_lot::Mutex;
 
 use crate::memory::{Promisee, Promises, beside};
 use crate::stream::StreamError;
@@ -12,7 +13,7 @@ use crate::stream::StreamError;
 #[derive(Debug)]
 pub struct RingMemory {
     /// What they may take together, where the configuration says so.
-    limit: Option<u64>,
+    limit: Mutex<Option<u64>>,
     promises: Arc<Promises>,
     /// What was added is what was promised meanwhile: no two rings are added at once.
     taken: AtomicU64,
@@ -30,7 +31,12 @@ pub(super) struct Share {
 impl RingMemory {
     /// Without a limit, the system's is asked for before each ring.
     pub fn new(limit: Option<u64>, promises: Arc<Promises>) -> Self {
-        Self { limit, promises, taken: AtomicU64::new(0) }
+        Self { limit: Mutex::new(limit), promises, taken: AtomicU64::new(0) }
+    }
+
+    /// Sets another limit, for rings from now on.
+    pub fn limit_to(&self, limit: Option<u64>) {
+        *self.limit.lock() = limit;
     }
 
     /// Makes a ring, pinnable or not, or says how much memory is needed and what is left.
@@ -54,7 +60,7 @@ impl RingMemory {
         system: impl FnOnce() -> std::io::Result<Memory>,
     ) -> Result<Arc<Share>, StreamError> {
         self.promises.promise(|promised| {
-            let memory = match self.limit {
+            let memory = match *self.limit.lock() {
                 Some(limit) => {
                     let available = limit.saturating_sub(self.taken.load(Ordering::Relaxed));
                     Memory { available, limited_by: "ring.memory".into() }

@@ -27,6 +27,8 @@ pub enum Metric {
     Leases,
     /// Whether the ledgers can be written.
     LedgerWritable,
+    /// Whether a configured stream is open, or waits for its first trainer.
+    StreamUp,
     /// Attached trainers.
     Consumers,
     /// The epoch that is offered.
@@ -86,7 +88,7 @@ pub enum Type {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::RecordsDelivered,
         Self::RecordsBad,
         Self::BytesRead,
@@ -98,6 +100,7 @@ impl Metric {
         Self::RingSlots,
         Self::Leases,
         Self::LedgerWritable,
+        Self::StreamUp,
         Self::Consumers,
         Self::Epoch,
         Self::ReadersReplaced,
@@ -151,6 +154,9 @@ impl Metric {
             Self::Leases => ("forebay_leases", Gauge, "Leases in the daemon's hands."),
             Self::LedgerWritable => {
                 ("forebay_ledger_writable", Gauge, "1, or 0 while the ledgers cannot be written and everything waits.")
+            }
+            Self::StreamUp => {
+                ("forebay_stream_up", Gauge, "1 while a configured stream is open, or waits for its first trainer.")
             }
             Self::Consumers => ("forebay_consumers", Gauge, "Attached trainers."),
             Self::Epoch => ("forebay_epoch", Gauge, "The epoch that is offered."),

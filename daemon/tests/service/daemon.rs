@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{self as channel, RecvTimeoutError};
 use forebay_pixels::sample::photograph;
 use forebay_proto::v1::control_client::ControlClient;
-use forebay_proto::v1::{StatusRequest, StreamStatus};
+use forebay_proto::v1::{StatusReply, StatusRequest, StreamStatus};
 use hyper_util::rt::TokioIo;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -127,13 +127,17 @@ impl Home {
         String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim().to_owned()).collect()
     }
 
-    /// The status of the only stream.
-    pub(crate) fn status(&self) -> StreamStatus {
-        let reply = runtime().block_on(async {
+    /// The status of the daemon.
+    pub(crate) fn whole_status(&self) -> StatusReply {
+        runtime().block_on(async {
             let mut client = ControlClient::new(self.channel().await);
             client.status(StatusRequest {}).await.expect("a status").into_inner()
-        });
-        let [stream] = <[StreamStatus; 1]>::try_from(reply.streams).expect("one stream");
+        })
+    }
+
+    /// The status of the only stream.
+    pub(crate) fn status(&self) -> StreamStatus {
+        let [stream] = <[StreamStatus; 1]>::try_from(self.whole_status().streams).expect("one stream");
         stream
     }
 

@@ -13,7 +13,8 @@ use tonic_health::pb::health_client::HealthClient;
 use crate::daemon::{Home, PATIENCE, runtime};
 use crate::trainer::Trainer;
 
-fn scrape(home: &Home) -> String {
+/// What Prometheus gets.
+pub(crate) fn scrape(home: &Home) -> String {
     let mut socket = UnixStream::connect(home.path("sockets").join("metrics.sock")).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket.write_all(b"GET /metrics HTTP/1.1\r\nHost: forebay\r\nConnection: close\r\n\r\n").unwrap();

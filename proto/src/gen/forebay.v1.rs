@@ -1955,6 +1955,28 @@ pub struct StatusReply {
     /// None while the ledgers can be written.
     #[prost(message, optional, tag = "20")]
     pub ledger_outage: ::core::option::Option<LedgerOutage>,
+    /// Configured streams, and shards of them, that are not open.
+    #[prost(message, repeated, tag = "21")]
+    pub closed: ::prost::alloc::vec::Vec<ClosedStream>,
+    /// The configured streams are open, as far as they were waited for.
+    #[prost(bool, tag = "22")]
+    pub ready: bool,
+}
+/// A stream that is not open: it is being opened, waits for its first trainer, or has failed.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClosedStream {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub run: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub source: ::prost::alloc::string::String,
+    #[prost(bool, tag = "4")]
+    pub opening: bool,
+    /// Why it could not be opened; empty while that is not known.
+    #[prost(string, tag = "5")]
+    pub failure: ::prost::alloc::string::String,
 }
 /// The ledgers cannot be written: everything waits, and nothing is lost.
 #[allow(clippy::all)]
@@ -2176,6 +2198,23 @@ pub struct RenewRunReply {
     #[prost(string, tag = "1")]
     pub run: ::prost::alloc::string::String,
 }
+/// Reads the configuration again, and tries to open what is not open.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReloadRequest {}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReloadReply {
+    /// Keys whose new value counts from now on, or a sentence about one.
+    #[prost(string, repeated, tag = "1")]
+    pub taken: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Keys that keep their value, with the reason.
+    #[prost(string, repeated, tag = "2")]
+    pub refused: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What is not open afterwards.
+    #[prost(message, repeated, tag = "3")]
+    pub closed: ::prost::alloc::vec::Vec<ClosedStream>,
+}
 /// Generated client implementations.
 pub mod control_client {
     #![allow(
@@ -2358,6 +2397,26 @@ pub mod control_client {
                 .insert(GrpcMethod::new("forebay.v1.Control", "RenewRun"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn reload(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReloadRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReloadReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Control/Reload",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Control", "Reload"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -2406,6 +2465,10 @@ pub mod control_server {
             &self,
             request: tonic::Request<super::RenewRunRequest>,
         ) -> std::result::Result<tonic::Response<super::RenewRunReply>, tonic::Status>;
+        async fn reload(
+            &self,
+            request: tonic::Request<super::ReloadRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReloadReply>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct ControlServer<T> {
@@ -2646,6 +2709,49 @@ pub mod control_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = RenewRunSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Control/Reload" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReloadSvc<T: Control>(pub Arc<T>);
+                    impl<T: Control> tonic::server::UnaryService<super::ReloadRequest>
+                    for ReloadSvc<T> {
+                        type Response = super::ReloadReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReloadRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Control>::reload(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReloadSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

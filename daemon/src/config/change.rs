@@ -1,0 +1,158 @@
+//! What of a changed configuration a running daemon takes up, and what keeps its value until it is started anew.
+
+use super::{Config, Stream};
+
+/// A configuration to go on with, and what became of each change.
+#[derive(Debug)]
+pub struct Change {
+    /// What counts from now on.
+    pub config: Config,
+    /// Streams to end before they are opened anew: they are not open, and their settings are others now, or they are gone.
+    pub replaced: Vec<String>,
+    /// Keys whose new value is taken.
+    pub taken: Vec<String>,
+    /// Keys whose old value stays, with the reason.
+    pub refused: Vec<String>,
+}
+
+/// A stream's settings that may change while it is open.
+const OF_OPEN_STREAMS: [&str; 1] = ["group"];
+
+impl Config {
+    /// Goes on from this configuration to another one. New streams, and limits, are taken up.
+    pub fn change(&self, next: &Self, is_open: impl Fn(&str) -> bool) -> Change {
+        let mut change = Change { config: self.clone(), replaced: Vec::new(), taken: Vec::new(), refused: Vec::new() };
+        change.limits(self, next);
+        change.fixed(self, next);
+        for (name, settings) in &next.streams {
+            match self.streams.get(name) {
+                None => {
+                    change.taken.push(format!("streams.{name}"));
+                    change.config.streams.insert(name.clone(), settings.clone());
+                }
+                Some(old) if is_open(name) => change.open_stream(name, old, settings),
+                Some(old) if old != settings => {
+                    change.taken.extend(differences(old, settings).map(|key| format!("streams.{name}.{key}")));
+                    change.replaced.push(name.clone());
+                    change.config.streams.insert(name.clone(), settings.clone());
+                }
+                Some(_) => {}
+            }
+        }
+        for name in self.streams.keys().filter(|name| !next.streams.contains_key(*name)) {
+            if is_open(name) {
+                let reason = "is open, and ends only with the daemon";
+                change.refused.push(format!("streams.{name}: the stream {reason}"));
+            } else {
+                change.taken.push(format!("streams.{name}: it is gone"));
+                change.replaced.push(name.clone());
+                change.config.streams.remove(name);
+            }
+        }
+        change
+    }
+}
+
+impl Change {
+    /// What counts from the next stream, ring or end on.
+    fn limits(&mut self, old: &Config, next: &Config) {
+        let (ring, read, decode) = (old.ring != next.ring, old.prefetch != next.prefetch, &mut self.config.decode);
+        let limits = [
+            ("drain_timeout", old.drain_timeout != next.drain_timeout),
+            ("ring: for streams that are opened from now on", ring),
+            ("prefetch: for streams that are opened from now on", read),
+            (
+                "decode.byte_limit: for streams that are opened from now on",
+                old.decode.byte_limit != next.decode.byte_limit,
+            ),
+        ];
+        decode.byte_limit = next.decode.byte_limit;
+        self.config.drain_timeout = next.drain_timeout;
+        self.config.ring = next.ring.clone();
+        self.config.prefetch = next.prefetch.clone();
+        self.taken.extend(limits.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key.to_owned()));
+    }
+
+    /// What was made as the daemon started.
+    fn fixed(&mut self, old: &Config, next: &Config) {
+        let mut decode = next.decode.clone();
+        decode.byte_limit = old.decode.byte_limit;
+        let fixed = [
+            ("decode", old.decode != decode),
+            ("coordinator", old.coordinator != next.coordinator),
+            ("control", old.control != next.control),
+            ("metrics", old.metrics != next.metrics),
+        ];
+        let refused = fixed.into_iter().filter(|(_, differs)| *differs);
+        self.refused.extend(refused.map(|(section, _)| format!("[{section}]: it counts from the daemon's start on")));
+    }
+
+    fn open_stream(&mut self, name: &str, old: &Stream, next: &Stream) {
+        for key in differences(old, next) {
+            let shown = format!("streams.{name}.{key}");
+            if OF_OPEN_STREAMS.contains(&key) {
+                self.taken.push(shown);
+            } else {
+                self.refused.push(format!("{shown}: the stream is open; start the daemon anew for another value"));
+            }
+        }
+        if let Some(settings) = self.config.streams.get_mut(name) {
+            settings.group.clone_from(&next.group);
+        }
+    }
+}
+
+/// Keys that are written otherwise.
+fn differences<'a>(old: &'a Stream, next: &'a Stream) -> impl Iterator<Item = &'a str> {
+    let changed = old.written.iter().filter(|(key, value)| next.written.get(*key) != Some(*value));
+    let added = next.written.iter().filter(|(key, _)| !old.written.contains_key(*key));
+    changed.chain(added).map(|(key, _)| key.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        Config::parse(text, "a.toml").unwrap()
+    }
+
+    const OLD: &str = "[streams.train]\nsource = \"/a\"\nbatch_size = 4\nsize = 16\n\
+        [streams.eval]\nsource = \"/b\"\nbatch_size = 4\nsize = 16\n";
+
+    #[test]
+    fn new_streams_and_limits_are_taken_up() {
+        let next = format!(
+            "drain_timeout = \"5s\"\n[ring]\nmemory = \"1gb\"\n[streams.new]\nsource = \"/c\"\nbatch_size = 4\nsize = 16\n{OLD}"
+        );
+        let change = config(OLD).change(&config(&next), |_| true);
+        assert_eq!(change.refused, [""; 0]);
+        assert_eq!(change.taken.len(), 3, "{:?}", change.taken);
+        assert_eq!(change.config.streams.len(), 3);
+        assert_eq!(change.config.drain_timeout, config(&next).drain_timeout);
+        assert_eq!(change.replaced, [""; 0]);
+    }
+
+    #[test]
+    fn what_an_open_stream_cannot_change_is_refused_by_name_and_stays() {
+        let next = OLD.replace("batch_size = 4", "batch_size = 8\ngroup = \"trainers\"");
+        let next = config(&format!("{next}\n[decode]\nthreads = 3\n"));
+        let change = config(OLD).change(&next, |name| name == "train");
+        assert_eq!(change.refused.len(), 2, "{:?}", change.refused);
+        assert!(change.refused[0].starts_with("[decode]:"), "{:?}", change.refused);
+        assert!(change.refused[1].starts_with("streams.train.batch_size:"), "{:?}", change.refused);
+        assert_eq!(change.taken, ["streams.eval.batch_size", "streams.eval.group", "streams.train.group"]);
+        let train = &change.config.streams["train"];
+        assert_eq!((train.batch_size, train.group.as_deref()), (4, Some("trainers")));
+        assert_eq!(change.config.streams["eval"].batch_size, 8, "it was not open");
+        assert_eq!(change.replaced, ["eval"]);
+        assert_eq!(change.config.decode, config(OLD).decode);
+    }
+
+    #[test]
+    fn a_stream_that_is_left_out_goes_unless_it_is_open() {
+        let change = config(OLD).change(&Config::default(), |name| name == "train");
+        assert_eq!(change.config.streams.keys().collect::<Vec<_>>(), ["train"]);
+        assert_eq!((change.replaced.as_slice(), change.refused.len()), (&["eval".to_owned()][..], 1));
+    }
+}

@@ -1,0 +1,73 @@
+//! Reading the configuration again while streams run, and trying once more to open what is not open.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_proto::v1::ReloadReply;
+
+use super::{Daemon, Kind};
+use crate::config::{Change, Config};
+
+/// How long a reload waits for streams that take long to open.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Daemon {
+    /// Takes up what the configuration says by now, as far as that is possible, and opens what is not open. Without a
+    /// file of its own it does the latter alone.
+    ///
+    /// # Errors
+    /// The configuration cannot be read, or has mistakes: nothing has changed then. In words.
+    pub async fn reload(self: &Arc<Self>) -> Result<ReloadReply, String> {
+        let daemon = Arc::clone(self);
+        // In a task of its own: whoever asked may hang up in the middle.
+        tokio::spawn(async move { daemon.reload_alone().await }).await.map_err(|error| error.to_string())?
+    }
+
+    async fn reload_alone(self: Arc<Self>) -> Result<ReloadReply, String> {
+        let _alone = self.reloading.lock().await;
+        let mut reply = ReloadReply::default();
+        if let Kind::Service { configuration: Some(file), .. } = &self.kind {
+            let file = file.clone();
+            let next = tokio::task::spawn_blocking(move || read(&file)).await.map_err(|error| error.to_string())??;
+            let change = self.config().change(&next, |name| self.is_open(name));
+            self.replace(&change).await;
+            (reply.taken, reply.refused) = (change.taken, change.refused);
+        }
+        let config = self.config();
+        let opening = config.streams.keys().map(|name| self.prepare(name));
+        // What takes longer is shown as it is by then.
+        let _all = tokio::time::timeout(PATIENCE, futures_util::future::join_all(opening)).await;
+        reply.closed = self.closed();
+        for key in &reply.taken {
+            tracing::info!(key, "reload: taken up");
+        }
+        for key in &reply.refused {
+            tracing::warn!(key, "reload: refused");
+        }
+        Ok(reply)
+    }
+
+    /// Goes on with the changed configuration.
+    async fn replace(&self, change: &Change) {
+        self.ring_memory.limit_to(change.config.ring.memory.map(|size| size.0));
+        for name in &change.replaced {
+            let Some(wanted) = self.configured(name, None, None) else { continue };
+            let turn = self.gates.lock().turn(&wanted.key);
+            let _alone = turn.write().await;
+            self.end_all(&wanted.key).await;
+        }
+        *self.config.lock() = Arc::new(change.config.clone());
+    }
+
+    fn is_open(&self, name: &str) -> bool {
+        self.configured(name, None, None).is_some_and(|wanted| self.gates.lock().has_open(&wanted.key))
+    }
+}
+
+fn read(file: &Path) -> Result<Config, String> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("The configuration \"{name}\" cannot be read: {error}."))?;
+    Config::parse(&text, &name).map_err(|mistakes| mistakes.to_string())
+}
