@@ -314,6 +314,7 @@ impl Stream {
     async fn end(&self) {
         self.ask(Note::Close).await;
         self.flush().await;
+        tracing::info!(stream = %self.identity, "the stream is closed");
     }
 
     /// Leaves a note that the ring's thread answers.

@@ -86,6 +86,7 @@ impl RingThread {
     pub(super) fn advance(&mut self) {
         let open = self.exchange.open();
         if self.claims.undelivered(open) == 0 && self.end.is_over(open) {
+            tracing::info!(stream = self.parts.stream, epoch = open, "the epoch is complete");
             self.exchange.open_epoch(open + 1);
             self.act();
         }

@@ -181,6 +181,7 @@ impl RingThread {
     fn leave(&mut self, id: ConsumerId) {
         if let Some(consumer) = self.consumers.get_mut(&id).filter(|consumer| consumer.is_open()) {
             consumer.close();
+            tracing::info!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), "a trainer left");
             (self.parts.left)(id, self.open());
         }
     }

@@ -6,11 +6,12 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::daemon::{Home, PATIENCE, runtime};
+use crate::daemon::{Daemon, Home, PATIENCE, runtime};
 use crate::trainer::Trainer;
 
 /// What Prometheus gets.
@@ -89,4 +90,25 @@ fn nothing_of_a_daemon_stands_in_dev_shm_or_outside_of_its_folders() {
         let named = file.is_absolute() && !unnamed;
         assert!(!named || file.starts_with(&own), "{} is open", file.display());
     }
+}
+
+#[test]
+fn the_log_tells_who_comes_and_goes_and_what_begins_and_ends() {
+    let home = Home::with_pictures(8);
+    home.configure(&home.train("epochs = 2"));
+    let mut daemon = Daemon::spawn(home.serve_command());
+    daemon.hears("the stream is open");
+    daemon.hears("ready");
+    let mut trainer = Trainer::attach(&home);
+    let pid = std::process::id();
+    daemon.hears(&format!("a trainer attached stream=\"train\" consumer=1 pid={pid}"));
+    trainer.epoch();
+    daemon.hears("the epoch is complete stream=\"train\" epoch=0");
+    drop(trainer);
+    daemon.hears(&format!("a trainer left stream=\"train\" consumer=1 pid={pid}"));
+    daemon.signal(Signal::TERM);
+    daemon.hears("cause=\"SIGTERM\"");
+    daemon.hears("the stream is closed stream=train");
+    let (status, said) = daemon.ends();
+    assert!(status.success(), "{said}");
 }
