@@ -35,7 +35,8 @@ fn rule_21_a_batch_in_hand_can_be_finished_and_no_new_one_comes() {
 fn rule_21_a_second_signal_ends_it_at_once_and_what_is_held_is_returned() {
     let home = Home::with_pictures(20);
     let mut daemon = home.serve("epochs = 1");
-    let mut holder = Puppet::attach(&home);
+    // With one credit, so that it was offered this batch alone.
+    let mut holder = Puppet::with_one_credit(&home);
     let held = holder.next().batch();
     daemon.signal(Signal::TERM);
     daemon.hears("draining");
@@ -57,7 +58,8 @@ fn rule_21_a_second_signal_ends_it_at_once_and_what_is_held_is_returned() {
 fn rule_21_a_trainer_that_is_not_done_when_its_daemon_stops_keeps_its_batch_for_the_next_one() {
     let home = Home::with_pictures(20);
     let mut daemon = home.serve("epochs = 1");
-    let mut trainer = Trainer::attach(&home);
+    // With one credit, so that nothing else was offered that it might have seen.
+    let mut trainer = Trainer::with(&home, Options { credits: 1, ..options() }).unwrap();
     let Next::Batch(held) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("a batch") };
     let held_records: Vec<i64> = held.records().to_vec();
     daemon.signal(Signal::TERM);
