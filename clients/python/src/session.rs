@@ -39,13 +39,15 @@ struct Signals<'a> {
     raised: Option<PyErr>,
 }
 
+/// Lanes of a daemon that was told of none.
+const CPU_ALONE: (&str, &str) = ("lanes", "cpu");
 /// Number of what is nothing to take over.
 const NOTHING: u64 = 0;
 
-/// Record, file, reason, epoch.
-type Quarantined = (u64, String, String, u64);
-/// A private daemon: its binary, its lanes, and folders of Python packages in which it looks for libraries.
-type Wanted = (PathBuf, Option<String>, Vec<PathBuf>);
+/// Record, file, reason, epochs.
+type Quarantined = (u64, String, String, Vec<u64>);
+/// A private daemon: its binary, its options, and folders of Python packages in which it looks for libraries.
+type Wanted = (PathBuf, Vec<(String, String)>, Vec<PathBuf>);
 /// Epoch, delivered, dropped, quarantined, abandoned, repeats by cause, complete, `adds_up`.
 type EpochAudit = (u64, u64, u64, u64, u64, BTreeMap<&'static str, u64>, bool, Option<bool>);
 
@@ -148,8 +150,18 @@ impl Session {
         Ok((state.epoch(), state.cursor(), PyBytes::new(py, &state.to_bytes())))
     }
 
-    fn restore(&self, py: Python<'_>, snapshot: &[u8]) -> PyResult<()> {
+    fn restore(&self, py: Python<'_>, epoch: u64, cursor: u64, snapshot: &[u8]) -> PyResult<()> {
         let state = State::from_bytes(snapshot).map_err(|error| error.raise(py))?;
+        let (own_epoch, own_cursor) = (state.epoch(), state.cursor());
+        if (epoch, cursor) != (own_epoch, own_cursor) {
+            return Err(setting(
+                py,
+                format!(
+                    "this state was changed: it says epoch {epoch} and cursor {cursor}, but its snapshot is of epoch \
+                     {own_epoch} and cursor {own_cursor}; give it as state_dict() made it"
+                ),
+            ));
+        }
         self.ask(py, |client, watch| client.restore(&state, watch))
     }
 
@@ -163,7 +175,7 @@ impl Session {
 
     fn quarantine(&self, py: Python<'_>) -> PyResult<Vec<Quarantined>> {
         let list = self.ask(py, Client::quarantine)?;
-        Ok(list.into_iter().map(|bad| (bad.record, bad.file, bad.reason, bad.epoch)).collect())
+        Ok(list.into_iter().map(|bad| (bad.record, bad.file, bad.reason, bad.epochs)).collect())
     }
 
     fn audit(&self, py: Python<'_>) -> PyResult<Vec<EpochAudit>> {
@@ -270,22 +282,27 @@ fn waiting<T: Send, E: Raise>(
     }
 }
 
-/// The daemon of this process, whose lanes are those of its first session.
-fn private_daemon((binary, lanes, packages): Wanted) -> Result<Arc<PrivateDaemon>, String> {
+/// The daemon of this process, whose options are those of its first session.
+fn private_daemon((binary, options, packages): Wanted) -> Result<Arc<PrivateDaemon>, String> {
     let mut shared = DAEMON.lock();
     // In a forked child the parent's daemon is still known here, but it is not the child's.
     if let Some(daemon) = shared.upgrade().filter(|daemon| daemon.is_of_this_process()) {
-        let there = daemon.lanes().unwrap_or("cpu");
-        return match lanes.filter(|lanes| lanes != there) {
-            Some(lanes) => Err(format!(
-                "lanes={lanes:?}: the Loaders of a process share one daemon, and this one's was started with lanes={there:?}; \
-                 give the first Loader these lanes, or close the Loaders that are open"
-            )),
-            None => Ok(daemon),
-        };
+        for (name, wanted) in options {
+            let there = daemon.option(&name);
+            if there != Some(&wanted) && !(there.is_none() && (&*name, &*wanted) == CPU_ALONE) {
+                let there = there.map_or_else(|| "the default".to_owned(), |there| format!("{there:?}"));
+                let name = name.replace('-', "_");
+                return Err(format!(
+                    "{name}={wanted:?}: the Loaders of a process share one daemon, and this one's was started with {there}; \
+                     give the first Loader this {name}, or close the Loaders that are open"
+                ));
+            }
+        }
+        return Ok(daemon);
     }
     let daemon = PrivateDaemon::new(binary).with_packages(packages);
-    let daemon = Arc::new(if let Some(lanes) = lanes { daemon.with_lanes(lanes) } else { daemon });
+    let daemon = options.into_iter().fold(daemon, |daemon, (name, value)| daemon.with_option(name, value));
+    let daemon = Arc::new(daemon);
     *shared = Arc::downgrade(&daemon);
     Ok(daemon)
 }

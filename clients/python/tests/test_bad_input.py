@@ -89,6 +89,25 @@ def test_a_bad_file_fails_skips_or_is_replaced(jpegs, name, damage):
         assert [len(batch.images) for batch in batches] == [4, 4, 4]
 
 
+def test_a_bad_record_is_listed_once_with_its_epochs(jpegs):
+    bad = sorted(jpegs.rglob("*.jpg"))[5]
+    bad.write_bytes(b"")
+    with forebay.Loader(jpegs, batch_size=4, size=32, epochs=3, on_error="skip") as loader:
+        for _ in range(3):
+            list(loader)
+        (quarantined,) = loader.quarantine
+        assert (quarantined.record, quarantined.file, quarantined.epochs) == (5, str(bad), (0, 1, 2))
+
+
+def test_limits_that_errors_name_can_be_set(jpegs):
+    assert "raise the limit" in first_error(forebay.Loader(jpegs, batch_size=4, size=32, pixel_limit=100))
+    assert "byte_limit" in first_error(forebay.Loader(jpegs, batch_size=4, size=32, byte_limit="100b"))
+    with forebay.Loader(jpegs, batch_size=4, size=32, pixel_limit=10**9, read_timeout=5, epoch_end_timeout=5) as loader:
+        loader.next()
+        with pytest.raises(forebay.SettingsError, match=r"pixel_limit.*share one daemon.*1000000000"):
+            forebay.Loader(jpegs, batch_size=4, size=32, pixel_limit=100)
+
+
 def test_more_failures_than_allowed_fail_the_stream(jpegs):
     for bad in sorted(jpegs.rglob("*.jpg"))[2:5]:
         bad.write_bytes(b"")

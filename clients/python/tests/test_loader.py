@@ -254,6 +254,14 @@ def test_rule_23_a_state_of_another_order_is_refused(pictures):
             loader.load_state_dict({})
         with pytest.raises(forebay.SettingsError, match="damaged"):
             loader.load_state_dict({**state, "snapshot": "?"})
+        for no_state in (None, [], "state", 3):
+            with pytest.raises(forebay.SettingsError, match=r"what Loader\.state_dict\(\) gave"):
+                loader.load_state_dict(no_state)
+        for damage in ({"epoch": -1}, {"cursor": -1}, {"epoch": 1.5}, {"cursor": None}, {"epoch": True}):
+            with pytest.raises(forebay.SettingsError, match="no count"):
+                loader.load_state_dict({**state, **damage})
+        with pytest.raises(forebay.SettingsError, match="this state was changed: it says epoch 7"):
+            loader.load_state_dict({**state, "epoch": 7})
 
 
 def test_rule_26_all_loaders_of_a_process_share_one_daemon_which_goes_with_the_last(pictures):

@@ -130,7 +130,7 @@ def test_lanes_that_are_no_names(lanes):
     ("lanes", "told"), [("auto", "auto"), (["hardware"], "hardware"), (("hardware", "cpu"), "hardware,cpu")]
 )
 def test_lanes_travel_by_their_names(lanes, told):
-    assert asked("/p", batch_size=1, lanes=lanes)[0].lanes == told
+    assert asked("/p", batch_size=1, lanes=lanes)[0].options == (("lanes", told),)
 
 
 def test_pin_memory_is_asked_of_a_stream_only_where_it_is_wanted():
@@ -164,6 +164,32 @@ def test_rule_11_one_of_several_ranks_must_say_how_they_share():
     assert "stream:NAME" in str(raised.value)
     with pytest.raises(SettingsError, match=r"torch\.distributed"):
         refuse_unsharded({}, {}, (1, 2))
+
+
+def test_rule_11_of_a_running_daemon_s_stream_the_configuration_says_how_ranks_share_it():
+    with pytest.raises(SettingsError, match=r"\[streams\.train\]\n    num_shards = 8\n") as raised:
+        refuse_unsharded({}, {"WORLD_SIZE": "8", "RANK": "3"}, None, "train")
+    assert 'forebay.Loader("stream:train", ..., shard_id=3, num_shards=8)' in str(raised.value)
+
+
+@pytest.mark.parametrize(("key", "value", "told"), [("pixel_limit", 9, "9"), ("byte_limit", "2gib", "2gib")])
+def test_limits_of_the_daemon_travel_as_its_options(key, value, told):
+    found, settings = asked("/p", batch_size=1, **{key: value})
+    assert found.options == ((key.replace("_", "-"), told),)
+    assert key not in settings
+    with pytest.raises(SettingsError, match=f"set {key} in the"):
+        asked("stream:train", **{key: value})
+    with pytest.raises(SettingsError, match=f"{key}=True"):
+        asked("/p", batch_size=1, **{key: True})
+
+
+def test_time_outs_travel_in_seconds():
+    assert asked("/p", batch_size=1, read_timeout=2.5, epoch_end_timeout=60)[1] == {
+        "source": "/p",
+        "batch_size": 1,
+        "read_timeout": 2.5,
+        "epoch_end_timeout": 60,
+    }
 
 
 def test_rule_11_saying_so_is_enough():

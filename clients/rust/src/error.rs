@@ -36,6 +36,14 @@ pub enum AttachError {
         /// What the kernel said.
         source: SocketError,
     },
+    /// A daemon may well listen there, but not for this user.
+    #[error("this user may not use the socket {}: {allowed}", printable(socket))]
+    Denied {
+        /// The socket.
+        socket: PathBuf,
+        /// Who may, and what to do.
+        allowed: String,
+    },
     /// The binary of the private daemon could not be run.
     #[error("cannot start the private daemon {}: {source}", printable(binary))]
     Spawn {

@@ -1,5 +1,6 @@
 //! The edge to the daemon: dial, shake hands, and read whole messages.
 
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,13 +9,14 @@ use std::time::{Duration, Instant};
 use forebay_proto::printable;
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{
-    Attach, Body, Bulk, HandIn, Kind, Message, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View, Welcome,
-    attach_flags, is_own_socket_dir, packet, socket_dir,
+    Attach, Body, Bulk, HandIn, Kind, Message, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket, SocketError,
+    View, Welcome, attach_flags, is_own_socket_dir, packet, socket_dir,
 };
 use prost::Message as _;
 
 use crate::error::{AttachError, Broken, Refusal};
 use crate::mapped::Ring;
+use crate::permission;
 use crate::target::{Options, Target};
 use crate::watch::{SLICE, Watch};
 
@@ -149,14 +151,19 @@ fn dial(target: &Target) -> Result<Socket, AttachError> {
         Target::Stream { socket: Some(socket), .. } => vec![socket.clone()],
         Target::Stream { socket: None, .. } => default_sockets(),
     };
-    let mut first = None;
+    let (mut denied, mut absent) = (None, None);
     for socket in sockets {
         match Socket::connect(&socket) {
             Ok(connected) => return Ok(connected),
-            Err(source) => first = first.or(Some(AttachError::Connect { socket, source })),
+            Err(SocketError::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let allowed = permission::who_may_use(&socket);
+                denied = denied.or(Some(AttachError::Denied { socket, allowed }));
+            }
+            Err(source) => absent = absent.or(Some(AttachError::Connect { socket, source })),
         }
     }
-    Err(first.expect("there is always a socket to try"))
+    // A daemon that is there and refuses says more than one that is not.
+    Err(denied.or(absent).expect("there is always a socket to try"))
 }
 
 /// Asks a daemon to accept this trainer, and does not wait for the answer.

@@ -4,7 +4,7 @@
 //! further pair. It ends when that socket hangs up or when its parent has died. A daemon that died is started again,
 //! at most three times (semantics rule 16).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -57,7 +57,8 @@ pub struct PrivateDaemon {
 #[derive(Debug)]
 struct Setup {
     binary: PathBuf,
-    lanes: Option<String>,
+    /// Names of long options, with their values.
+    options: BTreeMap<String, String>,
     packages: Vec<PathBuf>,
 }
 
@@ -92,16 +93,16 @@ impl PrivateDaemon {
     pub fn new(binary: impl Into<PathBuf>) -> Self {
         Self {
             owner: Owner::this_process(),
-            setup: Setup { binary: binary.into(), lanes: None, packages: Vec::new() },
+            setup: Setup { binary: binary.into(), options: BTreeMap::new(), packages: Vec::new() },
             sessions: AtomicU64::new(0),
             state: Mutex::default(),
         }
     }
 
-    /// The same with these ways to decode, as `forebay serve --lanes` takes them. By default it is the CPU.
+    /// The same with an option of `forebay serve`, such as `lanes` or `pixel-limit`.
     #[must_use]
-    pub fn with_lanes(mut self, lanes: impl Into<String>) -> Self {
-        self.setup.lanes = Some(lanes.into());
+    pub fn with_option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.setup.options.insert(name.into(), value.into());
         self
     }
 
@@ -113,9 +114,9 @@ impl PrivateDaemon {
         self
     }
 
-    /// The ways to decode that were asked for.
-    pub fn lanes(&self) -> Option<&str> {
-        self.setup.lanes.as_deref()
+    /// What it was given for an option.
+    pub fn option(&self, name: &str) -> Option<&String> {
+        self.setup.options.get(name)
     }
 
     /// A number for the next session of this process.
@@ -166,7 +167,7 @@ impl Setup {
         let mut command = Command::new(&self.binary);
         command
             .args(["serve", "--private", "--socket-fd", "0"])
-            .args(self.lanes.iter().flat_map(|lanes| ["--lanes", lanes]))
+            .args(self.options.iter().map(|(name, value)| format!("--{name}={value}")))
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             // A Ctrl-C is for the trainer, which ends its daemon itself.

@@ -24,8 +24,6 @@ mod call;
 mod put_back;
 mod reconnect;
 
-pub use call::Quarantined;
-
 /// How long a caller that holds every slot is left to wait for the epoch's end before it is told.
 const SETTLING: Duration = Duration::from_secs(2);
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{panic, process, thread};
 
-use forebay::config::{Config, Lanes, Surroundings};
+use forebay::config::{ByteSize, Config, Lanes, Surroundings};
 use forebay::decode::DECODE_THREAD;
 use forebay::serve::{self, EndedBy};
 use forebay::telemetry::start_logs;
@@ -22,6 +22,12 @@ pub(super) struct Args {
     /// there. A configuration says it in its [decode] table.
     #[arg(long, value_name = "LANES", conflicts_with = "config")]
     lanes: Option<Lanes>,
+    /// Most pixels of a picture; pictures with more are bad records.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "config", value_parser = clap::value_parser!(u32).range(1..))]
+    pixel_limit: Option<u32>,
+    /// Most bytes of a file, such as "2gib"; files with more are bad records.
+    #[arg(long, value_name = "SIZE", conflicts_with = "config")]
+    byte_limit: Option<ByteSize>,
     /// Serve the process that starts this one, and end with it.
     #[arg(long, hide = true, requires = "socket_fd")]
     private: bool,
@@ -36,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = if let Some(socket) = args.socket_fd.filter(|_| args.private) {
-        runtime.block_on(serve::private(socket, with_lanes(Config::default(), args), surroundings))
+        runtime.block_on(serve::private(socket, with_options(Config::default(), args), surroundings))
     } else {
         let config = configuration(args)?;
         runtime.block_on(serve::service(config, args.config.clone(), surroundings, EndedBy::Signals))
@@ -62,12 +68,18 @@ fn configuration(args: &Args) -> Result<Config, Failure> {
     if let Some(file) = &args.config {
         return super::config::read(file);
     }
-    Ok(with_lanes(Config::for_path(args.path.as_deref().unwrap_or("."))?, args))
+    Ok(with_options(Config::for_path(args.path.as_deref().unwrap_or("."))?, args))
 }
 
-fn with_lanes(mut config: Config, args: &Args) -> Config {
+fn with_options(mut config: Config, args: &Args) -> Config {
     if let Some(lanes) = &args.lanes {
         config.decode.lanes = lanes.clone();
+    }
+    if let Some(pixels) = args.pixel_limit {
+        config.decode.pixel_limit = pixels.into();
+    }
+    if let Some(bytes) = args.byte_limit {
+        config.decode.byte_limit = bytes;
     }
     config
 }

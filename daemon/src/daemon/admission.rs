@@ -181,7 +181,9 @@ fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, R
         (Sharding::Dynamic, asked) => Err((
             text_code::SETTINGS,
             format!(
-                "stream \"{name}\" has no shards, but num_shards={asked} was given; leave shard_id and num_shards out"
+                "stream \"{name}\" has no shards, but num_shards={asked} was given; set num_shards = {asked} in the \
+                 [streams.{name}] table of the daemon's configuration, restart the daemon and begin a new run \
+                 (`forebay run new {name}`). Trainers that do not wait for each other may give num_shards=1 instead"
             ),
         )),
         (Sharding::Static { num_shards, .. }, 0) => Err((

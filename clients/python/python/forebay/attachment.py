@@ -23,7 +23,7 @@ def attach(asked: Request, socket: str | None, gpus: list[bytes]) -> _native.Ses
     """Attaches to a stream of a daemon that runs, or to this process's own daemon."""
     if asked.stream is not None:
         return _native.Session.stream(socket, asked.stream, asked.settings, asked.shard, gpus)
-    daemon = binary(), asked.lanes, packages()
+    daemon = binary(), list(asked.options), packages()
     return _native.Session.private(daemon, asked.settings or "{}", asked.files, asked.shard, gpus)
 
 

@@ -13,14 +13,14 @@ class QuarantinedRecord(NamedTuple):
     Attributes:
         record: Its number.
         file: Its file.
-        reason: What is wrong with it.
-        epoch: The epoch in which it was found.
+        reason: What was wrong with it when it was found last.
+        epochs: The epochs in which it was found.
     """
 
     record: int
     file: str
     reason: str
-    epoch: int
+    epochs: tuple[int, ...]
 
 
 class EpochAudit(NamedTuple):

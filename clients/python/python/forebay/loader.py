@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import functools
 import os
 import sys
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, NoReturn
 
 from forebay import _native
 from forebay.attachment import attach, attach_to_host, gpus_for
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.batch import Batch
-from forebay.errors import GpuError, SettingsError, SlotsHeld
+from forebay.epoch import Epoch
+from forebay.errors import GpuError, SlotsHeld
 from forebay.release import Releases
 from forebay.rings import Rings
 from forebay.settings import Source, refuse_unsharded, request
+from forebay.state import pack, unpack
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from forebay.transforms import Size, Transform
 
 __all__ = ["Loader"]
-
-_STATE_VERSION = 1
-_T = TypeVar("_T")
 
 
 def _remember_given(init: Callable[..., None]) -> Callable[..., None]:
@@ -103,6 +101,12 @@ class Loader:
         labels: "auto", "text" (the CSV's labels are names even where they look like numbers) or "none".
         root: Folder that a CSV's paths are relative to, where it is not the CSV's own.
         on_error: "fail", "skip" or "replace" a record that cannot be read or decoded.
+        read_timeout: Seconds after which a record that cannot be read yet counts as bad. None is a minute.
+        epoch_end_timeout: Seconds for which `next()` waits at an epoch's end for a batch that another trainer holds,
+            before it raises `EpochHeld`. None is ten minutes.
+        pixel_limit: Pictures with more pixels are bad records. None is 178,956,970 pixels. All Loaders of a process
+            share one daemon, so the first one decides. For a stream of `forebay serve`, the configuration decides.
+        byte_limit: The same for bytes of a file: a number, or a text such as "2gib". None is 1 GiB.
         max_failures: Number, or fraction, of bad records from which on the stream fails all the same.
         socket: Socket of the daemon; `source` is then a stream's name.
         random_shuffle: Another name of `shuffle`.
@@ -156,13 +160,17 @@ class Loader:
         labels: str = "auto",
         root: str | os.PathLike[str] | None = None,
         on_error: str = "fail",
+        read_timeout: float | None = None,
+        epoch_end_timeout: float | None = None,
+        pixel_limit: int | None = None,
+        byte_limit: int | str | None = None,
         max_failures: float | None = None,
         socket: str | os.PathLike[str] | None = None,
         random_shuffle: bool | None = None,
     ) -> None:
         given = {name: value for name, value in self._given.items() if value is not None}
-        refuse_unsharded(given, os.environ, _torch_ranks())
         asked = request(source, given, by_name=socket is not None)
+        refuse_unsharded(given, os.environ, _torch_ranks(), asked.stream)
         path = None if socket is None else os.path.abspath(os.fspath(socket))
         self._releases = Releases()
         self._rings = Rings(self._releases)
@@ -276,8 +284,8 @@ class Loader:
 
     @property
     def quarantine(self) -> list[QuarantinedRecord]:
-        """Records that could not be read or decoded so far, with file and reason."""
-        return [QuarantinedRecord(*row) for row in self._session.quarantine()]
+        """Records that could not be read or decoded so far: each once, with file, reason and epochs."""
+        return [QuarantinedRecord(*row[:3], tuple(row[3])) for row in self._session.quarantine()]
 
     def path(self, record: int) -> str:
         """The file of a record.
@@ -306,29 +314,16 @@ class Loader:
 
         With several trainers of one stream, call it on one of them between steps, inside a barrier.
         """
-        epoch, cursor, snapshot = self._session.state()
-        return {
-            "forebay": _STATE_VERSION,
-            "epoch": epoch,
-            "cursor": cursor,
-            "snapshot": base64.b64encode(snapshot).decode("ascii"),
-        }
+        return pack(*self._session.state())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on where `state_dict()` was taken, with another number of trainers if need be.
 
         Raises:
-            SettingsError: It is no such state.
+            SettingsError: It is no such state, or it contradicts itself.
             Error: It is of another dataset, order or seed.
         """
-        version = state.get("forebay")
-        if version != _STATE_VERSION:
-            raise SettingsError(f"this is no state that Loader.state_dict() made: its version is {version!r}")
-        try:
-            snapshot = base64.b64decode(state["snapshot"], validate=True)
-        except (KeyError, TypeError, ValueError) as error:
-            raise SettingsError(f"this state's snapshot is damaged: {error!r}") from None
-        self._session.restore(snapshot)
+        self._session.restore(*unpack(state))
 
     def torch(self, *, copy: bool = True, device: Any = None) -> TorchLoader:  # noqa: ANN401 - whatever PyTorch takes
         """The same batches as PyTorch tensors.
@@ -394,24 +389,6 @@ class Loader:
             "a Loader is bound to the process that made it and can be neither pickled nor copied: make one in each "
             "process; state_dict() and load_state_dict() carry over how far it came"
         )
-
-
-class Epoch(Iterator[_T]):
-    """One `for`. It holds no batch, so that a slot is free as soon as the caller lets go of it."""
-
-    def __init__(self, session: _native.Session, draw: Callable[[], tuple[int, _T | None]]) -> None:
-        self._session = session
-        self._draw: Callable[[], tuple[int, _T | None]] | None = draw
-
-    def __next__(self) -> _T:
-        if self._draw is None:
-            raise StopIteration
-        number, batch = self._draw()
-        self._session.taken = number  # Last of all: see `Loader._draw`.
-        if batch is None:
-            self._draw = None
-            raise StopIteration
-        return batch
 
 
 def _torch_ranks() -> tuple[int, int] | None:

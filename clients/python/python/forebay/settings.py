@@ -31,6 +31,15 @@ Ranks that wait for each other in every step need the same number of batches eac
     forebay.Loader(..., shard_id={rank}, num_shards={world})
 Only trainers that do not wait for each other may share one stream, each taking whatever batch is next:
     forebay.Loader("stream:NAME", ..., num_shards=1)        # with `forebay serve` running"""
+_HOW_TO_SHARD_A_STREAM = """\
+this process is one of {world} that train together (found by {sign}), and neither shard_id nor num_shards is given.
+Ranks that wait for each other in every step need the same number of batches each. The daemon's configuration says so:
+    [streams.{stream}]
+    num_shards = {world}
+    forebay.Loader("stream:{stream}", ..., shard_id={rank}, num_shards={world})
+Where the stream has none, set it, restart the daemon, and begin a new run (`forebay run new {stream}`).
+Only trainers that do not wait for each other may share the stream as it is, each taking whatever batch is next:
+    forebay.Loader("stream:{stream}", ..., num_shards=1)"""
 
 
 @dataclass(frozen=True)
@@ -42,14 +51,14 @@ class Request:
         settings: JSON document, or None where nothing was given.
         files: Paths separated by NUL bytes, or None.
         shard: (shard_id, num_shards) of static assignment, or None.
-        lanes: Ways to decode, for the private daemon; None is its default.
+        options: Options of the private daemon's command line, with their values.
     """
 
     stream: str | None
     settings: str | None
     files: bytes | None
     shard: tuple[int, int] | None
-    lanes: str | None = None
+    options: tuple[tuple[str, str], ...] = ()
 
 
 def request(source: Source, given: Mapping[str, Any], *, by_name: bool) -> Request:
@@ -66,17 +75,20 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool) -> Reque
     stream, settings, files = _source(source, by_name=by_name)
     settings.update(_settings(given))
     shard = _shard(settings)
-    lanes = _lanes(settings, stream)
+    options = _options(settings, stream)
     if stream is not None and not settings.get("pin_memory", True):
         # Whoever does not lock pages can do so with a pinnable ring as well.
         del settings["pin_memory"]
     if stream is None and "batch_size" not in settings:
         raise SettingsError("batch_size is missing: how many pictures make a batch?")
-    return Request(stream, json.dumps(settings) if settings else None, files, shard, lanes)
+    return Request(stream, json.dumps(settings) if settings else None, files, shard, options)
 
 
 def refuse_unsharded(
-    given: Mapping[str, Any], environment: Mapping[str, str], torch_ranks: tuple[int, int] | None
+    given: Mapping[str, Any],
+    environment: Mapping[str, str],
+    torch_ranks: tuple[int, int] | None,
+    stream: str | None = None,
 ) -> None:
     """Refuses a Loader of one of several ranks that does not say how they share the data.
 
@@ -84,6 +96,7 @@ def refuse_unsharded(
         given: The arguments that the caller wrote down.
         environment: Of this process: `WORLD_SIZE` and `RANK` as torchrun sets them.
         torch_ranks: (rank, world size) of `torch.distributed` where it is initialised.
+        stream: Name of a running daemon's stream, which its configuration splits.
 
     Raises:
         SettingsError: It shows both ways.
@@ -96,7 +109,8 @@ def refuse_unsharded(
         rank, world = _count(environment.get("RANK")), _count(environment.get("WORLD_SIZE"))
         sign = "WORLD_SIZE"
     if world > 1:
-        raise SettingsError(_HOW_TO_SHARD.format(rank=rank, world=world, sign=sign))
+        how = _HOW_TO_SHARD if stream is None else _HOW_TO_SHARD_A_STREAM
+        raise SettingsError(how.format(rank=rank, world=world, sign=sign, stream=stream))
 
 
 def _source(source: Source, *, by_name: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
@@ -168,19 +182,32 @@ def _shard(settings: dict[str, Any]) -> tuple[int, int] | None:
     return shard_id, num_shards
 
 
-def _lanes(settings: dict[str, Any], stream: str | None) -> str | None:
-    lanes = settings.pop("lanes", None)
-    if lanes is not None and stream is not None:
+def _options(settings: dict[str, Any], stream: str | None) -> tuple[tuple[str, str], ...]:
+    """What is of the daemon and not of the stream."""
+    given = [(name, settings.pop(name)) for name in _OF_THE_DAEMON if name in settings]
+    if given and stream is not None:
+        name, value = given[0]
         raise SettingsError(
-            f"lanes={lanes!r}: the stream {stream!r} is decoded by the lanes of its daemon; set lanes in the [decode] "
-            "table of its configuration"
+            f"{name}={value!r}: this is the daemon's own for all its streams, {stream!r} among them; set {name} in the "
+            "[decode] table of its configuration"
         )
-    if lanes is None:
-        return None
-    named = [lanes] if isinstance(lanes, str) else lanes
+    return tuple((name.replace("_", "-"), _OF_THE_DAEMON[name](name, value)) for name, value in given)
+
+
+def _lanes(name: str, value: Any) -> str:  # noqa: ANN401 - whatever the caller gave
+    named = [value] if isinstance(value, str) else value
     if not (isinstance(named, list) and named and all(isinstance(lane, str) and lane for lane in named)):
-        raise SettingsError(f'lanes={lanes!r}: give "auto", or a list of names such as ["hardware", "cpu"]')
+        raise SettingsError(f'{name}={value!r}: give "auto", or a list of names such as ["hardware", "cpu"]')
     return ",".join(named)
+
+
+def _limit(name: str, value: Any) -> str:  # noqa: ANN401 - whatever the caller gave
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise SettingsError(f"{name}={value!r}: give a whole number")
+    return str(value)
+
+
+_OF_THE_DAEMON = {"lanes": _lanes, "pixel_limit": _limit, "byte_limit": _limit}
 
 
 def _step(step: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - whatever the caller gave

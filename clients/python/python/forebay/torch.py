@@ -11,7 +11,7 @@ import torch
 
 from forebay.batch import Batch
 from forebay.dtype import BFLOAT16_BITS
-from forebay.loader import Epoch
+from forebay.epoch import Epoch
 
 if TYPE_CHECKING:
     from typing_extensions import Self

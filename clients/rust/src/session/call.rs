@@ -15,24 +15,12 @@ use crate::audit::EpochAudit;
 use crate::error::{Broken, CallError};
 use crate::hold::Holds;
 use crate::link::{self, Patience};
+use crate::quarantine::Quarantined;
 use crate::state::State;
 use crate::watch::{Notice, Watch};
 
 /// How long an answer may take. A snapshot waits for receipts to be durable, an audit adds up every record.
 const TIMEOUT: Duration = Duration::from_secs(120);
-
-/// A record that is left out, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quarantined {
-    /// Its number.
-    pub record: u64,
-    /// Its file.
-    pub file: String,
-    /// What is wrong with it.
-    pub reason: String,
-    /// The epoch in which it was found.
-    pub epoch: u64,
-}
 
 impl Session {
     /// A snapshot of the run in which every batch that this session handed out counts as consumed, the one in hand
@@ -99,7 +87,7 @@ impl Session {
         Ok(())
     }
 
-    /// Records that could not be read or decoded, by epoch and record.
+    /// Records that could not be read or decoded, each once, in the order of their epochs.
     ///
     /// # Errors
     /// See [`CallError`].
@@ -111,7 +99,7 @@ impl Session {
                 Reply::Quarantine(page) if page.more && !page.records.is_empty() => all.extend(page.records),
                 Reply::Quarantine(last) => {
                     all.extend(last.records);
-                    return Ok(all.into_iter().map(Quarantined::from).collect());
+                    return Ok(Quarantined::gather(all));
                 }
                 other => return Err(unexpected(&other)),
             }
@@ -183,13 +171,6 @@ impl Session {
         }
         link::send(&self.link.socket, &packet(&head, tail), &fds, patience)?;
         Ok(())
-    }
-}
-
-impl From<v1::QuarantinedRecord> for Quarantined {
-    fn from(record: v1::QuarantinedRecord) -> Self {
-        let v1::QuarantinedRecord { record, file, reason, epoch } = record;
-        Self { record, file, reason, epoch }
     }
 }
 

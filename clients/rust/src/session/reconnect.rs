@@ -87,7 +87,7 @@ impl Session {
 /// dataset was not there when it started.
 fn passes(source: &AttachError) -> bool {
     match source {
-        AttachError::Connect { .. } | AttachError::HungUp { .. } => true,
+        AttachError::Connect { .. } | AttachError::Denied { .. } | AttachError::HungUp { .. } => true,
         AttachError::Refused(refusal) => matches!(refusal.code, text_code::BUSY | text_code::DATASET),
         _ => false,
     }
