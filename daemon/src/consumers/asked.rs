@@ -1,6 +1,8 @@
 //! A consumer's call as it came: decoded at once where it stands in the packet, later and elsewhere where it comes
 //! beside it, since the ring's thread copies nothing of a trainer's length.
 
+mod weight;
+
 use std::os::fd::OwnedFd;
 
 use forebay_proto::v1::CallRequest;
@@ -9,6 +11,8 @@ use prost::Message as _;
 
 /// Bytes of a call's protobuf: a snapshot of a ledger with very many open ranges is the longest.
 const LIMIT: u64 = 64 << 20;
+/// Bytes that a call may take in memory: two million open ranges.
+const WEIGHT: usize = 64 << 20;
 
 /// A call that may still have to be read.
 #[derive(Debug)]
@@ -31,6 +35,11 @@ impl Asked {
         }
     }
 
+    /// Whether it may be long.
+    pub fn is_beside(&self) -> bool {
+        matches!(self, Self::Beside(_))
+    }
+
     /// The request. Reads the bulk, if it is one, which may take long: not on the ring's thread.
     ///
     /// # Errors
@@ -47,6 +56,10 @@ impl Asked {
 }
 
 fn decode(bytes: &[u8]) -> Result<CallRequest, String> {
+    let weight = weight::of_call(bytes).ok_or("its call is no protobuf")?;
+    if weight > WEIGHT {
+        return Err(format!("its call would take {} MiB of memory, of which {} may be", weight >> 20, WEIGHT >> 20));
+    }
     CallRequest::decode(bytes).map_err(|error| error.to_string())
 }
 
@@ -65,5 +78,27 @@ mod tests {
         let unsealed = rustix::fs::memfd_create("unsealed", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         assert!(Asked::take(Body::Bulk(unsealed)).unwrap().read().is_err());
         assert!(Asked::take(Body::Inline(&[0xff])).is_err());
+    }
+
+    #[test]
+    fn a_call_that_is_small_in_the_packet_and_large_in_memory_is_refused_unbuilt() {
+        // Epochs' tallies without content: two bytes each.
+        let tallies = [0x52, 0x00].repeat(1 << 20);
+        let nested = |field: u8, inside: &[u8]| {
+            let mut len = inside.len();
+            let mut bytes = vec![(field << 3) | 2];
+            while len > 0x7f {
+                bytes.push(u8::try_from(len & 0x7f).unwrap() | 0x80);
+                len >>= 7;
+            }
+            bytes.push(u8::try_from(len).unwrap());
+            bytes.extend(inside);
+            bytes
+        };
+        let refused = Asked::take(Body::Inline(&nested(2, &nested(1, &tallies)))).unwrap_err();
+        assert!(refused.contains("MiB of memory, of which 64 may be"), "{refused}");
+        let few = nested(2, &nested(1, &tallies[..2 << 10]));
+        let Ok(Asked::Here(request)) = Asked::take(Body::Inline(&few)) else { panic!("it is small") };
+        assert_eq!(request.encode_to_vec().len(), few.len());
     }
 }

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use forebay_cuda::Uuid;
-use forebay_ring::{Attach, Bulk, HandIn, Kind as Word, Peer, Socket, text, text_code};
+use forebay_ring::{Attach, Bulk, HandIn, Kind as Word, Memory, Peer, Socket, text, text_code};
 
 use crate::config;
 use crate::config::stream::Sharding;
@@ -31,12 +31,14 @@ pub struct Request {
 /// Why a trainer is refused: a code for its program, and a sentence.
 type Refusal = (u32, String);
 
-/// Longest settings document.
-const SETTINGS_LIMIT: u64 = 1 << 20;
+/// Longest settings document. In memory, JSON may take a hundred times as much as written.
+const SETTINGS_LIMIT: u64 = 64 << 10;
 /// Longest list of hand-ins: 65 536 claims, far more than one trainer consumes before its receipts are durable.
 const RESUME_LIMIT: u64 = 4 << 20;
 /// Longest list of files, which only a trainer of the daemon's own process sends.
 const LIST_LIMIT: u64 = 4 << 30;
+/// What a path takes in memory beside its bytes: where it ends, how large its file is.
+const PATH: u64 = 16;
 
 impl Daemon {
     /// Lets a trainer in, or sends it away with the reason.
@@ -64,7 +66,7 @@ impl Daemon {
         let (stream, stays) = if let Some((name, settings)) = configured {
             self.service_stream(&head, name, &settings, given.as_deref(), &trainer).await?
         } else {
-            let files = read(files, LIST_LIMIT, text_code::SETTINGS).await?;
+            let files = list(files).await?;
             self.private_stream(&head, given.as_deref().unwrap_or(b"{}"), files, &trainer).await?
         };
         // Another trainer may have opened it, for a place of its own.
@@ -211,6 +213,29 @@ async fn read(passed: Option<OwnedFd>, limit: u64, code: u32) -> Result<Option<V
     let bytes = tokio::task::spawn_blocking(move || Bulk::accept(fd)?.read(limit)).await;
     let bytes = bytes.map_err(|error| (text_code::OTHER, error.to_string()))?;
     bytes.map(Some).map_err(|error| (code, error.to_string()))
+}
+
+/// Reads a list of files, unless there is too little memory for it and for what is made of it.
+async fn list(passed: Option<OwnedFd>) -> Result<Option<Vec<u8>>, Refusal> {
+    let Some(fd) = passed else { return Ok(None) };
+    let list = tokio::task::spawn_blocking(move || {
+        let bulk = Bulk::accept(fd).map_err(|error| error.to_string())?;
+        // As it came, and as it is kept.
+        room_for(bulk.len().saturating_mul(2))?;
+        let list = bulk.read(LIST_LIMIT).map_err(|error| error.to_string())?;
+        let paths = list.split(|byte| *byte == 0).count();
+        room_for((paths as u64).saturating_mul(PATH) + bulk.len())?;
+        Ok(list)
+    });
+    let list: Result<_, String> = list.await.map_err(|error| (text_code::OTHER, error.to_string()))?;
+    list.map(Some).map_err(|reason| (text_code::SETTINGS, reason))
+}
+
+fn room_for(bytes: u64) -> Result<(), String> {
+    let Memory { available, limited_by } = Memory::now().map_err(|error| error.to_string())?;
+    let [needed, left] = [bytes, available].map(|bytes| bytes >> 20);
+    let refused = || format!("the list of files takes {needed} MiB of memory, and {limited_by} leaves {left} MiB");
+    if bytes <= available { Ok(()) } else { Err(refused()) }
 }
 
 fn refuse(socket: &Socket, (code, reason): &Refusal) {

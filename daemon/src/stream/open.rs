@@ -9,7 +9,7 @@ use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use parking_lot::Mutex;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 use crate::ack::{self, Counts};
 use crate::cache::{Cache, Caches, Key};
@@ -261,13 +261,20 @@ fn tell_of_outages(worker: &Worker, outbox: Outbox) {
     });
 }
 
+/// Calls of a stream that are too long for a packet and are in memory at one time; further ones wait.
+const LONG_CALLS: usize = 2;
+
 type Calls = Box<dyn Fn(forebay_ring::ConsumerId, u64, consumers::Asked) + Send>;
 
 fn calls(stream: &Arc<Stream>) -> Calls {
     let (stream, runtime): (Weak<Stream>, _) = (Arc::downgrade(stream), tokio::runtime::Handle::current());
+    let long = Arc::new(Semaphore::new(LONG_CALLS));
     Box::new(move |consumer, id, asked| {
         if let Some(stream) = stream.upgrade() {
+            let long = Arc::clone(&long);
             runtime.spawn(async move {
+                // Until it is answered: its memory is taken as long.
+                let _turn = if asked.is_beside() { long.acquire().await.ok() } else { None };
                 match tokio::task::spawn_blocking(|| asked.read()).await {
                     Ok(Ok(request)) => stream.answer(consumer, id, request).await,
                     Ok(Err(reason)) => stream.outbox.post(Note::Evict { consumer, reason }),

@@ -1,0 +1,197 @@
+//! How much memory a CALL would take once it is built: an empty message takes two bytes on the wire, and hundreds in
+//! memory. It is added up before anything is built.
+
+use std::mem::size_of;
+
+use forebay_proto::v1::{AckItem, EpochTally, OpenRange};
+
+/// A field of a message of which there may be many, or that contains such.
+#[derive(Debug)]
+struct Part {
+    /// Its number.
+    field: u64,
+    /// Bytes that each takes in memory.
+    each: usize,
+    /// What is inside.
+    of: Inside,
+}
+
+/// What is inside of a length-delimited field.
+#[derive(Debug)]
+enum Inside {
+    /// A message. Fields that are not listed come once, or are bytes that take in memory what they take on the wire.
+    Message(&'static [Part]),
+    /// Whole numbers, one after the other.
+    Numbers,
+}
+
+/// The parts of a `CallRequest`.
+const CALL: &[Part] = &[
+    // StateCall: in_hand, receipts.
+    Part {
+        field: 1,
+        each: 0,
+        of: Inside::Message(&[
+            Part { field: 1, each: size_of::<u64>(), of: Inside::Numbers },
+            Part { field: 2, each: size_of::<AckItem>(), of: Inside::Message(&[]) },
+        ]),
+    },
+    // RestoreCall: the snapshot's open ranges and tallies.
+    Part {
+        field: 2,
+        each: 0,
+        of: Inside::Message(&[Part {
+            field: 1,
+            each: 0,
+            of: Inside::Message(&[
+                Part { field: 7, each: size_of::<OpenRange>(), of: Inside::Message(&[]) },
+                Part { field: 10, each: size_of::<EpochTally>(), of: Inside::Message(&[]) },
+            ]),
+        }]),
+    },
+];
+
+/// Bytes of memory that a `CallRequest` with these bytes takes; nothing if these bytes are no protobuf.
+pub(super) fn of_call(bytes: &[u8]) -> Option<usize> {
+    of_message(bytes, CALL)
+}
+
+fn of_message(mut bytes: &[u8], parts: &[Part]) -> Option<usize> {
+    let mut weight = 0_usize;
+    while !bytes.is_empty() {
+        let key = varint(&mut bytes)?;
+        let part = parts.iter().find(|part| part.field == key >> 3);
+        weight = weight.saturating_add(match key & 7 {
+            0 => {
+                varint(&mut bytes)?;
+                part.map_or(0, |part| part.each)
+            }
+            1 => take(&mut bytes, 8)?.len(),
+            2 => {
+                let len = usize::try_from(varint(&mut bytes)?).ok()?;
+                let inside = take(&mut bytes, len)?;
+                match part {
+                    Some(Part { each, of: Inside::Message(parts), .. }) => {
+                        each.saturating_add(of_message(inside, parts)?)
+                    }
+                    Some(Part { each, of: Inside::Numbers, .. }) => {
+                        let ends = inside.iter().filter(|byte| **byte < 0x80).count();
+                        ends.saturating_mul(*each)
+                    }
+                    None => inside.len(),
+                }
+            }
+            5 => take(&mut bytes, 4)?.len(),
+            // Groups, which proto3 does not have.
+            _ => return None,
+        });
+    }
+    Some(weight)
+}
+
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if *byte < 0x80 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (taken, rest) = bytes.split_at_checked(len)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::call_request::Call;
+    use forebay_proto::v1::{CallRequest, PathCall, Range, RestoreCall, Snapshot, StateCall, Tally};
+    use proptest::prelude::*;
+    use prost::Message as _;
+
+    use super::*;
+
+    fn call(call: Call) -> Vec<u8> {
+        CallRequest { call: Some(call) }.encode_to_vec()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_weighed_is_at_least_what_the_lists_take(
+            in_hand in prop::collection::vec(any::<u64>(), 0..40),
+            receipts in 0..40_usize,
+            open in 0..40_usize,
+            tallies in 0..40_usize,
+            numbers in any::<(u64, u32)>(),
+        ) {
+            let item = AckItem { lease: numbers.0, range: Some(Range { start: 1, end: numbers.0 }), ..AckItem::default() };
+            let lists = in_hand.len() * size_of::<u64>() + receipts * size_of::<AckItem>();
+            let state = call(Call::State(StateCall { in_hand, receipts: vec![item; receipts] }));
+            prop_assert!(of_call(&state).unwrap() >= lists);
+            let range = OpenRange { epoch: numbers.0, deaths: numbers.1, ..OpenRange::default() };
+            let tally = EpochTally { delivered: Some(Tally { count: numbers.0, ..Tally::default() }), ..EpochTally::default() };
+            let snapshot = Snapshot {
+                spec_hash: vec![7; 32],
+                open: vec![range; open],
+                tallies: vec![tally; tallies],
+                ..Snapshot::default()
+            };
+            let restore = call(Call::Restore(RestoreCall { snapshot: Some(snapshot) }));
+            let lists = open * size_of::<OpenRange>() + tallies * size_of::<EpochTally>();
+            let weight = of_call(&restore).unwrap();
+            prop_assert!((lists..=lists + restore.len()).contains(&weight), "{weight} for {lists}");
+        }
+
+        #[test]
+        fn any_bytes_are_weighed_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if of_call(&bytes).is_none() {
+                prop_assert!(CallRequest::decode(&*bytes).is_err() || bytes.iter().any(|byte| byte & 7 > 2));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_not_packed_count_as_well() {
+        let mut inner = Vec::new();
+        for _ in 0..100 {
+            inner.extend([0x08, 0x01]);
+        }
+        let mut bytes = vec![0x0a, 0xc8, 0x01];
+        bytes.extend(inner);
+        assert_eq!(
+            CallRequest::decode(&*bytes).unwrap().call,
+            Some(Call::State(StateCall { in_hand: vec![1; 100], receipts: Vec::new() }))
+        );
+        assert_eq!(of_call(&bytes), Some(800));
+    }
+
+    /// A field that is added to one of these messages fails to compile here: if it may be repeated, or has repeated
+    /// fields inside, it belongs into the table above.
+    #[test]
+    fn the_table_knows_every_field_that_may_be_repeated() {
+        let StateCall { in_hand: _, receipts: _ } = StateCall::default();
+        let RestoreCall { snapshot: _ } = RestoreCall::default();
+        let PathCall { record: _ } = PathCall::default();
+        let Snapshot {
+            version: _,
+            spec_hash: _,
+            spec: _,
+            shard_size: _,
+            epoch: _,
+            cursor: _,
+            open: _,
+            generation: _,
+            ack_sequence: _,
+            tallies: _,
+        } = Snapshot::default();
+        let EpochTally { epoch: _, delivered: _, dropped: _, quarantined: _, abandoned: _, regranted: _, repeats: _ } =
+            EpochTally::default();
+        let AckItem { lease: _, range: _, kind: _, count: _, sum_high: _, sum_low: _, again: _ } = AckItem::default();
+    }
+}
