@@ -330,7 +330,8 @@ impl Watch for Signals<'_> {
             return false;
         }
         let Some(raised) = Python::try_attach(|py| py.check_signals().err()) else { end_with_the_process() };
-        self.raised = raised;
+        // The first one is what ends the wait.
+        self.raised = self.raised.take().or(raised);
         // A handler may have closed the session.
         self.raised.is_none() && !self.closing.load(Ordering::Relaxed)
     }

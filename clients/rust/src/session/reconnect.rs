@@ -44,6 +44,8 @@ impl Session {
                     patience.watch().notice(&Notice::DaemonBack);
                     return Ok(());
                 }
+                // A caller gives up once: asked again, it may have no reason any more.
+                Err(AttachError::Broken(Broken::Interrupted)) => return Err(Impatience::Interrupted.into()),
                 Err(source) => source,
             };
             patience.slice()?;

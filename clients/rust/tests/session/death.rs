@@ -5,7 +5,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_client::{Broken, CallError, Next, NextError, Notice, Options, Patient, PrivateDaemon, Session, Target};
+use forebay_client::{
+    Broken, CallError, Next, NextError, Notice, Options, Patient, PrivateDaemon, Session, Target, Watch,
+};
 use forebay_ring::{Listener, Socket, inherited};
 
 use crate::daemon::{Daemon, Plan, serve_parent};
@@ -92,6 +94,33 @@ fn rule_16_an_attempt_to_come_back_that_was_interrupted_goes_on_and_tells_what_w
     let log = world.log.lock();
     assert_eq!(log.resumed.iter().map(|item| item.held).collect::<Vec<_>>(), [1], "it was held when it was handed in");
     assert_eq!(log.attached, 2, "the trainer waited for the daemon that it had asked");
+}
+
+/// Gives up once, and is patient after that: a signal is raised once.
+struct Once {
+    slices: u32,
+}
+
+impl Watch for Once {
+    fn keep_waiting(&mut self) -> bool {
+        self.slices = self.slices.wrapping_sub(1);
+        self.slices != 0
+    }
+
+    fn notice(&mut self, _: &Notice) {}
+}
+
+#[test]
+fn a_signal_while_the_next_daemon_takes_its_time_is_an_interruption_and_no_outage() {
+    let world = World::new();
+    let first_daemon = world.start(Plan::new(8, 4, 1));
+    let mut session = world.attach();
+    first_daemon.die();
+    let listener = Listener::bind(&world.socket(), 0o600).unwrap();
+    let interrupted = session.next(None, &mut Once { slices: 2 });
+    assert!(matches!(interrupted, Err(NextError::Broken(Broken::Interrupted))), "{interrupted:?}");
+    let _second_daemon = Daemon::serve(listener, Plan::new(8, 4, 1), &world.log);
+    assert_eq!(epoch(&mut session), (0..8).collect::<Vec<i64>>());
 }
 
 #[test]
