@@ -84,6 +84,8 @@ pub struct RingThread {
     works: channel::Sender<Work>,
     further: Further,
     consumers: BTreeMap<ConsumerId, Consumer>,
+    /// Calls that are still to be handed on.
+    calls: Vec<(ConsumerId, u64, Asked)>,
     /// Published batches that are not acked, by number.
     claims: Claims,
     end: EpochEnd,
@@ -128,6 +130,7 @@ impl RingThread {
             works,
             further: Further::default(),
             consumers: BTreeMap::new(),
+            calls: Vec::new(),
             claims: Claims::default(),
             failure: None,
             waits: None,
@@ -170,6 +173,7 @@ impl RingThread {
                 self.gone(id);
                 self.act();
             }
+            self.hand_on_calls(&mut buffer);
             if looked.elapsed() >= LOOK {
                 looked = Instant::now();
                 self.look();
@@ -328,3 +332,6 @@ impl RingThread {
         (ids(readable), ids(dead))
     }
 }
+
+#[cfg(test)]
+mod tests;

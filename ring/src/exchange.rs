@@ -174,7 +174,7 @@ impl Exchange {
             let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return self.stale() };
             self.consumers.delivered(consumer);
             let batch = Batch { seq: receipt.seq, epoch };
-            self.actions.push_back(Action::Acked { consumer, batch, again: false });
+            self.actions.push_back(Action::AdoptedAcked(Adopted { consumer, batch }));
             return true;
         }
         match self.slots.held_mut(consumer, receipt) {
@@ -260,7 +260,8 @@ impl Exchange {
     }
 
     /// The consumer holds a batch of the daemon's earlier incarnation, outside of every ring (rule 16). It ends as
-    /// [`Action::Acked`] or [`Action::Orphaned`].
+    /// [`Action::AdoptedAcked`] or
+    /// [`Action::Orphaned`].
     pub fn adopt(&mut self, consumer: ConsumerId, batch: Batch) {
         self.adopted.insert((consumer, batch.seq), batch.epoch);
     }

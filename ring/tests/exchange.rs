@@ -405,11 +405,9 @@ fn rule_16_a_batch_handed_in_from_an_earlier_incarnation_is_acked_or_orphaned() 
     assert!(exchange.release(ANNA, handed_in(41), false), "its slot is in no ring: nothing to do, nothing wrong");
     assert!(exchange.release(ANNA, handed_in(42), true));
     exchange.gone(ANNA);
-    let orphan = |seq, seen| {
-        let adopted = Adopted { consumer: ANNA, batch: Batch { seq, epoch: 0 } };
-        Action::Orphaned { adopted, seen }
-    };
-    let acked = Action::Acked { consumer: ANNA, batch: Batch { seq: 41, epoch: 0 }, again: false };
+    let adopted = |seq| Adopted { consumer: ANNA, batch: Batch { seq, epoch: 0 } };
+    let orphan = |seq, seen| Action::Orphaned { adopted: adopted(seq), seen };
+    let acked = Action::AdoptedAcked(adopted(41));
     assert_eq!(actions(&mut exchange), [acked, orphan(42, false), orphan(43, true), Action::Gone(ANNA)]);
     assert_eq!(exchange.stale_receipts(), 0);
 }

@@ -261,11 +261,15 @@ impl Model {
                     let receipt = Receipt { seq: batch.seq, slot, generation };
                     self.hands.push(InHand { consumer, receipt, acked: false });
                 }
-                Action::Acked { consumer, batch, .. } => {
-                    let adopted = self.adopted.remove(&(consumer, batch.seq));
-                    assert!(adopted || self.published.contains_key(&batch.seq));
+                Action::Acked { batch, .. } => {
+                    assert!(self.published.contains_key(&batch.seq));
                     assert!(!self.is_over(batch.seq), "batch {} is over already", batch.seq);
                     self.acked.insert(batch.seq);
+                }
+                Action::AdoptedAcked(acked) => {
+                    assert!(self.adopted.remove(&(acked.consumer, acked.batch.seq)));
+                    assert!(!self.is_over(acked.batch.seq), "batch {} is over already", acked.batch.seq);
+                    self.acked.insert(acked.batch.seq);
                 }
                 Action::Dropped { batch, .. } => {
                     assert!(!self.is_over(batch.seq), "batch {} is over already", batch.seq);

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use forebay_proto::v1::Cause;
+use forebay_proto::v1::{AckItem, Cause};
 use forebay_ring::{Action, Adopted, ConsumerId, Held, Kind, Number, Offer, packet};
 
 use super::RingThread;
@@ -45,12 +45,13 @@ impl RingThread {
                 };
                 self.send(consumer, &packet(&offer, &[]));
             }
-            Action::Acked { consumer, batch, again } => {
-                let items = self.claims.acked(consumer, batch, again);
-                let records = items.iter().map(|item| item.count).sum();
-                self.parts.counters.delivered.fetch_add(records, Ordering::Relaxed);
-                let urgent = self.claims.undelivered(batch.epoch) == 0;
-                self.tell(Fate::Acked { items, urgent });
+            Action::Acked { consumer: _, batch, again } => {
+                let items = self.claims.acked(batch.seq, again);
+                self.deliver(batch.epoch, items);
+            }
+            Action::AdoptedAcked(Adopted { consumer, batch }) => {
+                let items = self.claims.adopted_acked(consumer, batch);
+                self.deliver(batch.epoch, items);
             }
             Action::Dropped { batch, seen } => {
                 let ranges = self.claims.dropped(batch.seq, self.cause(seen));
@@ -71,6 +72,13 @@ impl RingThread {
                 self.send_all(&number(Kind::Retired, ring.into()));
             }
         }
+    }
+
+    fn deliver(&self, epoch: u64, items: Vec<AckItem>) {
+        let records = items.iter().map(|item| item.count).sum();
+        self.parts.counters.delivered.fetch_add(records, Ordering::Relaxed);
+        let urgent = self.claims.undelivered(epoch) == 0;
+        self.tell(Fate::Acked { items, urgent });
     }
 
     /// Why a batch comes back that was not acked, and may have been seen or not.

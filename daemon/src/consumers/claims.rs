@@ -103,12 +103,13 @@ impl Claims {
     }
 
     /// The receipts of an acked batch; `again` where somebody may have seen it before.
-    pub(super) fn acked(&mut self, consumer: ConsumerId, batch: Batch, again: bool) -> Vec<AckItem> {
-        let adopted = self.adopted.remove(&(consumer, batch.seq));
-        let Some(entry) = adopted.or_else(|| self.published.remove(&batch.seq)) else { return Vec::new() };
-        let Some((_, sums)) = entry.sums else { return Vec::new() };
-        let claims = entry.claims.into_iter().zip(sums);
-        claims.filter_map(|(claim, sum)| Some(AckItem { again, ..receipt(&claim?, sum, Kind::Delivered) })).collect()
+    pub(super) fn acked(&mut self, seq: u64, again: bool) -> Vec<AckItem> {
+        self.published.remove(&seq).map(|entry| entry.receipts(again)).unwrap_or_default()
+    }
+
+    /// The receipts of an adopted batch that was acked.
+    pub(super) fn adopted_acked(&mut self, consumer: ConsumerId, batch: Batch) -> Vec<AckItem> {
+        self.adopted.remove(&(consumer, batch.seq)).map(|entry| entry.receipts(false)).unwrap_or_default()
     }
 
     /// What a dropped batch gives back, and how somebody may have seen it.
@@ -153,6 +154,12 @@ impl Entry {
             _ => Receipts::Wrong,
         }
     }
+
+    fn receipts(self, again: bool) -> Vec<AckItem> {
+        let Some((_, sums)) = self.sums else { return Vec::new() };
+        let claims = self.claims.into_iter().zip(sums);
+        claims.filter_map(|(claim, sum)| Some(AckItem { again, ..receipt(&claim?, sum, Kind::Delivered) })).collect()
+    }
 }
 
 /// Claims as they are given back.
@@ -191,7 +198,7 @@ mod tests {
         let mut claims = table();
         assert_eq!(claims.sums(ONE, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
         assert_eq!(claims.sums(ONE, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
-        let items = claims.acked(ONE, Batch { seq: 5, epoch: 2 }, false);
+        let items = claims.acked(5, false);
         let told: Vec<_> = items.iter().map(|item| (item.lease, item.count, item.sum_low)).collect();
         assert_eq!(told, [(7, 3, 10), (9, 1, 20)]);
         assert_eq!(claims.undelivered(2), 0);
@@ -221,6 +228,17 @@ mod tests {
     }
 
     #[test]
+    fn rule_16_an_adopted_batch_and_a_published_one_of_its_number_are_two() {
+        let mut claims = table();
+        claims.adopted(ONE, 5, 1, vec![Some(Claim { lease: 3, start: 0, len: 1 })]);
+        assert_eq!(claims.sums(ONE, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
+        assert_eq!(claims.acked(5, false).iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
+        assert_eq!(claims.sums(ONE, &Ack { ring: NO_RING, ..ack(0, 1, 1) }, &[sum(3)]), Receipts::Whole);
+        let items = claims.adopted_acked(ONE, Batch { seq: 5, epoch: 1 });
+        assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
     fn rule_05_a_void_batch_gives_back_what_is_not_lost() {
         let mut claims = table();
         assert_eq!((claims.of_leases(&[8]), claims.of_leases(&[8, 7])), (vec![], vec![5]));
@@ -234,7 +252,7 @@ mod tests {
         claims.adopted(ONE, 5, 2, vec![None, Some(CLAIMS[1])]);
         let packet = Ack { ring: NO_RING, ..ack(0, 2, 1) };
         assert_eq!(claims.sums(ONE, &packet, &[sum(1), sum(2)]), Receipts::Whole);
-        let items = claims.acked(ONE, Batch { seq: 5, epoch: 2 }, false);
+        let items = claims.adopted_acked(ONE, Batch { seq: 5, epoch: 2 });
         assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
     }
 }

@@ -12,6 +12,8 @@ use super::rings::pass;
 
 /// Packets taken from one consumer before the next has its turn.
 const TURN: usize = 64;
+/// Turns that take all that can wait in a socket: the kernel's buffer holds fewer than 300 packets.
+const WAITING_TURNS: usize = 8;
 
 impl RingThread {
     pub(super) fn attach(&mut self, mut arrival: Arrival) {
@@ -140,11 +142,7 @@ impl RingThread {
             Message::Call(call, body) => {
                 let may = self.consumers.get_mut(&id).is_some_and(Consumer::calls);
                 match Asked::take(body) {
-                    Ok(asked) if may => {
-                        // Receipts that came before the call reach the ledger before it.
-                        self.act();
-                        (self.parts.calls)(id, call, asked);
-                    }
+                    Ok(asked) if may => self.calls.push((id, call, asked)),
                     Ok(_) => self.evict(id, "it asks on and on without waiting for answers, which come one by one"),
                     Err(reason) => self.evict(id, &reason),
                 }
@@ -154,6 +152,24 @@ impl RingThread {
                 self.exchange.bye(id);
             }
             _ => self.evict(id, "a trainer does not send this kind of message"),
+        }
+    }
+
+    /// Hands on what consumers asked. What any consumer sent before a call counts in its answer, whichever of the sockets
+    /// was looked at first: it is taken, and its receipts go to the ledger, before the call does.
+    pub(super) fn hand_on_calls(&mut self, buffer: &mut [u8]) {
+        while !self.calls.is_empty() {
+            let calls = std::mem::take(&mut self.calls);
+            let ids: Vec<_> = self.consumers.keys().copied().collect();
+            for id in ids {
+                // One that sends without end keeps nobody waiting.
+                let mut turns = 0..WAITING_TURNS;
+                while turns.next().is_some() && self.receive(id, buffer) {}
+            }
+            self.act();
+            for (id, call, asked) in calls {
+                (self.parts.calls)(id, call, asked);
+            }
         }
     }
 

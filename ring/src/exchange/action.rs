@@ -45,7 +45,7 @@ pub struct Adopted {
 }
 
 /// What the daemon is to do. Every published batch ends in exactly one [`Acked`](Self::Acked) or
-/// [`Dropped`](Self::Dropped), every adopted one in [`Acked`](Self::Acked) or [`Orphaned`](Self::Orphaned).
+/// [`Dropped`](Self::Dropped), every adopted one in [`AdoptedAcked`](Self::AdoptedAcked) or [`Orphaned`](Self::Orphaned).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Send an OFFER.
@@ -70,6 +70,8 @@ pub enum Action {
         /// Somebody who ended un-acked may have seen it before.
         again: bool,
     },
+    /// An adopted batch was consumed. Its number is of the earlier incarnation, and may be that of a published one too.
+    AdoptedAcked(Adopted),
     /// The batch was void and is gone: claims of it that are not lost are given back.
     Dropped {
         /// Which batch.

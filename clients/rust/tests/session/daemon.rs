@@ -186,8 +186,7 @@ impl Server {
             published: HashMap::new(),
             adopted: HashMap::new(),
             done: BTreeMap::new(),
-            // An adopted batch keeps its old number: the numbers of two incarnations must not meet.
-            seq: incarnation << 20,
+            seq: 0,
         }
     }
 
@@ -310,8 +309,11 @@ impl Server {
                     self.tell(consumer, &packet(&offer, &[]));
                 }
                 Action::Acked { batch, .. } => {
-                    let known = self.published.remove(&batch.seq).or_else(|| self.adopted.remove(&batch.seq));
-                    let (epoch, first) = known.unwrap();
+                    let (epoch, first) = self.published.remove(&batch.seq).unwrap();
+                    self.finish(epoch, first);
+                }
+                Action::AdoptedAcked(adopted) => {
+                    let (epoch, first) = self.adopted.remove(&adopted.batch.seq).unwrap();
                     self.finish(epoch, first);
                 }
                 Action::Orphaned { adopted, .. } => {

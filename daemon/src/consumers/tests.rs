@@ -1,0 +1,134 @@
+//! The ring's thread with trainers of this process: what it takes from their sockets, and in which order.
+
+use std::time::Duration;
+
+use crossbeam_channel as channel;
+use forebay_proto::v1::{CallRequest, PathCall, call_request};
+use forebay_ring::{
+    Ack, Call, Claim, ClaimSum, Dtype, Geometry, Layout, Message, Offer, Peer, Region, Shape, Socket, packet,
+};
+use prost::Message as _;
+use tokio::sync::mpsc;
+
+use super::*;
+
+/// How long anything may take before the test has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A thread with one ring, and what it is given and tells.
+struct Scene {
+    outbox: Outbox,
+    free: channel::Receiver<SlotMut>,
+    fates: mpsc::UnboundedReceiver<Fate>,
+}
+
+/// The trainer's end.
+struct Trainer(Socket);
+
+impl Scene {
+    /// `calls` is told of each call's number on the ring's thread.
+    fn new(calls: impl Fn(u64) + Send + 'static) -> Self {
+        let shape = Shape { batch: 1, height: 1, width: 1, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        let region = Region::create(Geometry::try_new(shape, 4).unwrap(), 1, 0).unwrap();
+        let (outbox, inbox) = inbox().unwrap();
+        let (free_sender, free) = channel::unbounded();
+        let (fates_sender, fates) = mpsc::unbounded_channel();
+        let parts = Parts {
+            stream: "train".into(),
+            further: Arc::new(|_| Err("no".into())),
+            free: free_sender,
+            fates: fates_sender,
+            calls: Box::new(move |_, number, _| calls(number)),
+            left: Box::new(|_, _| ()),
+            epoch: 0,
+            epochs: None,
+            fixed: false,
+            epoch_end_timeout: Duration::from_secs(600),
+            counters: Arc::default(),
+        };
+        RingThread::start(parts, StreamRing::new(region, None, None), inbox, &outbox).unwrap();
+        Self { outbox, free, fates }
+    }
+
+    fn attach(&self, id: u64) -> Trainer {
+        let (socket, theirs) = Socket::pair().unwrap();
+        let peer = Peer::of(&socket).unwrap();
+        let (id, info, adopted) = (ConsumerId(id), Vec::new(), Vec::new());
+        let arrival = Arrival { id, socket, peer, credits: 1, incarnation: 1, info, adopted };
+        self.outbox.post(Note::Attach(Box::new(arrival)));
+        let trainer = Trainer(theirs);
+        trainer.hears(|message| matches!(message, Message::Welcome { .. }).then_some(()));
+        trainer
+    }
+
+    fn publish(&self, seq: u64) {
+        let slot = self.free.recv().unwrap();
+        let claims = vec![Claim { lease: 7, start: 0, len: 1 }];
+        let ready = Ready { slot, in_gpu: Vec::new(), seq, epoch: 0, shown: 1, valid: 1, claims, time: 0 };
+        self.outbox.post(Note::Batch(Output::Ready(ready)));
+    }
+}
+
+impl Trainer {
+    /// Waits for a message of which `wanted` makes something.
+    fn hears<T>(&self, wanted: impl Fn(&Message<'_>) -> Option<T>) -> T {
+        let mut buffer = vec![0; PACKET_LEN];
+        loop {
+            match self.0.recv(&mut buffer).unwrap() {
+                forebay_ring::Received::Packet { len, fds } => {
+                    let message = Message::parse(&buffer[..len], fds).unwrap();
+                    if let Some(found) = wanted(&message) {
+                        return found;
+                    }
+                }
+                forebay_ring::Received::WouldBlock => drop(self.0.wait(Some(Duration::from_secs(60))).unwrap()),
+                forebay_ring::Received::Closed => panic!("it hung up"),
+            }
+        }
+    }
+
+    fn offer(&self) -> Offer {
+        self.hears(|message| if let Message::Offer(offer) = message { Some(*offer) } else { None })
+    }
+
+    fn says(&self, packet: &[u8]) {
+        assert_eq!(self.0.send(packet, &[]).unwrap(), forebay_ring::Sent::Done);
+    }
+
+    fn ack(&self, offer: &Offer) {
+        let Offer { slot, seq, generation, ring, .. } = *offer;
+        let ack = Ack { kind: Kind::Ack as u32, slot, seq, generation, first: 0, count: 1, last: 1, ring };
+        self.says(&packet(&ack, bytemuck::bytes_of(&ClaimSum { high: 0, low: 5 })));
+    }
+
+    fn call(&self, number: u64) {
+        let body = CallRequest { call: Some(call_request::Call::Path(PathCall { record: 0 })) }.encode_to_vec();
+        let len = u32::try_from(body.len()).unwrap();
+        self.says(&packet(&Call { kind: Kind::Call as u32, len, id: number }, &body));
+    }
+}
+
+#[test]
+fn rule_22_an_ack_that_waits_in_another_trainer_s_socket_counts_before_the_call() {
+    let (came, calls) = channel::unbounded();
+    let (go_on, gate) = channel::bounded(0);
+    let mut scene = Scene::new(move |number| {
+        came.send(number).unwrap();
+        gate.recv().unwrap();
+    });
+    // The thread looks at sockets in the order of the trainers' numbers: the one that calls is looked at first.
+    let acks = scene.attach(2);
+    scene.publish(1);
+    let offer = acks.offer();
+    let asks = scene.attach(1);
+    asks.call(1);
+    assert_eq!(calls.recv_timeout(PATIENCE), Ok(1));
+    // The thread stands in that call while an ACK, and behind it a further call, come into its sockets.
+    acks.ack(&offer);
+    asks.call(2);
+    go_on.send(()).unwrap();
+    assert_eq!(calls.recv_timeout(PATIENCE), Ok(2));
+    let Ok(Fate::Acked { items, .. }) = scene.fates.try_recv() else { panic!("the receipt is with the ledger's task") };
+    assert_eq!((items[0].lease, items[0].sum_low), (7, 5));
+    go_on.send(()).unwrap();
+}
