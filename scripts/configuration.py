@@ -15,8 +15,9 @@ HEAD = """\
 <!-- Made by `make docs` from `forebay config --example`; a test compares. Change the code, not this file. -->
 
 `forebay serve --config FILE` reads TOML. Unknown keys are refused, and every mistake is reported at once, with the
-key, what is wrong and what is allowed; `forebay config --check FILE` does only that. `forebay serve PATH` is the
-configuration below with one stream named `default`: PATH, shuffled, at 224 x 224.
+line, the key, what is wrong and what is allowed. `forebay config --check FILE` does that, and says which datasets,
+groups and memory this machine does not have. `forebay serve PATH` is the configuration below with one stream named
+`default`: PATH, shuffled, at 224 x 224.
 
 A `[streams.NAME]` table has the same keys as the arguments of `forebay.Loader`, and the same defaults.
 A Loader that attaches to `stream:NAME` may leave them out, and must agree with those that it gives.

@@ -5,6 +5,8 @@ mod control;
 mod coordinator;
 mod decode;
 mod lanes;
+mod lines;
+mod machine;
 mod mistake;
 mod prefetch;
 mod quantity;
@@ -33,6 +35,7 @@ pub use stream::Stream;
 pub use surroundings::Surroundings;
 pub use telemetry::Metrics;
 
+use lines::Lines;
 use table::Table;
 
 /// The configuration, checked.
@@ -59,7 +62,8 @@ pub struct Config {
 /// Name of the stream that `forebay serve PATH` makes.
 pub const DEFAULT_STREAM: &str = "default";
 
-const HEAD: &str = r#"# Configuration of forebay serve. Every value that stands here is the default, and may be left out.
+const HEAD: &str = r#"# Configuration of forebay serve. Every value that is not in a comment is the default, and may be left out.
+# A value in a comment is the default as well, unless the text above it says "Required" or "Left out".
 # Sizes: "512kb", "1.5gb", "64MiB". Durations: "500ms", "5s", "10m".
 
 # How long trainers may finish what they hold after SIGTERM.
@@ -89,22 +93,37 @@ impl Config {
     /// assert_eq!(
     ///     mistakes.to_string(),
     ///     "There are 2 mistakes in a.toml:\n  \
-    ///        ring.credit: is no key. Did you mean \"credits\"?\n  \
-    ///        prefetch.threads: is 0; give a whole number from 1 to 1024."
+    ///        line 2: ring.credit: is no key. Did you mean \"credits\"?\n  \
+    ///        line 4: prefetch.threads: is 0; give a whole number from 1 to 1024."
     /// );
     /// ```
     pub fn parse(text: &str, file_name: &str) -> Result<Self, Mistakes> {
-        let broken = |problem: String| Mistakes {
-            document: file_name.to_owned(),
-            list: vec![Mistake { key: String::new(), problem }],
-        };
-        let document: toml::Table =
-            toml::from_str(text).map_err(|error| broken(error.to_string().trim_end().to_owned()))?;
-        match serde_json::to_value(document) {
-            Ok(Value::Object(values)) => Self::from_values(&values, file_name),
-            Ok(_) => Err(broken("it is no table.".to_owned())),
-            Err(error) => Err(broken(format!("a value cannot be used: {error}."))),
+        let document =
+            toml::from_str(text).map_err(|error| broken(file_name, error.to_string().trim_end().to_owned()))?;
+        Self::from_table(document, file_name).map_err(|mut mistakes| {
+            Lines::of(text).number(&mut mistakes.list);
+            mistakes
+        })
+    }
+
+    /// Reads a configuration that is no file; `document` is for the message.
+    pub fn from_table(values: toml::Table, document: &str) -> Result<Self, Mistakes> {
+        match serde_json::to_value(values) {
+            Ok(Value::Object(values)) => Self::from_values(&values, document),
+            Ok(_) => Err(broken(document, "it is no table.".to_owned())),
+            Err(error) => Err(broken(document, format!("a value cannot be used: {error}."))),
         }
+    }
+
+    /// Reads a configuration, and looks whether this machine has what it names: datasets, groups, memory.
+    pub fn check(text: &str, file_name: &str, surroundings: &Surroundings) -> Result<Self, Mistakes> {
+        let config = Self::parse(text, file_name)?;
+        let mut list = machine::missing(&config, surroundings);
+        if list.is_empty() {
+            return Ok(config);
+        }
+        Lines::of(text).number(&mut list);
+        Err(Mistakes { document: file_name.to_owned(), list })
     }
 
     /// What `forebay serve PATH` serves: one stream, [`DEFAULT_STREAM`], for training at 224 x 224, shuffled.
@@ -151,6 +170,11 @@ impl Config {
         table.finish();
         config
     }
+}
+
+/// A document that cannot be read at all.
+fn broken(document: &str, problem: String) -> Mistakes {
+    Mistakes { document: document.to_owned(), list: vec![Mistake { key: String::new(), problem, line: None }] }
 }
 
 /// A name travels in the ring's ATTACH message and in file names of ledgers.

@@ -56,9 +56,13 @@ fn a_configuration_with_mistakes_ends_with_all_of_them_and_exit_code_2() {
     fs::write(&file, "[ring]\ncredits = 0\ntrainer = 1\n").unwrap();
     let check = forebay(&["config", "--check", file.to_str().unwrap()]);
     assert_eq!(check.status.code(), Some(2));
-    for words in ["There are 2 mistakes", "forebay.toml", "ring.credits: is 0", "Did you mean \"trainers\"?"] {
+    for words in ["There are 2 mistakes", "forebay.toml", "line 2: ring.credits: is 0", "Did you mean \"trainers\"?"] {
         assert!(said(&check).contains(words), "{words:?} is not in: {}", said(&check));
     }
+    fs::write(&file, "[streams.train]\nsource = \"/nowhere/data\"\nbatch_size = 4\nsize = 8\n").unwrap();
+    let check = forebay(&["config", "--check", file.to_str().unwrap()]);
+    assert_eq!(check.status.code(), Some(2));
+    assert!(said(&check).contains("line 2: streams.train.source: is \"/nowhere/data\""), "{}", said(&check));
     let missing = forebay(&["config", "--check", "/nowhere/forebay.toml"]);
     assert_eq!(missing.status.code(), Some(1));
     assert!(said(&missing).contains("/nowhere/forebay.toml"), "{}", said(&missing));

@@ -120,7 +120,7 @@ fn configuration(args: &Args, folder: &Path) -> Result<Config, Failure> {
     };
     decode.insert("lanes".into(), lanes);
     values.insert("decode".into(), toml::Value::Table(decode));
-    Ok(Config::parse(&values.to_string(), "the command line")?)
+    Ok(Config::from_table(values, "the command line")?)
 }
 
 fn measure(

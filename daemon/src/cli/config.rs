@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use forebay::config::Config;
+use forebay::config::{Config, Surroundings};
 use forebay_proto::printable;
 
 use super::Failure;
@@ -15,7 +15,7 @@ pub(super) struct Args {
     /// Print a commented configuration with the defaults.
     #[arg(long)]
     example: bool,
-    /// Check a configuration and report all its mistakes.
+    /// Check a configuration, and whether this machine has what it names, and report all mistakes.
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
 }
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         None => out.write_all(Config::example().as_bytes())?,
         Some(file) => {
             let name = printable(file);
-            let config = read(file)?;
+            let config = Config::check(&text(file)?, &name.to_string(), &Surroundings::of_process())?;
             let streams: Vec<&str> = config.streams.keys().map(String::as_str).collect();
             match streams.len() {
                 0 => writeln!(out, "{name}: no mistakes, but no [streams.NAME] either.")?,
@@ -40,8 +40,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 /// Reads a configuration file.
 pub(super) fn read(file: &Path) -> Result<Config, Failure> {
-    let name = printable(file).to_string();
-    let text = fs::read_to_string(file)
-        .map_err(|error| Failure::Failed(format!("The configuration \"{name}\" cannot be read: {error}.")))?;
-    Ok(Config::parse(&text, &name)?)
+    Ok(Config::parse(&text(file)?, &printable(file).to_string())?)
+}
+
+fn text(file: &Path) -> Result<String, Failure> {
+    let name = printable(file);
+    fs::read_to_string(file)
+        .map_err(|error| Failure::Failed(format!("The configuration \"{name}\" cannot be read: {error}.")))
 }

@@ -9,6 +9,8 @@ pub struct Mistake {
     pub key: String,
     /// What is wrong and what is allowed, as the rest of a sentence about the key.
     pub problem: String,
+    /// Line of the key, counted from 1, where the document is a file.
+    pub line: Option<usize>,
 }
 
 /// All mistakes of one document; never empty.
@@ -16,12 +18,15 @@ pub struct Mistake {
 pub struct Mistakes {
     /// The document, for people: a file name, or "the Loader's settings".
     pub document: String,
-    /// In the order of the sections.
+    /// In the order of their lines, or of the sections.
     pub list: Vec<Mistake>,
 }
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
         if self.key.is_empty() { f.write_str(&self.problem) } else { write!(f, "{}: {}", self.key, self.problem) }
     }
 }

@@ -22,14 +22,15 @@ pub use placement::Placement;
 
 pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches by its name: forebay.Loader("stream:train").
 # [streams.train]
-# A folder of pictures or of class folders, a .csv file, or a .txt file with one path per line.
+# Required. A folder of pictures or of class folders, a .csv file, or a .txt file with one path per line.
 # source = "/data/imagenet/train"
 # Folder that a CSV's or a list's paths start from. Left out: the folder of the CSV or list.
 # root = "/data/imagenet"
 # "auto": class folders or a CSV's second column; "text": a CSV's labels are never numbers; "none": all are -1.
 # labels = "auto"
+# Required. Records in a batch.
 # batch_size = 256
-# The usual training pair with shuffle, Resize(256) and CenterCrop(224) without. Or give transform.
+# Required, one of the two. size is the usual training pair with shuffle, Resize(256) and CenterCrop(224) without.
 # size = 224
 # transform = [{ random_resized_crop = { size = 224 } }, { random_horizontal_flip = { p = 0.5 } }]
 # "pillow": resizes calculate as Pillow does, to the byte. "torch": as torchvision does with a uint8 tensor on a GPU and
@@ -48,7 +49,9 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # reducing_gap = 2.0
 # A short word for reducing_gap = 2.0.
 # fast = false
-# shuffle = true
+# Each epoch has an order of its own.
+# shuffle = false
+# Where the order and all random choices come from.
 # seed = 0
 # Passes over the dataset. Left out: without end.
 # epochs = 90
@@ -56,6 +59,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # run = "august"
 # Static assignment over this many trainers, each of which names its shard. Left out: who asks gets the next batch.
 # num_shards = 8
+# With num_shards: each trainer reads the same shard in every epoch; every shard has the same number of batches.
 # stick_to_shard = false
 # pad_last_batch = true
 # "partial": the last batch shows fewer places; "fill": it repeats its last record; "drop": it is left out.
@@ -79,7 +83,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # The GPU whose lanes decode the stream's pictures, as the daemon counts them, beside the CPU: that of its trainer, where several
 # share a machine. Left out: the GPU that the pixels stand in, or all of them. Only with lanes of GPUs (decode.lanes).
 # decode_gpu = 0
-# Decode threads, where this stream needs other than the pool has.
+# Decode threads of this stream alone. Left out: it shares the pool.
 # num_threads = 8
 # "fail", "skip" or "replace", when a picture cannot be read or decoded; the record is listed in the quarantine.
 # on_error = "fail"
@@ -208,7 +212,7 @@ impl Stream {
     pub fn from_json(document: &[u8], ring: &Ring) -> Result<Self, Mistakes> {
         let broken = |problem: String| Mistakes {
             document: LOADER.to_owned(),
-            list: vec![Mistake { key: String::new(), problem }],
+            list: vec![Mistake { key: String::new(), problem, line: None }],
         };
         let written = match serde_json::from_slice(document) {
             Ok(Value::Object(written)) => written,

@@ -86,7 +86,7 @@ impl<'v, 'm> Table<'v, 'm> {
 
     /// Writes a mistake down.
     pub(super) fn mistake(&mut self, key: &str, problem: impl Into<String>) {
-        self.mistakes.push(Mistake { key: joined(&self.path, key), problem: problem.into() });
+        self.mistakes.push(Mistake { key: joined(&self.path, key), problem: problem.into(), line: None });
     }
 
     fn below<T>(&mut self, key: &str, read: impl FnOnce(&mut Table<'_, '_>) -> T) -> T {
@@ -124,7 +124,7 @@ impl<'v, 'm> Table<'v, 'm> {
 
 static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
-fn joined(path: &str, key: &str) -> String {
+pub(super) fn joined(path: &str, key: &str) -> String {
     match (path, key) {
         ("", key) => key.to_owned(),
         (path, "") => path.to_owned(),

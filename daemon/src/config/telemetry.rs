@@ -9,7 +9,7 @@ use super::value::path;
 pub(super) const EXAMPLE: &str = r#"[metrics]
 # Unix socket that answers GET /metrics. Left out: metrics.sock beside the control socket.
 # socket = "/run/forebay/metrics.sock"
-# Or an address, for a Prometheus that cannot read sockets. Everyone who reaches it can read the numbers.
+# In place of socket, an address, for a Prometheus that cannot read sockets. Left out: none. Everyone who reaches it can read the numbers.
 # address = "127.0.0.1:9464"
 "#;
 

@@ -47,6 +47,51 @@ fn every_value_that_the_example_shows_in_a_comment_is_right() {
 }
 
 #[test]
+fn the_example_shows_a_default_or_says_that_it_does_not() {
+    let (mut section, mut comment, mut after_key) = (String::new(), String::new(), false);
+    let without_text = |config: &mut Config| config.streams.values_mut().for_each(|stream| stream.written = Map::new());
+    let parse = |streams: &str, section: &str, line: &str| {
+        let body = if section == "streams.train" { format!("{streams}\n{line}") } else { line.to_owned() };
+        let mut config = Config::parse(&format!("[{section}]\n{body}"), "a.toml").unwrap();
+        without_text(&mut config);
+        config
+    };
+    let mut shown = 0;
+    for line in Config::example().lines() {
+        let plain = line.trim_start_matches("# ");
+        if let Some(name) = plain.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            name.clone_into(&mut section);
+            comment.clear();
+            continue;
+        }
+        let key = plain.split_once(" = ").map(|(key, _)| key).filter(|key| !key.contains([' ', ':', '"', '(', '.']));
+        match key {
+            Some(key) if line.starts_with("# ") => {
+                let required =
+                    ["source", "batch_size", "size", "transform"].contains(&key) && section == "streams.train";
+                let base = "source = '/data'\nbatch_size = 256\nsize = 224";
+                let is_default = !required && parse(base, &section, plain) == parse(base, &section, "");
+                let said = comment.contains("Required") || comment.contains("Left out:");
+                assert!(is_default || said, "{section}.{key} is no default, and nothing says so");
+                assert_eq!(required, comment.contains("Required"), "{section}.{key}");
+                after_key = true;
+                shown += 1;
+            }
+            Some(_) => comment.clear(),
+            None => {
+                if after_key {
+                    comment.clear();
+                }
+                after_key = false;
+                comment += plain;
+                comment += " ";
+            }
+        }
+    }
+    assert!(shown > 30, "the example was understood: {shown} keys in comments");
+}
+
+#[test]
 fn every_mistake_is_reported_at_once_with_its_key_and_what_is_allowed() {
     let text = r#"
         drain_timeout = "soon"
@@ -73,20 +118,20 @@ fn every_mistake_is_reported_at_once_with_its_key_and_what_is_allowed() {
     assert_eq!(
         mistakes.to_string(),
         r#"There are 14 mistakes in forebay.toml:
-  drain_timeout: is "soon"; give a duration above 0, such as "500ms", "5s", "10m" or "2h".
-  ring.credit: is no key. Did you mean "credits"?
-  streams.no good: is no name for a stream; use at most 64 letters, digits, '-', '_' and '.'.
-  streams.no good.source: is missing; give the path of a folder, of a .csv file or of a .txt list.
-  streams.no good.batch_size: is missing; give the number of records in a batch, such as 256.
-  streams.no good.size: is missing, and so is transform; give one of the two, such as size = 224.
-  streams.train.batch_size: is -1; give a whole number from 1 to 1048576.
-  streams.train.size: stands beside transform; give one of the two.
-  streams.train.last_batch_policy: is "keep"; give one of "fill", "drop", "partial".
-  streams.train.random_shuffle: is no key. Did you mean "shuffle"?
-  prefetch.budget: is "lots"; give a size above 0, such as "512kb", "1.5gb" or "64MiB".
-  decode.threads: is 0; give a whole number from 1 to 1024.
-  metrics.socket: stands beside address; give one of the two.
-  unheard_of: is no key. The keys here are: control, coordinator, decode, drain_timeout, metrics, prefetch, ring, streams."#
+  line 2: drain_timeout: is "soon"; give a duration above 0, such as "500ms", "5s", "10m" or "2h".
+  line 4: ring.credit: is no key. Did you mean "credits"?
+  line 6: prefetch.budget: is "lots"; give a size above 0, such as "512kb", "1.5gb" or "64MiB".
+  line 8: decode.threads: is 0; give a whole number from 1 to 1024.
+  line 11: streams.train.batch_size: is -1; give a whole number from 1 to 1048576.
+  line 12: streams.train.size: stands beside transform; give one of the two.
+  line 14: streams.train.last_batch_policy: is "keep"; give one of "fill", "drop", "partial".
+  line 15: streams.train.random_shuffle: is no key. Did you mean "shuffle"?
+  line 16: streams.no good: is no name for a stream; use at most 64 letters, digits, '-', '_' and '.'.
+  line 16: streams.no good.source: is missing; give the path of a folder, of a .csv file or of a .txt list.
+  line 16: streams.no good.batch_size: is missing; give the number of records in a batch, such as 256.
+  line 16: streams.no good.size: is missing, and so is transform; give one of the two, such as size = 224.
+  line 18: metrics.socket: stands beside address; give one of the two.
+  line 20: unheard_of: is no key. The keys here are: control, coordinator, decode, drain_timeout, metrics, prefetch, ring, streams."#
     );
 }
 

@@ -17,7 +17,11 @@ impl Stream {
     /// Every difference is reported. Keys that belong to the trainer (`source`, `shard_id`, `credits`) are passed over.
     pub fn agree(&self, given: &Value) -> Result<(), Mistakes> {
         let Value::Object(given) = given else {
-            return Err(mistakes(vec![Mistake { key: String::new(), problem: "they are no JSON object.".to_owned() }]));
+            return Err(mistakes(vec![Mistake {
+                key: String::new(),
+                problem: "they are no JSON object.".to_owned(),
+                line: None,
+            }]));
         };
         let given = given.iter().filter(|(key, value)| !OF_THE_TRAINER.contains(&key.as_str()) && !value.is_null());
         let list: Vec<Mistake> = given.filter_map(|(key, value)| self.difference(key, value)).collect();
@@ -43,7 +47,7 @@ impl Stream {
             _ => {
                 let own = Own(self.written.get(key));
                 let problem = format!("is {}, but the stream has {own}. Leave it out or give the same.", shown(value));
-                Some(Mistake { key: key.to_owned(), problem })
+                Some(Mistake { key: key.to_owned(), problem, line: None })
             }
         }
     }

@@ -1,0 +1,67 @@
+//! Where the keys of a TOML document are, so that a mistake has its line.
+
+use std::collections::BTreeMap;
+
+use toml::de::{DeTable, DeValue};
+
+use super::mistake::Mistake;
+use super::table::joined;
+
+/// Lines, counted from 1, by the path of a key.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Lines(BTreeMap<String, usize>);
+
+impl Lines {
+    /// Those of a document; none where it is no TOML.
+    pub(super) fn of(text: &str) -> Self {
+        let mut lines = Self::default();
+        if let Ok(document) = DeTable::parse(text) {
+            lines.add("", document.get_ref(), text);
+        }
+        lines
+    }
+
+    /// Gives each mistake its line: that of the key, or of the table that lacks it. They are in the document's order then.
+    pub(super) fn number(&self, mistakes: &mut [Mistake]) {
+        for mistake in &mut *mistakes {
+            mistake.line = self.line(&mistake.key);
+        }
+        mistakes.sort_by_key(|mistake| mistake.line);
+    }
+
+    fn line(&self, key: &str) -> Option<usize> {
+        let mut path = key;
+        loop {
+            if let Some(line) = self.0.get(path) {
+                return Some(*line);
+            }
+            path = path.rsplit_once('.')?.0;
+        }
+    }
+
+    fn add(&mut self, path: &str, table: &DeTable<'_>, text: &str) {
+        for (key, value) in table {
+            let path = joined(path, key.get_ref());
+            let before = text.get(..key.span().start).unwrap_or_default();
+            self.0.insert(path.clone(), before.matches('\n').count() + 1);
+            if let DeValue::Table(inner) = value.get_ref() {
+                self.add(&path, inner, text);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_its_line_and_one_that_is_missing_that_of_its_table() {
+        let lines =
+            Lines::of("a = 1\n\n[streams.train]\nsource = \"x\"\ncache = { keep = \"encoded\",\n  memory = 1 }\n");
+        let found =
+            ["a", "streams.train", "streams.train.source", "streams.train.size", "streams.train.cache.memory", "b"];
+        assert_eq!(found.map(|key| lines.line(key)), [Some(1), Some(3), Some(4), Some(3), Some(6), None]);
+        assert_eq!(Lines::of("[no"), Lines::default());
+    }
+}

@@ -1,0 +1,161 @@
+//! What a configuration asks of the machine that it is checked on, and what is not there.
+
+use std::path::Path;
+
+use forebay_proto::printable;
+use rustix::system::sysinfo;
+
+use super::mistake::Mistake;
+use super::quantity::ByteSize;
+use super::{Config, Metrics, Surroundings};
+use crate::group;
+
+/// Longest path of a Unix socket: `sockaddr_un` has 108 bytes, of which one ends it.
+const SOCKET_PATH: usize = 107;
+/// Names of the sockets, all of this length, and the separator before them.
+const SOCKET_NAME: usize = "/forebay.sock".len();
+
+/// Everything that is not there. Permissions are not looked at: another user may check than will serve.
+pub(super) fn missing(config: &Config, surroundings: &Surroundings) -> Vec<Mistake> {
+    let memory = sysinfo();
+    let mut found = Found::default();
+    found.sockets(config, surroundings);
+    found.streams(config);
+    found.memory(config, memory.totalram.saturating_mul(memory.mem_unit.into()));
+    if let Some(file) = config.decode.nvjpeg.as_deref() {
+        found.path("decode.nvjpeg", file);
+    }
+    found.0
+}
+
+#[derive(Default)]
+struct Found(Vec<Mistake>);
+
+impl Found {
+    fn add(&mut self, key: impl Into<String>, problem: String) {
+        self.0.push(Mistake { key: key.into(), problem, line: None });
+    }
+
+    fn path(&mut self, key: impl Into<String>, path: &Path) {
+        if let Err(error) = path.metadata() {
+            self.add(key, format!("is \"{}\", which cannot be used: {error}.", printable(path)));
+        }
+    }
+
+    fn group(&mut self, key: impl Into<String>, name: Option<&String>) {
+        if let Some(name) = name.filter(|name| group::number(name).is_none()) {
+            self.add(key, format!("is {name:?}, and this machine has no such group; name one from /etc/group."));
+        }
+    }
+
+    fn sockets(&mut self, config: &Config, surroundings: &Surroundings) {
+        let folder = config.control.dir.clone().unwrap_or_else(|| surroundings.socket_dir());
+        let long = |path: usize| {
+            format!("makes a socket's path of {path} bytes, and the kernel takes {SOCKET_PATH}; give a shorter one.")
+        };
+        let path = folder.as_os_str().len() + SOCKET_NAME;
+        if path > SOCKET_PATH {
+            self.add("control.dir", long(path));
+        }
+        if let Metrics::Socket(path) = &config.metrics
+            && path.as_os_str().len() > SOCKET_PATH
+        {
+            self.add("metrics.socket", long(path.as_os_str().len()));
+        }
+        self.group("control.group", config.control.group.as_ref());
+    }
+
+    fn streams(&mut self, config: &Config) {
+        for (name, stream) in &config.streams {
+            let key = |key: &str| format!("streams.{name}.{key}");
+            if let Some(source) = &stream.source {
+                self.path(key("source"), Path::new(source));
+            }
+            if let Some(root) = &stream.root {
+                self.path(key("root"), root);
+            }
+            self.group(key("group"), stream.group.as_ref());
+        }
+    }
+
+    /// Streams of one dataset may share a cache, whose memory counts once.
+    fn memory(&mut self, config: &Config, total: u64) {
+        let has = format!("{} MiB", total >> 20);
+        if let Some(memory) = config.ring.memory.filter(|memory| memory.0 > total) {
+            self.add("ring.memory", format!("is {memory}, and this machine has {has}; give less."));
+        }
+        let (mut counted, mut taken) = (Vec::new(), 0u64);
+        for (name, stream) in &config.streams {
+            let Some(cache) = stream.cache else { continue };
+            let shared = (&stream.source, &stream.root, cache);
+            if counted.contains(&shared) {
+                continue;
+            }
+            counted.push(shared);
+            taken = taken.saturating_add(cache.memory.0);
+            if taken > total {
+                let beside = if counted.len() > 1 { ", with those of the streams before it" } else { "" };
+                self.add(
+                    format!("streams.{name}.cache.memory"),
+                    format!("sets {} aside{beside}, and this machine has {has}; give less.", ByteSize(taken)),
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> String {
+        match Config::check(text, "forebay.toml", &Surroundings::default()) {
+            Ok(_) => String::new(),
+            Err(mistakes) => mistakes.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_the_machine_does_not_have_is_named_with_its_line() {
+        let long = "x".repeat(120);
+        let text = format!(
+            "[streams.train]\nsource = \"/nowhere/data\"\nbatch_size = 4\nsize = 8\ngroup = \"no-such-group\"\n\
+             cache = {{ keep = \"encoded\", memory = \"100tb\" }}\n[control]\ndir = \"/{long}\"\ngroup = \"no-such-group\"\n\
+             [metrics]\nsocket = \"/{long}\"\n[decode]\nnvjpeg = \"/nowhere/libnvjpeg.so\"\n[ring]\nmemory = \"100tb\"\n"
+        );
+        let said = said(&text);
+        for words in [
+            "There are 8 mistakes in forebay.toml:",
+            "line 2: streams.train.source: is \"/nowhere/data\", which cannot be used: No such file",
+            "line 5: streams.train.group: is \"no-such-group\"",
+            "line 6: streams.train.cache.memory: sets 100tb aside",
+            "line 8: control.dir: makes a socket's path of 134 bytes, and the kernel takes 107",
+            "line 9: control.group: is \"no-such-group\"",
+            "line 11: metrics.socket: makes a socket's path of 121 bytes",
+            "line 13: decode.nvjpeg: is \"/nowhere/libnvjpeg.so\"",
+            "line 15: ring.memory: is 100tb",
+        ] {
+            assert!(said.contains(words), "{words:?} is not in:\n{said}");
+        }
+    }
+
+    #[test]
+    fn what_the_machine_has_is_no_mistake_and_a_shared_cache_counts_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let total = sysinfo();
+        let most = total.totalram.saturating_mul(total.mem_unit.into()) / 3 * 2;
+        let source = folder.path().display();
+        let stream = |name: &str, memory: u64| {
+            format!(
+                "[streams.{name}]\nsource = \"{source}\"\nbatch_size = 4\nsize = 8\n\
+                 cache = {{ keep = \"encoded\", memory = {memory} }}\n"
+            )
+        };
+        assert_eq!(said(&(stream("a", most) + &stream("b", most))), "");
+        let other = said(&(stream("a", most) + &stream("b", most - 1)));
+        assert!(
+            other.contains("line 10: streams.b.cache.memory: sets") && other.contains("streams before it"),
+            "{other}"
+        );
+    }
+}
