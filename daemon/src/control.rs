@@ -1,5 +1,7 @@
 //! The control socket: status, quarantine, audit and new runs for the `forebay` command, and grpc health.
 
+mod guest;
+
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,16 +14,22 @@ use forebay_proto::v1::{
 };
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
-use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
+use tokio_stream::wrappers::ReceiverStream;
 use tonic::server::NamedService as _;
 use tonic::{Request, Response, Status};
 use tonic_health::ServingStatus;
 
 use crate::daemon::Daemon;
+use crate::descriptors::Shares;
 use crate::stream::Stream;
 
 /// Name of the control socket in the folder of sockets.
 pub const SOCKET: &str = "control.sock";
+
+/// Longest request: a stream's name is all that one says.
+const REQUEST: usize = 16 << 10;
+/// Requests of one connection at a time.
+const AT_ONCE: usize = 8;
 
 /// The service.
 #[derive(Debug)]
@@ -95,10 +103,16 @@ pub async fn serve(daemon: Arc<Daemon>, endpoint: Endpoint, ring: PathBuf) -> st
         }
         std::future::pending().await
     };
+    let service = ControlServer::new(Service { daemon, socket: ring }).max_decoding_message_size(REQUEST);
+    let guests = guest::guests(listener, Shares::of_process().control());
     let served = tonic::transport::Server::builder()
+        .concurrency_limit_per_connection(AT_ONCE)
+        .max_concurrent_streams(u32::try_from(AT_ONCE).ok())
+        .http2_keepalive_interval(Some(guest::SIGN_OF_LIFE))
+        .http2_keepalive_timeout(Some(guest::SIGN_OF_LIFE))
         .add_service(health)
-        .add_service(ControlServer::new(Service { daemon, socket: ring }))
-        .serve_with_incoming(UnixListenerStream::new(listener));
+        .add_service(service)
+        .serve_with_incoming(guests);
     tokio::select! {
         ended = served => ended.map_err(std::io::Error::other),
         never = readiness => never,

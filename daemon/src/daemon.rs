@@ -29,7 +29,7 @@ use crate::gpu_ring::Gpus;
 use crate::incarnation;
 use crate::memory::Promises;
 use crate::stream::{RingMemory, Stream, StreamError};
-pub use admission::Request;
+pub use admission::{Refusal, Request};
 use gates::Gates;
 use ledgers::{LedgerFiles, LedgersError};
 use pools::Pools;

@@ -1,25 +1,24 @@
 //! Where trainers come in: a listening socket, or the socket of a private daemon's parent. Whoever connects has a
 //! little time to say what it wants; nothing is believed before.
 
-mod askers;
+mod readiness;
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use askers::Askers;
 use forebay_ring::{
     Kind, Listener, Message, PACKET_LEN, PROTOCOL, PacketError, Peer, Received, Socket, text, text_code,
 };
-use tokio::io::Interest;
-use tokio::net::UnixStream;
+use readiness::Readiness;
 
-use crate::daemon::{Daemon, Request};
+use crate::accepting::Accepting;
+use crate::daemon::{Daemon, Refusal, Request};
+use crate::descriptors::Shares;
+use crate::visitors::Visit;
 
 /// How long a connection may take to ask for a stream.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long accepting rests after it failed.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// Lets trainers in at a listening socket, until it is cancelled.
 ///
@@ -27,23 +26,22 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The socket is broken.
 pub async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::Result<()> {
     let ready = Readiness::of(&listener)?;
-    let askers = Askers::default();
+    let shares = Shares::of_process();
+    let (askers, waiting) = (shares.askers(), shares.waiting());
+    let mut accepting = Accepting::new("the trainers' socket");
     loop {
-        let socket = match ready.until(|| listener.accept().map_err(std::io::Error::other)).await {
-            Ok(socket) => socket,
-            Err(error) => {
-                // Out of descriptors, most likely: some will be closed.
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            }
-        };
+        let room = askers.room().await;
+        let socket = accepting.next(|| ready.until(|| listener.accept().map_err(std::io::Error::other))).await;
         let Some(peer) = peer(&socket) else { continue };
-        let (daemon, mut place) = (Arc::clone(&daemon), askers.enter(peer.uid()));
+        let (daemon, mut place, waiting) = (Arc::clone(&daemon), room.enter(peer.uid()), waiting.clone());
         tokio::spawn(async move {
+            let asks = async {
+                let asked = request(&socket).await?;
+                Some((asked, waiting.room().await))
+            };
             let asked = tokio::select! {
                 biased;
-                asked = request(&socket) => asked,
+                asked = asks => asked,
                 () = place.lost() => {
                     let reason = "too many connections of this user have not asked for a stream";
                     return refuse(&socket, text_code::BUSY, reason);
@@ -51,10 +49,31 @@ pub async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::Result<
             };
             // Opening a stream may take long: others may ask meanwhile.
             drop(place);
-            if let Some(asked) = asked {
-                daemon.attach(socket, peer, asked).await;
+            if let Some((asked, room)) = asked {
+                let gives_up = given_up(&socket, room.enter(peer.uid()));
+                daemon.attach(socket, peer, asked, gives_up).await;
             }
         });
+    }
+}
+
+/// Comes when a trainer that waits for its stream has hung up, or has to make place for others that wait as well.
+fn given_up(socket: &Socket, mut place: Visit) -> impl Future<Output = Option<Refusal>> + use<> {
+    let watch = Readiness::of(socket);
+    async move {
+        let hung_up = async {
+            match &watch {
+                Ok(watch) => watch.hung_up().await,
+                // Out of descriptors: it is let in, or refused, without being watched.
+                Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = hung_up => None,
+            () = place.lost() => {
+                Some((text_code::BUSY, "too many trainers of this user wait for their streams to be open".into()))
+            }
+        }
     }
 }
 
@@ -75,7 +94,7 @@ pub async fn serve_parent(daemon: Arc<Daemon>, parent: Socket) -> std::io::Resul
                     let daemon = Arc::clone(&daemon);
                     tokio::spawn(async move {
                         if let (Some(peer), Some(asked)) = (peer(&socket), request(&socket).await) {
-                            daemon.attach(socket, peer, asked).await;
+                            daemon.attach(socket, peer, asked, std::future::pending()).await;
                         }
                     });
                 }
@@ -102,6 +121,7 @@ async fn request(socket: &Socket) -> Option<Request> {
         Ok(Ok(asked)) => asked?,
         Ok(Err(error)) => {
             tracing::info!(%error, "a connection broke before it asked for a stream");
+            refuse(socket, text_code::BUSY, &format!("the daemon cannot listen to this connection: {error}"));
             return None;
         }
         Err(_elapsed) => {
@@ -142,31 +162,5 @@ async fn next_packet(socket: &Socket, ready: &Readiness) -> std::io::Result<Opti
             Ok(Some((buffer, fds)))
         }
         Received::Closed | Received::WouldBlock => Ok(None),
-    }
-}
-
-/// Waits until something can be received, or accepted, at a socket that itself goes on to the ring's thread.
-///
-/// tokio has no type for packet sockets, and a watch over any descriptor needs unsafe code. A stream socket's type
-/// does as well: nothing is read or written through it.
-struct Readiness(UnixStream);
-
-impl Readiness {
-    fn of(socket: impl AsFd) -> std::io::Result<Self> {
-        let duplicate = std::os::unix::net::UnixStream::from(socket.as_fd().try_clone_to_owned()?);
-        duplicate.set_nonblocking(true)?;
-        UnixStream::from_std(duplicate).map(Self)
-    }
-
-    /// Tries until there is something. `attempt` answers nothing when it would have to wait.
-    async fn until<T>(&self, mut attempt: impl FnMut() -> std::io::Result<Option<T>>) -> std::io::Result<T> {
-        let nothing = || std::io::Error::from(std::io::ErrorKind::WouldBlock);
-        loop {
-            // Inside of `try_io`, so that what comes between the attempt and the wait is not missed.
-            match self.0.try_io(Interest::READABLE, || attempt()?.ok_or_else(nothing)) {
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => self.0.readable().await?,
-                done => return done,
-            }
-        }
     }
 }

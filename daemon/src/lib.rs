@@ -1,6 +1,7 @@
 //! The daemon of Forebay: sources, prefetch, batches, decoding, the ring's authority, and the `forebay` command.
 #![forbid(unsafe_code)]
 
+mod accepting;
 pub mod ack;
 pub mod batch;
 pub mod cache;
@@ -10,6 +11,7 @@ pub mod control;
 pub mod cores;
 pub mod daemon;
 pub mod decode;
+mod descriptors;
 pub mod door;
 mod folder;
 pub mod gpu_ring;
@@ -30,6 +32,7 @@ pub mod stream;
 pub mod telemetry;
 mod thread_class;
 pub mod upload;
+mod visitors;
 mod watch;
 pub mod worker;
 

@@ -20,6 +20,7 @@ use crate::config::{Config, Surroundings};
 use crate::control;
 use crate::daemon::ledgers::{LEDGERS, LedgersError};
 use crate::daemon::{Daemon, DaemonError, Kind};
+use crate::descriptors;
 use crate::door;
 use crate::folder::{self, FolderError, Whose};
 use crate::group;
@@ -92,6 +93,7 @@ pub async fn service(
     ended_by: EndedBy,
 ) -> Result<(), ServeError> {
     let mut signals = Signals::new(ended_by)?;
+    descriptors::raise_limit();
     // Without a file there is nothing to read again, and the signal means what it means to every program.
     let hangups = configuration.as_ref().map(|_| listen(SignalKind::hangup())).transpose()?;
     let place = Place::of(&config, &surroundings)?;
@@ -216,6 +218,7 @@ pub async fn private(socket: i32, config: Config, surroundings: Surroundings) ->
     let socket = inherited(socket).map_err(system)?;
     let socket = Socket::from_fd(socket).map_err(|error| system(std::io::Error::other(error)))?;
     let mut signals = Signals::new(EndedBy::Signals)?;
+    descriptors::raise_limit();
     let runs = surroundings.state_dir().map(|folder| folder.join("runs"));
     let daemon = Daemon::new(config, Kind::Private { runs }, &surroundings)?;
     let cause = tokio::select! {

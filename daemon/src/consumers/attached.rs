@@ -1,11 +1,15 @@
 //! One attached trainer: its socket and its process; and a trainer that arrives.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use forebay_proto::v1::call_reply::Reply;
+use forebay_proto::v1::{CallReply, Failure};
 use forebay_ring::{
-    Bulk, Call, Claim, ConsumerId, Kind, PACKET_LEN, PROTOCOL, Peer, Received, Sent, Socket, SocketError, Welcome,
-    packet, text,
+    Bulk, BulkError, Call, Claim, ConsumerId, Kind, PACKET_LEN, PROTOCOL, Peer, Received, Sent, Socket, SocketError,
+    Welcome, packet, text, text_code,
 };
+
+use prost::Message as _;
 
 use crate::gpu_ring::StreamRing;
 
@@ -63,7 +67,13 @@ impl Arrival {
             ring: number,
             pixels: ring.pixels(),
         };
-        let info = Bulk::write(&self.info).map_err(|error| SocketError::Io(std::io::Error::other(error)))?.into_fd();
+        let info = match Bulk::write(&self.info) {
+            Ok(info) => info.into_fd(),
+            Err(error) => {
+                self.refuse(text_code::BUSY, &format!("the daemon cannot say what the stream is: {error}"));
+                return Err(SocketError::Io(std::io::Error::other(error)));
+            }
+        };
         let _sent = self.socket.send(&packet(&welcome, &[]), &ring.fds(Some(info.as_fd())))?;
         Ok(Consumer { socket: Some(self.socket), peer: self.peer, calls: 0 })
     }
@@ -131,25 +141,39 @@ impl Consumer {
 
     /// Answers a call, in the packet or, where it is too long for one, beside it.
     pub(super) fn answer(&mut self, id: u64, reply: &[u8]) -> Sent {
+        self.answer_by(id, reply, |reply| Bulk::write(reply).map(Bulk::into_fd))
+    }
+
+    /// Answers a call; `beside` makes the descriptor of a long answer. Where there is none, the caller is told so: it would
+    /// wait for an answer that never comes.
+    fn answer_by(&mut self, id: u64, reply: &[u8], beside: impl Fn(&[u8]) -> Result<OwnedFd, BulkError>) -> Sent {
         self.calls = self.calls.saturating_sub(1);
-        let fits = size_of::<Call>() + reply.len() <= PACKET_LEN;
-        let len = if fits { u32::try_from(reply.len()).unwrap_or(0) } else { 0 };
-        let head = Call { kind: Kind::Answer as u32, len, id };
-        if fits && len > 0 {
-            return self.send(&packet(&head, reply), &[]);
+        if !reply.is_empty() && size_of::<Call>() + reply.len() <= PACKET_LEN {
+            return self.send_answer(id, reply);
         }
-        match Bulk::write(reply) {
-            Ok(bulk) => self.send(&packet(&head, &[]), &[bulk.into_fd().as_fd()]),
-            Err(error) => {
-                tracing::error!(%error, "an answer could not be sent");
-                Sent::Closed
-            }
-        }
+        let head = Call { kind: Kind::Answer as u32, len: 0, id };
+        let sent = beside(reply).map_err(|error| error.to_string()).and_then(|fd| {
+            let socket = self.socket.as_ref().map(|socket| socket.send(&packet(&head, &[]), &[fd.as_fd()]));
+            socket.unwrap_or(Ok(Sent::Closed)).map_err(|error| error.to_string())
+        });
+        sent.unwrap_or_else(|error| {
+            tracing::error!(error, "an answer could not be sent");
+            let message = format!("The daemon has an answer, but could not send it: {error}.");
+            let failure = CallReply { reply: Some(Reply::Failure(Failure { message })) };
+            self.send_answer(id, &failure.encode_to_vec())
+        })
+    }
+
+    fn send_answer(&self, id: u64, reply: &[u8]) -> Sent {
+        let head = Call { kind: Kind::Answer as u32, len: u32::try_from(reply.len()).unwrap_or(0), id };
+        self.send(&packet(&head, reply), &[])
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use forebay_ring::{Body, Message};
+
     use super::*;
 
     #[test]
@@ -162,5 +186,22 @@ mod tests {
         let mut buffer = [0; 64];
         assert!(matches!(consumer.receive(&mut buffer), Ok(Received::Packet { len: 16, .. })));
         assert!(matches!(consumer.receive(&mut buffer), Ok(Received::Closed)));
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_sent_is_told_to_the_caller_in_its_place() {
+        let (ours, theirs) = Socket::pair().unwrap();
+        let mut consumer = Consumer { peer: Peer::of(&ours).unwrap(), socket: Some(ours), calls: 1 };
+        let long = vec![0; PACKET_LEN];
+        let out_of_descriptors = |_: &[u8]| Err(BulkError::Io(std::io::Error::from_raw_os_error(24)));
+        assert_eq!(consumer.answer_by(7, &long, out_of_descriptors), Sent::Done);
+        let mut buffer = vec![0; PACKET_LEN];
+        let Ok(Received::Packet { len, fds }) = theirs.recv(&mut buffer) else { panic!("an answer") };
+        let Ok(Message::Answer(7, Body::Inline(reply))) = Message::parse(&buffer[..len], fds) else { panic!("inline") };
+        let Some(Reply::Failure(failure)) = CallReply::decode(reply).unwrap().reply else { panic!("a failure") };
+        assert!(
+            failure.message.contains("could not send it") && failure.message.contains("os error 24"),
+            "{failure:?}"
+        );
     }
 }

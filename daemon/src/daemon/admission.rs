@@ -29,7 +29,7 @@ pub struct Request {
 }
 
 /// Why a trainer is refused: a code for its program, and a sentence.
-type Refusal = (u32, String);
+pub type Refusal = (u32, String);
 
 /// Longest settings document. In memory, JSON may take a hundred times as much as written.
 const SETTINGS_LIMIT: u64 = 64 << 10;
@@ -41,10 +41,24 @@ const LIST_LIMIT: u64 = 4 << 30;
 const PATH: u64 = 16;
 
 impl Daemon {
-    /// Lets a trainer in, or sends it away with the reason.
-    pub async fn attach(self: &Arc<Self>, socket: Socket, peer: Peer, request: Request) {
+    /// Lets a trainer in, or sends it away with the reason. `gives_up` comes when it is not to wait any longer, with
+    /// the reason where it is still there.
+    pub async fn attach(
+        self: &Arc<Self>,
+        socket: Socket,
+        peer: Peer,
+        request: Request,
+        gives_up: impl Future<Output = Option<Refusal>>,
+    ) {
         let credits = request.head.credits;
-        match self.admit(&peer, request).await {
+        let admitted = tokio::select! {
+            admitted = self.admit(&peer, request) => admitted,
+            reason = gives_up => match reason {
+                Some(reason) => Err(reason),
+                None => return tracing::debug!(pid = peer.pid(), "a trainer hung up before its stream was open"),
+            },
+        };
+        match admitted {
             Ok(((stream, _stays), hand_ins)) => stream.attach(socket, peer, credits, &hand_ins).await,
             Err(refusal) => {
                 tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");

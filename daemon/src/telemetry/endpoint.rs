@@ -21,10 +21,12 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Registry;
+use crate::accepting::Accepting;
 use crate::config::Metrics;
+use crate::descriptors::Shares;
+use crate::visitors::Visit;
 
 /// A bound socket that nobody answers on yet: binding can fail before anything else has started. A Unix socket's name
 /// is removed when it is dropped.
@@ -73,12 +75,12 @@ enum Place {
     Socket(PathBuf),
 }
 
-/// Scrapes at one time; further ones wait.
-const CONNECTIONS: usize = 16;
 /// A connection that sends no request is closed.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-/// Out of descriptors, accepting fails at once and for ever: wait for some to be closed.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// So is one that does not take its answer.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The user of those who come over TCP, where nobody says who it is.
+const NOBODY: u32 = u32::MAX;
 
 impl Endpoint {
     /// Binds the socket that the configuration names. Needs a tokio runtime around it.
@@ -100,18 +102,22 @@ impl Endpoint {
 
     /// Answers until it is dropped.
     pub async fn serve(self, registry: Arc<Registry>) {
-        let connections = Arc::new(Semaphore::new(CONNECTIONS));
+        let visitors = Shares::of_process().metrics();
+        let mut accepting = Accepting::new("metrics");
         loop {
-            let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { return };
+            let room = visitors.room().await;
             let registry = Arc::clone(&registry);
             let render = move || registry.render();
-            let accepted = match &self.listener {
-                Listener::Tcp(listener) => listener.accept().await.map(|(stream, _)| answer(stream, permit, render)),
-                Listener::Unix(listener) => listener.accept().await.map(|(stream, _)| answer(stream, permit, render)),
-            };
-            if let Err(error) = accepted {
-                tracing::warn!(%error, "a connection for metrics was not accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
+            match &self.listener {
+                Listener::Tcp(listener) => {
+                    let (stream, _) = accepting.next(|| listener.accept()).await;
+                    answer(stream, room.enter(NOBODY), render);
+                }
+                Listener::Unix(listener) => {
+                    let (stream, _) = accepting.next(|| listener.accept()).await;
+                    let user = stream.peer_cred().map_or(NOBODY, |peer| peer.uid());
+                    answer(stream, room.enter(user), render);
+                }
             }
         }
     }
@@ -151,7 +157,7 @@ fn bind_unix(path: PathBuf) -> Result<Endpoint, EndpointError> {
 }
 
 /// Serves one connection in a task of its own.
-fn answer<S, R>(stream: S, permit: OwnedSemaphorePermit, render: R)
+fn answer<S, R>(stream: S, mut visit: Visit, render: R)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     R: Fn() -> String + Send + Sync + 'static,
@@ -160,10 +166,13 @@ where
         let service = service_fn(|request| std::future::ready(Ok::<_, Infallible>(respond(&request, &render))));
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).keep_alive(false);
-        if let Err(error) = http.serve_connection(TokioIo::new(stream), service).await {
-            tracing::debug!(%error, "a connection for metrics ended early");
+        tokio::select! {
+            ended = http.serve_connection(TokioIo::new(stream), service) => if let Err(error) = ended {
+                tracing::debug!(%error, "a connection for metrics ended early");
+            },
+            () = visit.lost() => tracing::debug!("a connection for metrics made place for a later one"),
+            () = tokio::time::sleep(TIMEOUT) => tracing::debug!("a connection for metrics took too long"),
         }
-        drop(permit);
     });
 }
 

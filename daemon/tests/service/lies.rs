@@ -133,7 +133,7 @@ impl Drop for Speaker {
     }
 }
 
-fn attach() -> Attach {
+pub(crate) fn attach() -> Attach {
     Attach {
         kind: Kind::Attach as u32,
         protocol: PROTOCOL,

@@ -14,6 +14,7 @@ mod fixed;
 mod full_disk;
 mod gpu;
 mod lies;
+mod limits;
 mod memory;
 mod openings;
 mod permission;

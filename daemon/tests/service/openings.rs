@@ -15,20 +15,20 @@ use crate::surroundings::scrape;
 use crate::trainer::{Event, Trainer, next, options, records, target};
 
 /// A list of files in which nothing is: whoever reads it waits, as for a file system that does not answer.
-pub(crate) fn silent_list(home: &Home) -> PathBuf {
+fn silent_list(home: &Home) -> PathBuf {
     let list = home.path("silent.txt");
     mknodat(CWD, &list, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     list
 }
 
 /// A table for a stream with that list.
-fn silent_stream(home: &Home, name: &str, settings: &str) -> String {
+pub(crate) fn silent_stream(home: &Home, name: &str, settings: &str) -> String {
     let list = silent_list(home);
     format!("[streams.{name}]\nsource = \"files:{}\"\nbatch_size = 4\nsize = 16\n{settings}\n", list.display())
 }
 
 /// The list answers those who wait for it.
-fn answer(home: &Home) {
+pub(crate) fn answer(home: &Home) {
     let lines = ["pictures/0000.jpg", "pictures/0001.jpg", "pictures/0002.jpg", "pictures/0003.jpg"];
     fs::write(home.path("silent.txt"), lines.join("\n")).unwrap();
 }
@@ -105,7 +105,7 @@ fn closed(home: &Home) -> Vec<(String, String)> {
     home.whole_status().closed.into_iter().map(|stream| (stream.name, stream.failure)).collect()
 }
 
-fn refusal(home: &Home, name: &str, shard: Option<Shard>) -> Refusal {
+pub(crate) fn refusal(home: &Home, name: &str, shard: Option<Shard>) -> Refusal {
     match Session::attach(target(&home.socket(), name, None), Options { shard, ..options() }, &mut Patient) {
         Err(AttachError::Refused(refusal)) => refusal,
         other => panic!("{other:?}"),
