@@ -80,7 +80,7 @@ pub enum AttachError {
         words: String,
     },
     /// The daemon did not answer in time.
-    #[error("the daemon has not answered for {} s", waited.as_secs())]
+    #[error("the daemon has not answered for {} s", waited.as_secs_f32())]
     Timeout {
         /// How long this process waited.
         waited: Duration,

@@ -39,6 +39,11 @@ impl Daemon {
         Self { socket_dir: Some(folder.to_owned()), timeout: Duration::from_secs(30) }
     }
 
+    /// How long it may take to answer.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Whether it runs.
     pub(super) fn answers(&self) -> bool {
         std::os::unix::net::UnixStream::connect(self.socket(control::SOCKET)).is_ok()

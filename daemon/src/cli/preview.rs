@@ -40,11 +40,14 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     args.output.check_folder()?;
-    let options = Options { credits: 1, ..Options::default() };
+    // A path's daemon is this command's own, and first looks through the whole folder.
+    let timeout = args.path.is_none().then(|| args.daemon.timeout());
+    let default = Options::default();
+    let options = Options { credits: 1, attach_timeout: timeout.unwrap_or(default.attach_timeout), ..default };
     let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
     let mut session = Session::attach(target(args)?, options, &mut Patient).map_err(|error| fail(&error))?;
     let classes = session.info().classes.clone();
-    let batch = match session.next(None, &mut Patient).map_err(|error| fail(&error))? {
+    let batch = match session.next(timeout, &mut Patient).map_err(|error| fail(&error))? {
         Next::Batch(batch) => batch,
         Next::EpochEnd(_) | Next::Done => {
             let bad = bad(&mut session)?;

@@ -121,7 +121,16 @@ fn a_command_gives_up_on_a_daemon_that_does_not_answer() {
     let home = Home::with_pictures(4);
     let daemon = home.serve("");
     daemon.signal(Signal::STOP);
-    for command in [&["status"][..], &["audit"], &["run", "new", "train"], &["status", "--quarantine"]] {
+    let sheet = home.path("sheet.png").display().to_string();
+    let commands = [
+        &["status"][..],
+        &["audit"],
+        &["run", "new", "train"],
+        &["status", "--quarantine"],
+        &["reload"],
+        &["preview", "--stream", "train", "-o", &sheet],
+    ];
+    for command in commands {
         let output = home.command(&[command, &["--timeout", "100ms"]].concat());
         assert_eq!(output.status.code(), Some(1), "{command:?}");
         assert!(stderr(&output).contains("has not answered for 0.1 s"), "{command:?}: {}", stderr(&output));
