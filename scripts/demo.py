@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import NoReturn
 
@@ -102,11 +101,10 @@ class Daemon:
     def __enter__(self) -> Daemon:
         with self._log.open("a") as output:
             self._process = start(self._command, stdout=output, stderr=output)
-        status = [FOREBAY, "status", "--socket-dir", self.sockets]
+        status = [FOREBAY, "status", "--wait=1s", "--socket-dir", self.sockets]
         while subprocess.run(status, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
             if self._process.poll() is not None:
                 sys.exit(f"demo: forebay serve has ended:\n{self._log.read_text()}")
-            time.sleep(0.05)
         return self
 
     def __exit__(self, *_exception: object) -> None:

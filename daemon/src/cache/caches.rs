@@ -29,9 +29,9 @@ pub struct Key {
 pub enum CacheError {
     /// Its budget is more than there is.
     #[error(
-        "the cache: memory = \"{}\" is asked for, but {limited_by} leaves {available} bytes, of which {promised} are \
+        "the cache: memory = \"{}\" is asked for, but {limited_by} leaves {:#}, of which {:#} are \
          promised to rings and other caches; lower cache.memory, or raise that limit",
-        ByteSize(*.budget)
+        ByteSize(*.budget), ByteSize(*.available), ByteSize(*.promised)
     )]
     TooLarge {
         /// Bytes asked for.
@@ -137,7 +137,7 @@ mod tests {
     fn rule_31_a_budget_is_compared_with_what_is_left_and_what_other_caches_may_still_take() {
         let caches = Caches::default();
         let refused = open(&caches, key(1, 10_001)).unwrap_err().to_string();
-        assert!(refused.contains("10001b") && refused.contains("the test leaves 10000 bytes"), "{refused}");
+        assert!(refused.contains("10001b") && refused.contains("the test leaves 9.77 KiB"), "{refused}");
         let first = open(&caches, key(1, 6000)).unwrap();
         first.offer(0, &[0; 1000]);
         let used = first.figures().bytes;

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use forebay_coordinator::{EpochAudit, Verdict, audit};
 use forebay_proto::v1::{AuditReply, StreamAudit, StreamAuditRequest};
 use indicatif::ProgressDrawTarget;
+use serde_json::{Value, json};
 
 use super::daemon::{Client, Daemon};
 use super::{Failure, progress};
@@ -13,6 +14,9 @@ use super::{Failure, progress};
 pub(super) struct Args {
     /// Name of the stream; left out, all of them.
     stream: Option<String>,
+    /// Print it as JSON.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     daemon: Daemon,
 }
@@ -32,15 +36,19 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         }
         Ok(())
     })?;
-    let mut wrong = 0;
+    let audited = ledgers.iter().map(|(ledger, audit)| Ok((ledger.as_str(), epochs(audit)?)));
+    let audited: Vec<(&str, Vec<EpochAudit>)> = audited.collect::<Result<_, Failure>>()?;
     let mut out = io::stdout().lock();
-    for (ledger, audit) in ledgers {
-        writeln!(out, "stream {ledger}")?;
-        for epoch in epochs(&audit)? {
-            wrong += usize::from(epoch.verdict == Verdict::DoesNotAddUp);
-            writeln!(out, "  {epoch}")?;
+    if args.json {
+        writeln!(out, "{:#}", json(&audited))?;
+    } else {
+        for (ledger, epochs) in &audited {
+            writeln!(out, "stream {ledger}")?;
+            epochs.iter().try_for_each(|epoch| writeln!(out, "  {epoch}"))?;
         }
     }
+    let all = audited.iter().flat_map(|(_, epochs)| epochs);
+    let wrong = all.filter(|epoch| epoch.verdict == Verdict::DoesNotAddUp).count();
     if wrong > 0 {
         return Err(Failure::Failed(format!("{wrong} epochs do not add up: records were lost or counted twice.")));
     }
@@ -56,4 +64,32 @@ fn epochs(reply: &AuditReply) -> Result<Vec<EpochAudit>, Failure> {
     let audited = audit(reply, |done| bar.inc(done)).map_err(|error| Failure::Failed(error.to_string()))?;
     bar.finish_and_clear();
     Ok(audited)
+}
+
+/// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
+fn json(ledgers: &[(&str, Vec<EpochAudit>)]) -> Value {
+    let epoch = |audit: &EpochAudit| {
+        let verdict = match audit.verdict {
+            Verdict::AddsUp => "adds_up",
+            Verdict::Incomplete => "incomplete",
+            Verdict::DoesNotAddUp => "does_not_add_up",
+        };
+        let accounted = audit.accounted();
+        let repeated = audit.repeats.named().into_iter().map(|(cause, _, count)| (cause.to_owned(), count.into()));
+        json!({
+            "epoch": audit.epoch,
+            "verdict": verdict,
+            "records": audit.expected.count,
+            "accounted": accounted.count,
+            "delivered": audit.delivered.count,
+            "dropped": audit.dropped.count,
+            "quarantined": audit.quarantined.count,
+            "abandoned": audit.abandoned.count,
+            "possibly_repeated": Value::Object(repeated.collect()),
+            "checksum": format!("{:032x}", accounted.sum),
+            "checksum_expected": format!("{:032x}", audit.expected.sum),
+        })
+    };
+    let ledger = |(name, epochs): &(&str, Vec<EpochAudit>)| json!({ "name": name, "epochs": epochs.iter().map(epoch).collect::<Value>() });
+    json!({ "streams": ledgers.iter().map(ledger).collect::<Value>() })
 }

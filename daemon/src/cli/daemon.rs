@@ -1,5 +1,6 @@
 //! A running daemon, as the other commands reach it: over its control socket.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,8 +13,11 @@ use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 use tonic::transport::{Channel, Endpoint, Uri};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 
-use super::Failure;
+use super::{Failure, progress};
 
 /// What a question is asked with.
 pub(super) type Client = ControlClient<Channel>;
@@ -25,11 +29,32 @@ pub(super) struct Daemon {
     #[arg(long, value_name = "FOLDER")]
     socket_dir: Option<PathBuf>,
     /// How long the daemon may take to answer.
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = patience)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     timeout: Duration,
 }
 
-fn patience(text: &str) -> Result<Duration, String> {
+/// Why a daemon does not serve yet.
+enum Unready {
+    /// Why it cannot be asked.
+    NotThere(String),
+    /// Its streams are being opened.
+    Opening,
+}
+
+/// How soon a daemon that is not there is looked for again.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+impl fmt::Display for Unready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotThere(why) => f.write_str(why),
+            Self::Opening => f.write_str("it is still opening its streams; its log says what it waits for"),
+        }
+    }
+}
+
+/// A time above 0, such as 10s.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).filter(|time| !time.is_zero()).ok_or_else(|| "give a duration, such as 10s or 5m".into())
 }
 
@@ -103,6 +128,47 @@ impl Daemon {
              waits longer.",
             self.timeout.as_secs_f32()
         ))
+    }
+
+    /// Waits until it serves; one that is not there yet may come.
+    pub(super) fn wait_until_ready(&self, within: Duration) -> Result<(), Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let sign = progress::sign("waiting for the daemon");
+        let mut seen = Unready::NotThere("it has not been looked for".to_owned());
+        let ready = runtime.block_on(async {
+            let looking = async {
+                while let Err(unready) = self.see_it_ready(&mut seen).await {
+                    seen = unready;
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+            };
+            timeout(within, looking).await
+        });
+        sign.finish_and_clear();
+        ready.map_err(|_elapsed| {
+            let socket = self.socket(control::SOCKET);
+            Failure::Failed(format!(
+                "No daemon serves at {} within {} s: {seen}.",
+                printable(&socket),
+                within.as_secs_f32()
+            ))
+        })
+    }
+
+    /// Returns once it is ready, or when it cannot be asked, or ends. What is seen meanwhile goes to `seen`.
+    async fn see_it_ready(&self, seen: &mut Unready) -> Result<(), Unready> {
+        let channel = connect(&self.socket(control::SOCKET)).await;
+        let channel = channel.map_err(|error| Unready::NotThere(cause(&error)))?;
+        let of_all = HealthCheckRequest { service: String::new() };
+        let refused = |status: tonic::Status| Unready::NotThere(status.message().to_owned());
+        let mut news = HealthClient::new(channel).watch(of_all).await.map_err(refused)?.into_inner();
+        while let Some(health) = news.message().await.map_err(refused)? {
+            if health.status() == ServingStatus::Serving {
+                return Ok(());
+            }
+            *seen = Unready::Opening;
+        }
+        Err(Unready::NotThere("it has ended".to_owned()))
     }
 
     /// One of its sockets.

@@ -1,6 +1,7 @@
 //! `forebay doctor`: what this machine has for decoding on a GPU, what each missing thing costs, and how to get it.
 
 mod bare;
+mod json;
 mod self_test;
 
 use std::io::{self, Write};
@@ -34,13 +35,20 @@ pub(super) struct Args {
     /// Write what each lane of each GPU makes of the pictures of a folder into another one, as .ppm files.
     #[arg(long, num_args = 2, value_names = ["FOLDER", "TO"])]
     pixels: Option<Vec<PathBuf>>,
+    /// Print what was found as JSON.
+    #[arg(long, conflicts_with_all = ["measure", "self_test", "kernel", "pixels"])]
+    json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let places = places(args.nvjpeg.clone());
     let out = &mut io::stdout().lock();
     let rings = Gpus::new(rustix::process::geteuid().as_raw(), places.driver.clone());
-    tell(out, &survey(&places), &rings)?;
+    let found = survey(&places);
+    if args.json {
+        return Ok(writeln!(out, "{:#}", json::survey(&found, &rings))?);
+    }
+    tell(out, &found, &rings)?;
     if args.self_test || args.kernel {
         let required = std::env::var("GPU_REQUIRED").is_ok_and(|value| value == "1");
         let lanes: &[_] = if args.kernel { &[] } else { &LaneKind::GPU };
@@ -138,7 +146,11 @@ mod tests {
     #[test]
     fn a_machine_without_a_gpu_is_told_what_is_missing_what_it_costs_and_how_to_get_it() {
         let nvjpeg = NvjpegPlaces { file: Some("/nowhere/libnvjpeg.so".into()), packages: Vec::new() };
-        let text = doctor(&Places { driver: Some("/nowhere/libcuda.so.1".into()), nvjpeg });
+        let places = Places { driver: Some("/nowhere/libcuda.so.1".into()), nvjpeg };
+        let text = doctor(&places);
+        let found = json::survey(&survey(&places), &Gpus::new(0, places.driver.clone()));
+        assert_eq!((&found["driver"], &found["gpus"]), (&serde_json::Value::Null, &serde_json::json!([])));
+        assert!(found["missing"][0]["remedy"].is_string(), "{found}");
         assert!(text.contains("driver   none") && text.contains("without it: no GPU is used"), "{text}");
         assert!(text.contains("FOREBAY_NVJPEG") && !text.contains("decode.lanes"), "{text}");
     }
@@ -148,7 +160,12 @@ mod tests {
         let fake = Fake::new();
         fake.set(Knob::Engines, 7);
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
-        let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
+        let places = Places { driver: Some(fake.path()), nvjpeg };
+        let found = json::survey(&survey(&places), &Gpus::new(0, places.driver.clone()));
+        let gpu = &found["gpus"][0];
+        assert_eq!((&gpu["nvjpg"]["engines"], &gpu["lanes"]["hardware"]["available"]), (&7.into(), &true.into()));
+        assert_eq!((&found["nvjpeg"]["version"], &found["missing"]), (&"12.3.0".into(), &serde_json::json!([])));
+        let text = doctor(&places);
         assert!(text.contains("7 NVJPG engines") && text.contains("decode.lanes = \"auto\""), "{text}");
         assert!(text.contains("pixels can stand in its memory"), "{text}");
         assert!(text.contains("trainers page-lock any ring"), "{text}");

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 
+use forebay_proto::printable;
 use forebay_proto::v1::{ReloadReply, ReloadRequest};
 
 use super::Failure;
@@ -18,10 +19,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         args.daemon.ask(|mut client| async move { client.reload(ReloadRequest {}).await })?;
     let mut out = io::stdout().lock();
     for key in &taken {
-        writeln!(out, "taken    {key}")?;
+        writeln!(out, "taken    {}", printable(key))?;
     }
     for key in &refused {
-        writeln!(out, "REFUSED  {key}")?;
+        writeln!(out, "REFUSED  {}", printable(key))?;
     }
     let mut failed = 0;
     for stream in &closed {
@@ -30,7 +31,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             ("", true) => writeln!(out, "OPENING  stream {}: its dataset is being looked through", stream.name)?,
             (reason, _) => {
                 failed += 1;
-                writeln!(out, "FAILED   stream {}: {reason}", stream.name)?;
+                writeln!(out, "FAILED   stream {}: {}", stream.name, printable(reason))?;
             }
         }
     }

@@ -1,16 +1,21 @@
 //! `forebay status`: how a running daemon is, and which records are in quarantine.
 
+mod json;
+mod quarantine;
+
 use std::io::{self, Write};
 use std::time::Duration;
 
+use forebay::config::ByteSize;
 use forebay_proto::printable;
 use forebay_proto::v1::{
-    ClosedStream, GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, QuarantinedRecord, RingPlace, StatusReply,
-    StatusRequest, StreamQuarantine, StreamStatus, SwitchedOff,
+    ClosedStream, GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace, StatusReply, StatusRequest,
+    StreamStatus, SwitchedOff,
 };
 
 use super::Failure;
-use super::daemon::{Client, Daemon};
+use super::daemon::{Client, Daemon, duration};
+use quarantine::Quarantine;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -19,18 +24,32 @@ pub(super) struct Args {
     /// List the records that could not be read or decoded, with file and reason.
     #[arg(long)]
     quarantine: bool,
+    /// Wait first until the daemon serves: its streams are open, or have failed to open.
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "60s",
+          value_parser = duration)]
+    wait: Option<Duration>,
+    /// Print it as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(within) = args.wait {
+        args.daemon.wait_until_ready(within)?;
+    }
     let mut out = io::stdout().lock();
     if args.quarantine {
         let request = QuarantineRequest { stream: String::new() };
         let ask = |mut client: Client| async move { client.list_quarantine(request).await };
-        let mut stream = None;
-        return args.daemon.ask_pages(ask, |page| Ok(quarantine(&mut out, &mut stream, page)?));
+        let mut quarantine = Quarantine::default();
+        args.daemon.ask_pages(ask, |page| {
+            quarantine.add(page);
+            Ok(())
+        })?;
+        return Ok(if args.json { writeln!(out, "{:#}", quarantine.json()) } else { quarantine.text(&mut out) }?);
     }
     let reply = args.daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?;
-    Ok(status(&mut out, &reply)?)
+    Ok(if args.json { writeln!(out, "{:#}", json::status(&reply)) } else { status(&mut out, &reply) }?)
 }
 
 fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
@@ -53,11 +72,11 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
         one(out, stream)?;
     }
     for ClosedStream { name, run, source, opening, failure } in &reply.closed {
-        writeln!(out, "\nstream {name} (run {run}): {source}")?;
+        writeln!(out, "\nstream {name} (run {run}): {}", printable(source))?;
         match (failure.as_str(), opening) {
             ("", true) => writeln!(out, "  OPENING  its dataset is being looked through")?,
             ("", false) => writeln!(out, "  WAITING  its first trainer says which shard, or which GPU, it wants")?,
-            (reason, _) => writeln!(out, "  FAILED   {reason}\n           `forebay reload` tries again")?,
+            (reason, _) => writeln!(out, "  FAILED   {}\n           `forebay reload` tries again", printable(reason))?,
         }
     }
     Ok(())
@@ -82,10 +101,10 @@ fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     }
     for GpuStatus { gpu, memory_used, memory_peak, memory_limit, page_locked } in &reply.gpus {
         let [used, peak, limit, locked] =
-            [memory_used, memory_peak, memory_limit, page_locked].map(|bytes| bytes >> 20);
+            [memory_used, memory_peak, memory_limit, page_locked].map(|bytes| ByteSize(*bytes));
         writeln!(
             out,
-            "GPU {gpu}: {used} MiB taken for decoding, {peak} at most, of {limit}; {locked} MiB of the host page-locked"
+            "GPU {gpu}: {used:#} taken for decoding, {peak:#} at most, of {limit:#}; {locked:#} of the host page-locked"
         )?;
     }
     Ok(())
@@ -106,18 +125,23 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
     if let Some(RingPlace { placement, gpu_bytes, page_locked, copied }) = &stream.ring
         && gpu_bytes + page_locked > 0
     {
-        let [gpu, locked, copied] = [gpu_bytes, page_locked, copied].map(|bytes| bytes >> 20);
+        let [gpu, locked, copied] = [gpu_bytes, page_locked, copied].map(|bytes| ByteSize(*bytes));
         writeln!(
             out,
-            "  ring     pixels in {placement}: {gpu} MiB of a GPU, {locked} MiB of the host page-locked; {copied} MiB copied \
+            "  ring     pixels in {placement}: {gpu:#} of a GPU, {locked:#} of the host page-locked; {copied:#} copied \
              from there to the GPU"
         )?;
     }
     if let Some(cache) = &stream.cache {
         writeln!(
             out,
-            "  cache    {} records {}, {} of {} bytes; {} found, {} not",
-            cache.records, cache.keep, cache.bytes, cache.budget, cache.hits, cache.misses
+            "  cache    {} records {}, {:#} of {:#}; {} found, {} not",
+            cache.records,
+            cache.keep,
+            ByteSize(cache.bytes),
+            ByteSize(cache.budget),
+            cache.hits,
+            cache.misses
         )?;
     }
     for consumer in &stream.consumers {
@@ -135,18 +159,6 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
             "  stage    {:<9} {:>10} items; waited {} for room, {} for input",
             stage.name, stage.items, waits[0], waits[1]
         )?;
-    }
-    Ok(())
-}
-
-/// A page of the list. `stream` is whose page was the last.
-fn quarantine(out: &mut impl Write, stream: &mut Option<String>, page: StreamQuarantine) -> io::Result<()> {
-    if stream.as_ref() != Some(&page.stream) {
-        writeln!(out, "stream {}: {} records in quarantine", page.stream, page.quarantined)?;
-        *stream = Some(page.stream);
-    }
-    for QuarantinedRecord { epoch, record, file, reason } in page.records {
-        writeln!(out, "  epoch {epoch} record {record} {}: {}", printable(&file), printable(&reason))?;
     }
     Ok(())
 }
@@ -199,10 +211,10 @@ mod tests {
         assert!(text.contains("LEDGER  cannot be written for 40 s: no space left"), "{text}");
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");
         assert!(
-            text.contains("pixels in gpu:1: 6 MiB of a GPU, 4 MiB of the host page-locked; 9 MiB copied"),
+            text.contains("pixels in gpu:1: 6.00 MiB of a GPU, 4.00 MiB of the host page-locked; 9.00 MiB copied"),
             "{text}"
         );
-        assert!(text.contains("cache    5 records encoded, 700 of 800 bytes; 9 found, 6 not"), "{text}");
+        assert!(text.contains("cache    5 records encoded, 700 bytes of 800 bytes; 9 found, 6 not"), "{text}");
     }
 
     #[test]
@@ -220,20 +232,11 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("75 %") && text.contains("5 left: kind of JPEG"), "{text}");
         assert!(
-            text.contains("GPU 0: 3 MiB taken for decoding, 0 at most, of 9; 2 MiB of the host page-locked"),
+            text.contains(
+                "GPU 0: 3.00 MiB taken for decoding, 0 bytes at most, of 9.00 MiB; 2.00 MiB of the host page-locked"
+            ),
             "{text}"
         );
         assert!(text.contains("OFF  GPU 1: it is busy"), "{text}");
-    }
-
-    #[test]
-    fn the_quarantine_names_record_file_and_reason() {
-        let record = QuarantinedRecord { record: 3, file: "a.jpg".into(), reason: "truncated".into(), epoch: 1 };
-        let page = StreamQuarantine { stream: "s".into(), records: vec![record], quarantined: 2 };
-        let (mut out, mut stream) = (Vec::new(), None);
-        quarantine(&mut out, &mut stream, page.clone()).unwrap();
-        quarantine(&mut out, &mut stream, page).unwrap();
-        let line = "  epoch 1 record 3 a.jpg: truncated\n";
-        assert_eq!(String::from_utf8(out).unwrap(), format!("stream s: 2 records in quarantine\n{line}{line}"));
     }
 }

@@ -63,12 +63,26 @@ impl FromStr for ByteSize {
 }
 
 impl fmt::Display for ByteSize {
-    /// In the largest unit that leaves a whole number.
+    /// In the largest unit that leaves a whole number; with `{:#}` rounded, for people: `1.50 GiB`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            return rounded(self.0, f);
+        }
         let whole = SIZE_UNITS.iter().filter(|(_, factor)| self.0 != 0 && self.0.is_multiple_of(*factor));
         let (unit, factor) = whole.max_by_key(|(name, factor)| (*factor, name.len())).unwrap_or(&("b", 1));
         write!(f, "{}{unit}", self.0 / factor)
     }
+}
+
+fn rounded(bytes: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let units = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1_u64 << 10)];
+    let Some((unit, factor)) = units.into_iter().find(|(_, factor)| bytes >= *factor) else {
+        return write!(f, "{bytes} bytes");
+    };
+    #[expect(clippy::cast_precision_loss, reason = "three digits of it are shown")]
+    let number = bytes as f64 / factor as f64;
+    let digits = if number < 10.0 { 2 } else { usize::from(number < 100.0) };
+    write!(f, "{number:.digits$} {unit}")
 }
 
 /// `"500ms"`, `"5s"`, `"10m"`, `"1.5h"`, `"2d"`; nothing where it is none.
@@ -89,6 +103,20 @@ fn split(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_rounded_for_people() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1536, "1.50 KiB"),
+            (128_000_000, "122 MiB"),
+            (40_000_000, "38.1 MiB"),
+            (u64::MAX, "16777216 TiB"),
+        ] {
+            assert_eq!(format!("{:#}", ByteSize(bytes)), text);
+        }
+    }
 
     #[test]
     fn sizes_are_read_as_people_write_them() {

@@ -10,6 +10,7 @@ use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::lane::{LaneError, LaneKind};
 use forebay_ring::{Memory, TooLittle};
 
+use crate::config::ByteSize;
 use crate::memory::Promises;
 
 /// Names a variable that lets lanes decode which are off by more than the self-test allows: for measurements, so that a bound
@@ -89,8 +90,10 @@ pub(super) fn workers(
     let made = made.map_err(|error| NoWorkers::Lacking(error.to_string()))?;
     let made = made.map_err(|TooLittle { needed, available, limited_by }| {
         NoWorkers::Lacking(format!(
-            "its {needed} bytes of page-locked memory are more than the {available} that {limited_by} leaves; lower \
-             decode.gpu_memory_limit, or raise that limit"
+            "its {:#} of page-locked memory are more than the {:#} that {limited_by} leaves; lower \
+             decode.gpu_memory_limit, or raise that limit",
+            ByteSize(needed),
+            ByteSize(available)
         ))
     })?;
     let mut workers = made?;

@@ -247,10 +247,7 @@ mod tests {
         assert!(lanes.is_empty());
         let [SwitchedOff { name, reason }] = lanes.off() else { panic!("{:?}", lanes.off()) };
         assert_eq!(name, "hardware on GPU 0");
-        assert!(
-            reason.starts_with("its 28311552 bytes") && reason.contains("1048576 that the test leaves"),
-            "{reason}"
-        );
+        assert!(reason.starts_with("its 27.0 MiB of") && reason.contains("1.00 MiB that the test leaves"), "{reason}");
         let (lanes, _fake) = open(Lanes::Named(vec![LaneKind::Hardware]), little);
         assert!(lanes.unwrap_err().to_string().contains("page-locked"));
         let (lanes, _fake) = open(Lanes::Auto, || Ok(Memory { available: 1 << 30, limited_by: "the test".into() }));

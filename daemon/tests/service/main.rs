@@ -24,4 +24,5 @@ mod run;
 mod start;
 mod surroundings;
 mod threads;
+mod told;
 mod trainer;

@@ -1,0 +1,109 @@
+//! A daemon's status as JSON. docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
+
+use forebay_proto::v1::{CacheStatus, ClosedStream, ConsumerStatus, RingPlace, StageStatus, StatusReply, StreamStatus};
+use serde_json::{Value, json};
+
+pub(super) fn status(reply: &StatusReply) -> Value {
+    let lanes = reply.lanes.iter().map(|lane| {
+        let refused = lane.refused.iter().map(|each| json!({ "reason": each.reason, "pictures": each.pictures }));
+        json!({ "name": lane.name, "pictures": lane.pictures, "stolen": lane.stolen, "refused": list(refused) })
+    });
+    let gpus = reply.gpus.iter().map(|gpu| {
+        json!({
+            "gpu": gpu.gpu,
+            "decoding_memory_bytes": gpu.memory_used,
+            "decoding_memory_peak_bytes": gpu.memory_peak,
+            "decoding_memory_limit_bytes": gpu.memory_limit,
+            "page_locked_bytes": gpu.page_locked,
+        })
+    });
+    let outage = reply.ledger_outage.as_ref();
+    json!({
+        "version": reply.version,
+        "pid": reply.pid,
+        "uptime_seconds": seconds(reply.uptime_ms * 1000),
+        "socket": reply.socket,
+        "ready": reply.ready,
+        "ledger_outage": outage.map(|outage| json!({ "cause": outage.cause, "seconds": seconds(outage.for_ms * 1000) })),
+        "streams": list(reply.streams.iter().map(stream)),
+        "closed": list(reply.closed.iter().map(closed)),
+        "decoders": list(reply.decoders.iter().map(|each| json!({ "name": each.name, "pictures": each.pictures }))),
+        "lanes": list(lanes),
+        "gpus": list(gpus),
+        "switched_off": list(reply.switched_off.iter().map(|off| json!({ "name": off.name, "reason": off.reason }))),
+    })
+}
+
+fn stream(stream: &StreamStatus) -> Value {
+    let failure = Some(&stream.failure).filter(|failure| !failure.is_empty());
+    json!({
+        "name": stream.name,
+        "run": stream.run,
+        "source": stream.source,
+        "failure": failure,
+        "records": stream.records,
+        "epoch": stream.epoch,
+        "delivered": stream.delivered,
+        "batches": stream.batches,
+        "bad": stream.bad,
+        "slots": {
+            "free": stream.slots_free,
+            "filling": stream.slots_filling,
+            "ready": stream.slots_ready,
+            "held": stream.slots_held,
+            "quarantined": stream.slots_quarantined,
+        },
+        "ring": stream.ring.as_ref().map(ring),
+        "cache": stream.cache.as_ref().map(cache),
+        "trainers": list(stream.consumers.iter().map(trainer)),
+        "stages": list(stream.stages.iter().map(stage)),
+    })
+}
+
+fn closed(ClosedStream { name, run, source, opening, failure }: &ClosedStream) -> Value {
+    let failure = Some(failure).filter(|failure| !failure.is_empty());
+    json!({ "name": name, "run": run, "source": source, "opening": opening, "failure": failure })
+}
+
+fn ring(RingPlace { placement, gpu_bytes, page_locked, copied }: &RingPlace) -> Value {
+    json!({
+        "placement": placement,
+        "gpu_bytes": gpu_bytes,
+        "page_locked_bytes": page_locked,
+        "copied_bytes": copied,
+    })
+}
+
+fn cache(CacheStatus { keep, records, bytes, budget, hits, misses }: &CacheStatus) -> Value {
+    json!({
+        "keep": keep,
+        "records": records,
+        "bytes": bytes,
+        "budget_bytes": budget,
+        "hits": hits,
+        "misses": misses,
+    })
+}
+
+fn trainer(ConsumerStatus { id, pid, uid, held, delivered }: &ConsumerStatus) -> Value {
+    json!({ "id": id, "pid": pid, "user": uid, "held": held, "batches": delivered })
+}
+
+fn stage(StageStatus { name, items, writer_wait_us, reader_wait_us }: &StageStatus) -> Value {
+    json!({
+        "name": name,
+        "items": items,
+        "waited_for_room_seconds": seconds(*writer_wait_us),
+        "waited_for_input_seconds": seconds(*reader_wait_us),
+    })
+}
+
+fn list(items: impl Iterator<Item = Value>) -> Value {
+    items.collect()
+}
+
+/// Of microseconds.
+#[expect(clippy::cast_precision_loss, reason = "exact to 285 years")]
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}

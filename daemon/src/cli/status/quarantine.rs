@@ -1,0 +1,127 @@
+//! The records in quarantine: each once, with the epochs in which it was met.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use forebay_proto::printable;
+use forebay_proto::v1::{QuarantinedRecord, StreamQuarantine};
+use serde_json::{Value, json};
+
+/// The lists of all streams.
+#[derive(Debug, Default)]
+pub(super) struct Quarantine {
+    streams: Vec<Listed>,
+}
+
+#[derive(Debug)]
+struct Listed {
+    stream: String,
+    /// Times that a record was put in quarantine; the list may have fewer, since its length is bounded.
+    quarantined: u64,
+    by_record: BTreeMap<u64, Bad>,
+}
+
+#[derive(Debug)]
+struct Bad {
+    file: String,
+    /// Of the first epoch.
+    reason: String,
+    epochs: Vec<u64>,
+}
+
+impl Quarantine {
+    /// Takes a page; those of a stream come one after the other.
+    pub(super) fn add(&mut self, page: StreamQuarantine) {
+        let StreamQuarantine { stream, records, quarantined } = page;
+        if self.streams.last().is_none_or(|last| last.stream != stream) {
+            self.streams.push(Listed { stream, quarantined, by_record: BTreeMap::new() });
+        }
+        let Some(listed) = self.streams.last_mut() else { return };
+        for QuarantinedRecord { epoch, record, file, reason } in records {
+            let bad = listed.by_record.entry(record).or_insert(Bad { file, reason, epochs: Vec::new() });
+            bad.epochs.push(epoch);
+        }
+    }
+
+    pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
+        for Listed { stream, by_record, .. } in &self.streams {
+            let records = if by_record.len() == 1 { "record" } else { "records" };
+            writeln!(out, "stream {stream}: {} {records} in quarantine", by_record.len())?;
+            for (record, Bad { file, reason, epochs }) in by_record {
+                let (file, reason) = (printable(file), printable(reason.trim_end_matches('.')));
+                writeln!(out, "  record {record} {file}: {reason} ({})", spans(epochs))?;
+            }
+            self.cut(out, stream)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let bad = |(record, bad): (&u64, &Bad)| json!({ "record": record, "file": bad.file, "reason": bad.reason, "epochs": bad.epochs });
+        let stream = |listed: &Listed| {
+            json!({
+                "name": listed.stream,
+                "quarantined": listed.quarantined,
+                "records": listed.by_record.iter().map(bad).collect::<Value>(),
+            })
+        };
+        json!({ "streams": self.streams.iter().map(stream).collect::<Value>() })
+    }
+
+    /// Says where the ledger's list is not the whole.
+    fn cut(&self, out: &mut impl Write, stream: &str) -> io::Result<()> {
+        let cut = self.streams.iter().find(|listed| listed.stream == stream && listed.quarantined > listed.entries());
+        cut.map_or(Ok(()), |listed| {
+            let (all, kept) = (listed.quarantined, listed.entries());
+            writeln!(out, "  records were put in quarantine {all} times; the ledger lists the first {kept}")
+        })
+    }
+}
+
+impl Listed {
+    fn entries(&self) -> u64 {
+        self.by_record.values().map(|bad| bad.epochs.len() as u64).sum()
+    }
+}
+
+/// Rising numbers, as `epoch 3` or `epochs 0 to 4, 7`.
+fn spans(epochs: &[u64]) -> String {
+    let spans = epochs.chunk_by(|before, after| before + 1 == *after);
+    let spans: Vec<String> = spans
+        .map(|span| match span {
+            [first, .., last] => format!("{first} to {last}"),
+            _ => span.first().map_or_else(String::new, u64::to_string),
+        })
+        .collect();
+    format!("{} {}", if epochs.len() == 1 { "epoch" } else { "epochs" }, spans.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(stream: &str, quarantined: u64, records: &[(u64, u64)]) -> StreamQuarantine {
+        let records = records.iter().map(|&(epoch, record)| QuarantinedRecord {
+            record,
+            file: format!("{record}.jpg"),
+            reason: "truncated.".into(),
+            epoch,
+        });
+        StreamQuarantine { stream: stream.into(), quarantined, records: records.collect() }
+    }
+
+    #[test]
+    fn a_file_is_listed_once_with_its_epochs() {
+        let mut all = Quarantine::default();
+        all.add(page("s", 9, &[(0, 3), (1, 3), (1, 8)]));
+        all.add(page("s", 9, &[(2, 3), (4, 3)]));
+        all.add(page("empty", 0, &[]));
+        let mut out = Vec::new();
+        all.text(&mut out).unwrap();
+        let text = "stream s: 2 records in quarantine\n  record 3 3.jpg: truncated (epochs 0 to 2, 4)\n  record 8 8.jpg: \
+                    truncated (epoch 1)\n  records were put in quarantine 9 times; the ledger lists the first 5\nstream empty: \
+                    0 records in quarantine\n";
+        assert_eq!(String::from_utf8(out).unwrap(), text);
+        assert_eq!(all.json()["streams"][0]["records"][0]["epochs"], json!([0, 1, 2, 4]));
+    }
+}
