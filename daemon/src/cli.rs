@@ -4,10 +4,12 @@ mod audit;
 mod bad;
 mod bench;
 mod compare;
+mod completions;
 mod config;
 mod contact;
 mod daemon;
 mod doctor;
+mod man;
 mod picture;
 mod preview;
 mod progress;
@@ -60,6 +62,10 @@ enum Command {
     Doctor(doctor::Args),
     /// Make a folder of generated pictures in class folders, to try things out on.
     Sample(sample::Args),
+    /// Print completions for a shell.
+    Completions(completions::Args),
+    /// Write manual pages.
+    Man(man::Args),
 }
 
 /// Why a command ended without success. Each command names what it was about.
@@ -101,6 +107,8 @@ impl Cli {
             Command::Config(args) => config::run(&args),
             Command::Doctor(args) => doctor::run(&args),
             Command::Sample(args) => sample::run(&args),
+            Command::Completions(args) => completions::run(&args),
+            Command::Man(args) => man::run(&args),
         }
     }
 }

@@ -237,3 +237,41 @@ fn wait_for_socket(bench: &Child, folder: &Path) {
         thread::park_timeout(Duration::from_millis(10));
     }
 }
+
+#[test]
+fn completions_and_manual_pages_have_every_command_that_the_help_has() {
+    let help = printed(&forebay(&["--help"]));
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // The rest of a description stands further to the right.
+    let names = listed.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+    let commands: Vec<&str> = names.filter_map(|line| line.split(' ').next()).filter(|name| *name != "help").collect();
+    assert!(commands.contains(&"serve") && commands.contains(&"man"), "{help}");
+
+    for shell in ["bash", "zsh", "fish"] {
+        let script = printed(&forebay(&["completions", shell]));
+        for words in commands.iter().chain(&["quarantine", "batch-size"]) {
+            assert!(script.contains(words), "{words:?} is not among the completions for {shell}");
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let script = dir.path().join("forebay.bash");
+    fs::write(&script, forebay(&["completions", "bash"]).stdout).unwrap();
+    let complete =
+        "source \"$0\" && COMP_WORDS=(forebay sta) COMP_CWORD=1 && _forebay forebay sta && echo ${COMPREPLY[*]}";
+    let completed = Command::new("bash").args(["-c", complete]).arg(&script).output().unwrap();
+    assert_eq!(printed(&completed), "status\n", "{}", said(&completed));
+
+    let pages = dir.path().join("man1");
+    fs::create_dir(&pages).unwrap();
+    let written = forebay(&["man", pages.to_str().unwrap()]);
+    assert!(written.status.success(), "{}", said(&written));
+    let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
+    for command in commands {
+        assert!(page("forebay.1").contains(command), "{command}");
+        assert!(page(&format!("forebay-{command}.1")).contains(".TH "), "{command}");
+    }
+    assert!(page("forebay-status.1").contains("quarantine"));
+    let refused = forebay(&["man", "/nowhere/man1"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(said(&refused).contains("/nowhere/man1"), "{}", said(&refused));
+}
