@@ -30,7 +30,7 @@ use crate::decode::outcomes::Outcomes;
 use crate::decode::{Done, Job, Pool};
 use crate::gpu_ring::GpuRings;
 use crate::prefetch::readahead::Taken;
-use crate::prefetch::{Buffer, Prefetch, Read};
+use crate::prefetch::{Buffer, Patience, Prefetch, Read, StorageWait, Word};
 use crate::publish::{self, Ready};
 use crate::queue::Meter;
 use crate::record::{BadRecord, Position};
@@ -51,12 +51,23 @@ pub enum Output {
     Unused(SlotMut),
     /// Every batch of this epoch, as far as its records are known, was handed on.
     Finished(u64),
+    /// The storage gives nothing, in words for trainers.
+    Stalled {
+        /// How long, which file, and why.
+        words: String,
+        /// It has lasted for longer than they wait.
+        expired: bool,
+    },
+    /// The storage gives files again.
+    Resumed,
     /// The stream has failed, with the reason in words.
     Failed(String),
 }
 
 /// What the stage works with.
 pub struct Parts {
+    /// Name of the stream, for messages.
+    pub stream: String,
     /// Where records come from.
     pub source: Arc<dyn Source>,
     /// Which record stands where.
@@ -69,6 +80,8 @@ pub struct Parts {
     pub fixed: Option<Batching>,
     /// Records that were read.
     pub prefetch: Arc<Prefetch>,
+    /// How long trainers wait for a storage that gives nothing.
+    pub storage_timeout: Duration,
     /// Where decoded pictures are kept.
     pub cache: Option<Arc<Cache>>,
     /// The stream's rings in a GPU, where its pixels stand there.
@@ -99,18 +112,23 @@ pub struct Stage {
     outcomes: Outcomes,
     /// Epochs whose last batches are in the making.
     drained: BTreeSet<u64>,
+    patience: Patience,
     failed: bool,
 }
 
 /// How often reads are looked at that may have taken too long.
 const LOOK: Duration = Duration::from_secs(1);
+/// Trainers that wait for a shorter time are not told why.
+const WORTH_A_WORD: Duration = Duration::from_secs(10);
 
 impl Stage {
     /// A stage without batches; what its thread waits for at a GPU is watched.
     pub(crate) fn new(parts: Parts, batcher: Batcher, watched: Option<Watched>) -> Self {
+        let patience = Patience::new(parts.storage_timeout);
         Self {
             parts,
             batcher,
+            patience,
             slots: Slots::new(watched),
             spare: Vec::new(),
             outcomes: Outcomes::default(),
@@ -146,10 +164,39 @@ impl Stage {
             }
             if looked.elapsed() >= LOOK {
                 looked = Instant::now();
-                self.parts.prefetch.expire(looked);
+                self.look(looked);
             }
         }
         self.close()
+    }
+
+    /// What time brings: reads that take too long, and a storage that gives nothing.
+    fn look(&mut self, now: Instant) {
+        self.parts.prefetch.expire(now);
+        let wait = self.parts.prefetch.storage_wait(now);
+        let (stream, word) = (&self.parts.stream, self.patience.look(now, wait.as_ref().map(|wait| wait.since)));
+        match (word, wait) {
+            (Some(Word::Waits { time, log, expired }), Some(StorageWait { reason, .. })) => {
+                let seconds = time.as_secs();
+                if log {
+                    tracing::warn!(stream, seconds, reason, "the storage gives nothing; reads are tried again");
+                }
+                let words = format!(
+                    "stream \"{stream}\" has waited {seconds} s for its files ({reason}). Nothing is lost, and reads are \
+                     tried again: mend the cause"
+                );
+                if expired || time >= WORTH_A_WORD {
+                    (self.parts.output)(Output::Stalled { words, expired });
+                }
+            }
+            (Some(Word::Over(time)), _) => {
+                tracing::info!(stream, seconds = time.as_secs(), "the storage gives files again");
+                if time >= WORTH_A_WORD {
+                    (self.parts.output)(Output::Resumed);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Goes on until nothing more can be done now. Answers whether that is for want of a slot.

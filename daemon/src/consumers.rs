@@ -28,6 +28,7 @@ use crate::ack::{Fate, Fates};
 use crate::batch::Output;
 use crate::gpu_ring::StreamRing;
 use crate::publish::Ready;
+use crate::threads;
 use act::number;
 pub use asked::Asked;
 pub use attached::Arrival;
@@ -137,7 +138,7 @@ impl RingThread {
             draining: false,
             ending: false,
         };
-        std::thread::Builder::new().name("forebay-ring".into()).spawn(move || {
+        threads::start("forebay-ring", move || {
             state.add_ring(0, first);
             state.run();
         })?;
@@ -191,6 +192,15 @@ impl RingThread {
             }
             Note::Batch(Output::Unused(slot)) => self.hand_out(slot),
             Note::Batch(Output::Finished(epoch)) => self.end.finished(epoch),
+            Note::Batch(Output::Stalled { words, expired }) => {
+                let kind = if expired { Kind::Stalled } else { Kind::Notice };
+                self.send_all(&text(kind, text_code::OTHER, &words));
+                self.waits = Some(words);
+            }
+            Note::Batch(Output::Resumed) => {
+                self.send_all(&text(Kind::Notice, text_code::OTHER, "the storage gives files again"));
+                self.waits = None;
+            }
             Note::Batch(Output::Failed(reason)) => self.fail(text_code::RECORD, reason),
             Note::Failed(reason) => self.fail(text_code::OTHER, reason),
             Note::Tell { words, lasting } => {

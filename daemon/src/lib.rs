@@ -31,6 +31,7 @@ pub mod source;
 pub mod stream;
 pub mod telemetry;
 mod thread_class;
+pub mod threads;
 pub mod upload;
 mod visitors;
 mod watch;

@@ -1,9 +1,10 @@
 //! Reads the records of leases ahead, with many threads, and hands them on in the order of their positions.
 //!
 //! [`readahead`] decides what is read next and what may be taken; this file has the threads and the waiting. No lock
-//! is held while a file is read. A read that does not come back in time is an outcome of its record: the reader's
-//! thread is given up and another one started. What a cache of the dataset holds is not read.
+//! is held while a file is read. The thread of a read that does not come back in time is given up and another one started;
+//! a read that fails by no fault of its record is tried again. What a cache of the dataset holds is not read.
 
+mod patience;
 pub mod readahead;
 #[cfg(test)]
 pub(crate) mod shelf;
@@ -11,9 +12,9 @@ mod spare;
 #[cfg(test)]
 mod tests;
 
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
@@ -25,7 +26,9 @@ use crate::queue::{Meter, SLICE};
 use crate::record::{Content, Input};
 use crate::source::Source;
 use crate::thread_class;
-use readahead::{Held, Job, Noted, ReadAhead, Span, Taken};
+use crate::threads;
+pub use patience::{Patience, Word};
+use readahead::{Held, Job, Miss, Noted, ReadAhead, Span, Stall, Taken};
 use spare::Spare;
 
 /// How reading ahead is done.
@@ -38,6 +41,9 @@ pub struct Settings {
     /// A read that takes longer is an outcome of its record.
     pub read_timeout: Duration,
 }
+
+/// A read that takes longer is worth a word.
+const SLOW: Duration = Duration::from_secs(10);
 
 /// What was read of one record: its content, or in words why not.
 pub type Read = Result<Buffer, String>;
@@ -57,6 +63,15 @@ enum Loaded {
     Read(Vec<u8>),
     /// From the cache.
     Kept(Content),
+}
+
+/// Why what comes next has not been read for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StorageWait {
+    /// When the oldest read that fails or hangs began.
+    pub since: Instant,
+    /// Which file, and what is wrong, in words.
+    pub reason: String,
 }
 
 /// The reading end, for the batch thread; the writing end is [`Prefetch::lease`].
@@ -80,6 +95,8 @@ struct Shared {
     hungry: Notify,
     meter: Arc<Meter>,
     replaced: AtomicU64,
+    /// Reader threads that are to be started, as soon as the system has room for them.
+    missing: AtomicU64,
     bytes_read: AtomicU64,
 }
 
@@ -94,7 +111,15 @@ struct State {
 
 impl Prefetch {
     /// Starts the reader threads; epochs below `first` are over.
-    pub fn start(source: Arc<dyn Source>, cache: Option<Arc<Cache>>, settings: Settings, first: u64) -> Arc<Self> {
+    ///
+    /// # Errors
+    /// The system has no room for a thread; those that were started end.
+    pub fn start(
+        source: Arc<dyn Source>,
+        cache: Option<Arc<Cache>>,
+        settings: Settings,
+        first: u64,
+    ) -> io::Result<Arc<Self>> {
         let (ready_sender, ready) = channel::bounded(1);
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
@@ -107,13 +132,14 @@ impl Prefetch {
             hungry: Notify::new(),
             meter: Arc::new(Meter::new("prefetch")),
             replaced: AtomicU64::new(0),
+            missing: AtomicU64::new(0),
             bytes_read: AtomicU64::new(0),
         });
         let prefetch = Arc::new(Self { shared, source, cache, settings, ready });
         for _ in 0..settings.threads.max(1) {
-            prefetch.spawn_reader();
+            prefetch.spawn_reader()?;
         }
-        prefetch
+        Ok(prefetch)
     }
 
     /// Adds a lease.
@@ -169,14 +195,29 @@ impl Prefetch {
             .lock()
             .ahead
             .expire(now, timeout, |_record| format!("Reading it took longer than read_timeout ({timeout:?})."));
-        for _ in 0..late {
-            self.shared.replaced.fetch_add(1, Ordering::Relaxed);
-            self.spawn_reader();
-        }
         if late > 0 {
-            tracing::warn!(late, "reads took longer than read_timeout; their threads were replaced");
-            self.shared.announce();
+            tracing::warn!(late, "reads took longer than read_timeout; their threads are replaced");
+            self.shared.replaced.fetch_add(late as u64, Ordering::Relaxed);
+            self.shared.missing.fetch_add(late as u64, Ordering::Relaxed);
         }
+        for _ in 0..self.shared.missing.swap(0, Ordering::Relaxed) {
+            if let Err(error) = self.spawn_reader() {
+                tracing::warn!(%error, "a reader thread cannot be replaced now; it is tried again");
+                self.shared.missing.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        // A record may have been judged.
+        self.shared.announce();
+    }
+
+    /// What keeps the storage from giving what comes next, if anything does.
+    pub fn storage_wait(&self, now: Instant) -> Option<StorageWait> {
+        let Stall { since, record, outage } = self.shared.state.lock().ahead.stall(now, SLOW)?;
+        let reason = match outage {
+            Some(outage) => outage.to_string(),
+            None => format!("{}: the read does not come back", self.source.path(record).display()),
+        };
+        Some(StorageWait { since, reason })
     }
 
     /// Leases of `epoch` whose records are not all being read yet.
@@ -226,18 +267,16 @@ impl Prefetch {
         self.shared.announce();
     }
 
-    fn spawn_reader(&self) {
+    fn spawn_reader(&self) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
         let source = Arc::clone(&self.source);
         // A read may hang for ever; the cache must not stay for it.
         let cache = self.cache.as_ref().map_or_else(Weak::new, Arc::downgrade);
-        let spawned = thread::Builder::new().name("forebay-read".into()).spawn(move || {
+        threads::start("forebay-read", move || {
             thread_class::background();
             shared.read_until_closed(source.as_ref(), &cache);
-        });
-        if let Err(error) = spawned {
-            tracing::error!(%error, "no further reader thread could be started");
-        }
+        })?;
+        Ok(())
     }
 }
 
@@ -254,17 +293,17 @@ impl Shared {
     fn read_until_closed(&self, source: &dyn Source, cache: &Weak<Cache>) {
         loop {
             let Some((job, mut bytes)) = self.next_job(source, cache.upgrade().as_deref()) else { return };
-            let read = source.read(job.record, &mut bytes).map_err(|error| error.to_string());
+            let read = source.read(job.record, job.reserved, &mut bytes).map_err(Miss::from);
             self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
             if let (Some(cache), Ok(())) = (cache.upgrade(), &read) {
                 cache.offer(job.record, &bytes);
             }
-            let noted = self.state.lock().ahead.done(&job, read.map(|()| Loaded::Read(bytes)));
+            let noted = self.state.lock().ahead.done(&job, read.map(|()| Loaded::Read(bytes)), Instant::now());
             match noted {
                 Noted::Next => self.announce(),
                 Noted::Behind => {}
-                // This read was given up, and this thread with it: another one has its place.
-                Noted::Late => return,
+                // This thread was given up, and another one has its place.
+                Noted::Late => return self.announce(),
             }
         }
     }
@@ -279,8 +318,10 @@ impl Shared {
                 self.pass(&mut state, cache);
             }
             let State { ahead, spare, .. } = &mut *state;
-            if let Some(job) = ahead.next_job(Instant::now(), |record| spare.needed(source.size(record))) {
-                let buffer = spare.take(source.size(job.record));
+            if let Some(job) =
+                ahead.next_job(Instant::now(), |record, bytes| spare.needed(source.size(record).max(bytes)))
+            {
+                let buffer = spare.take(job.reserved);
                 let more = state.ahead.wants_readers();
                 drop(state);
                 if more {

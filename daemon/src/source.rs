@@ -9,13 +9,16 @@ mod folder;
 mod listing;
 mod paths;
 mod progress;
+mod read_error;
+mod witnesses;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use error::{LineProblem, ReadError, SourceError};
+pub use error::{LineProblem, SourceError};
 pub use listing::Listing;
+pub use read_error::{Outage, ReadError};
 
 /// An ordered, fingerprinted list of records, numbered `0..len()`.
 ///
@@ -26,6 +29,7 @@ pub use listing::Listing;
 ///   opened, on whatever machine.
 /// * Record numbers come from the plan, which knows `len()`: a number beyond it is a mistake of the caller and panics.
 /// * What is wrong with one record is an error of `read`, never of opening.
+/// * What is wrong with more than the record (the system, the storage, the whole dataset) is an [`Outage`].
 pub trait Source: fmt::Debug + Send + Sync {
     /// Number of records; never 0.
     fn len(&self) -> u64;
@@ -47,9 +51,10 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// The record's bytes, as far as known without looking at it: the budget of reading ahead is granted by it.
     fn size(&self, record: u64) -> u64;
 
-    /// Replaces what is in `buf` by the record's bytes, as stored. Blocks; called from prefetch threads.
-    /// After an error `buf` is empty.
-    fn read(&self, record: u64, buf: &mut Vec<u8>) -> Result<(), ReadError>;
+    /// Replaces what is in `buf` by the record's bytes, as stored: at most `room` of them. A record that has more now is
+    /// [`ReadError::Larger`], before any memory is taken for it. Blocks; called from prefetch threads. After an error
+    /// `buf` is empty.
+    fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError>;
 
     /// 32 bytes over the paths, sizes and labels of all records, in order (semantics rule 2).
     fn fingerprint(&self) -> [u8; 32];

@@ -128,7 +128,7 @@ pub enum StreamError {
         batch_size: u32,
     },
     /// The system has no more threads or descriptors.
-    #[error("the stream's threads cannot be started: {0}")]
+    #[error("the stream cannot be opened: {0}")]
     System(#[from] std::io::Error),
     /// The group whose members may attach.
     #[error("there is no group \"{0}\" on this machine; name one from /etc/group, or leave group out")]
@@ -285,7 +285,15 @@ impl Stream {
             self.ask(|done| Note::DropReady { progress, done }).await;
             self.flush().await;
         }
-        *pipeline = Some(self.start(next)?);
+        match self.start(next) {
+            Ok(started) => *pipeline = Some(started),
+            Err(error) => {
+                // Nothing would ever come: trainers are told, until a restore or a reset has more luck.
+                let error = format!("The stream cannot go on: {error}.");
+                self.outbox.post(Note::Failed(error.clone()));
+                return Err(CallError::Invalid(error));
+            }
+        }
         changed
     }
 

@@ -48,7 +48,7 @@ fn records_are_numbered_labelled_and_readable(source: &dyn Source) {
     assert!(!source.is_empty());
     let mut buf = b"left over".to_vec();
     for record in 0..source.len() {
-        source.read(record, &mut buf).unwrap();
+        source.read(record, u64::MAX, &mut buf).unwrap();
         assert_eq!(buf, fs::read(source.path(record)).unwrap());
         assert_eq!(source.size(record), buf.len() as u64);
         let label = source.label(record);
@@ -66,7 +66,7 @@ fn many_threads_may_read_at_once(source: &dyn Source) {
             scope.spawn(|| {
                 let mut buf = Vec::new();
                 for record in (0..source.len()).cycle().take(100) {
-                    source.read(record, &mut buf).unwrap();
+                    source.read(record, u64::MAX, &mut buf).unwrap();
                     assert_eq!(buf, fs::read(source.path(record)).unwrap());
                 }
             });
@@ -80,13 +80,13 @@ fn a_record_that_cannot_be_read_spoils_no_other(open: &dyn Fn() -> Box<dyn Sourc
     let content = fs::read(&path).unwrap();
     fs::remove_file(&path).unwrap();
     let mut buf = b"left over".to_vec();
-    let error = source.read(1, &mut buf).unwrap_err();
+    let error = source.read(1, u64::MAX, &mut buf).unwrap_err();
     assert!(matches!(&error, ReadError::Missing { path: named } if *named == path), "{error}");
     assert!(buf.is_empty());
-    source.read(2, &mut buf).unwrap();
+    source.read(2, u64::MAX, &mut buf).unwrap();
     assert_eq!(source.len(), FILES.len() as u64);
     fs::write(&path, content).unwrap();
-    source.read(1, &mut buf).unwrap();
+    source.read(1, u64::MAX, &mut buf).unwrap();
 }
 
 fn rule_2_the_fingerprint_knows_paths_and_sizes_but_not_times(open: &dyn Fn() -> Box<dyn Source>) {
@@ -107,7 +107,7 @@ fn limits_hold(dataset: &Path) {
     let mut buf = Vec::new();
     for record in 0..source.len() {
         let size = fs::metadata(source.path(record)).unwrap().len();
-        match source.read(record, &mut buf) {
+        match source.read(record, u64::MAX, &mut buf) {
             Ok(()) => assert!(size <= 6),
             Err(ReadError::TooLarge { limit: 6, size: named, .. }) => assert!(size > 6 && named == size),
             Err(error) => panic!("{error}"),

@@ -81,7 +81,7 @@ fn generated_pictures_are_a_dataset_of_class_folders_and_nothing_is_overwritten(
     let labels: Vec<i64> = (0..8).map(|record| source.label(record)).collect();
     assert_eq!(labels, [0, 0, 0, 1, 1, 1, 2, 2]);
     let mut picture = Vec::new();
-    source.read(7, &mut picture).unwrap();
+    source.read(7, u64::MAX, &mut picture).unwrap();
     assert!(picture.starts_with(&[0xff, 0xd8]), "a JPEG");
     let again = forebay(&args);
     assert_eq!(again.status.code(), Some(1));

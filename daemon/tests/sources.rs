@@ -27,7 +27,7 @@ fn a_flat_folder_of_photographs_is_read_once_each() {
     assert_eq!(paths.len(), 500);
     let mut bytes = Vec::new();
     for record in 0..source.len() {
-        source.read(record, &mut bytes).unwrap();
+        source.read(record, u64::MAX, &mut bytes).unwrap();
         assert_eq!((bytes.len() as u64, source.label(record)), (source.size(record), -1));
     }
 }
@@ -42,7 +42,7 @@ fn a_table_of_annotations_gives_its_lines_as_records_with_text_classes() {
     assert_eq!(source.classes(), ["raccoon"]);
     assert!(source.path(0).ends_with("images/raccoon-1.jpg"));
     assert_eq!(source.shard_name(0), "raccoon_labels.csv");
-    source.read(216, &mut Vec::new()).unwrap();
+    source.read(216, u64::MAX, &mut Vec::new()).unwrap();
     let without_root = open(table.to_str().unwrap(), &Options::default()).unwrap_err().to_string();
     assert!(without_root.contains("root="), "{without_root}");
 }

@@ -77,6 +77,8 @@ pub enum Kind {
     Retired = 20,
     /// Daemon to trainer: [`Text`]: why nothing comes at this moment, or that it goes on, for the user to read.
     Notice = 21,
+    /// Daemon to trainer: [`Text`]: the dataset's storage has given nothing for so long that `next()` raises.
+    Stalled = 22,
 }
 
 /// The trainer asks for a stream. Bulk descriptors follow in the order of the flags: settings, files, resume.

@@ -73,6 +73,8 @@ pub enum Message<'a> {
     Held(Held),
     /// Why nothing comes, or that it goes on: [`text_code`](crate::text_code) and words for the user.
     Notice(u32, &'a str),
+    /// The dataset's storage has given nothing for too long: [`text_code`](crate::text_code) and reason.
+    Stalled(u32, &'a str),
     /// A further ring.
     Ring {
         /// Its number, and where its pixels stand.
@@ -169,6 +171,7 @@ impl<'a> Message<'a> {
             Kind::Refused => reader.text().map(|(code, text)| Self::Refused(code, text)),
             Kind::Failed => reader.text().map(|(code, text)| Self::Failed(code, text)),
             Kind::Evict => reader.text().map(|(code, text)| Self::Evict(code, text)),
+            Kind::Stalled => reader.text().map(|(code, text)| Self::Stalled(code, text)),
             Kind::Notice => reader.text().map(|(code, text)| Self::Notice(code, text)),
             Kind::Offer => reader.plain().map(Self::Offer),
             Kind::Ack => reader.ack(),
@@ -201,7 +204,7 @@ impl TryFrom<u32> for Kind {
     type Error = PacketError;
 
     fn try_from(word: u32) -> Result<Self, PacketError> {
-        const KINDS: [Kind; 21] = [
+        const KINDS: [Kind; 22] = [
             Kind::Attach,
             Kind::Welcome,
             Kind::Refused,
@@ -223,6 +226,7 @@ impl TryFrom<u32> for Kind {
             Kind::Fenced,
             Kind::Retired,
             Kind::Notice,
+            Kind::Stalled,
         ];
         KINDS.into_iter().find(|kind| *kind as u32 == word).ok_or(PacketError::UnknownKind(word))
     }

@@ -54,6 +54,7 @@ fn every_kind_comes_back_as_it_was_sent() {
         (text(Kind::Refused, text_code::BUSY, "full"), "Refused(8, \"full\")"),
         (text(Kind::Failed, text_code::RECORD, "bad"), "Failed(7, \"bad\")"),
         (text(Kind::Evict, text_code::OTHER, ""), "Evict(0, \"\")"),
+        (text(Kind::Stalled, text_code::OTHER, "gone"), "Stalled(0, \"gone\")"),
         (text(Kind::Notice, text_code::OTHER, "full"), "Notice(0, \"full\")"),
         (packet(&Call { len: 2, id: 9, ..head(Kind::Call) }, b"ab"), "Call(9, Inline([97, 98]))"),
         (packet(&Call { len: 0, id: 9, ..head(Kind::Answer) }, b""), "Answer(9, Inline([]))"),

@@ -36,6 +36,7 @@ impl Raise for NextError {
             Self::EpochHeld(held) => {
                 make(py, "EpochHeld", (message, held.epoch, held.seq, held.pid, held.held_for.as_secs_f64()))
             }
+            Self::Stalled(_) => make(py, "StorageStalled", (message,)),
             Self::Evicted(_) => make(py, "Evicted", (message,)),
             Self::SlotsHeld { .. } => make(py, "SlotsHeld", (message,)),
             Self::Timeout { .. } => PyTimeoutError::new_err(message),

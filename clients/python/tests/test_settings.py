@@ -184,11 +184,12 @@ def test_limits_of_the_daemon_travel_as_its_options(key, value, told):
 
 
 def test_time_outs_travel_in_seconds():
-    assert asked("/p", batch_size=1, read_timeout=2.5, epoch_end_timeout=60)[1] == {
+    assert asked("/p", batch_size=1, read_timeout=2.5, epoch_end_timeout=60, storage_timeout=7)[1] == {
         "source": "/p",
         "batch_size": 1,
         "read_timeout": 2.5,
         "epoch_end_timeout": 60,
+        "storage_timeout": 7,
     }
 
 

@@ -100,6 +100,10 @@ pub enum NextError {
     /// An epoch waits for a batch in somebody's hands, longer than `epoch_end_timeout` (semantics rule 11).
     #[error("{0}; it must be acknowledged, rejected, or its process ended")]
     EpochHeld(HeldBatch),
+    /// The dataset's storage has given nothing for longer than `storage_timeout`. The daemon goes on trying, and the next
+    /// call waits on.
+    #[error("{0}")]
+    Stalled(String),
     /// The daemon has put this consumer out.
     #[error("the daemon has put this trainer out: {0}; attach again")]
     Evicted(String),

@@ -16,6 +16,8 @@ pub(crate) struct Inbox {
     /// Text of EVICT: this consumer gets nothing more.
     evicted: Option<String>,
     held: Option<Held>,
+    /// Text of STALLED.
+    stalled: Option<String>,
     /// Latest words of the daemon for the user.
     notice: Option<String>,
     /// The call that is waited for.
@@ -57,6 +59,7 @@ impl Inbox {
             failure: None,
             evicted: None,
             held: None,
+            stalled: None,
             notice: None,
             call: None,
             answer: None,
@@ -66,6 +69,7 @@ impl Inbox {
     }
 
     pub(crate) fn offer(&mut self, offer: Offer) {
+        self.stalled = None;
         self.events.push_back(Event::Offer(offer));
     }
 
@@ -88,6 +92,15 @@ impl Inbox {
 
     pub(crate) fn hold_up(&mut self, held: Held) {
         self.held = Some(held);
+    }
+
+    pub(crate) fn stall(&mut self, text: String) {
+        self.stalled = Some(text);
+    }
+
+    /// That the storage has given nothing for too long, once.
+    pub(crate) fn take_stalled(&mut self) -> Option<String> {
+        self.stalled.take()
     }
 
     pub(crate) fn notice(&mut self, words: String) {
@@ -203,6 +216,7 @@ impl Inbox {
         self.epoch = self.epoch.min(epoch);
         self.failure = None;
         self.held = None;
+        self.stalled = None;
         offers
     }
 

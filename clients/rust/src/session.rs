@@ -114,8 +114,8 @@ impl Session {
     /// only looks.
     ///
     /// # Errors
-    /// See [`NextError`]. After [`NextError::Timeout`], [`NextError::SlotsHeld`], [`NextError::EpochHeld`] and
-    /// [`Broken::Interrupted`] the next call goes on as if nothing had been.
+    /// See [`NextError`]. After [`NextError::Timeout`], [`NextError::SlotsHeld`], [`NextError::EpochHeld`],
+    /// [`NextError::Stalled`] and [`Broken::Interrupted`] the next call goes on as if nothing had been.
     pub fn next(&mut self, timeout: Option<Duration>, watch: &mut dyn Watch) -> Result<Next, NextError> {
         self.hands.owner().check()?;
         self.hands.change(Holds::consume_all);
@@ -164,6 +164,9 @@ impl Session {
         }
         if let Some(words) = self.inbox.take_notice() {
             patience.watch().notice(&Notice::Told(words));
+        }
+        if let Some(text) = self.inbox.take_stalled() {
+            return Err(NextError::Stalled(text));
         }
         if let Some(held) = self.inbox.take_held() {
             let batch = HeldBatch {
@@ -231,6 +234,7 @@ impl Session {
                         }
                     }
                     Message::Held(held) => self.inbox.hold_up(held),
+                    Message::Stalled(_, text) => self.inbox.stall(text.to_owned()),
                     Message::Notice(_, words) => self.inbox.notice(words.to_owned()),
                     Message::Ring { head, fd, pixels } => {
                         let view = View::map(fd, self.link.welcome.incarnation, head.ring)?;

@@ -81,6 +81,10 @@ pub struct Batcher {
     last_good: HashMap<u64, (u64, u64)>,
     /// Bad records, as far as their number matters.
     bad: HashSet<u64>,
+    /// Records of an epoch, where one without a good record fails the stream.
+    whole: Option<u64>,
+    /// Bad records of the latest epochs, as far as that matters.
+    bad_of: BTreeMap<u64, u64>,
     failed: bool,
     actions: VecDeque<Action>,
 }
@@ -99,6 +103,8 @@ impl Batcher {
             dropped: Vec::new(),
             last_good: HashMap::new(),
             bad: HashSet::new(),
+            whole: None,
+            bad_of: BTreeMap::new(),
             failed: false,
             actions: VecDeque::new(),
         }
@@ -108,6 +114,14 @@ impl Batcher {
     #[must_use]
     pub fn numbered_from(mut self, next: u64) -> Self {
         self.next = next;
+        self
+    }
+
+    /// Fails when each of an epoch's records, so many, is bad: epochs without a batch would follow each other as fast as
+    /// they can be read, and no trainer would hear why.
+    #[must_use]
+    pub fn failing_without_one_of(mut self, records: Option<u64>) -> Self {
+        self.whole = records;
         self
     }
 
@@ -293,13 +307,26 @@ impl Batcher {
 
     /// Quarantines a record. False when that ends the stream.
     fn report(&mut self, bad: BadRecord) -> bool {
-        let (record, text) = (bad.position.record, bad.to_string());
+        let (record, epoch, text) = (bad.position.record, bad.position.epoch, bad.to_string());
         self.actions.push_back(Action::Nack(bad));
         if self.rules.on_error == OnError::Fail {
             self.fail(format!(
                 "{text}. The stream stops at a bad record because on_error is \"fail\"; \"skip\" or \"replace\" go on"
             ));
             return false;
+        }
+        if let Some(whole) = self.whole {
+            self.bad_of = self.bad_of.split_off(&epoch.saturating_sub(2));
+            let bad = self.bad_of.entry(epoch).or_default();
+            *bad += 1;
+            if *bad >= whole {
+                let text = format!("{}.", text.trim_end_matches('.'));
+                self.fail(format!(
+                    "Every record of epoch {epoch} is bad, {whole} in all; the last: {text} Mend the dataset, and begin a \
+                     new run or load an earlier state"
+                ));
+                return false;
+            }
         }
         let Some(limit) = self.rules.max_failures else { return true };
         self.bad.insert(record);

@@ -100,7 +100,7 @@ impl Setup {
         }
         let source = Arc::clone(&self.shelf) as Arc<dyn Source>;
         let settings = prefetch::Settings { threads: 2, budget: 1 << 20, read_timeout: self.read_timeout };
-        let prefetch = Prefetch::start(Arc::clone(&source), None, settings, 0);
+        let prefetch = Prefetch::start(Arc::clone(&source), None, settings, 0).unwrap();
         let spec = LedgerSpec {
             fingerprint: vec![0; 32],
             records: source.len(),
@@ -116,6 +116,8 @@ impl Setup {
         let batching = Batching { batch_size: 4, policy: self.policy, pad_last_batch: true };
         let dynamic = self.shard.is_none().then_some(self.policy);
         let parts = Parts {
+            stream: "test".into(),
+            storage_timeout: Duration::from_secs(60),
             source,
             plan: Arc::new(Plan::new(&spec).unwrap()),
             recipe: Arc::new(Recipe::training(8).unwrap()),
@@ -357,7 +359,7 @@ fn rule_28_a_read_that_hangs_costs_its_record_alone() {
     let mut bench = setup.start();
     bench.lease(0, 0, 5);
     let ready = bench.ready();
-    assert_eq!(bench.consume(ready).1, [0, 2, 3, 4]);
+    assert_eq!(bench.consume(ready).1, [0, 2, 3, 4], "the storage has given the records behind it");
     drop(hangs);
     let (_, _, fates) = bench.stop();
     assert!(

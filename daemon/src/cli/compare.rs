@@ -95,7 +95,7 @@ impl Comparer {
             bar.inc(1);
             let file = source.path(record);
             let name = printable(file.strip_prefix(path).unwrap_or(&file)).to_string();
-            match source.read(record, &mut bytes) {
+            match source.read(record, u64::MAX, &mut bytes) {
                 Ok(()) => self.one(&name, record, &bytes, pillow, &mut report, sheet)?,
                 Err(error) => report.unreadable.push((name, error.to_string())),
             }

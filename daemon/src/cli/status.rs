@@ -116,6 +116,14 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
     if !stream.failure.is_empty() {
         writeln!(out, "  FAILED   {}", printable(&stream.failure))?;
     }
+    if !stream.storage.is_empty() {
+        writeln!(
+            out,
+            "  WAITS    {} for the storage: {}",
+            span(Duration::from_millis(stream.storage_wait_ms)),
+            stream.storage
+        )?;
+    }
     writeln!(out, "  epoch    {epoch}; {delivered} records delivered, {batches} batches made, {bad} bad records")?;
     writeln!(
         out,
@@ -184,6 +192,8 @@ mod tests {
         let stream = StreamStatus {
             name: "train".into(),
             failure: "record 7 is bad".into(),
+            storage: "7.jpg: the storage fails".into(),
+            storage_wait_ms: 61_000,
             cache: Some(CacheStatus {
                 keep: "encoded".into(),
                 records: 5,
@@ -210,6 +220,7 @@ mod tests {
         assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
         assert!(text.contains("LEDGER  cannot be written for 40 s: no space left"), "{text}");
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");
+        assert!(text.contains("WAITS    61 s for the storage: 7.jpg: the storage fails"), "{text}");
         assert!(
             text.contains("pixels in gpu:1: 6.00 MiB of a GPU, 4.00 MiB of the host page-locked; 9.00 MiB copied"),
             "{text}"

@@ -96,8 +96,10 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # group = "trainers"
 # How long the end of an epoch waits for a batch that somebody holds.
 # epoch_end_timeout = "10m"
-# A read that takes longer is a bad record.
+# A read that takes longer is a bad record, if the storage gives other files meanwhile.
 # read_timeout = "60s"
+# How long trainers wait while the storage gives nothing, before next() raises StorageStalled. Reads are tried again anyway.
+# storage_timeout = "10m"
 "#;
 
 /// A stream's settings, checked.
@@ -153,6 +155,8 @@ pub struct Stream {
     pub epoch_end_timeout: Duration,
     /// How long one read may take.
     pub read_timeout: Duration,
+    /// How long trainers wait for a storage that gives nothing.
+    pub storage_timeout: Duration,
     /// The settings as they were written, for [`agree`](Self::agree) and [`Change`](super::Change).
     pub(super) written: Map<String, Value>,
 }
@@ -293,6 +297,7 @@ impl Stream {
             group: table.take("group", text),
             epoch_end_timeout: table.take_or("epoch_end_timeout", Duration::from_secs(600), duration),
             read_timeout: table.take_or("read_timeout", Duration::from_secs(60), duration),
+            storage_timeout: table.take_or("storage_timeout", Duration::from_secs(600), duration),
             written: table.values().clone(),
             source: source?,
             recipe: recipe?,

@@ -153,6 +153,7 @@ fn rule_4_a_stream_has_the_defaults_and_takes_credits_and_trainers_from_the_ring
     assert_eq!(stream.last_batch_policy, Policy::Partial);
     assert_eq!((stream.on_error, stream.max_failures, stream.epochs), (OnError::Fail, None, None));
     assert_eq!((stream.epoch_end_timeout, stream.read_timeout), (Duration::from_secs(600), Duration::from_secs(60)));
+    assert_eq!(stream.storage_timeout, Duration::from_secs(600));
     let text = "[ring]\ncredits = 3\n[streams.a]\nsource = 'x'\nbatch_size = 1\nsize = 8\ntrainers = 5";
     let config = Config::parse(text, "forebay.toml").unwrap();
     assert_eq!((config.streams["a"].credits, config.streams["a"].trainers), (3, 5));
@@ -187,6 +188,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
         group = "g"
         epoch_end_timeout = "1m"
         read_timeout = "2s"
+        storage_timeout = "3m"
     "#;
     let config = Config::parse(text, "forebay.toml").unwrap();
     let stream = &config.streams["eval"];

@@ -9,21 +9,31 @@
 #[cfg(test)]
 mod model;
 mod noted;
+mod outage;
+mod stage;
 mod taken;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::record::Position;
-pub use noted::{Noted, Passed};
+pub use noted::{Miss, Noted, Passed};
+pub use outage::Stall;
+use stage::{Known, Stage, Tried};
 pub use taken::{Held, Taken};
 
 /// Positions of an epoch, with those of the epochs before it, that are being read or lie ready: so many at most. About
 /// what the default budget holds of photographs, so that a cache changes how fast the road is, not how long.
 pub(super) const MOST_AHEAD: usize = 2048;
+
+/// Reads that fail or hang, after which no further ones are begun.
+const MOST_TROUBLED: usize = 64;
+
+/// How often a record may need more room than it had: what always grows is bad.
+const MOST_GROWN: u32 = 4;
 
 /// Readers that wait are called once there is room for this much, and not for each record: at most this many bytes, or this
 /// part of the budget, and so many records.
@@ -70,6 +80,12 @@ pub struct ReadAhead<B> {
     next_id: u64,
     fetches: VecDeque<Fetch<B>>,
     epochs: BTreeMap<u64, Epoch<B>>,
+    /// Positions whose read is to be tried again.
+    again: usize,
+    /// Reads that hung when that was last looked at.
+    hung: usize,
+    /// When the latest read began that gave a record.
+    answered: Option<Instant>,
     /// Epochs below this one have nothing left to lease.
     drained: u64,
     /// Epochs below this one were reported as drained.
@@ -98,17 +114,34 @@ struct Fetch<B> {
     stage: Stage<B>,
 }
 
-enum Stage<B> {
-    Waiting,
-    Reading(Instant),
-    Done(Result<Held<B>, String>),
+/// A read to do next.
+enum Choice {
+    /// Out of turn, by its place.
+    Fetch(usize),
+    /// One more try, by epoch, place, and how many positions are ahead of it.
+    Again(u64, usize, usize),
+    /// The next position of this epoch, with so many ahead of it.
+    Position(u64, usize),
 }
 
 impl<B> ReadAhead<B> {
     /// Nothing leased, nothing read; epochs below `first` are over.
     pub fn new(budget: u64, first: u64) -> Self {
         let (fetches, epochs) = (VecDeque::new(), BTreeMap::new());
-        Self { budget, used: 0, taken: 0, next_id: 0, fetches, epochs, drained: first, told: first }
+        let (again, hung, answered) = (0, 0, None);
+        Self {
+            budget,
+            used: 0,
+            taken: 0,
+            next_id: 0,
+            fetches,
+            epochs,
+            again,
+            hung,
+            answered,
+            drained: first,
+            told: first,
+        }
     }
 
     /// Adds a lease behind those of its epoch.
@@ -128,7 +161,7 @@ impl<B> ReadAhead<B> {
     /// Asks for one record out of turn.
     pub fn fetch(&mut self, tag: (u64, u32), record: u64) {
         let id = self.id();
-        self.fetches.push_back(Fetch { id, tag, record, stage: Stage::Waiting });
+        self.fetches.push_back(Fetch { id, tag, record, stage: Stage::new() });
     }
 
     /// Leases of `epoch` whose records are not all being read.
@@ -143,7 +176,8 @@ impl<B> ReadAhead<B> {
 
     /// Whether there is something to read, if there is room.
     pub fn wants_room(&self) -> bool {
-        self.epochs.values().any(|epoch| !epoch.spans.is_empty())
+        self.again > 0
+            || self.epochs.values().any(|epoch| !epoch.spans.is_empty())
             || self.fetches.iter().any(|fetch| fetch.stage.waits())
     }
 
@@ -154,7 +188,7 @@ impl<B> ReadAhead<B> {
         let round = ROUND_BYTES.min(self.budget / ROUND_PART);
         let room = self.budget.saturating_sub(self.used) >= round;
         let next = |(_, ahead)| ahead == 0 || room && ahead + ROUND_RECORDS <= MOST_AHEAD;
-        self.fetches.iter().any(|fetch| fetch.stage.waits()) || self.next_epoch().is_some_and(next)
+        self.again > 0 || self.fetches.iter().any(|fetch| fetch.stage.waits()) || self.next_epoch().is_some_and(next)
     }
 
     /// Bytes of the budget that are in use.
@@ -165,25 +199,50 @@ impl<B> ReadAhead<B> {
     /// Passes over reads: what comes next, as long as `known` has it, is done without one and takes no room. Each record
     /// is asked for once at most, if it is known: there is always room for what takes none.
     pub fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> Passed {
-        let mut passed = Passed::default();
-        while let Some(content) = self.next_record().and_then(&mut known)
-            && let Some(job) = self.next_job(now, |_record| 0)
+        let (mut passed, answered) = (Passed::default(), self.answered);
+        while let Some(content) = self.next_record(now).and_then(&mut known)
+            && let Some(job) = self.next_job(now, |_record, _bytes| 0)
         {
-            passed.next |= self.done(&job, Ok(content)) == Noted::Next;
+            passed.next |= self.done(&job, Ok(content), now) == Noted::Next;
             passed.records += 1;
             passed.last |= job.last;
         }
+        // A cache does not speak for the storage.
+        self.answered = answered;
         passed
     }
 
     /// The record of the read to do next.
-    fn next_record(&self) -> Option<u64> {
-        if let Some(fetch) = self.fetches.iter().find(|fetch| fetch.stage.waits()) {
-            return Some(fetch.record);
+    fn next_record(&self, now: Instant) -> Option<u64> {
+        Some(match self.choose(now)? {
+            Choice::Fetch(place) => self.fetches[place].record,
+            Choice::Again(number, place, _) => self.epochs[&number].tickets[place].position.record,
+            Choice::Position(number, _) => {
+                let (span, offset) = self.epochs[&number].spans.front()?;
+                (span.record)(span.start + offset)
+            }
+        })
+    }
+
+    /// A batch waits for what is fetched with a place open: nothing goes before it. Then comes the lowest epoch, and in it
+    /// tries that are due, which are older than what was never read.
+    fn choose(&self, now: Instant) -> Option<Choice> {
+        if let Some(place) = self.fetches.iter().position(|fetch| fetch.stage.is_due(now).is_some()) {
+            return Some(Choice::Fetch(place));
         }
-        let (number, _) = self.next_epoch()?;
-        let (span, offset) = self.epochs[&number].spans.front()?;
-        Some((span.record)(span.start + offset))
+        let many = self.again >= MOST_TROUBLED || self.hung >= MOST_TROUBLED;
+        let next = self.next_epoch().filter(|_| !many);
+        let mut ahead = 0;
+        for (&number, epoch) in self.epochs.iter().filter(|_| self.again > 0) {
+            if next.is_some_and(|(next, _)| next < number) {
+                break;
+            }
+            if let Some(place) = epoch.tickets.iter().position(|ticket| ticket.stage.is_due(now).is_some()) {
+                return Some(Choice::Again(number, place, ahead + place));
+            }
+            ahead += epoch.tickets.len();
+        }
+        next.map(|(number, ahead)| Choice::Position(number, ahead))
     }
 
     /// The epoch of the position to read next, unless as many as may be lie ahead, and how many those are. Those of later
@@ -194,21 +253,41 @@ impl<B> ReadAhead<B> {
         (ahead < MOST_AHEAD).then_some((number, ahead))
     }
 
-    /// The read to do next, if the budget allows one. `size` gives a record's bytes, as far as known.
-    pub fn next_job(&mut self, now: Instant, size: impl Fn(u64) -> u64) -> Option<Job> {
-        // A batch waits for what is fetched with a place open: nothing goes before it.
-        if let Some(place) = self.fetches.iter().position(|fetch| fetch.stage.waits()) {
-            let Fetch { id, record, .. } = self.fetches[place];
-            // Waiting ones stand behind the others.
-            let reserved = self.grant(size(record), place == 0)?;
-            self.fetches[place].stage = Stage::Reading(now);
-            return Some(Job { id, record, reserved, last: false, epoch: None });
+    /// The read to do next, if the budget allows one. `size` gives a record's bytes as its source knows them, or as many as it
+    /// is told, if they are more.
+    pub fn next_job(&mut self, now: Instant, size: impl Fn(u64, u64) -> u64) -> Option<Job> {
+        match self.choose(now)? {
+            Choice::Fetch(place) => {
+                let Fetch { id, record, ref stage, .. } = self.fetches[place];
+                let bytes = stage.is_due(now)?.bytes;
+                // Waiting ones stand behind the others.
+                let reserved = self.grant(size(record, bytes), place == 0)?;
+                self.fetches[place].stage.begin(now);
+                Some(Job { id, record, reserved, last: false, epoch: None })
+            }
+            Choice::Again(number, place, ahead) => {
+                let Ticket { id, position, stage } = self.epochs.get(&number)?.tickets.get(place)?;
+                let (id, record) = (*id, position.record);
+                let reserved = self.grant(size(record, stage.is_due(now)?.bytes), ahead == 0)?;
+                self.epochs.get_mut(&number)?.tickets[place].stage.begin(now);
+                self.again -= 1;
+                Some(Job { id, record, reserved, last: false, epoch: Some(number) })
+            }
+            Choice::Position(number, ahead) => self.next_position(now, number, ahead, size),
         }
-        let (number, ahead) = self.next_epoch()?;
+    }
+
+    fn next_position(
+        &mut self,
+        now: Instant,
+        number: u64,
+        ahead: usize,
+        size: impl Fn(u64, u64) -> u64,
+    ) -> Option<Job> {
         let (span, offset) = self.epochs[&number].spans.front()?;
         let (offset, index) = (*offset, span.start + *offset);
         let (lease, lease_len, record) = (span.lease, span.len, (span.record)(index));
-        let reserved = self.grant(size(record), ahead == 0)?;
+        let reserved = self.grant(size(record, 0), ahead == 0)?;
         let id = self.id();
         let epoch = self.epochs.get_mut(&number)?;
         let last = offset + 1 == lease_len;
@@ -218,12 +297,14 @@ impl<B> ReadAhead<B> {
             *next += 1;
         }
         let position = Position { epoch: number, lease, offset, lease_len, index, record };
-        epoch.tickets.push_back(Ticket { id, position, stage: Stage::Reading(now) });
+        let mut stage = Stage::new();
+        stage.begin(now);
+        epoch.tickets.push_back(Ticket { id, position, stage });
         Some(Job { id, record, reserved, last, epoch: Some(number) })
     }
 
     /// Notes what a read gave.
-    pub fn done(&mut self, job: &Job, read: Result<B, String>) -> Noted {
+    pub fn done(&mut self, job: &Job, read: Result<B, Miss>, now: Instant) -> Noted {
         let found = match job.epoch {
             None => self.fetches.iter_mut().find(|fetch| fetch.id == job.id).map(|fetch| (0, &mut fetch.stage)),
             Some(epoch) => self.epochs.get_mut(&epoch).and_then(|epoch| {
@@ -231,13 +312,38 @@ impl<B> ReadAhead<B> {
                 Some((place, &mut epoch.tickets[place].stage))
             }),
         };
-        let found = found.filter(|(_, stage)| matches!(stage, Stage::Reading(_)));
+        let found = found.and_then(|(place, stage)| Some((place, stage.end()?, stage)));
         if found.is_none() || read.is_err() {
             self.used = self.used.saturating_sub(job.reserved);
         }
-        let Some((place, stage)) = found else { return Noted::Late };
-        *stage = Stage::Done(read.map(|bytes| Held { bytes, reserved: job.reserved }));
-        if place == 0 { Noted::Next } else { Noted::Behind }
+        let Some((place, Tried { began, mut known, lost }, stage)) = found else { return Noted::Late };
+        let failed_before = known.failing.is_some();
+        let done = match read {
+            Ok(bytes) => Ok(Held { bytes, reserved: job.reserved }),
+            Err(Miss::Bad(reason)) => Err(reason),
+            Err(Miss::Larger(bytes)) if known.grown < MOST_GROWN => {
+                *stage = Stage::Waiting(Known { bytes, grown: known.grown + 1, ..known });
+                self.again += usize::from(job.epoch.is_some());
+                return if lost { Noted::Late } else { Noted::Behind };
+            }
+            Err(Miss::Larger(bytes)) => Err(format!("The file grows while it is read, to {bytes} bytes by now.")),
+            Err(Miss::Outage(outage)) => {
+                known.failed(began, now, outage);
+                *stage = Stage::Waiting(known);
+                self.again += usize::from(job.epoch.is_some());
+                return if lost { Noted::Late } else { Noted::Behind };
+            }
+        };
+        let given = done.is_ok();
+        *stage = Stage::Done(done);
+        if given {
+            self.given(began, failed_before || lost, now);
+        }
+        match place {
+            _ if lost => Noted::Late,
+            0 => Noted::Next,
+            _ => Noted::Behind,
+        }
     }
 
     /// Takes what comes next of the epochs up to `limit`; a position only if its epoch has room for it.
@@ -276,22 +382,6 @@ impl<B> ReadAhead<B> {
         Taken::Wait
     }
 
-    /// Gives up reads that began more than `timeout` ago; `reason` says so of a record. Answers how many.
-    pub fn expire(&mut self, now: Instant, timeout: Duration, reason: impl Fn(u64) -> String) -> usize {
-        let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
-        let tickets = tickets.map(|ticket| (ticket.position.record, &mut ticket.stage));
-        let fetches = self.fetches.iter_mut().map(|fetch| (fetch.record, &mut fetch.stage));
-        let mut late = 0;
-        for (record, stage) in tickets.chain(fetches) {
-            if matches!(stage, Stage::Reading(since) if now.duration_since(*since) > timeout) {
-                // Its bytes stay in use until the thread comes back, if it does.
-                *stage = Stage::Done(Err(reason(record)));
-                late += 1;
-            }
-        }
-        late
-    }
-
     /// Forgets epochs below `floor`, which are complete.
     pub fn completed(&mut self, floor: u64) {
         self.epochs.retain(|number, epoch| *number >= floor || !epoch.is_empty() || epoch.news);
@@ -307,6 +397,7 @@ impl<B> ReadAhead<B> {
     pub fn close(&mut self) -> Vec<(u64, u64, u64)> {
         let mut rest: Vec<(u64, u64, u64)> = Vec::new();
         self.fetches.clear();
+        (self.again, self.hung) = (0, 0);
         self.used = self.taken;
         for (_, epoch) in std::mem::take(&mut self.epochs) {
             let tickets = epoch
@@ -353,12 +444,6 @@ impl<B> Epoch<B> {
 
     fn is_empty(&self) -> bool {
         self.spans.is_empty() && self.tickets.is_empty()
-    }
-}
-
-impl<B> Stage<B> {
-    fn waits(&self) -> bool {
-        matches!(self, Self::Waiting)
     }
 }
 

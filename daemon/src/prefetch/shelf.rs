@@ -52,7 +52,7 @@ impl Shelf {
 /// A record's content, of these bytes, as the prefetch gives it.
 pub(crate) fn read(bytes: Vec<u8>) -> Buffer {
     let settings = Settings { threads: 1, budget: 1, read_timeout: Duration::from_secs(60) };
-    let prefetch = Prefetch::start(Arc::new(Shelf::new(0)), None, settings, 0);
+    let prefetch = Prefetch::start(Arc::new(Shelf::new(0)), None, settings, 0).unwrap();
     Buffer { loaded: Loaded::Read(bytes), reserved: 0, shared: Arc::clone(&prefetch.shared) }
 }
 
@@ -77,7 +77,7 @@ impl Source for Shelf {
         1
     }
 
-    fn read(&self, record: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+    fn read(&self, record: u64, _room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         buf.clear();
         self.begun.0.send(record).unwrap();
         let shut = self.shut.lock().get(&record).cloned();

@@ -1,10 +1,12 @@
-//! What can be wrong with a dataset as a whole, and with one record of it.
+//! What can be wrong with a dataset as a whole.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use forebay_proto::printable;
 use thiserror::Error;
+
+use super::Outage;
 
 /// A dataset that cannot be opened.
 #[derive(Debug, Error)]
@@ -35,6 +37,9 @@ pub enum SourceError {
         /// What the system said.
         source: io::Error,
     },
+    /// The storage fails, or the system lacks what reading takes, as the files are looked at.
+    #[error("{0}. The dataset itself may be in order: try again once this is mended.")]
+    Outage(Outage),
     /// `name` begins with a scheme that is not in the table.
     #[error("\"{name}\" is no source that this version knows. Give a path, or one of: {known}.", name = printable(name))]
     UnknownScheme {
@@ -176,53 +181,6 @@ pub enum LineProblem {
     Malformed(String),
 }
 
-/// A record that cannot be read. It is an outcome of the record (`on_error` decides), not of the source.
-#[derive(Debug, Error)]
-pub enum ReadError {
-    /// The file is gone, or never was.
-    #[error("{path}: the file does not exist", path = path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file may not be read.
-    #[error("{path}: the file may not be read by this user", path = path.display())]
-    Denied {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A folder, a pipe, a socket or a device.
-    #[error("{path}: this is no regular file", path = path.display())]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
-    /// Zero bytes.
-    #[error("{path}: the file is empty", path = path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
-    /// More bytes than the limit.
-    #[error("{path}: the file has {size} bytes, the limit is {limit} (decode.byte_limit)", path = path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// Its size in bytes.
-        size: u64,
-        /// The limit in bytes.
-        limit: u64,
-    },
-    /// The system failed to read it.
-    #[error("{path}: the file cannot be read: {source}", path = path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
 impl SourceError {
     /// Says what is wrong with a path of the dataset itself.
     pub(super) fn of_path(path: &Path, source: io::Error) -> Self {
@@ -231,18 +189,6 @@ impl SourceError {
             io::ErrorKind::NotFound => Self::Missing { path },
             io::ErrorKind::PermissionDenied => Self::Denied { path },
             io::ErrorKind::NotADirectory => Self::NotAFolder { path },
-            _ => Self::Io { path, source },
-        }
-    }
-}
-
-impl ReadError {
-    /// Says what is wrong with a record's file.
-    pub(super) fn of_file(path: PathBuf, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing { path },
-            io::ErrorKind::PermissionDenied => Self::Denied { path },
-            io::ErrorKind::IsADirectory => Self::NotAFile { path },
             _ => Self::Io { path, source },
         }
     }

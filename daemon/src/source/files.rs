@@ -48,7 +48,7 @@ pub(super) fn existing(file: &Path, found: Found, options: &Options) -> Opened {
         return Err(SourceError::EmptyList { file: file.to_owned() });
     }
     let root: PathBuf = found.root.clone();
-    let (listing, present) = Listing::new(found, options);
+    let (listing, present) = Listing::new(found, options)?;
     if present == 0 {
         return Err(SourceError::NoneExists {
             list: file.to_owned(),

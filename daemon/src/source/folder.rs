@@ -66,7 +66,7 @@ fn open(root: &Path, options: &Options) -> Result<Listing, SourceError> {
     };
     let shard_name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
     let found = Found { root: root.to_owned(), paths, labels, classes, shard_name };
-    Ok(Listing::new(found, options).0)
+    Ok(Listing::new(found, options)?.0)
 }
 
 /// Each picture's place in the sorted class folders.

@@ -1,14 +1,17 @@
 //! A dataset of files: the list that folder, CSV and file list come down to, and how one of its files is read.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use parking_lot::Mutex;
+
 use super::paths::Paths;
 use super::progress::Progress;
-use super::{Options, ReadError, Source};
+use super::witnesses::Witnesses;
+use super::{Options, Outage, ReadError, Source, SourceError};
 
 /// Files below a root, in order, with their labels.
 #[derive(Debug)]
@@ -23,6 +26,7 @@ pub struct Listing {
     shard_name: String,
     fingerprint: [u8; 32],
     byte_limit: u64,
+    witnesses: Witnesses,
 }
 
 /// What a source found, before the files were looked at.
@@ -39,19 +43,27 @@ pub(super) struct Found {
 
 /// Size of a file that is not there, or that cannot be looked at, in the fingerprint.
 const NO_SIZE: u64 = u64::MAX;
-/// A thread's share of the looking; below it one thread is as quick.
-const STATS_PER_THREAD: usize = 4096;
+/// Files that a thread looks at before it takes the next ones; so few are as quick by one thread.
+const STATS_AT_ONCE: usize = 4096;
 const STAT_THREADS: usize = 8;
+/// Bytes of a file without a size that are read before any room is made for them, and those that are read at all.
+const UNSIZED: u64 = 64 << 10;
+const UNSIZED_MOST: u64 = 16 << 20;
 
 impl Listing {
     /// Looks at the size of every file and makes the fingerprint. The second value says how many files are there.
-    pub(super) fn new(found: Found, options: &Options) -> (Self, u64) {
-        let sizes = sizes(&found.root, &found.paths);
+    ///
+    /// # Errors
+    /// The storage fails, or the system lacks what looking takes.
+    pub(super) fn new(found: Found, options: &Options) -> Result<(Self, u64), SourceError> {
+        let sizes = sizes(&found.root, &found.paths)?;
         let present = sizes.iter().filter(|&&size| size != NO_SIZE).count() as u64;
         let fingerprint = fingerprint(&found, &sizes);
         let Found { root, paths, labels, classes, shard_name } = found;
         debug_assert!(labels.is_empty() || labels.len() == paths.len(), "a label per path");
-        (Self { root, paths, sizes, labels, classes, shard_name, fingerprint, byte_limit: options.byte_limit }, present)
+        let (byte_limit, witnesses) = (options.byte_limit, Witnesses::default());
+        let listing = Self { root, paths, sizes, labels, classes, shard_name, fingerprint, byte_limit, witnesses };
+        Ok((listing, present))
     }
 
     /// The place in the list; the plan never asks beyond the end.
@@ -59,6 +71,30 @@ impl Listing {
         let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
         assert!(index < self.paths.len(), "record {record} of {}", self.paths.len());
         index
+    }
+
+    /// A file that is gone or closed to this user is not to blame where all others are as well.
+    fn judge(&self, record: u64, error: ReadError) -> ReadError {
+        let (path, alone) = match error {
+            // What was not there when the dataset was opened has not vanished.
+            ReadError::Missing { ref path } if self.sizes[self.index(record)] != NO_SIZE => (path, self.alone(record)),
+            // A dataset that this user could never read has not changed.
+            ReadError::Denied { ref path } if self.witnesses.any_read() => (path, self.alone(record)),
+            other => return other,
+        };
+        if alone { error } else { Outage::Gone { path: path.clone(), cause: error_in_short(&error).into() }.into() }
+    }
+
+    fn alone(&self, record: u64) -> bool {
+        let present = |other: u64| self.sizes[self.index(other)] != NO_SIZE;
+        self.witnesses.stand(record, self.len(), present, |other| self.path(other), &self.root)
+    }
+}
+
+fn error_in_short(error: &ReadError) -> &'static str {
+    match error {
+        ReadError::Denied { .. } => "none of the others that were looked at may be read any more",
+        _ => "none of the others that were looked at exists any more",
     }
 }
 
@@ -87,14 +123,18 @@ impl Source for Listing {
         }
     }
 
-    fn read(&self, record: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+    fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         buf.clear();
-        let path = self.path(record);
-        let result = read_file(path, self.byte_limit, buf);
-        if result.is_err() {
-            buf.clear();
+        match read_file(self.path(record), room, self.byte_limit, buf) {
+            Ok(()) => {
+                self.witnesses.saw(record);
+                Ok(())
+            }
+            Err(error) => {
+                buf.clear();
+                Err(self.judge(record, error))
+            }
         }
-        result
     }
 
     fn fingerprint(&self) -> [u8; 32] {
@@ -107,7 +147,7 @@ impl Source for Listing {
     }
 }
 
-fn read_file(path: PathBuf, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+fn read_file(path: PathBuf, room: u64, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
     // Without O_NONBLOCK a pipe in the dataset would hold the thread for ever; for regular files it means nothing.
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let (file, metadata) = match OpenOptions::new()
@@ -117,20 +157,31 @@ fn read_file(path: PathBuf, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadErr
         .and_then(|file| file.metadata().map(|metadata| (file, metadata)))
     {
         Ok(opened) => opened,
+        // What is no file at all, such as a socket, may refuse to be opened in many ways.
+        Err(_) if path.metadata().is_ok_and(|metadata| !metadata.is_file()) => {
+            return Err(ReadError::NotAFile { path });
+        }
         Err(error) => return Err(ReadError::of_file(path, error)),
     };
     if !metadata.is_file() {
         return Err(ReadError::NotAFile { path });
     }
-    let size = metadata.len();
-    if size > limit {
-        return Err(ReadError::TooLarge { path, size, limit });
+    match metadata.len() {
+        0 => read_unsized(path, file, room, limit, buf),
+        size if size > limit => Err(ReadError::TooLarge { path, size, limit }),
+        size if size > room => Err(ReadError::Larger { path, size }),
+        size => read_sized(path, &file, size, buf),
     }
-    // By one call as a rule; what the file grows by meanwhile is not read.
+}
+
+/// By one call as a rule; what the file grows by meanwhile is not read.
+fn read_sized(path: PathBuf, file: &File, size: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
     let size = usize::try_from(size).unwrap_or(usize::MAX);
-    buf.reserve(size);
+    if let Err(error) = buf.try_reserve_exact(size) {
+        return Err(ReadError::of_file(path, error.into()));
+    }
     while buf.len() < size {
-        match rustix::io::read(&file, rustix::buffer::spare_capacity(buf)) {
+        match rustix::io::read(file, rustix::buffer::spare_capacity(buf)) {
             Ok(0) => break,
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(ReadError::of_file(path, error.into())),
@@ -138,31 +189,59 @@ fn read_file(path: PathBuf, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadErr
     }
     // The buffer may have had room for more than the file had.
     buf.truncate(size);
-    if size == 0 {
-        // There are file systems that do not know sizes beforehand.
-        file.take(limit).read_to_end(buf).map_err(|error| ReadError::of_file(path.clone(), error))?;
-    }
     if buf.is_empty() { Err(ReadError::Empty { path }) } else { Ok(()) }
 }
 
-/// The size of every file, by a few threads: on a network file system each look is a round trip.
-fn sizes(root: &Path, paths: &Paths) -> Vec<u64> {
+/// There are file systems that do not know sizes beforehand: more room is asked for step by step.
+fn read_unsized(path: PathBuf, file: File, room: u64, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+    let most = room.clamp(UNSIZED, UNSIZED_MOST).min(limit);
+    if let Err(source) = file.take(most + 1).read_to_end(buf) {
+        // No storage has them: files of /proc say what they like.
+        return Err(ReadError::Unreadable { path, source });
+    }
+    match buf.len() as u64 {
+        0 => Err(ReadError::Empty { path }),
+        size if size <= most => Ok(()),
+        size if most >= limit.min(UNSIZED_MOST) => Err(ReadError::TooLarge { path, size, limit: most }),
+        _ => Err(ReadError::Larger { path, size: most * 16 }),
+    }
+}
+
+/// The size of every file, by a few threads: on a network file system each look is a round trip. Where the system has no
+/// room for more threads, fewer do it.
+fn sizes(root: &Path, paths: &Paths) -> Result<Vec<u64>, SourceError> {
     let progress = &Progress::new("looking at sizes");
     let mut sizes = vec![NO_SIZE; paths.len()];
-    let wanted = paths.len().div_ceil(STATS_PER_THREAD).clamp(1, STAT_THREADS);
-    let per_thread = paths.len().div_ceil(wanted).max(1);
-    thread::scope(|scope| {
-        for (part, sizes) in sizes.chunks_mut(per_thread).enumerate() {
-            scope.spawn(move || {
-                for (offset, size) in sizes.iter_mut().enumerate() {
-                    let path = root.join(paths.get(part * per_thread + offset));
-                    progress.step();
-                    *size = path.metadata().map_or(NO_SIZE, |metadata| metadata.len());
-                }
-            });
+    let helpers = paths.len().div_ceil(STATS_AT_ONCE).clamp(1, STAT_THREADS) - 1;
+    let parts = Mutex::new(sizes.chunks_mut(STATS_AT_ONCE).enumerate());
+    let work = || {
+        loop {
+            let Some((part, sizes)) = parts.lock().next() else { return Ok(()) };
+            for (offset, size) in sizes.iter_mut().enumerate() {
+                progress.step();
+                *size = size_of_file(root.join(paths.get(part * STATS_AT_ONCE + offset)))?;
+            }
         }
-    });
-    sizes
+    };
+    thread::scope(|scope| {
+        let start = |_| thread::Builder::new().name("forebay-sizes".into()).spawn_scoped(scope, &work).ok();
+        let helpers: Vec<_> = (0..helpers).map_while(start).collect();
+        let own = work();
+        helpers.into_iter().map(|helper| helper.join().expect("it looks at sizes")).fold(own, Result::and)
+    })?;
+    drop(parts);
+    Ok(sizes)
+}
+
+/// An outage is no property of the dataset, and must not become part of its fingerprint.
+fn size_of_file(path: PathBuf) -> Result<u64, SourceError> {
+    match path.metadata() {
+        Ok(metadata) => Ok(metadata.len()),
+        Err(source) => match ReadError::of_file(path, source) {
+            ReadError::Outage(outage) => Err(SourceError::Outage(outage)),
+            _ => Ok(NO_SIZE),
+        },
+    }
 }
 
 /// Each part is preceded by its length, so that no two datasets give the same bytes.

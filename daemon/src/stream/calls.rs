@@ -29,6 +29,13 @@ impl Stream {
         }
     }
 
+    /// Says that a request cannot even be read.
+    pub(super) fn cannot_answer(&self, consumer: ConsumerId, id: u64, why: &std::io::Error) {
+        let failure = Failure { message: format!("The request cannot be read: {why}.") };
+        let reply = CallReply { reply: Some(Reply::Failure(failure)) }.encode_to_vec();
+        self.outbox.post(Note::Answer { consumer, id, reply });
+    }
+
     async fn reply(self: &Arc<Self>, consumer: ConsumerId, request: CallRequest) -> Result<Reply, CallError> {
         match request.call {
             Some(Call::State(state)) => self.snapshot(state.receipts).await.map(Reply::State),

@@ -4,12 +4,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{Handle, PERMUTATION, Plan, Policy};
+use forebay_coordinator::{Handle, Outage, PERMUTATION, Plan, Policy};
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use parking_lot::Mutex;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::ack::{self, Counts};
 use crate::cache::{Cache, Caches, Key};
@@ -24,6 +24,7 @@ use crate::queue::Meter;
 use crate::source::Source;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::{RingMemory, Stream, StreamError};
+use crate::threads;
 use crate::worker::Worker;
 
 /// Who a stream is.
@@ -147,7 +148,14 @@ impl Opening {
                 outbox.post(Note::Failed(error.to_string()));
             }
         });
-        *stream.pipeline.lock().await = Some(stream.start(0)?);
+        match stream.start(0) {
+            Ok(pipeline) => *stream.pipeline.lock().await = Some(pipeline),
+            Err(error) => {
+                // The ring, its threads and its descriptors go, as if it had never been opened.
+                stream.close().await;
+                return Err(error.into());
+            }
+        }
         Ok(stream)
     }
 
@@ -158,13 +166,13 @@ impl Opening {
         let (memory, incarnation) = (Arc::clone(&self.memory), self.identity.incarnation);
         let pin_memory = self.settings.pin_memory;
         // The driver may take its time to start, and the kernel to give memory.
-        let made = tokio::task::spawn_blocking(move || {
+        let made = threads::beside("forebay-open", move || {
             let site = Site::find(gpus, wanted, trainer.as_ref(), decodes, &geometry)?;
             let rings = Rings::new(site, memory, geometry, incarnation, pin_memory);
             let first = rings.make(0)?;
             Ok((rings, first))
         });
-        made.await.map_err(std::io::Error::other)?
+        made.await?
     }
 
     /// A GPU that decodes the stream's pictures: the one that is asked for, else the first.
@@ -243,22 +251,30 @@ fn follow(worker: &Worker, outbox: Outbox) {
 
 /// A task that tells trainers why they wait while the ledger cannot be written.
 fn tell_of_outages(worker: &Worker, outbox: Outbox) {
-    let mut outage = worker.outage();
+    let (outage, mut progress) = (worker.outage(), worker.progress());
     tokio::spawn(async move {
-        while let Ok(Some(begun)) = outage.wait_for(Option::is_some).await.map(|begun| begun.clone()) {
-            let words = format!(
-                "the daemon cannot write its ledger, so that no further batch comes: {}; nothing is lost, and it goes on when \
-                 the cause is gone",
-                begun.cause
-            );
-            outbox.post(Note::Tell { words, lasting: true });
-            if outage.wait_for(Option::is_none).await.is_err() {
-                return;
-            }
-            let words = format!("the daemon writes its ledger again, after {} s", begun.lasts().as_secs());
-            outbox.post(Note::Tell { words, lasting: false });
+        tokio::select! {
+            () = tell_of_each(outage, outbox) => {}
+            // The ledgers go on, the stream does not.
+            _gone = progress.wait_for(|_| false) => {}
         }
     });
+}
+
+async fn tell_of_each(mut outage: watch::Receiver<Option<Outage>>, outbox: Outbox) {
+    while let Ok(Some(begun)) = outage.wait_for(Option::is_some).await.map(|begun| begun.clone()) {
+        let words = format!(
+            "the daemon cannot write its ledger, so that no further batch comes: {}; nothing is lost, and it goes on when \
+             the cause is gone",
+            begun.cause
+        );
+        outbox.post(Note::Tell { words, lasting: true });
+        if outage.wait_for(Option::is_none).await.is_err() {
+            return;
+        }
+        let words = format!("the daemon writes its ledger again, after {} s", begun.lasts().as_secs());
+        outbox.post(Note::Tell { words, lasting: false });
+    }
 }
 
 /// Calls of a stream that are too long for a packet and are in memory at one time; further ones wait.
@@ -275,11 +291,10 @@ fn calls(stream: &Arc<Stream>) -> Calls {
             runtime.spawn(async move {
                 // Until it is answered: its memory is taken as long.
                 let _turn = if asked.is_beside() { long.acquire().await.ok() } else { None };
-                match tokio::task::spawn_blocking(|| asked.read()).await {
+                match threads::beside("forebay-call", || asked.read()).await {
                     Ok(Ok(request)) => stream.answer(consumer, id, request).await,
                     Ok(Err(reason)) => stream.outbox.post(Note::Evict { consumer, reason }),
-                    // The runtime ends.
-                    Err(_cancelled) => {}
+                    Err(error) => stream.cannot_answer(consumer, id, &error),
                 }
             });
         }

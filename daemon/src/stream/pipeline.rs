@@ -1,10 +1,9 @@
 //! The wiring of the road: makes the stages of a stream and starts them. The only place that knows all of them.
 
+use std::io;
 use std::sync::Arc;
-use std::thread;
 
 use crossbeam_channel as channel;
-use forebay_coordinator::CallError;
 use tokio::sync::oneshot;
 
 use crate::batch::batcher::{Batcher, Rules};
@@ -15,6 +14,7 @@ use crate::gpu_threads::GpuThreads;
 use crate::lease;
 use crate::prefetch::{Prefetch, Settings};
 use crate::stream::Stream;
+use crate::threads;
 use crate::upload::{self, Sink};
 
 const BATCH_THREAD: &str = "forebay-batch";
@@ -26,7 +26,8 @@ pub(super) struct Pipeline {
     stop: channel::Sender<()>,
     /// Dropped to stop the lease task.
     stop_leases: oneshot::Sender<()>,
-    batch: thread::JoinHandle<u64>,
+    /// Where the batch thread leaves the number of the next batch as it ends.
+    batch: oneshot::Receiver<u64>,
     /// Where pixels stand in a GPU.
     upload: Option<GpuThreads>,
     lease: tokio::task::JoinHandle<()>,
@@ -36,27 +37,32 @@ pub(super) struct Pipeline {
 
 impl Stream {
     /// Starts the stages; batches are numbered from `next`.
-    pub(super) fn start(&self, next: u64) -> Result<Pipeline, CallError> {
+    ///
+    /// # Errors
+    /// The system has no room for a thread, or the GPU none for copies; nothing is left of what was started.
+    pub(super) fn start(&self, next: u64) -> io::Result<Pipeline> {
         let first = self.worker.progress().borrow().floor;
         let settings = Settings {
             threads: self.prefetch.threads,
             budget: self.prefetch.budget.0,
             read_timeout: self.settings.read_timeout,
         };
-        let prefetch = Prefetch::start(Arc::clone(&self.source), self.cache.clone(), settings, first);
+        let prefetch = Prefetch::start(Arc::clone(&self.source), self.cache.clone(), settings, first)?;
         let outbox = self.outbox.clone();
         let ring: Sink = Box::new(move |made| outbox.post(Note::Batch(made)));
         let (output, upload) = match &self.gpu {
             None => (ring, None),
             Some(rings) => {
                 let (output, upload) = upload::start(Arc::clone(rings), ring).map_err(|error| {
-                    CallError::Unavailable(format!("Copies to the GPU cannot be started: {error}."))
+                    io::Error::new(error.kind(), format!("copies to the GPU cannot be started: {error}"))
                 })?;
                 (output, Some(upload))
             }
         };
         let fixed = self.identity.shard.is_some().then(|| self.batching());
         let parts = Parts {
+            stream: self.identity.to_string(),
+            storage_timeout: self.settings.storage_timeout,
             source: Arc::clone(&self.source),
             plan: Arc::clone(&self.plan),
             recipe: Arc::clone(&self.recipe),
@@ -82,11 +88,14 @@ impl Stream {
         let (stop, stopped) = channel::bounded(0);
         // It gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
-        let stage = Stage::new(parts, Batcher::new(rules).numbered_from(next), watched);
-        let batch = thread::Builder::new()
-            .name(BATCH_THREAD.into())
-            .spawn(move || stage.run(&stopped))
-            .map_err(|error| CallError::Unavailable(format!("The batch thread cannot be started: {error}.")))?;
+        let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(self.whole_epoch());
+        let stage = Stage::new(parts, batcher, watched);
+        let (ended, batch) = oneshot::channel();
+        let run = move || {
+            // Whoever stops it waits for this, unless the daemon ends at once.
+            let _gone = ended.send(stage.run(&stopped));
+        };
+        threads::start(BATCH_THREAD, run)?;
         let outbox = self.outbox.clone();
         let ahead = lease::Settings { ahead: self.prefetch.leases_ahead, ..lease::Settings::default() };
         let (stop_leases, stopped_leases) = oneshot::channel();
@@ -107,6 +116,15 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// Records of which an epoch must have a good one. A shard of less than a batch says too little of the dataset.
+    fn whole_epoch(&self) -> Option<u64> {
+        let shards = self.identity.shard.map_or(1, |shard| u64::from(shard.num_shards.max(1)));
+        let records = self.source.len() / shards;
+        (shards == 1 || records >= u64::from(self.settings.batch_size)).then_some(records)
+    }
+}
+
 impl Pipeline {
     /// Stops the stages as [`Pipeline::stop`] does, and waits for a GPU no longer than the daemon's end may take.
     pub(super) async fn leave(self) {
@@ -123,15 +141,12 @@ impl Pipeline {
         // Its last reply is waited for, so that every lease in it is given back with the rest.
         let _ended = lease.await;
         drop(stop);
-        let joined = tokio::task::spawn_blocking(move || {
-            let next = batch.join();
-            // What the batch thread handed on is with the ring's thread before anything else is done.
-            drop(upload);
-            next
-        });
-        let joined = joined.await;
         // A panic of the batch thread ends the process.
-        joined.ok().and_then(Result::ok).unwrap_or_default()
+        let next = batch.await.unwrap_or_default();
+        // What the batch thread handed on is with the ring's thread before anything else is done. Without room for a thread
+        // it is waited for here.
+        let _ended = threads::beside("forebay-join", move || drop(upload)).await;
+        next
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a stream tells of itself: to a trainer that attaches, to the status page, to the audit.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forebay_coordinator::{CallError, Outage};
 use forebay_pixels::{Dtype, Layout};
@@ -76,12 +76,14 @@ impl Stream {
     pub async fn status(&self) -> Result<StreamStatus, CallError> {
         let ring = self.ring_status().await.unwrap_or_default();
         let Counted { delivered, bad } = self.counted().await?;
+        let mut storage = None;
         let mut stages = vec![stage(self.pool.meter()), stage(&self.batch_meter)];
         // A stream that begins anew has no such stage.
         if let Ok(pipeline) = self.pipeline.try_lock()
             && let Some(pipeline) = pipeline.as_ref()
         {
             stages.insert(0, stage(pipeline.prefetch.meter()));
+            storage = pipeline.prefetch.storage_wait(Instant::now());
         }
         Ok(StreamStatus {
             name: self.identity.to_string(),
@@ -102,6 +104,8 @@ impl Stream {
             failure: ring.failure.unwrap_or_default(),
             cache: self.cache.as_deref().map(cache),
             ring: Some(self.ring_place()),
+            storage_wait_ms: storage.as_ref().map_or(0, |wait| millis(wait.since.elapsed())),
+            storage: storage.map_or_else(String::new, |wait| wait.reason),
         })
     }
 
@@ -153,6 +157,8 @@ impl Stream {
             samples.counter(Metric::BytesRead, &labels, prefetch.bytes_read());
             samples.counter(Metric::ReadersReplaced, &labels, prefetch.replaced());
             samples.level(Metric::Leases, &labels, prefetch.leases() as u64);
+            let wait = prefetch.storage_wait(Instant::now());
+            samples.gauge(Metric::StorageWait, &labels, wait.map_or(0.0, |wait| wait.since.elapsed().as_secs_f64()));
         }
         if let Some(cache) = &self.cache {
             let figures = cache.figures();
@@ -235,6 +241,10 @@ async fn lasting(mut outage: watch::Receiver<Option<Outage>>) -> Outage {
             return begun;
         }
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn stage(meter: &Meter) -> StageStatus {

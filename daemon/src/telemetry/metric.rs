@@ -35,6 +35,8 @@ pub enum Metric {
     Epoch,
     /// Reader threads that were replaced because a read did not come back.
     ReadersReplaced,
+    /// For how long the storage has given nothing.
+    StorageWait,
     /// Pictures that a lane has decoded.
     LanePictures,
     /// Pictures that a lane has left to the next one.
@@ -88,7 +90,7 @@ pub enum Type {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::RecordsDelivered,
         Self::RecordsBad,
         Self::BytesRead,
@@ -104,6 +106,7 @@ impl Metric {
         Self::Consumers,
         Self::Epoch,
         Self::ReadersReplaced,
+        Self::StorageWait,
         Self::LanePictures,
         Self::LaneRefused,
         Self::GpuMemory,
@@ -163,6 +166,11 @@ impl Metric {
             Self::ReadersReplaced => {
                 ("forebay_readers_replaced_total", Counter, "Reader threads given up because a read did not come back.")
             }
+            Self::StorageWait => (
+                "forebay_storage_wait_seconds",
+                Gauge,
+                "For how long the storage has failed to give a file, or not answered; 0 while it gives them.",
+            ),
             Self::LanePictures => ("forebay_lane_pictures_total", Counter, "Pictures that the lane has decoded."),
             Self::LaneRefused => {
                 ("forebay_lane_refused_total", Counter, "Pictures that the lane has left to the next one, by reason.")

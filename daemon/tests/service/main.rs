@@ -22,6 +22,7 @@ mod placement;
 mod resume;
 mod run;
 mod start;
+mod storage;
 mod surroundings;
 mod threads;
 mod told;

@@ -2088,6 +2088,12 @@ pub struct StreamStatus {
     pub cache: ::core::option::Option<CacheStatus>,
     #[prost(message, optional, tag = "18")]
     pub ring: ::core::option::Option<RingPlace>,
+    /// Which file the storage does not give, and why. Empty while it gives what is asked for.
+    #[prost(string, tag = "19")]
+    pub storage: ::prost::alloc::string::String,
+    /// For how long.
+    #[prost(uint64, tag = "20")]
+    pub storage_wait_ms: u64,
 }
 /// Where a stream's pixels stand, and what its rings take beside their slots.
 #[allow(clippy::all)]

@@ -24,6 +24,7 @@ from forebay.errors import (
     RecordError,
     SettingsError,
     SlotsHeld,
+    StorageStalled,
 )
 from forebay.loader import Loader
 
@@ -45,6 +46,7 @@ __all__ = [
     "RecordError",
     "SettingsError",
     "SlotsHeld",
+    "StorageStalled",
     "__version__",
     "errors",
     "transforms",

@@ -18,6 +18,7 @@ __all__ = [
     "RecordError",
     "SettingsError",
     "SlotsHeld",
+    "StorageStalled",
 ]
 
 
@@ -68,6 +69,13 @@ class Outage(Error):  # noqa: N818
 
 class SlotsHeld(Error):  # noqa: N818
     """Views of earlier batches fill every slot that this trainer may hold: keep `batch.copy()` instead of views."""
+
+
+class StorageStalled(Error):  # noqa: N818
+    """The dataset's storage has given nothing for longer than `storage_timeout`; the message says which file, and why.
+
+    No record is lost: the daemon goes on trying, and the next `next()` waits on.
+    """
 
 
 class Evicted(Error):  # noqa: N818

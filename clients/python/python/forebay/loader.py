@@ -101,9 +101,12 @@ class Loader:
         labels: "auto", "text" (the CSV's labels are names even where they look like numbers) or "none".
         root: Folder that a CSV's paths are relative to, where it is not the CSV's own.
         on_error: "fail", "skip" or "replace" a record that cannot be read or decoded.
-        read_timeout: Seconds after which a record that cannot be read yet counts as bad. None is a minute.
+        read_timeout: Seconds after which a record that cannot be read yet counts as bad, if others can be. None is a
+            minute.
         epoch_end_timeout: Seconds for which `next()` waits at an epoch's end for a batch that another trainer holds,
             before it raises `EpochHeld`. None is ten minutes.
+        storage_timeout: Seconds for which `next()` waits while the dataset cannot be read, before it raises
+            `StorageStalled`. None is ten minutes.
         pixel_limit: Pictures with more pixels are bad records. None is 178,956,970 pixels. All Loaders of a process
             share one daemon, so the first one decides. For a stream of `forebay serve`, the configuration decides.
         byte_limit: The same for bytes of a file: a number, or a text such as "2gib". None is 1 GiB.
@@ -162,6 +165,7 @@ class Loader:
         on_error: str = "fail",
         read_timeout: float | None = None,
         epoch_end_timeout: float | None = None,
+        storage_timeout: float | None = None,
         pixel_limit: int | None = None,
         byte_limit: int | str | None = None,
         max_failures: float | None = None,
@@ -212,6 +216,7 @@ class Loader:
             SettingsError: `timeout` is negative or not a number.
             RecordError: A bad record with `on_error="fail"`, or too many of them.
             EpochHeld: Somebody holds the epoch's last batches for longer than the stream's `epoch_end_timeout`.
+            StorageStalled: The dataset cannot be read for longer than the stream's `storage_timeout`.
             SlotsHeld: Views of earlier batches are kept: keep `batch.copy()` instead.
             Outage: The daemon went away and did not come back.
             ClosedError: The Loader is closed, or was closed meanwhile.

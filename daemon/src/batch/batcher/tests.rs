@@ -342,3 +342,22 @@ fn rule_13_drop_acks_the_rest_of_a_static_epoch_at_its_end() {
     batcher.end(0, Ending::default());
     assert_eq!(actions(&mut batcher), [Action::Dropped(vec![position(4), position(5)])]);
 }
+
+#[test]
+fn an_epoch_without_one_good_record_fails_the_stream_and_one_with_a_good_record_does_not() {
+    for on_error in [OnError::Skip, OnError::Replace] {
+        for good_ones in 0..2 {
+            let mut batcher = dynamic(on_error, Policy::Partial).failing_without_one_of(Some(6));
+            good(&mut batcher, 0..good_ones);
+            (good_ones..6).for_each(|index| bad(&mut batcher, index));
+            let failed = actions(&mut batcher).into_iter().find_map(|action| match action {
+                Action::Fail(text) => Some(text),
+                _ => None,
+            });
+            match failed {
+                Some(text) => assert!(text.starts_with("Every record of epoch 0 is bad, 6 in all"), "{text}"),
+                None => assert_eq!(good_ones, 1),
+            }
+        }
+    }
+}

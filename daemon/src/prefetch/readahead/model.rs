@@ -1,11 +1,13 @@
 //! What holds for all stories of reading ahead, with a model of the world outside.
 
 use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
 
 use proptest::prelude::*;
 
 use super::tests::span;
 use super::*;
+use crate::source::Outage;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -19,7 +21,7 @@ enum Step {
     Pass(u64),
     Finish {
         which: usize,
-        good: bool,
+        how: How,
     },
     Take {
         ahead: bool,
@@ -30,13 +32,26 @@ enum Step {
     Expire,
 }
 
+/// What a read gives.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Good,
+    Bad,
+    Outage,
+    Larger,
+}
+
+fn how() -> impl Strategy<Value = How> {
+    prop_oneof![4 => Just(How::Good), 2 => Just(How::Bad), 1 => Just(How::Outage), 1 => Just(How::Larger)]
+}
+
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         2 => (any::<bool>(), 0_u64..6).prop_map(|(late, len)| Step::Lease { late, len }),
         1 => Just(Step::Drain),
         6 => Just(Step::Start),
         2 => (0_u64..60).prop_map(Step::Pass),
-        6 => (any::<usize>(), any::<bool>()).prop_map(|(which, good)| Step::Finish { which, good }),
+        6 => (any::<usize>(), how()).prop_map(|(which, how)| Step::Finish { which, how }),
         8 => any::<(bool, bool)>().prop_map(|(ahead, room)| Step::Take { ahead, room }),
         4 => Just(Step::Decode),
         1 => Just(Step::Fetch),
@@ -64,8 +79,8 @@ struct World {
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-fn size(record: u64) -> u64 {
-    1 + record % 7 * 3
+fn size(record: u64, bytes: u64) -> u64 {
+    (1 + record % 7 * 3).max(bytes)
 }
 
 impl World {
@@ -104,10 +119,17 @@ impl World {
                 }
                 assert_eq!(self.ahead.used(), before, "what is known takes no room");
             }
-            Step::Finish { which, good } => {
+            Step::Finish { which, how } => {
                 if !self.jobs.is_empty() {
                     let job = self.jobs.swap_remove(which % self.jobs.len());
-                    self.finish(&job, if good { Ok(job.record) } else { Err("bad".into()) });
+                    let outage = || Outage::Storage { path: "a.jpg".into(), cause: "no answer".into() };
+                    let read = match how {
+                        How::Good => Ok(job.record),
+                        How::Bad => Err(Miss::Bad("bad".into())),
+                        How::Outage => Err(Miss::Outage(outage())),
+                        How::Larger => Err(Miss::Larger(size(job.record, job.reserved) + 3)),
+                    };
+                    self.finish(&job, read);
                 }
             }
             Step::Take { ahead, room } => {
@@ -131,8 +153,9 @@ impl World {
         }
     }
 
-    fn finish(&mut self, job: &Job, read: Result<u64, String>) {
-        if self.ahead.done(job, read) == Noted::Next {
+    fn finish(&mut self, job: &Job, read: Result<u64, Miss>) {
+        // Whoever takes is told of a late one as well: it may count.
+        if self.ahead.done(job, read, self.now) != Noted::Behind {
             self.waits = None;
         }
     }
@@ -171,7 +194,7 @@ impl World {
         if let Ok(held) = read
             && held.reserved > 0
         {
-            assert_eq!(held.reserved, size(held.bytes));
+            assert!(held.reserved >= size(held.bytes, 0));
             self.decoding.push_back(held.reserved);
         }
         true
@@ -181,6 +204,8 @@ impl World {
     fn run_out(&mut self) {
         loop {
             let mut moved = false;
+            // By then every try that failed is due.
+            self.now += TIMEOUT;
             while let Some(job) = self.ahead.next_job(self.now, size) {
                 self.jobs.push(job);
             }

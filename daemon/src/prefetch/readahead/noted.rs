@@ -1,13 +1,26 @@
-//! What a read that came back changes for whoever takes records: most change nothing, and nobody is woken for them.
+//! What came of a read, and what it changes for whoever takes records: most change nothing, and nobody is woken for them.
+
+use crate::source::{Outage, ReadError};
+
+/// Why a record was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Miss {
+    /// The record is bad, in words.
+    Bad(String),
+    /// It has more bytes than it was given room for; so many.
+    Larger(u64),
+    /// It is not its fault.
+    Outage(Outage),
+}
 
 /// What came of noting a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noted {
     /// It may be taken next, as soon as it is its epoch's turn.
     Next,
-    /// Others stand before it. Whoever takes the last of them finds it.
+    /// Others stand before it, or it is read again. Whoever takes the last of them finds it.
     Behind,
-    /// The read was given up before, and its thread with it.
+    /// The read was given up before, and its thread with it. What it gave may count all the same.
     Late,
 }
 
@@ -20,4 +33,14 @@ pub struct Passed {
     pub last: bool,
     /// One of them may be taken next, as soon as it is its epoch's turn.
     pub next: bool,
+}
+
+impl From<ReadError> for Miss {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Larger { size, .. } => Self::Larger(size),
+            ReadError::Outage(outage) => Self::Outage(outage),
+            bad => Self::Bad(bad.to_string()),
+        }
+    }
 }

@@ -1,0 +1,60 @@
+//! Files that speak for the dataset as a whole: where one of its files is gone, and so are all of these, the dataset is
+//! gone (unmounted, moved away, closed to this user), and the file is not to blame.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{Access, access};
+
+/// What is known of the files that were read.
+#[derive(Debug)]
+pub(super) struct Witnesses {
+    /// The record that was read last, or [`NONE`].
+    last: AtomicU64,
+}
+
+const NONE: u64 = u64::MAX;
+/// Files that are looked at, beside the one that was read last, before the dataset counts as gone.
+const MOST: u64 = 32;
+
+impl Default for Witnesses {
+    fn default() -> Self {
+        Self { last: AtomicU64::new(NONE) }
+    }
+}
+
+impl Witnesses {
+    /// Notes that a record was read.
+    pub(super) fn saw(&self, record: u64) {
+        // Relaxed: whichever of two threads is the last one.
+        self.last.store(record, Ordering::Relaxed);
+    }
+
+    /// Whether any record was read so far.
+    pub(super) fn any_read(&self) -> bool {
+        self.last.load(Ordering::Relaxed) != NONE
+    }
+
+    /// Whether any other file of the dataset can still be read: then a record's file is missing alone. Of a dataset without
+    /// others, its root tells. `present` says which were there when it was opened.
+    pub(super) fn stand(
+        &self,
+        record: u64,
+        len: u64,
+        present: impl Fn(u64) -> bool,
+        path: impl Fn(u64) -> PathBuf,
+        root: &Path,
+    ) -> bool {
+        let last = Some(self.last.load(Ordering::Relaxed)).filter(|last| *last != NONE);
+        // In 128 bits, since a dataset may have more than 2^59 records.
+        let spread =
+            (0..MOST).filter_map(|part| u64::try_from(u128::from(len) * u128::from(part) / u128::from(MOST)).ok());
+        let others = last.into_iter().chain(spread).filter(|other| *other != record && *other < len && present(*other));
+        let mut others = others.peekable();
+        if others.peek().is_none() {
+            return root.as_os_str().is_empty() || access(&root.join("."), Access::EXISTS).is_ok();
+        }
+        // Needs no descriptor, of which there may be none.
+        others.any(|other| access(&path(other), Access::READ_OK).is_ok())
+    }
+}
