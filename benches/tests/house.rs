@@ -72,3 +72,20 @@ fn no_module_is_a_mod_rs_or_a_drawer_for_anything() {
         .collect();
     assert!(drawers.is_empty(), "name these after what they hold: {drawers:?}");
 }
+
+/// A thread that is started in another way ends the process where the system has no room for it, and has no name.
+#[test]
+fn every_thread_is_started_with_a_name_and_an_error() {
+    let wild = ["thread::spawn(", "scope.spawn(", "spawn_blocking("];
+    let mut found = Vec::new();
+    for (name, text) in files() {
+        let built = name.contains("/src/") && !name.starts_with("cuda/fakes");
+        let tests = text.find("#[cfg(test)]\nmod tests").or_else(|| text.find("#[cfg(test)]\npub(crate) mod tests"));
+        let text = &text[..tests.unwrap_or(text.len())];
+        let is_test = name.ends_with("tests.rs") || name.contains("/tests/") || name.ends_with("/suite.rs");
+        if built && !is_test && wild.iter().any(|start| text.contains(start)) {
+            found.push(name);
+        }
+    }
+    assert!(found.is_empty(), "these start threads as they should not: {found:?}");
+}

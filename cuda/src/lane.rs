@@ -148,4 +148,7 @@ pub enum LaneError {
         /// What was asked for.
         needed: usize,
     },
+    /// The system has no room for a thread.
+    #[error("a thread cannot be started: {0}")]
+    Thread(String),
 }

@@ -18,7 +18,6 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread;
 use std::time::Instant;
 
 use board::{Board, Closed};
@@ -30,7 +29,7 @@ use crate::cores::{self, Pins};
 use crate::gpu_threads::GpuThreads;
 use crate::queue::{Meter, SLICE};
 use crate::record::Input;
-use crate::thread_class;
+use crate::{thread_class, threads};
 
 pub use board::LaneReport;
 pub use job::Job;
@@ -117,7 +116,7 @@ impl Pool {
         for number in 0..threads {
             let (board, make, meter) = (Arc::clone(&pool.board), Arc::clone(make), Arc::clone(&pool.meter));
             let pin = pins.map(Pins::next);
-            thread::Builder::new().name(format!("{DECODE_THREAD}{number}")).spawn(move || {
+            threads::start(&format!("{DECODE_THREAD}{number}"), move || {
                 thread_class::background();
                 if let Some(number) = pin {
                     cores::pin(number);

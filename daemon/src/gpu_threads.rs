@@ -4,12 +4,13 @@
 use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{self as channel, Receiver, RecvTimeoutError, Sender};
 
 use crate::last_resort;
+use crate::threads;
 use crate::watch::{Late, Watch, Watched};
 
 /// How often the watch looks.
@@ -103,7 +104,7 @@ impl GpuThreads {
         {
             self.room = self.room.checked_sub(1).ok_or(io::ErrorKind::WouldBlock)?;
         }
-        self.handles.push(Builder::new().name(name.into()).spawn(work)?);
+        self.handles.push(threads::start(name, work)?);
         Ok(())
     }
 

@@ -25,6 +25,7 @@ use crate::door;
 use crate::folder::{self, FolderError, Whose};
 use crate::group;
 use crate::telemetry::{Endpoint, EndpointError, Metric, Registry, Samples};
+use crate::threads;
 
 /// Name of the trainers' socket in the folder of sockets.
 pub const SOCKET: &str = "forebay.sock";
@@ -237,7 +238,7 @@ pub async fn private(socket: i32, config: Config, surroundings: Surroundings) ->
 /// Tells when a process has ended.
 fn ends(process: OwnedFd) -> std::io::Result<oneshot::Receiver<()>> {
     let (told, ended) = oneshot::channel();
-    std::thread::Builder::new().name("forebay-parent".into()).spawn(move || {
+    threads::start("forebay-parent", move || {
         while poll(&mut [PollFd::new(&process, PollFlags::IN)], None) == Err(Errno::INTR) {}
         // Who is told may have ended before.
         let _late = told.send(());

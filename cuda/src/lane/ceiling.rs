@@ -1,7 +1,8 @@
 //! What a GPU's decoders give at most: bare loops of nvJPEG, without reading back or anything after it. Lanes are measured
 //! against them.
 
-use std::sync::Barrier;
+use std::convert::Infallible;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -41,27 +42,38 @@ pub fn ceiling(gpu: &Gpu, files: &[Vec<u8>], drive: Drive, time: Duration) -> Re
     if taken.is_empty() {
         return Ok(0.0);
     }
-    let start = Barrier::new(drive.states + 1);
     let (begun, counts) = thread::scope(|scope| {
-        let (taken, start) = (&taken, &start);
-        let run = |number: usize| {
-            let set_up = || -> Result<_, LaneError> {
-                let mut bare = BareLoop::new(gpu, taken, number, drive)?;
+        let taken = &taken;
+        let (ready, set_up) = mpsc::channel::<Infallible>();
+        let run = move |number: usize, ready: Sender<Infallible>, go: Receiver<()>| {
+            let bare = BareLoop::new(gpu, taken, number, drive).and_then(|mut bare| {
                 // The first batch of a state takes memory, and longer than all others.
                 bare.decode()?;
                 Ok(bare)
-            };
-            let bare = set_up();
+            });
             // Those that could not be set up come here as well: the others wait for them.
-            start.wait();
-            bare?.run(time)
+            drop(ready);
+            if go.recv().is_err() { Ok(0) } else { bare?.run(time) }
         };
-        let threads: Vec<_> = (0..drive.states).map(|number| scope.spawn(move || run(number))).collect();
-        start.wait();
+        let mut started = Vec::new();
+        for number in 0..drive.states {
+            let (ready, (go, gone)) = (ready.clone(), mpsc::channel());
+            let thread = thread::Builder::new().name(format!("forebay-bare-{number}"));
+            // Without room for one of them, none of the others goes.
+            let thread = thread
+                .spawn_scoped(scope, move || run(number, ready, gone))
+                .map_err(|error| LaneError::Thread(error.to_string()))?;
+            started.push((thread, go));
+        }
+        drop(ready);
+        let Err(mpsc::RecvError) = set_up.recv();
         let begun = Instant::now();
-        let counts = threads.into_iter().map(|thread| thread.join().expect("a bare loop does not panic"));
-        (begun, counts.collect::<Result<Vec<u32>, _>>())
-    });
+        for (_, go) in &started {
+            go.send(()).expect("it waits for this");
+        }
+        let counts = started.into_iter().map(|(thread, _)| thread.join().expect("a bare loop does not panic"));
+        Ok::<_, LaneError>((begun, counts.collect::<Result<Vec<u32>, _>>()))
+    })?;
     let pictures: u32 = counts?.iter().sum();
     Ok(f64::from(pictures) / begun.elapsed().as_secs_f64())
 }

@@ -293,8 +293,8 @@ impl Worker {
                 Ok(refusal)
             }
             LaneError::Cuda(error) => Err(error),
-            LaneError::Kernel(_) | LaneError::Memory { .. } => {
-                unreachable!("decoding takes no memory and no kernel")
+            LaneError::Kernel(_) | LaneError::Memory { .. } | LaneError::Thread(_) => {
+                unreachable!("decoding takes no memory, no kernel and no thread")
             }
         }
     }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use forebay::config::{Config, Surroundings};
 use forebay::cores;
 use forebay::serve::{self, EndedBy};
+use forebay::threads;
 use forebay_client::{Next, Options, Session, Target};
 use forebay_proto::printable;
 use forebay_proto::v1::{QuarantineRequest, StatusReply, StatusRequest, StreamQuarantine};
@@ -66,6 +67,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let config = configuration(args, &folder.0)?;
     let decode_threads = config.decode.threads.unwrap_or_else(cores::usable);
     let reader_threads = config.prefetch.threads;
+    threads::room_for(2).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut surroundings = Surroundings::of_process();
     surroundings.local_world_size = None;

@@ -62,17 +62,22 @@ fn write_all(args: &Args, classes: u64) -> io::Result<()> {
     let next = AtomicU64::new(0);
     let threads = cores::usable();
     let result = thread::scope(|scope| {
-        let write = || loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= args.count {
-                return Ok(());
+        let write = || -> io::Result<()> {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= args.count {
+                    return Ok(());
+                }
+                write_one(args, classes, number)?;
+                bar.inc(1);
             }
-            write_one(args, classes, number)?;
-            bar.inc(1);
         };
-        let writers: Vec<_> = (0..threads).map(|_| scope.spawn(write)).collect();
-        writers.into_iter().try_for_each(|writer| match writer.join() {
-            Ok(result) => result,
+        // Where the system has no room for more threads, fewer write.
+        let start = |_| thread::Builder::new().name("forebay-sample".into()).spawn_scoped(scope, write).ok();
+        let helpers: Vec<_> = (1..threads).map_while(start).collect();
+        let own = write();
+        helpers.into_iter().fold(own, |result, helper| match helper.join() {
+            Ok(theirs) => result.and(theirs),
             Err(panic) => std::panic::resume_unwind(panic),
         })
     });

@@ -7,6 +7,7 @@ use forebay::config::{ByteSize, Config, Lanes, Surroundings};
 use forebay::decode::DECODE_THREAD;
 use forebay::serve::{self, EndedBy};
 use forebay::telemetry::start_logs;
+use forebay::threads;
 
 use super::Failure;
 
@@ -40,6 +41,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     end_at_a_panic();
     let surroundings = Surroundings::of_process();
     start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
+    threads::room_for(2).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = if let Some(socket) = args.socket_fd.filter(|_| args.private) {
         runtime.block_on(serve::private(socket, with_options(Config::default(), args), surroundings))

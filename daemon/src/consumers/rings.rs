@@ -9,6 +9,7 @@ use forebay_ring::{Kind, NewRing, SlotId, packet};
 use super::attached::Consumer;
 use super::{Note, Outbox, RingThread};
 use crate::gpu_ring::StreamRing;
+use crate::threads;
 
 /// Rings of a stream that take memory at the same time.
 const MOST: usize = 4;
@@ -111,7 +112,7 @@ pub(super) fn ring_work(
     further: Arc<dyn Fn(u32) -> Result<StreamRing, String> + Send + Sync>,
 ) -> std::io::Result<channel::Sender<Work>> {
     let (sender, work) = channel::unbounded();
-    std::thread::Builder::new().name("forebay-populate".into()).spawn(move || {
+    threads::start("forebay-populate", move || {
         for work in work {
             outbox.post(match work {
                 Work::Populate(slot, ring) => Note::Populated(slot, ring.populate(slot.slot)),

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use parking_lot::Mutex;
+
 use super::{allowed, bind};
 
 /// Where Linux tells of the devices on the PCI bus.
@@ -40,12 +42,18 @@ impl Near {
 
     /// Runs this on a thread near the device: memory of the host is taken near the thread that takes it.
     pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let work = Mutex::new(Some(work));
+        let take = || work.lock().take().expect("one of the two threads takes it");
         std::thread::scope(|scope| {
-            let thread = scope.spawn(|| {
+            let near = || {
                 self.bind();
-                work()
-            });
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                take()()
+            };
+            match std::thread::Builder::new().name("forebay-near".into()).spawn_scoped(scope, near) {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                // Without room for a thread it is taken where this one runs: slower, and as good.
+                Err(_no_room) => take()(),
+            }
         })
     }
 }

@@ -14,6 +14,7 @@ use crate::daemon::openings::{Entered, Wanted};
 use crate::daemon::{Daemon, Kind};
 use crate::group;
 use crate::placement::Claims;
+use crate::threads;
 
 /// A request to attach, as it came.
 #[derive(Debug)]
@@ -224,7 +225,7 @@ fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, R
 /// Reads sealed memory, which may be long, where it keeps nobody waiting.
 async fn read(passed: Option<OwnedFd>, limit: u64, code: u32) -> Result<Option<Vec<u8>>, Refusal> {
     let Some(fd) = passed else { return Ok(None) };
-    let bytes = tokio::task::spawn_blocking(move || Bulk::accept(fd)?.read(limit)).await;
+    let bytes = threads::beside("forebay-attach", move || Bulk::accept(fd)?.read(limit)).await;
     let bytes = bytes.map_err(|error| (text_code::OTHER, error.to_string()))?;
     bytes.map(Some).map_err(|error| (code, error.to_string()))
 }
@@ -232,7 +233,7 @@ async fn read(passed: Option<OwnedFd>, limit: u64, code: u32) -> Result<Option<V
 /// Reads a list of files, unless there is too little memory for it and for what is made of it.
 async fn list(passed: Option<OwnedFd>) -> Result<Option<Vec<u8>>, Refusal> {
     let Some(fd) = passed else { return Ok(None) };
-    let list = tokio::task::spawn_blocking(move || {
+    let list = threads::beside("forebay-attach", move || {
         let bulk = Bulk::accept(fd).map_err(|error| error.to_string())?;
         // As it came, and as it is kept.
         room_for(bulk.len().saturating_mul(2))?;

@@ -12,6 +12,7 @@ use super::{Daemon, Kind};
 use crate::config::stream::Placement;
 use crate::placement::{Claims, Place};
 use crate::stream::{Stream, Surplus};
+use crate::threads;
 
 impl Daemon {
     /// A private stream ends with its Loader.
@@ -72,7 +73,7 @@ impl Daemon {
         }
         let gpus = Arc::clone(&self.gpus);
         // The driver may take its time.
-        let machine = tokio::task::spawn_blocking(move || gpus.machine()).await.ok()?;
+        let machine = threads::beside("forebay-gpus", move || gpus.machine()).await.ok()?;
         let (place, _) = Place::decide(Placement::Auto, &machine, Some(trainer)).ok()?;
         (place != stream.place() && stream.is_left().await).then_some(stream)
     }

@@ -15,6 +15,7 @@ use thiserror::Error;
 use tokio::sync::OnceCell;
 
 use crate::folder;
+use crate::threads;
 
 /// File of a service's ledgers, in their folder.
 pub const LEDGERS: &str = "ledger.redb";
@@ -68,8 +69,7 @@ impl LedgerFiles {
         // In a task of its own: if whoever asked first gives up, the file is not left half open for the others.
         let opened = tokio::spawn(async move {
             // Opening may have to mend the file after a crash.
-            let opening =
-                || async { tokio::task::spawn_blocking(move || open(&file)).await.map_err(std::io::Error::other)? };
+            let opening = || async { threads::beside("forebay-open", move || open(&file)).await? };
             cell.get_or_try_init(opening).await.cloned()
         });
         opened.await.map_err(std::io::Error::other)?

@@ -8,6 +8,7 @@ use forebay_proto::v1::ReloadReply;
 
 use super::{Daemon, Kind};
 use crate::config::{Change, Config};
+use crate::threads;
 
 /// How long a reload waits for streams that take long to open.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,7 +30,8 @@ impl Daemon {
         let mut reply = ReloadReply::default();
         if let Kind::Service { configuration: Some(file), .. } = &self.kind {
             let file = file.clone();
-            let next = tokio::task::spawn_blocking(move || read(&file)).await.map_err(|error| error.to_string())??;
+            let next =
+                threads::beside("forebay-reload", move || read(&file)).await.map_err(|error| error.to_string())??;
             let change = self.config().change(&next, |name| self.is_open(name));
             self.replace(&change).await;
             (reply.taken, reply.refused) = (change.taken, change.refused);

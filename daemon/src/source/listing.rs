@@ -224,12 +224,11 @@ fn sizes(root: &Path, paths: &Paths) -> Result<Vec<u64>, SourceError> {
         }
     };
     thread::scope(|scope| {
-        let start = |_| thread::Builder::new().name("forebay-sizes".into()).spawn_scoped(scope, &work).ok();
+        let start = |_| thread::Builder::new().name("forebay-sizes".into()).spawn_scoped(scope, work).ok();
         let helpers: Vec<_> = (0..helpers).map_while(start).collect();
         let own = work();
         helpers.into_iter().map(|helper| helper.join().expect("it looks at sizes")).fold(own, Result::and)
     })?;
-    drop(parts);
     Ok(sizes)
 }
 

@@ -52,9 +52,9 @@ impl Witnesses {
         let others = last.into_iter().chain(spread).filter(|other| *other != record && *other < len && present(*other));
         let mut others = others.peekable();
         if others.peek().is_none() {
-            return root.as_os_str().is_empty() || access(&root.join("."), Access::EXISTS).is_ok();
+            return root.as_os_str().is_empty() || access(root.join("."), Access::EXISTS).is_ok();
         }
         // Needs no descriptor, of which there may be none.
-        others.any(|other| access(&path(other), Access::READ_OK).is_ok())
+        others.any(|other| access(path(other), Access::READ_OK).is_ok())
     }
 }

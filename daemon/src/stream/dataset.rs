@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::config;
 use crate::source::{self, Source};
 use crate::stream::StreamError;
+use crate::threads;
 
 /// Opens the dataset that the settings name, or the list of files that came with them. A file with more than
 /// `byte_limit` bytes is refused when it is read.
@@ -19,6 +20,6 @@ pub async fn dataset(
     let name = settings.source.clone().unwrap_or_default();
     let options = source::Options { labels: settings.labels, root: settings.root.clone(), files, byte_limit };
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
-    let opened = tokio::task::spawn_blocking(move || source::open(&name, &options)).await;
-    Ok(Arc::from(opened.map_err(std::io::Error::other)??))
+    let opened = threads::beside("forebay-open", move || source::open(&name, &options)).await?;
+    Ok(Arc::from(opened?))
 }

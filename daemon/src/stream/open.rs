@@ -148,14 +148,7 @@ impl Opening {
                 outbox.post(Note::Failed(error.to_string()));
             }
         });
-        match stream.start(0) {
-            Ok(pipeline) => *stream.pipeline.lock().await = Some(pipeline),
-            Err(error) => {
-                // The ring, its threads and its descriptors go, as if it had never been opened.
-                stream.close().await;
-                return Err(error.into());
-            }
-        }
+        stream.begin().await?;
         Ok(stream)
     }
 

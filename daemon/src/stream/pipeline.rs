@@ -36,6 +36,21 @@ pub(super) struct Pipeline {
 }
 
 impl Stream {
+    /// Starts the stages for the first time. Where that fails, the ring, its threads and its descriptors go, as if the stream
+    /// had never been opened.
+    pub(super) async fn begin(&self) -> io::Result<()> {
+        match self.start(0) {
+            Ok(pipeline) => {
+                *self.pipeline.lock().await = Some(pipeline);
+                Ok(())
+            }
+            Err(error) => {
+                self.close().await;
+                Err(error)
+            }
+        }
+    }
+
     /// Starts the stages; batches are numbered from `next`.
     ///
     /// # Errors

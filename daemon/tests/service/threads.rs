@@ -1,8 +1,17 @@
-//! The decode threads of a daemon, as the kernel shows them: how many, and on which cores.
+//! The threads of a daemon, as the kernel shows them: how many, on which cores, and what becomes of a stream for which there
+//! are too few.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
-use crate::daemon::{Daemon, Home};
+use forebay_client::{AttachError, Shard};
+use rustix::process::geteuid;
+
+use crate::daemon::{Daemon, Home, PATIENCE};
+use crate::trainer::{Event, Trainer, options};
 
 /// The cores that each decode thread may run on, as the kernel writes them: `0-3`, or `2`.
 fn decode_threads(daemon: &Daemon) -> Vec<String> {
@@ -40,4 +49,85 @@ fn pinned_decode_threads_keep_to_one_core_each() {
     cores.dedup();
     let usable = std::thread::available_parallelism().unwrap().get();
     assert!(cores.len() >= usable.min(3), "the second pool goes on where the first has ended: {cores:?}");
+}
+
+/// A user that has no other process, so that the limit of its threads is the daemon's alone.
+const LONELY: u32 = 54_907;
+
+/// Threads, descriptors and mappings of rings.
+fn footprint(daemon: &Daemon) -> [usize; 3] {
+    let count = |folder: &str| fs::read_dir(format!("/proc/{}/{folder}", daemon.pid())).unwrap().count();
+    let maps = fs::read_to_string(format!("/proc/{}/maps", daemon.pid())).unwrap();
+    [count("task"), count("fd"), maps.lines().filter(|line| line.contains("memfd:forebay")).count()]
+}
+
+/// Lets the daemon's user have so many threads more than it has. That user sets it: not every root may.
+fn leave_room_for(daemon: &Daemon, more: usize) {
+    let limit = footprint(daemon)[0] + more;
+    let mut command = Command::new("prlimit");
+    command.arg(format!("--pid={}", daemon.pid())).arg(format!("--nproc={limit}:")).uid(LONELY).gid(LONELY);
+    assert!(command.status().unwrap().success());
+}
+
+#[test]
+fn however_few_threads_the_system_has_left_a_refused_stream_leaves_nothing_behind() {
+    if !geteuid().is_root() {
+        return println!("skipped: only root can make a daemon of a user that has no other threads");
+    }
+    let home = Home::with_pictures(1);
+    // So many that several threads look at them.
+    for number in 1..9000 {
+        fs::hard_link(home.picture(0), home.path("pictures").join(format!("link-{number:04}.jpg"))).unwrap();
+    }
+    let program = home.path("forebay");
+    let mut install = Command::new("install");
+    assert!(install.args(["-m", "755", env!("CARGO_BIN_EXE_forebay")]).arg(&program).status().unwrap().success());
+    fs::set_permissions(home.path("."), fs::Permissions::from_mode(0o755)).unwrap();
+    chown(home.path("."), Some(LONELY), Some(LONELY)).unwrap();
+    // The ledger's thread is the whole daemon's: another stream has it started before.
+    fs::create_dir(home.path("eval")).unwrap();
+    fs::hard_link(home.picture(0), home.path("eval").join("0.jpg")).unwrap();
+    let eval = home.stream("eval", "epochs = 1").replace("/pictures", "/eval");
+    home.configure(&(eval + &home.train("num_shards = 1\ngroup = \"root\"")));
+    let mut command = Command::new(program);
+    command.args(["serve", "--config"]).arg(home.path("forebay.toml")).uid(LONELY).gid(LONELY).current_dir("/");
+    let mut daemon = Daemon::spawn(command);
+    daemon.hears("ready");
+
+    let attach =
+        || Trainer::with(&home, forebay_client::Options { shard: Some(Shard { id: 0, count: 1 }), ..options() });
+    home.wait_for("the other stream has read all that it has", |status| status.batches == 1);
+    let before = footprint(&daemon);
+    let mut refused = Vec::new();
+    let mut trainer = loop {
+        leave_room_for(&daemon, refused.len());
+        match attach() {
+            Ok(trainer) => break trainer,
+            Err(AttachError::Refused(refusal)) => refused.push(refusal.message),
+            Err(other) => panic!("{other}"),
+        }
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let after = footprint(&daemon);
+            // The connection that asked for the status may have been closed meanwhile.
+            if (after[0], after[2]) == (before[0], before[2]) && after[1] <= before[1] {
+                break;
+            }
+            if Instant::now() > until {
+                let links = fs::read_dir(format!("/proc/{}/fd", daemon.pid())).unwrap();
+                let links: Vec<_> = links.filter_map(|link| fs::read_link(link.ok()?.path()).ok()).collect();
+                panic!("{before:?} became {after:?} with {links:?} after: {refused:?}");
+            }
+            // Nobody unparks this thread: it rests between two looks.
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+    };
+    assert!(refused.len() >= 10, "a ring, a batch and eight readers: {refused:?}");
+    for thread in ["forebay-open", "forebay-read", "forebay-batch"] {
+        let named = format!("thread \"{thread}\" cannot be started");
+        assert!(refused.iter().any(|message| message.contains(&named)), "{thread} in {refused:#?}");
+    }
+    assert!(matches!(trainer.next(), Event::Batch(_)), "with room for all of them it is a stream as any other");
+    drop(trainer);
+    daemon.stop();
 }

@@ -164,7 +164,9 @@ fn when_the_storage_is_back_everything_that_waits_for_it_is_read_at_once() {
     }
     let job = ahead.next_job(now, |_, _| 10).unwrap();
     let rest = [0, 1].map(|_| ahead.next_job(now, |_, _| 10).unwrap());
-    rest.iter().for_each(|job| assert_eq!(ahead.done(job, Err(Miss::Outage(storage())), now), Noted::Behind));
+    for job in &rest {
+        assert_eq!(ahead.done(job, Err(Miss::Outage(storage())), now), Noted::Behind);
+    }
     assert_eq!(ahead.next_job(now, |_, _| 10), None);
     ahead.done(&job, Ok(0), now);
     assert_eq!(read(&mut ahead, now), [1, 2]);
