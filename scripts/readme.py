@@ -1,4 +1,4 @@
-"""Runs the README's blocks, one after another, in a scratch folder.
+"""Runs the blocks of the README and of the pages for users, each page in a scratch folder of its own.
 
 A block that is fenced as ```sh or ```python is run, unless its first line also says `no-run`; those are listed. What a
 block starts in the background goes on for the blocks that follow, and is ended with the last.
@@ -19,12 +19,14 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 120
+PAGES = ("README.md", "docs/resume.md", "docs/service.md", "docs/distributed.md")
 RUN_BY = {"sh": ["bash", "-eu"], "python": [sys.executable]}
 
 
 class Block(NamedTuple):
-    """A fenced block: where it stands, its language, whether it is run, and its text."""
+    """A fenced block: its page and line, its language, whether it is run, and its text."""
 
+    page: str
     line: int
     language: str
     runs: bool
@@ -32,15 +34,17 @@ class Block(NamedTuple):
 
     def __str__(self) -> str:
         first = next((line for line in self.text.splitlines() if line and not line.startswith("#")), "")
-        return f"README.md:{self.line} {self.language}: {first}"
+        return f"{self.page}:{self.line} {self.language}: {first}"
 
 
-def blocks(text: str) -> Iterator[Block]:
-    """Those that could be run."""
+def blocks(page: str) -> Iterator[Block]:
+    """Those of a page that could be run."""
+    text = (ROOT / page).read_text()
     for fence in re.finditer(r"^```(\w+)([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         language, tags, body = fence.groups()
         if language in RUN_BY:
-            yield Block(text.count("\n", 0, fence.start()) + 1, language, "no-run" not in tags.split(), body)
+            line = text.count("\n", 0, fence.start()) + 1
+            yield Block(page, line, language, "no-run" not in tags.split(), body)
 
 
 def surroundings(scratch: Path) -> dict[str, str]:
@@ -81,7 +85,12 @@ def run(block: Block, folder: Path, environment: dict[str, str], groups: list[in
 
 
 def main() -> int:
-    """Runs all, ends what they left running, and says how each went."""
+    """Runs all pages."""
+    return 1 if sum(map(run_page, PAGES)) else 0
+
+
+def run_page(page: str) -> int:
+    """Runs a page's blocks, ends what they left running, and says how each went. Gives how many failed."""
     failed = 0
     groups: list[int] = []
     with tempfile.TemporaryDirectory(prefix="forebay-readme-") as scratch:
@@ -89,7 +98,7 @@ def main() -> int:
         folder.mkdir()
         environment = surroundings(Path(scratch))
         try:
-            for block in blocks((ROOT / "README.md").read_text()):
+            for block in blocks(page):
                 if not block.runs:
                     print(f"skipped: {block} (tagged no-run)", flush=True)
                     continue
@@ -99,7 +108,7 @@ def main() -> int:
         finally:
             for group in groups:
                 end(group)
-    return 1 if failed else 0
+    return failed
 
 
 def end(group: int) -> None:
