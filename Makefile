@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-fuzz build demo test lint test-rust test-python test-readme test-torch bench compare parity fuzz docs clean
+.PHONY: help deps deps-fuzz build demo test lint test-rust test-python test-readme test-torch torture bench compare parity fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -39,6 +39,10 @@ test-readme: deps ## The README's blocks, and the documents that are made from c
 test-torch: deps ## PyTorch: installs it into .venv, which is large, and runs its tests
 	.venv/bin/python -m pip install -q --disable-pip-version-check torch
 	@.venv/bin/python scripts/test.py wheel torch
+
+TORTURE_SECONDS ?= 600
+torture: deps ## Whatever may happen to trainers and a daemon, for TORTURE_SECONDS (600)
+	@FOREBAY_TORTURE_SECONDS=$(TORTURE_SECONDS) .venv/bin/python scripts/test.py wheel torture
 
 bench: deps ## The benchmarks: they print figures and judge nothing
 	cargo bench --locked -p forebay-benches --benches

@@ -1,0 +1,52 @@
+"""What the torture test would find, if there were anything."""
+
+import pytest
+from forebay.audit import EpochAudit
+from torture.history import History
+
+
+def audit(epoch=0, delivered=4, repeats=(), adds_up=True):
+    return EpochAudit(epoch, delivered, 0, 0, 0, dict(repeats), True, adds_up)
+
+
+@pytest.fixture
+def found(tmp_path):
+    """Findings of a journal with these lines, in an epoch of 4 records."""
+
+    def found(lines, *audits):
+        journal = tmp_path / "journal"
+        journal.write_text("".join(f"{line}\n" for line in lines))
+        return list(History().read(journal).findings(audits, 4))
+
+    return found
+
+
+def test_every_record_once_is_no_finding(found):
+    assert found(["got 0 2 1", "got 0 3 0"], audit()) == []
+
+
+def test_a_record_that_nobody_had_is_one(found):
+    assert "no trainer had [3]" in found(["got 0 2 1", "got 0 0"], audit())[0]
+
+
+def test_an_audit_that_does_not_add_up_is_one(found):
+    assert "once" in found(["got 0 0 1 2 3"], audit(adds_up=False))[0]
+    assert "once" in found(["got 0 0 1 2 3"], audit(delivered=3))[0]
+
+
+def test_a_repetition_is_one_unless_the_audit_names_it(found):
+    lines = ["got 0 0 1", "got 0 0 1", "got 0 2 3"]
+    assert "2 repetitions, of which the audit names 1" in found(lines, audit(repeats={"daemon_died": 1}))[0]
+    assert found(lines, audit(repeats={"daemon_died": 1, "trainer_ended": 1})) == []
+
+
+def test_what_came_after_a_state_is_no_part_of_the_run_that_goes_back_to_it(found):
+    gone_back = ["got 0 0 1", "state 0 0", "got 0 2 3", "loading 0", "loaded 0"]
+    assert found([*gone_back, "got 0 3 2"], audit()) == []
+    assert "no trainer had [2, 3]" in found(gone_back, audit())[0]
+    assert "2 repetitions" in found([*gone_back, "got 0 0 1 2 3"], audit())[0]
+
+
+def test_an_epoch_that_was_complete_in_a_state_is_audited_as_it_was_run_last(found):
+    twice = ["state 0 0", "got 0 0 1 2 3", "got 0 0 1", "state 1 1", "loading 0", "loaded 0", "got 0 0 1 2 3"]
+    assert found([*twice, "loading 1", "loaded 1"], audit()) == []

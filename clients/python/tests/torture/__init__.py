@@ -1,0 +1,1 @@
+"""The torture test: its world, its trainers, and what they have written down."""

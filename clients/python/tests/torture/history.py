@@ -1,0 +1,57 @@
+"""What the trainers of the torture test have written down, and what is to be true of it."""
+
+from collections import Counter
+
+
+class History:
+    """Records of each epoch, as often as they were consumed."""
+
+    def __init__(self):
+        # By the run as it is now: what came after a state that was loaded later is no part of it.
+        self.run = {}
+        # As the ledger counts them: an epoch that was complete in a state keeps its tally when that is loaded.
+        self.tallied = {}
+        self.states = {}
+        self.lines = Counter()
+
+    def read(self, journal):
+        """Adds a trainer's journal. A trainer that loads states is the only one of its stream."""
+        for line in journal.read_text().splitlines():
+            what, *words = line.split()
+            self.lines[what] += 1
+            if what == "got":
+                epoch, *records = map(int, words)
+                for epochs in (self.run, self.tallied):
+                    epochs.setdefault(epoch, Counter()).update(records)
+            elif what == "state":
+                number, first_open = map(int, words)
+                self.states[number] = (first_open, copy(self.run), copy(self.tallied))
+            elif what == "loaded":
+                first_open, run, tallied = self.states[int(words[0])]
+                kept = {epoch: seen for epoch, seen in self.tallied.items() if epoch < first_open}
+                gone_back = {epoch: seen for epoch, seen in copy(tallied).items() if epoch >= first_open}
+                self.run, self.tallied = copy(run), kept | gone_back
+        return self
+
+    def findings(self, audits, records):
+        """Every way in which the history contradicts the ledger's audit or misses a record."""
+        for audit in audits:
+            if audit.complete:
+                if not audit.adds_up or audit.delivered != records:
+                    yield f"{audit}: not each of {records} records was delivered once"
+                if missed := set(range(records)) - set(self.run.get(audit.epoch, ())):
+                    yield f"epoch {audit.epoch}: no trainer had {sorted(missed)}, which the ledger counts as delivered"
+            named = sum(audit.repeats.values())
+            if (again := self.repetitions(audit.epoch)) > named:
+                seen = {record: times for record, times in self.tallied[audit.epoch].items() if times > 1}
+                yield f"epoch {audit.epoch}: {again} repetitions, of which the audit names {named}: {seen}"
+
+    def repetitions(self, epoch):
+        """How often a record of an epoch came that had come before."""
+        seen = self.tallied.get(epoch, {})
+        return sum(seen.values()) - len(seen)
+
+
+def copy(epochs):
+    """Later changes do not change it."""
+    return {epoch: Counter(seen) for epoch, seen in epochs.items()}

@@ -1,0 +1,171 @@
+"""A trainer of the torture test. It writes down what it consumes, interrupts itself, and goes back to earlier states.
+
+Its journal has a line for each batch (`got EPOCH RECORDS`), each state that was taken (`state ID EPOCH`) and each that
+was loaded (`loading ID`, and `loaded ID` when it is done). A line is one write, so that a kill leaves whole lines.
+"""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import forebay
+
+PACKAGE = str(Path(forebay.__file__).parent)
+KEPT_STATES = 5
+
+
+class InterruptionError(Exception):
+    """Comes in the middle of `next()`."""
+
+
+class Stop(BaseException):
+    """SIGTERM has come in the middle of `next()`."""
+
+
+class Trainer:
+    """One process at one stream."""
+
+    def __init__(self, socket, stream, journal, stop, seed, travels):
+        self.socket, self.stream, self.journal, self.stop = socket, stream, Path(journal), Path(stop)
+        self.chance = random.Random(int(seed))
+        self.travels = travels == "travels"
+        self.fd = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self.loader = self.batch = None
+        self.in_next = self.told_to_stop = False
+        signal.signal(signal.SIGALRM, lambda _, frame: self.interrupt(frame, InterruptionError))
+        signal.signal(signal.SIGTERM, self.terminate)
+
+    def note(self, *words):
+        """One line of the journal."""
+        os.write(self.fd, (" ".join(map(str, words)) + "\n").encode())
+
+    def interrupt(self, frame, exception):
+        """Raises where `next()` is at work: what comes later would be the trainer's own fault."""
+        while self.in_next and frame is not None:
+            if frame.f_code.co_filename.startswith(PACKAGE):
+                raise exception
+            frame = frame.f_back
+
+    def terminate(self, _number, frame):
+        """Ends soon, whatever it is doing."""
+        self.told_to_stop = True
+        self.interrupt(frame, Stop)
+
+    def run(self):
+        """Consumes epochs until it is told to stop."""
+        self.attach()
+        if self.travels:
+            self.go_on_loading()
+        with contextlib.suppress(Stop):
+            while not self.told_to_stop:
+                try:
+                    ended = self.step()
+                except forebay.Outage as error:
+                    self.note("outage", error)
+                    self.attach()
+                    continue
+                if ended and self.stop.exists():
+                    break
+        if self.batch is not None:
+            # It was written down as consumed.
+            self.batch.ack()
+        self.loader.close()
+        self.note("left")
+
+    def attach(self):
+        """Makes a Loader, as soon as there is a daemon."""
+        if self.loader is not None:
+            self.loader.close()
+        while True:
+            with contextlib.suppress(forebay.AttachError):
+                self.loader = forebay.Loader(f"stream:{self.stream}", socket=self.socket)
+                return
+            time.sleep(0.02)
+
+    def step(self):
+        """One batch. True at the end of an epoch."""
+        try:
+            self.in_next = True
+            signal.setitimer(signal.ITIMER_REAL, self.chance.choice([0, self.chance.uniform(0.00001, 0.02)]))
+            batch = self.draw()
+        except (InterruptionError, TimeoutError) as interruption:
+            self.note("interrupted" if isinstance(interruption, InterruptionError) else "late")
+            return False
+        finally:
+            self.in_next = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        if batch is None:
+            self.batch = None
+            return True
+        if self.chance.random() < 0.05:
+            self.batch = None
+            batch.reject()
+            return False
+        self.batch = batch
+        self.note("got", batch.epoch, *batch.records[batch.mask].tolist())
+        time.sleep(self.chance.uniform(0, 0.01))
+        if self.travels and self.chance.random() < 0.1:
+            self.take_state()
+        if self.travels and self.chance.random() < 0.02:
+            self.load_state()
+        return False
+
+    def draw(self):
+        """A batch in one of the ways in which users ask for it."""
+        way = self.chance.randrange(3)
+        if way == 0:
+            return next(iter(self.loader), None)
+        return self.loader.next(timeout=0.05 if way == 1 else None)
+
+    def noted(self, *whats):
+        """The journal's lines of these kinds, as words."""
+        lines = (line.split() for line in self.journal.read_text().splitlines())
+        return [line for line in lines if line[0] in whats]
+
+    def take_state(self):
+        """Keeps it beside the journal."""
+        try:
+            state = self.loader.state_dict()
+        except (forebay.Error, TimeoutError) as error:
+            self.note("refused state_dict:", error)
+            return
+        # One that was kept when a kill came, and not noted, is kept anew.
+        number = len(self.noted("state"))
+        self.journal.with_name(f"{self.journal.name}.{number}").write_text(json.dumps(state))
+        self.note("state", number, state["epoch"])
+
+    def load_state(self):
+        """Goes back to one of those that it took last."""
+        if states := self.noted("state")[-KEPT_STATES:]:
+            self.load(int(self.chance.choice(states)[1]))
+
+    def load(self, number):
+        """Until it is done: whether an attempt that failed has done it is not known."""
+        state = json.loads(self.journal.with_name(f"{self.journal.name}.{number}").read_text())
+        self.note("loading", number)
+        while True:
+            try:
+                self.loader.load_state_dict(state)
+                break
+            except forebay.Outage:
+                self.attach()
+            except (forebay.Error, TimeoutError) as error:
+                self.note("refused load_state_dict:", error)
+                time.sleep(0.05)
+        self.batch = None
+        self.note("loaded", number)
+
+    def go_on_loading(self):
+        """After a kill in the middle of it."""
+        loads = self.noted("loading", "loaded")
+        if loads and loads[-1][0] == "loading":
+            self.load(int(loads[-1][1]))
+
+
+if __name__ == "__main__":
+    Trainer(*sys.argv[1:]).run()

@@ -1,0 +1,243 @@
+"""The world of the torture test: a daemon, its trainers, and everything that may happen to them."""
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import forebay
+from processes import Daemon
+
+from torture.history import History
+
+RECORDS, TRAINERS = 90, 3
+# A stop that outlasts every lease, which is 30 s.
+BEYOND_THE_LEASE = 34
+DISK = 8 << 20
+
+CONFIG = """\
+drain_timeout = "1s"
+[control]
+dir = "{sockets}"
+[coordinator]
+path = "{disk}"
+[streams.shared]
+source = "{source}"
+batch_size = 4
+size = 8
+shuffle = true
+trainers = {trainers}
+[streams.alone]
+source = "{source}"
+batch_size = 4
+size = 8
+shuffle = true
+trainers = 1
+"""
+
+
+class World:
+    """A daemon with two streams: one that trainers share, and one whose only trainer goes back to old states."""
+
+    def __init__(self, binary, folder, source, seed):
+        self.folder, self.chance = folder, random.Random(seed)
+        self.happened = Counter()
+        self.stop = folder / "stop"
+        self.disk = folder / "disk"
+        # Why there is no small disk, which can be full.
+        self.no_disk = "it was not made"
+        self.daemon = None
+        self.journals = {"alone": [folder / "alone"], "shared": [folder / f"shared-{n}" for n in range(TRAINERS)]}
+        self.trainers = {}
+        sockets = folder / "sockets"
+        sockets.mkdir(mode=0o700)
+        self.socket = sockets / "forebay.sock"
+        config = folder / "forebay.toml"
+        config.write_text(CONFIG.format(sockets=sockets, disk=self.disk / "state", source=source, trainers=TRAINERS))
+        self.command = [binary, "serve", "--config", str(config)]
+
+    def begin(self):
+        """Everybody starts."""
+        self.disk.mkdir()
+        self.no_disk = mount(self.disk)
+        self.daemon = Daemon(self.command, self.socket)
+        for stream, journals in self.journals.items():
+            for journal in journals:
+                self.start(stream, journal)
+
+    def start(self, stream, journal):
+        """A trainer, which goes on with its journal."""
+        travels = "travels" if stream == "alone" else "stays"
+        words = (self.socket, stream, journal, self.stop, self.chance.randrange(1 << 30), travels)
+        with (self.folder / "errors").open("a") as errors:
+            command = [sys.executable, Path(__file__).with_name("trainer.py"), *map(str, words)]
+            self.trainers[stream, journal] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=errors)
+
+    def torture(self, seconds):
+        """Lets things happen at random for that long."""
+        until = time.monotonic() + seconds
+        # Each of the long stops is a twentieth of ten minutes.
+        stops = [until - part * seconds for part in (0.75, 0.5, 0.25)] if seconds >= 300 else []
+        while (now := time.monotonic()) < until:
+            if stops and now >= stops[0]:
+                stops.pop(0)
+                self.happen("the daemon stopped beyond its leases", lambda: self.pause_daemon(BEYOND_THE_LEASE))
+                continue
+            what, weight = zip(*self.possible().items())
+            name, act = self.chance.choices(what, weight)[0]
+            self.happen(name, act)
+            time.sleep(self.chance.uniform(0, 0.4))
+
+    def possible(self):
+        """What may happen, each with its weight."""
+        possible = {
+            ("trainer killed", self.kill_trainer): 6,
+            ("trainer ended", self.end_trainer): 3,
+            ("trainer stopped", self.pause_trainer): 2,
+            ("daemon killed", self.kill_daemon): 3,
+            ("daemon ended", self.end_daemon): 2,
+            ("daemon stopped", lambda: self.pause_daemon(self.chance.uniform(0, 1))): 2,
+            ("trainer and daemon killed", lambda: (self.kill_daemon(start=False), self.kill_trainer(self.restart))): 2,
+            ("no descriptors", self.starve_daemon): 2,
+        }
+        if not self.no_disk:
+            possible["no room on the disk", self.fill_disk] = 2
+        return possible
+
+    def happen(self, name, act):
+        """Does it and counts it."""
+        self.check_trainers()
+        self.happened[name] += 1
+        act()
+
+    def check_trainers(self):
+        """None has ended by itself."""
+        for (stream, journal), process in self.trainers.items():
+            if process.poll() is not None and not self.stop.exists():
+                errors = (self.folder / "errors").read_text()
+                raise AssertionError(f"{journal.name} of {stream} ended with {process.returncode}:\n{errors}")
+
+    def some_trainer(self):
+        """A trainer's key and process."""
+        return self.chance.choice(list(self.trainers.items()))
+
+    def kill_trainer(self, meanwhile=lambda: None):
+        """As a crash does. Another takes its place."""
+        key, process = self.some_trainer()
+        process.kill()
+        process.wait()
+        meanwhile()
+        self.start(*key)
+
+    def end_trainer(self):
+        """As a service manager does."""
+        key, process = self.some_trainer()
+        process.terminate()
+        assert process.wait(60) in (0, -signal.SIGTERM), "a trainer did not end well"
+        self.start(*key)
+
+    def pause_trainer(self):
+        """As a debugger does."""
+        _, process = self.some_trainer()
+        with paused(process):
+            time.sleep(self.chance.uniform(0, 1))
+
+    def kill_daemon(self, *, start=True):
+        """As a crash does."""
+        self.daemon.kill()
+        if start:
+            self.daemon.start()
+
+    def restart(self):
+        """It was killed before."""
+        self.daemon.start()
+
+    def end_daemon(self):
+        """As a service manager does."""
+        self.daemon.end()
+        assert self.daemon.process.returncode == 0, "the daemon did not end well"
+        self.daemon.start()
+
+    def pause_daemon(self, seconds):
+        """As a suspended machine does."""
+        with paused(self.daemon.process):
+            time.sleep(seconds)
+
+    def starve_daemon(self):
+        """It gets no more descriptors for a while, in which a trainer may come."""
+        pid = self.daemon.process.pid
+        _, most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        used = len(os.listdir(f"/proc/{pid}/fd"))
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (used + self.chance.randrange(3), most))
+        self.wait_or_kill_a_trainer()
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (most, most))
+
+    def fill_disk(self):
+        """The ledger gets no more room for a while."""
+        ballast = self.disk / "ballast"
+        with ballast.open("wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+        self.wait_or_kill_a_trainer()
+        ballast.unlink()
+
+    def wait_or_kill_a_trainer(self):
+        if self.chance.random() < 0.5:
+            self.kill_trainer()
+        time.sleep(self.chance.uniform(0, 1.5))
+
+    def finish(self):
+        """Lets the trainers come to the end of their epoch, and compares what they had with the audits."""
+        self.check_trainers()
+        self.stop.touch()
+        for (stream, journal), process in self.trainers.items():
+            code = process.wait(120)
+            assert code == 0, f"{journal.name} of {stream}: {code}\n{(self.folder / 'errors').read_text()}"
+        findings, figures = [], Counter()
+        for stream, journals in self.journals.items():
+            history = History()
+            for journal in journals:
+                history.read(journal)
+            with forebay.Loader(f"stream:{stream}", socket=self.socket) as loader:
+                audits = loader.audit()
+            figures += history.lines
+            figures["epochs"] += sum(audit.complete for audit in audits)
+            figures["records"] += sum(sum(seen.values()) for seen in history.run.values())
+            figures["records seen again"] += sum(map(history.repetitions, history.tallied))
+            for audit in audits:
+                figures.update({f"named as {cause}": count for cause, count in audit.repeats.items()})
+            findings += [f"{stream}: {finding}" for finding in history.findings(audits, RECORDS)]
+        return findings, figures
+
+    def close(self):
+        """Nothing is left running or mounted."""
+        for process in self.trainers.values():
+            process.kill()
+            process.wait()
+        if self.daemon is not None:
+            self.daemon.kill()
+        if not self.no_disk:
+            subprocess.run(["umount", "--lazy", self.disk], check=True)
+
+
+@contextmanager
+def paused(process):
+    """Stops a process for as long as it lasts."""
+    process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+def mount(folder):
+    """Makes a small disk of a folder, or says why that is not allowed."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "forebay-torture", folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stderr.strip() if done.returncode else ""
