@@ -52,9 +52,9 @@ pub struct EpochAudit {
 pub fn expected(plan: &Plan, epoch: u64, mut progress: impl FnMut(u64)) -> RecordSum {
     let order = plan.epoch(epoch);
     // The whole dataset has the same records in any order.
-    let whole = order.len() == plan.spec().records;
+    let whole = order.records() == plan.spec().records;
     let mut sum = RecordSum::default();
-    for position in 0..order.len() {
+    for position in 0..order.records() {
         sum.add(if whole { position } else { order.record(position) });
         if (position + 1).is_multiple_of(STEP) {
             progress(position + 1);
@@ -71,7 +71,7 @@ pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<Ep
     let floor = reply.progress.unwrap_or_default().floor;
     let mut whole = None;
     let judge = |tally: &EpochTally| {
-        let expected = if plan.epoch_len(tally.epoch) == plan.spec().records {
+        let expected = if plan.epoch_records(tally.epoch) == plan.spec().records {
             *whole.get_or_insert_with(|| expected(&plan, tally.epoch, &mut progress))
         } else {
             expected(&plan, tally.epoch, &mut progress)

@@ -45,8 +45,10 @@ pub struct EpochBatches {
 pub struct StaticBatch {
     /// First of the epoch's positions in this batch.
     pub start: u64,
-    /// Number of the epoch's own positions in it: `valid`.
+    /// Number of the epoch's own records in it: `valid`.
     pub valid: u64,
+    /// Number of the epoch's positions in it; the last of an epoch may have no record.
+    pub positions: u64,
     /// Places that the user sees. Places from `valid` on are copies.
     pub shown: u64,
 }
@@ -65,10 +67,10 @@ impl Batching {
             _ if order.is_empty() => 0,
             // DALI drops until every shard has as many batches as the smallest.
             Policy::Drop => records / shards / self.size(),
-            _ if self.pad_last_batch => records.div_ceil(shards).div_ceil(self.size()),
-            Policy::Fill | Policy::Partial => order.len().div_ceil(self.size()),
+            _ if self.pad_last_batch => order.len().div_ceil(self.size()),
+            Policy::Fill | Policy::Partial => order.records().div_ceil(self.size()),
         };
-        let delivered = order.len().min(batches.saturating_mul(self.size()));
+        let delivered = order.records().min(batches.saturating_mul(self.size()));
         EpochBatches { batches, delivered, batching: *self, order, sticks: shard.stick_to_shard }
     }
 
@@ -85,10 +87,12 @@ impl EpochBatches {
     /// Batch `index`, counted from the epoch's start; below `batches`.
     pub fn batch(&self, index: u64) -> StaticBatch {
         let size = self.batching.size();
-        let start = index.saturating_mul(size).min(self.order.len());
-        let valid = size.min(self.order.len() - start);
+        let first = index.saturating_mul(size);
+        let positions = size.min(self.order.len().saturating_sub(first));
+        let start = first.min(self.order.records());
+        let valid = size.min(self.order.records() - start);
         let shown = if self.batching.policy == Policy::Partial { valid } else { size };
-        StaticBatch { start, valid, shown }
+        StaticBatch { start, valid, positions, shown }
     }
 
     /// The record that stands at a place of a batch, `place` below `shown`: the batch's own for places below
@@ -98,7 +102,7 @@ impl EpochBatches {
     /// follow in the epoch's order: wrapping at the dataset's end, or inside the shard when it sticks to it.
     pub fn record(&self, index: u64, place: u64) -> u64 {
         let position = index.saturating_mul(self.batching.size()).saturating_add(place);
-        let own = self.order.len();
+        let own = self.order.records();
         if position < own {
             self.order.record(position)
         } else if self.batching.pad_last_batch {

@@ -1,7 +1,9 @@
 //! Which record stands at which position of an epoch: a pure function of the spec, the same on every node.
 //!
 //! Dynamic assignment has positions 0..N. Static assignment has the positions of one shard, by DALI's bounds and
-//! rotation; with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13).
+//! rotation; with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13). Shards that have one
+//! record less than others have a last position without a record instead, so that all of them have as many positions:
+//! what an epoch owes a shard, batches of copies included, is positions and nothing else.
 
 use forebay_proto::v1::{LedgerSpec, StaticShard};
 
@@ -15,7 +17,8 @@ use crate::{permutation::Permutation, spec, spec::SpecError};
 /// let shard = StaticShard { shard_id: 0, num_shards: 3, stick_to_shard: false };
 /// let spec = LedgerSpec { fingerprint: vec![0; 32], records: 10, permutation: 1, shard: Some(shard), ..Default::default() };
 /// let plan = Plan::new(&spec)?;
-/// assert_eq!(plan.epoch_len(0), 3); // records 0, 1, 2
+/// assert_eq!(plan.epoch_records(0), 3); // records 0, 1, 2
+/// assert_eq!(plan.epoch_len(0), 4); // the third shard has four
 /// assert_eq!(plan.record(2, 0), 6); // the third epoch reads the third shard
 /// # Ok::<(), forebay_coordinator::SpecError>(())
 /// ```
@@ -27,8 +30,9 @@ pub struct Plan {
 /// One epoch of a [`Plan`], for many questions in a row: the keys are made once.
 #[derive(Clone, Debug)]
 pub struct EpochOrder {
-    records: u64,
+    dataset: u64,
     start: u64,
+    records: u64,
     len: u64,
     permutation: Option<Permutation>,
 }
@@ -39,7 +43,7 @@ impl Plan {
         spec::check(spec)?;
         let plan = Self { spec: spec.clone() };
         match spec.shard {
-            Some(StaticShard { shard_id, num_shards, stick_to_shard: true }) if plan.epoch_len(0) == 0 => {
+            Some(StaticShard { shard_id, num_shards, stick_to_shard: true }) if plan.epoch_records(0) == 0 => {
                 Err(SpecError::EmptyShard { shard_id, num_shards, records: spec.records })
             }
             _ => Ok(plan),
@@ -51,10 +55,19 @@ impl Plan {
         &self.spec
     }
 
-    /// How many positions an epoch has; 0 for a static shard that is empty in this epoch.
-    pub fn epoch_len(&self, epoch: u64) -> u64 {
+    /// How many records an epoch has; 0 for a static shard that is empty in this epoch.
+    pub fn epoch_records(&self, epoch: u64) -> u64 {
         let (start, end) = self.bounds(epoch);
         end - start
+    }
+
+    /// How many positions an epoch has: one for each record, and as many as in the other shards unless it is empty.
+    pub fn epoch_len(&self, epoch: u64) -> u64 {
+        match (self.epoch_records(epoch), self.spec.shard) {
+            (0, _) => 0,
+            (records, None) => records,
+            (_, Some(shard)) => self.spec.records.div_ceil(u64::from(shard.num_shards)),
+        }
     }
 
     /// The record at a position. Positions beyond the epoch's length go on in the epoch's order and wrap at the
@@ -74,7 +87,7 @@ impl Plan {
         let spec = &self.spec;
         let permutation =
             spec.shuffle.then(|| Permutation::new(spec.records, spec.seed, epoch, &spec.fingerprint, "records"));
-        EpochOrder { records: spec.records, start, len: end - start, permutation }
+        EpochOrder { dataset: spec.records, start, records: end - start, len: self.epoch_len(epoch), permutation }
     }
 
     /// Where this plan's epoch begins and ends in the whole dataset's order of that epoch.
@@ -97,7 +110,12 @@ impl Plan {
 }
 
 impl EpochOrder {
-    /// How many positions the epoch has.
+    /// How many records the epoch has.
+    pub const fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// See [`Plan::epoch_len`].
     pub const fn len(&self) -> u64 {
         self.len
     }
@@ -109,18 +127,23 @@ impl EpochOrder {
 
     /// See [`Plan::record`].
     pub fn record(&self, position: u64) -> u64 {
-        let place = (u128::from(self.start) + u128::from(position)) % u128::from(self.records);
+        let place = (u128::from(self.start) + u128::from(position)) % u128::from(self.dataset);
         let place = u64::try_from(place).expect("a remainder of a u64");
         self.permutation.as_ref().map_or(place, |permutation| permutation.forward(place))
     }
 
+    /// The record that the epoch has at a position; none at a position without one.
+    pub fn own(&self, position: u64) -> Option<u64> {
+        (position < self.records).then(|| self.record(position))
+    }
+
     /// See [`Plan::position`].
     pub fn position(&self, record: u64) -> Option<u64> {
-        if record >= self.records {
+        if record >= self.dataset {
             return None;
         }
         let place = self.permutation.as_ref().map_or(record, |permutation| permutation.inverse(record));
-        place.checked_sub(self.start).filter(|&position| position < self.len)
+        place.checked_sub(self.start).filter(|&position| position < self.records)
     }
 }
 
@@ -139,7 +162,8 @@ mod tests {
     }
 
     fn records(plan: &Plan, epoch: u64) -> Vec<u64> {
-        (0..plan.epoch_len(epoch)).map(|position| plan.record(epoch, position)).collect()
+        let order = plan.epoch(epoch);
+        (0..order.len()).filter_map(|position| order.own(position)).collect()
     }
 
     #[test]
@@ -171,6 +195,21 @@ mod tests {
         assert_eq!([records(&rotating, 0), records(&rotating, 1)], [vec![6, 7, 8, 9], vec![0, 1, 2]]);
         let sticking = plan(10, false, Some((2, 3, true)));
         assert_eq!(records(&sticking, 1), [6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn rule_13_all_shards_that_have_a_record_have_as_many_positions() {
+        for (n, num_shards) in [(10, 3), (11, 3), (12, 3), (100, 7), (2, 5), (1, 1)] {
+            for (shard_id, epoch) in (0..num_shards).flat_map(|shard_id| [(shard_id, 0), (shard_id, 3)]) {
+                let plan = plan(n, true, Some((shard_id, num_shards, false)));
+                let (records, positions) = (plan.epoch_records(epoch), plan.epoch_len(epoch));
+                let most = n.div_ceil(u64::from(num_shards));
+                assert_eq!(positions, if records == 0 { 0 } else { most });
+                assert!(records + 1 >= most, "one position at most is without a record");
+                assert_eq!(plan.epoch(epoch).own(records), None);
+            }
+        }
+        assert_eq!(plan(10, false, None).epoch_len(0), 10);
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub enum Fate {
     Acked {
         /// One per range of a lease.
         items: Vec<AckItem>,
+        /// What is wrong with records that a batch was delivered without.
+        bad: Vec<BadRecord>,
         /// Somebody waits for the epoch's end.
         urgent: bool,
     },
@@ -92,6 +94,8 @@ pub async fn forward(
 #[derive(Default)]
 struct Gathered {
     acks: Vec<AckItem>,
+    /// Of batches that were delivered without them.
+    left_out: Vec<BadRecord>,
     bad: Vec<BadRecord>,
     returned: Vec<ReturnedRange>,
     waiting: Vec<oneshot::Sender<()>>,
@@ -101,8 +105,9 @@ impl Gathered {
     /// Takes a fate in. True when it cannot wait.
     fn add(&mut self, fate: Fate) -> bool {
         match fate {
-            Fate::Acked { items, urgent } => {
+            Fate::Acked { items, bad, urgent } => {
                 self.acks.extend(items);
+                self.left_out.extend(bad);
                 urgent
             }
             Fate::Bad(record) => {
@@ -125,7 +130,8 @@ impl Gathered {
         let mut gone = Vec::new();
         if !self.acks.is_empty() {
             let leases: Vec<u64> = self.acks.iter().map(|item| item.lease).collect();
-            let reply = worker.ack(std::mem::take(&mut self.acks)).await?;
+            counts.bad.fetch_add(self.left_out.len() as u64, Ordering::Relaxed);
+            let reply = worker.ack(std::mem::take(&mut self.acks), std::mem::take(&mut self.left_out)).await?;
             gone.extend(count("receipts", leases.into_iter().zip(reply.verdicts()), counts));
         }
         if !self.bad.is_empty() {
@@ -175,7 +181,6 @@ fn count(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>, counts: &Co
 mod tests {
     use forebay_coordinator::{Coordinator, Handle, MemoryStore, PERMUTATION, Settings, monotonic_clock};
     use forebay_proto::RecordSum;
-    use forebay_proto::v1::ack_item::Kind;
     use forebay_proto::v1::{AuditRequest, LedgerSpec, OpenRequest, Range};
     use forebay_ring::Claim;
 
@@ -218,9 +223,9 @@ mod tests {
         }
 
         fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
-            let claim = Claim { lease: self.lease, start: range.start, len: range.end - range.start };
-            let items = vec![receipt(&claim, range.collect::<RecordSum>(), Kind::Delivered)];
-            self.fates.send(Fate::Acked { items, urgent }).unwrap();
+            let claim = Claim::new(self.lease, range.start, u32::try_from(range.end - range.start).unwrap());
+            let items = vec![receipt(&claim, range.collect::<RecordSum>())];
+            self.fates.send(Fate::Acked { items, bad: Vec::new(), urgent }).unwrap();
         }
 
         async fn flush(&self) {

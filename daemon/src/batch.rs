@@ -12,16 +12,17 @@ pub mod slots;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
-use forebay_coordinator::{Batching, Plan, Policy};
+use forebay_coordinator::{Batching, EpochBatches, Plan};
 use forebay_pixels::{Draw, Recipe};
+use forebay_proto::RecordSum;
 use forebay_proto::v1::{Cause, Progress, Range, ReturnedRange};
-use forebay_ring::SlotMut;
+use forebay_ring::{Claim, SlotMut};
 use tokio::sync::watch;
 
 use crate::ack::{Fate, Fates};
@@ -36,8 +37,8 @@ use crate::queue::Meter;
 use crate::record::{BadRecord, Position};
 use crate::source::Source;
 use crate::watch::Watched;
-use batcher::{Action, At, Batcher, Ending, Tail};
-use draft::Ends;
+use batcher::fixed::Form;
+use batcher::{Action, At, Batcher};
 use slots::Slots;
 
 /// What leaves the stage.
@@ -49,8 +50,6 @@ pub enum Output {
     Lost(Ready, String),
     /// A slot that was not needed.
     Unused(SlotMut),
-    /// Every batch of this epoch, as far as its records are known, was handed on.
-    Finished(u64),
     /// The storage gives nothing, in words for trainers.
     Stalled {
         /// How long, which file, and why.
@@ -110,8 +109,8 @@ pub struct Stage {
     slots: Slots,
     spare: Vec<SlotMut>,
     outcomes: Outcomes,
-    /// Epochs whose last batches are in the making.
-    drained: BTreeSet<u64>,
+    /// Static assignment: the batches of epochs that are not complete.
+    epochs: BTreeMap<u64, EpochBatches>,
     patience: Patience,
     failed: bool,
 }
@@ -132,7 +131,7 @@ impl Stage {
             slots: Slots::new(watched),
             spare: Vec::new(),
             outcomes: Outcomes::default(),
-            drained: BTreeSet::new(),
+            epochs: BTreeMap::new(),
             failed: false,
         }
     }
@@ -206,18 +205,17 @@ impl Stage {
             if self.failed {
                 return false;
             }
-            if self.begin_extra() {
-                continue;
-            }
             match self.take() {
                 Taken::Record(position, read) => self.record(position, read),
+                Taken::Bare(position) => self.bare(position),
                 Taken::Fetched { tag, record, read } => self.fetched(tag, record, read),
-                Taken::Drained(epoch) => {
-                    let ending = self.ending(epoch);
-                    self.batcher.end(epoch, ending);
-                    self.drained.insert(epoch);
+                Taken::Drained(epoch) => self.batcher.end(epoch),
+                Taken::NoRoom(position) => {
+                    self.batcher.pass(&position);
+                    self.perform();
+                    return true;
                 }
-                taken @ (Taken::NoRoom | Taken::Wait) => return matches!(taken, Taken::NoRoom),
+                Taken::Wait => return false,
             }
         }
     }
@@ -226,54 +224,74 @@ impl Stage {
     /// comes back late must find room.
     fn take(&self) -> Taken<Read> {
         let floor = self.parts.progress.borrow().floor;
-        let room = |epoch| !self.batcher.needs_slot(epoch) || self.spare.len() > usize::from(epoch > floor);
+        let room = |position: &Position| {
+            !self.batcher.needs_slot(position) || self.spare.len() > usize::from(position.epoch > floor)
+        };
         self.parts.prefetch.take(floor + 1, room)
     }
 
-    /// Begins a batch of copies at a static epoch's end, if one waits and there is a slot for it.
-    fn begin_extra(&mut self) -> bool {
-        let Some(epoch) = self.batcher.extra_needs_slot() else { return false };
-        let ahead = epoch > self.parts.progress.borrow().floor;
-        if self.spare.len() <= usize::from(ahead) {
-            return false;
-        }
-        let (Some(slot), Some(batch)) = (self.spare.pop(), self.batcher.begin_extra()) else { return false };
-        self.slots.open(batch, slot, self.parts.gpu.as_deref());
-        true
-    }
-
     fn record(&mut self, position: Position, read: Read) {
-        if let Some(fixed) = &self.parts.fixed
-            && fixed.policy == Policy::Drop
-            && position.index >= fixed.epoch(&self.parts.plan, position.epoch).delivered
-        {
+        if !self.has_batch(&position) {
             self.batcher.drop_position(position);
             return;
         }
         let label = self.parts.source.label(position.record);
         match read {
             Ok(content) => {
-                self.make_room(position.epoch);
+                self.make_room(&position);
                 let at = self.batcher.place(position, label);
                 self.decode(at, content, position.epoch, position.record);
             }
             Err(reason) => {
                 if self.batcher.keeps_places() {
-                    self.make_room(position.epoch);
+                    self.make_room(&position);
                 }
                 self.batcher.unreadable(BadRecord { position, file: self.file(position.record), reason }, label);
             }
         }
     }
 
-    fn make_room(&mut self, epoch: u64) {
-        if self.batcher.needs_slot(epoch)
+    /// A position without a record: the batch that has its place answers for it, if the policy has such a batch.
+    fn bare(&mut self, position: Position) {
+        if self.has_batch(&position) {
+            self.make_room(&position);
+            self.batcher.bare(position);
+        } else {
+            let receipt = publish::receipt(&Claim::bare(position.lease, position.offset, 1), RecordSum::default());
+            self.tell(Fate::Acked { items: vec![receipt], bad: Vec::new(), urgent: true });
+        }
+    }
+
+    fn make_room(&mut self, position: &Position) {
+        if self.batcher.needs_slot(position)
             && let Some(slot) = self.spare.pop()
         {
             // There was room when the record was taken, so there is a slot.
-            let batch = self.batcher.begin(epoch);
+            let batch = match self.batch_of(position) {
+                Some((batches, index)) => {
+                    let form = Form::of(batches, index);
+                    self.batcher.begin_fixed(position, &form)
+                }
+                None => self.batcher.begin(position.epoch),
+            };
             self.slots.open(batch, slot, self.parts.gpu.as_deref());
         }
+    }
+
+    /// Whether a position is part of a batch, and not of what the policy for last batches leaves out.
+    fn has_batch(&mut self, position: &Position) -> bool {
+        self.batch_of(position).is_none_or(|(batches, index)| index < batches.batches)
+    }
+
+    /// Static assignment: the batches of a position's epoch, and which of them is its own.
+    fn batch_of(&mut self, position: &Position) -> Option<(&EpochBatches, u64)> {
+        let (epoch, fixed) = (position.epoch, self.parts.fixed?);
+        if !self.epochs.contains_key(&epoch) {
+            let floor = self.parts.progress.borrow().floor;
+            self.epochs.retain(|other, _| *other >= floor);
+        }
+        let batches = self.epochs.entry(epoch).or_insert_with(|| fixed.epoch(&self.parts.plan, epoch));
+        Some((batches, position.index / fixed.batch_size.max(1)))
     }
 
     fn fetched(&mut self, at: At, record: u64, read: Read) {
@@ -314,12 +332,6 @@ impl Stage {
         while let Some(action) = self.batcher.action() {
             self.act(action);
         }
-        // In order: an epoch whose batch of copies still waits for its picture ends before the next one does.
-        let idle: Vec<u64> = self.drained.iter().copied().take_while(|epoch| self.batcher.is_idle(*epoch)).collect();
-        for epoch in idle {
-            self.drained.remove(&epoch);
-            (self.parts.output)(Output::Finished(epoch));
-        }
     }
 
     fn act(&mut self, action: Action) {
@@ -344,39 +356,14 @@ impl Stage {
             }
             Action::Discard { batch } => self.spare.extend(self.slots.close(batch).map(|(slot, _)| slot)),
             Action::Dropped(positions) => {
-                self.tell(Fate::Acked { items: publish::dropped(&positions), urgent: true });
+                self.tell(Fate::Acked { items: publish::dropped(&positions), bad: Vec::new(), urgent: true });
             }
-            Action::Nack(bad) => self.tell(Fate::Bad(forebay_proto::v1::BadRecord {
-                lease: bad.position.lease,
-                position: bad.position.offset,
-                record: bad.position.record,
-                file: bad.file,
-                reason: bad.reason,
-            })),
+            Action::Nack(bad) => self.tell(Fate::Bad(bad.into())),
             Action::Fail(text) => {
                 self.failed = true;
                 (self.parts.output)(Output::Failed(text));
             }
         }
-    }
-
-    /// How a static epoch ends. The batch that is not full may have another number of records than the plan says,
-    /// when records came back late or the run goes on with another batch size.
-    fn ending(&self, epoch: u64) -> Ending {
-        let Some(fixed) = &self.parts.fixed else { return Ending::default() };
-        let batches = fixed.epoch(&self.parts.plan, epoch);
-        let tail = |own: u64| {
-            // Places count on from the epoch's last record.
-            let copies = |count: u64| (0..count).map(|place| batches.record(0, batches.delivered + place)).collect();
-            let size = fixed.batch_size;
-            match fixed.policy {
-                Policy::Fill => Tail { copies: copies(size.saturating_sub(own)), ends: Ends::Shown(whole(size)) },
-                Policy::Partial => Tail { copies: Vec::new(), ends: Ends::Shown(whole(own)) },
-                Policy::Drop => Tail { copies: Vec::new(), ends: Ends::Dropped },
-            }
-        };
-        let extra = batches.delivered.div_ceil(fixed.batch_size.max(1))..batches.batches;
-        Ending { open: Some(tail(u64::from(self.batcher.taken(epoch)))), extra: extra.map(|_| tail(0)).collect() }
     }
 
     fn file(&self, record: u64) -> String {
@@ -424,8 +411,4 @@ impl fmt::Debug for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parts").field("source", &self.source).field("fixed", &self.fixed).finish_non_exhaustive()
     }
-}
-
-fn whole(places: u64) -> u32 {
-    u32::try_from(places).unwrap_or(u32::MAX)
 }

@@ -57,8 +57,6 @@ pub struct Parts {
     pub epoch: u64,
     /// Epochs in all, without end if nothing.
     pub epochs: Option<u64>,
-    /// An epoch is over only when its last batches, which may hold nothing but copies, are delivered as well.
-    pub fixed: bool,
     /// How long an epoch's end may wait for a held batch.
     pub epoch_end_timeout: Duration,
     /// What is counted.
@@ -124,7 +122,7 @@ impl RingThread {
         let works = ring_work(outbox.clone(), Arc::clone(&parts.further))?;
         let mut state = Self {
             exchange: Exchange::new(parts.epoch),
-            end: EpochEnd::new(parts.epoch, parts.epochs, parts.fixed, parts.epoch_end_timeout),
+            end: EpochEnd::new(parts.epoch, parts.epochs, parts.epoch_end_timeout),
             parts,
             inbox,
             rings: BTreeMap::new(),
@@ -191,7 +189,6 @@ impl RingThread {
                 self.fail(text_code::OTHER, reason);
             }
             Note::Batch(Output::Unused(slot)) => self.hand_out(slot),
-            Note::Batch(Output::Finished(epoch)) => self.end.finished(epoch),
             Note::Batch(Output::Stalled { words, expired }) => {
                 let kind = if expired { Kind::Stalled } else { Kind::Notice };
                 self.send_all(&text(kind, text_code::OTHER, &words));
@@ -217,7 +214,11 @@ impl RingThread {
             Note::DropReady { progress, done } => {
                 self.exchange.drop_ready();
                 self.act();
-                self.claims.clear();
+                // A restore has fenced every lease. A reset has not, and trainers may have offers of the next epoch.
+                let left = self.claims.clear(progress.floor);
+                if progress.generation == self.end.generation() {
+                    self.give_back(left);
+                }
                 self.exchange.restart_at(progress.floor);
                 self.end.reopen(progress);
                 self.failure = None;
@@ -300,13 +301,13 @@ impl RingThread {
         self.exchange.give_up(place);
     }
 
-    fn enter(&mut self, ready: Ready) -> (SlotId, Batch) {
-        let Ready { slot, seq, epoch, shown, valid, claims, time, in_gpu: _ } = ready;
-        let place = SlotId { ring: slot.ring(), slot: slot.index() };
+    fn enter(&mut self, mut ready: Ready) -> (SlotId, Batch) {
+        let place = SlotId { ring: ready.slot.ring(), slot: ready.slot.index() };
+        let batch = Batch { seq: ready.seq, epoch: ready.epoch };
+        self.claims.published(batch.seq, Entry::new(&mut ready));
         // From here on the slot is read, and written by nobody.
-        drop(slot);
-        self.claims.published(seq, Entry::new(epoch, shown, valid, claims, time));
-        (place, Batch { seq, epoch })
+        drop(ready);
+        (place, batch)
     }
 
     fn give_back(&self, ranges: Vec<ReturnedRange>) {

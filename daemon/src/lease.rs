@@ -8,6 +8,7 @@ use forebay_coordinator::{CallError, Plan};
 use forebay_proto::v1::acquire_reply::Answer;
 use forebay_proto::v1::{Lease, Progress};
 use tokio::sync::oneshot::{self, error::TryRecvError};
+use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::prefetch::Prefetch;
@@ -32,7 +33,7 @@ impl Default for Settings {
     }
 }
 
-/// Runs until it is cancelled or every epoch is complete.
+/// Runs until it is cancelled or every epoch is complete; begins when `may_ask` is true.
 ///
 /// # Errors
 /// The coordinator refused this worker: another incarnation took its place, or its ledger is gone.
@@ -42,8 +43,14 @@ pub async fn keep(
     plan: Arc<Plan>,
     source: Arc<dyn Source>,
     settings: Settings,
+    mut may_ask: watch::Receiver<bool>,
     mut stop: oneshot::Receiver<()>,
 ) -> Result<(), CallError> {
+    tokio::select! {
+        _ = &mut stop => return Ok(()),
+        // The stream is gone: so is whoever would stop this.
+        asked = may_ask.wait_for(|may| *may) => if asked.is_err() { return Ok(()) },
+    }
     let mut progress = worker.progress();
     let mut heartbeat = interval(settings.heartbeat);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -99,11 +106,13 @@ fn tell(source: &dyn Source, plan: &Plan, lease: &Lease) {
 
 fn span(plan: &Arc<Plan>, lease: &Lease) -> Span {
     let (plan, epoch) = (Arc::clone(plan), lease.epoch);
+    let records = plan.epoch_records(epoch).min(lease.end).max(lease.start);
     Span {
         lease: lease.id,
         epoch,
         start: lease.start,
-        len: lease.end.saturating_sub(lease.start),
+        len: records - lease.start,
+        bare: lease.end.saturating_sub(records),
         record: Arc::new(move |index| plan.record(epoch, index)),
     }
 }

@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 
 use crate::cache::Cache;
 use crate::queue::{Meter, SLICE};
-use crate::record::{Content, Input};
+use crate::record::{Content, Input, Position};
 use crate::source::Source;
 use crate::thread_class;
 use crate::threads;
@@ -163,8 +163,8 @@ impl Prefetch {
     }
 
     /// Takes what comes next of the epochs up to `limit`, without waiting: what [`Prefetch::fetch`] asked for, or the
-    /// next position, if `room` says that its epoch has room for one.
-    pub fn take(&self, limit: u64, room: impl Fn(u64) -> bool) -> Taken<Read> {
+    /// next position, if `room` says that there is room for it.
+    pub fn take(&self, limit: u64, room: impl Fn(&Position) -> bool) -> Taken<Read> {
         let taken = self.shared.state.lock().ahead.take(limit, room);
         match &taken {
             Taken::Record(_, read) | Taken::Fetched { read, .. } => {
@@ -174,7 +174,7 @@ impl Prefetch {
                     self.shared.work.notify_one();
                 }
             }
-            Taken::Drained(_) | Taken::NoRoom | Taken::Wait => {}
+            Taken::Bare(_) | Taken::Drained(_) | Taken::NoRoom(_) | Taken::Wait => {}
         }
         taken.map(|read| {
             read.map(|Held { bytes, reserved }| Buffer { loaded: bytes, reserved, shared: Arc::clone(&self.shared) })

@@ -2,7 +2,7 @@
 
 use forebay_proto::RecordSum;
 use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{AckItem, Range};
+use forebay_proto::v1::{AckItem, BadRecord, Range};
 use forebay_ring::{Claim, SlotFrame, SlotMut};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -26,6 +26,8 @@ pub struct Ready {
     pub valid: u32,
     /// What it answers for.
     pub claims: Vec<Claim>,
+    /// Bad records that it is delivered without.
+    pub bad: Vec<BadRecord>,
     /// `CLOCK_MONOTONIC` nanosecond at which it was ready.
     pub time: u64,
 }
@@ -34,8 +36,9 @@ impl Ready {
     /// Writes the sheet beside the pictures.
     pub fn publish(sheet: Sheet, mut slot: SlotMut, in_gpu: Vec<bool>) -> Self {
         write(&sheet, slot.frame());
-        let Sheet { batch: seq, epoch, shown, valid, claims, .. } = sheet;
-        Self { slot, in_gpu, seq, epoch, shown, valid, claims, time: now() }
+        let Sheet { batch: seq, epoch, shown, valid, claims, bad, .. } = sheet;
+        let bad = bad.into_iter().map(BadRecord::from).collect();
+        Self { slot, in_gpu, seq, epoch, shown, valid, claims, bad, time: now() }
     }
 
     /// It is ready now, and was not when its sheet was written.
@@ -67,23 +70,30 @@ pub fn dropped(positions: &[Position]) -> Vec<AckItem> {
     let mut items: Vec<(Claim, RecordSum)> = Vec::new();
     for position in positions {
         match items.last_mut() {
-            Some((claim, sum)) if claim.lease == position.lease && claim.start + claim.len == position.offset => {
+            Some((claim, sum)) if (claim.lease, claim.end()) == (position.lease, position.offset) => {
                 claim.len += 1;
                 sum.add(position.record);
             }
             _ => {
-                let claim = Claim { lease: position.lease, start: position.offset, len: 1 };
+                let claim = Claim::new(position.lease, position.offset, 1);
                 items.push((claim, std::iter::once(position.record).collect()));
             }
         }
     }
-    items.into_iter().map(|(claim, sum)| receipt(&claim, sum, Kind::Dropped)).collect()
+    items.into_iter().map(|(claim, sum)| item(&claim, sum, Kind::Dropped)).collect()
 }
 
-/// A claim and the sum over its records, as a receipt.
-pub fn receipt(claim: &Claim, sum: RecordSum, kind: Kind) -> AckItem {
+/// The receipt of a claim, with the sum over the records that were seen of it.
+pub fn receipt(claim: &Claim, sum: RecordSum) -> AckItem {
+    if claim.is_bare() {
+        return item(claim, RecordSum::default(), Kind::Bare);
+    }
+    item(claim, sum, Kind::Delivered)
+}
+
+fn item(claim: &Claim, sum: RecordSum, kind: Kind) -> AckItem {
     let (sum_high, sum_low) = sum.halves();
-    let range = Range { start: claim.start, end: claim.start.saturating_add(claim.len) };
+    let range = Range { start: claim.start, end: claim.end() };
     AckItem {
         lease: claim.lease,
         range: Some(range),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use forebay_pixels::KeptPicture;
-use forebay_proto::printable;
+use forebay_proto::{printable, v1};
 
 /// A record's place in a lease, and so in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +15,11 @@ pub struct Position {
     pub lease: u64,
     /// Counted from the lease's start.
     pub offset: u64,
-    /// Positions of the lease in all.
+    /// Positions of the lease that have a record.
     pub lease_len: u64,
     /// Place in the epoch's order.
     pub index: u64,
-    /// Number of the record, 0..N in dataset order.
+    /// Number of the record, 0..N in dataset order; means nothing where a static epoch's last position has none.
     pub record: u64,
 }
 
@@ -72,6 +72,13 @@ impl Content {
             Self::File(bytes) => Input::File(bytes),
             Self::Picture(picture) => Input::Picture(picture),
         }
+    }
+}
+
+impl From<BadRecord> for v1::BadRecord {
+    fn from(bad: BadRecord) -> Self {
+        let BadRecord { position: Position { lease, offset, record, .. }, file, reason } = bad;
+        Self { lease, position: offset, record, file, reason }
     }
 }
 

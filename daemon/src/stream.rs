@@ -23,7 +23,7 @@ use forebay_proto::v1::{AckItem, Snapshot};
 use forebay_ring::{ConsumerId, HandIn, Peer, RegionError, ShapeError, SlotMut, Socket, TooLittle, text_code};
 use parking_lot::Mutex;
 use thiserror::Error;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::ack::{Counts, Fate, Fates};
 use crate::cache::{Cache, CacheError};
@@ -71,6 +71,9 @@ pub struct Stream {
     consumers: Arc<Mutex<HashMap<ConsumerId, u32>>>,
     next_consumer: AtomicU64,
     restored: tokio::sync::Mutex<Option<(blake3::Hash, Vec<ConsumerId>)>>,
+    /// Whether leases may be asked for. A shard has one trainer, which may hold batches of an earlier incarnation: it is
+    /// heard first, however long it takes to come.
+    heard: watch::Sender<bool>,
     /// What the ledger said last, for the status while it cannot be asked.
     counted: Mutex<Counted>,
 }
@@ -194,7 +197,10 @@ impl Stream {
         let refusal = self.enter(id, peer.pid());
         let (adopted, refusal) = match refusal {
             None => match self.hand_in(hand_ins).await {
-                Ok(adopted) => (adopted, None),
+                Ok(adopted) => {
+                    self.heard.send_replace(true);
+                    (adopted, None)
+                }
                 Err(error) => (Vec::new(), Some((text_code::OTHER, error.to_string()))),
             },
             Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),

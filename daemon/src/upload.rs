@@ -72,7 +72,8 @@ mod tests {
         let mut slot = region.slot(0).unwrap();
         (0..3).for_each(|place| slot.place_mut(place).fill(7));
         let in_gpu = vec![false, true, false];
-        let ready = Ready { slot, in_gpu, seq: 1, epoch: 0, shown: 3, valid: 3, claims: Vec::new(), time: 0 };
+        let ready =
+            Ready { slot, in_gpu, seq: 1, epoch: 0, shown: 3, valid: 3, claims: Vec::new(), bad: Vec::new(), time: 0 };
 
         fake.set(Knob::HoldUploads, 1);
         let (next, handed_on) = channel::unbounded();

@@ -62,16 +62,17 @@ impl Worker {
         Ok(reply)
     }
 
-    /// Hands receipts in.
-    pub async fn ack(&self, items: Vec<AckItem>) -> Result<AckReply, CallError> {
-        let reply = self.command(|caller| AckRequest { caller: Some(caller), items, hand_in: false }).await?;
+    /// Hands receipts in, with what is wrong with records that batches were delivered without.
+    pub async fn ack(&self, items: Vec<AckItem>, bad: Vec<BadRecord>) -> Result<AckReply, CallError> {
+        let reply = self.command(|caller| AckRequest { caller: Some(caller), items, hand_in: false, bad }).await?;
         self.heard(reply.progress);
         Ok(reply)
     }
 
     /// Hands receipts in of a consumer that an earlier incarnation had.
     pub async fn hand_in(&self, items: Vec<AckItem>) -> Result<AckReply, CallError> {
-        let reply = self.command(|caller| AckRequest { caller: Some(caller), items, hand_in: true }).await?;
+        let reply =
+            self.command(|caller| AckRequest { caller: Some(caller), items, hand_in: true, bad: vec![] }).await?;
         self.heard(reply.progress);
         Ok(reply)
     }

@@ -181,7 +181,8 @@ pub struct Offer {
 }
 
 /// What a batch answers for: a range of positions counted from a lease's start. Stands in the slot, in the order of
-/// the batch's own places: the first claim is for the first `len` places whose mask is set, and so on.
+/// the batch's own places: the first claim is for the first `len` places whose mask is set, and so on. A bare claim is
+/// for no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Claim {
@@ -190,7 +191,36 @@ pub struct Claim {
     /// First position, counted from the lease's start.
     pub start: u64,
     /// How many positions.
-    pub len: u64,
+    pub len: u32,
+    /// 1: the batch has no record of these positions to show, a bad one or none at all.
+    pub bare: u32,
+}
+
+impl Claim {
+    /// Of positions whose records the batch shows.
+    pub const fn new(lease: u64, start: u64, len: u32) -> Self {
+        Self { lease, start, len, bare: 0 }
+    }
+
+    /// Of positions of which the batch has no record.
+    pub const fn bare(lease: u64, start: u64, len: u32) -> Self {
+        Self { lease, start, len, bare: 1 }
+    }
+
+    /// The batch shows no record of it.
+    pub const fn is_bare(&self) -> bool {
+        self.bare != 0
+    }
+
+    /// Places of the batch that it is for, and records of the trainer's receipt.
+    pub const fn places(&self) -> u64 {
+        if self.is_bare() { 0 } else { self.len as u64 }
+    }
+
+    /// The first position behind it.
+    pub const fn end(&self) -> u64 {
+        self.start.saturating_add(self.len as u64)
+    }
 }
 
 /// The batch was consumed. The tail holds sums of claims `first..first + count`; the last packet of a batch has
@@ -351,7 +381,9 @@ pub struct HandIn {
     /// Batch of the older incarnation; held batches keep it for their later ACK.
     pub seq: u64,
     /// 0: consumed, the sum is set. 1: held.
-    pub held: u64,
+    pub held: u32,
+    /// As in the [`Claim`].
+    pub bare: u32,
     /// Sum over the records of the range, for what was consumed.
     pub sum: ClaimSum,
 }

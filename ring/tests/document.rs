@@ -42,7 +42,7 @@ fn table(heading: &str) -> Vec<Field> {
 #[test]
 fn tables_of_messages_have_every_field_at_its_offset() {
     let structs = [
-        fields!(Claim: lease start len),
+        fields!(Claim: lease start len bare),
         fields!(Attach: kind protocol flags credits name shard_id num_shards incarnation devices),
         fields!(Welcome: kind protocol incarnation consumer credits ring pixels),
         fields!(Offer: kind ring seq generation epoch slot shown valid claims redelivered reserved deadline ready),
@@ -55,7 +55,7 @@ fn tables_of_messages_have_every_field_at_its_offset() {
         fields!(Held: kind pid epoch seq for_ms expired reserved),
         fields!(NewRing: kind ring pixels),
         fields!(Pixels: place reserved device stride total),
-        fields!(HandIn: lease start len epoch seq held sum),
+        fields!(HandIn: lease start len epoch seq held bare sum),
     ];
     for (name, fields) in structs {
         assert_eq!(table(&format!("**{name}**")), fields, "{name}");

@@ -28,7 +28,7 @@ fn what_decode_threads_write_is_what_a_trainer_sees() {
     frame.labels().copy_from_slice(&[10, 11, 12, -1]);
     frame.records().copy_from_slice(&[70, 71, 72, -1]);
     frame.mask().copy_from_slice(&[1, 1, 1, 0]);
-    frame.claims()[0] = Claim { lease: 5, start: 2, len: 3 };
+    frame.claims()[0] = Claim::new(5, 2, 3);
     let mut slot = frame.join(places).unwrap();
     slot.copy_place(0, 3);
     drop(slot);
@@ -40,7 +40,7 @@ fn what_decode_threads_write_is_what_a_trainer_sees() {
     assert_eq!(view.labels(1), [10, 11, 12, -1]);
     assert_eq!(view.records(1), [70, 71, 72, -1]);
     assert_eq!(view.mask(1), [1, 1, 1, 0]);
-    assert_eq!(view.claims(1)[0], Claim { lease: 5, start: 2, len: 3 });
+    assert_eq!(view.claims(1)[0], Claim::new(5, 2, 3));
     assert!(view.images(0).iter().all(|byte| *byte == 0), "the other slot is untouched");
 }
 

@@ -12,6 +12,10 @@ def state_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
 
 
+def own(batch):
+    return batch.records[batch.mask].tolist()
+
+
 def records(loader):
     return [record for batch in loader for record in batch.records.tolist()]
 
@@ -49,3 +53,42 @@ def test_rule_23_a_loader_may_go_back_to_the_same_state_twice(pictures):
         for _ in range(3):
             assert sorted(records(loader)) == list(range(4, 12))
             loader.load_state_dict(state)
+
+
+def test_rule_13_ranks_have_equal_numbers_of_batches_from_every_checkpoint(pictures):
+    folder = pictures(20)
+    ranks = [
+        forebay.Loader(folder, batch_size=3, size=8, epochs=3, shard_id=rank, num_shards=3, run=f"rank-{rank}")
+        for rank in range(3)
+    ]
+    starts = [rank.state_dict() for rank in ranks]
+    for stop in range(1, 7):
+        told = []
+        for rank, start in zip(ranks, starts):
+            rank.load_state_dict(start)
+            seen = []
+            while len(seen) < stop:
+                batch = rank.next()
+                if batch is not None:
+                    seen.append((batch.epoch, own(batch)))
+            rank.load_state_dict(rank.state_dict())
+            for _ in range(4):
+                seen += [(batch.epoch, own(batch)) for batch in rank]
+            told.append(seen)
+        for epoch in range(3):
+            assert [sum(e == epoch for e, _ in seen) for seen in told] == [3, 3, 3], f"epoch {epoch}, stop {stop}"
+            assert sorted(r for seen in told for e, own in seen if e == epoch for r in own) == list(range(20))
+    for rank in ranks:
+        rank.close()
+
+
+def test_rule_10_ranks_that_reset_with_a_batch_of_copies_to_come_stay_in_step(pictures):
+    folder = pictures(20)
+    for rank in range(3):
+        with forebay.Loader(folder, batch_size=3, size=8, epochs=5, shard_id=rank, num_shards=3) as loader:
+            loader.next()
+            loader.next()
+            loader.reset()
+            assert loader.next().epoch == 1
+            first = loader.audit()[0]
+            assert (first.delivered, first.abandoned) == (6, 0 if rank == 0 else 1)

@@ -49,7 +49,7 @@ impl Receipt {
         let misfit = || Misfit {
             seq: offer.seq,
             epoch: offer.epoch,
-            claimed: claims.iter().fold(0, |sum, claim| sum.saturating_add(claim.len)),
+            claimed: claims.iter().fold(0, |sum, claim| sum.saturating_add(claim.places())),
             own: own().count() as u64,
             nameless: own().filter(|record| *record < 0).count() as u64,
         };
@@ -57,7 +57,7 @@ impl Receipt {
         let mut sums = Vec::with_capacity(claims.len());
         for claim in claims {
             let mut sum = RecordSum::default();
-            while sum.count < claim.len {
+            while sum.count < claim.places() {
                 match places.next().map(u64::try_from) {
                     Some(Ok(record)) => sum.add(record),
                     Some(Err(_)) | None => return Err(misfit()),
@@ -97,10 +97,11 @@ impl Receipt {
         self.claims.iter().map(move |(claim, sum)| HandIn {
             lease: claim.lease,
             start: claim.start,
-            len: claim.len,
+            len: claim.len.into(),
             epoch: self.epoch,
             seq: self.seq,
-            held: u64::from(held),
+            held: u32::from(held),
+            bare: claim.bare,
             sum: if held { ClaimSum::zeroed() } else { claim_sum(*sum) },
         })
     }
@@ -109,10 +110,11 @@ impl Receipt {
     pub(crate) fn ack_items(&self) -> impl Iterator<Item = v1::AckItem> + '_ {
         self.claims.iter().map(|(claim, sum)| {
             let (sum_high, sum_low) = sum.halves();
+            let kind = if claim.is_bare() { v1::ack_item::Kind::Bare } else { v1::ack_item::Kind::Delivered };
             v1::AckItem {
                 lease: claim.lease,
-                range: Some(v1::Range { start: claim.start, end: claim.start.saturating_add(claim.len) }),
-                kind: v1::ack_item::Kind::Delivered.into(),
+                range: Some(v1::Range { start: claim.start, end: claim.end() }),
+                kind: kind.into(),
                 count: sum.count,
                 sum_high,
                 sum_low,
@@ -166,7 +168,7 @@ mod tests {
 
     #[test]
     fn claims_take_the_own_places_in_order_and_skip_repeated_ones() {
-        let claims = [Claim { lease: 5, start: 8, len: 2 }, Claim { lease: 6, start: 0, len: 1 }];
+        let claims = [Claim::new(5, 8, 2), Claim::new(6, 0, 1)];
         let receipt = Receipt::read(&offer(2), &claims, &[10, 11, 12, -1], &[1, 0, 1, 0]);
         assert!(receipt.is_err(), "three places are claimed, two are own");
 
@@ -176,8 +178,22 @@ mod tests {
     }
 
     #[test]
+    fn bare_claims_take_no_place_and_are_told_as_such() {
+        let claims = [Claim::bare(5, 0, 1), Claim::new(5, 1, 1), Claim::bare(6, 0, 2)];
+        let receipt = Receipt::read(&offer(3), &claims, &[-1, 11, 11, 11], &[0, 1, 0, 0]).unwrap();
+        let items: Vec<_> = receipt.ack_items().map(|item| (item.lease, item.kind(), item.count)).collect();
+        let kind = v1::ack_item::Kind::Bare;
+        assert_eq!(items, [(5, kind, 0), (5, v1::ack_item::Kind::Delivered, 1), (6, kind, 0)]);
+        let handed_in: Vec<_> = receipt.hand_in(false).map(|item| (item.len, item.bare, item.sum)).collect();
+        let none = ClaimSum::zeroed();
+        assert_eq!(handed_in, [(1, 1, none), (1, 0, handed_in[1].2), (2, 1, none)]);
+        assert!(Receipt::read(&offer(1), &claims[..1], &[3], &[1]).is_err(), "its own places are somebody's");
+        assert!(Receipt::read(&offer(1), &claims[..1], &[-1], &[0]).is_ok(), "a batch may show nothing of its own");
+    }
+
+    #[test]
     fn a_place_of_its_own_without_a_record_number_is_refused_with_the_counts() {
-        let claims = [Claim { lease: 5, start: 0, len: 2 }];
+        let claims = [Claim::new(5, 0, 2)];
         let misfit = Receipt::read(&offer(1), &claims, &[-1, 3], &[1, 1]).unwrap_err();
         assert_eq!((misfit.claimed, misfit.own, misfit.nameless), (2, 2, 1));
     }
@@ -190,7 +206,7 @@ mod tests {
     #[test]
     fn many_claims_go_out_in_several_packets_and_the_last_says_so() {
         let count = SUMS_PER_ACK + 3;
-        let claims: Vec<Claim> = (0..count as u64).map(|lease| Claim { lease, start: 0, len: 1 }).collect();
+        let claims: Vec<Claim> = (0..count as u64).map(|lease| Claim::new(lease, 0, 1)).collect();
         let records: Vec<i64> = (0..i64::try_from(count).unwrap()).collect();
         let receipt = Receipt::read(&offer(1027), &claims, &records, &vec![1; count]).unwrap();
 
@@ -202,7 +218,7 @@ mod tests {
 
     #[test]
     fn rule_16_what_is_held_is_handed_in_without_a_sum() {
-        let claims = [Claim { lease: 5, start: 8, len: 2 }];
+        let claims = [Claim::new(5, 8, 2)];
         let receipt = Receipt::read(&offer(1), &claims, &[10, 12], &[1, 1]).unwrap();
         let held: Vec<HandIn> = receipt.hand_in(true).collect();
         let consumed: Vec<HandIn> = receipt.hand_in(false).collect();

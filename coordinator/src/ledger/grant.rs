@@ -78,12 +78,19 @@ impl Ledger {
     }
 
     /// The next span: of the first epoch that has one, what came back, then what is fresh, and last what consumers
-    /// may still hand in. While an epoch waits for its consumers no later epoch is touched.
+    /// may still hand in. While an epoch waits for its consumers no later epoch is touched. Static assignment grants
+    /// strictly by position and waits for its consumers: batches are made of what follows each other.
     fn next_grant(&mut self, now: u64) -> Option<Grant> {
         self.settle();
         let fresh = self.fresh().then_some(self.cursor_epoch);
         let returned = self.returned.first().map(|returned| returned.epoch);
         let epoch = [fresh, returned].into_iter().flatten().min()?;
+        if self.plan.spec().shard.is_some() {
+            return match self.returned.first().filter(|back| back.epoch == epoch) {
+                Some(back) => (back.not_before <= now).then(|| self.grant_returned(0)),
+                None => Some(self.fresh_grant()),
+            };
+        }
         let of_epoch = self.returned.iter().enumerate().take_while(|(_, returned)| returned.epoch == epoch);
         let (mut plain, mut kept) = (None, None);
         for (index, returned) in of_epoch {
@@ -128,7 +135,9 @@ impl Ledger {
             returned.start = end;
         }
         if grant.cause != Cause::Unseen {
-            self.tally(grant.epoch).repeats.add(grant.cause, range.end - range.start);
+            let records = self.plan.epoch_records(grant.epoch);
+            let count = range.end.min(records) - range.start.min(records);
+            self.tally(grant.epoch).repeats.add(grant.cause, count);
         }
         grant
     }

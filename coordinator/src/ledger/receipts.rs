@@ -24,25 +24,26 @@ pub(super) struct Taken {
 impl Ledger {
     /// Counts receipts. Each is accepted once, and only while its positions are nobody else's.
     pub(super) fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
-        let verdicts = request.items.iter().map(|item| self.ack_item(worker, item, request.hand_in).into()).collect();
+        let verdicts = request.items.iter().map(|item| self.ack_item(worker, item, request).into()).collect();
         AckReply { verdicts, progress: Some(self.progress()) }
     }
 
-    fn ack_item(&mut self, worker: &str, item: &AckItem, hand_in: bool) -> Verdict {
+    fn ack_item(&mut self, worker: &str, item: &AckItem, request: &AckRequest) -> Verdict {
         let Some(range) = receipt_range(item) else { return Verdict::Invalid };
-        let taken =
-            if hand_in { self.take_kept(worker, item.lease, &range) } else { self.take(worker, item.lease, &range) };
+        if item.kind() != Kind::Bare && !self.has_records(worker, item.lease, &range) {
+            return Verdict::Invalid;
+        }
+        let taken = if request.hand_in {
+            self.take_kept(worker, item.lease, &range)
+        } else {
+            self.take(worker, item.lease, &range)
+        };
         match taken {
-            Ok(taken) => {
-                let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
-                let tallies = self.tally(taken.grant.epoch);
-                if item.again {
-                    tallies.repeats.add(Cause::TrainerEnded, item.count);
-                }
-                if item.kind() == Kind::Dropped {
-                    tallies.dropped += sum;
+            Ok(Taken { grant, .. }) => {
+                if item.kind() == Kind::Bare {
+                    self.account_bare(&grant, &request.bad);
                 } else {
-                    tallies.delivered += sum;
+                    self.tally(grant.epoch).add(item);
                 }
                 self.acks = self.acks.saturating_add(1);
                 self.touch();
@@ -50,6 +51,24 @@ impl Ledger {
             }
             Err(verdict) => verdict,
         }
+    }
+
+    /// Quarantines the bad records of a batch that was delivered without them. Positions without a record only end.
+    fn account_bare(&mut self, grant: &Grant, known: &[BadRecord]) {
+        let order = self.plan.epoch(grant.epoch);
+        for record in grant.range.clone().filter_map(|position| order.own(position)) {
+            let bad = known.iter().find(|bad| bad.record == record);
+            // A daemon that found out why a record is bad, and died before it said so, leaves no better words.
+            let words = bad.map_or(("", "its batch was delivered without it"), |bad| (&bad.file, &bad.reason));
+            self.put_in_quarantine(grant.epoch, record, words.0, words.1);
+        }
+    }
+
+    /// Each position of the range has a record, as far as the lease is known.
+    fn has_records(&self, worker: &str, lease: u64, range: &v1::Range) -> bool {
+        self.locate(worker, lease).is_none_or(|(epoch, start)| {
+            start.checked_add(range.end).is_some_and(|end| end <= self.plan.epoch_records(epoch))
+        })
     }
 
     /// Quarantines bad records.
@@ -61,7 +80,7 @@ impl Ledger {
     fn nack_record(&mut self, worker: &str, bad: &BadRecord) -> Verdict {
         let Some((epoch, start)) = self.locate(worker, bad.lease) else { return Verdict::Lost };
         let place = start.checked_add(bad.position);
-        if place.is_none_or(|place| self.plan.record(epoch, place) != bad.record) {
+        if place.is_none_or(|place| self.plan.epoch(epoch).own(place) != Some(bad.record)) {
             return Verdict::Invalid;
         }
         let range = v1::Range { start: bad.position, end: bad.position.saturating_add(1) };
@@ -155,10 +174,13 @@ impl Ledger {
             self.cursor = len;
         }
         let order = self.plan.epoch(epoch);
-        let sum: RecordSum = ranges.into_iter().flatten().map(|position| order.record(position)).collect();
+        ranges.retain(|range| !range.is_empty());
+        if !ranges.is_empty() {
+            self.touch();
+        }
+        let sum: RecordSum = ranges.into_iter().flatten().filter_map(|position| order.own(position)).collect();
         if sum.count > 0 {
             self.tally(epoch).abandoned += sum;
-            self.touch();
         }
         Ok(AbandonReply { abandoned: sum.count, progress: Some(self.progress()) })
     }
@@ -249,7 +271,12 @@ impl Ledger {
 pub(super) fn receipt_range(item: &AckItem) -> Option<v1::Range> {
     let range = item.range?;
     let len = range.end.checked_sub(range.start)?;
-    (len > 0 && len == item.count && item.kind() != Kind::Unspecified).then_some(range)
+    let records = match item.kind() {
+        Kind::Delivered | Kind::Dropped => len,
+        Kind::Bare if (item.sum_high, item.sum_low) == (0, 0) => 0,
+        Kind::Bare | Kind::Unspecified => return None,
+    };
+    (len > 0 && records == item.count).then_some(range)
 }
 
 /// From a range counted from a lease's start to one counted from the epoch's start; `None` if it is empty.

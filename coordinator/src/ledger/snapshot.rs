@@ -1,8 +1,7 @@
 //! Snapshots of a run and going back to one (semantics rules 22 and 23).
 
-use forebay_proto::{
-    RecordSum,
-    v1::{AckItem, Cause, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, ack_item::Kind},
+use forebay_proto::v1::{
+    AckItem, Cause, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, ack_item::Kind,
 };
 
 use super::{
@@ -10,9 +9,9 @@ use super::{
     receipts::{positions, receipt_range},
     tallies::Tallies,
 };
-use crate::{call::CallError, spec::differences};
+use crate::{call::CallError, plan::Plan, spec::differences};
 
-/// Layout of `Snapshot`. Version 1, which has no causes, is read as well.
+/// Layout of `Snapshot`. Version 1, which has no causes and no positions without a record, is read as well.
 const VERSION: u32 = 2;
 
 /// Positions of one lease, out or returned, on their way into a snapshot.
@@ -52,7 +51,7 @@ impl Ledger {
         }));
         let mut tallies = self.tallies.clone();
         for item in consumed {
-            consume(&mut open, &mut tallies, item)?;
+            consume(&self.plan, &mut open, &mut tallies, item)?;
         }
         let mut ranges: Vec<OpenRange> = open
             .iter()
@@ -97,20 +96,15 @@ impl Ledger {
         self.returned.clear();
         for open in &snapshot.open {
             self.insert_returned(Returned {
-                epoch: open.epoch,
-                start: open.start,
-                end: open.end,
                 deaths: open.deaths,
-                deaths_alone: 0,
-                lease: 0,
-                lease_start: 0,
-                worker: String::new(),
                 cause: open.cause(),
-                kept_for_consumers: false,
-                not_before: 0,
+                ..Returned::unleased(open.epoch, open.start..open.end)
             });
         }
         (self.cursor_epoch, self.cursor) = (snapshot.epoch, snapshot.cursor);
+        if snapshot.version == 1 {
+            self.owe_padding();
+        }
         self.generation = self.generation.max(snapshot.generation) + 1;
         self.acks = snapshot.ack_sequence;
         self.forget_quarantine_of_open(first);
@@ -130,6 +124,15 @@ impl Ledger {
         }
         for tally in &snapshot.tallies {
             *self.tally(tally.epoch) = Tallies::from_message(tally);
+        }
+    }
+
+    /// Version 1 knew of no positions without a record. An epoch of which a record is open, and whose end was leased,
+    /// owes its last one too: batches go out in order.
+    pub(super) fn owe_padding(&mut self) {
+        for epoch in self.first_open().unwrap_or(self.cursor_epoch)..self.cursor_epoch {
+            let bare = self.plan.epoch_records(epoch)..self.plan.epoch_len(epoch);
+            self.insert_returned(Returned::unleased(epoch, bare));
         }
     }
 
@@ -194,9 +197,29 @@ impl Ledger {
     }
 }
 
+impl Returned {
+    /// Positions that no lease of this run had.
+    fn unleased(epoch: u64, positions: std::ops::Range<u64>) -> Self {
+        Self {
+            epoch,
+            start: positions.start,
+            end: positions.end,
+            deaths: 0,
+            deaths_alone: 0,
+            lease: 0,
+            lease_start: 0,
+            worker: String::new(),
+            cause: Cause::Unseen,
+            kept_for_consumers: false,
+            not_before: 0,
+        }
+    }
+}
+
 /// Counts a receipt in a snapshot. One whose positions are complete already counts already, and one of which a part
 /// went to others counts for nothing: its sum is of the whole.
 fn consume(
+    plan: &Plan,
     open: &mut [Open],
     tallies: &mut std::collections::BTreeMap<u64, Tallies>,
     item: &AckItem,
@@ -215,16 +238,17 @@ fn consume(
         parts.extend(inside.filter(|part| !part.is_empty()).map(|part| (index, part)));
     }
     let there: u64 = parts.iter().map(|(_, part)| part.end - part.start).sum();
-    let Some(&(first, _)) = parts.first().filter(|_| there == item.count) else { return Ok(()) };
-    for (index, part) in &parts {
-        open[*index].spans.remove(part);
+    let Some(&(first, _)) = parts.first().filter(|_| there == range.end - range.start) else { return Ok(()) };
+    let epoch = open[first].epoch;
+    let (order, tallies) = (plan.epoch(epoch), tallies.entry(epoch).or_default());
+    if item.kind() != Kind::Bare {
+        tallies.add(item);
     }
-    let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
-    let tallies = tallies.entry(open[first].epoch).or_default();
-    if item.kind() == Kind::Dropped {
-        tallies.dropped += sum;
-    } else {
-        tallies.delivered += sum;
+    for (index, part) in parts {
+        open[index].spans.remove(&part);
+        if item.kind() == Kind::Bare {
+            tallies.quarantined += part.filter_map(|position| order.own(position)).collect();
+        }
     }
     Ok(())
 }

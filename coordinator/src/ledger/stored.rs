@@ -92,6 +92,9 @@ impl Ledger {
         }
         ledger.returned.sort_by_key(|back| (back.epoch, back.start));
         ledger.check_exclusive()?;
+        if head.version == 1 {
+            ledger.owe_padding();
+        }
         ledger.settle();
         Ok(ledger)
     }

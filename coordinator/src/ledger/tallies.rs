@@ -2,7 +2,7 @@
 
 use forebay_proto::{
     RecordSum,
-    v1::{Cause, EpochTally, QuarantinedRecord, Repeats, Tally},
+    v1::{AckItem, Cause, EpochTally, QuarantinedRecord, Repeats, Tally, ack_item::Kind},
 };
 
 use super::Ledger;
@@ -33,6 +33,19 @@ impl Tallies {
             abandoned: Some(tally(self.abandoned)),
             regranted: 0,
             repeats: Some(self.repeats),
+        }
+    }
+
+    /// Counts a receipt of records.
+    pub(super) fn add(&mut self, item: &AckItem) {
+        let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
+        if item.again {
+            self.repeats.add(Cause::TrainerEnded, item.count);
+        }
+        if item.kind() == Kind::Dropped {
+            self.dropped += sum;
+        } else {
+            self.delivered += sum;
         }
     }
 

@@ -159,8 +159,8 @@ impl Ledger {
             // Before it was halved, a record is alone where its span ends there, which says nothing about it.
             let alone = lease.end - lease.start == 1 && lease.deaths >= POISON;
             let deaths_alone = held.deaths_alone.saturating_add(u32::from(alone));
-            if deaths_alone >= POISON {
-                let record = self.plan.record(lease.epoch, lease.start);
+            // A position without a record kills nobody.
+            if let Some(record) = self.plan.epoch(lease.epoch).own(lease.start).filter(|_| deaths_alone >= POISON) {
                 self.put_in_quarantine(
                     lease.epoch,
                     record,

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_coordinator::Verdict as Judgement;
 use forebay_proto::v1::{
-    AckRequest, AcquireReply, AcquireRequest, Lease, LedgerSpec, RestoreRequest, Snapshot, Verdict, ack_item::Kind,
+    AckRequest, AcquireReply, AcquireRequest, Lease, LedgerSpec, RestoreRequest, Snapshot, Verdict,
     acquire_reply::Answer,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::scene::{Daemon, GRACE, Scene, TTL, spec, static_spec};
+use crate::scene::{Daemon, GRACE, Scene, TTL, bare, spec, static_spec};
 
 const WORKERS: usize = 3;
 const EPOCHS: u64 = 3;
@@ -106,6 +106,13 @@ impl History {
         let reply = self.scene.call(request.clone()).unwrap();
         for lease in &reply.leases {
             assert!(lease.epoch <= self.truth.floor(&self.scene) + 1, "{lease:?} is more than an epoch ahead");
+            if self.scene.spec.shard.is_some() {
+                let is_taken = |position| {
+                    let key = (lease.epoch, position);
+                    self.truth.done.contains(&key) || self.truth.owner.contains_key(&key)
+                };
+                assert!((0..lease.start).all(is_taken), "{lease:?} is granted before what stands in front of it");
+            }
             for position in lease.start..lease.end {
                 let key = (lease.epoch, position);
                 assert!(!self.truth.done.contains(&key), "{key:?} is leased though complete");
@@ -149,13 +156,16 @@ impl History {
     fn ack(&mut self, who: usize, which: usize, from: u64, len: u64) {
         let Some((lease, start, end)) = self.choose(who, which, from, len) else { return };
         let owned = self.owns(who, &lease, start, end);
-        let items = vec![self.scene.receipt(&lease, start, end, Kind::Delivered)];
-        let request = AckRequest { caller: Some(self.actors[who].daemon.next()), items, hand_in: false };
+        let items = self.scene.receipts(&lease, start, end);
+        let request = AckRequest { caller: Some(self.actors[who].daemon.next()), items, hand_in: false, bad: vec![] };
         let verdicts = self.scene.call(request.clone()).unwrap().verdicts;
-        if verdicts == [Verdict::Accepted as i32] {
-            self.account(&lease, start, end);
-        } else {
-            assert!(!owned, "a good receipt was refused: {verdicts:?}");
+        for (item, verdict) in request.items.iter().zip(&verdicts) {
+            let range = item.range.unwrap();
+            if *verdict == Verdict::Accepted as i32 {
+                self.account(&lease, range.start, range.end);
+            } else {
+                assert!(!owned, "a good receipt was refused: {verdicts:?}");
+            }
         }
         self.actors[who].last_ack = Some((request, verdicts));
     }
@@ -163,7 +173,13 @@ impl History {
     fn nack(&mut self, who: usize, which: usize, at: u64) {
         let Some((lease, start, _)) = self.choose(who, which, at, 0) else { return };
         let owned = self.owns(who, &lease, start, start + 1);
-        match self.actors[who].daemon.nack(&self.scene, &lease, start) {
+        let actor = &mut self.actors[who].daemon;
+        // Of a static epoch the batch quarantines what it was delivered without; that may be no record at all.
+        let verdict = match self.scene.spec.shard {
+            Some(_) => actor.ack(&self.scene, bare(&lease, start, start + 1)),
+            None => actor.nack(&self.scene, &lease, start),
+        };
+        match verdict {
             Verdict::Accepted => self.account(&lease, start, start + 1),
             verdict => assert!(!owned, "{verdict:?}"),
         }
@@ -273,8 +289,9 @@ impl History {
                 break;
             }
             for lease in &reply.leases {
-                let item = self.scene.delivered(lease);
-                assert_eq!(self.actors[0].daemon.ack(&self.scene, item), Verdict::Accepted);
+                for item in self.scene.receipts(lease, 0, lease.end - lease.start) {
+                    assert_eq!(self.actors[0].daemon.ack(&self.scene, item), Verdict::Accepted);
+                }
                 self.account(lease, 0, lease.end - lease.start);
             }
         }

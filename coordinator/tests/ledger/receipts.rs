@@ -239,8 +239,12 @@ fn rule_18_a_repeated_command_gets_the_same_reply_and_changes_nothing() {
     let mut daemon = scene.daemon("node", 1);
     let ask = AcquireRequest { caller: Some(daemon.next()), leases: 2 };
     let granted = scene.call(ask.clone()).unwrap();
-    let ack =
-        AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&granted.leases[0])], hand_in: false };
+    let ack = AckRequest {
+        caller: Some(daemon.next()),
+        items: vec![scene.delivered(&granted.leases[0])],
+        hand_in: false,
+        bad: vec![],
+    };
     let acked = scene.call(ack.clone()).unwrap();
     assert_eq!(acked.verdicts, [Verdict::Accepted as i32]);
     for _ in 0..2 {

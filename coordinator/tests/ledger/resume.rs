@@ -2,12 +2,12 @@
 
 use forebay_coordinator::{CallError, Verdict as Judgement};
 use forebay_proto::v1::{
-    AckItem, EpochTally, OpenRange, RestoreRequest, Snapshot, TakeSnapshotRequest, Verdict, ack_item::Kind,
-    acquire_reply::Answer,
+    AckItem, AckRequest, BadRecord, EpochTally, OpenRange, RestoreRequest, Snapshot, TakeSnapshotRequest, Verdict,
+    ack_item::Kind, acquire_reply::Answer,
 };
 use prost::Message;
 
-use crate::scene::{Daemon, GRACE, Scene, span, spec};
+use crate::scene::{Daemon, GRACE, Scene, bare, span, spec, static_spec};
 
 fn restore(scene: &Scene, daemon: &mut Daemon, snapshot: &Snapshot) -> Result<u64, CallError> {
     let request = RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot.clone()) };
@@ -201,6 +201,7 @@ fn rule_23_snapshots_of_other_data_and_impossible_ones_are_refused() {
     let good = scene.snapshot(vec![]);
     let open = |epoch, start, end| vec![OpenRange { epoch, start, end, ..OpenRange::default() }];
     for bad in [
+        Snapshot { version: 0, ..good.clone() },
         Snapshot { version: 3, ..good.clone() },
         Snapshot { epoch: u64::MAX, ..good.clone() },
         Snapshot { generation: u64::MAX, ..good.clone() },
@@ -225,4 +226,119 @@ fn rule_23_snapshots_of_other_data_and_impossible_ones_are_refused() {
         scene.call(RestoreRequest { caller: Some(daemon.next()), snapshot: None }),
         Err(CallError::Invalid(_))
     ));
+}
+
+#[test]
+fn rule_13_what_an_epoch_owes_a_shard_beyond_its_records_is_in_its_snapshot() {
+    // 20 records over 3 shards: this one has 6 of them and a position without one.
+    let scene = Scene::new(static_spec(20, 0, 3, false), 3, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let leases = daemon.acquire(&scene, 3).leases;
+    assert_eq!(leases.iter().map(span).collect::<Vec<_>>(), [(0, 0, 3), (0, 3, 6), (0, 6, 7)]);
+    for lease in &leases[..2] {
+        assert_eq!(daemon.ack(&scene, scene.delivered(lease)), Verdict::Accepted);
+    }
+    assert_eq!(daemon.acquire(&scene, 1).answer(), Answer::EpochEnd, "every record is delivered, and not every batch");
+    let owed = scene.snapshot(vec![]);
+    let in_hand = scene.snapshot(vec![bare(&leases[2], 0, 1)]);
+    assert_eq!(owed.open, [OpenRange { epoch: 0, start: 6, end: 7, ..OpenRange::default() }]);
+    assert_eq!(in_hand.open, []);
+    // Nothing is there to be delivered, or bad.
+    for kind in [Kind::Delivered, Kind::Dropped] {
+        assert_eq!(daemon.ack(&scene, scene.receipt(&leases[2], 0, 1, kind)), Verdict::Invalid);
+    }
+    assert_eq!(daemon.nack(&scene, &leases[2], 0), Verdict::Invalid);
+    restore(&scene, &mut daemon, &in_hand).unwrap();
+    assert_eq!(daemon.acquire(&scene, 1).answer(), Answer::DatasetDone);
+    restore(&scene, &mut daemon, &owed).unwrap();
+    let again = daemon.lease(&scene);
+    assert_eq!(span(&again), (0, 6, 7));
+    assert_eq!(daemon.ack(&scene, bare(&again, 0, 1)), Verdict::Accepted);
+    assert_eq!(daemon.ack(&scene, bare(&again, 0, 1)), Verdict::Lost);
+    assert_eq!(scene.audit_lines()[0], "epoch 0: 6 of 6 records accounted for (6 delivered), checksum equal");
+}
+
+#[test]
+fn rule_13_a_snapshot_of_version_1_owes_the_padding_of_an_epoch_whose_records_are_open() {
+    let scene = Scene::new(static_spec(20, 0, 3, false), 3, 2);
+    let mut daemon = scene.daemon("node", 1);
+    let open = |start, end| OpenRange { epoch: 0, start, end, ..OpenRange::default() };
+    let now = scene.snapshot(vec![]);
+    for (ranges, owed) in [(vec![open(3, 6)], vec![open(3, 6), open(6, 7)]), (vec![], vec![])] {
+        let old = Snapshot { version: 1, epoch: 1, cursor: 0, open: ranges, ..now.clone() };
+        restore(&scene, &mut daemon, &old).unwrap();
+        assert_eq!(scene.snapshot(vec![]).open, owed);
+    }
+}
+
+#[test]
+fn rule_13_a_position_without_a_record_comes_back_from_every_death() {
+    let scene = Scene::new(static_spec(20, 0, 3, false), 3, 1);
+    let mut daemon = scene.daemon("node", 1);
+    for lease in &daemon.acquire(&scene, 2).leases {
+        daemon.ack(&scene, scene.delivered(lease));
+    }
+    for incarnation in 2..6 {
+        let lease = daemon.lease(&scene);
+        assert_eq!(span(&lease), (0, 6, 7));
+        daemon = scene.daemon("node", incarnation);
+        // The batch of copies may be in somebody's hands: who brings it back has it.
+        if incarnation % 2 == 0 {
+            assert_eq!(daemon.reclaim(&scene, &lease, 0, 1), Verdict::Accepted);
+            daemon = scene.daemon("node", 10 * incarnation);
+        }
+        scene.pass(GRACE);
+    }
+    let lease = daemon.lease(&scene);
+    daemon = scene.daemon("node", 100);
+    assert_eq!(daemon.hand_in(&scene, bare(&lease, 0, 1)), Verdict::Accepted);
+    assert_eq!(daemon.acquire(&scene, 1).answer(), Answer::DatasetDone);
+    assert!(scene.audit_lines()[0].starts_with("epoch 0: 6 of 6 records accounted for (6 delivered"));
+}
+
+#[test]
+fn rule_07_a_bad_record_is_quarantined_with_its_batch_and_counts_in_the_state_of_who_holds_it() {
+    let scene = Scene::new(static_spec(12, 1, 2, false), 3, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    let bad = bare(&lease, 1, 2);
+    let good = [scene.receipt(&lease, 0, 1, Kind::Delivered), scene.receipt(&lease, 2, 3, Kind::Delivered)];
+    let state = scene.snapshot([&good[..], &[bad]].concat());
+    restore(&scene, &mut daemon, &state).unwrap();
+    let rest = daemon.lease(&scene);
+    assert_eq!(span(&rest), (0, 3, 6));
+    daemon.ack(&scene, scene.delivered(&rest));
+    let line = "epoch 0: 6 of 6 records accounted for (5 delivered, 1 quarantined), checksum equal";
+    assert_eq!(scene.audit_lines(), [line]);
+    // The same without a state in between.
+    restore(&scene, &mut daemon, &Snapshot { open: vec![], cursor: 0, tallies: vec![], ..state }).unwrap();
+    let lease = daemon.lease(&scene);
+    let record = scene.plan.record(0, 1);
+    let why =
+        BadRecord { record, file: "7.jpg".to_owned(), reason: "no end marker".to_owned(), ..BadRecord::default() };
+    let items = [bad, good[0], good[1]].map(|item| AckItem { lease: lease.id, ..item }).to_vec();
+    let request = AckRequest { caller: Some(daemon.next()), items, hand_in: false, bad: vec![why] };
+    assert!(scene.call(request).unwrap().verdicts().all(|verdict| verdict == Verdict::Accepted));
+    let quarantine = scene.quarantine();
+    let listed: Vec<_> = quarantine.iter().map(|bad| (bad.record, bad.file.as_str(), bad.reason.as_str())).collect();
+    assert_eq!(listed, [(record, "7.jpg", "no end marker")]);
+    let rest = daemon.lease(&scene);
+    daemon.ack(&scene, scene.delivered(&rest));
+    assert_eq!(scene.audit_lines(), [line]);
+}
+
+#[test]
+fn rule_40_a_shard_is_granted_by_position_and_waits_for_the_consumers_of_a_dead_daemon() {
+    let scene = Scene::new(static_spec(24, 0, 2, false), 3, 1);
+    let mut first = scene.daemon("node", 1);
+    let leases = first.acquire(&scene, 2).leases;
+    let mut second = scene.daemon("node", 2);
+    let wait = second.acquire(&scene, 1);
+    assert_eq!((wait.answer(), wait.leases.len()), (Answer::Wait, 0), "nothing passes what consumers may have");
+    assert_eq!(second.reclaim(&scene, &leases[0], 0, 3), Verdict::Accepted);
+    scene.pass(GRACE);
+    assert_eq!(span(&second.lease(&scene)), (0, 3, 6));
+    assert_eq!(span(&second.lease(&scene)), (0, 6, 9));
+    assert_eq!(second.give_back(&scene, &leases[0], 0, 3), Verdict::Accepted);
+    assert_eq!(span(&second.lease(&scene)), (0, 0, 3), "what came back goes first");
 }

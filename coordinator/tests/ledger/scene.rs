@@ -228,6 +228,19 @@ impl Scene {
         AckItem { lease: lease.id, range, kind: kind.into(), count: sum.count, sum_high, sum_low, again: false }
     }
 
+    /// The receipts of a part of a lease, of which the last position may be one without a record.
+    pub(crate) fn receipts(&self, lease: &Lease, start: u64, end: u64) -> Vec<AckItem> {
+        let own = end.min(self.plan.epoch_records(lease.epoch).saturating_sub(lease.start)).max(start);
+        let mut items = Vec::new();
+        if start < own {
+            items.push(self.receipt(lease, start, own, Kind::Delivered));
+        }
+        if own < end {
+            items.push(bare(lease, own, end));
+        }
+        items
+    }
+
     pub(crate) fn delivered(&self, lease: &Lease) -> AckItem {
         self.receipt(lease, 0, lease.end - lease.start, Kind::Delivered)
     }
@@ -240,7 +253,9 @@ impl Scene {
                 return reply.answer();
             }
             for lease in &reply.leases {
-                assert_eq!(daemon.ack(self, self.delivered(lease)), Verdict::Accepted);
+                for item in self.receipts(lease, 0, lease.end - lease.start) {
+                    assert_eq!(daemon.ack(self, item), Verdict::Accepted);
+                }
             }
         }
     }
@@ -264,13 +279,17 @@ impl Daemon {
     }
 
     pub(crate) fn ack(&mut self, scene: &Scene, item: AckItem) -> Verdict {
-        let reply = scene.call(AckRequest { caller: Some(self.next()), items: vec![item], hand_in: false }).unwrap();
+        let reply = scene
+            .call(AckRequest { caller: Some(self.next()), items: vec![item], hand_in: false, bad: vec![] })
+            .unwrap();
         reply.verdicts().next().unwrap()
     }
 
     /// For a consumer of a dead incarnation.
     pub(crate) fn hand_in(&mut self, scene: &Scene, item: AckItem) -> Verdict {
-        let reply = scene.call(AckRequest { caller: Some(self.next()), items: vec![item], hand_in: true }).unwrap();
+        let reply = scene
+            .call(AckRequest { caller: Some(self.next()), items: vec![item], hand_in: true, bad: vec![] })
+            .unwrap();
         reply.verdicts().next().unwrap()
     }
 
@@ -316,6 +335,12 @@ impl Daemon {
     pub(crate) fn heartbeat(&self, scene: &Scene) {
         scene.call(HeartbeatRequest { caller: Some(self.caller.clone()) }).unwrap();
     }
+}
+
+/// A receipt of places without a record.
+pub(crate) fn bare(lease: &Lease, start: u64, end: u64) -> AckItem {
+    let range = Some(Range { start, end });
+    AckItem { lease: lease.id, range, kind: Kind::Bare.into(), ..AckItem::default() }
 }
 
 pub(crate) fn span(lease: &Lease) -> (u64, u64, u64) {

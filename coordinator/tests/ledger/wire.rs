@@ -35,7 +35,11 @@ fn a_worker_at_the_other_end_of_grpc_sees_the_same_ledger() {
         };
         let reply = client.acquire(AcquireRequest { caller: caller(1), leases: 1 }).await.unwrap().into_inner();
         let items = vec![scene.delivered(&reply.leases[0])];
-        let acked = client.ack(AckRequest { caller: caller(2), items, hand_in: false }).await.unwrap().into_inner();
+        let acked = client
+            .ack(AckRequest { caller: caller(2), items, hand_in: false, bad: vec![] })
+            .await
+            .unwrap()
+            .into_inner();
         assert_eq!(acked.verdicts().collect::<Vec<_>>(), [Verdict::Accepted]);
         let done = client.acquire(AcquireRequest { caller: caller(3), leases: 1 }).await.unwrap().into_inner();
         assert_eq!(done.answer(), Answer::DatasetDone);

@@ -9,6 +9,7 @@
 //! * `replace`: the place repeats a good record of the same lease.
 
 mod action;
+pub mod fixed;
 #[cfg(test)]
 mod invariants;
 mod mend;
@@ -21,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use forebay_coordinator::Policy;
 
-use crate::batch::draft::{Draft, Ends, Fill, Place};
+use crate::batch::draft::{Draft, Fill, Place};
 use crate::batch::sheet::Sheet;
 use crate::config::stream::OnError;
 use crate::record::{BadRecord, Position};
@@ -39,26 +40,8 @@ pub struct Rules {
     pub on_error: OnError,
     /// The stream fails at one more bad record than this.
     pub max_failures: Option<u64>,
-    /// Dynamic assignment, with its policy for the last batch; static gives its tail with [`Batcher::end`].
+    /// Dynamic assignment, with its policy for the last batch; static gives every batch its form.
     pub dynamic: Option<Policy>,
-}
-
-/// How a batch at a static epoch's end ends: after its own records come these.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tail {
-    /// Records that follow the own ones; copies, not acked.
-    pub copies: Vec<u64>,
-    /// What becomes of the batch.
-    pub ends: Ends,
-}
-
-/// How a static epoch ends. The default is for a dynamic one, where the policy says it all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ending {
-    /// For the batch that is not full, if there is one.
-    pub open: Option<Tail>,
-    /// Batches without a record of their own; they are made when the epoch ends for the first time.
-    pub extra: Vec<Tail>,
 }
 
 /// The state.
@@ -67,14 +50,12 @@ pub struct Batcher {
     rules: Rules,
     next: u64,
     drafts: BTreeMap<u64, Draft>,
-    /// Batch that takes the next records, by epoch.
+    /// Dynamic: the batch that takes the next records, by epoch.
     open: HashMap<u64, u64>,
+    /// Static: batches to which positions may still come, by epoch and number in it.
+    seats: BTreeMap<(u64, u64), u64>,
     /// Dynamic epochs whose records have all been placed and that have batches in the making.
     ended: BTreeSet<u64>,
-    /// Batches of copies that are still to be begun, with their epoch.
-    extra: VecDeque<(u64, Tail)>,
-    /// Epochs below this one had their batches of copies.
-    padded: u64,
     /// Static positions that no batch has room for, until their epoch ends.
     dropped: Vec<Position>,
     /// Epoch and last published good record of a lease, for `replace`.
@@ -97,9 +78,8 @@ impl Batcher {
             next: 0,
             drafts: BTreeMap::new(),
             open: HashMap::new(),
+            seats: BTreeMap::new(),
             ended: BTreeSet::new(),
-            extra: VecDeque::new(),
-            padded: 0,
             dropped: Vec::new(),
             last_good: HashMap::new(),
             bad: HashSet::new(),
@@ -135,37 +115,27 @@ impl Batcher {
         self.actions.pop_front()
     }
 
-    /// Whether a record of this epoch needs a new batch, and so a slot.
-    pub fn needs_slot(&self, epoch: u64) -> bool {
-        !self.open.contains_key(&epoch) && self.hole(epoch).is_none()
+    /// Whether a position needs a new batch, and so a slot.
+    pub fn needs_slot(&self, position: &Position) -> bool {
+        if self.rules.dynamic.is_none() {
+            return self.needs_seat(position);
+        }
+        !self.open.contains_key(&position.epoch) && self.hole(position.epoch).is_none()
     }
 
-    /// The epoch of a batch of copies that waits for a slot.
-    pub fn extra_needs_slot(&self) -> Option<u64> {
-        self.extra.front().map(|(epoch, _)| *epoch)
-    }
-
-    /// Opens a batch for records, for which the caller has a slot. Gives its number.
+    /// Opens a batch of a dynamic epoch, for which the caller has a slot. Gives its number.
     pub fn begin(&mut self, epoch: u64) -> u64 {
-        let batch = self.add(epoch);
+        let batch = self.number();
+        self.drafts.insert(batch, Draft::new(epoch, self.rules.batch_size));
         self.open.insert(epoch, batch);
         batch
-    }
-
-    /// Begins the batch of [`Batcher::extra_needs_slot`], for which the caller has a slot. Gives its number.
-    pub fn begin_extra(&mut self) -> Option<u64> {
-        let (epoch, tail) = self.extra.pop_front()?;
-        let batch = self.add(epoch);
-        self.finish_with(batch, &tail);
-        self.settle(epoch);
-        Some(batch)
     }
 
     /// Gives a record that was read its place, where it is to be decoded. A batch with room must be there.
     pub fn place(&mut self, position: Position, label: i64) -> At {
         self.ended.remove(&position.epoch);
         let place = Place { own: Some(position), record: position.record, label, fill: Fill::Decoding };
-        self.seat(position.epoch, place)
+        self.seat(&position, place)
     }
 
     /// Notes a record that could not be read. Where places never shift it has one: then a batch with room must be
@@ -173,11 +143,12 @@ impl Batcher {
     pub fn unreadable(&mut self, bad: BadRecord, label: i64) {
         let position = bad.position;
         self.ended.remove(&position.epoch);
-        if self.report(bad) && self.keeps_places() {
+        let at = self.keeps_places().then(|| {
             let fill = self.left_behind(position);
-            self.seat(position.epoch, Place { own: None, record: position.record, label, fill });
-            self.settle(position.epoch);
-        }
+            self.seat(&position, Place { own: None, record: position.record, label, fill })
+        });
+        self.report(at, bad);
+        self.settle(position.epoch);
     }
 
     /// Whether a bad record keeps its place.
@@ -195,7 +166,7 @@ impl Batcher {
             (Some(position), Err((file, reason))) => {
                 let fill = self.left_behind(position);
                 self.draft(at.0).set(at.1, Place { own: None, fill, ..place });
-                self.report(BadRecord { position, file, reason });
+                self.report(Some(at), BadRecord { position, file, reason });
             }
             (None, Err(_)) => self.copy_failed(at),
         }
@@ -219,26 +190,12 @@ impl Batcher {
         self.drafts.get(&batch).map(Draft::epoch)
     }
 
-    /// Places that are taken in the batch of the epoch that is not full.
-    pub fn taken(&self, epoch: u64) -> u32 {
-        self.open.get(&epoch).and_then(|batch| self.drafts.get(batch)).map_or(0, Draft::taken)
-    }
-
     /// Every record of the epoch that is to be had at this moment was placed. Comes again when others came later.
-    pub fn end(&mut self, epoch: u64, ending: Ending) {
+    pub fn end(&mut self, epoch: u64) {
         if self.rules.dynamic.is_some() {
             self.ended.insert(epoch);
         } else {
-            let dropped: Vec<Position> = self.dropped.extract_if(.., |position| position.epoch == epoch).collect();
-            self.give_up(dropped);
-            if let Some(batch) = self.open.remove(&epoch) {
-                let rest = Tail { copies: Vec::new(), ends: Ends::Shown(self.rules.batch_size) };
-                self.finish_with(batch, ending.open.as_ref().unwrap_or(&rest));
-            }
-            if epoch >= self.padded {
-                self.padded = epoch + 1;
-                self.extra.extend(ending.extra.into_iter().map(|tail| (epoch, tail)));
-            }
+            self.end_fixed(epoch);
         }
         self.settle(epoch);
     }
@@ -248,25 +205,19 @@ impl Batcher {
         self.dropped.push(position);
     }
 
-    /// Whether the epoch has no batch in the making.
-    pub fn is_idle(&self, epoch: u64) -> bool {
-        self.of_epoch(epoch).next().is_none() && self.extra.iter().all(|(extra, _)| *extra != epoch)
-    }
-
     /// Gives up what is not published: its positions. Every action is to be done before.
     pub fn close(&mut self) -> Vec<Position> {
         self.open.clear();
-        self.extra.clear();
+        self.seats.clear();
         let mut rest = std::mem::take(&mut self.dropped);
-        rest.extend(std::mem::take(&mut self.drafts).values().flat_map(Draft::owned));
+        let drafts = std::mem::take(&mut self.drafts);
+        rest.extend(drafts.values().flat_map(|draft| draft.owned().chain(draft.without())));
         rest
     }
 
-    fn add(&mut self, epoch: u64) -> u64 {
-        let batch = self.next;
+    fn number(&mut self) -> u64 {
         self.next += 1;
-        self.drafts.insert(batch, Draft::new(epoch, self.rules.batch_size));
-        batch
+        self.next - 1
     }
 
     fn draft(&mut self, batch: u64) -> &mut Draft {
@@ -283,7 +234,11 @@ impl Batcher {
         self.of_epoch(epoch).find_map(|(batch, draft)| Some((*batch, draft.hole()?)))
     }
 
-    fn seat(&mut self, epoch: u64, place: Place) -> At {
+    fn seat(&mut self, position: &Position, place: Place) -> At {
+        if self.rules.dynamic.is_none() {
+            return self.seat_fixed(position, place);
+        }
+        let epoch = position.epoch;
         if let Some(at) = self.hole(epoch) {
             self.draft(at.0).set(at.1, place);
             return at;
@@ -305,15 +260,18 @@ impl Batcher {
         }
     }
 
-    /// Quarantines a record. False when that ends the stream.
-    fn report(&mut self, bad: BadRecord) -> bool {
+    /// Quarantines a record: at once, but where places never shift with its batch. So a batch that is made again, by
+    /// another daemon, is the same batch.
+    fn report(&mut self, at: Option<At>, bad: BadRecord) {
         let (record, epoch, text) = (bad.position.record, bad.position.epoch, bad.to_string());
-        self.actions.push_back(Action::Nack(bad));
+        match at.filter(|_| self.rules.dynamic.is_none() && !self.failed) {
+            Some(at) => self.draft(at.0).bad.push(bad),
+            None => self.actions.push_back(Action::Nack(bad)),
+        }
         if self.rules.on_error == OnError::Fail {
-            self.fail(format!(
+            return self.fail(format!(
                 "{text}. The stream stops at a bad record because on_error is \"fail\"; \"skip\" or \"replace\" go on"
             ));
-            return false;
         }
         if let Some(whole) = self.whole {
             self.bad_of = self.bad_of.split_off(&epoch.saturating_sub(2));
@@ -321,25 +279,24 @@ impl Batcher {
             *bad += 1;
             if *bad >= whole {
                 let text = format!("{}.", text.trim_end_matches('.'));
-                self.fail(format!(
+                return self.fail(format!(
                     "Every record of epoch {epoch} is bad, {whole} in all; the last: {text} Mend the dataset, and begin a \
                      new run or load an earlier state"
                 ));
-                return false;
             }
         }
-        let Some(limit) = self.rules.max_failures else { return true };
+        let Some(limit) = self.rules.max_failures else { return };
         self.bad.insert(record);
         let count = self.bad.len();
-        if count as u64 <= limit {
-            return true;
+        if count as u64 > limit {
+            self.fail(format!("{count} bad records are more than max_failures ({limit}); the last: {text}"));
         }
-        self.fail(format!("{count} bad records are more than max_failures ({limit}); the last: {text}"));
-        false
     }
 
     fn fail(&mut self, text: String) {
         if !std::mem::replace(&mut self.failed, true) {
+            let bad = self.bad_of_drafts();
+            self.actions.extend(bad.into_iter().map(Action::Nack));
             self.actions.push_back(Action::Fail(text));
         }
     }
@@ -350,23 +307,16 @@ impl Batcher {
         }
     }
 
-    fn finish_with(&mut self, batch: u64, tail: &Tail) {
-        let draft = self.draft(batch);
-        for &record in &tail.copies {
-            if !draft.is_full() {
-                draft.append(Place { record, fill: Fill::Copy { asked: false }, ..Place::HOLE });
-            }
-        }
-        draft.end(tail.ends);
-    }
-
     /// Publishes what may be published of an epoch.
     fn settle(&mut self, epoch: u64) {
         while !self.failed {
             let first = self.of_epoch(epoch).map(|(batch, _)| *batch).next();
             let Some(batch) = first else { break };
             let draft = &self.drafts[&batch];
-            let complete = draft.is_full() || draft.ends().is_some() || self.ended.contains(&epoch);
+            let complete = match self.rules.dynamic {
+                Some(_) => draft.is_full() || self.ended.contains(&epoch),
+                None => draft.is_ended(),
+            };
             if draft.is_busy() || !complete || !self.mend(batch) {
                 return;
             }
@@ -384,7 +334,7 @@ impl Batcher {
         let Some(mut draft) = self.drafts.remove(&batch) else { return };
         let size = self.rules.batch_size;
         let (short, policy) = (!draft.is_full(), self.rules.dynamic);
-        if draft.ends() == Some(Ends::Dropped) || short && policy == Some(Policy::Drop) {
+        if short && policy == Some(Policy::Drop) {
             self.give_up(draft.owned().collect());
             self.actions.push_back(Action::Discard { batch });
             return;

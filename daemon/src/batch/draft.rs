@@ -1,6 +1,7 @@
 //! A batch that is being filled: what stands in each of its places.
 
-use crate::record::Position;
+use crate::batch::batcher::fixed::Form;
+use crate::record::{BadRecord, Position};
 
 /// A batch in the making.
 #[derive(Debug)]
@@ -8,20 +9,18 @@ pub struct Draft {
     epoch: u64,
     size: u32,
     places: Vec<Place>,
-    ends: Option<Ends>,
+    /// Static assignment: how many positions it answers for.
+    positions: u32,
+    /// Static assignment: no further position comes.
+    ended: bool,
+    /// Static assignment: bad records that it is delivered without.
+    pub bad: Vec<BadRecord>,
+    /// Static assignment: positions without a record.
+    pub bare: Vec<Position>,
     /// How many places are in each of the states that a batch waits for: asked for every record, so it is counted.
     busy: u32,
     wanting: u32,
     holes: u32,
-}
-
-/// What becomes of a batch that no further record comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
-    /// It is handed on, and the user sees so many places.
-    Shown(u32),
-    /// Its records are acked as dropped.
-    Dropped,
 }
 
 /// One place of a batch.
@@ -65,6 +64,8 @@ pub enum Fill {
     },
     /// A copy is being read and decoded.
     Fetching,
+    /// Where places never shift: its position has not come, and need not come.
+    Vacant,
     /// Empty: the next record fills it, or, where places never shift, any picture of the batch.
     Hole,
     /// Shows a picture, or black, that has no record.
@@ -88,8 +89,21 @@ impl Place {
 impl Draft {
     /// An empty batch of `size` places.
     pub fn new(epoch: u64, size: u32) -> Self {
-        let places = Vec::with_capacity(size as usize);
-        Self { epoch, size, places, ends: None, busy: 0, wanting: 0, holes: 0 }
+        let (places, positions) = (Vec::with_capacity(size as usize), 0);
+        let (bad, bare) = (Vec::new(), Vec::new());
+        Self { epoch, size, places, positions, ended: false, bad, bare, busy: 0, wanting: 0, holes: 0 }
+    }
+
+    /// A batch of static assignment, whose places are known before its records come.
+    pub fn fixed(epoch: u64, size: u32, form: &Form) -> Self {
+        let mut draft = Self { positions: form.positions, ..Self::new(epoch, size) };
+        for _ in 0..form.own {
+            draft.append(Place { fill: Fill::Vacant, ..Place::HOLE });
+        }
+        for &record in &form.copies {
+            draft.append(Place { record, fill: Fill::Copy { asked: false }, ..Place::HOLE });
+        }
+        draft
     }
 
     /// Epoch of its records.
@@ -108,22 +122,32 @@ impl Draft {
         self.taken() == self.size
     }
 
-    /// Says that no further record comes, and what becomes of the batch.
-    pub fn end(&mut self, ends: Ends) {
-        self.ends = Some(ends);
+    /// Static assignment: how many positions it answers for.
+    pub fn positions(&self) -> u32 {
+        self.positions
     }
 
-    /// What was said with [`Draft::end`].
-    pub fn ends(&self) -> Option<Ends> {
-        self.ends
-    }
-
-    /// How many places the user sees.
-    pub fn shown(&self) -> u32 {
-        match self.ends {
-            Some(Ends::Shown(shown)) => shown.min(self.taken()),
-            _ => self.taken(),
+    /// Static assignment: whether this position has come, whose place this is.
+    pub fn has(&self, place: u32, position: &Position) -> bool {
+        match self.places.get(place as usize) {
+            Some(place) if !matches!(place.fill, Fill::Copy { .. }) => place.fill != Fill::Vacant,
+            _ => self.bare.iter().any(|bare| bare.index == position.index),
         }
+    }
+
+    /// Static assignment: no further position comes. What has not come leaves a hole.
+    pub fn end(&mut self) {
+        self.ended = true;
+        for place in 0..self.taken() {
+            if self.place(place).fill == Fill::Vacant {
+                self.fill(place, Fill::Hole);
+            }
+        }
+    }
+
+    /// Whether [`Draft::end`] was said.
+    pub fn is_ended(&self) -> bool {
+        self.ended
     }
 
     /// The places that are taken.
@@ -131,9 +155,14 @@ impl Draft {
         &self.places
     }
 
-    /// Positions that the batch answers for.
+    /// Positions whose records it shows.
     pub fn owned(&self) -> impl Iterator<Item = Position> {
         self.places.iter().filter_map(|place| place.own)
+    }
+
+    /// Positions that it answers for without a record.
+    pub fn without(&self) -> impl Iterator<Item = Position> {
+        self.bad.iter().map(|bad| bad.position).chain(self.bare.iter().copied())
     }
 
     /// One place.
@@ -250,7 +279,7 @@ impl Draft {
             Fill::Decoding | Fill::Fetching | Fill::Probing { .. } => Some(&mut self.busy),
             Fill::Bad { .. } | Fill::Copy { .. } => Some(&mut self.wanting),
             Fill::Hole => Some(&mut self.holes),
-            Fill::Good | Fill::Anonymous => None,
+            Fill::Good | Fill::Anonymous | Fill::Vacant => None,
         }
     }
 

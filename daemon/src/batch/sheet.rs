@@ -3,6 +3,7 @@
 use forebay_ring::Claim;
 
 use crate::batch::draft::{Draft, Fill};
+use crate::record::{BadRecord, Position};
 
 /// A settled batch, ready to be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +22,10 @@ pub struct Sheet {
     pub records: Vec<i64>,
     /// 1 where the place is an own record, 0 where it repeats or replaces.
     pub mask: Vec<u8>,
-    /// What the batch answers for, in the order of its own places.
+    /// What the batch answers for: its own places in their order, then bare claims.
     pub claims: Vec<Claim>,
+    /// What is wrong with the records of bare claims that have one.
+    pub bad: Vec<BadRecord>,
 }
 
 impl Sheet {
@@ -31,25 +34,32 @@ impl Sheet {
         let mut sheet = Self {
             batch,
             epoch: draft.epoch(),
-            shown: draft.shown(),
+            shown: draft.taken(),
             valid: 0,
             labels: Vec::with_capacity(draft.places().len()),
             records: Vec::with_capacity(draft.places().len()),
             mask: Vec::with_capacity(draft.places().len()),
             claims: Vec::new(),
+            bad: draft.bad.clone(),
         };
         for place in draft.places() {
             sheet.labels.push(place.label);
             let record = if place.fill == Fill::Anonymous { -1 } else { i64::try_from(place.record).unwrap_or(-1) };
             sheet.records.push(record);
             sheet.mask.push(u8::from(place.own.is_some()));
-            let Some(own) = place.own else { continue };
-            sheet.valid += 1;
-            match sheet.claims.last_mut() {
-                Some(claim) if claim.lease == own.lease && claim.start + claim.len == own.offset => claim.len += 1,
-                _ => sheet.claims.push(Claim { lease: own.lease, start: own.offset, len: 1 }),
-            }
+            sheet.valid += u32::from(place.own.is_some());
         }
+        draft.owned().for_each(|position| sheet.claim(position, Claim::new));
+        draft.without().for_each(|position| sheet.claim(position, Claim::bare));
         sheet
+    }
+
+    /// Lengthens the last claim, or adds one.
+    fn claim(&mut self, position: Position, make: impl Fn(u64, u64, u32) -> Claim) {
+        let one = make(position.lease, position.offset, 1);
+        match self.claims.last_mut() {
+            Some(last) if (last.lease, last.end(), last.bare) == (one.lease, one.start, one.bare) => last.len += 1,
+            _ => self.claims.push(one),
+        }
     }
 }

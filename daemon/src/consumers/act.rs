@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use forebay_proto::v1::{AckItem, Cause};
+use forebay_proto::v1::{AckItem, BadRecord, Cause};
 use forebay_ring::{Action, Adopted, ConsumerId, Held, Kind, Number, Offer, packet};
 
 use super::RingThread;
@@ -46,12 +46,12 @@ impl RingThread {
                 self.send(consumer, &packet(&offer, &[]));
             }
             Action::Acked { consumer: _, batch, again } => {
-                let items = self.claims.acked(batch.seq, again);
-                self.deliver(batch.epoch, items);
+                let (items, bad) = self.claims.acked(batch.seq, again);
+                self.deliver(batch.epoch, items, bad);
             }
             Action::AdoptedAcked(Adopted { consumer, batch }) => {
-                let items = self.claims.adopted_acked(consumer, batch);
-                self.deliver(batch.epoch, items);
+                let (items, bad) = self.claims.adopted_acked(consumer, batch);
+                self.deliver(batch.epoch, items, bad);
             }
             Action::Dropped { batch, seen } => {
                 let ranges = self.claims.dropped(batch.seq, self.cause(seen));
@@ -74,11 +74,11 @@ impl RingThread {
         }
     }
 
-    fn deliver(&self, epoch: u64, items: Vec<AckItem>) {
+    fn deliver(&self, epoch: u64, items: Vec<AckItem>, bad: Vec<BadRecord>) {
         let records = items.iter().map(|item| item.count).sum();
         self.parts.counters.delivered.fetch_add(records, Ordering::Relaxed);
         let urgent = self.claims.undelivered(epoch) == 0;
-        self.tell(Fate::Acked { items, urgent });
+        self.tell(Fate::Acked { items, bad, urgent });
     }
 
     /// Why a batch comes back that was not acked, and may have been seen or not.

@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use forebay_proto::RecordSum;
-use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{AckItem, Cause, Range, ReturnedRange};
+use forebay_proto::v1::{AckItem, BadRecord, Cause, Range, ReturnedRange};
 use forebay_ring::{Ack, Batch, Claim, ClaimSum, ConsumerId, NO_RING};
 
-use crate::publish::receipt;
+use crate::publish::{Ready, receipt};
 
 /// The table.
 #[derive(Debug, Default)]
@@ -29,6 +28,8 @@ pub(super) struct Entry {
     pub(super) ready: u64,
     /// Nothing where a claim of an adopted batch went to somebody else meanwhile.
     claims: Vec<Option<Claim>>,
+    /// Bad records that it is delivered without.
+    bad: Vec<BadRecord>,
     /// Sums that came so far, by whom.
     sums: Option<(ConsumerId, Vec<RecordSum>)>,
 }
@@ -52,15 +53,16 @@ impl Claims {
 
     /// A consumer came with a batch of an earlier incarnation.
     pub(super) fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<Option<Claim>>) {
-        let none = Entry { epoch, shown: 0, valid: 0, ready: 0, claims: Vec::new(), sums: None };
+        let none = Entry { epoch, shown: 0, valid: 0, ready: 0, claims: Vec::new(), bad: Vec::new(), sums: None };
         // A batch may be told in several parts.
         self.adopted.entry((consumer, seq)).or_insert(none).claims.extend(claims);
     }
 
-    /// Forgets every batch: their leases are fenced, late receipts of them lead nowhere.
-    pub(super) fn clear(&mut self) {
-        self.published.clear();
-        self.adopted.clear();
+    /// Forgets every batch: late receipts of them lead nowhere. Answers what those of the epochs from this one on had.
+    pub(super) fn clear(&mut self, from: u64) -> Vec<ReturnedRange> {
+        let published = std::mem::take(&mut self.published).into_values();
+        let all = published.chain(std::mem::take(&mut self.adopted).into_values());
+        all.filter(|entry| entry.epoch >= from).flat_map(|entry| ranges(entry.claims, Cause::Unseen)).collect()
     }
 
     /// A published batch.
@@ -102,13 +104,14 @@ impl Claims {
         }
     }
 
-    /// The receipts of an acked batch; `again` where somebody may have seen it before.
-    pub(super) fn acked(&mut self, seq: u64, again: bool) -> Vec<AckItem> {
+    /// The receipts of an acked batch, `again` where somebody may have seen it before, and what is wrong with records that
+    /// it was delivered without.
+    pub(super) fn acked(&mut self, seq: u64, again: bool) -> (Vec<AckItem>, Vec<BadRecord>) {
         self.published.remove(&seq).map(|entry| entry.receipts(again)).unwrap_or_default()
     }
 
-    /// The receipts of an adopted batch that was acked.
-    pub(super) fn adopted_acked(&mut self, consumer: ConsumerId, batch: Batch) -> Vec<AckItem> {
+    /// The same of an adopted batch, of which it is not known what is wrong.
+    pub(super) fn adopted_acked(&mut self, consumer: ConsumerId, batch: Batch) -> (Vec<AckItem>, Vec<BadRecord>) {
         self.adopted.remove(&(consumer, batch.seq)).map(|entry| entry.receipts(false)).unwrap_or_default()
     }
 
@@ -124,9 +127,11 @@ impl Claims {
 }
 
 impl Entry {
-    /// A batch that is ready since `ready`.
-    pub(super) fn new(epoch: u64, shown: u32, valid: u32, claims: Vec<Claim>, ready: u64) -> Self {
-        Self { epoch, shown, valid, ready, claims: claims.into_iter().map(Some).collect(), sums: None }
+    /// Of a batch that is ready.
+    pub(super) fn new(ready: &mut Ready) -> Self {
+        let Ready { epoch, shown, valid, time, .. } = *ready;
+        let claims = std::mem::take(&mut ready.claims).into_iter().map(Some).collect();
+        Self { epoch, shown, valid, ready: time, claims, bad: std::mem::take(&mut ready.bad), sums: None }
     }
 
     /// Number of claims, as an offer says it.
@@ -145,7 +150,7 @@ impl Entry {
             return Receipts::Wrong;
         }
         for sum in sums {
-            let count = self.claims[known.len()].map_or(0, |claim| claim.len);
+            let count = self.claims[known.len()].map_or(0, |claim| claim.places());
             known.push(RecordSum::from_halves(count, sum.high, sum.low));
         }
         match (ack.last == 1, known.len() == self.claims.len()) {
@@ -155,17 +160,18 @@ impl Entry {
         }
     }
 
-    fn receipts(self, again: bool) -> Vec<AckItem> {
-        let Some((_, sums)) = self.sums else { return Vec::new() };
+    fn receipts(self, again: bool) -> (Vec<AckItem>, Vec<BadRecord>) {
+        let Some((_, sums)) = self.sums else { return Default::default() };
         let claims = self.claims.into_iter().zip(sums);
-        claims.filter_map(|(claim, sum)| Some(AckItem { again, ..receipt(&claim?, sum, Kind::Delivered) })).collect()
+        let items = claims.filter_map(|(claim, sum)| Some(AckItem { again, ..receipt(&claim?, sum) }));
+        (items.collect(), self.bad)
     }
 }
 
 /// Claims as they are given back.
 pub(super) fn ranges(claims: impl IntoIterator<Item = Option<Claim>>, cause: Cause) -> Vec<ReturnedRange> {
     let back = |claim: Claim| {
-        let range = Some(Range { start: claim.start, end: claim.start + claim.len });
+        let range = Some(Range { start: claim.start, end: claim.end() });
         ReturnedRange { lease: claim.lease, range, cause: cause.into() }
     };
     claims.into_iter().flatten().map(back).collect()
@@ -173,9 +179,11 @@ pub(super) fn ranges(claims: impl IntoIterator<Item = Option<Claim>>, cause: Cau
 
 #[cfg(test)]
 mod tests {
+    use forebay_proto::v1::ack_item::Kind;
+
     use super::*;
 
-    const CLAIMS: [Claim; 2] = [Claim { lease: 7, start: 0, len: 3 }, Claim { lease: 9, start: 4, len: 1 }];
+    const CLAIMS: [Claim; 2] = [Claim::new(7, 0, 3), Claim::new(9, 4, 1)];
     const ONE: ConsumerId = ConsumerId(1);
     const TWO: ConsumerId = ConsumerId(2);
 
@@ -189,8 +197,13 @@ mod tests {
 
     fn table() -> Claims {
         let mut claims = Claims::default();
-        claims.published(5, Entry::new(2, 4, 4, CLAIMS.to_vec(), 0));
+        claims.published(5, entry(2, &CLAIMS));
         claims
+    }
+
+    fn entry(epoch: u64, claims: &[Claim]) -> Entry {
+        let claims = claims.iter().copied().map(Some).collect();
+        Entry { epoch, shown: 4, valid: 4, ready: 0, claims, bad: Vec::new(), sums: None }
     }
 
     #[test]
@@ -198,7 +211,7 @@ mod tests {
         let mut claims = table();
         assert_eq!(claims.sums(ONE, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
         assert_eq!(claims.sums(ONE, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
-        let items = claims.acked(5, false);
+        let (items, _) = claims.acked(5, false);
         let told: Vec<_> = items.iter().map(|item| (item.lease, item.count, item.sum_low)).collect();
         assert_eq!(told, [(7, 3, 10), (9, 1, 20)]);
         assert_eq!(claims.undelivered(2), 0);
@@ -230,11 +243,11 @@ mod tests {
     #[test]
     fn rule_16_an_adopted_batch_and_a_published_one_of_its_number_are_two() {
         let mut claims = table();
-        claims.adopted(ONE, 5, 1, vec![Some(Claim { lease: 3, start: 0, len: 1 })]);
+        claims.adopted(ONE, 5, 1, vec![Some(Claim::new(3, 0, 1))]);
         assert_eq!(claims.sums(ONE, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
-        assert_eq!(claims.acked(5, false).iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
+        assert_eq!(claims.acked(5, false).0.iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
         assert_eq!(claims.sums(ONE, &Ack { ring: NO_RING, ..ack(0, 1, 1) }, &[sum(3)]), Receipts::Whole);
-        let items = claims.adopted_acked(ONE, Batch { seq: 5, epoch: 1 });
+        let (items, _) = claims.adopted_acked(ONE, Batch { seq: 5, epoch: 1 });
         assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [3]);
     }
 
@@ -247,12 +260,33 @@ mod tests {
     }
 
     #[test]
+    fn rule_10_of_batches_that_an_ended_epoch_takes_along_the_next_one_s_records_are_given_back() {
+        let mut claims = table();
+        claims.published(6, entry(3, &[Claim::new(11, 0, 4)]));
+        assert_eq!(claims.clear(3).iter().map(|range| range.lease).collect::<Vec<_>>(), [11]);
+        assert_eq!((claims.undelivered(2), claims.undelivered(3)), (0, 0));
+    }
+
+    #[test]
+    fn rule_07_a_batch_s_receipt_has_what_it_was_delivered_without() {
+        let mut claims = Claims::default();
+        let bad = BadRecord { lease: 7, position: 3, record: 40, ..BadRecord::default() };
+        let of_batch = [Claim::new(7, 0, 3), Claim::bare(7, 3, 1), Claim::bare(9, 0, 1)];
+        claims.published(5, Entry { bad: vec![bad.clone()], ..entry(2, &of_batch) });
+        assert_eq!(claims.sums(ONE, &ack(0, 3, 1), &[sum(10), sum(77), sum(0)]), Receipts::Whole);
+        let (items, told) = claims.acked(5, false);
+        let items: Vec<_> = items.iter().map(|item| (item.lease, item.kind(), item.count, item.sum_low)).collect();
+        assert_eq!(items, [(7, Kind::Delivered, 3, 10), (7, Kind::Bare, 0, 0), (9, Kind::Bare, 0, 0)]);
+        assert_eq!(told, [bad]);
+    }
+
+    #[test]
     fn rule_16_a_claim_that_went_to_others_is_left_out_of_an_adopted_batch() {
         let mut claims = Claims::default();
         claims.adopted(ONE, 5, 2, vec![None, Some(CLAIMS[1])]);
         let packet = Ack { ring: NO_RING, ..ack(0, 2, 1) };
         assert_eq!(claims.sums(ONE, &packet, &[sum(1), sum(2)]), Receipts::Whole);
-        let items = claims.adopted_acked(ONE, Batch { seq: 5, epoch: 2 });
+        let (items, _) = claims.adopted_acked(ONE, Batch { seq: 5, epoch: 2 });
         assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
     }
 }

@@ -10,9 +10,6 @@ use forebay_proto::v1::Progress;
 pub(super) struct EpochEnd {
     progress: Progress,
     epochs: Option<u64>,
-    /// Every batch of the epochs below was handed on; only asked for where an epoch may end in batches of copies.
-    finished: u64,
-    fixed: bool,
     timeout: Duration,
     waiting: Option<Waiting>,
     done_told: bool,
@@ -29,10 +26,10 @@ struct Waiting {
 const WORTH_A_WORD: Duration = Duration::from_secs(10);
 
 impl EpochEnd {
-    /// The stream starts at `epoch`. `fixed`: static assignment.
-    pub(super) fn new(epoch: u64, epochs: Option<u64>, fixed: bool, timeout: Duration) -> Self {
+    /// The stream starts at `epoch`.
+    pub(super) fn new(epoch: u64, epochs: Option<u64>, timeout: Duration) -> Self {
         let progress = Progress { floor: epoch, drained: epoch, generation: 0 };
-        Self { progress, epochs, finished: epoch, fixed, timeout, waiting: None, done_told: false }
+        Self { progress, epochs, timeout, waiting: None, done_told: false }
     }
 
     /// News from the coordinator. What it said before a restore is no news after it.
@@ -42,21 +39,20 @@ impl EpochEnd {
         }
     }
 
-    /// The batch thread has handed on every batch of the epoch.
-    pub(super) fn finished(&mut self, epoch: u64) {
-        self.finished = self.finished.max(epoch + 1);
+    /// Restores that the coordinator has told of.
+    pub(super) fn generation(&self) -> u64 {
+        self.progress.generation
     }
 
     /// The stream goes on where the coordinator says, which may be in an earlier epoch.
     pub(super) fn reopen(&mut self, progress: Progress) {
         self.progress = progress;
-        self.finished = progress.floor;
         self.done_told = false;
     }
 
-    /// Whether every record of the epoch is accounted for, and no batch of it is still to come.
+    /// Whether every position of the epoch is complete, and so no batch of it is still to come.
     pub(super) fn is_over(&self, epoch: u64) -> bool {
-        self.progress.floor > epoch && (!self.fixed || self.finished > epoch)
+        self.progress.floor > epoch
     }
 
     /// Whether nothing of the epoch is left but what consumers hold.
@@ -107,7 +103,7 @@ mod tests {
 
     #[test]
     fn rule_11_an_epoch_is_over_when_its_records_are_accounted_for() {
-        let mut end = EpochEnd::new(0, Some(2), false, 600 * SECOND);
+        let mut end = EpochEnd::new(0, Some(2), 600 * SECOND);
         end.heard(progress(0, 1));
         assert!(end.only_held_left(0) && !end.is_over(0));
         end.heard(progress(1, 1));
@@ -118,7 +114,7 @@ mod tests {
 
     #[test]
     fn rule_23_what_was_heard_before_a_restore_does_not_end_the_epoch_that_it_goes_back_to() {
-        let mut end = EpochEnd::new(0, Some(2), false, 600 * SECOND);
+        let mut end = EpochEnd::new(0, Some(2), 600 * SECOND);
         end.heard(progress(2, 2));
         assert_eq!(end.just_done(), Some(2));
         end.reopen(Progress { generation: 2, ..progress(0, 0) });
@@ -129,17 +125,8 @@ mod tests {
     }
 
     #[test]
-    fn rule_13_a_static_epoch_ends_behind_its_batches_of_copies() {
-        let mut end = EpochEnd::new(0, Some(1), true, 600 * SECOND);
-        end.heard(progress(1, 1));
-        assert!(!end.is_over(0), "batches that hold only copies are still to come");
-        end.finished(0);
-        assert!(end.is_over(0));
-    }
-
-    #[test]
     fn rule_11_a_wait_is_told_after_ten_seconds_and_ended_after_the_timeout() {
-        let mut end = EpochEnd::new(0, None, false, 60 * SECOND);
+        let mut end = EpochEnd::new(0, None, 60 * SECOND);
         let start = Instant::now();
         assert_eq!(end.waits(true, start), None);
         assert_eq!(end.waits(true, start + 9 * SECOND), None);

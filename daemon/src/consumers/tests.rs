@@ -42,7 +42,6 @@ impl Scene {
             left: Box::new(|_, _| ()),
             epoch: 0,
             epochs: None,
-            fixed: false,
             epoch_end_timeout: Duration::from_secs(600),
             counters: Arc::default(),
         };
@@ -63,8 +62,9 @@ impl Scene {
 
     fn publish(&self, seq: u64) {
         let slot = self.free.recv().unwrap();
-        let claims = vec![Claim { lease: 7, start: 0, len: 1 }];
-        let ready = Ready { slot, in_gpu: Vec::new(), seq, epoch: 0, shown: 1, valid: 1, claims, time: 0 };
+        let claims = vec![Claim::new(7, 0, 1)];
+        let ready =
+            Ready { slot, in_gpu: Vec::new(), seq, epoch: 0, shown: 1, valid: 1, claims, bad: Vec::new(), time: 0 };
         self.outbox.post(Note::Batch(Output::Ready(ready)));
     }
 }

@@ -49,8 +49,10 @@ pub struct Span {
     pub epoch: u64,
     /// First place in the epoch's order.
     pub start: u64,
-    /// How many positions.
+    /// How many positions that have a record.
     pub len: u64,
+    /// How many positions behind them that have none.
+    pub bare: u64,
     /// Record number of a place in the epoch's order.
     pub record: Arc<dyn Fn(u64) -> u64 + Send + Sync>,
 }
@@ -97,6 +99,8 @@ struct Epoch<B> {
     spans: VecDeque<(Span, u64)>,
     /// Records that are being read or lie ready, in the order of their ids.
     tickets: VecDeque<Ticket<B>>,
+    /// Positions without a record: they are the epoch's last.
+    bare: VecDeque<Position>,
     /// A lease came since the epoch was last reported as drained.
     news: bool,
 }
@@ -148,6 +152,7 @@ impl<B> ReadAhead<B> {
     pub fn lease(&mut self, span: Span) {
         let epoch = self.epochs.entry(span.epoch).or_insert_with(Epoch::empty);
         epoch.news = true;
+        epoch.bare.extend((span.len..span.len + span.bare).map(|offset| span.position(offset)));
         if span.len > 0 {
             epoch.spans.push_back((span, 0));
         }
@@ -285,8 +290,8 @@ impl<B> ReadAhead<B> {
         size: impl Fn(u64, u64) -> u64,
     ) -> Option<Job> {
         let (span, offset) = self.epochs[&number].spans.front()?;
-        let (offset, index) = (*offset, span.start + *offset);
-        let (lease, lease_len, record) = (span.lease, span.len, (span.record)(index));
+        let (offset, position) = (*offset, span.position(*offset));
+        let Position { lease_len, record, .. } = position;
         let reserved = self.grant(size(record, 0), ahead == 0)?;
         let id = self.id();
         let epoch = self.epochs.get_mut(&number)?;
@@ -296,7 +301,6 @@ impl<B> ReadAhead<B> {
         } else if let Some((_, next)) = epoch.spans.front_mut() {
             *next += 1;
         }
-        let position = Position { epoch: number, lease, offset, lease_len, index, record };
         let mut stage = Stage::new();
         stage.begin(now);
         epoch.tickets.push_back(Ticket { id, position, stage });
@@ -347,7 +351,7 @@ impl<B> ReadAhead<B> {
     }
 
     /// Takes what comes next of the epochs up to `limit`; a position only if its epoch has room for it.
-    pub fn take(&mut self, limit: u64, room: impl Fn(u64) -> bool) -> Taken<Result<Held<B>, String>> {
+    pub fn take(&mut self, limit: u64, room: impl Fn(&Position) -> bool) -> Taken<Result<Held<B>, String>> {
         if let Some(place) = self.fetches.iter().position(|fetch| matches!(fetch.stage, Stage::Done(_)))
             && let Some(Fetch { tag, record, stage: Stage::Done(read), .. }) = self.fetches.remove(place)
         {
@@ -359,11 +363,19 @@ impl<B> ReadAhead<B> {
             if untold.is_some_and(|untold| untold < number) {
                 break;
             }
-            let is_read = matches!(epoch.tickets.front(), Some(Ticket { stage: Stage::Done(_), .. }));
-            if is_read && !room(number) {
-                return Taken::NoRoom;
+            let next = match epoch.tickets.front() {
+                Some(Ticket { position, stage: Stage::Done(_), .. }) => Some(*position),
+                None if epoch.spans.is_empty() => epoch.bare.front().copied(),
+                _ => None,
+            };
+            if let Some(position) = next.filter(|position| !room(position)) {
+                return Taken::NoRoom(position);
             }
-            if is_read && let Some(Ticket { position, stage: Stage::Done(read), .. }) = epoch.tickets.pop_front() {
+            if let Some(position) = next {
+                let Some(Ticket { stage: Stage::Done(read), .. }) = epoch.tickets.pop_front() else {
+                    epoch.bare.pop_front();
+                    return Taken::Bare(position);
+                };
                 return Taken::Record(position, self.hand_out(read));
             }
             if !epoch.is_empty() {
@@ -405,7 +417,8 @@ impl<B> ReadAhead<B> {
                 .iter()
                 .map(|Ticket { position, .. }| (position.lease, position.offset, position.offset + 1));
             let spans = epoch.spans.iter().map(|(span, next)| (span.lease, *next, span.len));
-            for (lease, start, end) in tickets.chain(spans) {
+            let bare = epoch.bare.iter().map(|position| (position.lease, position.offset, position.offset + 1));
+            for (lease, start, end) in tickets.chain(spans).chain(bare) {
                 match rest.last_mut() {
                     Some(last) if last.0 == lease && last.2 == start => last.2 = end,
                     _ => rest.push((lease, start, end)),
@@ -437,13 +450,21 @@ impl<B> ReadAhead<B> {
     }
 }
 
+impl Span {
+    fn position(&self, offset: u64) -> Position {
+        let Self { lease, epoch, len, .. } = *self;
+        let index = self.start + offset;
+        Position { epoch, lease, offset, lease_len: len, index, record: (self.record)(index) }
+    }
+}
+
 impl<B> Epoch<B> {
     fn empty() -> Self {
-        Self { spans: VecDeque::new(), tickets: VecDeque::new(), news: true }
+        Self { spans: VecDeque::new(), tickets: VecDeque::new(), bare: VecDeque::new(), news: true }
     }
 
     fn is_empty(&self) -> bool {
-        self.spans.is_empty() && self.tickets.is_empty()
+        self.spans.is_empty() && self.tickets.is_empty() && self.bare.is_empty()
     }
 }
 

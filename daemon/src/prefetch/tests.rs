@@ -29,7 +29,7 @@ fn file(content: &Buffer) -> &[u8] {
 }
 
 fn span(lease: u64, start: u64, len: u64) -> Span {
-    Span { lease, epoch: 0, start, len, record: Arc::new(|index| index) }
+    Span { lease, epoch: 0, start, len, bare: 0, record: Arc::new(|index| index) }
 }
 
 fn next(prefetch: &Prefetch) -> (Position, Read) {

@@ -88,16 +88,14 @@ impl Stream {
                 self.identity.stream
             )));
         }
-        self.anew(|| async {
-            let floor = self.worker.progress().borrow().floor;
-            match epoch.cmp(&floor) {
-                Ordering::Less => Ok(()),
-                Ordering::Equal => self.worker.abandon(epoch).await.map(drop),
-                Ordering::Greater => {
-                    Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))
-                }
+        self.flush().await;
+        let floor = self.worker.progress().borrow().floor;
+        match epoch.cmp(&floor) {
+            Ordering::Less => Ok(()),
+            Ordering::Equal => self.anew(|| async { self.worker.abandon(epoch).await.map(drop) }).await,
+            Ordering::Greater => {
+                Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))
             }
-        })
-        .await
+        }
     }
 }

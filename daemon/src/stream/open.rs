@@ -117,6 +117,7 @@ impl Opening {
             consumers: Arc::clone(&attached),
             next_consumer: AtomicU64::new(1),
             restored: tokio::sync::Mutex::new(None),
+            heard: watch::Sender::new(identity.shard.is_none()),
             counted: Mutex::default(),
             worker: Arc::clone(&worker),
             identity,
@@ -134,7 +135,6 @@ impl Opening {
             }),
             epoch,
             epochs: stream.settings.epochs,
-            fixed: stream.identity.shard.is_some(),
             epoch_end_timeout: stream.settings.epoch_end_timeout,
             counters,
         };

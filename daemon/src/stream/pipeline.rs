@@ -120,6 +120,7 @@ impl Stream {
             Arc::clone(&self.plan),
             Arc::clone(&self.source),
             ahead,
+            self.heard.subscribe(),
             stopped_leases,
         );
         let lease = tokio::spawn(async move {

@@ -326,6 +326,7 @@ fn a_list_of_held_batches_that_makes_no_sense_is_refused_or_leads_nowhere() {
                 epoch: u64::MAX,
                 seq: u64::MAX,
                 held,
+                bare: held,
                 sum: ClaimSum { high: u64::MAX, low: u64::MAX },
             })
         });
@@ -359,7 +360,8 @@ fn rule_16_batches_that_others_hold_from_a_living_daemon_cannot_be_handed_in() {
                 len: 1,
                 epoch: 0,
                 seq: place,
-                held: place % 2,
+                held: u32::from(place % 2 == 1),
+                bare: 0,
                 sum: ClaimSum { high, low },
             }
         })

@@ -21,6 +21,7 @@ mod permission;
 mod placement;
 mod resume;
 mod run;
+mod shards;
 mod start;
 mod storage;
 mod surroundings;

@@ -198,7 +198,7 @@ pub mod acquire_reply {
     }
 }
 /// One receipt: these positions reached a trainer, or were dropped by policy. Sum and count come from the record
-/// numbers that the trainer itself saw.
+/// numbers that the trainer itself saw; both are 0 where it saw none.
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AckItem {
@@ -238,6 +238,9 @@ pub mod ack_item {
         Unspecified = 0,
         Delivered = 1,
         Dropped = 2,
+        /// Static assignment: a batch with the places of these positions reached a trainer, but none of their records. Bad
+        /// records are quarantined by it. A position without a record only counts as complete.
+        Bare = 3,
     }
     impl Kind {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -249,6 +252,7 @@ pub mod ack_item {
                 Self::Unspecified => "KIND_UNSPECIFIED",
                 Self::Delivered => "DELIVERED",
                 Self::Dropped => "DROPPED",
+                Self::Bare => "BARE",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -257,6 +261,7 @@ pub mod ack_item {
                 "KIND_UNSPECIFIED" => Some(Self::Unspecified),
                 "DELIVERED" => Some(Self::Delivered),
                 "DROPPED" => Some(Self::Dropped),
+                "BARE" => Some(Self::Bare),
                 _ => None,
             }
         }
@@ -273,6 +278,9 @@ pub struct AckRequest {
     /// returned by that death, never for a lease that is out.
     #[prost(bool, tag = "3")]
     pub hand_in: bool,
+    /// What is wrong with the bad records of BARE items, where that is known.
+    #[prost(message, repeated, tag = "4")]
+    pub bad: ::prost::alloc::vec::Vec<BadRecord>,
 }
 /// One verdict per item, in order.
 #[allow(clippy::all)]

@@ -35,7 +35,7 @@ fn offer(seq: u64) -> Offer {
 
 fn take(holds: &mut Holds, seq: u64) -> Ticket {
     let offer = offer(seq);
-    let claim = Claim { lease: seq, start: 0, len: 1 };
+    let claim = Claim::new(seq, 0, 1);
     holds.take(offer, Receipt::read(&offer, &[claim], &[7], &[1]).unwrap())
 }
 
@@ -120,7 +120,7 @@ fn rule_16_a_batch_held_over_the_daemons_death_is_handed_in_and_acked_without_a_
     let ticket = take(&mut holds, 5);
     holds.orphan();
 
-    let list: Vec<(u64, u64)> = holds.hand_in().iter().map(|item| (item.seq, item.held)).collect();
+    let list: Vec<(u64, u64)> = holds.hand_in().iter().map(|item| (item.seq, u64::from(item.held))).collect();
     assert_eq!(list, [(4, 0), (5, 1)]);
     assert_eq!(holds.slots(), 0, "the dead daemon's slots are no longer anybody's");
     assert_eq!(read(&holds.unview(seen)), [], "the consumed batch's slot died with the daemon");

@@ -274,7 +274,8 @@ impl Server {
                 frame.records()[place as usize] = i64::try_from(record).unwrap();
                 frame.mask()[place as usize] = u8::from(own);
             }
-            slot.frame().claims()[0] = Claim { lease: epoch << 32 | first, start: 0, len: span.end - span.start };
+            slot.frame().claims()[0] =
+                Claim::new(epoch << 32 | first, 0, u32::try_from(span.end - span.start).unwrap());
             drop(slot);
             self.seq += 1;
             self.todo.remove(&(epoch, first));

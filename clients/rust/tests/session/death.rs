@@ -30,7 +30,7 @@ fn rule_16_the_next_batch_comes_from_the_next_daemon_and_no_record_twice() {
     second_daemon.stop();
 
     let log = world.log.lock();
-    let handed_in: Vec<u64> = log.resumed.iter().map(|item| item.held).collect();
+    let handed_in: Vec<u32> = log.resumed.iter().map(|item| item.held).collect();
     assert_eq!(handed_in, [0, 0], "asking for the next batch had consumed both");
     assert_eq!(log.wrong_sums, 0);
 }

@@ -28,21 +28,6 @@ impl Batcher {
         true
     }
 
-    /// Where places never shift, a hole shows any picture of the batch, or black, which stands for no record.
-    fn close_places(&mut self, batch: u64) {
-        while let Some(place) = self.draft(batch).hole() {
-            let draft = self.draft(batch);
-            let donor = draft.nearest_good(place);
-            if let Some(from) = donor {
-                draft.repeat(from, place);
-            }
-            draft.fill(place, Fill::Anonymous);
-            let to = (batch, place);
-            self.actions
-                .push_back(donor.map_or(Action::Clear { at: to }, |from| Action::Copy { from: (batch, from), to }));
-        }
-    }
-
     /// For a bad record: the nearest earlier good one of its lease, else the next one; else its place is a hole.
     fn stand_in(&mut self, at: At, position: Position, probe: Option<u64>) {
         let Position { epoch, lease, offset, lease_len, index, .. } = position;

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use super::fixed::Form;
 use super::*;
 
 /// What a place shows; not in the map: what an earlier batch left there.
@@ -33,12 +34,12 @@ pub(super) struct Setting {
     pub(super) flaky: bool,
     /// Leases that come back after the epoch was drained.
     pub(super) late: u64,
-    /// Static: the batch that is not full ends so.
+    /// The batch that is not full ends so.
     pub(super) policy: Policy,
-    /// Static: batches of copies.
-    pub(super) extra: usize,
-    /// Static, with the policy `Drop`: positions from here on are dropped.
-    pub(super) delivered: u64,
+    /// Static: every epoch has a last position without a record.
+    pub(super) bare: bool,
+    /// Static: positions that are complete already and never come.
+    pub(super) complete: HashSet<u64>,
     /// Stop after so many steps.
     pub(super) stop: Option<usize>,
     pub(super) seed: u64,
@@ -56,10 +57,10 @@ pub(super) struct World {
     reads: Vec<(At, u64)>,
     fates: HashMap<(u64, u64), Fate>,
     given: Vec<Position>,
-    /// Batch that takes the next records of an epoch.
-    current: HashMap<u64, u64>,
-    /// Static: the positions that a batch was begun for, in order, and the copies that follow.
-    seats: HashMap<u64, (Vec<Position>, Vec<u64>)>,
+    /// Static: the batch that was begun last for an epoch and number in it.
+    current: HashMap<(u64, u64), u64>,
+    /// Static: the form of a batch, and the positions that came for it.
+    seats: HashMap<u64, (Form, Vec<Position>)>,
     /// Last published batch of an epoch.
     last: HashMap<u64, u64>,
     pub(super) published: Vec<Sheet>,
@@ -102,6 +103,11 @@ impl World {
         self.setting.rules.dynamic.is_none()
     }
 
+    /// Records of a static epoch.
+    fn records(&self) -> u64 {
+        self.setting.leases.iter().sum()
+    }
+
     /// Records of the epoch: those of its leases, then leases that come back. None: the epoch is drained.
     fn feeds(&self) -> VecDeque<(u64, Option<Position>)> {
         let mut feeds = VecDeque::new();
@@ -117,8 +123,13 @@ impl World {
                 }
             };
             for &len in &self.setting.leases {
-                span(&mut feeds, epoch, index, len);
+                let open = |index: &u64| !self.is_static() || !self.setting.complete.contains(index);
+                let rest: Vec<u64> = (index..index + len).filter(open).collect();
+                rest.chunk_by(|a, b| a + 1 == *b).for_each(|run| span(&mut feeds, epoch, run[0], run.len() as u64));
                 index += len;
+            }
+            if self.is_static() && self.setting.bare {
+                span(&mut feeds, epoch, index, 1);
             }
             feeds.push_back((epoch, None));
             for back in 0..self.setting.late {
@@ -138,13 +149,6 @@ impl World {
                 return self.close();
             }
             step += 1;
-            // There is always a slot.
-            while let Some(epoch) = self.batcher.extra_needs_slot() {
-                let batch = self.batcher.begin_extra().unwrap();
-                assert_eq!(self.batcher.epoch(batch).unwrap_or(epoch), epoch);
-                self.seats.insert(batch, (Vec::new(), self.copies(self.setting.rules.batch_size)));
-            }
-            self.perform();
             let (feed, jobs, reads) = (usize::from(!feeds.is_empty()) * 3, self.jobs.len(), self.reads.len());
             if feed + jobs + reads == 0 {
                 break;
@@ -163,25 +167,31 @@ impl World {
                 self.fetched(at, record);
             }
         }
-        for epoch in 0..EPOCHS {
-            assert!(self.batcher.is_idle(epoch), "nothing is under way, yet epoch {epoch} has a batch in the making");
-        }
+        assert!(self.batcher.drafts.is_empty(), "nothing is under way, yet there are batches in the making");
         self.close();
     }
 
     fn record(&mut self, position: Position) {
         self.given.push(position);
-        if self.is_static() && self.setting.policy == Policy::Drop && position.index >= self.setting.delivered {
-            self.batcher.drop_position(position);
-            return;
-        }
         let readable = !self.setting.unreadable.contains(&position.record);
-        if (readable || self.batcher.keeps_places()) && self.batcher.needs_slot(position.epoch) {
-            let batch = self.batcher.begin(position.epoch);
-            self.current.insert(position.epoch, batch);
-        }
         if self.is_static() {
-            self.seats.entry(self.current[&position.epoch]).or_default().0.push(position);
+            let size = u64::from(self.setting.rules.batch_size);
+            let (index, records) = (position.index / size, self.records());
+            if self.setting.policy == Policy::Drop && index >= records / size {
+                if position.index < records {
+                    self.batcher.drop_position(position);
+                } else {
+                    // The stage tells the ledger itself.
+                    self.settled(&position, Fate::Dropped);
+                }
+                return;
+            }
+            self.seat(position, index);
+            if position.index >= records {
+                return self.batcher.bare(position);
+            }
+        } else if (readable || self.batcher.keeps_places()) && self.batcher.needs_slot(&position) {
+            self.batcher.begin(position.epoch);
         }
         if readable {
             let at = self.batcher.place(position, label(position.record));
@@ -192,22 +202,24 @@ impl World {
         }
     }
 
+    /// Begins a static batch where the position needs one, and notes that it came for it.
+    fn seat(&mut self, position: Position, index: u64) {
+        if self.batcher.needs_slot(&position) {
+            let (size, records) = (self.setting.rules.batch_size, self.records());
+            let count = |all: u64| u32::try_from(all.saturating_sub(index * u64::from(size))).unwrap().min(size);
+            let own = count(records);
+            let copies = if self.setting.policy == Policy::Fill { self.copies(size - own) } else { Vec::new() };
+            let form = Form { positions: count(records + u64::from(self.setting.bare)), own, copies };
+            let batch = self.batcher.begin_fixed(&position, &form);
+            self.current.insert((position.epoch, index), batch);
+            self.seats.insert(batch, (form, Vec::new()));
+        }
+        let batch = self.current[&(position.epoch, index)];
+        self.seats.get_mut(&batch).unwrap().1.push(position);
+    }
+
     fn end(&mut self, epoch: u64) {
-        if !self.is_static() {
-            return self.batcher.end(epoch, Ending::default());
-        }
-        let (size, own) = (self.setting.rules.batch_size, self.batcher.taken(epoch));
-        let copies = self.copies(size - own);
-        if let Some(batch) = self.current.remove(&epoch).filter(|_| own > 0 && self.setting.policy == Policy::Fill) {
-            self.seats.entry(batch).or_default().1.clone_from(&copies);
-        }
-        let tail = match self.setting.policy {
-            Policy::Fill => Tail { copies, ends: Ends::Shown(size) },
-            Policy::Partial => Tail { copies: vec![], ends: Ends::Shown(own) },
-            Policy::Drop => Tail { copies: vec![], ends: Ends::Dropped },
-        };
-        let extra = Tail { copies: self.copies(size), ends: Ends::Shown(size) };
-        self.batcher.end(epoch, Ending { open: Some(tail), extra: vec![extra; self.setting.extra] });
+        self.batcher.end(epoch);
     }
 
     fn copies(&self, count: u32) -> Vec<u64> {
@@ -287,7 +299,11 @@ impl World {
         let size = self.setting.rules.batch_size;
         let last = self.last.insert(sheet.epoch, sheet.batch);
         assert!(last < Some(sheet.batch), "batches of an epoch are published in order");
-        let mut claims = sheet.claims.iter().flat_map(|claim| (0..claim.len).map(|at| (claim.lease, claim.start + at)));
+        let of = |bare: u32| {
+            let claims = sheet.claims.iter().filter(move |claim| claim.bare == bare);
+            claims.flat_map(|claim| (claim.start..claim.end()).map(|at| (claim.lease, at)))
+        };
+        let mut claims = of(0);
         for place in 0..size {
             let pixels = self.pixels.get(&(sheet.batch, place)).copied();
             let at = place as usize;
@@ -314,7 +330,14 @@ impl World {
             }
         }
         assert_eq!(claims.next(), None, "a copy carries no claim");
-        drop(claims);
+        let bare: HashSet<(u64, u64)> = of(1).collect();
+        let bad: HashSet<(u64, u64)> = sheet.bad.iter().map(|bad| (bad.position.lease, bad.position.offset)).collect();
+        for at in &bare {
+            let position = *self.given.iter().find(|position| (position.lease, position.offset) == *at).unwrap();
+            assert_eq!(bad.contains(at), position.index < self.records(), "a record is bad, or there is none");
+            self.settled(&position, if bad.contains(at) { Fate::Nacked } else { Fate::Published });
+        }
+        assert!(bad.is_subset(&bare));
         assert_eq!(sheet.valid, sheet.mask.iter().map(|mask| u32::from(*mask)).sum::<u32>());
         assert!(sheet.shown <= size);
         if self.is_static() {
@@ -324,10 +347,17 @@ impl World {
     }
 
     fn places_never_shift(&self, sheet: &Sheet) {
-        let (own, copies) = &self.seats[&sheet.batch];
-        assert_eq!(sheet.records.len(), own.len() + copies.len());
-        for (at, position) in own.iter().enumerate() {
+        let (Form { own, copies, .. }, came) = &self.seats[&sheet.batch];
+        let own = *own as usize;
+        assert_eq!(sheet.records.len(), own + copies.len());
+        assert_eq!(sheet.shown as usize, own + copies.len());
+        for at in 0..own {
             let (record, mask) = (sheet.records[at], sheet.mask[at]);
+            let place = |position: &&Position| position.index % u64::from(self.setting.rules.batch_size) == at as u64;
+            let Some(position) = came.iter().filter(|position| position.index < self.records()).find(place) else {
+                assert_eq!((record, mask), (-1, 0), "nothing moves up to place {at}");
+                continue;
+            };
             if self.is_good(position.record) {
                 assert_eq!((record, mask), (i64::try_from(position.record).unwrap(), 1));
                 continue;
@@ -341,7 +371,7 @@ impl World {
             }
         }
         for (at, &copy) in copies.iter().enumerate() {
-            let (record, mask) = (sheet.records[own.len() + at], sheet.mask[own.len() + at]);
+            let (record, mask) = (sheet.records[own + at], sheet.mask[own + at]);
             assert_eq!(mask, 0);
             let found = self.is_good(copy) && !self.setting.flaky;
             assert!(record == i64::try_from(copy).unwrap() || record == -1 && !found, "{record} for {copy}");

@@ -1,5 +1,8 @@
 //! Stories of single batches; `invariants.rs` has what holds for all.
 
+mod places;
+
+use super::fixed::Form;
 use super::*;
 use forebay_ring::Claim;
 
@@ -18,10 +21,25 @@ fn position(index: u64) -> Position {
     Position { epoch: 0, lease: index / 6, offset: index % 6, lease_len: 6, index, record: 100 + index }
 }
 
-fn place(batcher: &mut Batcher, index: u64) -> At {
-    if batcher.needs_slot(0) {
-        batcher.begin(0);
+/// A static epoch has six records and, with `bare`, a seventh position; its last batch repeats the sixth.
+fn form(index: u64) -> Form {
+    if index < 4 {
+        return Form { positions: 4, own: 4, copies: vec![] };
     }
+    Form { positions: 3, own: 2, copies: vec![105; 2] }
+}
+
+fn seat(batcher: &mut Batcher, position: &Position) {
+    if batcher.needs_slot(position) {
+        match batcher.rules.dynamic {
+            Some(_) => batcher.begin(0),
+            None => batcher.begin_fixed(position, &form(position.index)),
+        };
+    }
+}
+
+fn place(batcher: &mut Batcher, index: u64) -> At {
+    seat(batcher, &position(index));
     batcher.place(position(index), 7)
 }
 
@@ -69,7 +87,7 @@ fn rule_5_a_batch_has_claims_of_several_leases_and_a_lease_feeds_several_batches
             other => panic!("{other:?}"),
         })
         .collect();
-    let claim = |lease, start, len| Claim { lease, start, len };
+    let claim = Claim::new;
     assert_eq!(claims, [vec![claim(0, 0, 4)], vec![claim(0, 4, 2), claim(1, 0, 2)], vec![claim(1, 2, 4)]]);
     assert_eq!(batcher.close(), []);
 }
@@ -122,7 +140,7 @@ fn rule_7_skip_fills_the_place_with_the_next_record_of_the_order() {
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [nack(2)]);
     assert_eq!((sheet.records, sheet.mask), (vec![100, 101, 103, 104], vec![1; 4]));
-    assert_eq!(sheet.claims, [Claim { lease: 0, start: 0, len: 2 }, Claim { lease: 0, start: 3, len: 2 }]);
+    assert_eq!(sheet.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 2)]);
 }
 
 #[test]
@@ -130,7 +148,7 @@ fn rule_7_skip_leaves_holes_only_at_the_end_of_the_last_batch() {
     let mut batcher = dynamic(OnError::Skip, Policy::Partial);
     let first = place(&mut batcher, 0);
     good(&mut batcher, 1..6);
-    batcher.end(0, Ending::default());
+    batcher.end(0);
     batcher.outcome(first, Err((FILE.into(), "no end marker".into())));
     let mut actions = actions(&mut batcher);
     let Some(Action::Publish(last)) = actions.pop() else { panic!("{actions:?}") };
@@ -143,29 +161,6 @@ fn rule_7_skip_leaves_holes_only_at_the_end_of_the_last_batch() {
 }
 
 #[test]
-fn rule_7_skip_in_a_static_epoch_repeats_the_nearest_earlier_picture_as_no_record() {
-    let mut batcher = fixed(OnError::Skip);
-    good(&mut batcher, 0..2);
-    bad(&mut batcher, 2);
-    good(&mut batcher, 3..4);
-    let (before, sheet) = published(&mut batcher);
-    assert_eq!(before, [nack(2), copy((0, 1), (0, 2))]);
-    assert_eq!((sheet.records, sheet.mask, sheet.valid), (vec![100, 101, -1, 103], vec![1, 1, 0, 1], 3));
-    assert_eq!(sheet.labels, [7; 4]);
-}
-
-#[test]
-fn rule_7_a_static_batch_without_one_good_record_is_black_and_claims_nothing() {
-    let mut batcher = fixed(OnError::Skip);
-    for index in 0..4 {
-        bad(&mut batcher, index);
-    }
-    let (before, sheet) = published(&mut batcher);
-    assert_eq!(before[4], Action::Clear { at: (0, 0) });
-    assert_eq!((sheet.records, sheet.valid, sheet.claims), (vec![-1; 4], 0, vec![]));
-}
-
-#[test]
 fn rule_7_replace_shows_the_nearest_earlier_good_record_of_the_lease() {
     let mut batcher = dynamic(OnError::Replace, Policy::Partial);
     good(&mut batcher, 0..2);
@@ -174,7 +169,7 @@ fn rule_7_replace_shows_the_nearest_earlier_good_record_of_the_lease() {
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [nack(2), nack(3), copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
     assert_eq!((sheet.records, sheet.mask), (vec![100, 101, 101, 101], vec![1, 1, 0, 0]));
-    assert_eq!(sheet.claims, [Claim { lease: 0, start: 0, len: 2 }]);
+    assert_eq!(sheet.claims, [Claim::new(0, 0, 2)]);
 }
 
 #[test]
@@ -221,7 +216,7 @@ fn rule_7_a_lease_without_one_good_record_gives_no_batch() {
                 }
             }
         }
-        batcher.end(0, Ending::default());
+        batcher.end(0);
         while let Some(action) = batcher.action() {
             match action {
                 Action::Probe { at, .. } => batcher.outcome(at, Err((FILE.into(), "no end marker".into()))),
@@ -229,7 +224,7 @@ fn rule_7_a_lease_without_one_good_record_gives_no_batch() {
                 _ => {}
             }
         }
-        assert!(batcher.is_idle(0), "{on_error:?}");
+        assert!(batcher.drafts.is_empty(), "{on_error:?}");
     }
 }
 
@@ -253,8 +248,8 @@ fn rule_12_partial_is_short_fill_repeats_the_last_record_and_drop_acks_them_as_d
         let mut batcher = dynamic(OnError::Skip, policy);
         good(&mut batcher, 0..2);
         assert_eq!(actions(&mut batcher), []);
-        batcher.end(0, Ending::default());
-        assert!(batcher.is_idle(0));
+        batcher.end(0);
+        assert!(batcher.drafts.is_empty());
         batcher
     };
     let (before, sheet) = published(&mut end(Policy::Partial));
@@ -262,7 +257,7 @@ fn rule_12_partial_is_short_fill_repeats_the_last_record_and_drop_acks_them_as_d
     assert_eq!(before, [Action::Clear { at: (0, 2) }, Action::Clear { at: (0, 3) }]);
     let (before, sheet) = published(&mut end(Policy::Fill));
     assert_eq!((sheet.shown, sheet.valid, sheet.records), (4, 2, vec![100, 101, 101, 101]));
-    assert_eq!((sheet.mask, sheet.claims), (vec![1, 1, 0, 0], vec![Claim { lease: 0, start: 0, len: 2 }]));
+    assert_eq!((sheet.mask, sheet.claims), (vec![1, 1, 0, 0], vec![Claim::new(0, 0, 2)]));
     assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
     let dropped = Action::Dropped(vec![position(0), position(1)]);
     assert_eq!(actions(&mut end(Policy::Drop)), [dropped, Action::Discard { batch: 0 }]);
@@ -272,11 +267,11 @@ fn rule_12_partial_is_short_fill_repeats_the_last_record_and_drop_acks_them_as_d
 fn rule_12_records_that_come_back_after_the_end_make_one_further_batch() {
     let mut batcher = dynamic(OnError::Skip, Policy::Partial);
     good(&mut batcher, 0..2);
-    batcher.end(0, Ending::default());
+    batcher.end(0);
     published(&mut batcher);
     good(&mut batcher, 2..5);
     assert_eq!(actions(&mut batcher), [], "others may come back as well");
-    batcher.end(0, Ending::default());
+    batcher.end(0);
     assert_eq!(published(&mut batcher).1.records, [102, 103, 104]);
 }
 
@@ -284,63 +279,13 @@ fn rule_12_records_that_come_back_after_the_end_make_one_further_batch() {
 fn rule_12_a_record_that_comes_back_before_the_last_batch_is_settled_joins_it() {
     let mut batcher = dynamic(OnError::Skip, Policy::Partial);
     let slow = place(&mut batcher, 0);
-    batcher.end(0, Ending::default());
+    batcher.end(0);
     good(&mut batcher, 1..2);
     batcher.outcome(slow, Ok(()));
     assert_eq!(actions(&mut batcher), [], "its lease has more");
     good(&mut batcher, 2..3);
-    batcher.end(0, Ending::default());
+    batcher.end(0);
     assert_eq!(published(&mut batcher).1.records, [100, 101, 102]);
-}
-
-#[test]
-fn rule_13_a_static_epoch_ends_with_copies_that_are_not_acked() {
-    let mut batcher = fixed(OnError::Skip);
-    good(&mut batcher, 0..3);
-    assert_eq!(batcher.taken(0), 3);
-    let tail = |copies: &[u64]| Tail { copies: copies.to_vec(), ends: Ends::Shown(4) };
-    let ending = Ending { open: Some(tail(&[102])), extra: vec![tail(&[102; 4])] };
-    batcher.end(0, ending.clone());
-    let (before, sheet) = published(&mut batcher);
-    assert_eq!(before, [copy((0, 2), (0, 3))]);
-    assert_eq!((sheet.records, sheet.mask), (vec![100, 101, 102, 102], vec![1, 1, 1, 0]));
-
-    assert_eq!(batcher.extra_needs_slot(), Some(0));
-    assert!(!batcher.is_idle(0));
-    assert_eq!(batcher.begin_extra(), Some(1));
-    assert_eq!(actions(&mut batcher), [Action::Fetch { at: (1, 0), epoch: 0, record: 102 }], "once for all copies");
-    batcher.copying((1, 0), 102, 7);
-    batcher.outcome((1, 0), Ok(()));
-    let (_, sheet) = published(&mut batcher);
-    assert_eq!((sheet.records, sheet.valid, sheet.shown, sheet.claims), (vec![102; 4], 0, 4, vec![]));
-
-    // A trainer has died; its batch comes again, and the epoch ends again.
-    good(&mut batcher, 0..4);
-    published(&mut batcher);
-    batcher.end(0, ending);
-    assert!(batcher.is_idle(0), "the batches of copies were there");
-}
-
-#[test]
-fn rule_13_a_copy_that_cannot_be_read_shows_another_picture_as_no_record() {
-    let mut batcher = fixed(OnError::Fail);
-    good(&mut batcher, 0..2);
-    batcher.end(0, Ending { open: Some(Tail { copies: vec![5, 5], ends: Ends::Shown(4) }), extra: vec![] });
-    assert_eq!(actions(&mut batcher), [Action::Fetch { at: (0, 2), epoch: 0, record: 5 }]);
-    batcher.outcome((0, 2), Err((FILE.into(), "gone".into())));
-    let (before, sheet) = published(&mut batcher);
-    assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
-    assert_eq!(sheet.records, [100, 101, -1, -1]);
-}
-
-#[test]
-fn rule_13_drop_acks_the_rest_of_a_static_epoch_at_its_end() {
-    let mut batcher = fixed(OnError::Skip);
-    batcher.drop_position(position(4));
-    batcher.drop_position(position(5));
-    assert_eq!(actions(&mut batcher), []);
-    batcher.end(0, Ending::default());
-    assert_eq!(actions(&mut batcher), [Action::Dropped(vec![position(4), position(5)])]);
 }
 
 #[test]

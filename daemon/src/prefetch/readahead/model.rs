@@ -14,6 +14,7 @@ enum Step {
     Lease {
         late: bool,
         len: u64,
+        bare: u64,
     },
     Drain,
     Start,
@@ -47,7 +48,7 @@ fn how() -> impl Strategy<Value = How> {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        2 => (any::<bool>(), 0_u64..6).prop_map(|(late, len)| Step::Lease { late, len }),
+        2 => (any::<bool>(), 0_u64..6, 0_u64..2).prop_map(|(late, len, bare)| Step::Lease { late, len, bare }),
         1 => Just(Step::Drain),
         6 => Just(Step::Start),
         2 => (0_u64..60).prop_map(Step::Pass),
@@ -68,6 +69,8 @@ struct World {
     epoch: u64,
     lease: u64,
     waiting: BTreeMap<u64, VecDeque<(u64, u64)>>,
+    /// Those without a record: nothing is read for them, and they come behind all others.
+    bare: BTreeMap<u64, VecDeque<(u64, u64)>>,
     fetched: usize,
     jobs: Vec<Job>,
     decoding: VecDeque<u64>,
@@ -86,11 +89,13 @@ fn size(record: u64, bytes: u64) -> u64 {
 impl World {
     fn step(&mut self, step: &Step) {
         match *step {
-            Step::Lease { late, len } => {
+            Step::Lease { late, len, bare } => {
                 let epoch = if late { self.epoch.saturating_sub(1) } else { self.epoch };
                 self.lease += 1;
                 self.waits = None;
-                self.ahead.lease(span(self.lease, epoch, self.lease, len));
+                self.ahead.lease(Span { bare, ..span(self.lease, epoch, self.lease, len) });
+                let bare = (len..len + bare).map(|offset| (self.lease, offset));
+                self.bare.entry(epoch).or_default().extend(bare);
                 self.waiting.entry(epoch).or_default().extend((0..len).map(|offset| (self.lease, offset)));
                 self.news.insert(epoch);
             }
@@ -170,13 +175,24 @@ impl World {
                 self.waits = self.waits.max(Some(limit));
                 return false;
             }
-            Taken::NoRoom => return false,
+            Taken::NoRoom(position) => {
+                assert!(!room && position.epoch <= limit);
+                return false;
+            }
             Taken::Drained(epoch) => {
                 assert!(epoch < self.epoch && epoch <= limit);
                 assert!(self.news.remove(&epoch), "{epoch} was drained before, and nothing came since");
-                let mut upto = self.waiting.range(..=epoch);
+                let mut upto = self.waiting.range(..=epoch).chain(self.bare.range(..=epoch));
                 assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{epoch} has positions");
                 assert!(self.news.iter().all(|other| *other > epoch || self.waiting.contains_key(other)));
+                return true;
+            }
+            Taken::Bare(position) => {
+                assert!(room && position.epoch <= limit);
+                let mut upto = self.waiting.range(..=position.epoch);
+                assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{position:?} passes others");
+                let first = self.bare.get_mut(&position.epoch).and_then(VecDeque::pop_front);
+                assert_eq!(first, Some((position.lease, position.offset)));
                 return true;
             }
             Taken::Fetched { read, .. } => {
@@ -241,6 +257,7 @@ proptest! {
             epoch: 0,
             lease: 0,
             waiting: BTreeMap::new(),
+            bare: BTreeMap::new(),
             fetched: 0,
             jobs: Vec::new(),
             decoding: VecDeque::new(),
@@ -253,13 +270,14 @@ proptest! {
         if !stop {
             world.run_out();
             prop_assert!(world.waiting.values().all(VecDeque::is_empty), "positions are stuck: {:?}", world.waiting);
+            prop_assert!(world.bare.values().all(VecDeque::is_empty), "positions are stuck: {:?}", world.bare);
             prop_assert_eq!(world.fetched, 0);
             prop_assert_eq!(world.ahead.used(), 0);
             prop_assert!(world.news.iter().all(|epoch| *epoch >= world.epoch), "not told: {:?}", world.news);
         }
         let rest = world.ahead.close().into_iter();
         let rest: HashSet<_> = rest.flat_map(|(lease, start, end)| (start..end).map(move |at| (lease, at))).collect();
-        let waiting: HashSet<_> = world.waiting.into_values().flatten().collect();
+        let waiting: HashSet<_> = world.waiting.into_values().chain(world.bare.into_values()).flatten().collect();
         prop_assert_eq!(rest, waiting);
     }
 }

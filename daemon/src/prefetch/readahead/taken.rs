@@ -16,6 +16,8 @@ pub struct Held<B> {
 pub enum Taken<R> {
     /// The next position of the order.
     Record(Position, R),
+    /// The next position of the order, which has no record.
+    Bare(Position),
     /// What [`fetch`](super::ReadAhead::fetch) asked for.
     Fetched {
         /// As given with the request.
@@ -28,8 +30,8 @@ pub enum Taken<R> {
     /// Every position of this epoch was taken, and none is left to lease at this moment. Told in the order of the
     /// epochs; once, and again after each lease that came later.
     Drained(u64),
-    /// The next position was read, but there is no room for it.
-    NoRoom,
+    /// The next position was read, or has no record, but there is no room for it.
+    NoRoom(Position),
     /// Nothing now.
     Wait,
 }
@@ -39,9 +41,10 @@ impl<R> Taken<R> {
     pub fn map<S>(self, form: impl FnOnce(R) -> S) -> Taken<S> {
         match self {
             Self::Record(position, read) => Taken::Record(position, form(read)),
+            Self::Bare(position) => Taken::Bare(position),
             Self::Fetched { tag, record, read } => Taken::Fetched { tag, record, read: form(read) },
             Self::Drained(epoch) => Taken::Drained(epoch),
-            Self::NoRoom => Taken::NoRoom,
+            Self::NoRoom(position) => Taken::NoRoom(position),
             Self::Wait => Taken::Wait,
         }
     }

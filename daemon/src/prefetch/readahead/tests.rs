@@ -6,7 +6,7 @@ use super::*;
 use crate::source::Outage;
 
 pub(super) fn span(lease: u64, epoch: u64, start: u64, len: u64) -> Span {
-    Span { lease, epoch, start, len, record: Arc::new(|index| index) }
+    Span { lease, epoch, start, len, bare: 0, record: Arc::new(|index| index) }
 }
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -42,7 +42,7 @@ fn records_are_taken_in_order_however_the_reads_come_back() {
     assert_eq!(ahead.done(&jobs[0], Err(Miss::Bad("gone".into())), now), Noted::Next);
     let position =
         |offset| Position { epoch: 0, lease: 7, offset, lease_len: 2, index: 5 + offset, record: 5 + offset };
-    assert_eq!(ahead.take(0, |_| false), Taken::NoRoom);
+    assert_eq!(ahead.take(0, |_| false), Taken::NoRoom(position(0)));
     assert_eq!(ahead.take(0, |_| true), Taken::Record(position(0), Err("gone".into())));
     assert_eq!(ahead.take(0, |_| true), Taken::Record(position(1), Ok(Held { bytes: "second", reserved: 1 })));
 }

@@ -1,0 +1,155 @@
+//! Stories of static batches: every position keeps its place.
+
+use super::*;
+
+#[test]
+fn rule_7_a_static_batch_without_one_good_record_is_black_and_claims_no_place() {
+    let mut batcher = fixed(OnError::Skip);
+    for index in 0..4 {
+        bad(&mut batcher, index);
+    }
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before[0], Action::Clear { at: (0, 0) });
+    assert_eq!((sheet.records, sheet.valid, sheet.claims), (vec![-1; 4], 0, vec![Claim::bare(0, 0, 4)]));
+    assert_eq!(sheet.bad.len(), 4);
+}
+
+#[test]
+fn rule_40_a_batch_without_room_for_it_does_not_hold_up_the_one_before() {
+    let mut batcher = fixed(OnError::Skip);
+    good(&mut batcher, 0..3);
+    assert!(batcher.needs_slot(&position(4)));
+    assert_eq!(actions(&mut batcher), [], "its last record may be behind the others");
+    batcher.pass(&position(4));
+    assert_eq!(published(&mut batcher).1.records, [100, 101, 102, -1]);
+}
+
+#[test]
+fn rule_40_a_position_that_comes_again_has_its_place_in_a_batch_of_its_own() {
+    let mut batcher = fixed(OnError::Skip);
+    let slow = place(&mut batcher, 0);
+    // Its lease was lost and is granted anew while the batch is in the making.
+    good(&mut batcher, 0..2);
+    assert_eq!(actions(&mut batcher), []);
+    batcher.outcome(slow, Ok(()));
+    assert_eq!(published(&mut batcher).1.records, [100, -1, -1, -1]);
+    good(&mut batcher, 2..4);
+    assert_eq!(published(&mut batcher).1.records, [100, 101, 102, 103]);
+}
+
+#[test]
+fn rule_40_what_is_not_there_any_more_leaves_its_place_and_nothing_moves_up() {
+    let mut batcher = fixed(OnError::Skip);
+    // Records 100 and 102 are complete since an earlier daemon.
+    good(&mut batcher, [1, 3]);
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [copy((0, 1), (0, 0)), copy((0, 1), (0, 2))]);
+    assert_eq!((sheet.records, sheet.mask), (vec![-1, 101, -1, 103], vec![0, 1, 0, 1]));
+    assert_eq!(sheet.claims, [Claim::new(0, 1, 1), Claim::new(0, 3, 1)]);
+    // The end of the batch is complete: it goes out when something behind it comes, or the epoch is drained.
+    good(&mut batcher, [0, 1]);
+    assert_eq!(actions(&mut batcher), []);
+    good(&mut batcher, [5]);
+    assert_eq!(published(&mut batcher).1.records, [100, 101, -1, -1]);
+    batcher.end(0);
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [copy((2, 1), (2, 2)), copy((2, 1), (2, 3)), copy((2, 1), (2, 0))]);
+    assert_eq!((sheet.records, sheet.mask), (vec![-1, 105, 105, 105], vec![0, 1, 0, 0]));
+}
+
+#[test]
+fn rule_7_skip_in_a_static_epoch_repeats_the_nearest_earlier_picture_as_no_record() {
+    let mut batcher = fixed(OnError::Skip);
+    good(&mut batcher, 0..2);
+    bad(&mut batcher, 2);
+    good(&mut batcher, 3..4);
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [copy((0, 1), (0, 2))], "the record is quarantined with its batch");
+    assert_eq!((sheet.records, sheet.mask, sheet.valid), (vec![100, 101, -1, 103], vec![1, 1, 0, 1], 3));
+    assert_eq!(sheet.labels, [7; 4]);
+    assert_eq!(sheet.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 1), Claim::bare(0, 2, 1)]);
+    let (bad, reason) = (sheet.bad[0].position, sheet.bad[0].reason.as_str());
+    assert_eq!((bad, reason), (position(2), "no end marker"));
+}
+
+#[test]
+fn rule_13_a_static_epoch_ends_with_copies_that_are_not_acked() {
+    let mut batcher = fixed(OnError::Skip);
+    good(&mut batcher, 4..6);
+    assert_eq!(actions(&mut batcher), [], "a position without a record is to come");
+    seat(&mut batcher, &position(6));
+    batcher.bare(position(6));
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
+    assert_eq!((sheet.records, sheet.mask, sheet.shown), (vec![104, 105, 105, 105], vec![1, 1, 0, 0], 4));
+    assert_eq!(sheet.claims, [Claim::new(0, 4, 2), Claim::bare(1, 0, 1)]);
+    assert_eq!(batcher.close(), []);
+}
+
+#[test]
+fn rule_13_a_batch_of_copies_answers_for_the_position_without_a_record() {
+    let mut batcher = fixed(OnError::Skip);
+    let bare = Position { index: 4, ..position(6) };
+    assert!(batcher.needs_slot(&bare));
+    batcher.begin_fixed(&bare, &Form { positions: 1, own: 0, copies: vec![103; 4] });
+    batcher.bare(bare);
+    assert_eq!(actions(&mut batcher), [Action::Fetch { at: (0, 0), epoch: 0, record: 103 }], "once for all copies");
+    batcher.copying((0, 0), 103, 7);
+    batcher.outcome((0, 0), Ok(()));
+    let (_, sheet) = published(&mut batcher);
+    assert_eq!((sheet.records, sheet.valid, sheet.shown), (vec![103; 4], 0, 4));
+    assert_eq!(sheet.claims, [Claim::bare(1, 0, 1)]);
+    // Under `partial` it shows nothing at all.
+    batcher.begin_fixed(&bare, &Form { positions: 1, own: 0, copies: vec![] });
+    batcher.bare(bare);
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!((before.len(), sheet.shown, sheet.claims), (4, 0, vec![Claim::bare(1, 0, 1)]));
+}
+
+#[test]
+fn rule_13_closing_gives_back_bad_records_and_positions_without_one_too() {
+    let mut batcher = fixed(OnError::Skip);
+    good(&mut batcher, 4..5);
+    bad(&mut batcher, 5);
+    assert_eq!(batcher.close(), [position(4), position(5)]);
+    let mut batcher = fixed(OnError::Skip);
+    let slow = place(&mut batcher, 4);
+    seat(&mut batcher, &position(6));
+    batcher.bare(position(6));
+    assert_eq!((slow, batcher.close()), ((0, 0), vec![position(4), position(6)]));
+}
+
+#[test]
+fn rule_13_a_copy_that_cannot_be_read_shows_another_picture_as_no_record() {
+    let mut batcher = fixed(OnError::Fail);
+    good(&mut batcher, 4..5);
+    batcher.end(0);
+    assert_eq!(actions(&mut batcher), [Action::Fetch { at: (0, 2), epoch: 0, record: 105 }]);
+    batcher.outcome((0, 2), Err((FILE.into(), "gone".into())));
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [1, 2, 3].map(|place| copy((0, 0), (0, place))));
+    assert_eq!(sheet.records, [104, -1, -1, -1]);
+}
+
+#[test]
+fn rule_13_drop_acks_the_rest_of_a_static_epoch_at_its_end() {
+    let mut batcher = fixed(OnError::Skip);
+    batcher.drop_position(position(4));
+    batcher.drop_position(position(5));
+    assert_eq!(actions(&mut batcher), []);
+    batcher.end(0);
+    assert_eq!(actions(&mut batcher), [Action::Dropped(vec![position(4), position(5)])]);
+}
+
+#[test]
+fn rule_7_a_static_stream_that_fails_quarantines_what_its_last_batches_were_to() {
+    let mut batcher = fixed(OnError::Skip);
+    batcher.rules.max_failures = Some(1);
+    bad(&mut batcher, 0);
+    assert_eq!(actions(&mut batcher), []);
+    bad(&mut batcher, 2);
+    let actions = actions(&mut batcher);
+    assert_eq!(actions[..2], [nack(0), nack(2)]);
+    assert!(matches!(&actions[2], Action::Fail(_)) && actions.len() == 3, "{actions:?}");
+    assert_eq!(batcher.close(), []);
+}
