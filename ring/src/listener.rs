@@ -76,6 +76,11 @@ impl Listener {
         let (lock, lock_path) = lock(path)?;
         match std::fs::symlink_metadata(path) {
             Ok(found) if !found.file_type().is_socket() => return Err(BindError::NotASocket(path.to_owned())),
+            Ok(_) if let Some(in_use) = in_use(path) => {
+                // Somebody removed its lock file, and this one is ours.
+                let _removed = std::fs::remove_file(&lock_path);
+                return Err(in_use);
+            }
             Ok(_) => std::fs::remove_file(path).map_err(at("removing the socket of an earlier daemon"))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(at("looking at the path")(error)),
@@ -166,6 +171,23 @@ fn lock(path: &Path) -> Result<(File, PathBuf), BindError> {
     }
 }
 
+/// Who listens at a socket, if anybody does.
+fn in_use(path: &Path) -> Option<BindError> {
+    let address = SocketAddrUnix::new(path).ok()?;
+    // One whose queue is full would keep a connection waiting.
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).ok()?;
+    let pid = match rustix::net::connect(&fd, &address) {
+        Ok(()) => {
+            let peer = rustix::net::sockopt::socket_peercred(&fd).ok();
+            peer.map(|peer| peer.pid.as_raw_nonzero().get().cast_unsigned())
+        }
+        Err(Errno::AGAIN) => None,
+        Err(_) => return None,
+    };
+    Some(BindError::InUse { path: path.to_owned(), pid })
+}
+
 fn pid_in(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.take(16).read_to_string(&mut text).ok()?;
@@ -193,6 +215,19 @@ mod tests {
         drop(first);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
         Listener::bind(&path, 0o600).unwrap();
+    }
+
+    #[test]
+    fn a_living_daemon_keeps_its_socket_though_its_lock_file_was_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("forebay.sock");
+        let first = Listener::bind(&path, 0o600).unwrap();
+        std::fs::remove_file(folder.path().join("forebay.sock.lock")).unwrap();
+        let refused = Listener::bind(&path, 0o600).unwrap_err().to_string();
+        assert!(refused.contains(&std::process::id().to_string()), "{refused}");
+        assert!(Socket::connect(&path).is_ok(), "the first daemon is not disturbed");
+        drop(first);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
     }
 
     #[test]

@@ -183,6 +183,12 @@ def test_limits_of_the_daemon_travel_as_its_options(key, value, told):
         asked("/p", batch_size=1, **{key: True})
 
 
+def test_a_path_with_a_nul_byte_is_refused_and_not_two_records():
+    for path in ("a\0b", b"a\0b"):
+        with pytest.raises(SettingsError, match=r"'/.*a\\x00b' has a NUL byte"):
+            asked(["/p/1.jpg", path], batch_size=1)
+
+
 def test_time_outs_travel_in_seconds():
     assert asked("/p", batch_size=1, read_timeout=2.5, epoch_end_timeout=60, storage_timeout=7)[1] == {
         "source": "/p",

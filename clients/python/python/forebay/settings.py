@@ -116,6 +116,10 @@ def refuse_unsharded(
 def _source(source: Source, *, by_name: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
     if not isinstance(source, (str, os.PathLike)):
         files = [os.path.abspath(os.fsencode(path)) for path in _sequence(source)]
+        # They travel as one list with NUL between them, and a file's name never has one.
+        broken = next((path for path in files if b"\0" in path), None)
+        if broken is not None:
+            raise SettingsError(f"source: the path {os.fsdecode(broken)!r} has a NUL byte in it, which no file's has")
         return None, {"files": True}, b"\0".join(files)
     text = os.fspath(source)
     if not isinstance(text, str):
