@@ -131,7 +131,10 @@ fn measure(
     stop: &mut Stop,
     service_ended: impl FnMut() -> bool,
 ) -> Result<Measurement, Failure> {
-    let mut session = attach(&folder.join(serve::SOCKET), stop, service_ended)?;
+    let sign = progress::sign("looking through the dataset");
+    let session = attach(&folder.join(serve::SOCKET), stop, service_ended);
+    sign.finish_and_clear();
+    let mut session = session?;
     let daemon = Daemon::in_folder(folder);
     let status = || daemon.ask(|mut client| async move { client.status(StatusRequest {}).await });
     let bar = progress::bar(args.seconds.max(1), "{wide_bar} {pos} of {len} s  {msg}");
@@ -222,7 +225,7 @@ fn bad(daemon: &Daemon) -> Result<BadPictures, Failure> {
 fn nothing(path: &str, bad: &BadPictures) -> String {
     match bad.count() {
         0 => format!("No picture of \"{}\" came through.", printable(path)),
-        _ => format!("No picture of \"{}\" could be decoded. There are {bad}", printable(path)),
+        _ => format!("No picture of \"{}\" could be decoded: {bad}", printable(path)),
     }
 }
 

@@ -11,6 +11,7 @@ use super::bad::BadPictures;
 use super::contact;
 use super::daemon::Daemon;
 use super::picture::PngFile;
+use super::progress;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -45,6 +46,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let default = Options::default();
     let options = Options { credits: 1, attach_timeout: timeout.unwrap_or(default.attach_timeout), ..default };
     let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+    let sign = progress::sign("waiting for a batch");
     let mut session = Session::attach(target(args)?, options, &mut Patient).map_err(|error| fail(&error))?;
     let classes = session.info().classes.clone();
     let batch = match session.next(timeout, &mut Patient).map_err(|error| fail(&error))? {
@@ -53,10 +55,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             let bad = bad(&mut session)?;
             return Err(fail(&match bad.count() {
                 0 => "The stream has no further batch.".to_owned(),
-                _ => format!("No batch has a picture that could be decoded. There are {bad}"),
+                _ => format!("No batch has a picture that could be decoded: {bad}"),
             }));
         }
     };
+    sign.finish_and_clear();
     let shown = batch.shown().min(args.count as usize);
     let sheet = contact::sheet(&batch, &classes, shown, args.columns);
     batch.reject().map_err(|error| fail(&error))?;
