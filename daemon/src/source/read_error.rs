@@ -4,38 +4,39 @@
 use std::io;
 use std::path::PathBuf;
 
+use forebay_proto::printable;
 use rustix::io::Errno;
 use thiserror::Error;
 
-/// A record that was not read.
+/// A record that was not read. What it says does not name the file: whoever shows it has named the record.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The file is gone, or never was.
-    #[error("{path}: the file does not exist", path = path.display())]
+    #[error("the file does not exist")]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// The file may not be read.
-    #[error("{path}: the file may not be read by this user", path = path.display())]
+    #[error("the file may not be read by this user")]
     Denied {
         /// The file.
         path: PathBuf,
     },
     /// A folder, a pipe, a socket or a device.
-    #[error("{path}: this is no regular file", path = path.display())]
+    #[error("this is no regular file")]
     NotAFile {
         /// The path.
         path: PathBuf,
     },
     /// Zero bytes.
-    #[error("{path}: the file is empty", path = path.display())]
+    #[error("the file is empty")]
     Empty {
         /// The file.
         path: PathBuf,
     },
     /// More bytes than the limit.
-    #[error("{path}: the file has {size} bytes, the limit is {limit} (decode.byte_limit)", path = path.display())]
+    #[error("the file has {size} bytes, the limit is {limit} (decode.byte_limit)")]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -45,7 +46,7 @@ pub enum ReadError {
         limit: u64,
     },
     /// The path leads nowhere, or the file cannot be read by its nature.
-    #[error("{path}: the file cannot be read: {source}", path = path.display())]
+    #[error("the file cannot be read: {source}")]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -53,7 +54,7 @@ pub enum ReadError {
         source: io::Error,
     },
     /// More bytes than there was room for: nothing was read. The caller makes room and reads again.
-    #[error("{path}: the file has grown to {size} bytes while it was read", path = path.display())]
+    #[error("the file has grown to {size} bytes while it was read")]
     Larger {
         /// The file.
         path: PathBuf,
@@ -69,7 +70,7 @@ pub enum ReadError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Outage {
     /// The system lacks descriptors or memory.
-    #[error("{path}: the system lacks what a read takes: {cause}", path = path.display())]
+    #[error("{path}: the system lacks what a read takes: {cause}", path = printable(path))]
     Resources {
         /// The file.
         path: PathBuf,
@@ -77,7 +78,7 @@ pub enum Outage {
         cause: String,
     },
     /// The storage fails.
-    #[error("{path}: the storage fails: {cause}", path = path.display())]
+    #[error("{path}: the storage fails: {cause}", path = printable(path))]
     Storage {
         /// The file.
         path: PathBuf,
@@ -85,7 +86,7 @@ pub enum Outage {
         cause: String,
     },
     /// The dataset is gone as a whole.
-    #[error("{path}: the dataset is gone, not this file alone: {cause}", path = path.display())]
+    #[error("{path}: the dataset is gone, not this file alone: {cause}", path = printable(path))]
     Gone {
         /// The file.
         path: PathBuf,

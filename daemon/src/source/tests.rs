@@ -290,7 +290,7 @@ fn an_empty_file_a_folder_and_a_pipe_are_bad_records_and_hold_nobody() {
     assert!(matches!(read(1), ReadError::NotAFile { .. }));
     assert!(matches!(read(2), ReadError::NotAFile { .. }));
     assert!(matches!(read(3), ReadError::Missing { .. }));
-    assert!(read(0).to_string().ends_with("empty.jpg: the file is empty"));
+    assert_eq!(read(0).to_string(), "the file is empty");
 }
 
 #[test]

@@ -170,3 +170,16 @@ fn names_that_a_terminal_would_obey_are_escaped_in_lists_logs_and_errors() {
     assert!(!stderr(&missing).contains('\u{1b}'), "{missing:?}");
     assert!(home.command(&["status"]).stdout.iter().all(|byte| !byte.is_ascii_control() || *byte == b'\n'));
 }
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_once_in_its_reason_and_its_list() {
+    let home = Home::with_pictures(3);
+    fs::write(home.picture(1), "").unwrap();
+    let _daemon = home.serve("epochs = 1\non_error = \"skip\"");
+    let mut trainer = Trainer::attach(&home);
+    assert_eq!(records(&trainer.epoch()), [0, 2]);
+    let listed = quarantine(&home);
+    assert!(listed.len() == 1 && listed[0].matches("0001.jpg").count() == 1, "{listed:?}");
+    let [bad] = &trainer.session.quarantine(&mut Patient).unwrap()[..] else { panic!("one bad record") };
+    assert!(bad.file.ends_with("0001.jpg") && bad.reason.contains("empty") && !bad.reason.contains('/'), "{bad:?}");
+}
