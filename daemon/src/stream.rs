@@ -20,7 +20,7 @@ use crossbeam_channel as channel;
 use forebay_coordinator::{Batching, CallError, Plan};
 use forebay_pixels::Recipe;
 use forebay_proto::v1::{AckItem, Snapshot};
-use forebay_ring::{ConsumerId, HandIn, Peer, RegionError, ShapeError, SlotMut, Socket, TooLittle, text_code};
+use forebay_ring::{ConsumerId, Peer, RegionError, ShapeError, SlotMut, Socket, TooLittle, text_code};
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
@@ -37,6 +37,7 @@ use crate::queue::Meter;
 use crate::source::{Source, SourceError};
 use crate::worker::Worker;
 pub use dataset::dataset;
+pub use hand_in::HandIns;
 pub use open::{Identity, Opening, Surplus};
 use pipeline::Pipeline;
 use report::Counted;
@@ -191,7 +192,7 @@ impl Stream {
     }
 
     /// Lets a trainer in, with what it consumed and holds from an earlier incarnation of the daemon.
-    pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, hand_ins: &[HandIn]) {
+    pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, hand_ins: HandIns) {
         let id = ConsumerId(self.next_consumer.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
         self.see_who_left().await;
         let refusal = self.enter(id, peer.pid());

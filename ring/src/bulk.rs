@@ -98,6 +98,14 @@ impl Bulk {
         Ok(bytes)
     }
 
+    /// The bytes from `start` on, at most so many; none from the end on.
+    pub fn read_part(&self, start: u64, most: usize) -> Result<Vec<u8>, BulkError> {
+        let left = usize::try_from(self.len.saturating_sub(start)).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; left.min(most)];
+        self.file.read_exact_at(&mut bytes, start)?;
+        Ok(bytes)
+    }
+
     /// The descriptor, to keep.
     pub fn into_fd(self) -> OwnedFd {
         self.file.into()
@@ -122,6 +130,8 @@ mod tests {
         let bulk = Bulk::accept(bulk.into_fd()).unwrap();
         assert_eq!(bulk.read(8).unwrap(), b"settings");
         assert!(matches!(bulk.read(7), Err(BulkError::TooLong { len: 8, limit: 7 })));
+        let parts = [0, 5, 8, 9].map(|start| bulk.read_part(start, 5).unwrap());
+        assert_eq!(parts, [&b"setti"[..], b"ngs", b"", b""]);
     }
 
     #[test]

@@ -13,6 +13,8 @@ use thiserror::Error;
 /// Batches whose receipts are kept for a daemon that dies before it made them durable. A daemon forwards receipts at
 /// least every 200 ms, so this covers 20,000 batches a second; `EPOCH_END` clears them earlier.
 const KEPT: usize = 4096;
+/// Claims of receipts that are kept; half of what a daemon takes.
+const KEPT_CLAIMS: usize = 1 << 20;
 
 /// The claims of one batch and what the trainer saw of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub(crate) struct Receipt {
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     receipts: VecDeque<Receipt>,
+    /// Of all of them.
+    claims: usize,
 }
 
 /// A slot whose claims, mask and record numbers contradict one another.
@@ -127,20 +131,25 @@ impl Receipt {
 impl Sent {
     /// Keeps a receipt whose ACK went out.
     pub(crate) fn keep(&mut self, receipt: Receipt) {
-        if self.receipts.len() == KEPT {
-            self.receipts.pop_front();
-        }
+        self.claims += receipt.claims.len();
         self.receipts.push_back(receipt);
+        while (self.receipts.len() > KEPT || self.claims > KEPT_CLAIMS)
+            && let Some(oldest) = self.receipts.pop_front()
+        {
+            self.claims -= oldest.claims.len();
+        }
     }
 
     /// An epoch is complete: its receipts are durable.
     pub(crate) fn epoch_ended(&mut self, epoch: u64) {
         self.receipts.retain(|receipt| receipt.epoch > epoch);
+        self.claims = self.receipts.iter().map(|receipt| receipt.claims.len()).sum();
     }
 
     /// The run goes back to a snapshot: what was consumed after it is to come again.
     pub(crate) fn clear(&mut self) {
         self.receipts.clear();
+        self.claims = 0;
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Receipt> {
@@ -225,6 +234,19 @@ mod tests {
         assert_eq!((held[0].held, held[0].sum), (1, ClaimSum::zeroed()));
         assert_eq!((consumed[0].held, consumed[0].lease, consumed[0].start, consumed[0].len), (0, 5, 8, 2));
         assert_ne!(consumed[0].sum, ClaimSum::zeroed());
+    }
+
+    #[test]
+    fn rule_16_no_more_claims_are_kept_than_a_daemon_takes_and_the_oldest_go_first() {
+        let mut sent = Sent::default();
+        let claims = vec![(Claim::zeroed(), RecordSum::default()); KEPT_CLAIMS / 4];
+        for seq in 0..6 {
+            sent.keep(Receipt { seq, epoch: seq, claims: claims.clone() });
+        }
+        assert_eq!(sent.iter().map(|receipt| receipt.seq).collect::<Vec<_>>(), [2, 3, 4, 5]);
+        sent.epoch_ended(3);
+        (6..9).for_each(|seq| sent.keep(Receipt { seq, epoch: seq, claims: claims.clone() }));
+        assert_eq!(sent.iter().map(|receipt| receipt.seq).collect::<Vec<_>>(), [5, 6, 7, 8]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use forebay_cuda::Uuid;
-use forebay_ring::{Attach, Bulk, HandIn, Kind as Word, Memory, Peer, Socket, text, text_code};
+use forebay_ring::{Attach, Bulk, Kind as Word, Memory, Peer, Socket, text, text_code};
 
 use crate::config;
 use crate::config::stream::Sharding;
@@ -14,6 +14,7 @@ use crate::daemon::openings::{Entered, Wanted};
 use crate::daemon::{Daemon, Kind};
 use crate::group;
 use crate::placement::Claims;
+use crate::stream::HandIns;
 use crate::threads;
 
 /// A request to attach, as it came.
@@ -25,7 +26,7 @@ pub struct Request {
     pub settings: Option<OwnedFd>,
     /// Bulk paths.
     pub files: Option<OwnedFd>,
-    /// Bulk [`HandIn`]s.
+    /// Bulk [`HandIn`](forebay_ring::HandIn)s.
     pub resume: Option<OwnedFd>,
 }
 
@@ -34,8 +35,6 @@ pub type Refusal = (u32, String);
 
 /// Longest settings document. In memory, JSON may take a hundred times as much as written.
 const SETTINGS_LIMIT: u64 = 64 << 10;
-/// Longest list of hand-ins: 65 536 claims, far more than one trainer consumes before its receipts are durable.
-const RESUME_LIMIT: u64 = 4 << 20;
 /// Longest list of files, which only a trainer of the daemon's own process sends.
 const LIST_LIMIT: u64 = 4 << 30;
 /// What a path takes in memory beside its bytes: where it ends, how large its file is.
@@ -60,7 +59,7 @@ impl Daemon {
             },
         };
         match admitted {
-            Ok(((stream, _stays), hand_ins)) => stream.attach(socket, peer, credits, &hand_ins).await,
+            Ok(((stream, _stays), hand_ins)) => stream.attach(socket, peer, credits, hand_ins).await,
             Err(refusal) => {
                 tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");
                 refuse(&socket, &refusal);
@@ -69,7 +68,7 @@ impl Daemon {
     }
 
     /// Nothing that the peer passed is read before it may attach.
-    async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Entered, Vec<HandIn>), Refusal> {
+    async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Entered, HandIns), Refusal> {
         let Request { head, settings, files, resume } = request;
         let trainer = Claims { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
         let configured = match &self.kind {
@@ -77,7 +76,7 @@ impl Daemon {
             Kind::Private { .. } => None,
         };
         let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
-        let hand_ins = self.hand_ins(&head, read(resume, RESUME_LIMIT, text_code::PROTOCOL).await?)?;
+        let hand_ins = self.hand_ins(&head, resume)?;
         let (stream, stays) = if let Some((name, settings)) = configured {
             self.service_stream(&head, name, &settings, given.as_deref(), &trainer).await?
         } else {
@@ -116,15 +115,10 @@ impl Daemon {
 
     /// What the trainer has from an earlier incarnation. What it had from this one came back when it hung up, and
     /// counts for nothing: receipts for living leases come from those who hold them.
-    fn hand_ins(&self, head: &Attach, list: Option<Vec<u8>>) -> Result<Vec<HandIn>, Refusal> {
-        let list = list.unwrap_or_default();
-        if !list.len().is_multiple_of(size_of::<HandIn>()) {
-            return Err((text_code::PROTOCOL, "the list of held batches is cut in the middle".into()));
-        }
-        if [0, self.incarnation].contains(&head.incarnation) {
-            return Ok(Vec::new());
-        }
-        Ok(list.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect())
+    fn hand_ins(&self, head: &Attach, list: Option<OwnedFd>) -> Result<HandIns, Refusal> {
+        let Some(list) = list else { return Ok(HandIns::default()) };
+        let hand_ins = HandIns::accept(list).map_err(|error| (text_code::PROTOCOL, error.to_string()))?;
+        Ok(if [0, self.incarnation].contains(&head.incarnation) { HandIns::default() } else { hand_ins })
     }
 
     async fn service_stream(

@@ -1,20 +1,90 @@
 //! What a trainer brings from an earlier incarnation of the daemon: receipts of what it consumed, and batches that it
 //! goes on holding (semantics rule 16).
 
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
 use forebay_coordinator::CallError;
 use forebay_proto::v1::ack_item::Kind;
 use forebay_proto::v1::{AckItem, LeasedRange, Range, Verdict};
-use forebay_ring::{Claim, HandIn};
+use forebay_ring::{Bulk, BulkError, Claim, HandIn};
+use thiserror::Error;
 
 use crate::stream::Stream;
+use crate::threads;
+
+/// What a trainer hands in, in sealed memory of its own. It is read part by part: its length takes none of the daemon's.
+#[derive(Clone, Debug, Default)]
+pub struct HandIns(Option<Arc<Bulk>>);
+
+/// A list that is not taken.
+#[derive(Debug, Error)]
+pub enum HandInError {
+    /// It is not sealed, or cannot be read.
+    #[error("{0}")]
+    Bulk(#[from] BulkError),
+    /// It ends within an entry.
+    #[error("the list of held batches is cut in the middle")]
+    Cut,
+}
 
 /// Batches that the trainer goes on holding: number, epoch, and what is left of their claims.
 type Adopted = Vec<(u64, u64, Vec<Option<Claim>>)>;
 
+/// Bytes of one claim.
+const CLAIM: u64 = size_of::<HandIn>() as u64;
+/// Claims that are read, and told to the ledger, at once.
+const PART: usize = 4096;
+/// Longest list: 2,097,152 claims, twice as many as a trainer keeps receipts of.
+const LIMIT: u64 = 128 << 20;
+
+impl HandIns {
+    /// Takes a list, of which nothing is read yet.
+    ///
+    /// # Errors
+    /// See [`HandInError`].
+    pub fn accept(list: OwnedFd) -> Result<Self, HandInError> {
+        let list = Bulk::accept(list)?;
+        if list.len() > LIMIT {
+            return Err(BulkError::TooLong { len: list.len(), limit: LIMIT }.into());
+        }
+        if !list.len().is_multiple_of(CLAIM) {
+            return Err(HandInError::Cut);
+        }
+        Ok(Self(Some(Arc::new(list))))
+    }
+
+    /// The claims from this one on, as many as are told at once; none behind the last.
+    async fn part(&self, first: usize) -> Result<Vec<HandIn>, CallError> {
+        let Some(list) = self.0.clone() else { return Ok(Vec::new()) };
+        let unreadable =
+            |why: String| CallError::Unavailable(format!("The list of held batches cannot be read: {why}."));
+        // The kernel may have to bring it back from swap.
+        let read =
+            threads::beside("forebay-attach", move || list.read_part(first as u64 * CLAIM, PART * size_of::<HandIn>()));
+        let bytes = read.await.map_err(|error| unreadable(error.to_string()))?;
+        let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
+        Ok(bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect())
+    }
+}
+
 impl Stream {
     /// Acks what was consumed, unless it was leased to others meanwhile, and takes back what is held.
-    pub(super) async fn hand_in(&self, list: &[HandIn]) -> Result<Adopted, CallError> {
-        let (held, consumed): (Vec<HandIn>, Vec<HandIn>) = list.iter().partition(|hand_in| hand_in.held == 1);
+    pub(super) async fn hand_in(&self, list: HandIns) -> Result<Adopted, CallError> {
+        let mut adopted = Adopted::new();
+        let mut first = 0;
+        loop {
+            let part = list.part(first).await?;
+            if part.is_empty() {
+                return Ok(adopted);
+            }
+            first += part.len();
+            self.hand_in_part(&part, &mut adopted).await?;
+        }
+    }
+
+    async fn hand_in_part(&self, part: &[HandIn], adopted: &mut Adopted) -> Result<(), CallError> {
+        let (held, consumed): (Vec<HandIn>, Vec<HandIn>) = part.iter().partition(|hand_in| hand_in.held == 1);
         if !consumed.is_empty() {
             let items = consumed.iter().map(|hand_in| {
                 let HandIn { lease, len, bare, sum, .. } = *hand_in;
@@ -35,11 +105,10 @@ impl Stream {
             self.worker.hand_in(items.collect()).await?;
         }
         if held.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let items = held.iter().map(|hand_in| LeasedRange { lease: hand_in.lease, range: Some(range(hand_in)) });
         let reply = self.worker.reclaim(items.collect()).await?;
-        let mut adopted: Adopted = Vec::new();
         for (hand_in, verdict) in held.iter().zip(reply.verdicts()) {
             let claim = claim(hand_in).filter(|_| verdict == Verdict::Accepted);
             match adopted.last_mut() {
@@ -47,7 +116,7 @@ impl Stream {
                 _ => adopted.push((hand_in.seq, hand_in.epoch, vec![claim])),
             }
         }
-        Ok(adopted)
+        Ok(())
     }
 }
 

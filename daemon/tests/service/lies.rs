@@ -7,8 +7,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use bytemuck::Zeroable;
 use forebay_proto::RecordSum;
 use forebay_ring::{
-    Ack, Attach, Bulk, ClaimSum, Kind, Message, Number, Offer, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View,
-    attach_flags, packet, text_code,
+    Ack, Attach, Bulk, ClaimSum, Kind, Message, NO_RING, Number, Offer, PACKET_LEN, PROTOCOL, Received, Sent, Socket,
+    View, attach_flags, packet, text_code,
 };
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 
@@ -382,12 +382,45 @@ fn a_list_of_held_batches_is_not_read_beyond_what_a_trainer_can_hold() {
     let _daemon = home.serve("epochs = 1");
     // It takes no memory here, and would take as much as it says in the daemon.
     let sparse = memfd_create("resume", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
-    ftruncate(&sparse, 1 << 30).unwrap();
+    ftruncate(&sparse, 1 << 40).unwrap();
     fcntl_add_seals(&sparse, SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE).unwrap();
     let mut speaker = Speaker::connect(&home);
     let resume = packet(&Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() }, &[]);
     speaker.say(&resume, &[sparse]);
     let (code, reason) = speaker.refused();
     assert_eq!(code, text_code::PROTOCOL);
-    assert!(reason.contains("1073741824 bytes is longer than the 4194304 bytes"), "{reason}");
+    assert!(reason.contains("1099511627776 bytes is longer than the 134217728 bytes"), "{reason}");
+}
+
+#[test]
+fn rule_16_more_claims_than_are_read_at_once_are_handed_in() {
+    let home = Home::with_pictures(200);
+    let daemon = home.serve("epochs = 1");
+    let mut speaker = Speaker::connect(&home);
+    let view = speaker.welcome();
+    let offer = speaker.offer();
+    let claim = view.claims(offer.slot)[0];
+    daemon.kill();
+    let _daemon = home.start();
+    // Of many leases that are over long since, then of the one that counts.
+    let hand_in = |lease, start, held| forebay_ring::HandIn {
+        lease,
+        start,
+        len: claim.len.into(),
+        epoch: 0,
+        seq: offer.seq,
+        held,
+        bare: 0,
+        sum: ClaimSum::zeroed(),
+    };
+    let old = (0..70_000).map(|number| hand_in(1, number, 0));
+    let list: Vec<_> = old.chain([hand_in(claim.lease, claim.start, 1)]).collect();
+    let resume = packet(&Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() }, &[]);
+    let mut speaker = Speaker::connect(&home);
+    speaker.say(&resume, &[Bulk::write(bytemuck::cast_slice(&list)).unwrap().into_fd()]);
+    assert!(matches!(speaker.hear(), Said::Welcome(_)));
+    speaker.ack(&Offer { ring: NO_RING, slot: 0, ..offer }, &[sum(0..u64::from(claim.len))]);
+    drop(speaker);
+    assert_eq!(records(&Trainer::attach(&home).epoch()), (u64::from(claim.len)..200).collect::<Vec<_>>());
+    home.audit();
 }
