@@ -137,7 +137,7 @@ impl Daemon {
         let shard = shard(name, settings.sharding, head)?;
         let wanted = self.configured(name, shard, Some(trainer.clone()));
         let wanted = wanted.ok_or_else(|| (text_code::NOT_FOUND, self.no_stream(name)))?;
-        self.leave_place(&wanted).await;
+        self.leave_unfit(&wanted).await;
         let opened = self.enter(wanted).await;
         opened.map_err(|error| (error.code(), format!("stream \"{name}\" cannot be opened: {error}")))
     }
@@ -158,9 +158,28 @@ impl Daemon {
             Sharding::Static { shard_id, .. } => Some(shard_id.unwrap_or(0)),
             Sharding::Dynamic => None,
         };
-        let wanted = Wanted { key: Key { run, stream }, shard, settings, files, trainer, ledgers };
-        let opened = self.enter(wanted).await;
-        opened.map_err(|error| (error.code(), error.to_string()))
+        self.suited(Wanted { key: Key { run, stream }, shard, settings, files, trainer, ledgers }).await
+    }
+
+    /// The stream of a Loader, with the Loader's own settings: one of another Loader that has left, or that left while
+    /// it was opened, is opened anew.
+    async fn suited(self: &Arc<Self>, wanted: Wanted) -> Result<Entered, Refusal> {
+        loop {
+            self.leave_unfit(&wanted).await;
+            let (stream, stays) =
+                self.enter(wanted.clone()).await.map_err(|error| (error.code(), error.to_string()))?;
+            if *stream.settings() == wanted.settings {
+                return Ok((stream, stays));
+            }
+            drop(stays);
+            if !stream.is_left().await {
+                let reason = format!(
+                    "another Loader of this process reads run \"{}\" of this dataset with other settings; close it first",
+                    wanted.key.run
+                );
+                return Err((text_code::BUSY, reason));
+            }
+        }
     }
 
     /// A Loader without a run has a ledger of its own in the trainer's memory; a named run has a file, in which the
@@ -250,5 +269,39 @@ fn room_for(bytes: u64) -> Result<(), String> {
 fn refuse(socket: &Socket, (code, reason): &Refusal) {
     if let Err(error) = socket.send(&text(Word::Refused, *code, reason), &[]) {
         tracing::debug!(%error, "who was refused is gone already");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Surroundings};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn rule_01_a_named_run_that_a_loader_left_is_opened_anew_with_the_settings_of_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("0.ppm"), [&b"P6 8 8 255\n"[..], &[7; 192]].concat()).unwrap();
+        let kind = Kind::Private { runs: Some(folder.path().to_owned()) };
+        let daemon = Daemon::new(Config::default(), kind, &Surroundings::default()).unwrap();
+        let wanted = |batch_size: u32| {
+            let source = folder.path().display();
+            let json = format!(r#"{{"source": "{source}", "batch_size": {batch_size}, "size": 8, "run": "r"}}"#);
+            Wanted {
+                key: Key { run: "r".into(), stream: "s".into() },
+                shard: None,
+                settings: config::Stream::from_json(json.as_bytes(), &daemon.config().ring).unwrap(),
+                files: None,
+                trainer: None,
+                ledgers: Ledgers::File(folder.path().join("r.redb")),
+            }
+        };
+        // Nobody reads it any more, and it has not ended yet.
+        let (left, stays) = daemon.enter(wanted(4)).await.unwrap();
+        drop(stays);
+        let (next, stays) = daemon.suited(wanted(8)).await.unwrap();
+        drop(stays);
+        assert_eq!((left.settings().batch_size, next.settings().batch_size), (4, 8));
+        let (same, _stays) = daemon.suited(wanted(8)).await.unwrap();
+        assert!(Arc::ptr_eq(&same, &next), "one with the same settings goes on");
     }
 }

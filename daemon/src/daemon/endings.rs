@@ -44,24 +44,30 @@ impl Daemon {
         self.gates.lock().remove_unused(key);
     }
 
-    /// Ends a stream that stands where an earlier trainer's GPU was, when nobody reads it any more and this trainer's is
-    /// elsewhere. Whoever opens it next decides, and goes on from its ledger.
-    pub(super) async fn leave_place(&self, wanted: &Wanted) {
-        let (Wanted { key, shard, .. }, Some(trainer)) = (wanted, &wanted.trainer) else { return };
-        if self.misplaced(key, *shard, trainer).await.is_none() {
+    /// Ends a stream that nobody reads any more and that does not suit this trainer: a Loader before it had other
+    /// settings, or its GPU is elsewhere. Whoever opens it next decides, and goes on from its ledger.
+    pub(super) async fn leave_unfit(&self, wanted: &Wanted) {
+        if self.unfit(wanted).await.is_none() {
             return;
         }
+        let Wanted { key, shard, .. } = wanted;
         let turn = self.gates.lock().turn(key);
         let _alone = turn.write().await;
         // Somebody may have come before the turn did.
-        if let Some(stream) = self.misplaced(key, *shard, trainer).await {
-            tracing::info!(
-                stream = key.stream,
-                "nobody reads the stream: it is opened anew where this trainer's GPU is"
-            );
+        if let Some(stream) = self.unfit(wanted).await {
+            tracing::info!(stream = key.stream, "nobody reads the stream: it is opened anew as this trainer needs it");
             self.take(key, *shard, |_| true);
             stream.close().await;
         }
+    }
+
+    async fn unfit(&self, Wanted { key, shard, settings, trainer, .. }: &Wanted) -> Option<Arc<Stream>> {
+        let stream = self.gates.lock().running(key, *shard)?;
+        // Those of a service are its configuration's.
+        if matches!(self.kind, Kind::Private { .. }) && stream.settings() != settings {
+            return stream.is_left().await.then_some(stream);
+        }
+        self.misplaced(key, *shard, trainer.as_ref()?).await
     }
 
     async fn misplaced(&self, key: &Key, shard: Option<u32>, trainer: &Claims) -> Option<Arc<Stream>> {
