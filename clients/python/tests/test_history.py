@@ -50,3 +50,10 @@ def test_what_came_after_a_state_is_no_part_of_the_run_that_goes_back_to_it(foun
 def test_an_epoch_that_was_complete_in_a_state_is_audited_as_it_was_run_last(found):
     twice = ["state 0 0", "got 0 0 1 2 3", "got 0 0 1", "state 1 1", "loading 0", "loaded 0", "got 0 0 1 2 3"]
     assert found([*twice, "loading 1", "loaded 1"], audit()) == []
+
+
+def test_what_a_killed_trainer_had_while_there_were_states_may_come_again_unnamed(found):
+    lines = ["began", "state 0 0", "got 0 0 1", "began", "got 0 0 1", "got 0 2 3"]
+    assert found(lines, audit()) == []
+    assert "2 repetitions" in found([line for line in lines if line != "began"], audit())[0]
+    assert "2 repetitions" in found([line for line in lines if line != "state 0 0"], audit())[0]

@@ -58,6 +58,7 @@ class Trainer:
 
     def run(self):
         """Consumes epochs until it is told to stop."""
+        self.note("began")
         self.attach()
         if self.travels:
             self.go_on_loading()
