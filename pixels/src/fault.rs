@@ -32,7 +32,9 @@ pub enum Fault {
     #[error("The picture is truncated: its data ends before the picture does.")]
     Truncated,
     /// More pixels than allowed.
-    #[error("The picture needs {pixels} pixels, above the limit of {limit}; raise the limit or shrink the picture.")]
+    #[error(
+        "The picture needs {pixels} pixels, above the limit of {limit} pixels; raise the limit or shrink the picture."
+    )]
     TooLarge {
         /// Pixels that it declares or that a step would make.
         pixels: u64,
@@ -40,7 +42,7 @@ pub enum Fault {
         limit: u64,
     },
     /// More bytes than allowed.
-    #[error("The file has {bytes} bytes, above the limit of {limit}.")]
+    #[error("The file has {bytes} bytes, above the limit of {limit} bytes.")]
     TooManyBytes {
         /// Bytes of the file.
         bytes: u64,
