@@ -207,7 +207,8 @@ impl Stream {
             Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
         };
         let incarnation = self.identity.incarnation;
-        let arrival = Arrival { id, socket, peer, credits, incarnation, info: self.info(), adopted };
+        let epoch = self.worker.progress().borrow().floor;
+        let arrival = Arrival { id, socket, peer, credits, incarnation, info: self.info(epoch), epoch, adopted };
         match refusal {
             None => self.outbox.post(Note::Attach(Box::new(arrival))),
             Some((code, reason)) => {

@@ -28,6 +28,8 @@ pub struct Arrival {
     pub incarnation: u64,
     /// Protobuf `StreamInfo`.
     pub info: Vec<u8>,
+    /// The epoch that `info` says the stream is in.
+    pub epoch: u64,
     /// Batches of an earlier incarnation in its hands: number, epoch, and what is left of their claims, in the order
     /// of the sums that it will send.
     pub adopted: Vec<(u64, u64, Vec<Option<Claim>>)>,

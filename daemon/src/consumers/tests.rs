@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crossbeam_channel as channel;
-use forebay_proto::v1::{CallRequest, PathCall, call_request};
+use forebay_proto::v1::{CallRequest, PathCall, Progress, call_request};
 use forebay_ring::{
     Ack, Call, Claim, ClaimSum, Dtype, Geometry, Layout, Message, Offer, Peer, Region, Shape, Socket, packet,
 };
@@ -53,7 +53,7 @@ impl Scene {
         let (socket, theirs) = Socket::pair().unwrap();
         let peer = Peer::of(&socket).unwrap();
         let (id, info, adopted) = (ConsumerId(id), Vec::new(), Vec::new());
-        let arrival = Arrival { id, socket, peer, credits: 1, incarnation: 1, info, adopted };
+        let arrival = Arrival { id, socket, peer, credits: 1, incarnation: 1, info, epoch: 0, adopted };
         self.outbox.post(Note::Attach(Box::new(arrival)));
         let trainer = Trainer(theirs);
         trainer.hears(|message| matches!(message, Message::Welcome { .. }).then_some(()));
@@ -131,4 +131,16 @@ fn rule_22_an_ack_that_waits_in_another_trainer_s_socket_counts_before_the_call(
     let Ok(Fate::Acked { items, .. }) = scene.fates.try_recv() else { panic!("the receipt is with the ledger's task") };
     assert_eq!((items[0].lease, items[0].sum_low), (7, 5));
     go_on.send(()).unwrap();
+}
+
+#[test]
+fn rule_11_an_epoch_that_ends_while_a_trainer_comes_is_told_to_it_before_the_next_one_s_batches() {
+    let scene = Scene::new(|_| ());
+    let trainer = scene.attach(1);
+    scene.outbox.post(Note::Progress(Progress { floor: 1, drained: 1, generation: 1 }));
+    let end = |message: &Message<'_>| if let Message::EpochEnd(epoch) = message { Some(*epoch) } else { None };
+    assert_eq!(trainer.hears(end), 0);
+    // It is welcomed to epoch 0, which is over by now.
+    let late = scene.attach(2);
+    assert_eq!(late.hears(end), 0);
 }

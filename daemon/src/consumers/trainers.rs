@@ -17,7 +17,7 @@ const WAITING_TURNS: usize = 8;
 
 impl RingThread {
     pub(super) fn attach(&mut self, mut arrival: Arrival) {
-        let (id, adopted) = (arrival.id, std::mem::take(&mut arrival.adopted));
+        let (id, told, adopted) = (arrival.id, arrival.epoch, std::mem::take(&mut arrival.adopted));
         let Some(consumer) = self.let_in(arrival) else {
             // What it holds was taken back for it, and is nobody's now.
             let held = adopted.into_iter().flat_map(|(_, _, claims)| claims);
@@ -29,6 +29,10 @@ impl RingThread {
         for (seq, epoch, claims) in adopted {
             self.exchange.adopt(id, Batch { seq, epoch });
             self.claims.adopted(id, seq, epoch, claims);
+        }
+        // Ends since it was said which epoch the stream is in were told to those who were here.
+        for ended in told..self.exchange.open() {
+            self.send(id, &number(Kind::EpochEnd, ended));
         }
         if let Some(words) = &self.waits {
             let packet = text(Kind::Notice, text_code::OTHER, words);

@@ -30,10 +30,9 @@ const MOMENT: Duration = Duration::from_secs(1);
 
 impl Stream {
     /// Protobuf [`StreamInfo`].
-    pub(super) fn info(&self) -> Vec<u8> {
+    pub(super) fn info(&self, epoch: u64) -> Vec<u8> {
         let (height, width, _) = self.recipe.shape();
         let output = self.recipe.output();
-        let epoch = self.worker.progress().borrow().floor;
         let info = StreamInfo {
             stream: self.identity.stream.clone(),
             run: self.identity.run.clone(),
