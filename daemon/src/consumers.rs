@@ -28,6 +28,7 @@ use crate::ack::{Fate, Fates};
 use crate::batch::Output;
 use crate::gpu_ring::StreamRing;
 use crate::publish::Ready;
+use crate::suspects::Suspects;
 use crate::threads;
 use act::number;
 pub use asked::Asked;
@@ -49,6 +50,8 @@ pub struct Parts {
     pub free: channel::Sender<SlotMut>,
     /// Receipts, for the ledger.
     pub fates: Fates,
+    /// Records that may have killed a daemon, until they are in a finished batch.
+    pub suspects: Arc<Suspects>,
     /// Calls of consumers; answers come back as [`Note::Answer`], or [`Note::Evict`] for one that cannot be read.
     pub calls: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
     /// Told when a consumer has left, or was not let in, with how many are left.
@@ -288,6 +291,10 @@ impl RingThread {
         self.parts.counters.published.fetch_add(1, Ordering::Relaxed);
         if self.draining {
             return self.drop_batch(ready);
+        }
+        let items = self.parts.suspects.finished(&ready.claims);
+        if !items.is_empty() {
+            self.tell(Fate::Acked { items, bad: Vec::new(), urgent: true });
         }
         let (place, batch) = self.enter(ready);
         self.exchange.publish(place, batch);

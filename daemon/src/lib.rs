@@ -29,6 +29,7 @@ pub mod record;
 pub mod serve;
 pub mod source;
 pub mod stream;
+pub mod suspects;
 pub mod telemetry;
 mod thread_class;
 pub mod threads;

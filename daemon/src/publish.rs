@@ -91,6 +91,11 @@ pub fn receipt(claim: &Claim, sum: RecordSum) -> AckItem {
     item(claim, sum, Kind::Delivered)
 }
 
+/// That a claim's records stand in a finished batch, which nobody has yet.
+pub fn finished(claim: &Claim) -> AckItem {
+    item(claim, RecordSum::default(), Kind::Finished)
+}
+
 fn item(claim: &Claim, sum: RecordSum, kind: Kind) -> AckItem {
     let (sum_high, sum_low) = sum.halves();
     let range = Range { start: claim.start, end: claim.end() };

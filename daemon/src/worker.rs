@@ -4,6 +4,7 @@
 //! with the same number until it is answered, so that it takes effect once (semantics rule 18). An outage is never
 //! taken for the end of the data.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_coordinator::{CallError, Handle, Outage, Request};
@@ -15,6 +16,8 @@ use forebay_proto::v1::{
 };
 use tokio::sync::{Mutex, watch};
 
+use crate::suspects::Suspects;
+
 /// A worker of a ledger, in one incarnation.
 #[derive(Debug)]
 pub struct Worker {
@@ -24,6 +27,7 @@ pub struct Worker {
     incarnation: u64,
     sequence: Mutex<u64>,
     progress: watch::Sender<Progress>,
+    suspects: Arc<Suspects>,
 }
 
 /// First pause before a command is repeated; doubled up to [`LONGEST_PAUSE`].
@@ -40,8 +44,15 @@ impl Worker {
         let reply = handle.call(request).await?;
         let progress = reply.progress.unwrap_or_default();
         let ledger = reply.ledger.clone();
-        let standing =
-            Self { handle, ledger, name, incarnation, sequence: Mutex::new(0), progress: watch::Sender::new(progress) };
+        let standing = Self {
+            handle,
+            ledger,
+            name,
+            incarnation,
+            sequence: Mutex::new(0),
+            progress: watch::Sender::new(progress),
+            suspects: Arc::default(),
+        };
         Ok((standing, reply))
     }
 
@@ -55,9 +66,15 @@ impl Worker {
         self.handle.outage()
     }
 
+    /// Records of its leases that may have killed a daemon.
+    pub fn suspects(&self) -> Arc<Suspects> {
+        Arc::clone(&self.suspects)
+    }
+
     /// Asks for leases.
     pub async fn acquire(&self, leases: u32) -> Result<AcquireReply, CallError> {
         let reply = self.command(|caller| AcquireRequest { caller: Some(caller), leases }).await?;
+        self.suspects.note(&reply.leases);
         self.heard(reply.progress);
         Ok(reply)
     }

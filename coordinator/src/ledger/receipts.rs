@@ -29,6 +29,9 @@ impl Ledger {
     }
 
     fn ack_item(&mut self, worker: &str, item: &AckItem, request: &AckRequest) -> Verdict {
+        if item.kind() == Kind::Finished {
+            return self.finished(worker, item.lease, &item.range.unwrap_or_default());
+        }
         let Some(range) = receipt_range(item) else { return Verdict::Invalid };
         if item.kind() != Kind::Bare && !self.has_records(worker, item.lease, &range) {
             return Verdict::Invalid;
@@ -69,6 +72,19 @@ impl Ledger {
         self.locate(worker, lease).is_none_or(|(epoch, start)| {
             start.checked_add(range.end).is_some_and(|end| end <= self.plan.epoch_records(epoch))
         })
+    }
+
+    /// A lease of which all that is left stands in a finished batch is not suspect any more (rule 9).
+    fn finished(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Verdict {
+        let holder = self.workers.get_mut(worker);
+        let Some(held) = holder.and_then(|worker| worker.leases.get_mut(&lease)) else { return Verdict::Lost };
+        let Some(positions) = positions(held.lease.start, range) else { return Verdict::Invalid };
+        if held.open.iter().all(|span| positions.start <= span.start && span.end <= positions.end) {
+            held.lease.deaths = 0;
+            held.deaths_alone = 0;
+            self.touch();
+        }
+        Verdict::Accepted
     }
 
     /// Quarantines bad records.
@@ -274,7 +290,7 @@ pub(super) fn receipt_range(item: &AckItem) -> Option<v1::Range> {
     let records = match item.kind() {
         Kind::Delivered | Kind::Dropped => len,
         Kind::Bare if (item.sum_high, item.sum_low) == (0, 0) => 0,
-        Kind::Bare | Kind::Unspecified => return None,
+        Kind::Bare | Kind::Finished | Kind::Unspecified => return None,
     };
     (len > 0 && records == item.count).then_some(range)
 }

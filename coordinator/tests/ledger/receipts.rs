@@ -173,6 +173,31 @@ fn rule_9_a_record_that_a_consumer_holds_is_not_suspect_at_any_number_of_deaths(
 }
 
 #[test]
+fn rule_9_a_record_in_a_finished_batch_is_not_suspect_though_nobody_has_it_yet() {
+    let mut scene = Scene::new(spec(1), 1, 1);
+    for incarnation in 1..12 {
+        let mut daemon = scene.daemon("node", incarnation);
+        scene.pass(GRACE);
+        let lease = daemon.lease(&scene);
+        assert_eq!(lease.deaths, u32::from(incarnation > 1), "the death before, and no earlier one");
+        assert_eq!(daemon.ack(&scene, scene.receipt(&lease, 0, 1, Kind::Finished)), Verdict::Accepted);
+        scene.restart();
+    }
+    assert_eq!(scene.audit()[0].accounted().count, 0, "finished is not delivered, nor quarantined");
+    let mut daemon = scene.daemon("node", 12);
+    scene.pass(GRACE);
+    let lease = daemon.lease(&scene);
+    for wrong in [
+        AckItem { range: Some(Range { start: u64::MAX, end: 0 }), ..scene.receipt(&lease, 0, 1, Kind::Finished) },
+        AckItem { range: None, ..scene.receipt(&lease, 0, 1, Kind::Finished) },
+    ] {
+        assert_eq!(daemon.ack(&scene, wrong), Verdict::Invalid);
+    }
+    assert_eq!(daemon.ack(&scene, scene.delivered(&lease)), Verdict::Accepted);
+    assert_eq!(daemon.ack(&scene, scene.receipt(&lease, 0, 1, Kind::Finished)), Verdict::Lost);
+}
+
+#[test]
 fn rule_16_what_a_dead_incarnation_had_waits_for_its_consumers_and_goes_last() {
     let scene = Scene::new(spec(40), 10, 2);
     let mut old = scene.daemon("node", 1);

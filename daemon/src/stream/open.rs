@@ -128,6 +128,7 @@ impl Opening {
             further: Arc::new(move |ring| rings.make(ring).map_err(|error| error.to_string())),
             free: free_sender,
             fates,
+            suspects: worker.suspects(),
             calls: calls(&stream),
             left: Box::new(move |consumer, left| {
                 attached.lock().remove(&consumer);

@@ -30,6 +30,24 @@ fn rule_15_a_killed_trainer_s_batches_reach_another_and_what_it_acked_does_not()
 }
 
 #[test]
+fn rule_9_a_record_in_a_finished_batch_is_delivered_after_any_number_of_its_daemon_s_deaths() {
+    let home = Home::with_pictures(1);
+    let mut daemon = home.serve(EPOCH);
+    let mut trainer = Trainer::attach(&home);
+    for _ in 0..5 {
+        home.wait_for("its batch is with the trainer, which has not looked", |status| status.slots_held == 1);
+        // A state is of what is durable: what the daemon told the ledger before is there.
+        trainer.session.state(&mut Patient).unwrap();
+        daemon.kill();
+        daemon = home.start();
+        // The trainer sees that its daemon is another one.
+        trainer.session.audit(&mut Patient).unwrap();
+    }
+    assert_eq!(records(&trainer.epoch()), [0]);
+    assert_eq!(trainer.session.quarantine(&mut Patient).unwrap(), []);
+}
+
+#[test]
 fn rule_15_a_killed_trainer_s_own_restart_goes_on_where_it_was() {
     let home = Home::with_pictures(60);
     let _daemon = home.serve(EPOCH);

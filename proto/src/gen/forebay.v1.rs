@@ -198,7 +198,8 @@ pub mod acquire_reply {
     }
 }
 /// One receipt: these positions reached a trainer, or were dropped by policy. Sum and count come from the record
-/// numbers that the trainer itself saw; both are 0 where it saw none.
+/// numbers that the trainer itself saw; both are 0 where it saw none. FINISHED
+/// has no sum.
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AckItem {
@@ -241,6 +242,8 @@ pub mod ack_item {
         /// Static assignment: a batch with the places of these positions reached a trainer, but none of their records. Bad
         /// records are quarantined by it. A position without a record only counts as complete.
         Bare = 3,
+        /// They stand in a finished batch and nobody has them yet: whatever their worker dies of now, it is not them.
+        Finished = 4,
     }
     impl Kind {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -253,6 +256,7 @@ pub mod ack_item {
                 Self::Delivered => "DELIVERED",
                 Self::Dropped => "DROPPED",
                 Self::Bare => "BARE",
+                Self::Finished => "FINISHED",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -262,6 +266,7 @@ pub mod ack_item {
                 "DELIVERED" => Some(Self::Delivered),
                 "DROPPED" => Some(Self::Dropped),
                 "BARE" => Some(Self::Bare),
+                "FINISHED" => Some(Self::Finished),
                 _ => None,
             }
         }
