@@ -32,6 +32,11 @@ impl BadPictures {
         self.by_record.len()
     }
 
+    /// A failure, with the bad pictures below it where there are some.
+    pub(super) fn beside(&self, failure: &dyn fmt::Display) -> String {
+        if self.count() == 0 { failure.to_string() } else { format!("{failure}.\n{self}") }
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &BadPicture> {
         self.by_record.values()
     }

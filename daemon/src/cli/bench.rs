@@ -11,7 +11,7 @@ use forebay::config::{Config, Surroundings};
 use forebay::cores;
 use forebay::serve::{self, EndedBy};
 use forebay::threads;
-use forebay_client::{Next, Options, Session, Target};
+use forebay_client::{Next, NextError, Options, Session, Target};
 use forebay_proto::printable;
 use forebay_proto::v1::{QuarantineRequest, StatusReply, StatusRequest, StreamQuarantine};
 
@@ -148,6 +148,8 @@ fn measure(
         let next = match session.next(None, stop) {
             Ok(next) => next,
             Err(_) if stop.signal().is_some() => break,
+            // The daemon names one bad picture of many.
+            Err(failed @ NextError::Failed(_)) => return Err(Failure::Failed(bad(&daemon)?.beside(&failed))),
             Err(error) => return Err(Failure::Failed(error.to_string())),
         };
         measured.waited += asked.elapsed();
@@ -179,7 +181,7 @@ fn measure(
     let Some(before) = before.filter(|_| measured.pictures > 0) else {
         return Err(match stop.signal() {
             Some(signal) => Failure::Interrupted(signal, "Nothing was measured until then."),
-            None => Failure::Failed(nothing(&args.path, &bad(&daemon)?)),
+            None => Failure::Failed(format!("No picture of \"{}\" came through.", printable(&args.path))),
         });
     };
     let (after, bad) = (status()?, bad(&daemon)?);
@@ -219,14 +221,6 @@ fn bad(daemon: &Daemon) -> Result<BadPictures, Failure> {
         Ok(())
     })?;
     Ok(bad)
-}
-
-/// Why there is nothing to measure.
-fn nothing(path: &str, bad: &BadPictures) -> String {
-    match bad.count() {
-        0 => format!("No picture of \"{}\" came through.", printable(path)),
-        _ => format!("No picture of \"{}\" could be decoded: {bad}", printable(path)),
-    }
 }
 
 /// Of this process.

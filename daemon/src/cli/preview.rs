@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use forebay::serve;
-use forebay_client::{Next, Options, Patient, PrivateDaemon, Session, Target};
+use forebay_client::{Next, NextError, Options, Patient, PrivateDaemon, Session, Target};
 
 use super::Failure;
 use super::bad::BadPictures;
@@ -49,15 +49,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let sign = progress::sign("waiting for a batch");
     let mut session = Session::attach(target(args)?, options, &mut Patient).map_err(|error| fail(&error))?;
     let classes = session.info().classes.clone();
-    let batch = match session.next(timeout, &mut Patient).map_err(|error| fail(&error))? {
-        Next::Batch(batch) => batch,
-        Next::EpochEnd(_) | Next::Done => {
-            let bad = bad(&mut session)?;
-            return Err(fail(&match bad.count() {
-                0 => "The stream has no further batch.".to_owned(),
-                _ => format!("No batch has a picture that could be decoded: {bad}"),
-            }));
-        }
+    let batch = match session.next(timeout, &mut Patient) {
+        Ok(Next::Batch(batch)) => batch,
+        Ok(Next::EpochEnd(_) | Next::Done) => return Err(fail(&"The stream has no further batch.")),
+        // The daemon names one bad picture of many.
+        Err(failed @ NextError::Failed(_)) => return Err(fail(&bad(&mut session)?.beside(&failed))),
+        Err(error) => return Err(fail(&error)),
     };
     sign.finish_and_clear();
     let shown = batch.shown().min(args.count as usize);
