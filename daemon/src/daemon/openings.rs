@@ -98,9 +98,9 @@ impl Daemon {
 
     /// Waits until a stream is open. Opens it unless somebody else does already.
     pub(super) async fn enter(self: &Arc<Self>, wanted: Wanted) -> Outcome<Entered> {
-        let wanted = Arc::new(wanted);
-        let Wanted { key, shard, .. } = &*wanted;
         loop {
+            let wanted = Arc::new(self.by_now(&wanted));
+            let Wanted { key, shard, .. } = &*wanted;
             let turn = self.gates.lock().turn(key);
             let stays = Arc::clone(&turn).read_owned().await;
             let begin = || Attempt::begin(Arc::clone(self).open(Arc::clone(&wanted)));
@@ -119,6 +119,16 @@ impl Daemon {
                 return Ok((stream, stays));
             }
         }
+    }
+
+    /// The same by the configuration as it is now: a reload calls off an opening whose settings it changes.
+    fn by_now(&self, wanted: &Wanted) -> Wanted {
+        let Wanted { key, shard, trainer, .. } = wanted;
+        let configured = match self.kind {
+            Kind::Service { .. } => self.configured(&key.stream, *shard, trainer.clone()),
+            Kind::Private { .. } => None,
+        };
+        configured.unwrap_or_else(|| wanted.clone())
     }
 
     /// Opens a stream. Runs in a task of its own.

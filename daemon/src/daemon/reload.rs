@@ -53,13 +53,15 @@ impl Daemon {
     /// Goes on with the changed configuration.
     async fn replace(&self, change: &Change) {
         self.ring_memory.limit_to(change.config.ring.memory.map(|size| size.0));
-        for name in &change.replaced {
-            let Some(wanted) = self.configured(name, None, None) else { continue };
-            let turn = self.gates.lock().turn(&wanted.key);
-            let _alone = turn.write().await;
-            self.end_all(&wanted.key).await;
-        }
+        let replaced = change.replaced.iter().filter_map(|name| self.configured(name, None, None));
+        let keys: Vec<_> = replaced.map(|wanted| wanted.key).collect();
+        // First of all: who waits for an opening that is called off begins another one at once.
         *self.config.lock() = Arc::new(change.config.clone());
+        for key in keys {
+            let turn = self.gates.lock().turn(&key);
+            let _alone = turn.write().await;
+            self.end_all(&key).await;
+        }
     }
 
     fn is_open(&self, name: &str) -> bool {
