@@ -81,8 +81,14 @@ pub async fn forward(
         let Some(fate) = next else {
             return gathered.hand_in(&worker, &counts, &lost).await;
         };
-        let urgent = gathered.add(fate);
-        if urgent || gathered.acks.len() >= MOST {
+        let mut urgent = gathered.add(fate);
+        // What waits already goes with it, so that one commit carries a whole folder of bad files.
+        while gathered.len() < MOST
+            && let Ok(fate) = fates.try_recv()
+        {
+            urgent |= gathered.add(fate);
+        }
+        if urgent || gathered.len() >= MOST {
             gathered.hand_in(&worker, &counts, &lost).await?;
             deadline = None;
         } else {
@@ -102,6 +108,11 @@ struct Gathered {
 }
 
 impl Gathered {
+    /// Receipts, bad records and ranges together.
+    fn len(&self) -> usize {
+        self.acks.len() + self.left_out.len() + self.bad.len() + self.returned.len()
+    }
+
     /// Takes a fate in. True when it cannot wait.
     fn add(&mut self, fate: Fate) -> bool {
         match fate {
