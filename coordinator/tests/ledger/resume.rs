@@ -328,7 +328,7 @@ fn rule_07_a_bad_record_is_quarantined_with_its_batch_and_counts_in_the_state_of
 }
 
 #[test]
-fn rule_40_a_shard_is_granted_by_position_and_waits_for_the_consumers_of_a_dead_daemon() {
+fn rule_13_a_shard_is_granted_by_position_and_waits_for_the_consumers_of_a_dead_daemon() {
     let scene = Scene::new(static_spec(24, 0, 2, false), 3, 1);
     let mut first = scene.daemon("node", 1);
     let leases = first.acquire(&scene, 2).leases;

@@ -100,7 +100,7 @@ fn rule_21_a_daemon_whose_ledger_cannot_be_written_ends_at_the_second_signal_and
 }
 
 #[test]
-fn rule_34_a_ledger_that_cannot_be_written_holds_up_the_end_no_longer_than_a_drain() {
+fn rule_21_a_ledger_that_cannot_be_written_holds_up_the_end_no_longer_than_a_drain() {
     let home = Home::with_pictures(40);
     home.configure(&home.train("epochs = 1"));
     let text = std::fs::read_to_string(home.path("forebay.toml")).unwrap();

@@ -321,7 +321,7 @@ fn an_auto_stream_that_nobody_reads_is_placed_anew_and_goes_on_from_its_ledger()
     seen.sort_unstable();
     assert_eq!(seen, (0..40).collect::<Vec<_>>());
     for _ in 0..3 {
-        daemon.hears("opened anew where this trainer's GPU is");
+        daemon.hears("opened anew as this trainer needs it");
     }
     machine.home.audit();
 }

@@ -187,7 +187,7 @@ fn damaged() -> Home {
 const SKIP: &str = "epochs = 1\nnum_shards = 2\non_error = \"skip\"\n";
 
 #[test]
-fn rule_40_places_stay_when_the_daemon_is_killed_and_a_batch_of_bad_records_is_not_forgotten() {
+fn rule_07_places_stay_when_the_daemon_is_killed_and_a_batch_of_bad_records_is_not_forgotten() {
     let home = damaged();
     let daemon = home.serve(&format!("{SKIP}batch_size = 3"));
     let attach = || Trainer::with(&home, Options { shard: Some(Shard { id: 0, count: 2 }), ..options() }).unwrap();

@@ -15,7 +15,7 @@ fn rule_7_a_static_batch_without_one_good_record_is_black_and_claims_no_place() 
 }
 
 #[test]
-fn rule_40_a_batch_without_room_for_it_does_not_hold_up_the_one_before() {
+fn rule_07_a_batch_without_room_for_it_does_not_hold_up_the_one_before() {
     let mut batcher = fixed(OnError::Skip);
     good(&mut batcher, 0..3);
     assert!(batcher.needs_slot(&position(4)));
@@ -25,7 +25,7 @@ fn rule_40_a_batch_without_room_for_it_does_not_hold_up_the_one_before() {
 }
 
 #[test]
-fn rule_40_a_position_that_comes_again_has_its_place_in_a_batch_of_its_own() {
+fn rule_07_a_position_that_comes_again_has_its_place_in_a_batch_of_its_own() {
     let mut batcher = fixed(OnError::Skip);
     let slow = place(&mut batcher, 0);
     // Its lease was lost and is granted anew while the batch is in the making.
@@ -38,7 +38,7 @@ fn rule_40_a_position_that_comes_again_has_its_place_in_a_batch_of_its_own() {
 }
 
 #[test]
-fn rule_40_what_is_not_there_any_more_leaves_its_place_and_nothing_moves_up() {
+fn rule_07_what_is_not_there_any_more_leaves_its_place_and_nothing_moves_up() {
     let mut batcher = fixed(OnError::Skip);
     // Records 100 and 102 are complete since an earlier daemon.
     good(&mut batcher, [1, 3]);
