@@ -135,7 +135,7 @@ pub async fn service(
 
 /// Ends all streams: trainers may finish what they hold for as long as `drain`, the rest is given back. A second signal
 /// cuts the wait short, not the work: a stage that is given up in the middle would keep its leases. But nothing holds the end
-/// up for more than [`FAREWELL`] (semantics rule 34).
+/// up for more than [`FAREWELL`] (semantics rule 21).
 ///
 /// # Errors
 /// Something was still to be handed in.
