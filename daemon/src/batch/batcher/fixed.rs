@@ -1,4 +1,4 @@
-//! Batches of static assignment. The plan says each position's batch and place in it (semantics rules 7, 13 and 40):
+//! Batches of static assignment. The plan says each position's batch and place in it (semantics rules 7 and 13):
 //! what has gone out before, is bad or has no record leaves its place, and what follows never moves up.
 
 use std::mem;
