@@ -59,7 +59,7 @@ impl Outages {
                 cause.clone_into(&mut outage.cause);
                 return news;
             }
-            tracing::error!(cause, "the ledger cannot be written; everything waits until it can");
+            tracing::error!(cause, "the ledger cannot be written; everything waits until it can be");
             *known = Some(Outage { since: Instant::now(), cause: cause.to_owned() });
             true
         });

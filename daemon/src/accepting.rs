@@ -31,7 +31,7 @@ impl Accepting {
                 }
                 Err(error) => {
                     if !std::mem::replace(&mut self.failing, true) {
-                        tracing::warn!(of = self.what, %error, "connections cannot be accepted; it is tried again");
+                        tracing::warn!(of = self.what, %error, "connections cannot be accepted; the daemon retries");
                     }
                     tokio::time::sleep(PAUSE).await;
                 }

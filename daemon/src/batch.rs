@@ -178,7 +178,7 @@ impl Stage {
             (Some(Word::Waits { time, log, expired }), Some(StorageWait { reason, .. })) => {
                 let seconds = time.as_secs();
                 if log {
-                    tracing::warn!(stream, seconds, reason, "the storage gives nothing; reads are tried again");
+                    tracing::warn!(stream, seconds, reason, "the storage gives no files; reads are retried");
                 }
                 let words = format!(
                     "stream \"{stream}\" has waited {seconds} s for its files ({reason}). Nothing is lost, and reads are \

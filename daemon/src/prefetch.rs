@@ -202,7 +202,7 @@ impl Prefetch {
         }
         for _ in 0..self.shared.missing.swap(0, Ordering::Relaxed) {
             if let Err(error) = self.spawn_reader() {
-                tracing::warn!(%error, "a reader thread cannot be replaced now; it is tried again");
+                tracing::warn!(%error, "a reader thread cannot be replaced now; the daemon retries");
                 self.shared.missing.fetch_add(1, Ordering::Relaxed);
             }
         }

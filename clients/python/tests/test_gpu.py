@@ -315,7 +315,7 @@ def test_auto_says_what_to_do_where_others_read_the_stream_from_a_gpu_that_canno
         """
     other = trainer(code, socket=daemon.socket)
     assert other.stdout.readline() == "gpu:0\n"
-    refusal = r'cannot be mapped here.*stands there for its other trainers.*placement = "host"'
+    refusal = r'cannot be mapped here.*is in that memory for its other trainers.*placement = "host"'
     with pytest.raises(forebay.AttachError, match=refusal):
         forebay.Loader("train", socket=daemon.socket, placement="auto")
     other.kill()

@@ -235,7 +235,7 @@ impl Asked {
                     return Err(Refusal { code, message: told(text) }.into());
                 }
                 Arrival::Message(other) => {
-                    return Err(Broken::Protocol(format!("{other:?} came in answer to ATTACH")).into());
+                    return Err(Broken::Protocol(format!("the daemon answered ATTACH with {other:?}")).into());
                 }
                 Arrival::HungUp => return Err(hung_up(target)),
                 Arrival::Nothing => {

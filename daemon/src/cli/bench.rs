@@ -181,7 +181,7 @@ fn measure(
     let Some(before) = before.filter(|_| measured.pictures > 0) else {
         return Err(match stop.signal() {
             Some(signal) => Failure::Interrupted(signal, "Nothing was measured until then."),
-            None => Failure::Failed(format!("No picture of \"{}\" came through.", printable(&args.path))),
+            None => Failure::Failed(format!("No picture of \"{}\" was delivered.", printable(&args.path))),
         });
     };
     let (after, bad) = (status()?, bad(&daemon)?);

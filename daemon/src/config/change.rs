@@ -44,7 +44,7 @@ impl Config {
                 let reason = "is open, and ends only with the daemon";
                 change.refused.push(format!("streams.{name}: the stream {reason}"));
             } else {
-                change.taken.push(format!("streams.{name}: it is gone"));
+                change.taken.push(format!("streams.{name}: it is removed"));
                 change.replaced.push(name.clone());
                 change.config.streams.remove(name);
             }
@@ -84,7 +84,7 @@ impl Change {
             ("metrics", old.metrics != next.metrics),
         ];
         let refused = fixed.into_iter().filter(|(_, differs)| *differs);
-        self.refused.extend(refused.map(|(section, _)| format!("[{section}]: it counts from the daemon's start on")));
+        self.refused.extend(refused.map(|(section, _)| format!("[{section}]: restart the daemon to change it")));
     }
 
     fn open_stream(&mut self, name: &str, old: &Stream, next: &Stream) {
@@ -93,7 +93,7 @@ impl Change {
             if OF_OPEN_STREAMS.contains(&key) {
                 self.taken.push(shown);
             } else {
-                self.refused.push(format!("{shown}: the stream is open; start the daemon anew for another value"));
+                self.refused.push(format!("{shown}: the stream is open; restart the daemon to change this"));
             }
         }
         if let Some(settings) = self.config.streams.get_mut(name) {

@@ -44,8 +44,8 @@ def attach_to_host(asked: Request, socket: str | None, placement: str | None, er
         if asked.stream is None:
             raise
         raise AttachError(
-            f'{refusal}. The stream {asked.stream!r} stands there for its other trainers: give it placement = "host" '
-            "in the daemon's configuration and start the daemon anew, or mend what keeps this process from mapping it"
+            f'{refusal}. The stream {asked.stream!r} is in that memory for its other trainers: set placement = "host" '
+            "in the daemon's configuration and restart the daemon, or fix what keeps this process from mapping it"
         ) from error
 
 

@@ -69,7 +69,7 @@ class Rings:
         """
         if self._pins is not None and device not in (None, self._pins.device):
             raise SettingsError(
-                f"pin(device={device}): the ring is page-locked for GPU {self._pins.device} already, and once only. "
+                f"pin(device={device}): the ring is page-locked for GPU {self._pins.device} already, and only once. "
                 "With pin_memory=True that is the GPU that PyTorch uses when the Loader is made: choose it before "
                 f"(torch.cuda.set_device), or leave pin_memory to the stream and call pin({device}) first. Copies to "
                 "other GPUs need batch.release(after=event)"

@@ -119,7 +119,7 @@ def _source(source: Source, *, by_name: bool) -> tuple[str | None, dict[str, Any
         # They travel as one list with NUL between them, and a file's name never has one.
         broken = next((path for path in files if b"\0" in path), None)
         if broken is not None:
-            raise SettingsError(f"source: the path {os.fsdecode(broken)!r} has a NUL byte in it, which no file's has")
+            raise SettingsError(f"source: the path {os.fsdecode(broken)!r} has a NUL byte, which no path can have")
         return None, {"files": True}, b"\0".join(files)
     text = os.fspath(source)
     if not isinstance(text, str):
@@ -136,7 +136,7 @@ def _sequence(source: Iterable[Any]) -> list[Any]:
     files = list(source)
     wrong = next((path for path in files if not isinstance(path, (str, bytes, os.PathLike))), None)
     if wrong is not None:
-        raise SettingsError(f"source: a list of files holds {wrong!r}, which is no path")
+        raise SettingsError(f"source: a list of files holds {wrong!r}, which is not a path")
     if not files:
         raise SettingsError("source: the list of files is empty")
     return files

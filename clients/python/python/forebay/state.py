@@ -31,7 +31,7 @@ def unpack(state: Any) -> tuple[int, int, bytes]:  # noqa: ANN401 - whatever the
         )
     version = state.get("forebay")
     if version != _VERSION:
-        raise SettingsError(f"this is no state that Loader.state_dict() made: its version is {version!r:.100}")
+        raise SettingsError(f"this is not a state that Loader.state_dict() made: its version is {version!r:.100}")
     epoch, cursor = (_count(state, key) for key in ("epoch", "cursor"))
     try:
         return epoch, cursor, base64.b64decode(state["snapshot"], validate=True)
@@ -42,5 +42,5 @@ def unpack(state: Any) -> tuple[int, int, bytes]:  # noqa: ANN401 - whatever the
 def _count(state: Mapping[str, Any], key: str) -> int:
     value = state.get(key)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise SettingsError(f"this state is damaged: its {key} is {value!r:.100}, which is no count")
+        raise SettingsError(f"this state is damaged: its {key} is {value!r:.100}, which is not a count")
     return value

@@ -177,7 +177,7 @@ impl Bottleneck {
     const fn sentence(self) -> &'static str {
         match self {
             Self::Trainer => {
-                "The bottleneck is the trainer: batches lay ready while it was busy. Nothing is to be gained here."
+                "The bottleneck is the trainer: batches were ready while it was busy. A faster loader would not help."
             }
             Self::Decoding => {
                 "The bottleneck is decoding: its threads hardly ever waited. More cores or smaller pictures would help."
