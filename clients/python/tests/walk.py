@@ -25,6 +25,11 @@ from processes import Daemon, private_daemons
 DEATHS = 3
 # Nothing takes this long where all is well.
 PATIENCE = 60
+# A daemon that starts keeps what its trainers had for 0.8 s, and may give it again to a trainer that comes later. Where
+# the machine is so busy, a walk ends.
+GRACE = 0.5
+# Calls that reach the daemon.
+REACHING = {"next", "state", "load", "reset", "reopen", "audit"}
 
 
 class MismatchError(AssertionError):
@@ -152,6 +157,8 @@ class Walk:
         self.pictures = self._draw(records)
         self.daemon = None
         self.deaths = 0
+        # When the daemon was killed that the trainer has not come back from.
+        self.killed = None
         self.states = []
         # Epochs that were complete when a state was loaded keep the tallies that they had.
         self.loaded = False
@@ -176,13 +183,33 @@ class Walk:
                 name = self.chance.choices(list(self.CALLS), list(self.CALLS.values()))[0]
                 self.calls += 1
                 self.log.append(name)
-                getattr(self, f"_{name}")()
-            self._finish()
+                if self._call(name):
+                    return
+            if not self.killed:
+                self._finish()
         finally:
             if self.loader:
                 self.loader.close()
             if self.daemon:
                 self.daemon.end()
+
+    def _call(self, name):
+        """True where the trainer came back to its daemon too late."""
+        if self.daemon is None:
+            # A private daemon is started by the call that misses it.
+            self.killed = self.killed and time.monotonic()
+        try:
+            getattr(self, f"_{name}")()
+        except MismatchError:
+            if not self._is_late():
+                raise
+        late = self._is_late()
+        if name in REACHING:
+            self.killed = None
+        return late
+
+    def _is_late(self):
+        return self.killed is not None and time.monotonic() - self.killed > GRACE
 
     def _open(self):
         if self.kind == "service":
@@ -293,11 +320,13 @@ class Walk:
             self.daemon.kill()
             if self.chance.random() < 0.3:
                 self._resize()
+            self.killed = time.monotonic()
             self.daemon.start()
         elif self.deaths < DEATHS:
             self.deaths += 1
             for pid in private_daemons():
                 os.kill(pid, signal.SIGKILL)
+            self.killed = time.monotonic()
 
     def _resize(self):
         """Another batch size, which a run may have from one daemon to the next."""
