@@ -18,6 +18,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
+use forebay_proto::printable;
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
@@ -215,7 +216,7 @@ impl Prefetch {
         let Stall { since, record, outage } = self.shared.state.lock().ahead.stall(now, SLOW)?;
         let reason = match outage {
             Some(outage) => outage.to_string(),
-            None => format!("{}: the read does not come back", self.source.path(record).display()),
+            None => format!("{}: the read does not come back", printable(&self.source.path(record))),
         };
         Some(StorageWait { since, reason })
     }

@@ -234,8 +234,8 @@ impl Session {
                         }
                     }
                     Message::Held(held) => self.inbox.hold_up(held),
-                    Message::Stalled(_, text) => self.inbox.stall(text.to_owned()),
-                    Message::Notice(_, words) => self.inbox.notice(words.to_owned()),
+                    Message::Stalled(_, text) => self.inbox.stall(link::told(text)),
+                    Message::Notice(_, words) => self.inbox.notice(link::told(words)),
                     Message::Ring { head, fd, pixels } => {
                         let view = View::map(fd, self.link.welcome.incarnation, head.ring)?;
                         self.rings.add(head.ring, Ring::new(view, head.pixels, pixels)?);

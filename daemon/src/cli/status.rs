@@ -121,7 +121,7 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
             out,
             "  WAITS    {} for the storage: {}",
             span(Duration::from_millis(stream.storage_wait_ms)),
-            stream.storage
+            printable(&stream.storage)
         )?;
     }
     writeln!(out, "  epoch    {epoch}; {delivered} records delivered, {batches} batches made, {bad} bad records")?;

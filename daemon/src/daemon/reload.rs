@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forebay_proto::printable;
 use forebay_proto::v1::ReloadReply;
 
 use super::{Daemon, Kind};
@@ -70,7 +71,7 @@ impl Daemon {
 }
 
 fn read(file: &Path) -> Result<Config, String> {
-    let name = file.display().to_string();
+    let name = printable(file).to_string();
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("The configuration \"{name}\" cannot be read: {error}."))?;
     Config::parse(&text, &name).map_err(|mistakes| mistakes.to_string())
