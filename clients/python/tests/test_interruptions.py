@@ -92,7 +92,7 @@ def test_an_exception_in_next_loses_no_batch_and_repeats_none(pictures, slots):
         for epoch in range(2):
             assert epoch_of(loader.next) == list(range(12))
             audit = loader.audit()[epoch]
-            assert (audit.delivered, audit.regranted, audit.adds_up) == (12, 0, True)
+            assert (audit.delivered, audit.repeats, audit.adds_up) == (12, {}, True)
 
 
 def test_an_exception_in_a_for_loop_loses_no_batch_and_its_epoch_ends_once(pictures):
