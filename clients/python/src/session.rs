@@ -224,9 +224,10 @@ impl Session {
         if !self.closing.load(Ordering::Relaxed) {
             return answer;
         }
-        // `close()` found the session in use.
+        // `close()` found the session in use. What the answer holds must not outlive it: no slot could be freed after it.
+        let answer = answer.map(drop);
         self.let_go(py);
-        answer.and_then(|_| Err(closed(py)))
+        answer.and_then(|()| Err(closed(py)))
     }
 
     /// Looks at what the session knows. `next()` does so between a hand-out and the moment at which Python has it.
