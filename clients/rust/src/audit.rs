@@ -1,5 +1,7 @@
 //! What became of every record of an epoch, and whether it adds up (semantics rule 24). Pure.
 
+use std::cell::OnceCell;
+
 use forebay_proto::{RecordSum, v1};
 
 /// One epoch's records by what became of them.
@@ -28,15 +30,14 @@ impl EpochAudit {
     /// Adds up a ledger's tallies.
     pub(crate) fn of(reply: &v1::AuditReply) -> Vec<Self> {
         let floor = reply.progress.map_or(0, |progress| progress.floor);
-        let whole = reply
-            .spec
-            .as_ref()
-            .filter(|spec| spec.shard.is_none())
-            .map(|spec| (0..spec.records).collect::<RecordSum>());
+        let spec = reply.spec.as_ref().filter(|spec| spec.shard.is_none());
+        // It takes as long as the dataset has records: not before an epoch is there to be compared with it.
+        let sum = OnceCell::new();
+        let whole = || spec.map(|spec| *sum.get_or_init(|| (0..spec.records).collect::<RecordSum>()));
         reply.epochs.iter().map(|tally| Self::of_epoch(tally, floor, whole)).collect()
     }
 
-    fn of_epoch(tally: &v1::EpochTally, floor: u64, whole: Option<RecordSum>) -> Self {
+    fn of_epoch(tally: &v1::EpochTally, floor: u64, whole: impl Fn() -> Option<RecordSum>) -> Self {
         let parts = [tally.delivered, tally.dropped, tally.quarantined, tally.abandoned].map(sum);
         let mut all = RecordSum::default();
         for part in parts {
@@ -52,7 +53,7 @@ impl EpochAudit {
             abandoned,
             repeats: tally.repeats.unwrap_or_default(),
             complete,
-            adds_up: whole.filter(|_| complete).map(|whole| whole == all),
+            adds_up: if complete { whole().map(|whole| whole == all) } else { None },
         }
     }
 }
@@ -99,5 +100,12 @@ mod tests {
     #[test]
     fn an_epoch_that_goes_on_is_not_judged() {
         assert_eq!(EpochAudit::of(&reply(0..3, 0))[0].adds_up, None);
+    }
+
+    #[test]
+    fn records_are_not_added_up_while_there_is_nothing_to_compare_the_sum_with() {
+        let spec = Some(v1::LedgerSpec { records: 1 << 40, ..Default::default() });
+        let audit = EpochAudit::of(&v1::AuditReply { spec, ..reply(0..3, 0) });
+        assert_eq!((audit[0].delivered, audit[0].adds_up), (3, None));
     }
 }
