@@ -10,6 +10,8 @@ mod pipeline;
 mod report;
 mod ring_memory;
 mod rings;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::Arc;
