@@ -1,0 +1,146 @@
+//! The inbox: what the caller is told, and in which order, whatever the daemon says meanwhile.
+
+use bytemuck::Zeroable;
+
+use super::*;
+
+fn offer(seq: u64, epoch: u64) -> Offer {
+    Offer { seq, epoch, deadline: u64::MAX, ..Offer::zeroed() }
+}
+
+/// One line per thing that the caller is told, until nothing is left or the stream is done.
+fn told(inbox: &mut Inbox) -> Vec<String> {
+    let mut lines = Vec::new();
+    loop {
+        inbox.join();
+        match inbox.take(0) {
+            Head::Offer(offer) => lines.push(format!("batch {}", offer.seq)),
+            Head::EpochEnd(epoch) => lines.push(format!("end {epoch}")),
+            Head::Done => {
+                lines.push("done".to_owned());
+                return lines;
+            }
+            Head::Expired | Head::Nothing => return lines,
+        }
+    }
+}
+
+#[test]
+fn batches_and_ends_come_in_the_order_of_the_wire() {
+    let mut inbox = Inbox::new(0);
+    inbox.offer(offer(1, 0));
+    inbox.epoch_end(0);
+    inbox.offer(offer(2, 1));
+    inbox.epoch_end(1);
+    inbox.done();
+    assert_eq!(told(&mut inbox), ["batch 1", "end 0", "batch 2", "end 1", "done"]);
+    assert_eq!(told(&mut inbox), ["done"], "a stream that is done stays done");
+}
+
+#[test]
+fn rule_10_epochs_that_ended_while_nobody_asked_pass_by() {
+    let mut inbox = Inbox::new(0);
+    inbox.epoch_end(0);
+    inbox.epoch_end(1);
+    inbox.offer(offer(9, 2));
+    assert_eq!(told(&mut inbox), ["batch 9"]);
+}
+
+#[test]
+fn rule_10_a_caller_that_ends_its_epoch_keeps_what_was_offered_of_the_next_one() {
+    let mut inbox = Inbox::new(3);
+    assert_eq!(inbox.epoch_begun(), None, "it has asked for nothing yet");
+    inbox.join();
+    inbox.offer(offer(1, 3));
+    assert_eq!(inbox.epoch_begun(), Some(3));
+    inbox.epoch_end(3);
+    inbox.offer(offer(2, 4));
+    let void: Vec<u64> = inbox.leave(3).iter().map(|offer| offer.seq).collect();
+    assert_eq!((void, inbox.epoch_begun()), (vec![1], None));
+    inbox.epoch_end(4);
+    assert_eq!(told(&mut inbox), ["batch 2", "end 4"]);
+}
+
+#[test]
+fn rule_10_leaving_a_loop_early_does_not_leave_its_epoch() {
+    let mut inbox = Inbox::new(0);
+    inbox.join();
+    inbox.offer(offer(1, 0));
+    assert!(matches!(inbox.take(0), Head::Offer(_)));
+    inbox.epoch_end(0);
+    assert_eq!(told(&mut inbox), ["end 0"], "the second loop is told that its epoch has ended");
+}
+
+#[test]
+fn what_the_caller_never_had_comes_again_before_everything_else() {
+    let mut inbox = Inbox::new(0);
+    inbox.join();
+    inbox.offer(offer(1, 0));
+    inbox.epoch_end(0);
+    inbox.offer(offer(2, 1));
+    let Head::Offer(first) = inbox.take(0) else { panic!("an offer waits") };
+    inbox.put_back(first);
+    assert!(matches!(inbox.take(0), Head::Offer(Offer { seq: 1, .. })));
+    assert!(matches!(inbox.take(0), Head::EpochEnd(0)));
+    assert_eq!(inbox.epoch_begun(), None);
+    inbox.put_back_end(0);
+    assert_eq!(inbox.epoch_begun(), Some(0));
+    assert_eq!(told(&mut inbox), ["end 0", "batch 2"]);
+}
+
+#[test]
+fn rule_19_a_batch_past_its_deadline_waits_for_a_renewal() {
+    let mut inbox = Inbox::new(0);
+    inbox.offer(Offer { deadline: 100, ..offer(1, 0) });
+    assert!(matches!(inbox.take(101), Head::Expired));
+    inbox.renew(200);
+    assert!(matches!(inbox.take(101), Head::Offer(_)));
+}
+
+#[test]
+fn rule_23_after_another_trainers_restore_what_was_queued_is_void() {
+    let mut inbox = Inbox::new(0);
+    inbox.join();
+    inbox.epoch_end(0);
+    inbox.offer(offer(5, 1));
+    inbox.epoch_end(1);
+    inbox.done();
+    inbox.fail(7, "record 3".to_owned());
+    let void: Vec<u64> = inbox.fence(1).iter().map(|offer| offer.seq).collect();
+    assert_eq!((void, inbox.failure()), (vec![5], None));
+    inbox.offer(offer(6, 1));
+    inbox.epoch_end(1);
+    assert_eq!(told(&mut inbox), ["end 0", "batch 6", "end 1"]);
+}
+
+#[test]
+fn rule_16_offers_of_a_dead_daemon_are_void_but_ends_that_it_told_stand() {
+    let mut inbox = Inbox::new(0);
+    inbox.join();
+    inbox.epoch_end(0);
+    inbox.offer(offer(5, 1));
+    inbox.take_over(1);
+    inbox.offer(offer(1, 1));
+    assert_eq!(told(&mut inbox), ["end 0", "batch 1"]);
+}
+
+#[test]
+fn rule_16_an_end_that_the_dead_daemon_did_not_live_to_tell_is_told() {
+    let mut inbox = Inbox::new(3);
+    inbox.join();
+    inbox.offer(offer(5, 3));
+    assert!(matches!(inbox.take(0), Head::Offer(_)));
+    inbox.take_over(4);
+    assert_eq!(told(&mut inbox), ["end 3"]);
+}
+
+#[test]
+fn answers_to_calls_that_were_given_up_are_forgotten() {
+    let mut inbox = Inbox::new(0);
+    inbox.expect_answer(1);
+    inbox.expect_answer(2);
+    assert!(!inbox.answer(1, b"late".to_vec()));
+    assert_eq!(inbox.take_answer(), None);
+    assert!(inbox.answer(2, b"right".to_vec()));
+    assert_eq!(inbox.take_answer(), Some(b"right".to_vec()));
+}
