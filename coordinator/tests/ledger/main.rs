@@ -11,4 +11,5 @@ mod receipts;
 mod repeats;
 mod resume;
 mod scene;
+mod stalls;
 mod wire;

@@ -89,25 +89,6 @@ fn rule_4_a_heartbeat_extends_all_leases_and_a_restart_gives_a_full_time() {
 }
 
 #[test]
-fn rule_4_time_in_which_the_coordinator_did_not_serve_does_not_count_against_workers() {
-    let scene = Scene::new(spec(20), 10, 1);
-    let (mut one, mut two) = (scene.daemon("one", 1), scene.daemon("two", 1));
-    let (first, second) = (one.lease(&scene), two.lease(&scene));
-    for _ in 0..3 {
-        // A sync of the store that takes longer than a lease lasts, or a coordinator that was stopped.
-        scene.stall(TTL + 4_000);
-        assert_eq!(one.acquire(&scene, 1).answer(), Answer::EpochEnd, "two's lease is out");
-        assert_eq!(two.acquire(&scene, 1).answer(), Answer::EpochEnd, "one's lease is out");
-    }
-    scene.pass(TTL / 2);
-    two.heartbeat(&scene);
-    scene.stall(TTL);
-    scene.pass(TTL / 2);
-    assert_eq!(span(&two.lease(&scene)), span(&first), "while it serves, a silent worker is missed");
-    assert_eq!(two.ack(&scene, scene.delivered(&second)), Verdict::Accepted);
-}
-
-#[test]
 fn rule_9_a_lease_that_kills_is_halved_until_one_record_is_quarantined() {
     let scene = Scene::new(spec(8), 8, 1);
     let poison = scene.plan.record(0, 5);

@@ -144,3 +144,43 @@ fn answers_to_calls_that_were_given_up_are_forgotten() {
     assert!(inbox.answer(2, b"right".to_vec()));
     assert_eq!(inbox.take_answer(), Some(b"right".to_vec()));
 }
+
+/// Ten hours in which the machine was suspended, which `CLOCK_BOOTTIME` counts.
+const SUSPENDED: u64 = 10 * 3600 * 1_000_000_000;
+
+#[test]
+fn rule_19_after_a_suspend_a_batch_past_its_deadline_is_kept_back_and_those_behind_it_keep_their_order() {
+    let (now, lease) = (1_000_000_000, 30_000_000_000);
+    let mut inbox = Inbox::new(0);
+    inbox.join();
+    for seq in [1, 2] {
+        inbox.offer(Offer { deadline: now + lease, ..offer(seq, 0) });
+    }
+    inbox.epoch_end(0);
+    assert!(matches!(inbox.take(now), Head::Offer(Offer { seq: 1, .. })));
+    let now = now + SUSPENDED;
+    assert!(matches!(inbox.take(now), Head::Expired), "others may have its records by now");
+    assert!(matches!(inbox.take(now), Head::Expired), "nor is it lost: the daemon is waited for");
+    inbox.renew(now + lease);
+    assert!(matches!(inbox.take(now), Head::Offer(Offer { seq: 2, .. })));
+    assert!(matches!(inbox.take(now), Head::EpochEnd(0)));
+}
+
+#[test]
+fn rule_19_after_a_suspend_a_batch_past_its_deadline_that_was_fenced_is_never_handed_out() {
+    let mut inbox = Inbox::new(0);
+    inbox.join();
+    inbox.offer(Offer { deadline: 30, ..offer(1, 0) });
+    assert!(matches!(inbox.take(SUSPENDED), Head::Expired));
+    let void: Vec<u64> = inbox.fence(0).iter().map(|offer| offer.seq).collect();
+    assert_eq!(void, [1]);
+    assert!(matches!(inbox.take(SUSPENDED), Head::Nothing));
+}
+
+#[test]
+fn rule_19_after_a_suspend_a_batch_without_a_deadline_is_handed_out() {
+    let mut inbox = Inbox::new(0);
+    inbox.join();
+    inbox.offer(offer(1, 0));
+    assert!(matches!(inbox.take(SUSPENDED), Head::Offer(Offer { seq: 1, .. })));
+}
