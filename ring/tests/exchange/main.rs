@@ -1,5 +1,7 @@
 //! The exchange's rules, told as stories of trainers that attach, read, die and come back.
 
+mod leaving;
+
 use forebay_ring::{Action, Adopted, Batch, ConsumerId, Counts, Exchange, Holder, NO_RING, Receipt, SlotId, Voided};
 
 const ANNA: ConsumerId = ConsumerId(1);
@@ -152,20 +154,6 @@ fn rule_14_an_acked_slot_stays_held_until_its_last_view_is_gone() {
 }
 
 #[test]
-fn rule_14_a_trainer_that_dies_after_its_ack_frees_the_slot_and_nothing_comes_again() {
-    let mut exchange = exchange(6);
-    exchange.attach(ANNA, 2).unwrap();
-    exchange.attach(BELA, 2).unwrap();
-    let slot = publish(&mut exchange, 1, 0);
-    let held = offer(&mut exchange);
-    exchange.ack(held.to, held.receipt);
-    exchange.gone(held.to);
-    let after = actions(&mut exchange);
-    assert!(after.contains(&Action::Free(slot)) && after.contains(&Action::Gone(held.to)), "{after:?}");
-    assert!(!after.iter().any(|action| matches!(action, Action::Offer { .. })), "{after:?}");
-}
-
-#[test]
 fn a_returned_batch_goes_to_another_trainer_first_of_all() {
     let mut exchange = exchange(6);
     exchange.attach(ANNA, 1).unwrap();
@@ -188,67 +176,6 @@ fn a_sole_trainer_gets_what_it_returned_again() {
     let held = offer(&mut exchange).receipt;
     exchange.release(ANNA, held, true);
     assert_eq!(offer(&mut exchange).receipt.seq, 1);
-}
-
-#[test]
-fn rule_15_a_dead_trainers_batch_comes_again_from_the_same_slot() {
-    let mut exchange = exchange(6);
-    exchange.attach(ANNA, 2).unwrap();
-    publish(&mut exchange, 1, 0);
-    let first = offer(&mut exchange);
-    exchange.gone(ANNA);
-    assert_eq!(exchange.counts().ready, 1, "it waits where no other trainer is");
-    exchange.attach(BELA, 2).unwrap();
-    let second = offer(&mut exchange);
-    assert_eq!((second.receipt, second.redelivered), (first.receipt, 1));
-}
-
-#[test]
-fn a_slot_that_a_living_process_may_still_read_is_lent_again_but_never_refilled() {
-    let mut exchange = exchange(6);
-    exchange.attach(ANNA, 2).unwrap();
-    let slot = publish(&mut exchange, 1, 0);
-    offer(&mut exchange);
-    exchange.put_out(ANNA);
-    exchange.attach(BELA, 2).unwrap();
-    let held = offer(&mut exchange).receipt;
-    assert_eq!(held.slot, slot, "the pixels are as good as before");
-    exchange.ack(BELA, held);
-    exchange.release(BELA, held, false);
-    assert!(!freed(&mut exchange, slot), "Anna's process lives");
-    assert_eq!(exchange.counts().quarantined, 1);
-    let others: Vec<_> = std::iter::from_fn(|| exchange.claim()).collect();
-    assert!(!others.contains(&slot));
-    exchange.gone(ANNA);
-    assert!(freed(&mut exchange, slot));
-    assert_eq!(exchange.claim(), Some(slot));
-}
-
-#[test]
-fn a_trainer_that_was_put_out_after_its_ack_keeps_the_slot_until_it_exits() {
-    let mut exchange = exchange(4);
-    exchange.attach(ANNA, 2).unwrap();
-    let slot = publish(&mut exchange, 1, 0);
-    let held = offer(&mut exchange).receipt;
-    exchange.ack(ANNA, held);
-    exchange.put_out(ANNA);
-    assert_eq!(exchange.counts().quarantined, 1);
-    assert!(!exchange.release(ANNA, held, false), "a late receipt of an evicted trainer frees nothing");
-    exchange.put_out(ANNA);
-    exchange.gone(ANNA);
-    let after = actions(&mut exchange);
-    assert!(after.contains(&Action::Free(slot)), "{after:?}");
-    assert_eq!(after.iter().filter(|action| **action == Action::Gone(ANNA)).count(), 1);
-}
-
-#[test]
-fn a_trainer_that_leaves_with_empty_hands_is_gone_at_once() {
-    let mut exchange = exchange(4);
-    exchange.attach(ANNA, 2).unwrap();
-    exchange.put_out(ANNA);
-    assert_eq!(actions(&mut exchange), [Action::Gone(ANNA)]);
-    exchange.gone(ANNA);
-    assert_eq!(actions(&mut exchange), []);
 }
 
 #[test]
@@ -302,19 +229,6 @@ fn rule_11_no_batch_of_the_next_epoch_before_everybody_was_told_that_this_one_is
 }
 
 #[test]
-fn rule_11_a_dead_holders_last_batch_comes_to_the_one_that_waits() {
-    let mut exchange = exchange(6);
-    exchange.attach(ANNA, 1).unwrap();
-    publish(&mut exchange, 1, 0);
-    offer(&mut exchange);
-    exchange.attach(BELA, 2).unwrap();
-    publish(&mut exchange, 2, 1);
-    exchange.gone(ANNA);
-    let next = offer(&mut exchange);
-    assert_eq!((next.to, next.receipt.seq), (BELA, 1));
-}
-
-#[test]
 fn a_batch_with_a_lost_claim_is_dropped_or_at_least_not_offered_again() {
     let mut exchange = exchange(6);
     exchange.attach(ANNA, 1).unwrap();
@@ -329,30 +243,6 @@ fn a_batch_with_a_lost_claim_is_dropped_or_at_least_not_offered_again() {
     exchange.release(ANNA, held, true);
     let after = actions(&mut exchange);
     assert_eq!(after, [Action::Dropped { batch: Batch { seq: 1, epoch: 0 }, seen: false }, Action::Free(held.slot)]);
-}
-
-#[test]
-fn rule_15_a_batch_says_that_somebody_may_have_seen_it_who_ended_without_its_ack() {
-    type End = fn(&mut Exchange, Receipt);
-    let ends: [(End, bool); 4] = [
-        (|exchange, _| exchange.gone(ANNA), true),
-        (|exchange, _| exchange.put_out(ANNA), true),
-        (|exchange, _| exchange.bye(ANNA), false),
-        (|exchange, held| assert!(exchange.release(ANNA, held, true)), false),
-    ];
-    for (end, seen) in ends {
-        let mut exchange = exchange(6);
-        exchange.attach(ANNA, 1).unwrap();
-        publish(&mut exchange, 1, 0);
-        let held = offer(&mut exchange).receipt;
-        exchange.attach(BELA, 1).unwrap();
-        end(&mut exchange, held);
-        let next = offer(&mut exchange);
-        assert_eq!((next.to, next.receipt.seq), (BELA, 1));
-        exchange.ack(BELA, next.receipt);
-        let acked = Action::Acked { consumer: BELA, batch: Batch { seq: 1, epoch: 0 }, again: seen };
-        assert!(actions(&mut exchange).contains(&acked));
-    }
 }
 
 #[test]

@@ -1,0 +1,64 @@
+//! How consumers leave: put out while their process lives, gone with it, or with a BYE; and what becomes of what they held.
+
+use super::{Action, Adopted, Batch, ConsumerId, Exchange};
+
+impl Exchange {
+    /// The consumer's socket hung up, or it is evicted, and its process lives. Its un-acked batches go to others;
+    /// its slots are not filled again before it is [`gone`](Self::gone).
+    pub fn put_out(&mut self, consumer: ConsumerId) {
+        if !self.consumers.put_out(consumer) {
+            return;
+        }
+        for slot in self.slots.held_by(consumer) {
+            self.slots.expect_mut(slot).watchers.insert(consumer);
+            self.take_back(slot, true);
+        }
+        self.orphan(consumer, true);
+        if self.slots.watched_by(consumer) == 0 {
+            self.forget(consumer);
+        }
+        self.offer();
+    }
+
+    /// The consumer's process has ended: it looks at no slot any more. What it held un-acked goes to others, and it may
+    /// have seen it. Receive what stands in its socket first: receipts that were sent before a SIGKILL are still there.
+    pub fn gone(&mut self, consumer: ConsumerId) {
+        self.leave(consumer, true);
+    }
+
+    /// The consumer has said BYE: it looks at no slot any more. It has given back all that it had, so that what it still
+    /// holds is an offer that crossed its BYE, which it has not seen.
+    pub fn bye(&mut self, consumer: ConsumerId) {
+        self.leave(consumer, false);
+    }
+
+    fn leave(&mut self, consumer: ConsumerId, seen: bool) {
+        if !self.consumers.contains(consumer) {
+            return;
+        }
+        for slot in self.slots.held_by(consumer) {
+            self.take_back(slot, seen);
+        }
+        self.orphan(consumer, seen);
+        for slot in self.slots.unwatch(consumer) {
+            self.finish(slot);
+        }
+        self.forget(consumer);
+        self.offer();
+    }
+
+    fn orphan(&mut self, consumer: ConsumerId, seen: bool) {
+        self.adopted.retain(|&(holder, seq), &mut epoch| {
+            if holder == consumer {
+                let adopted = Adopted { consumer, batch: Batch { seq, epoch } };
+                self.actions.push_back(Action::Orphaned { adopted, seen });
+            }
+            holder != consumer
+        });
+    }
+
+    fn forget(&mut self, consumer: ConsumerId) {
+        self.consumers.forget(consumer);
+        self.actions.push_back(Action::Gone(consumer));
+    }
+}
