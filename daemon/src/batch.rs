@@ -6,6 +6,7 @@
 
 pub mod batcher;
 pub mod draft;
+mod parts;
 pub mod place;
 pub mod sheet;
 pub mod slots;
@@ -13,93 +14,28 @@ pub mod slots;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
-use forebay_coordinator::{Batching, EpochBatches, Plan};
-use forebay_pixels::{Draw, Recipe};
+use forebay_coordinator::EpochBatches;
+use forebay_pixels::Draw;
 use forebay_proto::RecordSum;
-use forebay_proto::v1::{Cause, Progress, Range, ReturnedRange};
+use forebay_proto::v1::{Cause, Range, ReturnedRange};
 use forebay_ring::{Claim, SlotMut};
-use tokio::sync::watch;
 
-use crate::ack::{Fate, Fates};
-use crate::cache::Cache;
+use crate::ack::Fate;
 use crate::decode::outcomes::Outcomes;
-use crate::decode::{Done, Job, Pool};
-use crate::gpu_ring::GpuRings;
+use crate::decode::{Done, Job};
 use crate::prefetch::readahead::Taken;
-use crate::prefetch::{Buffer, Patience, Prefetch, Read, StorageWait, Word};
+use crate::prefetch::{Buffer, Patience, Read, StorageWait, Word};
 use crate::publish::{self, Ready};
-use crate::queue::Meter;
 use crate::record::{BadRecord, Position};
-use crate::source::Source;
 use crate::watch::Watched;
 use batcher::fixed::Form;
 use batcher::{Action, At, Batcher};
+pub use parts::{Output, Parts};
 use slots::Slots;
-
-/// What leaves the stage.
-#[derive(Debug)]
-pub enum Output {
-    /// A batch for the trainers.
-    Ready(Ready),
-    /// A batch that no trainer can be given, for which the stream has failed, with the reason in words.
-    Lost(Ready, String),
-    /// A slot that was not needed.
-    Unused(SlotMut),
-    /// The storage gives nothing, in words for trainers.
-    Stalled {
-        /// How long, which file, and why.
-        words: String,
-        /// It has lasted for longer than they wait.
-        expired: bool,
-    },
-    /// The storage gives files again.
-    Resumed,
-    /// The stream has failed, with the reason in words.
-    Failed(String),
-}
-
-/// What the stage works with.
-pub struct Parts {
-    /// Name of the stream, for messages.
-    pub stream: String,
-    /// Where records come from.
-    pub source: Arc<dyn Source>,
-    /// Which record stands where.
-    pub plan: Arc<Plan>,
-    /// What becomes of pictures.
-    pub recipe: Arc<Recipe>,
-    /// Seed of the random choices.
-    pub seed: u64,
-    /// Static assignment: the shape of an epoch's batches.
-    pub fixed: Option<Batching>,
-    /// Records that were read.
-    pub prefetch: Arc<Prefetch>,
-    /// How long trainers wait for a storage that gives nothing.
-    pub storage_timeout: Duration,
-    /// Where decoded pictures are kept.
-    pub cache: Option<Arc<Cache>>,
-    /// The stream's rings in a GPU, where its pixels stand there.
-    pub gpu: Option<Arc<GpuRings>>,
-    /// Free slots.
-    pub free: channel::Receiver<SlotMut>,
-    /// Threads that decode.
-    pub pool: Arc<Pool>,
-    /// The GPU whose lanes decode, where the stream is bound to one.
-    pub decode_gpu: Option<i32>,
-    /// What the coordinator says about the epochs.
-    pub progress: watch::Receiver<Progress>,
-    /// What became of records without a trainer.
-    pub fates: Fates,
-    /// Where batches go.
-    pub output: Box<dyn Fn(Output) + Send>,
-    /// How long the stage waited for slots (writer) and for records (reader).
-    pub meter: Arc<Meter>,
-}
 
 /// The stage, run by one thread.
 #[derive(Debug)]
@@ -404,11 +340,5 @@ impl Stage {
             (self.parts.output)(Output::Unused(slot));
         }
         self.batcher.next_number()
-    }
-}
-
-impl fmt::Debug for Parts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts").field("source", &self.source).field("fixed", &self.fixed).finish_non_exhaustive()
     }
 }

@@ -1,21 +1,25 @@
 //! The stage with a real ring, reader threads and decode threads; the test is source, decoder, coordinator and trainer.
 
+mod shards;
+
 use std::thread;
 
-use forebay_coordinator::Policy;
-use forebay_pixels::{Fault, Limits};
-use forebay_proto::v1::{AckItem, LedgerSpec, StaticShard};
+use forebay_coordinator::{Batching, Plan, Policy};
+use forebay_pixels::{Fault, Limits, Recipe};
+use forebay_proto::v1::{AckItem, LedgerSpec, Progress, StaticShard};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::*;
 use crate::batch::batcher::Rules;
 use crate::config::stream::OnError;
-use crate::decode::{Decoder, GpuLanes, MakeDecoder, Picture};
+use crate::decode::{Decoder, GpuLanes, MakeDecoder, Picture, Pool};
 use crate::prefetch::readahead::Span;
 use crate::prefetch::shelf::Shelf;
-use crate::prefetch::{self};
+use crate::prefetch::{self, Prefetch};
+use crate::queue::Meter;
 use crate::record::Input;
+use crate::source::Source;
 
 /// Paints a picture with its record's number; some records are bad.
 struct Painter {
@@ -317,50 +321,6 @@ fn rule_12_drop_acks_the_last_records_as_dropped_and_needs_its_slot_no_more() {
     bench.progress.send_modify(|progress| progress.floor = 1);
     bench.lease(1, 0, 4);
     assert_eq!(bench.ready().epoch, 1, "the only slot is free again");
-}
-
-/// The first of two shards of nine records: four of its own, and a position without one.
-fn shard(policy: Policy) -> Bench {
-    let mut setup = Setup::new(Shelf::new(9));
-    setup.shard = Some(StaticShard { shard_id: 0, num_shards: 2, stick_to_shard: false });
-    (setup.policy, setup.slots) = (policy, 1);
-    setup.start()
-}
-
-#[test]
-fn rule_13_a_padded_shard_ends_with_a_batch_of_copies() {
-    let mut bench = shard(Policy::Fill);
-    bench.lease(0, 0, 4);
-    bench.lease_bare(0, 4);
-    assert_eq!(bench.consume(bench.ready()), (vec![0, 1, 2, 3], vec![0, 1, 2, 3], vec![1; 4]));
-    let copies = bench.ready();
-    assert_eq!((copies.valid, copies.shown, copies.claims.clone()), (0, 4, vec![Claim::bare(2, 0, 1)]));
-    assert_eq!(bench.consume(copies), (vec![3; 4], vec![3; 4], vec![0; 4]));
-    // Another daemon has delivered all but this batch.
-    bench.lease_bare(0, 4);
-    let copies = bench.ready();
-    assert_eq!((copies.valid, copies.claims.clone()), (0, vec![Claim::bare(3, 0, 1)]));
-    assert_eq!(bench.consume(copies), (vec![3; 4], vec![3; 4], vec![0; 4]));
-}
-
-#[test]
-fn rule_13_a_position_without_a_record_that_no_batch_has_is_told_at_once() {
-    let mut bench = shard(Policy::Drop);
-    bench.lease_bare(0, 4);
-    match bench.fates.blocking_recv().unwrap() {
-        Fate::Acked { items, .. } => assert_eq!(items, [publish::receipt(&Claim::bare(1, 0, 1), RecordSum::default())]),
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn rule_07_places_of_a_shard_follow_from_its_positions_after_a_restart() {
-    let mut bench = shard(Policy::Fill);
-    bench.lease(0, 1, 1);
-    bench.lease(0, 3, 1);
-    let ready = bench.ready();
-    assert_eq!(ready.claims, [Claim::new(1, 0, 1), Claim::new(2, 0, 1)]);
-    assert_eq!(bench.consume(ready), (vec![1, 1, 1, 3], vec![-1, 1, -1, 3], vec![0, 1, 0, 1]));
 }
 
 #[test]
