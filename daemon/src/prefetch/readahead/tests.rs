@@ -1,7 +1,9 @@
 //! Stories of reading ahead.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::choice::MOST_TROUBLED;
 use super::*;
 use crate::source::Outage;
 
