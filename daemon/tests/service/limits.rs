@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use forebay_ring::{Sent, Socket, packet, text_code};
 
 use crate::daemon::{Daemon, Home, PATIENCE, stderr};
-use crate::lies::attach;
 use crate::openings::{answer, refusal, silent_stream};
+use crate::speaker::attach;
 use crate::surroundings::scrape;
 use crate::trainer::{Trainer, records};
 

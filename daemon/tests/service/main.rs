@@ -22,6 +22,7 @@ mod placement;
 mod resume;
 mod run;
 mod shards;
+mod speaker;
 mod start;
 mod storage;
 mod surroundings;

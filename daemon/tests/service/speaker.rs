@@ -1,0 +1,143 @@
+//! A trainer that speaks the protocol word by word, as tests want it.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use bytemuck::Zeroable;
+use forebay_proto::RecordSum;
+use forebay_ring::{
+    Ack, Attach, ClaimSum, Kind, Message, Number, Offer, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View, packet,
+};
+
+use crate::daemon::{Home, PATIENCE};
+
+/// A trainer that speaks the protocol word by word.
+pub(crate) struct Speaker {
+    socket: Socket,
+    buffer: Vec<u8>,
+}
+
+/// What the daemon said.
+#[derive(Debug)]
+pub(crate) enum Said {
+    Refused(u32, String),
+    Evicted(String),
+    Offer(Offer),
+    Welcome(Box<View>),
+    /// It hung up.
+    Nothing,
+    Other,
+}
+
+impl Speaker {
+    pub(crate) fn connect(home: &Home) -> Self {
+        Self { socket: Socket::connect(&home.socket()).unwrap(), buffer: vec![0; PACKET_LEN] }
+    }
+
+    pub(crate) fn say(&self, packet: &[u8], fds: &[OwnedFd]) {
+        let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+        // The daemon may have hung up by now: what it said before is still to be heard.
+        assert_ne!(self.socket.send(packet, &fds).unwrap(), Sent::WouldBlock);
+    }
+
+    pub(crate) fn attach(&self) {
+        self.say(&packet(&attach(), &[]), &[]);
+    }
+
+    pub(crate) fn hear(&mut self) -> Said {
+        loop {
+            let events = self.socket.wait(Some(PATIENCE)).unwrap();
+            assert!(events.readable || events.hung_up, "the daemon says nothing");
+            match self.socket.recv(&mut self.buffer).unwrap() {
+                Received::WouldBlock => {}
+                Received::Closed => return Said::Nothing,
+                Received::Packet { len, fds } => {
+                    return match Message::parse(&self.buffer[..len], fds).unwrap() {
+                        Message::Refused(code, text) => Said::Refused(code, text.to_owned()),
+                        Message::Evict(_, text) => Said::Evicted(text.to_owned()),
+                        Message::Offer(offer) => Said::Offer(offer),
+                        Message::Welcome { head, ring, .. } => {
+                            Said::Welcome(Box::new(View::map(ring, head.incarnation, head.ring).unwrap()))
+                        }
+                        _ => Said::Other,
+                    };
+                }
+            }
+        }
+    }
+
+    pub(crate) fn refused(&mut self) -> (u32, String) {
+        match self.hear() {
+            Said::Refused(code, reason) => {
+                assert!(matches!(self.hear(), Said::Nothing), "the daemon hangs up after it has refused");
+                (code, reason)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn welcome(&mut self) -> Box<View> {
+        self.attach();
+        match self.hear() {
+            Said::Welcome(view) => view,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn offer(&mut self) -> Offer {
+        loop {
+            match self.hear() {
+                Said::Offer(offer) => return offer,
+                Said::Other => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Acks and releases a batch with sums of its own making.
+    pub(crate) fn ack(&self, offer: &Offer, sums: &[RecordSum]) {
+        let sums: Vec<ClaimSum> =
+            sums.iter().map(|sum| sum.halves()).map(|(high, low)| ClaimSum { high, low }).collect();
+        let head = Ack {
+            kind: Kind::Ack as u32,
+            slot: offer.slot,
+            seq: offer.seq,
+            generation: offer.generation,
+            first: 0,
+            count: u32::try_from(sums.len()).unwrap(),
+            last: 1,
+            ring: offer.ring,
+        };
+        self.say(&packet(&head, bytemuck::cast_slice(&sums)), &[]);
+        let release = forebay_ring::Release {
+            kind: Kind::Release as u32,
+            slot: offer.slot,
+            seq: offer.seq,
+            generation: offer.generation,
+            returned: 0,
+            ring: offer.ring,
+        };
+        self.say(&packet(&release, &[]), &[]);
+        self.say(&packet(&Number { kind: Kind::Credit as u32, reserved: 0, value: 1 }, &[]), &[]);
+    }
+}
+
+impl Drop for Speaker {
+    fn drop(&mut self) {
+        // Children that other tests start at this moment hold a copy of the descriptor until they run their program.
+        self.socket.shut_down();
+    }
+}
+
+pub(crate) fn attach() -> Attach {
+    Attach {
+        kind: Kind::Attach as u32,
+        protocol: PROTOCOL,
+        credits: 2,
+        name: Attach::pad_name("train").unwrap(),
+        ..Attach::zeroed()
+    }
+}
+
+pub(crate) fn goodbye() -> Vec<u8> {
+    packet(&Number { kind: Kind::Bye as u32, reserved: 0, value: 0 }, &[])
+}
