@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.batch import Batch
 from forebay.epoch import Epoch
 from forebay.errors import GpuError, SlotsHeld
+from forebay.ranks import torch_ranks
 from forebay.release import Releases
 from forebay.rings import Rings
 from forebay.settings import Source, refuse_unsharded, request
@@ -174,7 +174,7 @@ class Loader:
     ) -> None:
         given = {name: value for name, value in self._given.items() if value is not None}
         asked = request(source, given, by_name=socket is not None)
-        refuse_unsharded(given, os.environ, _torch_ranks(), asked.stream)
+        refuse_unsharded(given, os.environ, torch_ranks(), asked.stream)
         path = None if socket is None else os.path.abspath(os.fspath(socket))
         self._releases = Releases()
         self._rings = Rings(self._releases)
@@ -394,12 +394,3 @@ class Loader:
             "a Loader is bound to the process that made it and can be neither pickled nor copied: make one in each "
             "process; state_dict() and load_state_dict() carry over how far it came"
         )
-
-
-def _torch_ranks() -> tuple[int, int] | None:
-    """Rank and world size where the caller has imported PyTorch and initialised its process group."""
-    torch = sys.modules.get("torch")
-    distributed = getattr(torch, "distributed", None)
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return None
-    return distributed.get_rank(), distributed.get_world_size()
