@@ -1,5 +1,6 @@
 //! What workers say about their leases: delivered, dropped, bad, given back, abandoned.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use forebay_proto::{
@@ -24,11 +25,14 @@ pub(super) struct Taken {
 impl Ledger {
     /// Counts receipts. Each is accepted once, and only while its positions are nobody else's.
     pub(super) fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
-        let verdicts = request.items.iter().map(|item| self.ack_item(worker, item, request).into()).collect();
+        // Of two entries for a record, the first counts.
+        let bad: HashMap<u64, &BadRecord> = request.bad.iter().rev().map(|bad| (bad.record, bad)).collect();
+        let verdicts =
+            request.items.iter().map(|item| self.ack_item(worker, item, request.hand_in, &bad).into()).collect();
         AckReply { verdicts, progress: Some(self.progress()) }
     }
 
-    fn ack_item(&mut self, worker: &str, item: &AckItem, request: &AckRequest) -> Verdict {
+    fn ack_item(&mut self, worker: &str, item: &AckItem, hand_in: bool, bad: &HashMap<u64, &BadRecord>) -> Verdict {
         if item.kind() == Kind::Finished {
             return self.finished(worker, item.lease, &item.range.unwrap_or_default());
         }
@@ -36,15 +40,12 @@ impl Ledger {
         if item.kind() != Kind::Bare && !self.has_records(worker, item.lease, &range) {
             return Verdict::Invalid;
         }
-        let taken = if request.hand_in {
-            self.take_kept(worker, item.lease, &range)
-        } else {
-            self.take(worker, item.lease, &range)
-        };
+        let taken =
+            if hand_in { self.take_kept(worker, item.lease, &range) } else { self.take(worker, item.lease, &range) };
         match taken {
             Ok(Taken { grant, .. }) => {
                 if item.kind() == Kind::Bare {
-                    self.account_bare(&grant, &request.bad);
+                    self.account_bare(&grant, bad);
                 } else {
                     self.tally(grant.epoch).add(item);
                 }
@@ -57,10 +58,10 @@ impl Ledger {
     }
 
     /// Quarantines the bad records of a batch that was delivered without them. Positions without a record only end.
-    fn account_bare(&mut self, grant: &Grant, known: &[BadRecord]) {
+    fn account_bare(&mut self, grant: &Grant, known: &HashMap<u64, &BadRecord>) {
         let order = self.plan.epoch(grant.epoch);
         for record in grant.range.clone().filter_map(|position| order.own(position)) {
-            let bad = known.iter().find(|bad| bad.record == record);
+            let bad = known.get(&record);
             // A daemon that found out why a record is bad, and died before it said so, leaves no better words.
             let words = bad.map_or(("", "its batch was delivered without it"), |bad| (&bad.file, &bad.reason));
             self.put_in_quarantine(grant.epoch, record, words.0, words.1);

@@ -32,7 +32,11 @@ impl Daemon {
     async fn end_private(&self, key: &Key, shard: Option<u32>) {
         let turn = self.gates.lock().turn(key);
         let _alone = turn.write().await;
-        let Some(stream) = self.take(key, shard, Stream::is_idle) else { return };
+        let Some(stream) = self.take(key, shard, Stream::is_idle) else {
+            // The gate may have been made by asking for its turn.
+            self.gates.lock().remove_unused(key);
+            return;
+        };
         stream.close().await;
         let kept = self.ledgers.kept().filter(|_| stream.settings().run.is_none());
         if let Some(ledgers) = kept {
@@ -154,5 +158,18 @@ impl Gate {
             dataset.call_off().await;
         }
         open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Surroundings};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_private_stream_that_has_ended_already_leaves_no_gate() {
+        let daemon = Daemon::new(Config::default(), Kind::Private { runs: None }, &Surroundings::default()).unwrap();
+        daemon.end_private(&Key { run: "r".into(), stream: "s".into() }, None).await;
+        assert_eq!(daemon.gates.lock().close().len(), 0);
     }
 }
