@@ -151,15 +151,26 @@ impl StreamError {
     /// What a refused trainer is told for its program.
     pub fn code(&self) -> u32 {
         match self {
-            Self::Source(_) | Self::Ledger(CallError::SpecMismatch(_)) => text_code::DATASET,
+            Self::Source(_) => text_code::DATASET,
+            Self::Ledger(error) => ledger_code(error),
             Self::Memory(_) | Self::Cache(_) | Self::Region(_) => text_code::MEMORY,
             Self::Placement(refusal) => refusal.code(),
             Self::Shape(_) | Self::Plan(_) | Self::NoBatch { .. } | Self::DecodeGpu { .. } | Self::Group(_) => {
                 text_code::SETTINGS
             }
-            Self::Ending => text_code::BUSY,
-            Self::Ledger(_) | Self::Ledgers(_) | Self::System(_) => text_code::OTHER,
+            // The disk may have room a moment later, and the system threads and descriptors.
+            Self::Ending | Self::Ledgers(_) | Self::System(_) => text_code::BUSY,
         }
+    }
+}
+
+/// What a trainer is told for its program where the ledger refuses.
+fn ledger_code(error: &CallError) -> u32 {
+    match error {
+        CallError::Unavailable(_) => text_code::BUSY,
+        // No time changes it: a new run, or the old dataset or settings, do.
+        CallError::SpecMismatch(_) => text_code::SETTINGS,
+        _ => text_code::OTHER,
     }
 }
 
@@ -204,7 +215,7 @@ impl Stream {
                     self.heard.send_replace(true);
                     (adopted, None)
                 }
-                Err(error) => (Vec::new(), Some((text_code::OTHER, error.to_string()))),
+                Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),
             },
             Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
         };
@@ -354,4 +365,24 @@ fn batching(settings: &config::Stream) -> Batching {
         config::stream::Sharding::Dynamic => false,
     };
     Batching { batch_size: settings.batch_size.into(), policy: settings.last_batch_policy, pad_last_batch }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trainer_tries_again_for_what_may_pass_and_not_for_a_changed_dataset() {
+        let full = || std::io::Error::other("no room");
+        let passes = [
+            StreamError::Ledger(CallError::Unavailable("The disk is full.".into())),
+            StreamError::Ledgers(LedgersError::System(full())),
+            StreamError::System(full()),
+        ];
+        for error in passes {
+            assert_eq!(error.code(), text_code::BUSY, "{error}");
+        }
+        let changed = StreamError::Ledger(CallError::SpecMismatch("records was 40 and is now 41".into()));
+        assert_eq!(changed.code(), text_code::SETTINGS);
+    }
 }

@@ -308,17 +308,18 @@ pub mod text_code {
     pub const PROTOCOL: u32 = 1;
     /// The peer's user may not use this stream.
     pub const PERMISSION: u32 = 2;
-    /// The settings are wrong, or do not agree with the stream's.
+    /// The settings are wrong, or do not agree with the stream's; or the run is of another dataset or order.
     pub const SETTINGS: u32 = 3;
     /// No such stream.
     pub const NOT_FOUND: u32 = 4;
     /// Too little memory for the ring.
     pub const MEMORY: u32 = 5;
-    /// The dataset is empty, missing or changed.
+    /// The dataset is empty or missing.
     pub const DATASET: u32 = 6;
     /// A bad record with `on_error = "fail"`, or more failures than `max_failures`.
     pub const RECORD: u32 = 7;
-    /// Every credit of the ring is taken, or the shard has its trainer.
+    /// Every credit of the ring is taken, the shard has its trainer, or the daemon is short of something: asked again,
+    /// it may say yes.
     pub const BUSY: u32 = 8;
 }
 

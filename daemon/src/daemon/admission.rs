@@ -239,7 +239,7 @@ fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, R
 async fn read(passed: Option<OwnedFd>, limit: u64, code: u32) -> Result<Option<Vec<u8>>, Refusal> {
     let Some(fd) = passed else { return Ok(None) };
     let bytes = threads::beside("forebay-attach", move || Bulk::accept(fd)?.read(limit)).await;
-    let bytes = bytes.map_err(|error| (text_code::OTHER, error.to_string()))?;
+    let bytes = bytes.map_err(|error| (text_code::BUSY, error.to_string()))?;
     bytes.map(Some).map_err(|error| (code, error.to_string()))
 }
 
@@ -255,7 +255,7 @@ async fn list(passed: Option<OwnedFd>) -> Result<Option<Vec<u8>>, Refusal> {
         room_for((paths as u64).saturating_mul(PATH) + bulk.len())?;
         Ok(list)
     });
-    let list: Result<_, String> = list.await.map_err(|error| (text_code::OTHER, error.to_string()))?;
+    let list: Result<_, String> = list.await.map_err(|error| (text_code::BUSY, error.to_string()))?;
     list.map(Some).map_err(|reason| (text_code::SETTINGS, reason))
 }
 

@@ -85,8 +85,8 @@ impl Session {
     }
 }
 
-/// A daemon that starts, or that still counts the old connection, may take this trainer a moment later; so may one whose
-/// dataset was not there when it started.
+/// A daemon that starts, that is short of something, or that still counts the old connection, may take this trainer a
+/// moment later; so may one whose dataset was not there when it started.
 fn passes(source: &AttachError) -> bool {
     match source {
         AttachError::Connect { .. } | AttachError::Denied { .. } | AttachError::HungUp { .. } => true,
