@@ -93,8 +93,10 @@ pub struct RingThread {
     end: EpochEnd,
     /// [`text_code`] and reason.
     failure: Option<(u32, String)>,
-    /// Why nothing comes at this moment.
-    waits: Option<String>,
+    /// Why the storage gives nothing at this moment.
+    storage: Option<String>,
+    /// Why the ledger takes nothing at this moment.
+    ledger: Option<String>,
     /// The stream is about to end.
     draining: bool,
     /// It ends: what trainers hold comes back because of that.
@@ -135,7 +137,8 @@ impl RingThread {
             calls: Vec::new(),
             claims: Claims::default(),
             failure: None,
-            waits: None,
+            storage: None,
+            ledger: None,
             draining: false,
             ending: false,
         };
@@ -195,17 +198,17 @@ impl RingThread {
             Note::Batch(Output::Stalled { words, expired }) => {
                 let kind = if expired { Kind::Stalled } else { Kind::Notice };
                 self.send_all(&text(kind, text_code::OTHER, &words));
-                self.waits = Some(words);
+                self.storage = Some(words);
             }
             Note::Batch(Output::Resumed) => {
                 self.send_all(&text(Kind::Notice, text_code::OTHER, "the storage gives files again"));
-                self.waits = None;
+                self.storage = None;
             }
             Note::Batch(Output::Failed(reason)) => self.fail(text_code::RECORD, reason),
             Note::Failed(reason) => self.fail(text_code::OTHER, reason),
             Note::Tell { words, lasting } => {
                 self.send_all(&text(Kind::Notice, text_code::OTHER, &words));
-                self.waits = lasting.then_some(words);
+                self.ledger = lasting.then_some(words);
             }
             Note::Populated(slot, Ok(())) => self.exchange.populated(slot),
             Note::Populated(_, Err(error)) => self.fail(text_code::MEMORY, error.to_string()),
@@ -214,14 +217,18 @@ impl RingThread {
             Note::Progress(progress) => self.end.heard(progress),
             Note::Answer { consumer, id, reply } => self.send_answer(consumer, id, &reply),
             Note::Evict { consumer, reason } => self.evict(consumer, &reason),
-            Note::DropReady { progress, done } => {
+            Note::DropReady { progress, fenced, done } => {
+                if fenced {
+                    // Nothing of a fenced lease can be given back.
+                    let _void = self.claims.clear(progress.floor);
+                }
                 self.exchange.drop_ready();
                 self.act();
-                // A restore has fenced every lease. A reset has not, and trainers may have offers of the next epoch.
+                // A reset has fenced its epoch's leases alone, and trainers may have offers of the next one.
                 let left = self.claims.clear(progress.floor);
-                if progress.generation == self.end.generation() {
-                    self.give_back(left);
-                }
+                self.give_back(left);
+                // The batch thread that waited for it has ended; the next one says so itself.
+                self.storage = None;
                 self.exchange.restart_at(progress.floor);
                 self.end.reopen(progress);
                 self.failure = None;

@@ -289,9 +289,11 @@ impl Stream {
         }
     }
 
-    /// Stops the pipeline, changes the ledger, and goes on where the ledger then stands.
+    /// Stops the pipeline, changes the ledger, and goes on where the ledger then stands. The change is `fenced` if it ends
+    /// every lease.
     async fn anew<T, F: Future<Output = Result<T, CallError>>>(
         self: &Arc<Self>,
+        fenced: bool,
         change: impl FnOnce() -> F,
     ) -> Result<T, CallError> {
         let mut pipeline = self.pipeline.lock().await;
@@ -303,7 +305,7 @@ impl Stream {
         let changed = change().await;
         if changed.is_ok() {
             let progress = *self.worker.progress().borrow();
-            self.ask(|done| Note::DropReady { progress, done }).await;
+            self.ask(|done| Note::DropReady { progress, fenced, done }).await;
             self.flush().await;
         }
         match self.start(next) {

@@ -39,11 +39,6 @@ impl EpochEnd {
         }
     }
 
-    /// Restores that the coordinator has told of.
-    pub(super) fn generation(&self) -> u64 {
-        self.progress.generation
-    }
-
     /// The stream goes on where the coordinator says, which may be in an earlier epoch.
     pub(super) fn reopen(&mut self, progress: Progress) {
         self.progress = progress;

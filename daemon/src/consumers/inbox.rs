@@ -42,10 +42,12 @@ pub enum Note {
         /// What is wrong.
         reason: String,
     },
-    /// Every lease was fenced: batches that nobody holds are dropped, and the stream goes on at this epoch.
+    /// After a restore or a reset: batches that nobody holds are dropped, and the stream goes on at this epoch.
     DropReady {
         /// Where the coordinator stands now.
         progress: Progress,
+        /// Every lease was fenced, by a restore; else those of the epoch that was ended.
+        fenced: bool,
         /// Told when nothing of before is left.
         done: oneshot::Sender<()>,
     },
@@ -56,7 +58,7 @@ pub enum Note {
     Drain(oneshot::Sender<()>),
     /// A consumer has the answer to a restore, before which nothing counts: it is told if the stream has ended.
     Restored(ConsumerId),
-    /// Words for the users of the trainers: why nothing comes at this moment, or that it goes on.
+    /// Words for the users of the trainers: why the ledger takes nothing at this moment, or that it goes on.
     Tell {
         /// The words.
         words: String,

@@ -8,7 +8,7 @@ use forebay_ring::{
     Ack, Call, Claim, ClaimSum, Dtype, Geometry, Layout, Message, Offer, Peer, Region, Shape, Socket, packet,
 };
 use prost::Message as _;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::*;
 
@@ -59,6 +59,16 @@ impl Scene {
         let trainer = Trainer(theirs);
         trainer.hears(|message| matches!(message, Message::Welcome { .. }).then_some(()));
         trainer
+    }
+
+    /// The stream goes on at epoch 0, after a restore if `fenced`.
+    fn restart(&self, fenced: bool) {
+        let (done, restarted) = oneshot::channel();
+        let progress = Progress { floor: 0, drained: 0, generation: 1 };
+        // The ledger's news may come before it.
+        self.outbox.post(Note::Progress(progress));
+        self.outbox.post(Note::DropReady { progress, fenced, done });
+        restarted.blocking_recv().unwrap();
     }
 
     fn publish(&self, seq: u64) {
@@ -144,4 +154,32 @@ fn rule_11_an_epoch_that_ends_while_a_trainer_comes_is_told_to_it_before_the_nex
     // It is welcomed to epoch 0, which is over by now.
     let late = scene.attach(2);
     assert_eq!(late.hears(end), 0);
+}
+
+#[test]
+fn who_comes_during_an_outage_hears_of_the_storage_and_of_the_ledger_and_of_no_storage_from_before_a_restore() {
+    let scene = Scene::new(|_| ());
+    let stall = || Note::Batch(Output::Stalled { words: "storage".into(), expired: false });
+    let ledger = |lasting| Note::Tell { words: "ledger".into(), lasting };
+    let notice = |message: &Message<'_>| {
+        if let Message::Notice(_, words) = message { Some((*words).to_owned()) } else { None }
+    };
+    scene.outbox.post(stall());
+    scene.outbox.post(ledger(true));
+    scene.restart(true);
+    assert_eq!(scene.attach(1).hears(notice), "ledger");
+    scene.outbox.post(stall());
+    scene.outbox.post(ledger(false));
+    assert_eq!(scene.attach(2).hears(notice), "storage");
+}
+
+#[test]
+fn rule_23_a_restore_gives_nothing_of_the_fenced_leases_back() {
+    let mut scene = Scene::new(|_| ());
+    let trainer = scene.attach(1);
+    scene.publish(1);
+    trainer.offer();
+    scene.publish(2);
+    scene.restart(true);
+    assert!(scene.fates.try_recv().is_err(), "one batch was held, the other one ready");
 }

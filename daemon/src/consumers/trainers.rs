@@ -34,7 +34,7 @@ impl RingThread {
         for ended in told..self.exchange.open() {
             self.send(id, &number(Kind::EpochEnd, ended));
         }
-        if let Some(words) = &self.waits {
+        for words in self.storage.iter().chain(&self.ledger) {
             let packet = text(Kind::Notice, text_code::OTHER, words);
             self.send(id, &packet);
         }

@@ -74,7 +74,7 @@ impl Stream {
                 return Ok(());
             }
         }
-        self.anew(|| async { self.worker.restore(snapshot).await }).await?;
+        self.anew(true, || async { self.worker.restore(snapshot).await }).await?;
         *restored = Some((id, vec![consumer]));
         Ok(())
     }
@@ -92,7 +92,7 @@ impl Stream {
         let floor = self.worker.progress().borrow().floor;
         match epoch.cmp(&floor) {
             Ordering::Less => Ok(()),
-            Ordering::Equal => self.anew(|| async { self.worker.abandon(epoch).await.map(drop) }).await,
+            Ordering::Equal => self.anew(false, || async { self.worker.abandon(epoch).await.map(drop) }).await,
             Ordering::Greater => {
                 Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))
             }
