@@ -34,8 +34,9 @@ impl RingThread {
         for ended in told..self.exchange.open() {
             self.send(id, &number(Kind::EpochEnd, ended));
         }
-        for words in self.storage.iter().chain(&self.ledger) {
-            let packet = text(Kind::Notice, text_code::OTHER, words);
+        let waits = self.storage.iter().chain(&self.ledger);
+        let waits: Vec<_> = waits.map(|words| text(Kind::Notice, text_code::OTHER, words)).collect();
+        for packet in waits {
             self.send(id, &packet);
         }
         if let Some((code, reason)) = &self.failure {
