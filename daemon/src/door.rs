@@ -19,6 +19,10 @@ use crate::visitors::Visit;
 
 /// How long a connection may take to ask for a stream.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Why one that has not asked yet made place for others.
+const TOO_MANY_ASK: &str = "too many connections of this user have not asked for a stream";
+/// Why one that has asked did.
+const TOO_MANY_WAIT: &str = "too many trainers of this user wait for their streams to be open";
 
 /// Lets trainers in at a listening socket, until it is cancelled.
 ///
@@ -35,24 +39,22 @@ pub async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::Result<
         let Some(peer) = peer(&socket) else { continue };
         let (daemon, mut place, waiting) = (Arc::clone(&daemon), room.enter(peer.uid()), waiting.clone());
         tokio::spawn(async move {
-            let asks = async {
-                let asked = request(&socket).await?;
-                Some((asked, waiting.room().await))
-            };
             let asked = tokio::select! {
                 biased;
-                asked = asks => asked,
-                () = place.lost() => {
-                    let reason = "too many connections of this user have not asked for a stream";
-                    return refuse(&socket, text_code::BUSY, reason);
-                }
+                asked = request(&socket) => asked,
+                () = place.lost() => return refuse(&socket, text_code::BUSY, TOO_MANY_ASK),
+            };
+            let Some(asked) = asked else { return };
+            // It keeps this place until it has the next one: no connection is ever without.
+            let room = tokio::select! {
+                biased;
+                room = waiting.room() => room,
+                () = place.lost() => return refuse(&socket, text_code::BUSY, TOO_MANY_WAIT),
             };
             // Opening a stream may take long: others may ask meanwhile.
             drop(place);
-            if let Some((asked, room)) = asked {
-                let gives_up = given_up(&socket, room.enter(peer.uid()));
-                daemon.attach(socket, peer, asked, gives_up).await;
-            }
+            let gives_up = given_up(&socket, room.enter(peer.uid()));
+            daemon.attach(socket, peer, asked, gives_up).await;
         });
     }
 }
@@ -70,9 +72,7 @@ fn given_up(socket: &Socket, mut place: Visit) -> impl Future<Output = Option<Re
         };
         tokio::select! {
             () = hung_up => None,
-            () = place.lost() => {
-                Some((text_code::BUSY, "too many trainers of this user wait for their streams to be open".into()))
-            }
+            () = place.lost() => Some((text_code::BUSY, TOO_MANY_WAIT.into())),
         }
     }
 }
