@@ -19,8 +19,9 @@ mod model;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
-use forebay_coordinator::Policy;
+use forebay_coordinator::{Plan, Policy};
 
 use crate::batch::draft::{Draft, Fill, Place};
 use crate::batch::sheet::Sheet;
@@ -62,10 +63,10 @@ pub struct Batcher {
     last_good: HashMap<u64, (u64, u64)>,
     /// Bad records, as far as their number matters.
     bad: HashSet<u64>,
-    /// Records of an epoch, where one without a good record fails the stream.
-    whole: Option<u64>,
-    /// Bad records of the latest epochs, as far as that matters.
-    bad_of: BTreeMap<u64, u64>,
+    /// Says which records an epoch has, where one without a good record fails the stream.
+    plan: Option<Arc<Plan>>,
+    /// Bad records of the latest epochs, as far as they matter. One may be read twice.
+    bad_of: BTreeMap<u64, HashSet<u64>>,
     failed: bool,
     actions: VecDeque<Action>,
 }
@@ -83,7 +84,7 @@ impl Batcher {
             dropped: Vec::new(),
             last_good: HashMap::new(),
             bad: HashSet::new(),
-            whole: None,
+            plan: None,
             bad_of: BTreeMap::new(),
             failed: false,
             actions: VecDeque::new(),
@@ -97,11 +98,11 @@ impl Batcher {
         self
     }
 
-    /// Fails when each of an epoch's records, so many, is bad: epochs without a batch would follow each other as fast as
-    /// they can be read, and no trainer would hear why.
+    /// Fails when each record that an epoch has by this plan is bad: epochs without a batch would follow each other as
+    /// fast as they can be read, and no trainer would hear why.
     #[must_use]
-    pub fn failing_without_one_of(mut self, records: Option<u64>) -> Self {
-        self.whole = records;
+    pub fn failing_without_one_of(mut self, plan: Arc<Plan>) -> Self {
+        self.plan = Some(plan);
         self
     }
 
@@ -273,11 +274,11 @@ impl Batcher {
                 "{text}. The stream stops at a bad record because on_error is \"fail\"; \"skip\" or \"replace\" go on"
             ));
         }
-        if let Some(whole) = self.whole {
+        if let Some(whole) = self.whole(epoch) {
             self.bad_of = self.bad_of.split_off(&epoch.saturating_sub(2));
             let bad = self.bad_of.entry(epoch).or_default();
-            *bad += 1;
-            if *bad >= whole {
+            bad.insert(record);
+            if bad.len() as u64 >= whole {
                 let text = format!("{}.", text.trim_end_matches('.'));
                 return self.fail(format!(
                     "Every record of epoch {epoch} is bad, {whole} in all; the last: {text} Mend the dataset, and begin a \
@@ -291,6 +292,15 @@ impl Batcher {
         if count as u64 > limit {
             self.fail(format!("{count} bad records are more than max_failures ({limit}); the last: {text}"));
         }
+    }
+
+    /// How many records an epoch has, where they must not all be bad. A shard of less than a batch says too little of
+    /// the dataset.
+    fn whole(&self, epoch: u64) -> Option<u64> {
+        let plan = self.plan.as_ref()?;
+        let records = plan.epoch_records(epoch);
+        let is_a_part = plan.spec().shard.is_some_and(|shard| shard.num_shards > 1);
+        (!is_a_part || records >= u64::from(self.rules.batch_size)).then_some(records)
     }
 
     fn fail(&mut self, text: String) {

@@ -103,7 +103,7 @@ impl Stream {
         let (stop, stopped) = channel::bounded(0);
         // It gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
-        let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(self.whole_epoch());
+        let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(Arc::clone(&self.plan));
         let stage = Stage::new(parts, batcher, watched);
         let (ended, batch) = oneshot::channel();
         let run = move || {
@@ -129,15 +129,6 @@ impl Stream {
             }
         });
         Ok(Pipeline { stop, stop_leases, batch, upload, lease, prefetch })
-    }
-}
-
-impl Stream {
-    /// Records of which an epoch must have a good one. A shard of less than a batch says too little of the dataset.
-    fn whole_epoch(&self) -> Option<u64> {
-        let shards = self.identity.shard.map_or(1, |shard| u64::from(shard.num_shards.max(1)));
-        let records = self.source.len() / shards;
-        (shards == 1 || records >= u64::from(self.settings.batch_size)).then_some(records)
     }
 }
 

@@ -4,6 +4,8 @@ mod places;
 
 use super::fixed::Form;
 use super::*;
+use forebay_coordinator::PERMUTATION;
+use forebay_proto::v1::{LedgerSpec, StaticShard};
 use forebay_ring::Claim;
 
 const FILE: &str = "cat.jpg";
@@ -288,11 +290,41 @@ fn rule_12_a_record_that_comes_back_before_the_last_batch_is_settled_joins_it() 
     assert_eq!(published(&mut batcher).1.records, [100, 101, 102]);
 }
 
+fn plan(records: u64, shard: Option<StaticShard>) -> Arc<Plan> {
+    let (fingerprint, permutation) = (vec![0; 32], PERMUTATION);
+    Arc::new(Plan::new(&LedgerSpec { fingerprint, records, permutation, shard, ..LedgerSpec::default() }).unwrap())
+}
+
+fn fails(batcher: &mut Batcher) -> bool {
+    actions(batcher).iter().any(|action| matches!(action, Action::Fail(_)))
+}
+
+#[test]
+fn a_shard_with_one_record_more_than_others_fails_only_when_each_of_its_own_is_bad() {
+    let shard = StaticShard { shard_id: 2, num_shards: 3, stick_to_shard: true };
+    for good_ones in 0..2 {
+        // The shards have four, four and five records.
+        let mut batcher = dynamic(OnError::Skip, Policy::Partial).failing_without_one_of(plan(13, Some(shard)));
+        good(&mut batcher, 0..good_ones);
+        (good_ones..5).for_each(|index| bad(&mut batcher, index));
+        assert_eq!(fails(&mut batcher), good_ones == 0);
+    }
+}
+
+#[test]
+fn a_bad_record_that_is_read_again_is_one_bad_record() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial).failing_without_one_of(plan(6, None));
+    (0..8).for_each(|_| bad(&mut batcher, 0));
+    assert!(!fails(&mut batcher));
+    (1..6).for_each(|index| bad(&mut batcher, index));
+    assert!(fails(&mut batcher));
+}
+
 #[test]
 fn an_epoch_without_one_good_record_fails_the_stream_and_one_with_a_good_record_does_not() {
     for on_error in [OnError::Skip, OnError::Replace] {
         for good_ones in 0..2 {
-            let mut batcher = dynamic(on_error, Policy::Partial).failing_without_one_of(Some(6));
+            let mut batcher = dynamic(on_error, Policy::Partial).failing_without_one_of(plan(6, None));
             good(&mut batcher, 0..good_ones);
             (good_ones..6).for_each(|index| bad(&mut batcher, index));
             let failed = actions(&mut batcher).into_iter().find_map(|action| match action {
