@@ -1,7 +1,7 @@
 //! A picture that a command writes: all of it or none, and under a name that is checked before the work begins.
 
-use std::fs;
-use std::io::{self, Cursor};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Cursor, Write as _};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -40,7 +40,11 @@ impl PngFile {
         picture.write_to(&mut bytes, ImageFormat::Png).map_err(|error| self.failed(&error))?;
         let name = self.0.file_name().unwrap_or_default().to_string_lossy();
         let part = self.folder().join(format!(".{name}.{}.part", std::process::id()));
-        let written = fs::write(&part, bytes.get_ref()).and_then(|()| fs::rename(&part, &self.0));
+        // What a killed run left there must not refuse for ever; what somebody plants there is not written through.
+        let _stale = fs::remove_file(&part);
+        let made = OpenOptions::new().write(true).create_new(true).open(&part);
+        let written = made.and_then(|mut file| file.write_all(bytes.get_ref()));
+        let written = written.and_then(|()| fs::rename(&part, &self.0));
         written.map_err(|error| {
             // It may never have been made; what counts is the error.
             let _gone = fs::remove_file(&part);
@@ -60,5 +64,24 @@ impl PngFile {
 
     fn failed(&self, error: &dyn std::fmt::Display) -> Failure {
         Failure::Failed(format!("\"{}\" cannot be written: {error}.", self.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_link_that_has_the_part_s_name_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("other"), "kept").unwrap();
+        symlink(at("other"), at(&format!(".sheet.png.{}.part", std::process::id()))).unwrap();
+        let sheet: PngFile = at("sheet.png").to_str().unwrap().parse().unwrap();
+        assert!(sheet.write(&RgbImage::new(1, 1)).is_ok());
+        assert_eq!(fs::read_to_string(at("other")).unwrap(), "kept");
+        assert!(fs::read(at("sheet.png")).unwrap().starts_with(b"\x89PNG"));
     }
 }
