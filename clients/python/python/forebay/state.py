@@ -11,6 +11,8 @@ from forebay.errors import SettingsError
 __all__ = ["pack", "unpack"]
 
 _VERSION = 1
+# Of counts: they are unsigned numbers of 64 bits.
+_LARGEST = 2**64 - 1
 
 
 def pack(epoch: int, cursor: int, snapshot: bytes) -> dict[str, Any]:
@@ -41,6 +43,6 @@ def unpack(state: Any) -> tuple[int, int, bytes]:  # noqa: ANN401 - whatever the
 
 def _count(state: Mapping[str, Any], key: str) -> int:
     value = state.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _LARGEST:
         raise SettingsError(f"this state is damaged: its {key} is {value!r:.100}, which is not a count")
     return value
