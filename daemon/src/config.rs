@@ -18,8 +18,10 @@ mod telemetry;
 mod value;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
+use forebay_proto::printable;
 use serde_json::{Map, Value, json};
 
 pub use change::Change;
@@ -104,6 +106,15 @@ impl Config {
             Lines::of(text).number(&mut mistakes.list);
             mistakes
         })
+    }
+
+    /// The text of a configuration's file.
+    ///
+    /// # Errors
+    /// The file cannot be read. In words.
+    pub fn text_of(file: &Path) -> Result<String, String> {
+        std::fs::read_to_string(file)
+            .map_err(|error| format!("The configuration \"{}\" cannot be read: {error}.", printable(file)))
     }
 
     /// Reads a configuration that is no file; `document` is for the message.

@@ -1,6 +1,5 @@
 //! `forebay config`: prints a commented configuration, or checks one.
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -44,7 +43,5 @@ pub(super) fn read(file: &Path) -> Result<Config, Failure> {
 }
 
 fn text(file: &Path) -> Result<String, Failure> {
-    let name = printable(file);
-    fs::read_to_string(file)
-        .map_err(|error| Failure::Failed(format!("The configuration \"{name}\" cannot be read: {error}.")))
+    Config::text_of(file).map_err(Failure::Failed)
 }

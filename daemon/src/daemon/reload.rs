@@ -71,8 +71,6 @@ impl Daemon {
 }
 
 fn read(file: &Path) -> Result<Config, String> {
-    let name = printable(file).to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| format!("The configuration \"{name}\" cannot be read: {error}."))?;
-    Config::parse(&text, &name).map_err(|mistakes| mistakes.to_string())
+    let text = Config::text_of(file)?;
+    Config::parse(&text, &printable(file).to_string()).map_err(|mistakes| mistakes.to_string())
 }
