@@ -217,8 +217,7 @@ impl Exchange {
     }
 
     /// The consumer holds a batch of the daemon's earlier incarnation, outside of every ring (rule 16). It ends as
-    /// [`Action::AdoptedAcked`] or
-    /// [`Action::Orphaned`].
+    /// [`Action::AdoptedAcked`] or [`Action::Orphaned`].
     pub fn adopt(&mut self, consumer: ConsumerId, batch: Batch) {
         self.adopted.insert((consumer, batch.seq), batch.epoch);
     }
