@@ -368,23 +368,3 @@ fn batching(settings: &config::Stream) -> Batching {
     };
     Batching { batch_size: settings.batch_size.into(), policy: settings.last_batch_policy, pad_last_batch }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_trainer_tries_again_for_what_may_pass_and_not_for_a_changed_dataset() {
-        let full = || std::io::Error::other("no room");
-        let passes = [
-            StreamError::Ledger(CallError::Unavailable("The disk is full.".into())),
-            StreamError::Ledgers(LedgersError::System(full())),
-            StreamError::System(full()),
-        ];
-        for error in passes {
-            assert_eq!(error.code(), text_code::BUSY, "{error}");
-        }
-        let changed = StreamError::Ledger(CallError::SpecMismatch("records was 40 and is now 41".into()));
-        assert_eq!(changed.code(), text_code::SETTINGS);
-    }
-}

@@ -1,4 +1,5 @@
-//! A stream of 2^40 records, with all its stages, a ledger and a trainer. Each record is made when it is read.
+//! Tests of a stream: what its refusals ask of a trainer, and one of 2^40 records, with all its stages, a ledger and a
+//! trainer. Each record is made when it is read.
 //!
 //! A single bit for each record would take 128 GiB: what works here needs no memory that grows with the dataset.
 
@@ -225,4 +226,19 @@ fn an_epoch_of_2_to_the_40_records_ends_with_its_last_one_and_the_next_begins() 
     let refused = trainer.restore(&state, &mut Patient).unwrap_err().to_string();
     assert!(refused.contains("position 1099511627777, is outside of the dataset"), "{refused}");
     vast.close(trainer);
+}
+
+#[test]
+fn a_trainer_tries_again_for_what_may_pass_and_not_for_a_changed_dataset() {
+    let full = || std::io::Error::other("no room");
+    let passes = [
+        StreamError::Ledger(CallError::Unavailable("The disk is full.".into())),
+        StreamError::Ledgers(LedgersError::System(full())),
+        StreamError::System(full()),
+    ];
+    for error in passes {
+        assert_eq!(error.code(), text_code::BUSY, "{error}");
+    }
+    let changed = StreamError::Ledger(CallError::SpecMismatch("records was 40 and is now 41".into()));
+    assert_eq!(changed.code(), text_code::SETTINGS);
 }
