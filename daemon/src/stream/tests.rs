@@ -197,7 +197,7 @@ fn an_epoch_of_2_to_the_40_records_begins_and_its_state_stays_small() {
     // What is not complete is not judged, which would take the sum of all its records.
     let audit = trainer.audit(&mut Patient).unwrap();
     assert_eq!((audit[0].complete, audit[0].adds_up), (false, None));
-    assert_eq!(vec![batch(&mut trainer), batch(&mut trainer)].concat(), vast.planned(0, 200..208));
+    assert_eq!([batch(&mut trainer), batch(&mut trainer)].concat(), vast.planned(0, 200..208));
     trainer.restore(&state, &mut Patient).unwrap();
     assert_eq!(batch(&mut trainer), vast.planned(0, 200..204), "it goes on where the state was taken");
     let reads = vast.source.reads.load(Ordering::Relaxed);
