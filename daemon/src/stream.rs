@@ -139,6 +139,12 @@ pub enum StreamError {
     /// The group whose members may attach.
     #[error("there is no group \"{0}\" on this machine; name one from /etc/group, or leave group out")]
     Group(String),
+    /// By a reload, while it was waited for.
+    #[error("the configuration does not have it any more")]
+    Removed,
+    /// By a reload, while it was waited for.
+    #[error("the configuration has changed its shards; attach as it says now")]
+    Resharded,
     /// The daemon ends.
     #[error("the daemon is about to end")]
     Ending,
@@ -155,9 +161,13 @@ impl StreamError {
             Self::Ledger(error) => ledger_code(error),
             Self::Memory(_) | Self::Cache(_) | Self::Region(_) => text_code::MEMORY,
             Self::Placement(refusal) => refusal.code(),
-            Self::Shape(_) | Self::Plan(_) | Self::NoBatch { .. } | Self::DecodeGpu { .. } | Self::Group(_) => {
-                text_code::SETTINGS
-            }
+            Self::Shape(_)
+            | Self::Plan(_)
+            | Self::NoBatch { .. }
+            | Self::DecodeGpu { .. }
+            | Self::Group(_)
+            | Self::Resharded => text_code::SETTINGS,
+            Self::Removed => text_code::NOT_FOUND,
             // The disk may have room a moment later, and the system threads and descriptors.
             Self::Ending | Self::Ledgers(_) | Self::System(_) => text_code::BUSY,
         }

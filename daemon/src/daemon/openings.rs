@@ -72,7 +72,11 @@ impl Daemon {
     pub(super) async fn prepare(self: &Arc<Self>, name: &str) -> (String, Outcome<()>) {
         let Some(wanted) = self.configured(name, None, None) else { return (name.into(), Ok(())) };
         let prepared = if opens_alone(&wanted.settings) {
-            self.enter(wanted).await.map(drop)
+            match self.enter(wanted).await {
+                // The reload that has changed it prepares it itself.
+                Err(reason) if matches!(*reason, StreamError::Removed | StreamError::Resharded) => Ok(()),
+                entered => entered.map(drop),
+            }
         } else {
             let turn = self.gates.lock().turn(&wanted.key);
             // Not while the stream ends.
@@ -99,10 +103,12 @@ impl Daemon {
     /// Waits until a stream is open. Opens it unless somebody else does already.
     pub(super) async fn enter(self: &Arc<Self>, wanted: Wanted) -> Outcome<Entered> {
         loop {
-            let wanted = Arc::new(self.by_now(&wanted));
-            let Wanted { key, shard, .. } = &*wanted;
-            let turn = self.gates.lock().turn(key);
+            let Wanted { key, .. } = self.by_now(&wanted)?;
+            let turn = self.gates.lock().turn(&key);
             let stays = Arc::clone(&turn).read_owned().await;
+            // A reload may have had the turn before this one. One that comes later calls off what is begun now.
+            let wanted = Arc::new(self.by_now(&wanted)?);
+            let Wanted { key, shard, .. } = &*wanted;
             let begin = || Attempt::begin(Arc::clone(self).open(Arc::clone(&wanted)));
             let attempt = match self.gates.lock().gate(key, &turn) {
                 Ok(gate) => gate.stream(*shard, begin),
@@ -122,13 +128,18 @@ impl Daemon {
     }
 
     /// The same by the configuration as it is now: a reload calls off an opening whose settings it changes.
-    fn by_now(&self, wanted: &Wanted) -> Wanted {
-        let Wanted { key, shard, trainer, .. } = wanted;
-        let configured = match self.kind {
-            Kind::Service { .. } => self.configured(&key.stream, *shard, trainer.clone()),
-            Kind::Private { .. } => None,
-        };
-        configured.unwrap_or_else(|| wanted.clone())
+    fn by_now(&self, wanted: &Wanted) -> Outcome<Wanted> {
+        let Wanted { key, shard, settings, trainer, .. } = wanted;
+        if matches!(self.kind, Kind::Private { .. }) {
+            return Ok(wanted.clone());
+        }
+        let configured = self.configured(&key.stream, *shard, trainer.clone()).ok_or(StreamError::Removed)?;
+        // Which shard is wanted was said for the old ones.
+        if shards(configured.settings.sharding) == shards(settings.sharding) {
+            Ok(configured)
+        } else {
+            Err(Arc::new(StreamError::Resharded))
+        }
     }
 
     /// Opens a stream. Runs in a task of its own.
@@ -212,8 +223,42 @@ impl Daemon {
     }
 }
 
+/// How many shards a stream has, if it has any.
+fn shards(sharding: Sharding) -> Option<u32> {
+    match sharding {
+        Sharding::Dynamic => None,
+        Sharding::Static { num_shards, .. } => Some(num_shards),
+    }
+}
+
 /// Whether a stream can be opened before there is a trainer: one of shards, or with a place that depends on what the
 /// trainer sees, cannot.
 fn opens_alone(settings: &config::Stream) -> bool {
     settings.sharding == Sharding::Dynamic && settings.placement != Placement::Auto
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Surroundings};
+
+    fn config(settings: &str) -> Config {
+        let text = format!("[streams.train]\nsource = \"/a\"\nsize = 16\n{settings}");
+        Config::parse(&text, "a.toml").unwrap()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_stream_that_is_waited_for_is_what_a_reload_makes_of_it_or_is_refused() {
+        let kind = Kind::Service { ledgers: "ledgers.redb".into(), configuration: None };
+        let daemon = Daemon::new(config("batch_size = 4\n"), kind, &Surroundings::default()).unwrap();
+        let wanted = daemon.configured("train", None, None).unwrap();
+        let reload = |config| *daemon.config.lock() = Arc::new(config);
+        reload(config("batch_size = 8\n"));
+        assert_eq!(daemon.by_now(&wanted).unwrap().settings.batch_size, 8);
+        reload(config("batch_size = 8\nnum_shards = 2\n"));
+        assert!(matches!(*daemon.by_now(&wanted).unwrap_err(), StreamError::Resharded));
+        reload(Config::default());
+        assert!(matches!(*daemon.by_now(&wanted).unwrap_err(), StreamError::Removed));
+        assert!(matches!(*daemon.enter(wanted).await.unwrap_err(), StreamError::Removed));
+    }
 }
