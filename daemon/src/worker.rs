@@ -75,6 +75,9 @@ impl Worker {
     pub async fn acquire(&self, leases: u32) -> Result<AcquireReply, CallError> {
         let reply = self.command(|caller| AcquireRequest { caller: Some(caller), leases }).await?;
         self.suspects.note(&reply.leases);
+        if let Some(Progress { floor, .. }) = reply.progress {
+            self.suspects.completed(floor);
+        }
         self.heard(reply.progress);
         Ok(reply)
     }
@@ -96,6 +99,7 @@ impl Worker {
 
     /// Quarantines records.
     pub async fn nack(&self, records: Vec<BadRecord>) -> Result<NackReply, CallError> {
+        self.suspects.ended(records.iter().map(|record| record.lease));
         let reply = self.command(|caller| NackRequest { caller: Some(caller), records }).await?;
         self.heard(reply.progress);
         Ok(reply)
@@ -103,6 +107,7 @@ impl Worker {
 
     /// Gives positions back.
     pub async fn give_back(&self, items: Vec<ReturnedRange>) -> Result<ReturnReply, CallError> {
+        self.suspects.ended(items.iter().map(|item| item.lease));
         let reply = self.command(|caller| ReturnRequest { caller: Some(caller), items }).await?;
         self.heard(reply.progress);
         Ok(reply)
@@ -125,6 +130,7 @@ impl Worker {
     /// Goes back to a snapshot.
     pub async fn restore(&self, snapshot: Snapshot) -> Result<(), CallError> {
         let reply = self.command(|caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot) }).await?;
+        self.suspects.clear();
         self.heard(reply.progress);
         Ok(())
     }
