@@ -71,14 +71,14 @@ impl Daemon {
     async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Entered, HandIns), Refusal> {
         let Request { head, settings, files, resume } = request;
         let trainer = Claims { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
-        let configured = match &self.kind {
-            Kind::Service { .. } => Some(self.configured_for(peer, head.stream_name().unwrap_or_default())?),
-            Kind::Private { .. } => None,
-        };
+        let is_service = matches!(self.kind, Kind::Service { .. });
+        if is_service {
+            self.may_attach(peer, head.stream_name().unwrap_or_default())?;
+        }
         let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
         let hand_ins = self.hand_ins(&head, resume)?;
-        let (stream, stays) = if let Some((name, settings)) = configured {
-            self.service_stream(&head, name, &settings, given.as_deref(), &trainer).await?
+        let (stream, stays) = if is_service {
+            self.service_stream(peer, &head, given.as_deref(), &trainer).await?
         } else {
             let files = list(files).await?;
             self.private_stream(&head, given.as_deref().unwrap_or(b"{}"), files, &trainer).await?
@@ -88,8 +88,8 @@ impl Daemon {
         Ok(((stream, stays), hand_ins))
     }
 
-    /// The settings of a configured stream, if the peer may attach to it.
-    fn configured_for<'n>(&self, peer: &Peer, name: &'n str) -> Result<(&'n str, config::Stream), Refusal> {
+    /// Whether the stream is configured, and the peer may attach to it.
+    fn may_attach(&self, peer: &Peer, name: &str) -> Result<(), Refusal> {
         if name.is_empty() {
             let config = self.config();
             let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
@@ -110,7 +110,7 @@ impl Daemon {
             );
             return Err((text_code::PERMISSION, format!("stream \"{name}\" is not for user {}: {who}", peer.uid())));
         }
-        Ok((name, settings))
+        Ok(())
     }
 
     /// What the trainer has from an earlier incarnation. What it had from this one came back when it hung up, and
@@ -123,23 +123,33 @@ impl Daemon {
 
     async fn service_stream(
         self: &Arc<Self>,
+        peer: &Peer,
         head: &Attach,
-        name: &str,
-        settings: &config::Stream,
         given: Option<&[u8]>,
         trainer: &Claims,
     ) -> Result<Entered, Refusal> {
-        if let Some(given) = given {
-            let given = serde_json::from_slice(given)
-                .map_err(|error| (text_code::SETTINGS, format!("the settings are no JSON: {error}")))?;
-            settings.agree(&given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
-        }
-        let shard = shard(name, settings.sharding, head)?;
-        let wanted = self.configured(name, shard, Some(trainer.clone()));
-        let wanted = wanted.ok_or_else(|| (text_code::NOT_FOUND, self.no_stream(name)))?;
+        let name = head.stream_name().unwrap_or_default();
+        let given: Option<serde_json::Value> = given
+            .map(serde_json::from_slice)
+            .transpose()
+            .map_err(|error| (text_code::SETTINGS, format!("the settings are no JSON: {error}")))?;
+        let fits = |settings: &config::Stream| -> Result<Option<u32>, Refusal> {
+            if let Some(given) = &given {
+                settings.agree(given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
+            }
+            shard(name, settings.sharding, head)
+        };
+        let wanted = self.configured(name, None, Some(trainer.clone()));
+        let mut wanted = wanted.ok_or_else(|| (text_code::NOT_FOUND, self.no_stream(name)))?;
+        wanted.shard = fits(&wanted.settings)?;
         self.leave_unfit(&wanted).await;
         let opened = self.enter(wanted).await;
-        opened.map_err(|error| (error.code(), format!("stream \"{name}\" cannot be opened: {error}")))
+        let (stream, stays) =
+            opened.map_err(|error| (error.code(), format!("stream \"{name}\" cannot be opened: {error}")))?;
+        // A reload may have changed it while it was waited for.
+        self.may_attach(peer, name)?;
+        fits(stream.settings())?;
+        Ok((stream, stays))
     }
 
     async fn private_stream(
