@@ -34,6 +34,7 @@ use act::number;
 pub use asked::Asked;
 pub use attached::Arrival;
 use attached::Consumer;
+pub(crate) use claims::ranges;
 use claims::{Claims, Entry};
 use epoch_end::EpochEnd;
 pub use inbox::{Inbox, Note, Outbox, inbox};

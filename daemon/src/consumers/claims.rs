@@ -169,7 +169,7 @@ impl Entry {
 }
 
 /// Claims as they are given back.
-pub(super) fn ranges(claims: impl IntoIterator<Item = Option<Claim>>, cause: Cause) -> Vec<ReturnedRange> {
+pub(crate) fn ranges(claims: impl IntoIterator<Item = Option<Claim>>, cause: Cause) -> Vec<ReturnedRange> {
     let back = |claim: Claim| {
         let range = Some(Range { start: claim.start, end: claim.end() });
         ReturnedRange { lease: claim.lease, range, cause: cause.into() }

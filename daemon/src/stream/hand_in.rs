@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{AckItem, LeasedRange, Range, Verdict};
+use forebay_proto::v1::{AckItem, Cause, LeasedRange, Range, Verdict};
 use forebay_ring::{Bulk, BulkError, Claim, HandIn};
 use thiserror::Error;
 
+use crate::ack::Fate;
+use crate::consumers::ranges;
 use crate::stream::Stream;
 use crate::threads;
 
@@ -69,17 +71,32 @@ impl HandIns {
 }
 
 impl Stream {
-    /// Acks what was consumed, unless it was leased to others meanwhile, and takes back what is held.
+    /// Acks what was consumed, unless it was leased to others meanwhile, and takes back what is held. Where a part fails,
+    /// what was taken back before it goes to others: nobody would hold it, and its epoch would never end.
     pub(super) async fn hand_in(&self, list: HandIns) -> Result<Adopted, CallError> {
         let mut adopted = Adopted::new();
+        match self.hand_in_parts(&list, &mut adopted).await {
+            Ok(()) => Ok(adopted),
+            Err(error) => {
+                let back = ranges(adopted.into_iter().flat_map(|(_, _, claims)| claims), Cause::TrainerEnded);
+                if !back.is_empty() {
+                    // The ledger's task ends after the stream.
+                    let _gone = self.fates.send(Fate::Returned(back));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn hand_in_parts(&self, list: &HandIns, adopted: &mut Adopted) -> Result<(), CallError> {
         let mut first = 0;
         loop {
             let part = list.part(first).await?;
             if part.is_empty() {
-                return Ok(adopted);
+                return Ok(());
             }
             first += part.len();
-            self.hand_in_part(&part, &mut adopted).await?;
+            self.hand_in_part(&part, adopted).await?;
         }
     }
 
