@@ -14,7 +14,7 @@ use forebay_ring::{
 };
 use prost::Message as _;
 
-use crate::error::{AttachError, Broken, Refusal};
+use crate::error::{AttachError, Broken, CallError, Refusal};
 use crate::mapped::Ring;
 use crate::permission;
 use crate::target::{Options, Target};
@@ -57,6 +57,13 @@ pub(crate) struct Patience<'a> {
 pub(crate) enum Impatience {
     Interrupted,
     TimedOut(Duration),
+}
+
+/// Why a packet was not sent.
+pub(crate) enum Unsent {
+    /// The daemon's queue was full for as long as the caller waits.
+    Impatient(Impatience),
+    Broken(Broken),
 }
 
 /// What a resuming trainer tells: the incarnation that it knew, and what it has of it.
@@ -102,6 +109,36 @@ impl From<Impatience> for AttachError {
         match impatience {
             Impatience::Interrupted => Self::Broken(Broken::Interrupted),
             Impatience::TimedOut(waited) => Self::Timeout { waited },
+        }
+    }
+}
+
+impl From<Impatience> for Unsent {
+    fn from(impatience: Impatience) -> Self {
+        Self::Impatient(impatience)
+    }
+}
+
+impl From<SocketError> for Unsent {
+    fn from(error: SocketError) -> Self {
+        Self::Broken(error.into())
+    }
+}
+
+impl From<Unsent> for AttachError {
+    fn from(unsent: Unsent) -> Self {
+        match unsent {
+            Unsent::Impatient(impatience) => impatience.into(),
+            Unsent::Broken(broken) => broken.into(),
+        }
+    }
+}
+
+impl From<Unsent> for CallError {
+    fn from(unsent: Unsent) -> Self {
+        match unsent {
+            Unsent::Impatient(impatience) => impatience.into(),
+            Unsent::Broken(broken) => broken.into(),
         }
     }
 }
@@ -247,7 +284,7 @@ impl Asked {
 }
 
 /// Sends a packet with descriptors, waiting for room in the daemon's queue.
-pub(crate) fn send(socket: &Socket, packet: &[u8], fds: &[OwnedFd], patience: &mut Patience<'_>) -> Result<(), Broken> {
+pub(crate) fn send(socket: &Socket, packet: &[u8], fds: &[OwnedFd], patience: &mut Patience<'_>) -> Result<(), Unsent> {
     let fds: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();
     loop {
         match socket.send(packet, &fds)? {
@@ -259,9 +296,9 @@ pub(crate) fn send(socket: &Socket, packet: &[u8], fds: &[OwnedFd], patience: &m
 }
 
 /// The daemon's queue empties without a word: a short wait, which also ends when the daemon says something.
-pub(crate) fn pause_for_room(socket: &Socket, patience: &mut Patience<'_>) -> Result<(), Broken> {
-    let slice = patience.slice().map_err(|_| Broken::Interrupted)?;
-    socket.wait(Some(slice.min(Duration::from_millis(1))))?;
+pub(crate) fn pause_for_room(socket: &Socket, patience: &mut Patience<'_>) -> Result<(), Unsent> {
+    let slice = patience.slice()?;
+    socket.wait(Some(slice.min(Duration::from_millis(1)))).map_err(|error| Unsent::Broken(error.into()))?;
     Ok(())
 }
 
@@ -280,4 +317,21 @@ fn read_bulk(fd: OwnedFd) -> Result<Vec<u8>, Broken> {
 /// What the daemon said, as a caller may print it: file names are in it.
 pub(crate) fn told(text: &str) -> String {
     printable(text).lines().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Patient;
+
+    #[test]
+    fn a_daemon_whose_queue_stays_full_has_not_answered_in_time() {
+        let (socket, _daemon) = Socket::pair().unwrap();
+        let mut watch = Patient;
+        let mut paused = || pause_for_room(&socket, &mut Patience::new(&mut watch, Some(Duration::ZERO)));
+        let call = paused().map_err(CallError::from);
+        assert!(matches!(call, Err(CallError::Timeout { .. })), "{call:?}");
+        let attach = paused().map_err(AttachError::from);
+        assert!(matches!(attach, Err(AttachError::Timeout { .. })), "{attach:?}");
+    }
 }
