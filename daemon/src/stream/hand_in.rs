@@ -44,7 +44,7 @@ impl HandIns {
     /// Takes a list, of which nothing is read yet.
     ///
     /// # Errors
-    /// See [`HandInError`].
+    /// It is no sealed list of whole entries, or too long.
     pub fn accept(list: OwnedFd) -> Result<Self, HandInError> {
         let list = Bulk::accept(list)?;
         if list.len() > LIMIT {
