@@ -1,4 +1,4 @@
-"""Runs the blocks of the README and of the pages for users, each page in a scratch folder of its own.
+"""Runs the blocks of the pages for users, or of the pages that are named, each page in a scratch folder of its own.
 
 A block that is fenced as ```sh or ```python is run, unless its first line also says `no-run`; those are listed. What a
 block starts in the background goes on for the blocks that follow, and is ended with the last.
@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -84,9 +84,9 @@ def run(block: Block, folder: Path, environment: dict[str, str], groups: list[in
         return status == 0
 
 
-def main() -> int:
-    """Runs all pages."""
-    return 1 if sum(map(run_page, PAGES)) else 0
+def main(pages: Sequence[str]) -> int:
+    """Runs these pages. Their paths start from the root."""
+    return 1 if sum(map(run_page, pages)) else 0
 
 
 def run_page(page: str) -> int:
@@ -118,4 +118,4 @@ def end(group: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:] or PAGES))
