@@ -1,0 +1,1 @@
+"""What each release wrote and said, and how a build is asked for the same."""
