@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from forebay import _cuda
+from forebay._cuda import context, driver
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "libforebay_fake_gpu.so"
@@ -39,8 +39,8 @@ class FakeGpu:
 
     def forget(self):
         """The next use of the driver opens it anew."""
-        _cuda._driver.cache_clear()
-        _cuda.context.cache_clear()
+        driver.driver.cache_clear()
+        context.context.cache_clear()
 
     def set(self, **knobs):
         """Turns knobs in this process."""

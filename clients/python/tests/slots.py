@@ -10,7 +10,7 @@ def picture(images):
 
 def held(loader):
     """Slots that something still looks at."""
-    return loader._session.viewed()
+    return loader._feed.session.viewed()
 
 
 def start_of(images):

@@ -38,10 +38,10 @@ class TestCapsule:
             # As a consumer does: it takes the tensor by renaming the capsule, and calls the deleter when it is done.
             ctypes.pythonapi.PyCapsule_SetName(ctypes.py_object(capsule), b"used_dltensor")
             del capsule, images
-            loader._let_go(keep=0)
+            loader._feed.let_go(keep=0)
             assert held(loader) == 1
             delete()
-            loader._releases.look()
+            loader._feed.releases.look()
             assert held(loader) == 0
 
     @pytest.mark.parametrize("stream", [None, 1, 2, -1])
@@ -56,8 +56,8 @@ class TestCapsule:
             assert ctypes.string_at(address, len(expected)) == expected
             assert gpu.count("DeviceBytes") == taken + len(expected)
             del images
-            loader._let_go(keep=0)
-            loader._releases.look()
+            loader._feed.let_go(keep=0)
+            loader._feed.releases.look()
             assert held(loader) == 0
             del capsule
             assert gpu.count("DeviceBytes") == taken
@@ -86,14 +86,14 @@ class TestCapsule:
                     print(batch.images.__dlpack__(), fail())
             batch.release()
             del batch
-            loader._releases.look()
+            loader._feed.releases.look()
             assert held(loader) == 0
 
     @pytest.mark.usefixtures("gpu")
     def test_other_devices_and_silent_ways_to_the_host_are_refused(self, pictures):
         with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
             batch = loader.next()
-            with pytest.raises(BufferError, match="stand on cuda:0"):
+            with pytest.raises(BufferError, match="are on cuda:0"):
                 batch.images.__dlpack__(dl_device=(1, 0))
             with pytest.raises(TypeError, match=r"use \.numpy\(\)"):
                 np.asarray(batch.images)

@@ -117,7 +117,7 @@ def test_an_exception_in_the_conversion_to_torch_gives_the_batch_again(pictures)
 def test_a_conversion_that_fails_gives_the_batch_again(pictures, monkeypatch):
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
         with monkeypatch.context() as patched:
-            patched.setattr(loader._rings, "follow", lambda _: 1 / 0)
+            patched.setattr(loader._feed.rings, "follow", lambda _: 1 / 0)
             for _ in range(3):
                 with pytest.raises(ZeroDivisionError):
                     loader.next()
@@ -127,7 +127,7 @@ def test_a_conversion_that_fails_gives_the_batch_again(pictures, monkeypatch):
 def test_rule_22_a_state_does_not_count_a_batch_that_an_exception_threw_away(pictures):
     with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=1) as loader:
         assert records(loader.next()) == [0, 1, 2, 3]
-        loader._session.next(None)  # as far as an exception lets it come
+        loader._feed.session.next(None)  # as far as an exception lets it come
         state = loader.state_dict()
         assert [records(batch) for batch in loader] == [[4, 5, 6, 7], [8, 9, 10, 11]]
         loader.load_state_dict(state)
@@ -137,7 +137,7 @@ def test_rule_22_a_state_does_not_count_a_batch_that_an_exception_threw_away(pic
 def test_a_reset_and_a_close_give_back_what_an_exception_threw_away(pictures):
     with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=2) as loader:
         assert records(loader.next()) == [0, 1, 2, 3]
-        loader._session.next(None)
+        loader._feed.session.next(None)
         loader.reset()
         assert (loader.audit()[0].delivered, loader.audit()[0].abandoned) == (4, 8)
         assert [records(batch) for batch in loader] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
@@ -146,7 +146,7 @@ def test_a_reset_and_a_close_give_back_what_an_exception_threw_away(pictures):
 def test_a_loader_that_is_used_while_next_is_at_work_says_so_and_nothing_is_lost(pictures, monkeypatch):
     with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=1) as loader:
         with monkeypatch.context() as patched:
-            patched.setattr(loader._rings, "follow", lambda _: loader.state_dict())
+            patched.setattr(loader._feed.rings, "follow", lambda _: loader.state_dict())
             with pytest.raises(forebay.Error, match="call next\\(\\) again"):
                 loader.next()
         assert [records(batch) for batch in loader] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
@@ -174,7 +174,7 @@ def next_during(loader):
 
     def is_waiting():
         try:
-            loader._session.credits()
+            loader._feed.session.credits()
         except forebay.Error:
             return True
         return False

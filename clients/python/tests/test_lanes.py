@@ -60,7 +60,7 @@ def test_nvjpeg_is_found_in_the_packages_of_the_loaders_python(gpu, jpegs, tmp_p
     # The driver's file is that of both, and two copies would not know of each other's memory.
     monkeypatch.setenv("FOREBAY_CUDA_DRIVER", str(library))
     gpu.forget()
-    monkeypatch.setattr(attachment, "packages", lambda: [str(tmp_path / "site-packages")])
+    monkeypatch.setattr(attachment, "_packages", lambda: [str(tmp_path / "site-packages")])
     assert (everything(jpegs, lanes=["hardware"]) == expected).all()
 
 

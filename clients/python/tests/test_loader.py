@@ -255,7 +255,7 @@ def test_rule_23_a_state_of_another_order_is_refused(pictures):
         with pytest.raises(forebay.SettingsError, match="damaged"):
             loader.load_state_dict({**state, "snapshot": "?"})
         for no_state in (None, [], "state", 3):
-            with pytest.raises(forebay.SettingsError, match=r"what Loader\.state_dict\(\) gave"):
+            with pytest.raises(forebay.SettingsError, match=r"that Loader\.state_dict\(\) returned"):
                 loader.load_state_dict(no_state)
         for damage in ({"epoch": -1}, {"cursor": 2**64}, {"epoch": 1.5}, {"cursor": None}, {"epoch": True}):
             with pytest.raises(forebay.SettingsError, match="not a count"):

@@ -9,8 +9,8 @@ import threading
 
 import forebay
 import pytest
-from forebay import _cuda
-from forebay.lease import Leased
+from forebay._cuda import mark as marking
+from forebay.hold import HeldView
 from marks import CupyMark, JaxMark, Mark
 from slots import held, picture, start_of
 
@@ -32,7 +32,7 @@ def test_rule_14_a_slot_is_not_filled_again_before_the_copy_that_reads_it_is_don
         for _ in range(20):
             loader.next().release()
         assert ctypes.string_at(address, len(before)) == before, "the copy still reads it"
-        assert len(loader._releases) >= 1
+        assert len(loader._feed.releases) >= 1
         copied.done = True
         while (later := loader.next()) is not None:
             later.release()
@@ -47,7 +47,7 @@ def test_rule_14_who_leaves_every_slot_to_copies_waits_for_the_oldest_of_them(pi
         for batch in loader:
             marks.append(Mark())
             batch.release(after=marks[-1])
-            assert len(loader._releases) <= 2
+            assert len(loader._feed.releases) <= 2
         assert [mark.waited for mark in marks[:-1]] == [1] * 9
     assert marks[-1].waited == 1, "close() waits for the last"
 
@@ -57,10 +57,10 @@ def test_release_takes_the_marks_of_every_framework(pictures, kind):
     with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1) as loader:
         mark = kind()
         loader.next().release(after=mark)
-        loader._releases.look()
+        loader._feed.releases.look()
         assert held(loader) == 1
         mark.done = True
-        loader._releases.look()
+        loader._feed.releases.look()
         assert held(loader) == 0
         marks = [kind(), kind()]
         for mark in marks:
@@ -119,7 +119,7 @@ class TestRoom:
     def marks(self, gpu, monkeypatch):  # noqa: ARG002 - it is there before
         """In place of the driver's events: they are reached when they are waited for, and no earlier."""
         made = []
-        monkeypatch.setattr(_cuda, "Event", lambda *_: made.append(Mark()) or made[-1])
+        monkeypatch.setattr(marking, "Event", lambda *_: made.append(Mark()) or made[-1])
         return made
 
     def test_rule_14_a_trainer_whose_gpu_is_behind_waits_for_it(self, pictures, marks, read_by_gpu):
@@ -157,7 +157,7 @@ class TestRoom:
     def test_one_credit_is_enough_for_a_loop(self, pictures, service):
         daemon = service(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0", credits=1, trainers=1)
         with forebay.Loader("train", socket=daemon.socket, placement="gpu:0") as loader:
-            assert (loader._session.credits(), loader.placement) == (1, "gpu:0")
+            assert (loader._feed.session.credits(), loader.placement) == (1, "gpu:0")
             assert [batch.records[0] for batch in loader] == list(range(0, 40, 4))
 
 
@@ -165,10 +165,10 @@ def test_rule_14_a_slot_is_held_while_the_default_stream_has_work(gpu, pictures,
     with read_by_gpu(pictures(8)) as loader:
         gpu.set(BusyDefault=1)
         loader.next().release()
-        loader._releases.look()
+        loader._feed.releases.look()
         assert held(loader) == 1
         gpu.set(BusyDefault=0)
-        assert loader._releases.wait()
+        assert loader._feed.releases.wait()
         assert held(loader) == 0
 
 
@@ -197,8 +197,8 @@ def test_rule_14_neither_an_exception_nor_close_gives_a_slot_back_while_the_gpu_
     let_go = threading.Timer(0.2, lambda: gpu.set(BusyDefault=0))
     released = []
     with read_by_gpu(pictures(8)) as loader:
-        finish = loader._releases.finish
-        loader._releases.finish = lambda: (released.append(held(loader)), finish(), released.append(held(loader)))
+        finish = loader._feed.releases.finish
+        loader._feed.releases.finish = lambda: (released.append(held(loader)), finish(), released.append(held(loader)))
         with contextlib.suppress(LookupError):
             for batch in loader:
                 gpu.set(BusyDefault=1)
@@ -219,10 +219,10 @@ def test_rule_14_labels_of_a_page_locked_ring_hold_its_slot_as_images_do(gpu, pi
         early.release()
         gpu.set(BusyDefault=1)
         for array in kept:
-            assert isinstance(array.base.base, Leased)
+            assert isinstance(array.base.base, HeldView)
         del array
         kept.clear()
-        loader._releases.look()
+        loader._feed.releases.look()
         assert held(loader) == 2
         gpu.set(BusyDefault=0)
 
@@ -231,7 +231,7 @@ def test_arrays_of_a_ring_that_is_not_page_locked_go_back_at_once(gpu, pictures)
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
         gpu.set(BusyDefault=1)
         loader.next().release()
-        assert (held(loader), len(loader._releases), gpu.count("Contexts")) == (0, 0, 0)
+        assert (held(loader), len(loader._feed.releases), gpu.count("Contexts")) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(("capture", "marks"), [(1, 0), (2, 2)])
@@ -244,7 +244,7 @@ def test_rule_14_a_slot_that_is_let_go_of_while_a_graph_is_captured_comes_back_a
         for batch in kept:
             batch.release()
         assert gpu.count("Events") == marks, "nothing is recorded into a graph that says that it is captured"
-        loader._releases.look()
+        loader._feed.releases.look()
         assert held(loader) == 2
         gpu.set(Capture=0)
         assert [batch.records[0] for batch in loader] == list(range(8, 40, 4))
@@ -259,7 +259,7 @@ def test_rule_14_a_slot_without_an_event_is_held_until_the_gpu_has_nothing_to_do
         gpu.set(**{knob: value})
         for batch in kept:
             batch.release()
-        loader._releases.look()
+        loader._feed.releases.look()
         assert held(loader) == 2
         if knob == "BreakAfter":
             with pytest.raises(forebay.GpuError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
@@ -282,13 +282,13 @@ def test_rule_14_a_slot_whose_mark_a_ctrl_c_cuts_short_is_held_until_the_gpu_has
     with read_by_gpu(pictures(40)) as loader:
         kept = [loader.next(), loader.next()]
         with monkeypatch.context() as patch:
-            patch.setattr(_cuda, "Event", interrupt)
+            patch.setattr(marking, "Event", interrupt)
             # Whatever a finalizer raises goes there.
             patch.setattr(sys, "unraisablehook", lambda told: heard.append(told.exc_type))
             for batch in kept:
                 batch.release()
         assert heard == [KeyboardInterrupt] * 2
-        loader._releases.look()
+        loader._feed.releases.look()
         assert held(loader) == 2
         assert [batch.records[0] for batch in loader] == list(range(8, 40, 4))
 
@@ -298,14 +298,14 @@ def test_rule_14_a_copy_that_a_ctrl_c_cuts_short_holds_its_slot(pictures, monkey
     with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
         batch = loader.next()
         with monkeypatch.context() as patch:
-            patch.setattr(_cuda, "Event", interrupt)
+            patch.setattr(marking, "Event", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 batch.images.__dlpack__(copy=True)
         batch.release()
-        loader._releases.look()
+        loader._feed.releases.look()
         assert held(loader) == 1
-        assert loader._releases.wait()
-        loader._releases.look()
+        assert loader._feed.releases.wait()
+        loader._feed.releases.look()
         assert held(loader) == 0
 
 
@@ -327,9 +327,9 @@ def test_an_event_that_fails_keeps_its_slot_and_does_not_keep_the_loader_open(pi
     loader.next().release(after=Failing())
     with pytest.raises(forebay.GpuError, match="the GPU is broken"):
         loader.close()
-    assert len(loader._releases) == 1
+    assert len(loader._feed.releases) == 1
     with pytest.raises(forebay.ClosedError):
-        loader._session.credits()
+        loader._feed.session.credits()
 
 
 def test_a_forked_child_asks_no_event_of_its_parent(pictures):
@@ -352,7 +352,7 @@ def test_a_batch_whose_pixels_cannot_be_had_goes_back_unread(pictures, monkeypat
             raise forebay.GpuError("no addresses are left")
 
         with monkeypatch.context() as patch:
-            patch.setattr(loader._rings._gpu, "array", fail)
+            patch.setattr(loader._feed.rings._gpu, "array", fail)
             with pytest.raises(forebay.GpuError, match="no addresses"):
                 loader.next()
         assert sorted(batch.records.tolist() for batch in loader) == [[0, 1, 2, 3], [4, 5, 6, 7]]

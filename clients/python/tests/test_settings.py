@@ -163,7 +163,7 @@ def test_rule_11_one_of_several_ranks_must_say_how_they_share():
         refuse_unsharded({}, {"WORLD_SIZE": "8", "RANK": "3"}, None)
     assert "stream:NAME" in str(raised.value)
     with pytest.raises(SettingsError, match=r"torch\.distributed"):
-        refuse_unsharded({}, {}, (1, 2))
+        refuse_unsharded({}, {}, (1, 2, "torch.distributed"))
 
 
 def test_rule_11_of_a_running_daemon_s_stream_the_configuration_says_how_ranks_share_it():
@@ -201,9 +201,9 @@ def test_time_outs_travel_in_seconds():
 
 def test_rule_11_saying_so_is_enough():
     world = {"WORLD_SIZE": "8"}
-    refuse_unsharded({"num_shards": 1}, world, (0, 8))
-    refuse_unsharded({"shard_id": 0, "num_shards": 8}, world, (0, 8))
-    refuse_unsharded({}, {"WORLD_SIZE": "1"}, (0, 1))
+    refuse_unsharded({"num_shards": 1}, world, (0, 8, "torch.distributed"))
+    refuse_unsharded({"shard_id": 0, "num_shards": 8}, world, (0, 8, "torch.distributed"))
+    refuse_unsharded({}, {"WORLD_SIZE": "1"}, (0, 1, "torch.distributed"))
     found, settings = asked("stream:train", num_shards=1)
     assert found.shard is None
     assert "num_shards" not in settings

@@ -65,9 +65,9 @@ def test_rule_14_a_view_of_a_page_locked_ring_holds_its_slot_until_copies_that_n
         batch = views.next()
         gpu.set(BusyDefault=1)
         del batch
-        loader._let_go(keep=0)
-        loader._releases.look()
-        assert loader._session.viewed() == 1
+        loader._feed.let_go(keep=0)
+        loader._feed.releases.look()
+        assert loader._feed.session.viewed() == 1
         gpu.set(BusyDefault=0)
         assert [batch.records[0].item() for batch in views] == list(range(4, 40, 4))
 
@@ -139,7 +139,7 @@ def test_tensors_of_a_gpu_ring_are_on_the_gpu_that_this_process_uses(
     assert moves[0] == ("cuda:0", f"cuda:{expected}", expected == 1), (
         "by a clone on the ring's GPU, else from GPU to GPU"
     )
-    crosses = f"batches stand on cuda:0, and each is copied to cuda:{expected}"
+    crosses = f"the batches are on cuda:0, and each of them is copied to cuda:{expected}"
     assert caplog.text.count(crosses) == (expected != 0)
 
 

@@ -10,23 +10,27 @@ from forebay.errors import AttachError
 
 
 def binary() -> str:
-    """Path of the daemon's binary: `FOREBAY_BIN`, else the one that was installed with this package."""
+    """Path of the daemon's binary: `FOREBAY_BIN`, or else the one that was installed with this package.
+
+    Raises:
+        AttachError: There is no such file, or it cannot be run.
+    """
     named = os.environ.get("FOREBAY_BIN")
     path = Path(named) if named else Path(__file__).parent / "bin" / "forebay"
     if not os.access(path, os.X_OK):
         raise AttachError(
             f"there is no forebay binary at {path}; "
-            + ("FOREBAY_BIN names it: correct or unset it" if named else "build one and name it in FOREBAY_BIN")
+            + ("correct or unset FOREBAY_BIN, which names it" if named else "build one and name it in FOREBAY_BIN")
         )
     return str(path)
 
 
 def main() -> None:
-    """Becomes the binary, with this command's arguments."""
+    """Replaces this process by the binary, with this command's arguments."""
     try:
         path = binary()
     except AttachError as error:
         sys.exit(f"forebay: {error}")
-    # `forebay compare` needs an interpreter with Pillow; this environment's is the first to ask.
+    # `forebay compare` needs an interpreter with Pillow, and tries this environment's first.
     os.environ.setdefault("FOREBAY_PYTHON", sys.executable)
     os.execv(path, ["forebay", *sys.argv[1:]])

@@ -1,7 +1,7 @@
 """DLPack capsules for memory of a GPU.
 
-numpy makes them, as of memory of the host, and the device is set afterwards. What lets go of an unused capsule, or of a
-tensor in whatever thread of its consumer, runs at any moment, also while an exception is under way: it must be C.
+numpy makes each capsule, as if the memory were the host's, and the device is set afterwards. A capsule's deleter may
+run at any moment, in any thread of its consumer, and while an exception is handled. So it must be C, as numpy's is.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class _Tensor(ctypes.Structure):
     ]
 
 
-# `kDLBfloat`, of as many bits as the integers that stand for it.
+# `kDLBfloat`. It has as many bits as the integers that hold it in numpy.
 _BFLOAT = 4
 
 
-# A prototype of our own: `ctypes.pythonapi`'s functions are shared with everybody who sets their types.
+# An own prototype: other packages may set the types of `ctypes.pythonapi`'s functions, which all packages share.
 _pointer = ctypes.PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
 class _Host:
-    """Says of memory that it is the host's. An array made of it keeps `owner`, and is never looked into."""
+    """Memory under the pretence that it is the host's. An array made of it keeps `owner`; nothing reads its values."""
 
     def __init__(self, interface: dict[str, Any], owner: object) -> None:
         self.__array_interface__ = interface
@@ -44,13 +44,13 @@ class _Host:
 
 
 def capsule(interface: dict[str, Any], device: tuple[int, int], owner: object, *, bfloat16: bool) -> object:
-    """A capsule for the memory of a `__cuda_array_interface__`, which keeps `owner` until its consumer is done.
+    """A capsule for memory of a GPU.
 
     Args:
-        interface: Of whole numbers of 16 bits where the values are bfloat16, which it has no name for.
-        device: Type and number.
-        owner: Is kept.
-        bfloat16: Whether they are.
+        interface: The memory's `__cuda_array_interface__`. It calls bfloat16 values integers of 16 bits.
+        device: DLPack's type and number of the device.
+        owner: Lives until the capsule's consumer is done.
+        bfloat16: Whether the values are bfloat16.
     """
     made = np.asarray(_Host(interface, owner)).__dlpack__()
     tensor = _Tensor.from_address(_pointer(made, b"dltensor"))

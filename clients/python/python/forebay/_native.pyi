@@ -6,7 +6,7 @@ __version__: str
 
 @final
 class Session:
-    """One trainer's attachment to a stream. Waits release the interpreter's lock and hear signals."""
+    """One trainer's attachment to a stream. Its waits release the interpreter's lock, and signals interrupt them."""
 
     @staticmethod
     def private(
@@ -30,7 +30,7 @@ class Session:
     def viewed(self) -> int: ...
     def rings(self) -> list[Ring]: ...
     def ring_changes(self) -> int: ...
-    # Behind every call of `next()`, when its caller has what it gave: the number that came with it. Write-only.
+    # Write-only. The caller of `next()` stores the number here that it got, once it has taken the batch over.
     taken: int
     def next(self, timeout: float | None) -> tuple[int, Batch | None]: ...
     def state(self) -> tuple[int, int, bytes]: ...
@@ -43,7 +43,7 @@ class Session:
 
 @final
 class Batch:
-    """A batch in the trainer's hands; keeps its slot."""
+    """A batch in the trainer's hands. It keeps its slot in use."""
 
     @property
     def epoch(self) -> int: ...
@@ -68,21 +68,21 @@ class Batch:
 
 @final
 class Decision:
-    """The right to acknowledge or reject a batch; does not keep its slot."""
+    """The right to acknowledge or reject a batch. It does not keep the slot in use."""
 
     def ack(self) -> None: ...
     def reject(self) -> None: ...
 
 @final
 class View:
-    """Memory of one array, for numpy; keeps the slot."""
+    """Memory of one array, for numpy. It keeps the slot in use."""
 
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
 
 @final
 class GpuView:
-    """Pixels of a batch in memory of a GPU; keeps the slot."""
+    """Images of a batch in memory of a GPU. It keeps the slot in use."""
 
     @property
     def ring(self) -> int: ...
@@ -95,7 +95,7 @@ class GpuView:
 
 @final
 class Ring:
-    """A ring that batches may stand in; keeps its memory mapped, and its descriptor open."""
+    """A ring that may have batches. It keeps its memory mapped, and its descriptor open."""
 
     @property
     def number(self) -> int: ...

@@ -1,4 +1,4 @@
-"""What became of the records: the audit's lines and the quarantine's."""
+"""What happened to the records: the lines of the audit and of the quarantine."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class QuarantinedRecord(NamedTuple):
     """A record that could not be read or decoded.
 
     Attributes:
-        record: Its number.
-        file: Its file.
-        reason: What was wrong with it when it was found last.
-        epochs: The epochs in which it was found.
+        record: Number of the record.
+        file: Path of its file.
+        reason: What was wrong with it the last time.
+        epochs: The epochs in which it was bad.
     """
 
     record: int
@@ -24,19 +24,23 @@ class QuarantinedRecord(NamedTuple):
 
 
 class EpochAudit(NamedTuple):
-    """One epoch's records by what became of them.
+    """How many records of one epoch were delivered, and what happened to the others.
 
     Attributes:
-        epoch: The epoch.
-        delivered: Acknowledged by trainers.
-        dropped: Left out by `last_batch_policy="drop"`.
-        quarantined: Could not be read or decoded.
-        abandoned: Given up by `reset()`.
-        repeats: How many records may have been seen twice, by cause: `daemon_died`, `lease_expired`,
-            `daemon_stopped` before its trainer was done, `trainer_ended`. Causes without any are left out.
-        complete: Every record is accounted for.
-        adds_up: Whether count and checksum over all of them are those of the dataset's records, each once. None
-            while the epoch is not complete, and for static shards: `forebay audit` tells there.
+        epoch: Number of the epoch, from 0.
+        delivered: Records that trainers acknowledged.
+        dropped: Records that `last_batch_policy="drop"` left out.
+        quarantined: Records that could not be read or decoded.
+        abandoned: Records that `reset()` gave up.
+        repeats: How many records may have been delivered twice, by cause: `daemon_died`, `lease_expired`,
+            `daemon_stopped` (before its trainer was done), `trainer_ended`. Causes without such records are left out.
+        complete: Whether every record has one of the fates above.
+        adds_up: Whether the count and the checksum of all these records are those of the dataset's records, each once.
+            None while the epoch is not complete. Also None with static shards, which `forebay audit` checks together.
+
+    Example:
+        >>> for epoch in loader.audit():                                                        # doctest: +SKIP
+        ...     assert epoch.adds_up is not False, epoch
     """
 
     epoch: int

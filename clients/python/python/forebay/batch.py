@@ -8,27 +8,28 @@ import numpy as np
 
 from forebay.dtype import name_of
 from forebay.errors import ClosedError
-from forebay.lease import Leased
-from forebay.release import Mark, Releases
+from forebay.hold import HeldView
+from forebay.release import Releases
 
 if TYPE_CHECKING:
     from forebay import _native
+    from forebay.frameworks import Mark
     from forebay.gpu import GpuArray
-    from forebay.lease import Lease
+    from forebay.hold import Hold
     from forebay.rings import Rings
 
 __all__ = ["Batch", "Padded"]
 
 
 class Padded(NamedTuple):
-    """Arrays of a batch with all its places, whatever the last batch's policy shows of them.
+    """The arrays of a batch with all `batch_size` places, also those that `last_batch_policy` hides.
 
     Attributes:
-        images: `(batch_size, height, width, 3)`, or `(batch_size, 3, height, width)` with `layout="NCHW"`; of the
-            stream's dtype (see `Batch.images` for bfloat16). Of a GPU ring a `forebay.gpu.GpuArray`.
-        labels: `(batch_size,)` of int64; -1 without labels.
-        records: `(batch_size,)` of int64: numbers of the records in the dataset's order; -1 where a place has none.
-        mask: `(batch_size,)` of bool: False where a place repeats another or stands in for one.
+        images: `(batch_size, height, width, 3)`, or `(batch_size, 3, height, width)` with `layout="NCHW"`, of the
+            stream's dtype. See `Batch.images` for bfloat16. A `forebay.gpu.GpuArray` if the pixels are in a GPU.
+        labels: `(batch_size,)` of int64; -1 without a label.
+        records: `(batch_size,)` of int64: record numbers in the dataset's order; -1 where a place has no record.
+        mask: `(batch_size,)` of bool: False where a place repeats a record or replaces a bad one.
     """
 
     images: np.ndarray | GpuArray
@@ -38,23 +39,23 @@ class Padded(NamedTuple):
 
 
 class Batch:
-    """A batch of pictures with labels.
+    """A batch of images with their labels.
 
-    The arrays are views on memory that the daemon refills when the batch was consumed and the last view is gone, so
-    they stay valid for as long as anything refers to them. They are read-only: writing raises `ValueError`. Every
-    access makes a new view; it costs microseconds and copies nothing.
+    Its arrays are views on the ring, and are read-only: writing raises `ValueError`. Each access makes a new view,
+    which takes microseconds and copies nothing. The daemon refills the slot only after the batch was consumed and all
+    its views are gone, so a view is valid as long as you keep it.
 
-    The batch itself gives arrays until a newer one than the next has come, so that a variable that still names it
-    does not hold up a later loop.
+    The Batch object itself gives arrays until the batch after the next one arrives. A variable that still refers to an
+    old batch therefore does not keep its slot in use. Keep the arrays, or `batch.copy()`.
 
-    Copies to a GPU that nobody waits for still read the slot when Python lets go of the batch. After `loader.pin()`,
-    and where the pixels stand in a GPU, the slot is therefore held until that GPU has done all that it was given by
-    then on the default stream and on PyTorch's current one. `release(after=event)` right behind the copies does not
-    wait for what comes after them, and is needed where other streams or GPUs read the slot.
+    A copy to a GPU with `non_blocking=True` may still read the slot after you drop the batch. After `loader.pin()`, and
+    if the pixels are in a GPU, the slot therefore stays in use until that GPU has finished the work that was queued by
+    then on the default stream and on PyTorch's current one. `release(after=event)` ends the wait earlier, right after
+    the copies. It is required if other streams or GPUs read the slot.
 
     Attributes:
-        epoch: The epoch that the batch belongs to.
-        valid: How many places are this epoch's own records.
+        epoch: The epoch that the batch belongs to, from 0.
+        valid: Number of places with records of this epoch: those where `mask` is True.
 
     Example:
         >>> for batch in loader:                                    # doctest: +SKIP
@@ -65,7 +66,7 @@ class Batch:
     __slots__ = (
         "__weakref__",
         "_decision",
-        "_lease",
+        "_hold",
         "_native",
         "_own",
         "_pixels",
@@ -79,13 +80,13 @@ class Batch:
         self,
         native: _native.Batch,
         releases: Releases | None = None,
-        lease: Lease | None = None,
+        hold: Hold | None = None,
         pixels: GpuArray | None = None,
     ) -> None:
         self._native: _native.Batch | None = native
         self._own: Padded | None = None
         self._releases = releases
-        self._lease = lease
+        self._hold = hold
         self._pixels = pixels
         self._decision = native.decision
         self._shown = native.shown
@@ -94,13 +95,16 @@ class Batch:
 
     @property
     def images(self) -> np.ndarray | GpuArray:
-        """Pictures: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`.
+        """Images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
 
-        numpy has no bfloat16: its arrays have the bits, as uint16, of which `images.view(ml_dtypes.bfloat16)` makes the
-        values where that package is installed, and `torch.from_numpy(images.view("int16")).view(torch.bfloat16)` a
-        tensor. `loader.torch()` gives tensors of the right type.
+        numpy has no bfloat16, so an array of it holds the bits as uint16. `images.view(ml_dtypes.bfloat16)` gives the
+        values, if that package is installed. `torch.from_numpy(images.view("int16")).view(torch.bfloat16)` gives a
+        tensor, as `loader.torch()` does.
 
-        Where they stand in memory of a GPU, an object for `torch.as_tensor` and the like: see `forebay.gpu.GpuArray`.
+        If the pixels are in a GPU, this is a `forebay.gpu.GpuArray`: pass it to `torch.as_tensor` or its like.
+
+        Raises:
+            ClosedError: The batch has no slot any more.
         """
         return self._array("images")[: self._shown] if self._pixels is None else self._pixels.first(self._shown)
 
@@ -111,30 +115,38 @@ class Batch:
 
     @property
     def labels(self) -> np.ndarray:
-        """Labels: `(n,)` of int64; -1 without labels."""
+        """Labels: `(n,)` of int64; -1 without a label."""
         return self._array("labels")[: self._shown]
 
     @property
     def records(self) -> np.ndarray:
-        """Record numbers in the dataset's order: `(n,)` of int64; -1 where a place has none."""
+        """Record numbers in the dataset's order: `(n,)` of int64; -1 where a place has no record."""
         return self._array("records")[: self._shown]
 
     @property
     def mask(self) -> np.ndarray:
-        """`(n,)` of bool: False where a place repeats another or stands in for a bad record."""
+        """`(n,)` of bool: False where a place repeats a record or replaces a bad one."""
         return self._array("mask")[: self._shown]
 
     @property
     def padded(self) -> Padded:
-        """The same arrays with all `batch_size` places."""
-        # Where pixels stand in a GPU, the slot's room for them is not the trainer's to look at.
+        """The same arrays with all `batch_size` places.
+
+        Raises:
+            ClosedError: The batch has no slot any more.
+        """
+        # If the pixels are in a GPU, the trainer must not look at the slot's room for them in the host.
         images = self._array("images") if self._pixels is None else self._pixels
         return Padded(images, *(self._array(name) for name in Padded._fields[1:]))
 
     def copy(self) -> Batch:
-        """The batch with arrays of its own in the host, which may be kept and written; the slot is not held by it."""
+        """A batch with its own arrays in the host, which you may keep and write to. It does not keep the slot in use.
+
+        Raises:
+            ClosedError: The batch has no slot any more.
+        """
         twin = Batch.__new__(Batch)
-        twin._native = twin._releases = twin._lease = twin._pixels = None
+        twin._native = twin._releases = twin._hold = twin._pixels = None
         twin._own = Padded(
             *(np.array(array) if isinstance(array, np.ndarray) else array.numpy() for array in self.padded)
         )
@@ -142,13 +154,13 @@ class Batch:
         return twin
 
     def ack(self) -> None:
-        """Says that the batch was consumed, now rather than when the next one is asked for."""
+        """Acknowledges the batch as consumed now. Otherwise the next call of `next()` does that."""
         self._decision.ack()
 
     def release(self, after: Mark | None = None) -> None:
-        """Holds the slot no longer than until `after`; the batch gives no arrays from now on.
+        """Gives the slot back once `after` is reached. The batch gives no arrays from now on.
 
-        The loop for copies that run beside the next step:
+        Use it to copy a batch to a GPU while the GPU works on the batch before:
 
             loader.pin()
             for batch in loader:
@@ -159,10 +171,14 @@ class Batch:
                 step(images)
 
         Args:
-            after: A mark behind the last thing that reads the arrays: a `torch.cuda.Event`, a `cupy.cuda.Event`, a
-                `jax.Array` that was made of them (and that is not donated to a computation), or anything with `query()`
-                and `synchronize()`. It is asked when the next batches are. None gives the slot back as deletion does:
-                at once where no GPU can read it behind Python's back. Arrays that were taken before still hold it.
+            after: A mark behind the last work that reads the arrays: a `torch.cuda.Event`, a `cupy.cuda.Event`, any
+                object with `query()` and `synchronize()`, or a `jax.Array` that was made of the arrays and is not
+                donated to a computation. Later calls of `next()` look whether it is reached. None gives the slot back
+                as dropping the batch does: at once, unless a GPU may read the slot asynchronously. Arrays that you
+                still have keep the slot in use.
+
+        Raises:
+            TypeError: `after` is not a mark of any framework.
         """
         if after is not None and self._native is not None:
             if self._releases is None:
@@ -171,10 +187,10 @@ class Batch:
         self._let_go()
 
     def reject(self) -> None:
-        """Gives the batch back unread: its records are delivered again, here or to another trainer.
+        """Gives the batch back unread. Its records are delivered again, to this trainer or to another one.
 
         Raises:
-            Error: It was acknowledged before.
+            Error: The batch was acknowledged before.
         """
         self._decision.reject()
         self._let_go()
@@ -190,17 +206,17 @@ class Batch:
             return getattr(self._own, name)
         if self._native is None:
             raise ClosedError(
-                "this batch was given back (by reject() or close()), or newer ones have taken its place; "
-                "take batch.copy() before that"
+                "this batch has no slot any more: reject(), release() or close() gave it back, or newer batches "
+                "arrived. Call batch.copy() while the batch is current"
             )
         view = getattr(self._native, name)
-        return np.asarray(view if self._lease is None else Leased(view, self._lease))
+        return np.asarray(view if self._hold is None else HeldView(view, self._hold))
 
-    def _lease_by(self, rings: Rings) -> None:
-        """The ring has been page-locked since the batch came: arrays are taken by a lease from now on."""
-        if self._native is not None and self._lease is None:
-            self._lease = rings.lease(self._native)
+    def _hold_by(self, rings: Rings) -> None:
+        """Arrays keep a hold from now on: the ring has been page-locked since the batch arrived."""
+        if self._native is not None and self._hold is None:
+            self._hold = rings.hold(self._native)
 
     def _let_go(self) -> None:
-        """Holds the slot no longer; arrays that were taken before still do."""
-        self._native = self._lease = self._pixels = None
+        """Stops using the slot. Arrays that were taken before still keep it in use."""
+        self._native = self._hold = self._pixels = None

@@ -1,15 +1,30 @@
-"""bfloat16 in arrays of numpy, which has no such type."""
+"""Names of the images' types. numpy has no bfloat16: its arrays hold the bits instead."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-__all__ = ["BFLOAT16_BITS", "name_of"]
+from forebay import frameworks
 
-# What images of bfloat16 are in numpy, and nothing else in a batch: their bits.
+__all__ = ["BFLOAT16_BITS", "name_of", "parse"]
+
+# The type of bfloat16 images in numpy. Nothing else in a batch has this type.
 BFLOAT16_BITS = np.dtype(np.uint16)
 
 
 def name_of(dtype: np.dtype) -> str:
-    """Name of the type of a batch's values, as settings have it."""
+    """Name of the type of a batch's images, as settings write it."""
     return "bfloat16" if dtype == BFLOAT16_BITS else dtype.name
+
+
+def parse(dtype: Any) -> str | None:  # noqa: ANN401 - whatever numpy or PyTorch takes
+    """The name of what a caller gave as a type: a name, or a type of numpy or of a framework. None if it is no type."""
+    named = frameworks.dtype_name(dtype)
+    if "bfloat16" in (named, str(dtype)):
+        return "bfloat16"
+    try:
+        return np.dtype(dtype if named is None else named).name
+    except TypeError:
+        return None

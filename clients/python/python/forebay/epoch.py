@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 
 
 class Epoch(Iterator[_T]):
-    """The rest of an epoch. It holds no batch, so that a slot is free as soon as the caller lets go of it."""
+    """The rest of an epoch. It keeps no batch, so that a slot is free as soon as the caller drops its batch."""
 
     def __init__(self, session: _native.Session, draw: Callable[[], tuple[int, _T | None]]) -> None:
         self._session = session
@@ -24,7 +24,7 @@ class Epoch(Iterator[_T]):
         if self._draw is None:
             raise StopIteration
         number, batch = self._draw()
-        self._session.taken = number  # Last of all: see `Loader._draw`.
+        self._session.taken = number  # Last of all: see `Feed.draw`.
         if batch is None:
             self._draw = None
             raise StopIteration

@@ -1,6 +1,12 @@
-"""What can go wrong, as exceptions. Everything that Forebay itself raises is an `Error`.
+"""The exceptions. All of Forebay's own are subclasses of `Error`.
 
 A wait that takes longer than `timeout=` raises the built-in `TimeoutError`.
+
+Example:
+    >>> try:                                                                                    # doctest: +SKIP
+    ...     batch = loader.next()
+    ... except forebay.StorageStalled as error:
+    ...     print("still waiting:", error)
 """
 
 from __future__ import annotations
@@ -23,15 +29,15 @@ __all__ = [
 
 
 class Error(Exception):
-    """Base class of everything that Forebay raises."""
+    """Base class of Forebay's exceptions."""
 
 
 class AttachError(Error):
-    """The daemon could not be reached or started, or it refused this trainer; the message says why."""
+    """The daemon could not be reached or started, or it refused this trainer. The message says why."""
 
 
 class SettingsError(AttachError, ValueError):
-    """A setting is wrong, missing, or does not agree with the stream's; the message names each one."""
+    """A setting is wrong or missing, or it differs from the stream's. The message names every such setting."""
 
 
 class DatasetError(AttachError):
@@ -39,20 +45,20 @@ class DatasetError(AttachError):
 
 
 class RecordError(Error):
-    """A record could not be read or decoded, with `on_error="fail"`, or there were more than `max_failures`.
+    """A record is bad and `on_error="fail"`, or there are more than `max_failures` bad records.
 
-    The message names the record, its file and the reason. Every further `next()` raises it again.
+    The message names the record, its file and the reason. Every further `next()` raises this error again.
     """
 
 
 class EpochHeld(Error):  # noqa: N818 - the name that the rules of the project use
-    """An epoch could not end within `epoch_end_timeout`, because somebody still holds one of its batches.
+    """An epoch could not end within `epoch_end_timeout`, because a trainer still holds one of its batches.
 
     Attributes:
-        epoch: The epoch that waits.
+        epoch: The epoch that cannot end.
         seq: Number of the batch.
-        pid: Process that holds it.
-        held_for: For how long, in seconds.
+        pid: Process that holds the batch.
+        held_for: How long it has held the batch, in seconds.
     """
 
     def __init__(self, message: str, epoch: int = 0, seq: int = 0, pid: int = 0, held_for: float = 0.0) -> None:
@@ -64,31 +70,32 @@ class EpochHeld(Error):  # noqa: N818 - the name that the rules of the project u
 
 
 class Outage(Error):  # noqa: N818
-    """The daemon died or went away and did not come back in time. Batches in hand stay valid."""
+    """The daemon ended, and did not come back in time. Batches in hand stay valid."""
 
 
 class SlotsHeld(Error):  # noqa: N818
-    """Views of earlier batches fill every slot that this trainer may hold: keep `batch.copy()` instead of views."""
+    """This trainer keeps views of so many batches that it has no slot left. Keep `batch.copy()` instead of views."""
 
 
 class StorageStalled(Error):  # noqa: N818
-    """The dataset's storage has given nothing for longer than `storage_timeout`; the message says which file, and why.
+    """The dataset's storage has served nothing for longer than `storage_timeout`.
 
-    No record is lost: the daemon goes on trying, and the next `next()` waits on.
+    The message names a file and the reason. No record is lost: the daemon keeps trying, and the next call of `next()`
+    waits again.
     """
 
 
 class Evicted(Error):  # noqa: N818
-    """The daemon has put this trainer out. Make a new Loader."""
+    """The daemon has evicted this trainer. Make a new Loader."""
 
 
 class ForkError(Error):
-    """A Loader or Batch was used in a forked child of the process that made it. Make a Loader there."""
+    """A Loader or Batch was used in a forked child of the process that made it. Make a new Loader in the child."""
 
 
 class GpuError(Error):
-    """The CUDA driver is missing or too old, or a call of it failed; the message names the call."""
+    """The CUDA driver is missing or too old, or a call of it failed. The message names the call."""
 
 
 class ClosedError(Error):
-    """The Loader was closed."""
+    """The Loader is closed, or a batch has no slot any more."""

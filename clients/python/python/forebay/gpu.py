@@ -1,4 +1,4 @@
-"""Pixels in memory of a GPU, for every framework that knows `__cuda_array_interface__` or DLPack."""
+"""Images in memory of a GPU, for every framework that knows `__cuda_array_interface__` or DLPack."""
 
 from __future__ import annotations
 
@@ -7,31 +7,41 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from forebay import _cuda
+from forebay._cuda.context import Context, context, ordinal_of
+from forebay._cuda.mark import mark
+from forebay._cuda.memory import Copy, Memory
 from forebay._dlpack import capsule
 from forebay.dtype import BFLOAT16_BITS
 
 if TYPE_CHECKING:
     from forebay import _native
-    from forebay.lease import Lease
+    from forebay.hold import Hold
 
 __all__ = ["GpuArray", "GpuRings"]
 
-# By DLPack's numbers as by CUDA's.
+# DLPack and CUDA have the same number for it.
 _DEFAULT_STREAM = 1
 
 
 class GpuArray:
-    """Pictures of a batch in memory of a GPU.
+    """The images of a batch in memory of a GPU.
 
-    Frameworks take it without a copy: `torch.as_tensor(array, device="cuda")`, `cupy.asarray(array)`,
-    `jax.dlpack.from_dlpack(array)`. It may be read on any stream: what stands there was complete before the batch came.
-    It must not be written, since other trainers may read it as well.
+    Frameworks read it without a copy: `torch.as_tensor(array, device="cuda")`, `cupy.asarray(array)`,
+    `jax.dlpack.from_dlpack(array)`. Any stream may read it, since the pixels were complete before the batch arrived. Do
+    not write to it: other trainers may read the same memory.
 
-    The slot is held for as long as this object, or a tensor made of it, lives, and then until the GPU has done all that
-    it was given until then on the default stream and on PyTorch's current one: the one that is current in the thread,
-    and at the moment, in which the last reference goes. Whoever reads it on other streams, as CuPy and JAX may or as
-    side streams of PyTorch do, gives `Batch.release(after=...)` a mark of theirs, or waits for them.
+    The slot stays in use as long as this object, or a tensor made of it, lives. After that it stays in use until the
+    GPU has finished the work that was queued by then on two streams: the default stream, and PyTorch's current stream
+    in the thread that dropped the last reference. CuPy, JAX and PyTorch's side streams may read it on other streams.
+    Then pass a mark of that stream to `Batch.release(after=...)`, or wait for the stream before you drop the array.
+
+    bfloat16 has a name only in DLPack: use `torch.from_dlpack(array)`. `__cuda_array_interface__` says "<i2" instead,
+    and `torch.as_tensor(array, device="cuda").view(torch.bfloat16)` gives the same tensor.
+
+    Attributes:
+        shape: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`.
+        dtype: numpy's type of the values. uint16 means the bits of bfloat16.
+        device: Number of the GPU in this process.
 
     Example:
         >>> for batch in loader:                                                        # doctest: +SKIP
@@ -40,36 +50,26 @@ class GpuArray:
         >>> for batch in loader:                                                        # doctest: +SKIP
         ...     images = jax.numpy.array(jax.dlpack.from_dlpack(batch.images))          # a copy, on JAX's stream
         ...     batch.release(after=images)
-
-    bfloat16 is typed in DLPack alone: `torch.from_dlpack(array)`. `__cuda_array_interface__` has no name for it and
-    says "<i2", of which `torch.as_tensor(array, device="cuda").view(torch.bfloat16)` makes the same.
-
-    Attributes:
-        shape: As of a batch's images in the host.
-        dtype: Likewise; uint16 stands for bfloat16.
-        device: Number of the GPU in this process.
     """
 
-    __slots__ = ("__weakref__", "_address", "_lease", "_memory", "device", "dtype", "shape")
+    __slots__ = ("__weakref__", "_address", "_hold", "_memory", "device", "dtype", "shape")
 
-    def __init__(
-        self, memory: _cuda.Memory, address: int, shape: tuple[int, ...], dtype: np.dtype[Any], lease: Lease
-    ) -> None:
+    def __init__(self, memory: Memory, address: int, shape: tuple[int, ...], dtype: np.dtype[Any], hold: Hold) -> None:
         self._memory = memory
         self._address = address
-        self._lease = lease
+        self._hold = hold
         self.shape = shape
         self.dtype = dtype
         self.device: int = memory.context.ordinal
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all values."""
+        """Number of bytes of all values."""
         return math.prod(self.shape) * self.dtype.itemsize
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Version 3. It says that the memory may be written, since PyTorch takes no other."""
+        """Version 3. It calls the memory writable, because PyTorch refuses read-only memory."""
         data = (self._address, False)
         # PyTorch before 2.3 has no uint16.
         typestr = "<i2" if self.dtype == BFLOAT16_BITS else self.dtype.str
@@ -90,51 +90,59 @@ class GpuArray:
         """A DLPack capsule.
 
         Args:
-            stream: Of the consumer, by DLPack's numbers. What stands here is there for each of them.
-            max_version: Capsules are of the first version, which all consumers know.
+            stream: The consumer's stream, as DLPack numbers it. The pixels are complete for every stream.
+            max_version: Ignored: capsules are of DLPack's first version, which all consumers know.
             dl_device: None, or this device.
-            copy: True gives memory of its own in the same GPU, copied on `stream`, which the consumer may write and
-                keep. Frameworks copy faster into memory that they have already: see docs/operating.md.
+            copy: True makes a copy in the same GPU on `stream`. The consumer may write and keep it. Frameworks copy
+                faster into memory that they have allocated already: see docs/operating.md.
 
         Raises:
-            BufferError: Memory of another device is asked for.
-            GpuError: There is no memory for a copy.
+            BufferError: `dl_device` is another device.
+            GpuError: The GPU has no memory for a copy.
         """
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError(f"these pixels stand on cuda:{self.device}: move the tensor that is made of them")
+            raise BufferError(f"these images are on cuda:{self.device}: make a tensor of them there, and move that")
         interface = self.__cuda_array_interface__
-        owner: GpuArray | _cuda.Copy = self
+        owner: GpuArray | Copy = self
         if copy:
             owner = copied = self._copied(stream)
             interface["data"] = (copied.address, False)
         bfloat16 = self.dtype == BFLOAT16_BITS
         return capsule(interface, self.__dlpack_device__(), owner, bfloat16=bfloat16)
 
-    def _copied(self, stream: Any) -> _cuda.Copy:  # noqa: ANN401 - None or a number, by DLPack
+    def _copied(self, stream: Any) -> Copy:  # noqa: ANN401 - None or a number, by DLPack
         context = self._memory.context
-        # None is the default stream; -1 asks to be handed what is there already.
+        # None is the default stream. With -1, the consumer waits for nothing, so the copy must be complete on return.
         on = _DEFAULT_STREAM if stream in (None, -1) else int(stream)
-        number = self._lease.begin()
-        copied = _cuda.Copy(context, self._address, self.nbytes, on)
-        mark = _cuda.mark(context, [on])
-        self._lease.until(number, mark)
+        number = self._hold.begin()
+        copied = Copy(context, self._address, self.nbytes, on)
+        end = mark(context, [on])
+        self._hold.until(number, end)
         if stream == -1:
-            mark.synchronize()
+            end.synchronize()
         return copied
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
-        """Refused, as a copy to the host that nobody has asked for."""
-        raise TypeError("these pixels stand in memory of a GPU: use .numpy() for a copy in the host")
+        """Refused: numpy would copy to the host without being asked to.
+
+        Raises:
+            TypeError: Always.
+        """
+        raise TypeError("these images are in memory of a GPU: use .numpy() for a copy in the host")
 
     def numpy(self) -> np.ndarray:
-        """A copy in memory of the host."""
+        """A copy in memory of the host, with the same shape and type.
+
+        Raises:
+            GpuError: The GPU has failed.
+        """
         array = np.empty(self.shape, self.dtype)
         self._memory.read(self._address - self._memory.address, self.nbytes, array.ctypes.data)
         return array
 
     def first(self, count: int) -> GpuArray:
-        """The first pictures, without a copy."""
-        return GpuArray(self._memory, self._address, (count, *self.shape[1:]), self.dtype, self._lease)
+        """The first `count` images, without a copy."""
+        return GpuArray(self._memory, self._address, (count, *self.shape[1:]), self.dtype, self._hold)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -144,38 +152,38 @@ class GpuArray:
 
 
 class GpuRings:
-    """The rings of a Loader, and of those whose pixels stand in memory of a GPU that memory, mapped in this process."""
+    """The rings of a Loader. Those whose pixels are in a GPU are mapped into this process."""
 
     def __init__(self) -> None:
-        self._memories: dict[int, _cuda.Memory | None] = {}
+        self._memories: dict[int, Memory | None] = {}
 
     def cover(self, rings: list[_native.Ring]) -> None:
-        """Maps those that are new, and lets go of those that are no more.
+        """Maps rings that are new, and unmaps rings that are gone.
 
         Raises:
-            GpuError: One of them cannot be mapped. Nothing has changed then.
+            GpuError: A ring cannot be mapped. Nothing has changed then.
         """
         self._memories = {ring.number: self._memories.get(ring.number) or _mapped(ring) for ring in rings}
 
     @property
     def device(self) -> int | None:
-        """Number of the GPU in this process; None in the host."""
+        """Number in this process of the GPU that has the pixels; None if they are in the host."""
         return next((memory.context.ordinal for memory in self._memories.values() if memory is not None), None)
 
-    def context(self, number: int) -> _cuda.Context | None:
-        """Of the GPU in which the ring's pixels stand; None in the host."""
+    def context(self, number: int) -> Context | None:
+        """Context of the GPU that has a ring's pixels; None if they are in the host."""
         memory = self._memories.get(number)
         return None if memory is None else memory.context
 
-    def array(self, view: _native.GpuView, lease: Lease) -> GpuArray:
-        """The images of a batch, whose ring is covered."""
+    def array(self, view: _native.GpuView, hold: Hold) -> GpuArray:
+        """The images of a batch. Its ring must have been covered."""
         memory = self._memories[view.ring]
-        assert memory is not None, "a view in a GPU is of a ring that has memory there"
-        return GpuArray(memory, memory.address + view.offset, tuple(view.shape), np.dtype(view.typestr), lease)
+        assert memory is not None, "the ring of a GPU view is in that GPU"
+        return GpuArray(memory, memory.address + view.offset, tuple(view.shape), np.dtype(view.typestr), hold)
 
 
-def _mapped(ring: _native.Ring) -> _cuda.Memory | None:
+def _mapped(ring: _native.Ring) -> Memory | None:
     if ring.gpu is None:
         return None
     uuid, total, descriptor = ring.gpu
-    return _cuda.Memory(_cuda.context(_cuda.ordinal_of(uuid)), descriptor, total)
+    return Memory(context(ordinal_of(uuid)), descriptor, total)

@@ -1,15 +1,15 @@
-"""What this process has of a Loader's rings: memory of a GPU that is mapped here, and page-locked slots."""
+"""The rings of a Loader in this process: which are mapped from a GPU, and which are page-locked."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
 
-from forebay import _cuda
-from forebay._remains import try_again
+from forebay import frameworks
+from forebay._cuda.remains import try_again
 from forebay.errors import GpuError, SettingsError
 from forebay.gpu import GpuRings
-from forebay.lease import Lease
+from forebay.hold import Hold
 from forebay.pin import Pins
 
 if TYPE_CHECKING:
@@ -23,30 +23,32 @@ _log = logging.getLogger("forebay")
 
 
 class Rings:
-    """The rings of a Loader, and by which GPU their slots are read."""
+    """The rings of a Loader, and which GPU reads their slots."""
 
     def __init__(self, releases: Releases) -> None:
         self._releases = releases
         self._gpu = GpuRings()
         self._pins: Pins | None = None
-        # How often the session's rings had changed when they were last looked at.
+        # The session's count of ring changes when the rings were last looked at.
         self._seen = -1
 
     @property
     def device(self) -> int | None:
-        """Number of the GPU in which the pixels stand, in this process; None in the host."""
+        """Number in this process of the GPU that has the pixels; None if they are in the host."""
         return self._gpu.device
 
     def follow(self, session: _native.Session) -> None:
-        """Maps and page-locks those that are new, and lets go of those that the daemon has retired.
+        """Maps and page-locks new rings, and lets go of rings that the daemon has retired.
+
+        A ring that cannot be page-locked is used as it is, with a warning.
 
         Raises:
-            GpuError: One of them cannot be mapped. One that cannot be page-locked is used as it is.
+            GpuError: A ring cannot be mapped.
         """
         changes = session.ring_changes()
         if changes == self._seen:
             return
-        # What went while a graph was captured. Not with every batch: a wait may spoil a capture that goes on.
+        # For what was dropped while a graph was captured. Not with every batch: a wait may break a capture.
         try_again()
         rings = session.rings()
         self._gpu.cover(rings)
@@ -54,42 +56,42 @@ class Rings:
             try:
                 self._pins.cover(rings)
             except GpuError as error:
-                # Its text alone: whoever keeps the record would keep the batch, by the error's traceback.
+                # Only the text is logged: the error's traceback refers to the batch, and a log handler may keep it.
                 _log.warning(
-                    "the new ring is not page-locked, and copies from it to the GPU are waited for: %s", str(error)
+                    "the new ring is not page-locked, so copies from it to the GPU are not asynchronous: %s", str(error)
                 )
         self._seen = changes
 
     def pin(self, device: int | None, rings: list[_native.Ring]) -> None:
-        """Page-locks these rings and all later ones, once and for all.
+        """Page-locks these rings and all later ones. A second call does nothing.
 
         Raises:
-            GpuError: They cannot be locked.
-            SettingsError: They are locked for another GPU.
+            GpuError: A ring cannot be locked.
+            SettingsError: The rings are locked for another GPU.
         """
         if self._pins is not None and device not in (None, self._pins.device):
             raise SettingsError(
-                f"pin(device={device}): the ring is page-locked for GPU {self._pins.device} already, and only once. "
-                "With pin_memory=True that is the GPU that PyTorch uses when the Loader is made: choose it before "
-                f"(torch.cuda.set_device), or leave pin_memory to the stream and call pin({device}) first. Copies to "
-                "other GPUs need batch.release(after=event)"
+                f"pin(device={device}): the ring is page-locked for GPU {self._pins.device} already, and cannot be "
+                "locked twice. pin_memory=True locks it for the GPU that PyTorch uses when the Loader is made: call "
+                f"torch.cuda.set_device({device}) before, or leave pin_memory to the stream and call pin({device}) "
+                "first. Copies to other GPUs need batch.release(after=event)"
             )
         if self._pins is None:
-            pins = Pins(_cuda.current_device() if device is None else device)
+            pins = Pins(frameworks.current_device() if device is None else device)
             pins.cover(rings)
             self._pins = pins
 
-    def lease(self, native: _native.Batch) -> Lease | None:
-        """A hold on a batch's slot, where a GPU may read that behind Python's back: from a ring that it maps or locks.
+    def hold(self, native: _native.Batch) -> Hold | None:
+        """A hold on a batch's slot, if a GPU may read the slot asynchronously: its ring is mapped or page-locked.
 
-        Out of any other memory of the host CUDA copies before the call comes back.
+        From other memory of the host, CUDA copies before the call returns.
         """
         context = self._gpu.context(native.ring)
         if context is None and self._pins is not None:
             context = self._pins.context(native.ring)
-        return None if context is None else Lease(context, native, self._releases)
+        return None if context is None else Hold(context, native, self._releases)
 
-    def pixels(self, native: _native.Batch, lease: Lease | None) -> GpuArray | None:
-        """The images of a batch, where they stand in memory of a GPU."""
+    def pixels(self, native: _native.Batch, hold: Hold | None) -> GpuArray | None:
+        """The images of a batch, if they are in memory of a GPU."""
         view = native.gpu_images
-        return None if view is None or lease is None else self._gpu.array(view, lease)
+        return None if view is None or hold is None else self._gpu.array(view, hold)

@@ -1,7 +1,7 @@
 """From the arguments of a Loader to what the daemon is asked for. Pure: no daemon, no files, no environment.
 
-The settings travel as JSON with the keys of a `[streams.NAME]` table of the daemon's configuration, which checks
-their values; here stands only what Python has to decide.
+The settings travel as JSON with the keys of a `[streams.NAME]` table of the daemon's configuration. The daemon checks
+their values. This file does only what needs Python.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, Callable, Union
 
 import numpy as np
 
+from forebay.dtype import parse
 from forebay.errors import SettingsError
 from forebay.transforms import Transform
 
-__all__ = ["Request", "Source", "refuse_unsharded", "request"]
+__all__ = ["OF_THE_DAEMON", "Request", "Source", "refuse_unsharded", "request"]
 
 Source = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
@@ -26,19 +27,19 @@ _STREAM = "stream:"
 _SCHEME = re.compile(r"(?P<scheme>folder|csv|files):(?P<path>.*)", re.DOTALL)
 _FOREIGN_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://")
 _HOW_TO_SHARD = """\
-this process is one of {world} that train together (found by {sign}), and neither shard_id nor num_shards is given.
-Ranks that wait for each other in every step need the same number of batches each:
+this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
+Give each rank a shard, so that all ranks have the same number of batches:
     forebay.Loader(..., shard_id={rank}, num_shards={world})
-Only trainers that do not wait for each other may share one stream, each taking whatever batch is next:
+If the trainers do not wait for each other, they may share one stream instead. Each takes the next batch:
     forebay.Loader("stream:NAME", ..., num_shards=1)        # with `forebay serve` running"""
 _HOW_TO_SHARD_A_STREAM = """\
-this process is one of {world} that train together (found by {sign}), and neither shard_id nor num_shards is given.
-Ranks that wait for each other in every step need the same number of batches each. The daemon's configuration says so:
+this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
+Give each rank a shard, so that all ranks have the same number of batches. The daemon's configuration needs:
     [streams.{stream}]
     num_shards = {world}
+Then restart the daemon, begin a new run (`forebay run new {stream}`), and attach with:
     forebay.Loader("stream:{stream}", ..., shard_id={rank}, num_shards={world})
-Where the stream has none, set it, restart the daemon, and begin a new run (`forebay run new {stream}`).
-Only trainers that do not wait for each other may share the stream as it is, each taking whatever batch is next:
+If the trainers do not wait for each other, they may share the stream as it is. Each takes the next batch:
     forebay.Loader("stream:{stream}", ..., num_shards=1)"""
 
 
@@ -47,11 +48,11 @@ class Request:
     """What to attach to.
 
     Attributes:
-        stream: Name of a running daemon's stream; None for a source of this process's private daemon.
-        settings: JSON document, or None where nothing was given.
-        files: Paths separated by NUL bytes, or None.
-        shard: (shard_id, num_shards) of static assignment, or None.
-        options: Options of the private daemon's command line, with their values.
+        stream: Name of a running daemon's stream; None for a source of this process's own daemon.
+        settings: JSON document; None if the caller gave no settings.
+        files: Paths separated by NUL bytes; None if the source is not a list of files.
+        shard: (shard_id, num_shards) of static assignment; None for dynamic assignment.
+        options: Options of the own daemon's command line, with their values.
     """
 
     stream: str | None
@@ -65,46 +66,46 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool) -> Reque
     """Decides what to ask for.
 
     Args:
-        source: A path, a URL, a list of files, or `stream:NAME`.
-        given: The arguments that the caller wrote down; what was left out takes the daemon's default.
-        by_name: The source is a stream's name without `stream:`, because a socket was given.
+        source: A path, a list of files, or `stream:NAME`.
+        given: The arguments that the caller gave. The daemon has a default for every other one.
+        by_name: Whether the source is a stream's name without `stream:`, because the caller gave a socket.
 
     Raises:
-        SettingsError: With every mistake that can be seen here.
+        SettingsError: With the first mistake that can be seen here.
     """
     stream, settings, files = _source(source, by_name=by_name)
     settings.update(_settings(given))
     shard = _shard(settings)
     options = _options(settings, stream)
     if stream is not None and not settings.get("pin_memory", True):
-        # Whoever does not lock pages can do so with a pinnable ring as well.
+        # A trainer that does not lock pages may attach to a pinnable ring too.
         del settings["pin_memory"]
     if stream is None and "batch_size" not in settings:
-        raise SettingsError("batch_size is missing: how many pictures make a batch?")
+        raise SettingsError("batch_size is missing: give the number of records in a batch, such as 256")
     return Request(stream, json.dumps(settings) if settings else None, files, shard, options)
 
 
 def refuse_unsharded(
     given: Mapping[str, Any],
     environment: Mapping[str, str],
-    torch_ranks: tuple[int, int] | None,
+    ranks: tuple[int, int, str] | None,
     stream: str | None = None,
 ) -> None:
     """Refuses a Loader of one of several ranks that does not say how they share the data.
 
     Args:
-        given: The arguments that the caller wrote down.
-        environment: Of this process: `WORLD_SIZE` and `RANK` as torchrun sets them.
-        torch_ranks: (rank, world size) of `torch.distributed` where it is initialised.
-        stream: Name of a running daemon's stream, which its configuration splits.
+        given: The arguments that the caller gave.
+        environment: This process's, in which torchrun sets `WORLD_SIZE` and `RANK`.
+        ranks: Rank, world size and what they were read from, if a framework has a process group.
+        stream: Name of a running daemon's stream, for which the daemon's configuration decides.
 
     Raises:
-        SettingsError: It shows both ways.
+        SettingsError: It shows both ways to share the data.
     """
     if "shard_id" in given or "num_shards" in given:
         return
-    if torch_ranks is not None and torch_ranks[1] > 1:
-        rank, world, sign = *torch_ranks, "torch.distributed"
+    if ranks is not None and ranks[1] > 1:
+        rank, world, sign = ranks
     else:
         rank, world = _count(environment.get("RANK")), _count(environment.get("WORLD_SIZE"))
         sign = "WORLD_SIZE"
@@ -116,7 +117,7 @@ def refuse_unsharded(
 def _source(source: Source, *, by_name: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
     if not isinstance(source, (str, os.PathLike)):
         files = [os.path.abspath(os.fsencode(path)) for path in _sequence(source)]
-        # They travel as one list with NUL between them, and a file's name never has one.
+        # They travel as one list with NUL bytes in between, and no file name can have a NUL byte.
         broken = next((path for path in files if b"\0" in path), None)
         if broken is not None:
             raise SettingsError(f"source: the path {os.fsdecode(broken)!r} has a NUL byte, which no path can have")
@@ -136,14 +137,14 @@ def _sequence(source: Iterable[Any]) -> list[Any]:
     files = list(source)
     wrong = next((path for path in files if not isinstance(path, (str, bytes, os.PathLike))), None)
     if wrong is not None:
-        raise SettingsError(f"source: a list of files holds {wrong!r}, which is not a path")
+        raise SettingsError(f"source: the list of files has {wrong!r} in it, which is not a path")
     if not files:
         raise SettingsError("source: the list of files is empty")
     return files
 
 
 def _absolute(text: str) -> str:
-    """The daemon keeps the folder in which it was started; a relative path means this process's folder."""
+    """A relative path starts from this process's folder, while the daemon stays in the folder where it was started."""
     scheme = _SCHEME.fullmatch(text)
     if scheme:
         text = f"{scheme['scheme']}:{os.path.abspath(scheme['path'])}"
@@ -161,41 +162,36 @@ def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
     if "random_shuffle" in settings:
         shuffle = bool(settings.pop("random_shuffle"))
         if bool(settings.setdefault("shuffle", shuffle)) != shuffle:
-            raise SettingsError("shuffle and random_shuffle are two names of one setting and were given two values")
-    if "transform" in settings:
-        steps = settings["transform"]
-        settings["transform"] = [_step(step) for step in (steps if isinstance(steps, (list, tuple)) else [steps])]
-    if "dtype" in settings:
-        settings["dtype"] = _dtype(settings["dtype"])
-    if "root" in settings:
-        settings["root"] = os.path.abspath(os.fspath(settings["root"]))
-    return {key: _plain(key, value) for key, value in settings.items()}
+            raise SettingsError(
+                "shuffle and random_shuffle are one setting, but they have two values: give one of them"
+            )
+    return {key: _plain(key, _OF_PYTHON[key](value) if key in _OF_PYTHON else value) for key, value in settings.items()}
 
 
 def _shard(settings: dict[str, Any]) -> tuple[int, int] | None:
-    """One shard without an id is no sharding: whoever asks gets the next batch."""
+    """One shard without an id is dynamic assignment: each trainer takes the next batch."""
     shard_id, num_shards = settings.get("shard_id"), settings.get("num_shards")
     if shard_id is None and num_shards in (None, 1):
         settings.pop("num_shards", None)
         return None
     if shard_id is None or num_shards is None:
         missing = "shard_id" if shard_id is None else "num_shards"
-        raise SettingsError(f"{missing} is missing: shard_id and num_shards are given together")
+        raise SettingsError(f"{missing} is missing: give both shard_id and num_shards")
     if not 0 <= shard_id < num_shards:
-        raise SettingsError(f"shard_id={shard_id}: with num_shards={num_shards} it is 0 to {num_shards - 1}")
+        raise SettingsError(f"shard_id={shard_id}: give 0 to {num_shards - 1}, since num_shards={num_shards}")
     return shard_id, num_shards
 
 
 def _options(settings: dict[str, Any], stream: str | None) -> tuple[tuple[str, str], ...]:
-    """What is of the daemon and not of the stream."""
-    given = [(name, settings.pop(name)) for name in _OF_THE_DAEMON if name in settings]
+    """Takes the settings of the daemon out of those of the stream."""
+    given = [(name, settings.pop(name)) for name in OF_THE_DAEMON if name in settings]
     if given and stream is not None:
         name, value = given[0]
         raise SettingsError(
-            f"{name}={value!r}: this is the daemon's own for all its streams, {stream!r} among them; set {name} in the "
+            f"{name}={value!r}: the daemon has one {name} for all its streams, also for {stream!r}; set {name} in the "
             "[decode] table of its configuration"
         )
-    return tuple((name.replace("_", "-"), _OF_THE_DAEMON[name](name, value)) for name, value in given)
+    return tuple((name.replace("_", "-"), OF_THE_DAEMON[name](name, value)) for name, value in given)
 
 
 def _lanes(name: str, value: Any) -> str:  # noqa: ANN401 - whatever the caller gave
@@ -211,28 +207,35 @@ def _limit(name: str, value: Any) -> str:  # noqa: ANN401 - whatever the caller 
     return str(value)
 
 
-_OF_THE_DAEMON = {"lanes": _lanes, "pixel_limit": _limit, "byte_limit": _limit}
+# Settings of the private daemon, which are keys of its [decode] table: how each is written on its command line.
+OF_THE_DAEMON: dict[str, Callable[[str, Any], str]] = {"lanes": _lanes, "pixel_limit": _limit, "byte_limit": _limit}
 
 
-def _step(step: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - whatever the caller gave
-    if not isinstance(step, Transform):
-        raise SettingsError(f"transform: {step!r} is none of forebay.transforms")
-    return step.to_settings()
+def _steps(transform: Any) -> list[dict[str, dict[str, Any]]]:  # noqa: ANN401 - whatever the caller gave
+    steps = transform if isinstance(transform, (list, tuple)) else [transform]
+    wrong = next((step for step in steps if not isinstance(step, Transform)), None)
+    if wrong is not None:
+        raise SettingsError(f"transform: {wrong!r} is not one of forebay.transforms")
+    return [step.to_settings() for step in steps]
 
 
 def _dtype(dtype: Any) -> str:  # noqa: ANN401 - whatever numpy or PyTorch takes
-    # PyTorch's types have numpy's names, and one that numpy has not.
-    name = str(dtype).rpartition("torch.")[2]
-    if name == "bfloat16":
-        return name
-    try:
-        return np.dtype(name if str(dtype).startswith("torch.") else dtype).name
-    except TypeError:
-        raise SettingsError(f"dtype={dtype!r} is not known; use uint8, float16, bfloat16 or float32") from None
+    name = parse(dtype)
+    if name is None:
+        raise SettingsError(f"dtype={dtype!r} is not a type: give uint8, float16, bfloat16 or float32")
+    return name
+
+
+def _root(root: Any) -> str:  # noqa: ANN401 - whatever the caller gave
+    return os.path.abspath(os.fspath(root))
+
+
+# Settings that callers give as Python objects: how each is written as the daemon reads it. All others travel as given.
+_OF_PYTHON: dict[str, Callable[[Any], Any]] = {"transform": _steps, "dtype": _dtype, "root": _root}
 
 
 def _plain(key: str, value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Numpy's numbers, tuples and the like as JSON's."""
+    """Numbers of numpy, tuples and the like as JSON has them."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, (list, tuple)):
@@ -241,7 +244,7 @@ def _plain(key: str, value: Any) -> Any:  # noqa: ANN401 - JSON
         return {name: _plain(key, item) for name, item in value.items()}
     if isinstance(value, (str, int, float, bool)):
         return value
-    raise SettingsError(f"{key}={value!r} is of a kind that no setting has")
+    raise SettingsError(f"{key}={value!r}: no setting takes a {type(value).__name__}")
 
 
 def _count(text: str | None) -> int:

@@ -1,24 +1,20 @@
-"""Batches as PyTorch tensors. Imported by `Loader.torch()`; PyTorch is needed only then."""
+"""Batches as PyTorch tensors. `Loader.torch()` imports this module; nothing else needs PyTorch."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
-from forebay.batch import Batch
+from forebay.converted import Converted
 from forebay.dtype import BFLOAT16_BITS
-from forebay.epoch import Epoch
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from forebay.audit import EpochAudit, QuarantinedRecord
+    from forebay.batch import Batch
+    from forebay.batches import Batches
     from forebay.gpu import GpuArray
-    from forebay.loader import Loader
 
 __all__ = ["TorchBatch", "TorchLoader"]
 
@@ -29,12 +25,12 @@ class TorchBatch(NamedTuple):
     """A batch as tensors.
 
     Attributes:
-        images: Of the stream's dtype and layout, `n` pictures.
-        labels: `(n,)` of int64; -1 without labels.
-        records: `(n,)` of int64.
-        mask: `(n,)` of bool: False where a place repeats another or stands in for a bad record.
-        valid: How many places are this epoch's own records.
-        epoch: The epoch that the batch belongs to.
+        images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
+        labels: `(n,)` of int64; -1 without a label.
+        records: `(n,)` of int64: record numbers in the dataset's order; -1 where a place has no record.
+        mask: `(n,)` of bool: False where a place repeats a record or replaces a bad one.
+        valid: Number of places with records of this epoch: those where `mask` is True.
+        epoch: The epoch that the batch belongs to, from 0.
     """
 
     images: torch.Tensor
@@ -45,100 +41,49 @@ class TorchBatch(NamedTuple):
     epoch: int
 
 
-class TorchLoader:
-    """A Loader that gives `TorchBatch`. Everything else is the Loader's own, which it shares.
+class TorchLoader(Converted[TorchBatch]):
+    """A Loader that gives `TorchBatch`. Everything else is the same as in the Loader, with which it shares its session.
 
     Attributes:
         loader: The Loader.
+
+    Example:
+        >>> for batch in loader.torch(device="cuda"):                                   # doctest: +SKIP
+        ...     loss = criterion(model(batch.images), batch.labels)
     """
 
-    def __init__(self, loader: Loader, *, copy: bool, device: Any = None) -> None:  # noqa: ANN401 - as PyTorch
-        self.loader = loader
-        self._tensor = _copied if copy else _viewed
-        self._copy = copy
+    def __init__(self, loader: Batches[Batch], *, copy: bool, device: Any = None) -> None:  # noqa: ANN401 - as PyTorch
         ring = None if loader.placement == "host" else torch.device(loader.placement.replace("gpu", "cuda"))
-        self._device = _device(device, ring)
-        if ring is not None and self._device.type == "cuda" and self._device != ring:
+        on = _device(device, ring)
+        super().__init__(loader, _Tensors(on, copy=copy))
+        if ring is not None and on.type == "cuda" and on != ring:
             _log.warning(
-                "batches stand on %s, and each is copied to %s: give the trainers of each GPU a stream of their own, "
-                "or take the host for one that several GPUs read",
+                "the batches are on %s, and each of them is copied to %s: give the trainers of each GPU their own "
+                'stream, or set placement="host" for a stream that several GPUs read',
                 ring,
-                self._device,
+                on,
             )
 
-    def __iter__(self) -> Iterator[TorchBatch]:
-        """The rest of the stream's current epoch."""
-        return Epoch(self.loader._session, self._draw)
 
-    def next(self, timeout: float | None = None) -> TorchBatch | None:
-        """See `Loader.next`."""
-        number, batch = self._draw(timeout)
-        self.loader._session.taken = number  # Last of all: see `Loader._draw`.
-        return batch
+class _Tensors:
+    """The conversion of a batch.
 
-    def __len__(self) -> int:
-        """See `Loader.__len__`."""
-        return len(self.loader)
+    Args:
+        device: Where the tensors will be; None for the host.
+        copy: Whether the tensors are copies or views.
+    """
 
-    @property
-    def placement(self) -> str:
-        """See `Loader.placement`."""
-        return self.loader.placement
+    def __init__(self, device: torch.device | None, *, copy: bool) -> None:
+        self._device = device
+        self._copy = copy
 
-    def pin(self, device: int | None = None) -> None:
-        """See `Loader.pin`."""
-        self.loader.pin(device)
-
-    @property
-    def classes(self) -> list[str]:
-        """See `Loader.classes`."""
-        return self.loader.classes
-
-    @property
-    def quarantine(self) -> list[QuarantinedRecord]:
-        """See `Loader.quarantine`."""
-        return self.loader.quarantine
-
-    def path(self, record: int) -> str:
-        """See `Loader.path`."""
-        return self.loader.path(record)
-
-    def audit(self) -> list[EpochAudit]:
-        """See `Loader.audit`."""
-        return self.loader.audit()
-
-    def reset(self) -> None:
-        """See `Loader.reset`."""
-        self.loader.reset()
-
-    def state_dict(self) -> dict[str, Any]:
-        """See `Loader.state_dict`."""
-        return self.loader.state_dict()
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Loader.load_state_dict`."""
-        self.loader.load_state_dict(state)
-
-    def close(self) -> None:
-        """See `Loader.close`. Views that are still kept stay valid."""
-        self.loader.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _draw(self, timeout: float | None = None) -> tuple[int, TorchBatch | None]:
-        number, batch = self.loader._draw(timeout)
-        return number, None if batch is None else self._convert(batch)
-
-    def _convert(self, batch: Batch) -> TorchBatch:
+    def __call__(self, batch: Batch) -> TorchBatch:
         arrays = (batch.images, batch.labels, batch.records, batch.mask)
         if self._device is None or self._device.type == "cpu":
-            return TorchBatch(*map(self._tensor, arrays), batch.valid, batch.epoch)
+            tensor = _copied if self._copy else _viewed
+            return TorchBatch(*map(tensor, arrays), batch.valid, batch.epoch)
         tensors = TorchBatch(*map(self._moved, arrays), batch.valid, batch.epoch)
-        # What is under way to the GPU reads the slot, whatever becomes of the arrays here.
+        # The copies to the GPU read the slot even after the arrays here are gone.
         moved = torch.cuda.Event()
         moved.record(torch.cuda.current_stream(self._device))
         batch.release(after=moved)
@@ -148,12 +93,12 @@ class TorchLoader:
         if isinstance(array, np.ndarray):
             return _viewed(array).to(self._device, non_blocking=True)
         view = _typed(torch.as_tensor(array, device=f"cuda:{array.device}"), array)
-        # A clone is of the same GPU; another one gets a copy in any case.
+        # A move to another GPU is a copy already.
         return view.clone() if self._copy and view.device == self._device else view.to(self._device, non_blocking=True)
 
 
 def _device(asked: Any, ring: torch.device | None) -> torch.device | None:  # noqa: ANN401 - as PyTorch
-    """Where tensors are to stand: None for the host, as it is without a GPU ring."""
+    """The device of the tensors. None is the host, for a ring in the host and no device asked for."""
     if asked is None and (ring is None or not torch.cuda.is_initialized()):
         return ring
     device = torch.device("cuda" if asked is None else asked)
@@ -163,12 +108,12 @@ def _device(asked: Any, ring: torch.device | None) -> torch.device | None:  # no
 
 
 class _Writable:
-    """An array's memory without the mark that it is read-only: PyTorch has no such mark, and warns where it is lost."""
+    """An array's memory without its read-only mark. PyTorch has no such mark, and warns when it drops one."""
 
     def __init__(self, array: np.ndarray) -> None:
         address, _read_only = array.__array_interface__["data"]
         self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
-        # numpy keeps this object for as long as it uses the memory.
+        # numpy keeps this object as long as it uses the memory.
         self._keep = array
 
 
@@ -177,7 +122,7 @@ def _copied(array: np.ndarray | GpuArray) -> torch.Tensor:
 
 
 def _viewed(array: np.ndarray | GpuArray) -> torch.Tensor:
-    # In the host there is no view of what stands in a GPU.
+    # The host has no view of memory of a GPU.
     return _tensor(np.asarray(_Writable(array))) if isinstance(array, np.ndarray) else _copied(array)
 
 
@@ -188,5 +133,5 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
 
 
 def _typed(tensor: torch.Tensor, array: np.ndarray | GpuArray) -> torch.Tensor:
-    """The tensor of an array, whose bits stand for bfloat16 where that is the array's type."""
+    """The tensor as bfloat16, if the array holds the bits of bfloat16."""
     return tensor.view(torch.bfloat16) if array.dtype == BFLOAT16_BITS else tensor

@@ -1,8 +1,8 @@
-"""What happens to a picture between the decoder and the batch, under torchvision's names and meanings.
+"""Steps between the decoder and the batch, with torchvision's names and meanings.
 
-A list of these is `Loader(transform=[...])`. The last step but flips and `Normalize` must give a fixed size. Every
-random choice is a function of seed, epoch and record, so that a picture gets the same crop on every machine and
-after every restart.
+`Loader(transform=[...])` takes a list of them. After the list, all images must have one size: the last step, apart from
+flips and `Normalize`, must give a fixed size. Every random choice depends only on seed, epoch and record, so a picture
+gets the same crop on every machine and after every restart.
 
 Example:
     >>> from forebay import transforms
@@ -35,22 +35,26 @@ Size = Union[int, Sequence[int]]
 
 
 class Transform:
-    """One step. Its settings are what a `transform` list in the daemon's configuration holds."""
+    """One step. A `transform` list in the daemon's configuration has the same steps as tables."""
 
     def to_settings(self) -> dict[str, dict[str, Any]]:
-        """The step as a table with one key, its name in snake case."""
+        """The step as a table with one key, which is its name in snake case."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class RandomResizedCrop(Transform):
-    """A random part of the picture, resized to `size`.
+    """Cuts a random part out of the picture, and resizes it to `size`.
 
     Args:
         size: Side of a square, or (height, width), in pixels.
-        scale: Least and greatest share of the picture's area.
-        ratio: Least and greatest width / height of the part.
-        interpolation: "bilinear" with antialiasing.
+        scale: Smallest and largest share of the picture's area, each from 0 to 1.
+        ratio: Smallest and largest width / height of the part.
+        interpolation: The filter of the resize, such as "bilinear" or "bicubic", with antialiasing.
+
+    Example:
+        >>> RandomResizedCrop(224, scale=(0.2, 1.0)).size
+        224
     """
 
     size: Size
@@ -72,11 +76,15 @@ class RandomResizedCrop(Transform):
 
 @dataclass(frozen=True)
 class Resize(Transform):
-    """The whole picture in another size.
+    """Resizes the whole picture.
 
     Args:
-        size: The shorter side's length, which keeps the aspect ratio, or (height, width).
-        interpolation: "bilinear" with antialiasing.
+        size: Length of the shorter side, which keeps the aspect ratio; or (height, width). In pixels.
+        interpolation: The filter, such as "bilinear" or "bicubic", with antialiasing.
+
+    Example:
+        >>> Resize((224, 320)).to_settings()
+        {'resize': {'size': [224, 320], 'interpolation': 'bilinear'}}
     """
 
     size: Size
@@ -89,10 +97,14 @@ class Resize(Transform):
 
 @dataclass(frozen=True)
 class CenterCrop(Transform):
-    """The middle of the picture.
+    """Cuts out the middle of the picture.
 
     Args:
         size: Side of a square, or (height, width), in pixels.
+
+    Example:
+        >>> CenterCrop(224).to_settings()
+        {'center_crop': {'size': 224}}
     """
 
     size: Size
@@ -104,11 +116,15 @@ class CenterCrop(Transform):
 
 @dataclass(frozen=True)
 class Pad(Transform):
-    """Sides that are too short grow to `size`, the picture in the middle; longer ones stay.
+    """Adds a border, so that each side has at least the length in `size`. The picture stays in the middle.
 
     Args:
         size: Side of a square, or (height, width), in pixels.
-        fill: Value of the added pixels, 0 to 255.
+        fill: Value of the border's pixels, from 0 to 255.
+
+    Example:
+        >>> Pad((224, 320), fill=128).to_settings()
+        {'pad': {'size': [224, 320], 'fill': 128}}
     """
 
     size: Size
@@ -122,7 +138,15 @@ class Pad(Transform):
 
 @dataclass(frozen=True)
 class RandomHorizontalFlip(Transform):
-    """Left and right change places, with probability `p`."""
+    """Mirrors the picture left to right, with a probability.
+
+    Args:
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> RandomHorizontalFlip(0.25).to_settings()
+        {'random_horizontal_flip': {'p': 0.25}}
+    """
 
     p: float = 0.5
 
@@ -133,11 +157,15 @@ class RandomHorizontalFlip(Transform):
 
 @dataclass(frozen=True)
 class Normalize(Transform):
-    """(x / 255 - mean) / std per channel; needs a float dtype.
+    """Computes `(x / 255 - mean) / std` for each channel. Needs a float dtype.
 
     Args:
-        mean: Red, green, blue, of values from 0 to 1.
-        std: The same.
+        mean: Red, green and blue, on a scale from 0 to 1.
+        std: Red, green and blue, on the same scale.
+
+    Example:
+        >>> Normalize(mean=[0.5, 0.5, 0.5], std=[0.25, 0.25, 0.25]).to_settings()
+        {'normalize': {'mean': [0.5, 0.5, 0.5], 'std': [0.25, 0.25, 0.25]}}
     """
 
     mean: Sequence[float]

@@ -1,0 +1,173 @@
+"""What every loader does, whatever it makes of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+
+from forebay.audit import EpochAudit, QuarantinedRecord
+from forebay.epoch import Epoch
+from forebay.state import pack, unpack
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from forebay.batch import Batch
+    from forebay.feed import Feed
+
+__all__ = ["Batches"]
+
+T = TypeVar("T")
+
+
+class Batches(Generic[T]):
+    """Batches of a stream as `T`. `forebay.Loader` gives them as `forebay.Batch`."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+
+    def __iter__(self) -> Iterator[T]:
+        """The rest of the stream's current epoch. A `for` loop calls this."""
+        return Epoch(self._feed.session, self._draw)
+
+    def next(self, timeout: float | None = None) -> T | None:
+        """The next batch, or None at the epoch's end. Acknowledges the batch before it.
+
+        You may still use the batch before this one, but not older ones: keep their arrays, or `batch.copy()`.
+
+        An exception during the call loses no batch, whether it comes from Ctrl-C, a signal handler or another thread:
+        the next call returns the same batch. A batch counts as handed out when `next()` or `for` returns it. Since
+        Python 3.11, no exception can come between that and the assignment to a variable. In older versions, or if your
+        own function wraps `next()`, such an exception can lose the batch, and the next call acknowledges it.
+
+        Args:
+            timeout: Longest wait in seconds. 0 does not wait; None and infinity wait for ever.
+
+        Raises:
+            TimeoutError: No batch arrived in time. Nothing is lost.
+            SettingsError: `timeout` is negative or not a number.
+            RecordError: A record is bad and `on_error="fail"`, or there are more than `max_failures` bad records.
+            EpochHeld: Another trainer holds one of the epoch's last batches for longer than `epoch_end_timeout`.
+            StorageStalled: The dataset cannot be read for longer than `storage_timeout`.
+            SlotsHeld: You keep views of so many batches that no slot is left. Keep `batch.copy()` instead.
+            Outage: The daemon ended and did not come back.
+            Evicted: The daemon has evicted this trainer.
+            ClosedError: The Loader is closed, or was closed during the call.
+            Error: Another thread is using the Loader, or a signal handler has interrupted a call of it.
+
+        Example:
+            >>> while (batch := loader.next(timeout=60)) is not None:                           # doctest: +SKIP
+            ...     step(batch.images, batch.labels)
+        """
+        number, batch = self._draw(timeout)
+        self._feed.session.taken = number  # Last of all: see `Feed.draw`.
+        return batch
+
+    def __len__(self) -> int:
+        """Batches of an epoch. Exact with shards; an upper bound if several trainers share the stream."""
+        return self._feed.session.batches_per_epoch
+
+    @property
+    def placement(self) -> str:
+        """Where the pixels are: "host", or "gpu:N" with the GPU's number in this process."""
+        device = self._feed.rings.device
+        return "host" if device is None else f"gpu:{device}"
+
+    def pin(self, device: int | None = None) -> None:
+        """Page-locks the ring in this process. `pin_memory=True` does that from the start.
+
+        Copies from a batch's arrays to a GPU then run at full speed, and `tensor.to("cuda", non_blocking=True)` is
+        asynchronous. A slot returns to the daemon when the copies are done: see `Batch`. Call `pin()` before you take
+        arrays. It takes about as long as a copy of the ring. The ring's memory cannot be swapped out afterwards. Pixels
+        in a GPU need no `pin()`.
+
+        Args:
+            device: Number in this process of the GPU that copies from the ring. None is the GPU that PyTorch uses, or
+                else the first one. Copies to other GPUs also run at full speed, and need `batch.release(after=event)`.
+
+        Raises:
+            GpuError: There is no GPU, or it cannot lock this ring. Most drivers lock only memory that the process could
+                write, which `pin_memory=True` provides.
+            SettingsError: The ring is page-locked for another GPU already.
+        """
+        self._feed.pin(device)
+
+    @property
+    def classes(self) -> list[str]:
+        """Class names in the order of their labels; empty if labels are numbers or absent."""
+        return self._feed.session.classes
+
+    @property
+    def quarantine(self) -> list[QuarantinedRecord]:
+        """The records that could not be read or decoded so far. Each is listed once, with file, reason and epochs."""
+        return [QuarantinedRecord(*row[:3], tuple(row[3])) for row in self._feed.session.quarantine()]
+
+    def path(self, record: int) -> str:
+        """The file of a record.
+
+        Raises:
+            Error: The dataset has no such record.
+        """
+        return self._feed.session.path(record)
+
+    def audit(self) -> list[EpochAudit]:
+        """What happened to all records, one `EpochAudit` per epoch."""
+        return [EpochAudit(*row) for row in self._feed.session.audit()]
+
+    def reset(self) -> None:
+        """Ends the current epoch. The audit lists the records that were not delivered as abandoned.
+
+        The batch in hand counts as consumed. Between two epochs, this does nothing.
+
+        Raises:
+            Error: Other trainers are attached to the stream.
+        """
+        self._feed.session.reset()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the run as this Loader has consumed it, including the batch in hand.
+
+        It is a dictionary of a few hundred bytes, fit for JSON. If several trainers share the stream, call this in one
+        of them, between steps and inside a barrier.
+
+        Example:
+            >>> torch.save({"model": model.state_dict(), "data": loader.state_dict()}, path)    # doctest: +SKIP
+        """
+        return pack(*self._feed.session.state())
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues where `state_dict()` was called. The number of trainers may differ.
+
+        Raises:
+            SettingsError: `state` is not a state, or it contradicts itself.
+            Error: The state is of another dataset, order or seed.
+        """
+        self._feed.session.restore(*unpack(state))
+
+    def close(self) -> None:
+        """Returns the batch in hand and detaches from the daemon. Arrays that you keep stay valid.
+
+        A signal handler or another thread may call this while `next()` waits. `next()` then raises `ClosedError`, and
+        its batch is returned.
+        """
+        self._feed.close()
+
+    def _draw(self, timeout: float | None = None) -> tuple[int, T | None]:
+        """See `Feed.draw`."""
+        number, batch = self._feed.draw(timeout)
+        return number, None if batch is None else self._convert(batch)
+
+    def _convert(self, batch: Batch) -> T:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Loader is bound to the process that made it, so it can be neither pickled nor copied. Make a Loader in "
+            "each process, and move its progress with state_dict() and load_state_dict()"
+        )

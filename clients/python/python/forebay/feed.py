@@ -1,0 +1,102 @@
+"""The batches of one session: draws them, and frees the slots that they no longer need."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from typing import TYPE_CHECKING
+
+from forebay.batch import Batch
+from forebay.errors import SlotsHeld
+
+if TYPE_CHECKING:
+    from forebay import _native
+    from forebay.release import Releases
+    from forebay.rings import Rings
+
+__all__ = ["Feed"]
+
+
+class Feed:
+    """What a Loader and the loaders made of it share.
+
+    Attributes:
+        session: The attachment to the stream.
+        rings: The stream's rings in this process.
+        releases: Slots that a GPU still reads.
+    """
+
+    def __init__(self, session: _native.Session, rings: Rings, releases: Releases) -> None:
+        self.session = session
+        self.rings = rings
+        self.releases = releases
+        self._lent: list[weakref.ref[Batch]] = []
+
+    def draw(self, timeout: float | None = None) -> tuple[int, Batch | None]:
+        """The next batch, or None at the epoch's end, and a number.
+
+        The caller stores the number in `session.taken` right before it returns the batch to the user. Until then the
+        batch does not count as handed out: after any exception, the next call draws it again. CPython looks for signals
+        and for exceptions of other threads after calls and at the end of loops, so none can come between that store and
+        a `return`.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            slots = self._make_room()
+            try:
+                number, native = self.session.next(timeout)
+                break
+            except SlotsHeld:
+                # Another thread may have dropped arrays meanwhile. Their slots wait for the GPU, and only this loop
+                # looks after them.
+                if not self.releases:
+                    raise
+            timeout = None if until is None else max(until - time.monotonic(), 0)
+        if native is None:
+            return number, None
+        self.rings.follow(self.session)
+        batch = self._batch(native, copied=slots < 2 and native.gpu_images is None)
+        self._lent.append(weakref.ref(batch))
+        return number, batch
+
+    def pin(self, device: int | None) -> None:
+        """Page-locks the rings, also for the batches that the caller has already."""
+        self.rings.pin(device, self.session.rings())
+        for lent in self._lent:
+            batch = lent()
+            if batch is not None:
+                batch._hold_by(self.rings)
+
+    def close(self) -> None:
+        """Waits for the GPU, and ends the session."""
+        try:
+            self.let_go(keep=0)
+            self.releases.finish()
+        finally:
+            self.session.close()
+
+    def let_go(self, *, keep: int) -> None:
+        """Takes the slots from all Batch objects but the newest `keep`. Arrays made of them still use their slots."""
+        alive = [lent for lent in self._lent if lent() is not None]
+        self._lent = alive[len(alive) - keep :] if keep < len(alive) else alive
+        for lent in alive[: len(alive) - len(self._lent)]:
+            batch = lent()
+            if batch is not None:
+                batch._let_go()
+
+    def _make_room(self) -> int:
+        """Waits for the GPU if its work holds the slot of the next batch. Gives the number of slots of this trainer."""
+        slots = self.session.credits()
+        # Variables often keep a batch longer than its loop. The newest batches stay, and leave a slot for the next one.
+        self.let_go(keep=slots - 1)
+        self.releases.look()
+        while self.session.viewed() >= slots and self.releases.wait():
+            pass
+        return slots
+
+    def _batch(self, native: _native.Batch, *, copied: bool) -> Batch:
+        # In a `for`, the last batch is still bound when the next one is drawn: one slot is not enough for both.
+        if copied:
+            return Batch(native).copy()
+        hold = self.rings.hold(native)
+        return Batch(native, self.releases, hold, self.rings.pixels(native, hold))

@@ -1,0 +1,51 @@
+"""PyTorch, as the trainer uses it beside a Loader. Tensors are made in `forebay.torch`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from forebay.frameworks.framework import Event, Framework
+
+__all__ = ["Torch"]
+
+
+class Torch(Framework):
+    """PyTorch: it is never the cause that CUDA starts."""
+
+    name = "torch"
+    marks = "an event with query() and synchronize(), such as torch.cuda.Event"
+
+    def uses_gpu(self) -> bool:
+        """Whether CUDA is initialised."""
+        return self._cuda() is not None
+
+    def current_device(self) -> int | None:
+        """`torch.cuda.current_device()`, if CUDA is initialised."""
+        cuda = self._cuda()
+        return None if cuda is None else cuda.current_device()
+
+    def current_stream(self, device: int) -> int | None:
+        """`torch.cuda.current_stream()`, if CUDA is initialised and the stream is not the default one."""
+        cuda = self._cuda()
+        return None if cuda is None else cuda.current_stream(device).cuda_stream or None
+
+    def ranks(self) -> tuple[int, int, str] | None:
+        """Those of `torch.distributed`, if its process group is initialised."""
+        distributed = getattr(self.module, "distributed", None)
+        if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+            return None
+        return distributed.get_rank(), distributed.get_world_size(), "torch.distributed"
+
+    def event(self, mark: object) -> Event | None:
+        """Any object with the methods of `torch.cuda.Event`."""
+        has_both = all(callable(getattr(mark, method, None)) for method in ("query", "synchronize"))
+        return cast(Event, mark) if has_both else None
+
+    def dtype_name(self, dtype: object) -> str | None:
+        """PyTorch prints its types as `torch.float16`, with numpy's names."""
+        text = str(dtype)
+        return text[len("torch.") :] if text.startswith("torch.") else None
+
+    def _cuda(self) -> Any:  # noqa: ANN401 - a module that may not be installed
+        cuda = getattr(self.module, "cuda", None)
+        return cuda if cuda is not None and cuda.is_initialized() else None
