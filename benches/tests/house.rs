@@ -26,16 +26,23 @@ fn root() -> PathBuf {
 
 /// Every Rust file of the workspace, with its path below the root.
 fn files() -> Vec<(String, String)> {
+    files_in(&FOLDERS, "rs")
+}
+
+/// Every file with this extension in these folders, with its path below the root.
+fn files_in(folders: &[&str], extension: &str) -> Vec<(String, String)> {
     let root = root();
     let mut files = Vec::new();
-    let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
+    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() {
+            // Python's environments and caches are hidden folders.
+            let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if path.is_dir() && !is_hidden {
                 folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") && !name.starts_with(GENERATED) {
+            } else if path.extension().is_some_and(|end| end == extension) && !name.starts_with(GENERATED) {
                 files.push((name, fs::read_to_string(&path).unwrap()));
             }
         }
@@ -60,6 +67,17 @@ fn the_middle_file_is_under_200_lines_and_none_above_400() {
     println!("{} files: the middle one has {middle} lines, the longest {longest} ({name})", lengths.len());
     assert!(middle < 200, "the middle file has {middle} lines");
     assert!(*longest <= 400, "{name} has {longest} lines: split it");
+}
+
+/// That each of them says at its top what it is for, ruff checks.
+#[test]
+fn no_python_file_is_above_400_lines() {
+    let long: Vec<_> = files_in(&["clients/python", "benches", "scripts"], "py")
+        .into_iter()
+        .map(|(name, text)| (text.lines().count(), name))
+        .filter(|(lines, _)| *lines > 400)
+        .collect();
+    assert!(long.is_empty(), "split these: {long:?}");
 }
 
 #[test]
