@@ -81,7 +81,7 @@ async fn work(handle: Handle, spec: LedgerSpec, number: usize) -> Result<u32, Bo
                 let (sum_high, sum_low) = sum.halves();
                 let range = Some(Range { start, end: start + BATCH });
                 let kind = Kind::Delivered.into();
-                let item = AckItem { lease: lease.id, range, kind, count: sum.count, sum_high, sum_low, again: false };
+                let item = AckItem { lease: lease.id, range, kind, count: sum.count, sum_high, sum_low };
                 handle.ack(AckRequest { caller: next(), items: vec![item], hand_in: false, bad: vec![] }).await?;
                 receipts += 1;
             }

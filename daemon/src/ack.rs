@@ -26,6 +26,13 @@ pub enum Fate {
         /// Somebody waits for the epoch's end.
         urgent: bool,
     },
+    /// A trainer ended without a receipt for a batch, which is to be offered again.
+    Seen {
+        /// What the ledger is to know: which of its records the trainer may have seen.
+        items: Vec<AckItem>,
+        /// Number of the batch.
+        batch: u64,
+    },
     /// A record that cannot be read or decoded.
     Bad(BadRecord),
     /// Positions that come back, with how a trainer may have seen them.
@@ -54,7 +61,8 @@ const GATHER: Duration = Duration::from_millis(200);
 const MOST: usize = 4096;
 
 /// Runs until every writing end is dropped and everything has been handed in. Leases that turn out to be somebody
-/// else's are told to `lost`.
+/// else's are told to `lost`, and batches of which the ledger knows that somebody may have [seen](Fate::Seen) them to
+/// `noted`.
 ///
 /// # Errors
 /// The coordinator refused this worker.
@@ -63,6 +71,7 @@ pub async fn forward(
     mut fates: mpsc::UnboundedReceiver<Fate>,
     counts: Arc<Counts>,
     lost: impl Fn(Vec<u64>),
+    noted: impl Fn(u64),
 ) -> Result<(), CallError> {
     let mut gathered = Gathered::default();
     let mut deadline = None;
@@ -72,14 +81,14 @@ pub async fn forward(
             Some(at) => match timeout_at(at, fates.recv()).await {
                 Ok(next) => next,
                 Err(_elapsed) => {
-                    gathered.hand_in(&worker, &counts, &lost).await?;
+                    gathered.hand_in(&worker, &counts, &lost, &noted).await?;
                     deadline = None;
                     continue;
                 }
             },
         };
         let Some(fate) = next else {
-            return gathered.hand_in(&worker, &counts, &lost).await;
+            return gathered.hand_in(&worker, &counts, &lost, &noted).await;
         };
         let mut urgent = gathered.add(fate);
         // What waits already goes with it, so that one commit carries a whole folder of bad files.
@@ -89,7 +98,7 @@ pub async fn forward(
             urgent |= gathered.add(fate);
         }
         if urgent || gathered.len() >= MOST {
-            gathered.hand_in(&worker, &counts, &lost).await?;
+            gathered.hand_in(&worker, &counts, &lost, &noted).await?;
             deadline = None;
         } else {
             deadline.get_or_insert_with(|| Instant::now() + GATHER);
@@ -104,6 +113,8 @@ struct Gathered {
     left_out: Vec<BadRecord>,
     bad: Vec<BadRecord>,
     returned: Vec<ReturnedRange>,
+    /// Batches that wait to be noted.
+    seen: Vec<u64>,
     waiting: Vec<oneshot::Sender<()>>,
 }
 
@@ -121,6 +132,11 @@ impl Gathered {
                 self.left_out.extend(bad);
                 urgent
             }
+            Fate::Seen { items, batch } => {
+                self.acks.extend(items);
+                self.seen.push(batch);
+                true
+            }
             Fate::Bad(record) => {
                 self.bad.push(record);
                 // The next file may be the last of the epoch: an epoch of bad records must end as well.
@@ -137,7 +153,13 @@ impl Gathered {
         }
     }
 
-    async fn hand_in(&mut self, worker: &Worker, counts: &Counts, lost: &impl Fn(Vec<u64>)) -> Result<(), CallError> {
+    async fn hand_in(
+        &mut self,
+        worker: &Worker,
+        counts: &Counts,
+        lost: &impl Fn(Vec<u64>),
+        noted: &impl Fn(u64),
+    ) -> Result<(), CallError> {
         let mut gone = Vec::new();
         if !self.acks.is_empty() {
             let leases: Vec<u64> = self.acks.iter().map(|item| item.lease).collect();
@@ -159,6 +181,8 @@ impl Gathered {
         if !gone.is_empty() {
             lost(gone);
         }
+        // Behind what is lost, which is not to be offered again.
+        self.seen.drain(..).for_each(noted);
         for done in self.waiting.drain(..) {
             // Who asked may have gone meanwhile.
             let _gone = done.send(());
@@ -196,7 +220,7 @@ mod tests {
     use forebay_ring::Claim;
 
     use super::*;
-    use crate::publish::receipt;
+    use crate::publish::{receipt, seen};
 
     /// A ledger of twenty records in leases of ten, with the first one out.
     struct Story {
@@ -206,6 +230,7 @@ mod tests {
         fates: Fates,
         counts: Arc<Counts>,
         lost: mpsc::UnboundedReceiver<Vec<u64>>,
+        noted: mpsc::UnboundedReceiver<u64>,
     }
 
     impl Story {
@@ -229,8 +254,10 @@ mod tests {
             let counts = Arc::new(Counts::default());
             let (told, lost) = mpsc::unbounded_channel();
             let tell = move |leases| told.send(leases).unwrap();
-            tokio::spawn(forward(worker, receiver, Arc::clone(&counts), tell));
-            Self { handle, ledger: opened.ledger, lease, fates, counts, lost }
+            let (note, noted) = mpsc::unbounded_channel();
+            let note = move |batch| note.send(batch).unwrap();
+            tokio::spawn(forward(worker, receiver, Arc::clone(&counts), tell, note));
+            Self { handle, ledger: opened.ledger, lease, fates, counts, lost, noted }
         }
 
         fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
@@ -294,6 +321,19 @@ mod tests {
             .unwrap();
         assert_eq!(story.lost.recv().await, Some(vec![999]));
         assert_eq!(story.counts.lost.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn rule_15_a_batch_is_noted_when_the_ledger_counts_it_and_behind_what_is_lost() {
+        let mut story = Story::begin().await;
+        let seen = |lease| vec![seen(&Claim::new(lease, 0, 3))];
+        story.fates.send(Fate::Seen { items: seen(story.lease), batch: 5 }).unwrap();
+        assert_eq!(story.noted.recv().await, Some(5));
+        let audit = story.handle.call(AuditRequest { ledger: story.ledger.clone(), from_epoch: 0 }).await.unwrap();
+        assert_eq!(audit.epochs[0].repeats.unwrap().trainer_ended, 3);
+        story.fates.send(Fate::Seen { items: seen(999), batch: 6 }).unwrap();
+        assert_eq!(story.noted.recv().await, Some(6));
+        assert_eq!(story.lost.try_recv().unwrap(), [999]);
     }
 
     #[tokio::test]

@@ -243,6 +243,7 @@ impl RingThread {
                 done.send(()).ok();
             }
             Note::Lost(leases) => self.lose(&leases),
+            Note::Noted(batch) => self.exchange.noted(batch),
             Note::Restored(consumer) => self.tell_if_done(consumer),
             // The loop ends at it.
             Note::Close(_) => {}

@@ -91,6 +91,11 @@ pub fn receipt(claim: &Claim, sum: RecordSum) -> AckItem {
     item(claim, sum, Kind::Delivered)
 }
 
+/// That a trainer ended without a receipt and may have seen a claim's records, which are offered again.
+pub fn seen(claim: &Claim) -> AckItem {
+    item(claim, RecordSum::default(), Kind::Seen)
+}
+
 /// That a claim's records stand in a finished batch, which nobody has yet.
 pub fn finished(claim: &Claim) -> AckItem {
     item(claim, RecordSum::default(), Kind::Finished)
@@ -99,13 +104,5 @@ pub fn finished(claim: &Claim) -> AckItem {
 fn item(claim: &Claim, sum: RecordSum, kind: Kind) -> AckItem {
     let (sum_high, sum_low) = sum.halves();
     let range = Range { start: claim.start, end: claim.end() };
-    AckItem {
-        lease: claim.lease,
-        range: Some(range),
-        kind: kind.into(),
-        count: sum.count,
-        sum_high,
-        sum_low,
-        again: false,
-    }
+    AckItem { lease: claim.lease, range: Some(range), kind: kind.into(), count: sum.count, sum_high, sum_low }
 }

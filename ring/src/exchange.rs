@@ -129,8 +129,8 @@ impl Exchange {
                 Voided::Held
             }
             State::Ready(delivery) => {
-                let Delivery { batch, seen, .. } = *delivery;
-                self.actions.push_back(Action::Dropped { batch, seen });
+                let batch = delivery.batch;
+                self.actions.push_back(Action::Dropped { batch, seen: false });
                 self.finish(slot);
                 Voided::Dropped
             }
@@ -143,6 +143,14 @@ impl Exchange {
         for seq in self.slots.batches() {
             self.void(seq);
         }
+    }
+
+    /// The ledger knows for good what [`Action::Seen`] said of the batch, which may be offered again.
+    pub fn noted(&mut self, seq: u64) {
+        if let Some((_, Slot { state: State::Ready(delivery), .. })) = self.slots.of_batch(seq) {
+            delivery.unnoted = false;
+        }
+        self.offer();
     }
 
     // Consumers.
@@ -181,9 +189,9 @@ impl Exchange {
         match self.slots.held_mut(consumer, receipt) {
             Some(State::Held { delivery, acked: acked @ false, .. }) => {
                 *acked = true;
-                let Delivery { batch, seen: again, .. } = *delivery;
+                let batch = delivery.batch;
                 self.consumers.delivered(consumer);
-                self.actions.push_back(Action::Acked { consumer, batch, again });
+                self.actions.push_back(Action::Acked { consumer, batch });
                 true
             }
             _ => self.stale(),
@@ -307,15 +315,20 @@ impl Exchange {
     fn take_back(&mut self, slot: SlotId, seen: bool) {
         let entry = self.slots.expect_mut(slot);
         let State::Held { delivery, acked, .. } = &mut entry.state else { return };
-        delivery.seen |= seen;
+        let batch = delivery.batch;
         match (acked, delivery.void) {
             (true, _) => self.finish(slot),
             (false, true) => {
-                let Delivery { batch, seen, .. } = *delivery;
                 self.actions.push_back(Action::Dropped { batch, seen });
                 self.finish(slot);
             }
-            (false, false) => entry.state = State::Ready(delivery.clone()),
+            (false, false) => {
+                delivery.unnoted = seen;
+                entry.state = State::Ready(delivery.clone());
+                if seen {
+                    self.actions.push_back(Action::Seen(batch));
+                }
+            }
         }
     }
 

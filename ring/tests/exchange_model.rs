@@ -29,6 +29,7 @@ enum Event {
     NextEpoch,
     Void(u64),
     DropReady,
+    Noted(usize),
 }
 
 /// A slot in a trainer's hands.
@@ -55,6 +56,10 @@ struct Model {
     next_seq: u64,
     filling: Vec<(SlotId, u64)>,
     hands: Vec<InHand>,
+    /// Un-acked batches whose trainer has ended since the last look: each is to be told of, once.
+    seen: BTreeSet<u64>,
+    /// Those that were told of, and that the ledger may still forget.
+    unnoted: BTreeSet<u64>,
     adopted: BTreeSet<(ConsumerId, u64)>,
     published: BTreeMap<u64, (Batch, SlotId)>,
     acked: BTreeSet<u64>,
@@ -79,6 +84,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => Just(Event::NextEpoch),
         1 => (0..30_u64).prop_map(Event::Void),
         1 => Just(Event::DropReady),
+        4 => any::<usize>().prop_map(Event::Noted),
     ]
 }
 
@@ -99,6 +105,8 @@ impl Model {
             next_seq: 0,
             filling: Vec::new(),
             hands: Vec::new(),
+            seen: BTreeSet::new(),
+            unnoted: BTreeSet::new(),
             adopted: BTreeSet::new(),
             published: BTreeMap::new(),
             acked: BTreeSet::new(),
@@ -158,6 +166,12 @@ impl Model {
                 self.exchange.void(seq);
             }
             Event::DropReady => self.exchange.drop_ready(),
+            Event::Noted(number) => {
+                if let Some(seq) = pick(self.unnoted.iter().copied(), number) {
+                    self.unnoted.remove(&seq);
+                    self.exchange.noted(seq);
+                }
+            }
         }
         self.obey();
         self.check();
@@ -221,13 +235,16 @@ impl Model {
         if !self.hands.is_empty() {
             let hand = self.hands.swap_remove(number % self.hands.len());
             self.trainers.get_mut(&hand.consumer).unwrap().may_read.remove(&hand.receipt.slot);
+            if !returned && !hand.acked {
+                self.seen.insert(hand.receipt.seq);
+            }
             assert!(self.exchange.release(hand.consumer, hand.receipt, returned));
         }
     }
 
     fn put_out(&mut self, consumer: ConsumerId) {
         self.trainers.get_mut(&consumer).unwrap().attached = false;
-        self.hands.retain(|hand| hand.consumer != consumer);
+        self.end_with_hands(consumer);
         self.exchange.put_out(consumer);
     }
 
@@ -235,8 +252,14 @@ impl Model {
         let trainer = self.trainers.get_mut(&consumer).unwrap();
         trainer.attached = false;
         trainer.may_read.clear();
-        self.hands.retain(|hand| hand.consumer != consumer);
+        self.end_with_hands(consumer);
         self.exchange.gone(consumer);
+    }
+
+    fn end_with_hands(&mut self, consumer: ConsumerId) {
+        let (its, others) = self.hands.iter().partition::<Vec<_>, _>(|hand| hand.consumer == consumer);
+        self.hands = others;
+        self.seen.extend(its.iter().filter(|hand| !hand.acked).map(|hand| hand.receipt.seq));
     }
 
     fn is_over(&self, seq: u64) -> bool {
@@ -248,8 +271,11 @@ impl Model {
         let actions: Vec<_> = self.exchange.drain().collect();
         for action in actions {
             match action {
-                Action::Offer { consumer, slot, batch, generation, .. } => {
+                Action::Offer { consumer, slot, batch, generation, redelivered } => {
                     assert!(!self.is_over(batch.seq), "batch {} is over", batch.seq);
+                    let open = |seq: &&u64| self.published[*seq].0.epoch <= self.exchange.open();
+                    let first = self.unnoted.iter().find(open).map(|seq| (false, *seq));
+                    assert!(first.is_none_or(|first| (redelivered == 0, batch.seq) < first), "{first:?} waits");
                     assert!(batch.epoch <= self.exchange.open(), "epoch {} is not open", batch.epoch);
                     assert_eq!(self.published.get(&batch.seq), Some(&(batch, slot)));
                     assert!(self.hands.iter().all(|hand| hand.receipt.slot != slot), "{slot:?} is in somebody's hands");
@@ -266,13 +292,20 @@ impl Model {
                     assert!(!self.is_over(batch.seq), "batch {} is over already", batch.seq);
                     self.acked.insert(batch.seq);
                 }
+                Action::Seen(batch) => {
+                    assert!(!self.is_over(batch.seq), "batch {} is over", batch.seq);
+                    assert!(self.seen.remove(&batch.seq), "nobody ended with batch {}", batch.seq);
+                    assert!(self.unnoted.insert(batch.seq), "batch {} was offered meanwhile", batch.seq);
+                }
                 Action::AdoptedAcked(acked) => {
                     assert!(self.adopted.remove(&(acked.consumer, acked.batch.seq)));
                     assert!(!self.is_over(acked.batch.seq), "batch {} is over already", acked.batch.seq);
                     self.acked.insert(acked.batch.seq);
                 }
-                Action::Dropped { batch, .. } => {
+                Action::Dropped { batch, seen } => {
                     assert!(!self.is_over(batch.seq), "batch {} is over already", batch.seq);
+                    assert_eq!(self.seen.remove(&batch.seq), seen, "batch {}", batch.seq);
+                    self.unnoted.remove(&batch.seq);
                     self.dropped.insert(batch.seq);
                 }
                 Action::Orphaned { adopted: orphan, .. } => {
@@ -291,6 +324,7 @@ impl Model {
                 Action::RingEmpty(ring) => panic!("ring {ring} was not retired"),
             }
         }
+        assert!(self.seen.is_empty(), "somebody ended with {:?}, which is not told", self.seen);
     }
 
     /// What must hold at every moment.
@@ -318,6 +352,9 @@ impl Model {
             self.obey();
             self.check();
         }
+        while !self.unnoted.is_empty() {
+            self.apply(Event::Noted(0));
+        }
         while !self.filling.is_empty() {
             self.apply(Event::Publish(0));
         }
@@ -326,6 +363,7 @@ impl Model {
         while !self.hands.is_empty() {
             self.apply(Event::Ack(1));
             self.apply(Event::Release { pick: 0, returned: false });
+            self.apply(Event::Noted(0));
             self.apply(Event::Credit { pick: 0, more: 1 });
         }
         assert!(self.published.keys().all(|seq| self.is_over(*seq)), "a batch is lost");

@@ -122,7 +122,6 @@ impl Receipt {
                 count: sum.count,
                 sum_high,
                 sum_low,
-                again: false,
             }
         })
     }

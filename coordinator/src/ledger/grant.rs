@@ -134,11 +134,7 @@ impl Ledger {
         } else {
             returned.start = end;
         }
-        if grant.cause != Cause::Unseen {
-            let records = self.plan.epoch_records(grant.epoch);
-            let count = range.end.min(records) - range.start.min(records);
-            self.tally(grant.epoch).repeats.add(grant.cause, count);
-        }
+        self.count_repeats(grant.epoch, &range, grant.cause);
         grant
     }
 

@@ -33,8 +33,10 @@ impl Ledger {
     }
 
     fn ack_item(&mut self, worker: &str, item: &AckItem, hand_in: bool, bad: &HashMap<u64, &BadRecord>) -> Verdict {
-        if item.kind() == Kind::Finished {
-            return self.finished(worker, item.lease, &item.range.unwrap_or_default());
+        match item.kind() {
+            Kind::Finished => return self.finished(worker, item.lease, &item.range.unwrap_or_default()),
+            Kind::Seen => return self.seen(worker, item.lease, &item.range.unwrap_or_default()),
+            Kind::Delivered | Kind::Dropped | Kind::Bare | Kind::Unspecified => {}
         }
         let Some(range) = receipt_range(item) else { return Verdict::Invalid };
         if item.kind() != Kind::Bare && !self.has_records(worker, item.lease, &range) {
@@ -86,6 +88,32 @@ impl Ledger {
             self.touch();
         }
         Verdict::Accepted
+    }
+
+    /// A trainer that ended had these, and its daemon delivers them again: they are counted now, so that it is known
+    /// in every snapshot and after every death that comes before their receipt.
+    fn seen(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Verdict {
+        let Some((epoch, start)) = self.locate(worker, lease) else { return Verdict::Lost };
+        let Some(positions) = positions(start, range) else { return Verdict::Invalid };
+        let held = self.workers.get(worker).and_then(|worker| worker.leases.get(&lease));
+        let out = held.into_iter().flat_map(|held| held.open.iter());
+        let ours = self.returned.iter().filter(|back| back.lease == lease && back.worker == worker);
+        let open = out.chain(ours.map(|back| back.start..back.end));
+        let there: u64 = open.map(|span| overlap(&span, &positions)).sum();
+        if there != positions.end - positions.start {
+            return if held.is_some() { Verdict::Invalid } else { Verdict::Lost };
+        }
+        self.count_repeats(epoch, &positions, Cause::TrainerEnded);
+        self.touch();
+        Verdict::Accepted
+    }
+
+    /// Counts positions that may have been seen before. One without a record is none.
+    pub(super) fn count_repeats(&mut self, epoch: u64, positions: &Range<u64>, cause: Cause) {
+        let records = overlap(positions, &(0..self.plan.epoch_records(epoch)));
+        if cause != Cause::Unseen && records > 0 {
+            self.tally(epoch).repeats.add(cause, records);
+        }
     }
 
     /// Quarantines bad records.
@@ -291,9 +319,14 @@ pub(super) fn receipt_range(item: &AckItem) -> Option<v1::Range> {
     let records = match item.kind() {
         Kind::Delivered | Kind::Dropped => len,
         Kind::Bare if (item.sum_high, item.sum_low) == (0, 0) => 0,
-        Kind::Bare | Kind::Finished | Kind::Unspecified => return None,
+        Kind::Bare | Kind::Finished | Kind::Seen | Kind::Unspecified => return None,
     };
     (len > 0 && records == item.count).then_some(range)
+}
+
+/// How many positions are in both.
+fn overlap(one: &Range<u64>, other: &Range<u64>) -> u64 {
+    one.end.min(other.end).saturating_sub(one.start.max(other.start))
 }
 
 /// From a range counted from a lease's start to one counted from the epoch's start; `None` if it is empty.

@@ -39,9 +39,6 @@ impl Tallies {
     /// Counts a receipt of records.
     pub(super) fn add(&mut self, item: &AckItem) {
         let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
-        if item.again {
-            self.repeats.add(Cause::TrainerEnded, item.count);
-        }
         if item.kind() == Kind::Dropped {
             self.dropped += sum;
         } else {

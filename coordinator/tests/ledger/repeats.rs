@@ -2,11 +2,11 @@
 
 use forebay_coordinator::Verdict as Judgement;
 use forebay_proto::v1::{
-    AckItem, Cause, EpochTally, Repeats, RestoreRequest, StoredHead, Verdict, ack_item::Kind, acquire_reply::Answer,
+    Cause, EpochTally, Repeats, RestoreRequest, Snapshot, StoredHead, Verdict, ack_item::Kind, acquire_reply::Answer,
 };
 use prost::Message;
 
-use crate::scene::{Daemon, GRACE, Scene, TTL, span, spec};
+use crate::scene::{Daemon, GRACE, Scene, TTL, span, spec, static_spec};
 
 fn repeats(scene: &Scene) -> Repeats {
     scene.audit().iter().fold(Repeats::default(), |mut sum, audit| {
@@ -31,8 +31,8 @@ fn rule_15_every_cause_is_named_with_its_count() {
     let mut daemon = scene.daemon("node", 1);
     // Its trainer ended with three of them, and another one got them and acked.
     let first = daemon.lease(&scene);
-    let again = AckItem { again: true, ..scene.receipt(&first, 0, 3, Kind::Delivered) };
-    assert_eq!(daemon.ack(&scene, again), Verdict::Accepted);
+    assert_eq!(daemon.tell_seen(&scene, &first, 0, 3), Verdict::Accepted);
+    assert_eq!(daemon.ack(&scene, scene.receipt(&first, 0, 3, Kind::Delivered)), Verdict::Accepted);
     assert_eq!(daemon.ack(&scene, scene.receipt(&first, 3, 10, Kind::Delivered)), Verdict::Accepted);
     // A trainer ended with two, and no other was there.
     let second = daemon.lease(&scene);
@@ -69,6 +69,93 @@ fn rule_15_every_cause_is_named_with_its_count() {
         "checksum equal; possibly repeated: 5 after a daemon died, 10 after a lease expired, 4 after a daemon stopped \
          before its trainer was done, 5 after a trainer ended"
     ));
+}
+
+/// A fresh run goes on from the snapshot, to its end.
+fn repeats_of_a_run_from(snapshot: Snapshot) -> Repeats {
+    let fresh = Scene::new(spec(20), 10, 1);
+    let mut daemon = fresh.daemon("elsewhere", 1);
+    let request = RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot) };
+    fresh.call(request).unwrap();
+    finish(&fresh, &mut daemon);
+    repeats(&fresh)
+}
+
+#[test]
+fn rule_15_a_state_names_what_a_dead_trainer_had_and_another_one_has_not_acked_yet() {
+    let mut scene = Scene::new(spec(20), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    let before = scene.snapshot(vec![]);
+    assert_eq!(daemon.tell_seen(&scene, &lease, 0, 4), Verdict::Accepted);
+    scene.restart();
+    let in_hand = scene.receipt(&lease, 0, 4, Kind::Delivered);
+    let (queued, held) = (scene.snapshot(vec![]), scene.snapshot(vec![in_hand]));
+    // The next trainer consumes the batch, and only then a state is loaded.
+    assert_eq!(daemon.ack(&scene, in_hand), Verdict::Accepted);
+    assert_eq!(daemon.ack(&scene, scene.receipt(&lease, 4, 10, Kind::Delivered)), Verdict::Accepted);
+    finish(&scene, &mut daemon);
+    let expected = Repeats { trainer_ended: 4, ..Repeats::default() };
+    assert_eq!(repeats(&scene), expected);
+    assert_eq!(repeats_of_a_run_from(queued.clone()), expected, "the batch comes once more after the state");
+    assert_eq!(repeats_of_a_run_from(held), expected, "it had come once more before the state");
+    assert_eq!(repeats_of_a_run_from(before.clone()), Repeats::default(), "the trainer had it after this state");
+    // The same run, back and forth.
+    for (snapshot, expected) in [(queued, expected), (before, Repeats::default())] {
+        scene.call(RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot) }).unwrap();
+        finish(&scene, &mut daemon);
+        assert_eq!(repeats(&scene), expected);
+    }
+}
+
+#[test]
+fn rule_15_every_trainer_that_ended_with_a_batch_is_counted_and_so_is_what_its_daemon_did_next() {
+    let scene = Scene::new(spec(20), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    for _ in 0..3 {
+        assert_eq!(daemon.tell_seen(&scene, &lease, 0, 4), Verdict::Accepted);
+    }
+    // No trainer is left, and the daemon gives back what it had offered: nobody but those three has seen it.
+    assert_eq!(daemon.give_back(&scene, &lease, 0, 10), Verdict::Accepted);
+    let lease = daemon.lease(&scene);
+    assert_eq!(repeats(&scene), Repeats { trainer_ended: 12, ..Repeats::default() });
+    // One more trainer has it when the daemon dies, and hands it in to the next one.
+    assert_eq!(daemon.tell_seen(&scene, &lease, 0, 4), Verdict::Accepted);
+    let mut next = scene.daemon("node", 2);
+    assert_eq!(next.hand_in(&scene, scene.receipt(&lease, 0, 4, Kind::Delivered)), Verdict::Accepted);
+    finish(&scene, &mut next);
+    assert_eq!(repeats(&scene), Repeats { trainer_ended: 16, daemon_died: 6, ..Repeats::default() });
+}
+
+#[test]
+fn rule_15_what_a_trainer_had_of_a_lease_that_ended_meanwhile_counts_until_somebody_else_gets_it() {
+    let scene = Scene::new(spec(20), 10, 1);
+    let (mut daemon, mut other) = (scene.daemon("node", 1), scene.daemon("other", 1));
+    let lease = daemon.lease(&scene);
+    scene.pass(TTL);
+    assert_eq!(daemon.tell_seen(&scene, &lease, 0, 4), Verdict::Accepted, "its batch may still be acked");
+    assert_eq!(daemon.ack(&scene, scene.receipt(&lease, 0, 4, Kind::Delivered)), Verdict::Accepted);
+    assert_eq!(daemon.tell_seen(&scene, &lease, 0, 4), Verdict::Lost, "it is acked");
+    assert_eq!(span(&other.lease(&scene)), (0, 4, 10));
+    assert_eq!(daemon.tell_seen(&scene, &lease, 4, 8), Verdict::Lost, "another daemon has it");
+    let live = daemon.lease(&scene);
+    for (start, end) in [(0, 0), (8, 12), (5, 3)] {
+        assert_eq!(daemon.tell_seen(&scene, &live, start, end), Verdict::Invalid, "{start}..{end}");
+    }
+    daemon.ack(&scene, scene.receipt(&live, 0, 4, Kind::Delivered));
+    assert_eq!(daemon.tell_seen(&scene, &live, 2, 6), Verdict::Invalid, "a part of it is acked");
+    assert_eq!(repeats(&scene), Repeats { trainer_ended: 4, lease_expired: 6, ..Repeats::default() });
+}
+
+#[test]
+fn rule_15_a_position_without_a_record_is_no_repetition() {
+    let scene = Scene::new(static_spec(5, 0, 2, false), 3, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    assert_eq!(span(&lease), (0, 0, 3), "two records, and one position more");
+    assert_eq!(daemon.tell_seen(&scene, &lease, 0, 3), Verdict::Accepted);
+    assert_eq!(repeats(&scene), Repeats { trainer_ended: 2, ..Repeats::default() });
 }
 
 #[test]

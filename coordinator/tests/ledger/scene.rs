@@ -225,7 +225,7 @@ impl Scene {
         let sum: RecordSum = positions.map(|position| self.plan.record(lease.epoch, position)).collect();
         let (sum_high, sum_low) = sum.halves();
         let range = Some(Range { start, end });
-        AckItem { lease: lease.id, range, kind: kind.into(), count: sum.count, sum_high, sum_low, again: false }
+        AckItem { lease: lease.id, range, kind: kind.into(), count: sum.count, sum_high, sum_low }
     }
 
     /// The receipts of a part of a lease, of which the last position may be one without a record.
@@ -323,6 +323,12 @@ impl Daemon {
         let items = vec![ReturnedRange { lease: lease.id, range, cause: cause.into() }];
         let reply = scene.call(ReturnRequest { caller: Some(self.next()), items }).unwrap();
         reply.verdicts().next().unwrap()
+    }
+
+    /// A trainer ended that had positions in its hands, and the daemon delivers their batch again.
+    pub(crate) fn tell_seen(&mut self, scene: &Scene, lease: &Lease, start: u64, end: u64) -> Verdict {
+        let range = Some(Range { start, end });
+        self.ack(scene, AckItem { lease: lease.id, range, kind: Kind::Seen.into(), ..AckItem::default() })
     }
 
     /// For a consumer of a dead incarnation that goes on holding a part of its lease.

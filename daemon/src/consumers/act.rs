@@ -45,9 +45,12 @@ impl RingThread {
                 };
                 self.send(consumer, &packet(&offer, &[]));
             }
-            Action::Acked { consumer: _, batch, again } => {
-                let (items, bad) = self.claims.acked(batch.seq, again);
+            Action::Acked { consumer: _, batch } => {
+                let (items, bad) = self.claims.acked(batch.seq);
                 self.deliver(batch.epoch, items, bad);
+            }
+            Action::Seen(batch) => {
+                self.tell(Fate::Seen { items: self.claims.seen(batch.seq), batch: batch.seq });
             }
             Action::AdoptedAcked(Adopted { consumer, batch }) => {
                 let (items, bad) = self.claims.adopted_acked(consumer, batch);

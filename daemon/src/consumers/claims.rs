@@ -6,7 +6,7 @@ use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, BadRecord, Cause, Range, ReturnedRange};
 use forebay_ring::{Ack, Batch, Claim, ClaimSum, ConsumerId, NO_RING};
 
-use crate::publish::{Ready, receipt};
+use crate::publish::{Ready, receipt, seen};
 
 /// The table.
 #[derive(Debug, Default)]
@@ -104,15 +104,20 @@ impl Claims {
         }
     }
 
-    /// The receipts of an acked batch, `again` where somebody may have seen it before, and what is wrong with records that
-    /// it was delivered without.
-    pub(super) fn acked(&mut self, seq: u64, again: bool) -> (Vec<AckItem>, Vec<BadRecord>) {
-        self.published.remove(&seq).map(|entry| entry.receipts(again)).unwrap_or_default()
+    /// The receipts of an acked batch, and what is wrong with records that it was delivered without.
+    pub(super) fn acked(&mut self, seq: u64) -> (Vec<AckItem>, Vec<BadRecord>) {
+        self.published.remove(&seq).map(Entry::receipts).unwrap_or_default()
+    }
+
+    /// What the ledger is told of a published batch whose trainer ended un-acked: which records it may have seen.
+    pub(super) fn seen(&self, seq: u64) -> Vec<AckItem> {
+        let claims = self.published.get(&seq).into_iter().flat_map(|entry| entry.claims.iter().flatten());
+        claims.filter(|claim| !claim.is_bare()).map(seen).collect()
     }
 
     /// The same of an adopted batch, of which it is not known what is wrong.
     pub(super) fn adopted_acked(&mut self, consumer: ConsumerId, batch: Batch) -> (Vec<AckItem>, Vec<BadRecord>) {
-        self.adopted.remove(&(consumer, batch.seq)).map(|entry| entry.receipts(false)).unwrap_or_default()
+        self.adopted.remove(&(consumer, batch.seq)).map(Entry::receipts).unwrap_or_default()
     }
 
     /// What a dropped batch gives back, and how somebody may have seen it.
@@ -160,10 +165,10 @@ impl Entry {
         }
     }
 
-    fn receipts(self, again: bool) -> (Vec<AckItem>, Vec<BadRecord>) {
+    fn receipts(self) -> (Vec<AckItem>, Vec<BadRecord>) {
         let Some((_, sums)) = self.sums else { return Default::default() };
         let claims = self.claims.into_iter().zip(sums);
-        let items = claims.filter_map(|(claim, sum)| Some(AckItem { again, ..receipt(&claim?, sum) }));
+        let items = claims.filter_map(|(claim, sum)| Some(receipt(&claim?, sum)));
         (items.collect(), self.bad)
     }
 }
@@ -211,7 +216,7 @@ mod tests {
         let mut claims = table();
         assert_eq!(claims.sums(ONE, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
         assert_eq!(claims.sums(ONE, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
-        let (items, _) = claims.acked(5, false);
+        let (items, _) = claims.acked(5);
         let told: Vec<_> = items.iter().map(|item| (item.lease, item.count, item.sum_low)).collect();
         assert_eq!(told, [(7, 3, 10), (9, 1, 20)]);
         assert_eq!(claims.undelivered(2), 0);
@@ -245,7 +250,7 @@ mod tests {
         let mut claims = table();
         claims.adopted(ONE, 5, 1, vec![Some(Claim::new(3, 0, 1))]);
         assert_eq!(claims.sums(ONE, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
-        assert_eq!(claims.acked(5, false).0.iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
+        assert_eq!(claims.acked(5).0.iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
         assert_eq!(claims.sums(ONE, &Ack { ring: NO_RING, ..ack(0, 1, 1) }, &[sum(3)]), Receipts::Whole);
         let (items, _) = claims.adopted_acked(ONE, Batch { seq: 5, epoch: 1 });
         assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [3]);
@@ -274,7 +279,7 @@ mod tests {
         let of_batch = [Claim::new(7, 0, 3), Claim::bare(7, 3, 1), Claim::bare(9, 0, 1)];
         claims.published(5, Entry { bad: vec![bad.clone()], ..entry(2, &of_batch) });
         assert_eq!(claims.sums(ONE, &ack(0, 3, 1), &[sum(10), sum(77), sum(0)]), Receipts::Whole);
-        let (items, told) = claims.acked(5, false);
+        let (items, told) = claims.acked(5);
         let items: Vec<_> = items.iter().map(|item| (item.lease, item.kind(), item.count, item.sum_low)).collect();
         assert_eq!(items, [(7, Kind::Delivered, 3, 10), (7, Kind::Bare, 0, 0), (9, Kind::Bare, 0, 0)]);
         assert_eq!(told, [bad]);

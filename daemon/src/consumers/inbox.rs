@@ -53,6 +53,8 @@ pub enum Note {
     },
     /// Leases that went to somebody else.
     Lost(Vec<u64>),
+    /// The ledger knows that somebody who ended may have seen this batch: it may be offered again.
+    Noted(u64),
     /// The stream is about to end: batches that nobody holds are dropped, and none is offered again. Answered when
     /// their claims are on their way back.
     Drain(oneshot::Sender<()>),

@@ -114,7 +114,6 @@ impl Stream {
                         count: len,
                         sum_high: sum.high,
                         sum_low: sum.low,
-                        again: false,
                     },
                     _ => AckItem { lease, range, kind: Kind::Bare.into(), ..AckItem::default() },
                 }

@@ -142,8 +142,9 @@ impl Opening {
         RingThread::start(parts, first, inbox, &outbox)?;
         follow(&worker, outbox.clone());
         tell_of_outages(&worker, outbox.clone());
-        let tell = outbox.clone();
-        let forward = ack::forward(worker, receipts, counts, move |leases| tell.post(Note::Lost(leases)));
+        let (tell, note) = (outbox.clone(), outbox.clone());
+        let lost = move |leases| tell.post(Note::Lost(leases));
+        let forward = ack::forward(worker, receipts, counts, lost, move |batch| note.post(Note::Noted(batch)));
         tokio::spawn(async move {
             if let Err(error) = forward.await {
                 outbox.post(Note::Failed(error.to_string()));

@@ -30,6 +30,27 @@ fn rule_15_a_killed_trainer_s_batches_reach_another_and_what_it_acked_does_not()
 }
 
 #[test]
+fn rule_15_what_a_killed_trainer_had_is_named_also_if_its_daemon_dies_before_the_next_one_s_receipt() {
+    let home = Home::with_pictures(400);
+    let daemon = home.serve(EPOCH);
+    let mut killed = Puppet::with_one_credit(&home);
+    let had = killed.next().batch();
+    killed.kill();
+    let mut trainer = Trainer::attach(&home);
+    let again = trainer.next().batch();
+    assert_eq!(again.records, had.records);
+    // A state is of what is durable: what the daemon told the ledger before is there.
+    trainer.session.state(&mut Patient).unwrap();
+    daemon.kill();
+    let _daemon = home.start();
+    let rest = trainer.epoch();
+    assert_eq!(records([&again].into_iter().chain(&rest)), (0..400).collect::<Vec<_>>(), "it is handed in");
+    let repeats = trainer.session.audit(&mut Patient).unwrap()[0].repeats;
+    assert_eq!(repeats.trainer_ended, had.records.len() as u64, "{repeats:?}");
+    home.audit();
+}
+
+#[test]
 fn rule_9_a_record_in_a_finished_batch_is_delivered_after_any_number_of_its_daemon_s_deaths() {
     let home = Home::with_pictures(1);
     let mut daemon = home.serve(EPOCH);

@@ -1,5 +1,7 @@
 //! Snapshots of a run and the way back to them.
 
+use std::collections::BTreeSet;
+
 use forebay_client::Patient;
 
 use crate::daemon::Home;
@@ -30,6 +32,37 @@ fn rule_22_a_state_counts_the_callers_batches_and_not_those_in_other_hands() {
     assert!(others.own.iter().all(|record| records(&rest).contains(record)));
     let audit = later.session.audit(&mut Patient).unwrap();
     assert_eq!((audit[0].delivered, audit[0].adds_up), (40, Some(true)));
+}
+
+#[test]
+fn rule_15_a_state_names_what_a_killed_trainer_had_however_far_its_batch_had_come_again() {
+    let home = Home::with_pictures(40);
+    let _daemon = home.serve("epochs = 1\nshuffle = true");
+    let mut killed = Puppet::with_one_credit(&home);
+    let had = [killed.next().batch(), killed.next().batch()];
+    killed.kill();
+    let mut trainer = Trainer::attach(&home);
+    let queued = trainer.session.state(&mut Patient).unwrap();
+    let again = trainer.next().batch();
+    assert_eq!(again.records, had[1].records, "what the killed one had in its hand");
+    let in_hand = trainer.session.state(&mut Patient).unwrap();
+    trainer.epoch();
+    trainer.session.close().unwrap();
+    let before: [(_, Vec<&Seen>); 2] =
+        [(queued, had.iter().collect()), (in_hand, had.iter().chain([&again]).collect())];
+    for (state, before) in before {
+        let mut later = Trainer::attach(&home);
+        later.session.restore(&state, &mut Patient).unwrap();
+        let rest = later.epoch();
+        let seen = records(before.into_iter().chain(&rest));
+        let once: BTreeSet<&u64> = seen.iter().collect();
+        assert_eq!(once.len(), 40);
+        let repeats = later.session.audit(&mut Patient).unwrap()[0].repeats;
+        assert_eq!((repeats.trainer_ended, repeats.total()), (4, 4), "{repeats:?}");
+        assert_eq!(seen.len() - once.len(), 4, "and so it was");
+        later.session.close().unwrap();
+    }
+    home.audit();
 }
 
 #[test]

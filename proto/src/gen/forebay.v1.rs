@@ -198,8 +198,7 @@ pub mod acquire_reply {
     }
 }
 /// One receipt: these positions reached a trainer, or were dropped by policy. Sum and count come from the record
-/// numbers that the trainer itself saw; both are 0 where it saw none. FINISHED
-/// has no sum.
+/// numbers that the trainer itself saw; both are 0 where it saw none. FINISHED and SEEN have no sum.
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AckItem {
@@ -216,9 +215,6 @@ pub struct AckItem {
     pub sum_high: u64,
     #[prost(fixed64, tag = "6")]
     pub sum_low: u64,
-    /// A trainer that ended without a receipt had them before.
-    #[prost(bool, tag = "7")]
-    pub again: bool,
 }
 /// Nested message and enum types in `AckItem`.
 pub mod ack_item {
@@ -244,6 +240,9 @@ pub mod ack_item {
         Bare = 3,
         /// They stand in a finished batch and nobody has them yet: whatever their worker dies of now, it is not them.
         Finished = 4,
+        /// A trainer that may have seen them ended without a receipt, and the daemon delivers their batch again. They are
+        /// counted as repeated at once, so that a snapshot has that count whatever becomes of the batch.
+        Seen = 5,
     }
     impl Kind {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -257,6 +256,7 @@ pub mod ack_item {
                 Self::Dropped => "DROPPED",
                 Self::Bare => "BARE",
                 Self::Finished => "FINISHED",
+                Self::Seen => "SEEN",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -267,6 +267,7 @@ pub mod ack_item {
                 "DROPPED" => Some(Self::Dropped),
                 "BARE" => Some(Self::Bare),
                 "FINISHED" => Some(Self::Finished),
+                "SEEN" => Some(Self::Seen),
                 _ => None,
             }
         }

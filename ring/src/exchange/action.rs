@@ -67,16 +67,18 @@ pub enum Action {
         consumer: ConsumerId,
         /// Which batch.
         batch: Batch,
-        /// Somebody who ended un-acked may have seen it before.
-        again: bool,
     },
+    /// A consumer that may have seen the batch ended without an ack. The batch is offered again, and before all others,
+    /// once [`Exchange::noted`] says that this cannot be forgotten.
+    Seen(Batch),
     /// An adopted batch was consumed. Its number is of the earlier incarnation, and may be that of a published one too.
     AdoptedAcked(Adopted),
     /// The batch was void and is gone: claims of it that are not lost are given back.
     Dropped {
         /// Which batch.
         batch: Batch,
-        /// Somebody who ended un-acked may have seen it.
+        /// The consumer that had it ended without an ack, and may have seen it. Earlier ones were told as
+        /// [`Seen`](Self::Seen).
         seen: bool,
     },
     /// An adopted batch was returned, or its consumer is gone: its claims are given back.

@@ -39,15 +39,15 @@ pub(super) struct Delivery {
     pub(super) offers: u32,
     /// Who had it last.
     pub(super) last: Option<ConsumerId>,
-    /// Somebody who ended un-acked may have seen it.
-    pub(super) seen: bool,
     /// A claim of it is lost: it is not offered again.
     pub(super) void: bool,
+    /// Somebody may have seen it, which could still be forgotten: it waits, and so does what comes behind it.
+    pub(super) unnoted: bool,
 }
 
 impl Delivery {
     pub(super) fn new(batch: Batch) -> Self {
-        Self { batch, offers: 0, last: None, seen: false, void: false }
+        Self { batch, offers: 0, last: None, void: false, unnoted: false }
     }
 }
 
@@ -78,14 +78,16 @@ impl Slots {
         self.by_id.iter().find(|(_, entry)| matches!(entry.state, State::Free)).map(|(id, _)| *id)
     }
 
-    /// The READY batch to offer next: offered before first, then by number; none of a later epoch than `open`.
+    /// The READY batch to offer next: offered before first, then by number; none of a later epoch than `open`. None
+    /// passes one that waits to be noted: a shard's batches keep their order.
     pub(super) fn next_ready(&mut self, open: u64) -> Option<(SlotId, &mut Slot)> {
         let key = |entry: &Slot| match &entry.state {
             State::Ready(delivery) if delivery.batch.epoch <= open => Some((delivery.offers == 0, delivery.batch.seq)),
             _ => None,
         };
         let ready = self.by_id.iter_mut().filter_map(|(id, entry)| Some((key(entry)?, *id, entry)));
-        ready.min_by_key(|(key, ..)| *key).map(|(_, id, entry)| (id, entry))
+        let next = ready.min_by_key(|(key, ..)| *key).map(|(_, id, entry)| (id, entry));
+        next.filter(|(_, entry)| !matches!(&entry.state, State::Ready(delivery) if delivery.unnoted))
     }
 
     /// The slot of a READY or HELD batch.

@@ -2,7 +2,7 @@
 
 use forebay_ring::{Action, Batch, Exchange, Receipt};
 
-use crate::{ANNA, BELA, actions, exchange, freed, offer, publish};
+use crate::{ANNA, BELA, CLEO, actions, exchange, freed, offer, publish};
 
 #[test]
 fn rule_14_a_trainer_that_dies_after_its_ack_frees_the_slot_and_nothing_comes_again() {
@@ -93,7 +93,7 @@ fn rule_11_a_dead_holders_last_batch_comes_to_the_one_that_waits() {
 }
 
 #[test]
-fn rule_15_a_batch_says_that_somebody_may_have_seen_it_who_ended_without_its_ack() {
+fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_that_is_noted() {
     type End = fn(&mut Exchange, Receipt);
     let ends: [(End, bool); 4] = [
         (|exchange, _| exchange.gone(ANNA), true),
@@ -108,10 +108,46 @@ fn rule_15_a_batch_says_that_somebody_may_have_seen_it_who_ended_without_its_ack
         let held = offer(&mut exchange).receipt;
         exchange.attach(BELA, 1).unwrap();
         end(&mut exchange, held);
-        let next = offer(&mut exchange);
-        assert_eq!((next.to, next.receipt.seq), (BELA, 1));
-        exchange.ack(BELA, next.receipt);
-        let acked = Action::Acked { consumer: BELA, batch: Batch { seq: 1, epoch: 0 }, again: seen };
-        assert!(actions(&mut exchange).contains(&acked));
+        publish(&mut exchange, 2, 0);
+        let batch = Batch { seq: 1, epoch: 0 };
+        let is_offer = |action: &Action| matches!(action, Action::Offer { .. });
+        if seen {
+            let told = actions(&mut exchange);
+            assert!(told.contains(&Action::Seen(batch)), "{told:?}");
+            assert!(!told.iter().any(is_offer), "it waits, and nothing passes it: {told:?}");
+            exchange.noted(1);
+        }
+        let told = actions(&mut exchange);
+        let offered = told.iter().find(|action| is_offer(action));
+        assert!(matches!(offered, Some(Action::Offer { consumer: BELA, batch, .. }) if batch.seq == 1), "{told:?}");
+        assert!(!told.contains(&Action::Seen(batch)), "once: {told:?}");
+        // Another death is another sight; of a void batch that is told when it is dropped.
+        exchange.void(1);
+        exchange.gone(BELA);
+        let told = actions(&mut exchange);
+        assert!(told.contains(&Action::Dropped { batch, seen: true }), "{told:?}");
+        assert!(!told.contains(&Action::Seen(batch)), "{told:?}");
     }
+}
+
+#[test]
+fn rule_15_what_is_noted_of_a_batch_says_nothing_of_its_next_trainer() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 1).unwrap();
+    publish(&mut exchange, 1, 0);
+    offer(&mut exchange);
+    exchange.attach(BELA, 1).unwrap();
+    exchange.gone(ANNA);
+    exchange.noted(1);
+    exchange.noted(1);
+    exchange.attach(CLEO, 1).unwrap();
+    exchange.gone(BELA);
+    let batch = Batch { seq: 1, epoch: 0 };
+    assert_eq!(actions(&mut exchange).iter().filter(|action| **action == Action::Seen(batch)).count(), 2);
+    // A batch that waits to be noted is dropped like any other.
+    exchange.drop_ready();
+    let told = actions(&mut exchange);
+    assert!(told.contains(&Action::Dropped { batch, seen: false }), "{told:?}");
+    exchange.noted(1);
+    assert_eq!(actions(&mut exchange), []);
 }

@@ -11,10 +11,6 @@ class History:
         self.run = {}
         # As the ledger counts them: an epoch that was complete in a state keeps its tally when that is loaded.
         self.tallied = {}
-        # How many records killed trainers had in their hands while there were states: a state does not know that
-        # somebody has seen what was offered again and not acknowledged yet when it was taken.
-        self.unknown = Counter()
-        self.last = None
         self.states = {}
         self.lines = Counter()
 
@@ -27,17 +23,10 @@ class History:
                 epoch, *records = map(int, words)
                 for epochs in (self.run, self.tallied):
                     epochs.setdefault(epoch, Counter()).update(records)
-                self.last = epoch, len(records)
-            elif what == "began" and self.states and self.last is not None:
-                epoch, count = self.last
-                self.unknown[epoch] += count
-            elif what == "left":
-                self.last = None
             elif what == "state":
                 number, first_open = map(int, words)
                 self.states[number] = (first_open, copy(self.run), copy(self.tallied))
             elif what == "loaded":
-                self.last = None
                 first_open, run, tallied = self.states[int(words[0])]
                 kept = {epoch: seen for epoch, seen in self.tallied.items() if epoch < first_open}
                 gone_back = {epoch: seen for epoch, seen in copy(tallied).items() if epoch >= first_open}
@@ -52,7 +41,7 @@ class History:
                     yield f"{audit}: not each of {records} records was delivered once"
                 if missed := set(range(records)) - set(self.run.get(audit.epoch, ())):
                     yield f"epoch {audit.epoch}: no trainer had {sorted(missed)}, which the ledger counts as delivered"
-            named = sum(audit.repeats.values()) + self.unknown[audit.epoch]
+            named = sum(audit.repeats.values())
             if (again := self.repetitions(audit.epoch)) > named:
                 seen = {record: times for record, times in self.tallied[audit.epoch].items() if times > 1}
                 yield f"epoch {audit.epoch}: {again} repetitions, of which the audit names {named}: {seen}"

@@ -285,53 +285,61 @@ impl Server {
     }
 
     fn act(&mut self) {
-        let actions: Vec<Action> = self.exchange.drain().collect();
-        for action in actions {
-            match action {
-                Action::Offer { consumer, slot, batch, generation, redelivered } => {
-                    let (_, first) = self.published[&batch.seq];
-                    let span = self.plan.span(first);
-                    let valid = u32::try_from(span.end - span.start).unwrap();
-                    let offer = Offer {
-                        kind: Kind::Offer as u32,
-                        ring: slot.ring,
-                        seq: batch.seq,
-                        generation,
-                        epoch: batch.epoch,
-                        slot: slot.slot,
-                        shown: valid,
-                        valid,
-                        claims: 1,
-                        redelivered,
-                        reserved: 0,
-                        deadline: self.plan.deadline,
-                        ready: 0,
-                    };
-                    self.tell(consumer, &packet(&offer, &[]));
-                }
-                Action::Acked { batch, .. } => {
-                    let (epoch, first) = self.published.remove(&batch.seq).unwrap();
-                    self.finish(epoch, first);
-                }
-                Action::AdoptedAcked(adopted) => {
-                    let (epoch, first) = self.adopted.remove(&adopted.batch.seq).unwrap();
-                    self.finish(epoch, first);
-                }
-                Action::Orphaned { adopted, .. } => {
-                    let (epoch, first) = self.adopted.remove(&adopted.batch.seq).unwrap();
-                    self.todo.insert((epoch, first));
-                }
-                Action::Dropped { batch, .. } => {
-                    self.published.remove(&batch.seq);
-                }
-                Action::EpochEnd { consumer, epoch } => {
-                    self.tell(
-                        consumer,
-                        &packet(&Number { kind: Kind::EpochEnd as u32, reserved: 0, value: epoch }, &[]),
-                    );
-                }
-                Action::Free(_) | Action::Gone(_) | Action::RingEmpty(_) => {}
+        loop {
+            let actions: Vec<Action> = self.exchange.drain().collect();
+            if actions.is_empty() {
+                return;
             }
+            for action in actions {
+                self.do_one(action);
+            }
+        }
+    }
+
+    fn do_one(&mut self, action: Action) {
+        match action {
+            Action::Offer { consumer, slot, batch, generation, redelivered } => {
+                let (_, first) = self.published[&batch.seq];
+                let span = self.plan.span(first);
+                let valid = u32::try_from(span.end - span.start).unwrap();
+                let offer = Offer {
+                    kind: Kind::Offer as u32,
+                    ring: slot.ring,
+                    seq: batch.seq,
+                    generation,
+                    epoch: batch.epoch,
+                    slot: slot.slot,
+                    shown: valid,
+                    valid,
+                    claims: 1,
+                    redelivered,
+                    reserved: 0,
+                    deadline: self.plan.deadline,
+                    ready: 0,
+                };
+                self.tell(consumer, &packet(&offer, &[]));
+            }
+            Action::Acked { batch, .. } => {
+                let (epoch, first) = self.published.remove(&batch.seq).unwrap();
+                self.finish(epoch, first);
+            }
+            Action::AdoptedAcked(adopted) => {
+                let (epoch, first) = self.adopted.remove(&adopted.batch.seq).unwrap();
+                self.finish(epoch, first);
+            }
+            Action::Orphaned { adopted, .. } => {
+                let (epoch, first) = self.adopted.remove(&adopted.batch.seq).unwrap();
+                self.todo.insert((epoch, first));
+            }
+            Action::Dropped { batch, .. } => {
+                self.published.remove(&batch.seq);
+            }
+            Action::EpochEnd { consumer, epoch } => {
+                self.tell(consumer, &packet(&Number { kind: Kind::EpochEnd as u32, reserved: 0, value: epoch }, &[]));
+            }
+            // Its ledger is always in time.
+            Action::Seen(batch) => self.exchange.noted(batch.seq),
+            Action::Free(_) | Action::Gone(_) | Action::RingEmpty(_) => {}
         }
     }
 

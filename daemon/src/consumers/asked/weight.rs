@@ -192,6 +192,6 @@ mod tests {
         } = Snapshot::default();
         let EpochTally { epoch: _, delivered: _, dropped: _, quarantined: _, abandoned: _, regranted: _, repeats: _ } =
             EpochTally::default();
-        let AckItem { lease: _, range: _, kind: _, count: _, sum_high: _, sum_low: _, again: _ } = AckItem::default();
+        let AckItem { lease: _, range: _, kind: _, count: _, sum_high: _, sum_low: _ } = AckItem::default();
     }
 }
