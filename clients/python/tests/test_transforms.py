@@ -1,5 +1,6 @@
 """Transforms as the settings that the daemon reads."""
 
+import doctest
 import inspect
 import json
 
@@ -25,7 +26,7 @@ from forebay import transforms
         (transforms.Resize((8, 9)), {"resize": {"size": [8, 9], "interpolation": "bilinear"}}),
         (transforms.CenterCrop(224), {"center_crop": {"size": 224}}),
         (transforms.Pad((8, 9), fill=7), {"pad": {"size": [8, 9], "fill": 7}}),
-        (transforms.Pad(8), {"pad": {"size": [8, 8], "fill": 0}}),
+        (transforms.Pad(8), {"pad": {"size": 8, "fill": 0}}),
         (transforms.RandomHorizontalFlip(), {"random_horizontal_flip": {"p": 0.5}}),
         (
             transforms.Normalize((0.5, 0.5, 0.5), (0.2, 0.2, 0.2)),
@@ -42,3 +43,8 @@ def test_every_transform_is_exported():
     classes = inspect.getmembers(transforms, inspect.isclass)
     own = {name for name, found in classes if found.__module__ == transforms.__name__}
     assert own <= set(transforms.__all__)
+
+
+def test_the_examples_run():
+    found = doctest.testmod(transforms)
+    assert (found.failed, found.attempted > 5) == (0, True)

@@ -42,16 +42,17 @@ class Batch:
     """A batch of images with their labels.
 
     Its arrays are views on the ring, and are read-only: writing raises `ValueError`. Each access makes a new view,
-    which takes microseconds and copies nothing. The daemon refills the slot only after the batch was consumed and all
-    its views are gone, so a view is valid as long as you keep it.
+    which takes microseconds and copies nothing. The daemon refills the slot only when the batch is consumed and all its
+    views are gone. So a view is valid as long as you keep it.
 
     The Batch object itself gives arrays until the batch after the next one arrives. A variable that still refers to an
     old batch therefore does not keep its slot in use. Keep the arrays, or `batch.copy()`.
 
-    A copy to a GPU with `non_blocking=True` may still read the slot after you drop the batch. After `loader.pin()`, and
-    if the pixels are in a GPU, the slot therefore stays in use until that GPU has finished the work that was queued by
-    then on the default stream and on PyTorch's current one. `release(after=event)` ends the wait earlier, right after
-    the copies. It is required if other streams or GPUs read the slot.
+    A copy to a GPU with `non_blocking=True` may still read the slot after you drop the batch. If the ring is
+    page-locked (`loader.pin()`) or in a GPU, Forebay therefore waits for that GPU before it reuses the slot. It waits
+    for the work that was queued by then on two streams: the default one, and PyTorch's current one.
+    `release(after=event)` ends the wait right after the copies. It is required if other streams or other GPUs read the
+    slot.
 
     Attributes:
         epoch: The epoch that the batch belongs to, from 0.
@@ -171,11 +172,11 @@ class Batch:
                 step(images)
 
         Args:
-            after: A mark behind the last work that reads the arrays: a `torch.cuda.Event`, a `cupy.cuda.Event`, any
-                object with `query()` and `synchronize()`, or a `jax.Array` that was made of the arrays and is not
-                donated to a computation. Later calls of `next()` look whether it is reached. None gives the slot back
-                as dropping the batch does: at once, unless a GPU may read the slot asynchronously. Arrays that you
-                still have keep the slot in use.
+            after: A mark behind the last work that reads the arrays. It is a `torch.cuda.Event`, a `cupy.cuda.Event`,
+                or any object with `query()` and `synchronize()`. In JAX it is a `jax.Array` that was made of the arrays
+                and is not donated to a computation. Later calls of `next()` look whether the mark is reached. None
+                gives the slot back as dropping the batch does: at once, unless a GPU may read the slot asynchronously.
+                Arrays that you still have keep the slot in use.
 
         Raises:
             TypeError: `after` is not a mark of any framework.

@@ -35,10 +35,11 @@ class Batches(Generic[T]):
 
         You may still use the batch before this one, but not older ones: keep their arrays, or `batch.copy()`.
 
-        An exception during the call loses no batch, whether it comes from Ctrl-C, a signal handler or another thread:
-        the next call returns the same batch. A batch counts as handed out when `next()` or `for` returns it. Since
-        Python 3.11, no exception can come between that and the assignment to a variable. In older versions, or if your
-        own function wraps `next()`, such an exception can lose the batch, and the next call acknowledges it.
+        An exception during the call loses no batch: the next call returns the same batch. This also holds for Ctrl-C,
+        and for exceptions of signal handlers and other threads. A batch counts as handed out when `next()` or `for`
+        returns it. Since Python 3.11, no exception can come between that and the assignment to a variable. In older
+        versions, or if your own function wraps `next()`, such an exception can lose the batch, and the next call
+        acknowledges it.
 
         Args:
             timeout: Longest wait in seconds. 0 does not wait; None and infinity wait for ever.

@@ -36,9 +36,9 @@ class Feed:
         """The next batch, or None at the epoch's end, and a number.
 
         The caller stores the number in `session.taken` right before it returns the batch to the user. Until then the
-        batch does not count as handed out: after any exception, the next call draws it again. CPython looks for signals
-        and for exceptions of other threads after calls and at the end of loops, so none can come between that store and
-        a `return`.
+        batch does not count as handed out: after any exception, the next call draws it again. No exception can come
+        between that store and a `return`. CPython looks for signals, and for exceptions of other threads, only after
+        calls and at the end of loops.
         """
         until = None if timeout is None else time.monotonic() + timeout
         while True:

@@ -30,10 +30,10 @@ class GpuArray:
     `jax.dlpack.from_dlpack(array)`. Any stream may read it, since the pixels were complete before the batch arrived. Do
     not write to it: other trainers may read the same memory.
 
-    The slot stays in use as long as this object, or a tensor made of it, lives. After that it stays in use until the
-    GPU has finished the work that was queued by then on two streams: the default stream, and PyTorch's current stream
-    in the thread that dropped the last reference. CuPy, JAX and PyTorch's side streams may read it on other streams.
-    Then pass a mark of that stream to `Batch.release(after=...)`, or wait for the stream before you drop the array.
+    The slot stays in use as long as this object, or a tensor made of it, lives. After that, Forebay waits for the work
+    that the GPU has by then on two streams. These are the default stream, and PyTorch's current stream in the thread
+    that dropped the last reference. CuPy and JAX may read the array on other streams. Then pass a mark of that stream
+    to `Batch.release(after=...)`, or wait for the stream before you drop the array.
 
     bfloat16 has a name only in DLPack: use `torch.from_dlpack(array)`. `__cuda_array_interface__` says "<i2" instead,
     and `torch.as_tensor(array, device="cuda").view(torch.bfloat16)` gives the same tensor.

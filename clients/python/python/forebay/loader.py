@@ -16,7 +16,7 @@ from forebay.settings import Source, refuse_unsharded, request
 
 if TYPE_CHECKING:
     from forebay.torch import TorchLoader
-    from forebay.transforms import Size, Transform
+    from forebay.transforms import Transform
 
 __all__ = ["Loader"]
 
@@ -41,12 +41,12 @@ class Loader(Batches[Batch]):
     you leave a loop early, the next `for` continues in the same epoch.
 
     Args:
-        source: A folder of pictures, a folder of class folders, a `.csv` file, a `.txt` file with one path per line, a
-            list of files, or `stream:NAME` for a stream of a running `forebay serve`. This process's own daemon reads
-            everything but a stream. It starts with the first Loader that needs it, and ends with the last.
+        source: A folder of pictures or of class folders, a `.csv` file, a `.txt` file with one path per line, or a list
+            of files. `stream:NAME` is a stream of a running `forebay serve`. This process's own daemon reads everything
+            but a stream. It starts with the first Loader that needs it, and ends with the last.
         batch_size: Records in a batch. Required, except for a stream.
-        size: Side of the square images in pixels, or (height, width). With `shuffle=True` it means RandomResizedCrop
-            and RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
+        size: Side of the square images in pixels. With `shuffle=True` it means RandomResizedCrop and
+            RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
         transform: A list of `forebay.transforms`, in place of `size`.
         shuffle: True gives each epoch its own order.
         seed: Seed of the order and of the random transforms.
@@ -65,7 +65,7 @@ class Loader(Batches[Batch]):
         decode_gpu: Number of the GPU that decodes, as the daemon counts GPUs. Set it to this process's own GPU if
             several processes share a machine. None is the GPU that has the pixels, or else all GPUs. Needs `lanes` of
             GPUs.
-        lanes: Ways to decode: a list such as `["hardware", "cpu"]`, all of which this machine must have, or "auto" for
+        lanes: Ways to decode, such as `["hardware", "cpu"]`. This machine must have all lanes of such a list. "auto" is
             NVIDIA's JPEG engines, if there are any, and the CPU. A GPU lane takes up to 2 GB of the GPU's memory, and
             some hundred MB for the driver. None is `["cpu"]`. This is a setting of the daemon: the first Loader of a
             process decides, and for a stream the daemon's configuration does.
@@ -75,10 +75,10 @@ class Loader(Batches[Batch]):
             changes. Loaders of one folder share the cache. None keeps nothing.
         placement: Where the pixels of batches are. "host" is shared memory. "gpu:0" is memory of that GPU, as the
             daemon counts GPUs. "auto" is a GPU that this process sees, first the one that PyTorch uses, or else the
-            host. None is "host", and for a stream it is what the daemon's configuration says. Give `placement` for a
-            stream too if it is in a GPU and PyTorch has not initialised CUDA yet: otherwise the daemon is told of no
-            GPU. All trainers that map memory of a GPU can write to it, so they must belong to one user. While a stream
-            has trainers, it stays where the first of them had it. `loader.placement` says where that is.
+            host. None is "host", and for a stream it is what the daemon's configuration says. If a stream is in a GPU,
+            and PyTorch has not initialised CUDA yet, give `placement` anyway: the daemon learns of no GPU otherwise.
+            All trainers that map memory of a GPU can write to it, so they must belong to one user. While a stream has
+            trainers, it stays where the first of them had it. `loader.placement` says where that is.
         pin_memory: True calls `pin()` at once, and makes a ring that every driver can page-lock. Most drivers lock only
             memory that the process could write, so all trainers of the stream must belong to one user. The ring is
             locked for the GPU that PyTorch uses: call `torch.cuda.set_device` before. For a stream, the daemon's
@@ -91,8 +91,8 @@ class Loader(Batches[Batch]):
             filters.
         adjust_orientation: True turns pictures as their EXIF orientation says. Pillow and torchvision leave them as
             they are stored.
-        reducing_gap: Decodes large JPEGs at 1/2, 1/4 or 1/8 of their size, as long as each side keeps this many times
-            the pixels of its result, like Pillow's `Image.thumbnail`. At least 1.0. None decodes at full size, which is
+        reducing_gap: Decodes large JPEGs at 1/2, 1/4 or 1/8 of their size, like Pillow's `Image.thumbnail`. Each side
+            keeps at least this many times the pixels of its result. At least 1.0. None decodes at full size, which is
             exact. Not with a cache of decoded pictures.
         fast: True is short for `reducing_gap=2.0`.
         labels: "auto" takes class folders or the CSV's second column. "text" reads all labels of a CSV as names, even
@@ -139,7 +139,7 @@ class Loader(Batches[Batch]):
         source: Source,
         *,
         batch_size: int | None = None,
-        size: Size | None = None,
+        size: int | None = None,
         transform: Transform | Sequence[Transform] | None = None,
         shuffle: bool = False,
         seed: int = 0,
@@ -196,7 +196,7 @@ class Loader(Batches[Batch]):
                 says how long a view in a GPU keeps its slot in use.
             device: Device of the tensors. Copies to a GPU are asynchronous, and the slot returns to the daemon when
                 they are done. Give the Loader `pin_memory=True` for that. None is the host. If the pixels are in a GPU,
-                None is the GPU that PyTorch uses at the time of this call, or else the GPU that has the pixels.
+                None is the GPU that PyTorch uses now, or else the one that has the pixels.
 
         Raises:
             ImportError: PyTorch is not installed.

@@ -72,9 +72,8 @@ class Rings:
         if self._pins is not None and device not in (None, self._pins.device):
             raise SettingsError(
                 f"pin(device={device}): the ring is page-locked for GPU {self._pins.device} already, and cannot be "
-                "locked twice. pin_memory=True locks it for the GPU that PyTorch uses when the Loader is made: call "
-                f"torch.cuda.set_device({device}) before, or leave pin_memory to the stream and call pin({device}) "
-                "first. Copies to other GPUs need batch.release(after=event)"
+                f"locked twice. Call pin({device}) before any other pin(). If the Loader has pin_memory=True, call "
+                f"torch.cuda.set_device({device}) before you make the Loader"
             )
         if self._pins is None:
             pins = Pins(frameworks.current_device() if device is None else device)

@@ -17,8 +17,9 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Union
 
 __all__ = [
@@ -34,12 +35,14 @@ __all__ = [
 Size = Union[int, Sequence[int]]
 
 
+@dataclass(frozen=True)
 class Transform:
     """One step. A `transform` list in the daemon's configuration has the same steps as tables."""
 
     def to_settings(self) -> dict[str, dict[str, Any]]:
-        """The step as a table with one key, which is its name in snake case."""
-        raise NotImplementedError
+        """The step as a table with one key, which is the class's name in snake case."""
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()
+        return {name: {field.name: _plain(getattr(self, field.name)) for field in fields(self)}}
 
 
 @dataclass(frozen=True)
@@ -50,28 +53,18 @@ class RandomResizedCrop(Transform):
         size: Side of a square, or (height, width), in pixels.
         scale: Smallest and largest share of the picture's area, each from 0 to 1.
         ratio: Smallest and largest width / height of the part.
-        interpolation: The filter of the resize, such as "bilinear" or "bicubic", with antialiasing.
+        interpolation: Filter of the resize: "nearest", "bilinear", "bicubic" or "lanczos3". All but "nearest"
+            antialias.
 
     Example:
-        >>> RandomResizedCrop(224, scale=(0.2, 1.0)).size
-        224
+        >>> RandomResizedCrop(224, scale=(0.2, 1.0))
+        RandomResizedCrop(size=224, scale=(0.2, 1.0), ratio=(0.75, 1.3333333333333333), interpolation='bilinear')
     """
 
     size: Size
     scale: tuple[float, float] = (0.08, 1.0)
     ratio: tuple[float, float] = (3.0 / 4.0, 4.0 / 3.0)
     interpolation: str = "bilinear"
-
-    def to_settings(self) -> dict[str, dict[str, Any]]:
-        """See `Transform.to_settings`."""
-        return {
-            "random_resized_crop": {
-                "size": _size(self.size),
-                "scale": list(self.scale),
-                "ratio": list(self.ratio),
-                "interpolation": self.interpolation,
-            }
-        }
 
 
 @dataclass(frozen=True)
@@ -80,7 +73,7 @@ class Resize(Transform):
 
     Args:
         size: Length of the shorter side, which keeps the aspect ratio; or (height, width). In pixels.
-        interpolation: The filter, such as "bilinear" or "bicubic", with antialiasing.
+        interpolation: Filter: "nearest", "bilinear", "bicubic" or "lanczos3". All but "nearest" antialias.
 
     Example:
         >>> Resize((224, 320)).to_settings()
@@ -90,14 +83,10 @@ class Resize(Transform):
     size: Size
     interpolation: str = "bilinear"
 
-    def to_settings(self) -> dict[str, dict[str, Any]]:
-        """See `Transform.to_settings`."""
-        return {"resize": {"size": _size(self.size), "interpolation": self.interpolation}}
-
 
 @dataclass(frozen=True)
 class CenterCrop(Transform):
-    """Cuts out the middle of the picture.
+    """Cuts out the middle of the picture. A smaller picture gets a black border.
 
     Args:
         size: Side of a square, or (height, width), in pixels.
@@ -108,10 +97,6 @@ class CenterCrop(Transform):
     """
 
     size: Size
-
-    def to_settings(self) -> dict[str, dict[str, Any]]:
-        """See `Transform.to_settings`."""
-        return {"center_crop": {"size": _size(self.size)}}
 
 
 @dataclass(frozen=True)
@@ -130,11 +115,6 @@ class Pad(Transform):
     size: Size
     fill: int = 0
 
-    def to_settings(self) -> dict[str, dict[str, Any]]:
-        """See `Transform.to_settings`."""
-        size = [self.size, self.size] if isinstance(self.size, int) else list(self.size)
-        return {"pad": {"size": size, "fill": self.fill}}
-
 
 @dataclass(frozen=True)
 class RandomHorizontalFlip(Transform):
@@ -149,10 +129,6 @@ class RandomHorizontalFlip(Transform):
     """
 
     p: float = 0.5
-
-    def to_settings(self) -> dict[str, dict[str, Any]]:
-        """See `Transform.to_settings`."""
-        return {"random_horizontal_flip": {"p": self.p}}
 
 
 @dataclass(frozen=True)
@@ -171,10 +147,7 @@ class Normalize(Transform):
     mean: Sequence[float]
     std: Sequence[float]
 
-    def to_settings(self) -> dict[str, dict[str, Any]]:
-        """See `Transform.to_settings`."""
-        return {"normalize": {"mean": list(self.mean), "std": list(self.std)}}
 
-
-def _size(size: Size) -> int | list[int]:
-    return size if isinstance(size, int) else list(size)
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a field's
+    """Sequences as JSON has them."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
