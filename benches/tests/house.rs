@@ -6,14 +6,18 @@ use std::path::{Path, PathBuf};
 
 /// Files that `cargo` or `protoc` made.
 const GENERATED: &str = "proto/src/gen";
-const FOLDERS: [&str; 11] = [
+const FOLDERS: [&str; 15] = [
     "proto",
     "ring",
     "jpeg",
     "coordinator",
     "pixels",
     "cuda",
+    "sources",
+    "formats",
+    "road",
     "daemon",
+    "cli",
     "clients/rust",
     "clients/python",
     "benches",

@@ -7,29 +7,37 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 11] = [
+const RANKS: [(&str, u32); 15] = [
     ("forebay-proto", 0),
     ("forebay-ring", 0),
     ("forebay-jpeg", 0),
     ("forebay-coordinator", 1),
-    ("forebay-pixels", 1),
-    ("forebay-client", 1),
-    ("forebay-cuda", 2),
-    ("forebay-fake-gpu", 2),
-    ("forebay-python", 2),
-    ("forebay", 3),
-    ("forebay-benches", 4),
+    ("forebay-pixels", 2),
+    ("forebay-client", 2),
+    ("forebay-sources", 2),
+    ("forebay-cuda", 3),
+    ("forebay-fake-gpu", 3),
+    ("forebay-python", 3),
+    ("forebay-formats", 3),
+    ("forebay-road", 4),
+    ("forebay-daemon", 5),
+    ("forebay", 6),
+    ("forebay-benches", 6),
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 7] = [
+const FENCES: [(&str, &[&str]); 11] = [
     ("redb", &["forebay-coordinator"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
     ("libc", &["forebay-ring"]),
     ("libloading", &["forebay-cuda", "forebay-fake-gpu"]),
-    ("tonic", &["forebay-proto", "forebay-coordinator", "forebay"]),
-    ("tokio", &["forebay-coordinator", "forebay", "forebay-benches"]),
+    ("tonic", &["forebay-proto", "forebay-coordinator", "forebay-daemon", "forebay"]),
+    ("tokio", &["forebay-coordinator", "forebay-road", "forebay-daemon", "forebay", "forebay-benches"]),
+    ("toml", &["forebay-daemon", "forebay"]),
+    ("clap", &["forebay"]),
+    ("hyper", &["forebay-daemon"]),
+    ("csv", &["forebay-formats"]),
 ];
 
 /// A crate and what it depends on, tests aside.

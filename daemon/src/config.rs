@@ -4,12 +4,12 @@ mod change;
 mod control;
 mod coordinator;
 mod decode;
+mod duration;
 mod lanes;
 mod lines;
 mod machine;
 mod mistake;
 mod prefetch;
-mod quantity;
 mod ring;
 pub mod stream;
 mod surroundings;
@@ -22,35 +22,34 @@ use std::path::Path;
 use std::time::Duration;
 
 use forebay_proto::printable;
+use forebay_road::settings::{DecodeSettings, PrefetchSettings};
 use serde_json::{Map, Value, json};
 
 pub use change::Change;
 pub use control::Control;
 pub use coordinator::Coordinator;
-pub use decode::{Decode, Jpeg, default_threads};
-pub use lanes::Lanes;
-pub use mistake::{Mistake, Mistakes};
-pub use prefetch::Prefetch;
-pub use quantity::{ByteSize, NoSize, parse_duration};
-pub use ring::Ring;
-pub use stream::Stream;
-pub use surroundings::Surroundings;
-pub use telemetry::Metrics;
-
+pub use decode::default_threads;
+pub use duration::parse_duration;
+pub use lanes::parse_lanes;
 use lines::Lines;
+pub use mistake::{Mistake, Mistakes};
+pub use ring::Ring;
+pub use stream::StreamSection;
+pub use surroundings::Surroundings;
 use table::Table;
+pub use telemetry::Metrics;
 
 /// The configuration, checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Streams that trainers attach to by name.
-    pub streams: BTreeMap<String, Stream>,
+    pub streams: BTreeMap<String, StreamSection>,
     /// How many batches a ring has room for.
     pub ring: Ring,
     /// How files are read ahead.
-    pub prefetch: Prefetch,
+    pub prefetch: PrefetchSettings,
     /// The decode pool and the limits of pictures.
-    pub decode: Decode,
+    pub decode: DecodeSettings,
     /// Where ledgers are kept.
     pub coordinator: Coordinator,
     /// Where sockets stand.
@@ -77,8 +76,8 @@ impl Default for Config {
         Self {
             streams: BTreeMap::new(),
             ring: Ring::default(),
-            prefetch: Prefetch::default(),
-            decode: Decode::default(),
+            prefetch: PrefetchSettings::default(),
+            decode: DecodeSettings::default(),
             coordinator: Coordinator::default(),
             control: Control::default(),
             metrics: Metrics::default(),
@@ -91,7 +90,7 @@ impl Config {
     /// Reads a configuration; `file_name` is for the message.
     ///
     /// ```
-    /// let mistakes = forebay::config::Config::parse("[ring]\ncredit = 2\n[prefetch]\nthreads = 0", "a.toml").unwrap_err();
+    /// let mistakes = forebay_daemon::config::Config::parse("[ring]\ncredit = 2\n[prefetch]\nthreads = 0", "a.toml").unwrap_err();
     /// assert_eq!(
     ///     mistakes.to_string(),
     ///     "There are 2 mistakes in a.toml:\n  \
@@ -171,8 +170,8 @@ impl Config {
         let config = Self {
             streams: table.named("streams", |name, table| named_stream(name, table, &ring)).into_iter().collect(),
             ring,
-            prefetch: table.section("prefetch", Prefetch::read),
-            decode: table.section("decode", Decode::read),
+            prefetch: table.section("prefetch", prefetch::read),
+            decode: table.section("decode", decode::read),
             coordinator: table.section("coordinator", Coordinator::read),
             control: table.section("control", Control::read),
             metrics: table.section("metrics", Metrics::read),
@@ -189,13 +188,13 @@ fn broken(document: &str, problem: String) -> Mistakes {
 }
 
 /// A name travels in the ring's ATTACH message and in file names of ledgers.
-fn named_stream(name: &str, table: &mut Table<'_, '_>, ring: &Ring) -> Option<Stream> {
+fn named_stream(name: &str, table: &mut Table<'_, '_>, ring: &Ring) -> Option<StreamSection> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if name.len() > forebay_ring::NAME_LEN || !name.bytes().all(plain) || name.starts_with('.') || name.is_empty() {
         let longest = forebay_ring::NAME_LEN;
         table.mistake("", format!("is no name for a stream; use at most {longest} letters, digits, '-', '_' and '.'."));
     }
-    Stream::from_table(table, ring)
+    StreamSection::from_table(table, ring)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use forebay_proto::v1::{
     DecoderStatus, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, ReloadReply, ReloadRequest,
     RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine,
 };
+use forebay_road::Stream;
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -21,7 +22,6 @@ use tonic_health::ServingStatus;
 
 use crate::daemon::Daemon;
 use crate::descriptors::Shares;
-use crate::stream::Stream;
 
 /// Name of the control socket in the folder of sockets.
 pub const SOCKET: &str = "control.sock";

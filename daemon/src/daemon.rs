@@ -3,13 +3,15 @@
 mod admission;
 mod attempt;
 mod closed;
+mod dataset;
 mod endings;
 mod gates;
 mod lanes;
-pub mod ledgers;
+pub(crate) mod ledgers;
+mod open_error;
 mod openings;
-mod pools;
 mod reload;
+mod served;
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -17,22 +19,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forebay_coordinator::Outage;
+use forebay_road::Caches;
+use forebay_road::Gpus;
+use forebay_road::Promises;
+use forebay_road::cores;
+use forebay_road::cuda_driver;
+use forebay_road::incarnation;
+use forebay_road::{Pools, PoolsError};
+use forebay_road::{RingMemory, Stream};
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::cache::Caches;
 use crate::config::{Config, Surroundings, default_threads};
-use crate::cores;
-use crate::decode::lanes::{LaneMissing, cuda_driver};
-use crate::gpu_ring::Gpus;
-use crate::incarnation;
-use crate::memory::Promises;
-use crate::stream::{RingMemory, Stream, StreamError};
-pub use admission::{Refusal, Request};
+pub(crate) use admission::{Refusal, Request};
 use gates::Gates;
 use ledgers::{LedgerFiles, LedgersError};
-use pools::Pools;
+pub use open_error::OpenError;
 
 /// The streams of this process, with what they share.
 #[derive(Debug)]
@@ -73,15 +76,15 @@ pub enum Kind {
 /// Why a daemon cannot start.
 #[derive(Debug, Error)]
 pub enum DaemonError {
-    /// A lane that is named in the configuration.
-    #[error("{0}")]
-    Lane(#[from] LaneMissing),
+    /// The decode threads, or a lane that is named in the configuration.
+    #[error(transparent)]
+    Pools(#[from] PoolsError),
     /// Threads or descriptors.
     #[error("the daemon cannot start: {0}")]
     System(#[from] std::io::Error),
     /// No configured stream could be opened.
     #[error("{}", told(.0))]
-    NoStream(Vec<(String, Arc<StreamError>)>),
+    NoStream(Vec<(String, Arc<OpenError>)>),
 }
 
 /// Run that a service's streams have unless they name one.
@@ -144,7 +147,7 @@ impl Daemon {
 
     /// The streams that run.
     pub fn streams(&self) -> Vec<Arc<Stream>> {
-        self.gates.lock().open()
+        self.gates.lock().open().iter().map(|served| Arc::clone(&served.stream)).collect()
     }
 
     /// Since when a ledger cannot be written, and why, if that is so.
@@ -174,8 +177,8 @@ impl Daemon {
 }
 
 /// One sentence, or a line for each stream.
-fn told(failed: &[(String, Arc<StreamError>)]) -> String {
-    let one = |(name, error): &(String, Arc<StreamError>)| format!("stream \"{name}\": {error}");
+fn told(failed: &[(String, Arc<OpenError>)]) -> String {
+    let one = |(name, error): &(String, Arc<OpenError>)| format!("stream \"{name}\": {error}");
     match failed {
         [only] => one(only),
         all => {

@@ -10,12 +10,12 @@ use std::time::Duration;
 use forebay_ring::{
     Kind, Listener, Message, PACKET_LEN, PROTOCOL, PacketError, Peer, Received, Socket, text, text_code,
 };
-use readiness::Readiness;
 
 use crate::accepting::Accepting;
 use crate::daemon::{Daemon, Refusal, Request};
 use crate::descriptors::Shares;
 use crate::visitors::Visit;
+use readiness::Readiness;
 
 /// How long a connection may take to ask for a stream.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ const TOO_MANY_WAIT: &str = "too many trainers of this user wait for their strea
 ///
 /// # Errors
 /// The socket is broken.
-pub async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::Result<()> {
+pub(crate) async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::Result<()> {
     let ready = Readiness::of(&listener)?;
     let shares = Shares::of_process();
     let (askers, waiting) = (shares.askers(), shares.waiting());
@@ -81,7 +81,7 @@ fn given_up(socket: &Socket, mut place: Visit) -> impl Future<Output = Option<Re
 ///
 /// # Errors
 /// The socket is broken.
-pub async fn serve_parent(daemon: Arc<Daemon>, parent: Socket) -> std::io::Result<()> {
+pub(crate) async fn serve_parent(daemon: Arc<Daemon>, parent: Socket) -> std::io::Result<()> {
     let ready = Readiness::of(&parent)?;
     loop {
         let Some((packet, fds)) = next_packet(&parent, &ready).await? else { return Ok(()) };

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use forebay_proto::v1::ClosedStream;
 use forebay_ring::{BindError, Listener, Socket, inherited};
+use forebay_road::Metric;
+use forebay_road::threads;
+use forebay_road::{Registry, Samples};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
@@ -24,8 +27,7 @@ use crate::descriptors;
 use crate::door;
 use crate::folder::{self, FolderError, Whose};
 use crate::group;
-use crate::telemetry::{Endpoint, EndpointError, Metric, Registry, Samples};
-use crate::threads;
+use crate::telemetry::{Endpoint, EndpointError, process};
 
 /// Name of the trainers' socket in the folder of sockets.
 pub const SOCKET: &str = "forebay.sock";
@@ -365,7 +367,7 @@ async fn keep_gauges(daemon: Arc<Daemon>, registry: Arc<Registry>) {
     loop {
         tick.tick().await;
         let mut samples = Samples::default();
-        samples.process();
+        process(&mut samples);
         daemon.show_lanes(&mut samples);
         daemon.show_streams(&mut samples);
         samples.level(Metric::LedgerWritable, &[], daemon.outage().is_none().into());

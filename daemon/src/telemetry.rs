@@ -1,9 +1,7 @@
 //! What the daemon tells about itself: log lines for people, metrics for Prometheus.
 
 mod endpoint;
-mod metric;
 mod process;
-mod samples;
 
 use std::env;
 use std::fmt;
@@ -16,9 +14,8 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt as _;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
-pub use endpoint::{Endpoint, EndpointError};
-pub use metric::{Metric, Type};
-pub use samples::{Registry, Samples};
+pub(crate) use endpoint::{Endpoint, EndpointError};
+pub(crate) use process::process;
 
 /// The environment's filter of log lines.
 pub const LOG_FILTER: &str = "FOREBAY_LOG";

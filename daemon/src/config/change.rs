@@ -1,6 +1,6 @@
 //! What of a changed configuration a running daemon takes up, and what keeps its value until it is started anew.
 
-use super::{Config, Stream};
+use super::{Config, StreamSection};
 
 /// A configuration to go on with, and what became of each change.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Change {
         self.refused.extend(refused.map(|(section, _)| format!("[{section}]: restart the daemon to change it")));
     }
 
-    fn open_stream(&mut self, name: &str, old: &Stream, next: &Stream) {
+    fn open_stream(&mut self, name: &str, old: &StreamSection, next: &StreamSection) {
         for key in differences(old, next) {
             let shown = format!("streams.{name}.{key}");
             if OF_OPEN_STREAMS.contains(&key) {
@@ -103,7 +103,7 @@ impl Change {
 }
 
 /// Keys that are written otherwise.
-fn differences<'a>(old: &'a Stream, next: &'a Stream) -> impl Iterator<Item = &'a str> {
+fn differences<'a>(old: &'a StreamSection, next: &'a StreamSection) -> impl Iterator<Item = &'a str> {
     let changed = old.written.iter().filter(|(key, value)| next.written.get(*key) != Some(*value));
     let added = next.written.iter().filter(|(key, _)| !old.written.contains_key(*key));
     changed.chain(added).map(|(key, _)| key.as_str())
@@ -143,8 +143,8 @@ mod tests {
         assert!(change.refused[1].starts_with("streams.train.batch_size:"), "{:?}", change.refused);
         assert_eq!(change.taken, ["streams.eval.batch_size", "streams.eval.group", "streams.train.group"]);
         let train = &change.config.streams["train"];
-        assert_eq!((train.batch_size, train.group.as_deref()), (4, Some("trainers")));
-        assert_eq!(change.config.streams["eval"].batch_size, 8, "it was not open");
+        assert_eq!((train.settings.batch_size, train.group.as_deref()), (4, Some("trainers")));
+        assert_eq!(change.config.streams["eval"].settings.batch_size, 8, "it was not open");
         assert_eq!(change.replaced, ["eval"]);
         assert_eq!(change.config.decode, config(OLD).decode);
     }

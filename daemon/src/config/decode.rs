@@ -1,12 +1,8 @@
 //! `[decode]`: the shared decode pool, and the limits that every picture is held to.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use forebay_road::settings::{DecodeSettings, JpegDecoder};
 
-use forebay_pixels::Limits;
-
-use super::lanes::{self, Lanes};
-use super::quantity::ByteSize;
+use super::lanes;
 use super::table::Table;
 use super::value::{choice, duration, flag, path, size, whole};
 
@@ -62,89 +58,29 @@ scan_limit = 500
 # time_limit = "10s"
 "#;
 
-/// The section.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decode {
-    /// Threads of the pool; by default [`default_threads`].
-    pub threads: Option<usize>,
-    /// Ways to decode.
-    pub lanes: Lanes,
-    /// Memory that decoding may take of each GPU.
-    pub gpu_memory_limit: ByteSize,
-    /// The file of libnvjpeg.
-    pub nvjpeg: Option<PathBuf>,
-    /// Whether each thread keeps to one core.
-    pub pin: bool,
-    /// What decodes JPEGs.
-    pub jpeg: Jpeg,
-    /// Memory for decoding.
-    pub memory: ByteSize,
-    /// Pixels of a picture.
-    pub pixel_limit: u64,
-    /// Bytes of a file.
-    pub byte_limit: ByteSize,
-    /// Scans of a progressive JPEG.
-    pub scan_limit: u32,
-    /// Time for one picture.
-    pub time_limit: Option<Duration>,
-}
-
-/// What decodes JPEGs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Jpeg {
-    /// Each the fastest decoder that takes it.
-    #[default]
-    Auto,
-    /// libjpeg-turbo alone.
-    LibjpegTurbo,
-    /// zune-jpeg, the decoder of the `image` crate, where it applies.
-    Image,
-}
-
-impl Default for Decode {
-    fn default() -> Self {
-        let Limits { pixels, bytes, scans, time } = Limits::default();
-        Self {
-            threads: None,
-            lanes: Lanes::default(),
-            gpu_memory_limit: ByteSize(2_000_000_000),
-            nvjpeg: None,
-            pin: false,
-            jpeg: Jpeg::default(),
-            memory: ByteSize(128_000_000),
-            pixel_limit: pixels,
-            byte_limit: ByteSize(bytes),
-            scan_limit: scans,
-            time_limit: time,
-        }
-    }
-}
-
-impl Decode {
-    /// The limits as the decoder takes them.
-    pub fn limits(&self) -> Limits {
-        Limits { pixels: self.pixel_limit, bytes: self.byte_limit.0, scans: self.scan_limit, time: self.time_limit }
-    }
-
-    pub(super) fn read(table: &mut Table<'_, '_>) -> Self {
-        let default = Self::default();
-        Self {
-            threads: table.take("threads", whole(1..=1024)),
-            lanes: table.take_or("lanes", default.lanes, lanes::read),
-            gpu_memory_limit: table.take_or("gpu_memory_limit", default.gpu_memory_limit, size),
-            nvjpeg: table.take("nvjpeg", path),
-            pin: table.take_or("pin", default.pin, flag),
-            jpeg: table.take_or(
-                "jpeg",
-                default.jpeg,
-                choice(&[("auto", Jpeg::Auto), ("libjpeg-turbo", Jpeg::LibjpegTurbo), ("image", Jpeg::Image)]),
-            ),
-            memory: table.take_or("memory", default.memory, size),
-            pixel_limit: table.take_or("pixel_limit", default.pixel_limit, whole(1..=u64::from(u32::MAX))),
-            byte_limit: table.take_or("byte_limit", default.byte_limit, size),
-            scan_limit: table.take_or("scan_limit", default.scan_limit, whole(1..=100_000)),
-            time_limit: table.take("time_limit", duration),
-        }
+/// Reads the section.
+pub(super) fn read(table: &mut Table<'_, '_>) -> DecodeSettings {
+    let default = DecodeSettings::default();
+    DecodeSettings {
+        threads: table.take("threads", whole(1..=1024)),
+        lanes: table.take_or("lanes", default.lanes, lanes::read),
+        gpu_memory_limit: table.take_or("gpu_memory_limit", default.gpu_memory_limit, size),
+        nvjpeg: table.take("nvjpeg", path),
+        pin: table.take_or("pin", default.pin, flag),
+        jpeg: table.take_or(
+            "jpeg",
+            default.jpeg,
+            choice(&[
+                ("auto", JpegDecoder::Auto),
+                ("libjpeg-turbo", JpegDecoder::LibjpegTurbo),
+                ("image", JpegDecoder::Image),
+            ]),
+        ),
+        memory: table.take_or("memory", default.memory, size),
+        pixel_limit: table.take_or("pixel_limit", default.pixel_limit, whole(1..=u64::from(u32::MAX))),
+        byte_limit: table.take_or("byte_limit", default.byte_limit, size),
+        scan_limit: table.take_or("scan_limit", default.scan_limit, whole(1..=100_000)),
+        time_limit: table.take("time_limit", duration),
     }
 }
 

@@ -1,51 +1,14 @@
 //! `decode.lanes`: which ways to decode are used, and how a picture gets to one of them.
 
-use std::str::FromStr;
-
 use forebay_cuda::lane::LaneKind;
+use forebay_road::settings::Lanes;
 use serde_json::Value;
 
-/// The lanes that are asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lanes {
-    /// These, of which each has to be there.
-    Named(Vec<LaneKind>),
-    /// Hardware where there is any, and the CPU.
-    Auto,
-    /// As [`Lanes::Auto`], with the lane of a picture chosen by its record's number.
-    Fixed,
-}
-
-impl Default for Lanes {
-    fn default() -> Self {
-        Self::Named(vec![LaneKind::Cpu])
-    }
-}
-
-impl Lanes {
-    /// The kinds that are used where they are there.
-    pub fn kinds(&self) -> &[LaneKind] {
-        match self {
-            Self::Named(kinds) => kinds,
-            Self::Auto | Self::Fixed => &[LaneKind::Hardware, LaneKind::Cpu],
-        }
-    }
-
-    /// Whether any of them is a GPU's.
-    pub fn want_gpu(&self) -> bool {
-        self.kinds().iter().any(|kind| *kind != LaneKind::Cpu)
-    }
-}
-
-impl FromStr for Lanes {
-    type Err = String;
-
-    /// Reads what a command line says: a word, or names of lanes with commas between them.
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" | "fixed" => read(&text.into()),
-            names => read(&names.split(',').map(str::trim).collect()),
-        }
+/// Reads what a command line says: a word, or names of lanes with commas between them.
+pub fn parse_lanes(text: &str) -> Result<Lanes, String> {
+    match text {
+        "auto" | "fixed" => read(&text.into()),
+        names => read(&names.split(',').map(str::trim).collect()),
     }
 }
 
@@ -81,9 +44,9 @@ mod tests {
         assert_eq!(read(&json!(["hardware", "cpu"])), Ok(both));
         let all = LaneKind::ALL.map(LaneKind::name);
         assert_eq!(read(&json!(all)), Ok(Lanes::Named(LaneKind::ALL.to_vec())));
-        assert_eq!("fixed".parse(), Ok(Lanes::Fixed));
-        assert_eq!("hardware, cpu".parse(), read(&json!(["hardware", "cpu"])));
-        assert!("".parse::<Lanes>().is_err() && "hardware,gpu".parse::<Lanes>().unwrap_err().contains("hybrid"));
+        assert_eq!(parse_lanes("fixed"), Ok(Lanes::Fixed));
+        assert_eq!(parse_lanes("hardware, cpu"), read(&json!(["hardware", "cpu"])));
+        assert!(parse_lanes("").is_err() && parse_lanes("hardware,gpu").unwrap_err().contains("hybrid"));
         assert!(!Lanes::default().want_gpu() && Lanes::Auto.want_gpu());
         for wrong in [json!([]), json!(["gpu"]), json!(["cpu", "cpu"]), json!("hardware"), json!(1)] {
             assert!(read(&wrong).unwrap_err().contains("hybrid"), "{wrong}");

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use forebay_proto::printable;
+use forebay_road::ByteSize;
 use rustix::system::sysinfo;
 
 use super::mistake::Mistake;
-use super::quantity::ByteSize;
 use super::{Config, Metrics, Surroundings};
 use crate::group;
 
@@ -86,7 +86,7 @@ impl Found {
         }
         let (mut counted, mut taken) = (Vec::new(), 0u64);
         for (name, stream) in &config.streams {
-            let Some(cache) = stream.cache else { continue };
+            let Some(cache) = stream.settings.cache else { continue };
             let shared = (&stream.source, &stream.root, cache);
             if counted.contains(&shared) {
                 continue;

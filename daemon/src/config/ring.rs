@@ -1,6 +1,7 @@
 //! `[ring]`: how many batches a ring has room for.
 
-use super::quantity::ByteSize;
+use forebay_road::ByteSize;
+
 use super::table::Table;
 use super::value::{size, whole};
 

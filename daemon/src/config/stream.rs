@@ -6,19 +6,16 @@ mod placement;
 mod recipe;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-pub use forebay_coordinator::Policy;
 use forebay_pixels::Recipe;
+use forebay_road::settings::{MaxFailures, OnError, Policy, Sharding, StreamSettings};
+use forebay_sources::Labels;
 use serde_json::{Map, Value};
 
 use super::mistake::{Mistake, Mistakes};
 use super::ring::{CREDITS, Ring, TRAINERS};
 use super::table::Table;
 use super::value::{choice, duration, flag, path, text, whole};
-use crate::source::Labels;
-pub use cache::{Cache, Kind as CacheKind};
-pub use placement::Placement;
 
 pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches by its name: forebay.Loader("stream:train").
 # [streams.train]
@@ -102,102 +99,23 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches b
 # storage_timeout = "10m"
 "#;
 
-/// A stream's settings, checked.
+/// `[streams.NAME]`, checked: where the dataset is, what the stream does with it, and who may attach.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stream {
+pub struct StreamSection {
     /// Path or URL of the dataset; nothing where a Loader sends a list of files.
     pub source: Option<String>,
     /// Folder that relative paths of a CSV or list start from.
     pub root: Option<PathBuf>,
     /// What becomes a label.
     pub labels: Labels,
-    /// Places in a batch.
-    pub batch_size: u32,
-    /// What is done to each picture, and the form of the output.
-    pub recipe: Recipe,
-    /// The order is a permutation that differs from epoch to epoch.
-    pub shuffle: bool,
-    /// Where all random choices come from.
-    pub seed: u64,
-    /// Passes over the dataset; nothing is without end.
-    pub epochs: Option<u64>,
     /// Name of the run.
     pub run: Option<String>,
-    /// Who reads what.
-    pub sharding: Sharding,
-    /// What becomes of an epoch's last batch.
-    pub last_batch_policy: Policy,
-    /// Records per lease, where the user asked for a number; see [`shard_size`](Self::shard_size).
-    pub wanted_shard_size: Option<u64>,
-    /// Slots beyond those that trainers hold.
-    pub prefetch_queue_depth: u32,
-    /// Where pixels stand.
-    pub placement: Placement,
-    /// Trainers may page-lock the ring, where pixels stand in the host, and so can write to it.
-    pub pin_memory: bool,
-    /// The GPU whose lanes decode, where the user asked for one.
-    pub decode_gpu: Option<i32>,
-    /// Decode threads, where the user asked for a number.
-    pub num_threads: Option<usize>,
-    /// What is kept in memory for further epochs.
-    pub cache: Option<Cache>,
-    /// What becomes of a bad record.
-    pub on_error: OnError,
-    /// Bad records that fail the stream.
-    pub max_failures: Option<MaxFailures>,
-    /// Trainers that the ring has room for.
-    pub trainers: u32,
-    /// Batches that one trainer may have in its hands.
-    pub credits: u32,
     /// Group whose members may attach.
     pub group: Option<String>,
-    /// How long the end of an epoch waits for a held batch.
-    pub epoch_end_timeout: Duration,
-    /// How long one read may take.
-    pub read_timeout: Duration,
-    /// How long trainers wait for a storage that gives nothing.
-    pub storage_timeout: Duration,
-    /// The settings as they were written, for [`agree`](Self::agree) and [`Change`](super::Change).
+    /// What the road takes.
+    pub settings: StreamSettings,
+    /// The keys as they were written, for [`agree`](Self::agree) and [`Change`](super::Change).
     pub(super) written: Map<String, Value>,
-}
-
-/// Who reads what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sharding {
-    /// Who asks gets the next span.
-    Dynamic,
-    /// DALI's split and rotation (semantics rule 13).
-    Static {
-        /// Which shard; nothing in a configuration, where each trainer names its own as it attaches.
-        shard_id: Option<u32>,
-        /// How many shards.
-        num_shards: u32,
-        /// The shard is the same in every epoch.
-        stick_to_shard: bool,
-        /// Every shard has the same number of batches.
-        pad_last_batch: bool,
-    },
-}
-
-/// What becomes of a bad record (semantics rule 7).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnError {
-    /// It fails the stream.
-    #[default]
-    Fail,
-    /// The next record takes its place.
-    Skip,
-    /// A copy of a good record takes its place.
-    Replace,
-}
-
-/// Bad records that are too many.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MaxFailures {
-    /// More than this many.
-    Count(u64),
-    /// More than this part of the dataset, 0 to 1.
-    Fraction(f64),
 }
 
 /// Where settings come from; a few keys belong to one of the two.
@@ -210,7 +128,7 @@ enum Writer {
 /// The document's name in [`Mistakes`].
 const LOADER: &str = "the Loader's settings";
 
-impl Stream {
+impl StreamSection {
     /// Reads what a Loader sends: a JSON document with the keys of a `[streams.NAME]` table, and `files` and
     /// `shard_id`, which only a Loader has. `ring` has the defaults of credits and trainers.
     pub fn from_json(document: &[u8], ring: &Ring) -> Result<Self, Mistakes> {
@@ -226,14 +144,9 @@ impl Stream {
         Self::from_object(&written, ring, Writer::Loader)
     }
 
-    /// Records per lease: what the user asked for, else four batches.
-    pub fn shard_size(&self) -> u64 {
-        self.wanted_shard_size.unwrap_or_else(|| u64::from(self.batch_size) * 4)
-    }
-
-    /// Slots of the stream's ring: the ring itself needs two beyond the trainers' credits.
-    pub fn slots(&self) -> u32 {
-        self.prefetch_queue_depth.max(2) + self.credits * self.trainers
+    /// What a person calls the dataset.
+    pub fn dataset(&self) -> String {
+        self.source.clone().unwrap_or_else(|| "a list of files".into())
     }
 
     fn from_object(written: &Map<String, Value>, ring: &Ring, writer: Writer) -> Result<Self, Mistakes> {
@@ -261,49 +174,66 @@ impl Stream {
         }
         let shuffle = table.take_or("shuffle", false, flag);
         let recipe = recipe::read(table, shuffle);
-        let stream = Self {
+        let section = Self {
             root: table.take("root", path),
             labels: table.take_or(
                 "labels",
                 Labels::Auto,
                 choice(&[("auto", Labels::Auto), ("text", Labels::Text), ("none", Labels::None)]),
             ),
-            batch_size: batch_size.unwrap_or(1),
-            shuffle,
-            seed: table.take_or("seed", 0, whole(0..=u64::MAX)),
-            epochs: table.take("epochs", whole(1..=u64::MAX)),
             run: table.take("run", text),
-            sharding: sharding(table, writer),
-            last_batch_policy: table.take_or(
-                "last_batch_policy",
-                Policy::default(),
-                choice(&[("fill", Policy::Fill), ("drop", Policy::Drop), ("partial", Policy::Partial)]),
-            ),
-            wanted_shard_size: table.take("shard_size", whole(1..=1 << 32)),
-            prefetch_queue_depth: table.take_or("prefetch_queue_depth", 2, whole(1..=1024)),
-            placement: table.take_or("placement", Placement::default(), placement::read),
-            pin_memory: table.take_or("pin_memory", false, flag),
-            decode_gpu: table.take("decode_gpu", whole(0..=1023)),
-            num_threads: table.take("num_threads", whole(1..=1024)),
-            cache: cache::read(table, recipe.as_ref()),
-            on_error: table.take_or(
-                "on_error",
-                OnError::default(),
-                choice(&[("fail", OnError::Fail), ("skip", OnError::Skip), ("replace", OnError::Replace)]),
-            ),
-            max_failures: table.take("max_failures", max_failures),
-            trainers: table.take_or("trainers", ring.trainers, whole(TRAINERS)),
-            credits: table.take_or("credits", ring.credits, whole(CREDITS)),
             group: table.take("group", text),
-            epoch_end_timeout: table.take_or("epoch_end_timeout", Duration::from_secs(600), duration),
-            read_timeout: table.take_or("read_timeout", Duration::from_secs(60), duration),
-            storage_timeout: table.take_or("storage_timeout", Duration::from_secs(600), duration),
+            settings: settings(table, batch_size.unwrap_or(1), shuffle, recipe, ring, writer)?,
             written: table.values().clone(),
             source: source?,
-            recipe: recipe?,
         };
-        batch_size.map(|_| stream)
+        batch_size.map(|_| section)
     }
+}
+
+/// Nothing if the recipe is missing or wrong.
+fn settings(
+    table: &mut Table<'_, '_>,
+    batch_size: u32,
+    shuffle: bool,
+    recipe: Option<Recipe>,
+    ring: &Ring,
+    writer: Writer,
+) -> Option<StreamSettings> {
+    // The other keys are read all the same: every mistake is reported at once.
+    let stand_in = || Recipe::training(1).expect("its shape is fixed");
+    let default = StreamSettings::new(batch_size, recipe.clone().unwrap_or_else(stand_in));
+    let settings = StreamSettings {
+        shuffle,
+        seed: table.take_or("seed", default.seed, whole(0..=u64::MAX)),
+        epochs: table.take("epochs", whole(1..=u64::MAX)),
+        sharding: sharding(table, writer),
+        last_batch_policy: table.take_or(
+            "last_batch_policy",
+            default.last_batch_policy,
+            choice(&[("fill", Policy::Fill), ("drop", Policy::Drop), ("partial", Policy::Partial)]),
+        ),
+        wanted_shard_size: table.take("shard_size", whole(1..=1 << 32)),
+        prefetch_queue_depth: table.take_or("prefetch_queue_depth", default.prefetch_queue_depth, whole(1..=1024)),
+        placement: table.take_or("placement", default.placement, placement::read),
+        pin_memory: table.take_or("pin_memory", default.pin_memory, flag),
+        decode_gpu: table.take("decode_gpu", whole(0..=1023)),
+        num_threads: table.take("num_threads", whole(1..=1024)),
+        cache: cache::read(table, recipe.as_ref()),
+        on_error: table.take_or(
+            "on_error",
+            default.on_error,
+            choice(&[("fail", OnError::Fail), ("skip", OnError::Skip), ("replace", OnError::Replace)]),
+        ),
+        max_failures: table.take("max_failures", max_failures),
+        trainers: table.take_or("trainers", ring.trainers, whole(TRAINERS)),
+        credits: table.take_or("credits", ring.credits, whole(CREDITS)),
+        epoch_end_timeout: table.take_or("epoch_end_timeout", default.epoch_end_timeout, duration),
+        read_timeout: table.take_or("read_timeout", default.read_timeout, duration),
+        storage_timeout: table.take_or("storage_timeout", default.storage_timeout, duration),
+        ..default
+    };
+    recipe.map(|_| settings)
 }
 
 /// The dataset: `source`, or from a Loader `files = true`, whose list comes beside the settings. The outer `None` is a

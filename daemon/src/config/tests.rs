@@ -3,21 +3,22 @@
 use std::time::Duration;
 
 use forebay_pixels::{Dtype, Input, Layout, Match, Recipe, Transform};
+use forebay_road::ByteSize;
+use forebay_road::settings::{CacheKind, CacheSettings, MaxFailures, OnError, Policy, Sharding};
+use forebay_sources::Labels;
 use serde_json::json;
 
-use super::stream::{Cache, CacheKind, MaxFailures, OnError, Policy, Sharding};
 use super::*;
-use crate::source::Labels;
 
-fn loader(settings: &Value) -> Result<Stream, Mistakes> {
-    Stream::from_json(settings.to_string().as_bytes(), &Ring::default())
+fn loader(settings: &Value) -> Result<StreamSection, Mistakes> {
+    StreamSection::from_json(settings.to_string().as_bytes(), &Ring::default())
 }
 
 fn keys(mistakes: &Mistakes) -> Vec<&str> {
     mistakes.list.iter().map(|mistake| mistake.key.as_str()).collect()
 }
 
-fn train() -> Stream {
+fn train() -> StreamSection {
     loader(&json!({ "source": "/data", "batch_size": 256, "size": 224, "shuffle": true })).unwrap()
 }
 
@@ -38,12 +39,12 @@ fn every_value_that_the_example_shows_in_a_comment_is_right() {
         _ => line,
     });
     let config = Config::parse(&shown.collect::<Vec<_>>().join("\n"), "example.toml").unwrap();
-    assert_eq!(config.streams["train"].epochs, Some(90));
+    assert_eq!(config.streams["train"].settings.epochs, Some(90));
     assert_eq!(config.control.group.as_deref(), Some("trainers"));
     assert_eq!(config.metrics, Metrics::Address("127.0.0.1:9464".parse().unwrap()));
     assert_eq!(config.ring.memory, Some(ByteSize(8_000_000_000)));
-    let cache = Cache { kind: CacheKind::Decoded, memory: ByteSize(20_000_000_000), max_side: Some(512) };
-    assert_eq!(config.streams["train"].cache, Some(cache));
+    let cache = CacheSettings { kind: CacheKind::Decoded, memory: ByteSize(20_000_000_000), max_side: Some(512) };
+    assert_eq!(config.streams["train"].settings.cache, Some(cache));
 }
 
 #[test]
@@ -146,17 +147,26 @@ fn a_file_that_is_no_toml_and_a_section_that_is_no_table_are_named() {
 #[test]
 fn rule_4_a_stream_has_the_defaults_and_takes_credits_and_trainers_from_the_ring() {
     let stream = train();
-    assert_eq!((stream.shard_size(), stream.wanted_shard_size), (1024, None));
-    assert_eq!((stream.credits, stream.trainers, stream.slots(), stream.seed), (2, 2, 6, 0));
-    assert_eq!(stream.recipe, Recipe::training(224).unwrap());
-    assert_eq!(stream.sharding, Sharding::Dynamic);
-    assert_eq!(stream.last_batch_policy, Policy::Partial);
-    assert_eq!((stream.on_error, stream.max_failures, stream.epochs), (OnError::Fail, None, None));
-    assert_eq!((stream.epoch_end_timeout, stream.read_timeout), (Duration::from_secs(600), Duration::from_secs(60)));
-    assert_eq!(stream.storage_timeout, Duration::from_secs(600));
+    assert_eq!((stream.settings.shard_size(), stream.settings.wanted_shard_size), (1024, None));
+    assert_eq!(
+        (stream.settings.credits, stream.settings.trainers, stream.settings.slots(), stream.settings.seed),
+        (2, 2, 6, 0)
+    );
+    assert_eq!(stream.settings.recipe, Recipe::training(224).unwrap());
+    assert_eq!(stream.settings.sharding, Sharding::Dynamic);
+    assert_eq!(stream.settings.last_batch_policy, Policy::Partial);
+    assert_eq!(
+        (stream.settings.on_error, stream.settings.max_failures, stream.settings.epochs),
+        (OnError::Fail, None, None)
+    );
+    assert_eq!(
+        (stream.settings.epoch_end_timeout, stream.settings.read_timeout),
+        (Duration::from_secs(600), Duration::from_secs(60))
+    );
+    assert_eq!(stream.settings.storage_timeout, Duration::from_secs(600));
     let text = "[ring]\ncredits = 3\n[streams.a]\nsource = 'x'\nbatch_size = 1\nsize = 8\ntrainers = 5";
     let config = Config::parse(text, "forebay.toml").unwrap();
-    assert_eq!((config.streams["a"].credits, config.streams["a"].trainers), (3, 5));
+    assert_eq!((config.streams["a"].settings.credits, config.streams["a"].settings.trainers), (3, 5));
 }
 
 #[test]
@@ -196,24 +206,27 @@ fn a_loader_says_everything_that_a_table_can_say() {
     let mut settings = serde_json::to_value(&document["streams"]["eval"]).unwrap();
     settings["shard_id"] = json!(3);
     let by_loader = loader(&settings).unwrap();
-    assert_eq!(by_loader.recipe, stream.recipe);
+    assert_eq!(by_loader.settings.recipe, stream.settings.recipe);
     assert_eq!(stream.labels, Labels::Text);
-    assert!(stream.pin_memory && by_loader.pin_memory);
-    assert_eq!((stream.decode_gpu, by_loader.decode_gpu), (Some(1), Some(1)));
-    assert_eq!((stream.recipe.matched(), stream.recipe.output().dtype), (Match::Torch, Dtype::Float32));
-    assert_eq!(stream.recipe.output().layout, Layout::Nchw);
-    assert!(matches!(stream.recipe.transforms(), [Transform::Resize(_), Transform::Normalize(_)]));
-    assert_eq!(stream.max_failures, Some(MaxFailures::Fraction(0.5)));
+    assert!(stream.settings.pin_memory && by_loader.settings.pin_memory);
+    assert_eq!((stream.settings.decode_gpu, by_loader.settings.decode_gpu), (Some(1), Some(1)));
+    assert_eq!(
+        (stream.settings.recipe.matched(), stream.settings.recipe.output().dtype),
+        (Match::Torch, Dtype::Float32)
+    );
+    assert_eq!(stream.settings.recipe.output().layout, Layout::Nchw);
+    assert!(matches!(stream.settings.recipe.transforms(), [Transform::Resize(_), Transform::Normalize(_)]));
+    assert_eq!(stream.settings.max_failures, Some(MaxFailures::Fraction(0.5)));
     let sharding = |shard_id| Sharding::Static { shard_id, num_shards: 4, stick_to_shard: true, pad_last_batch: false };
-    assert_eq!((stream.sharding, by_loader.sharding), (sharding(None), sharding(Some(3))));
-    assert_eq!((stream.shard_size(), stream.slots()), (20, 7));
+    assert_eq!((stream.settings.sharding, by_loader.settings.sharding), (sharding(None), sharding(Some(3))));
+    assert_eq!((stream.settings.shard_size(), stream.settings.slots()), (20, 7));
 }
 
 #[test]
 fn rule_04_the_ring_has_two_slots_beyond_the_credits_however_short_the_queue() {
     let settings = json!({"source": "/data", "batch_size": 4, "size": 32, "trainers": 1, "credits": 1,
         "prefetch_queue_depth": 1});
-    assert_eq!(loader(&settings).unwrap().slots(), 3);
+    assert_eq!(loader(&settings).unwrap().settings.slots(), 3);
 }
 
 #[test]
@@ -223,8 +236,8 @@ fn a_loader_may_send_null_for_what_it_leaves_out_and_a_list_in_place_of_a_source
     }))
     .unwrap();
     assert_eq!(stream.source, None);
-    assert_eq!(stream.max_failures, Some(MaxFailures::Count(3)));
-    assert_eq!(stream.recipe, Recipe::evaluation(32).unwrap());
+    assert_eq!(stream.settings.max_failures, Some(MaxFailures::Count(3)));
+    assert_eq!(stream.settings.recipe, Recipe::evaluation(32).unwrap());
 }
 
 #[test]
@@ -258,7 +271,7 @@ fn wrong_settings_of_a_loader_are_all_named() {
         ["cache.keep cache.memory", "cache.keep cache.memory cache.max_side cache.disk", "cache.max_side", "cache"];
     assert_eq!(mistakes, all);
     for document in ["", "[]", "{\"source\":"] {
-        let mistakes = Stream::from_json(document.as_bytes(), &Ring::default()).unwrap_err();
+        let mistakes = StreamSection::from_json(document.as_bytes(), &Ring::default()).unwrap_err();
         assert_eq!(keys(&mistakes), [""], "{document}");
     }
 }
@@ -317,7 +330,7 @@ fn serving_a_path_is_one_stream_for_training() {
     let config = Config::for_path("/data/train").unwrap();
     let stream = &config.streams[DEFAULT_STREAM];
     assert_eq!(stream.source.as_deref(), Some("/data/train"));
-    assert!(stream.shuffle);
+    assert!(stream.settings.shuffle);
     assert_eq!(Config { streams: BTreeMap::new(), ..config }, Config::default());
 }
 
@@ -325,7 +338,7 @@ fn serving_a_path_is_one_stream_for_training() {
 fn pictures_can_be_left_as_they_are_stored_and_large_ones_be_decoded_smaller() {
     let read =
         |text: &str| Config::parse(&format!("[streams.s]\nsource = \"x\"\nbatch_size = 1\nsize = 8\n{text}"), "c.toml");
-    let input = |text: &str| read(text).unwrap().streams["s"].recipe.input();
+    let input = |text: &str| read(text).unwrap().streams["s"].settings.recipe.input();
     assert_eq!(input(""), Input { adjust_orientation: true, reducing_gap: None });
     assert_eq!(input("adjust_orientation = false"), Input { adjust_orientation: false, reducing_gap: None });
     assert_eq!(input("reducing_gap = 3").reducing_gap, Some(3.0));
@@ -346,7 +359,7 @@ proptest::proptest! {
             proptest::prop_assert!(!mistakes.list.is_empty());
         }
         let document = format!("{{\"source\":\"x\",\"batch_size\":1,\"size\":8,\"{key}\":{value}}}");
-        let read = Stream::from_json(document.as_bytes(), &Ring::default());
+        let read = StreamSection::from_json(document.as_bytes(), &Ring::default());
         // A configured stream has no shard_id.
         if let Some(stream) = read.ok().filter(|_| key != "shard_id") {
             let again: Value = serde_json::from_str(&document).unwrap();

@@ -4,9 +4,10 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use forebay_road::ByteSize;
 use serde_json::Value;
 
-use super::quantity::{ByteSize, parse_duration};
+use super::duration::parse_duration;
 
 pub(super) fn flag(value: &Value) -> Result<bool, String> {
     value.as_bool().ok_or_else(|| "true or false".to_owned())

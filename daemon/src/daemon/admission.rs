@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use forebay_cuda::Uuid;
 use forebay_ring::{Attach, Bulk, Kind as Word, Memory, Peer, Socket, text, text_code};
+use forebay_road::Claims;
+use forebay_road::HandIns;
+use forebay_road::settings::Sharding;
+use forebay_road::threads;
 
-use crate::config;
-use crate::config::stream::Sharding;
+use crate::config::StreamSection;
 use crate::daemon::gates::Key;
 use crate::daemon::ledgers::Ledgers;
 use crate::daemon::openings::{Entered, Wanted};
 use crate::daemon::{Daemon, Kind};
 use crate::group;
-use crate::placement::Claims;
-use crate::stream::HandIns;
-use crate::threads;
 
 /// A request to attach, as it came.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Request {
 }
 
 /// Why a trainer is refused: a code for its program, and a sentence.
-pub type Refusal = (u32, String);
+pub(crate) type Refusal = (u32, String);
 
 /// Longest settings document. In memory, JSON may take a hundred times as much as written.
 const SETTINGS_LIMIT: u64 = 64 << 10;
@@ -59,7 +59,7 @@ impl Daemon {
             },
         };
         match admitted {
-            Ok(((stream, _stays), hand_ins)) => stream.attach(socket, peer, credits, hand_ins).await,
+            Ok(((served, _stays), hand_ins)) => served.stream.attach(socket, peer, credits, hand_ins).await,
             Err(refusal) => {
                 tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");
                 refuse(&socket, &refusal);
@@ -77,15 +77,16 @@ impl Daemon {
         }
         let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
         let hand_ins = self.hand_ins(&head, resume)?;
-        let (stream, stays) = if is_service {
+        let (served, stays) = if is_service {
             self.service_stream(peer, &head, given.as_deref(), &trainer).await?
         } else {
             let files = list(files).await?;
             self.private_stream(&head, given.as_deref().unwrap_or(b"{}"), files, &trainer).await?
         };
         // Another trainer may have opened it, for a place of its own.
-        stream.open_to(&trainer).map_err(|refusal| (refusal.code(), format!("{}: {refusal}", refusal.key())))?;
-        Ok(((stream, stays), hand_ins))
+        let open_to = served.stream.open_to(&trainer);
+        open_to.map_err(|refusal| (refusal.code(), format!("{}: {refusal}", refusal.key())))?;
+        Ok(((served, stays), hand_ins))
     }
 
     /// Whether the stream is configured, and the peer may attach to it.
@@ -100,11 +101,11 @@ impl Daemon {
             );
             return Err((text_code::PERMISSION, reason));
         }
-        let Some(settings) = self.config().streams.get(name).cloned() else {
+        let Some(section) = self.config().streams.get(name).cloned() else {
             return Err((text_code::NOT_FOUND, self.no_stream(name)));
         };
-        if peer.uid() != self.uid && !settings.group.as_deref().is_some_and(|name| group::has(name, peer)) {
-            let who = settings.group.as_ref().map_or_else(
+        if peer.uid() != self.uid && !section.group.as_deref().is_some_and(|name| group::has(name, peer)) {
+            let who = section.group.as_ref().map_or_else(
                 || "only the daemon's own user may attach; the stream's settings may name a group".to_owned(),
                 |group| format!("only members of group \"{group}\" may attach"),
             );
@@ -133,23 +134,23 @@ impl Daemon {
             .map(serde_json::from_slice)
             .transpose()
             .map_err(|error| (text_code::SETTINGS, format!("the settings are no JSON: {error}")))?;
-        let fits = |settings: &config::Stream| -> Result<Option<u32>, Refusal> {
+        let fits = |section: &StreamSection| -> Result<Option<u32>, Refusal> {
             if let Some(given) = &given {
-                settings.agree(given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
+                section.agree(given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
             }
-            shard(name, settings.sharding, head)
+            shard(name, section.settings.sharding, head)
         };
         let wanted = self.configured(name, None, Some(trainer.clone()));
         let mut wanted = wanted.ok_or_else(|| (text_code::NOT_FOUND, self.no_stream(name)))?;
-        wanted.shard = fits(&wanted.settings)?;
+        wanted.shard = fits(&wanted.section)?;
         self.leave_unfit(&wanted).await;
         let opened = self.enter(wanted).await;
-        let (stream, stays) =
+        let (served, stays) =
             opened.map_err(|error| (error.code(), format!("stream \"{name}\" cannot be opened: {error}")))?;
         // A reload may have changed it while it was waited for.
         self.may_attach(peer, name)?;
-        fits(stream.settings())?;
-        Ok((stream, stays))
+        fits(&served.section)?;
+        Ok((served, stays))
     }
 
     async fn private_stream(
@@ -160,15 +161,15 @@ impl Daemon {
         trainer: &Claims,
     ) -> Result<Entered, Refusal> {
         let name = head.stream_name().unwrap_or_default();
-        let settings = config::Stream::from_json(settings, &self.config().ring)
+        let section = StreamSection::from_json(settings, &self.config().ring)
             .map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
-        let (ledgers, run, stream) = self.private_ledger(name, &settings, files.as_deref())?;
+        let (ledgers, run, stream) = self.private_ledger(name, &section, files.as_deref())?;
         let (files, trainer) = (files.map(Arc::new), Some(trainer.clone()));
-        let shard = match settings.sharding {
+        let shard = match section.settings.sharding {
             Sharding::Static { shard_id, .. } => Some(shard_id.unwrap_or(0)),
             Sharding::Dynamic => None,
         };
-        self.suited(Wanted { key: Key { run, stream }, shard, settings, files, trainer, ledgers }).await
+        self.suited(Wanted { key: Key { run, stream }, shard, section, files, trainer, ledgers }).await
     }
 
     /// The stream of a Loader, with the Loader's own settings: one of another Loader that has left, or that left while
@@ -176,13 +177,13 @@ impl Daemon {
     async fn suited(self: &Arc<Self>, wanted: Wanted) -> Result<Entered, Refusal> {
         loop {
             self.leave_unfit(&wanted).await;
-            let (stream, stays) =
+            let (served, stays) =
                 self.enter(wanted.clone()).await.map_err(|error| (error.code(), error.to_string()))?;
-            if *stream.settings() == wanted.settings {
-                return Ok((stream, stays));
+            if served.section == wanted.section {
+                return Ok((served, stays));
             }
             drop(stays);
-            if !stream.is_left().await {
+            if !served.stream.is_left().await {
                 let reason = format!(
                     "another Loader of this process reads run \"{}\" of this dataset with other settings; close it first",
                     wanted.key.run
@@ -197,10 +198,10 @@ impl Daemon {
     fn private_ledger(
         &self,
         name: &str,
-        settings: &config::Stream,
+        section: &StreamSection,
         files: Option<&[u8]>,
     ) -> Result<(Ledgers, String, String), Refusal> {
-        let Some(run) = &settings.run else { return Ok((Ledgers::Kept, "private".into(), name.into())) };
+        let Some(run) = &section.run else { return Ok((Ledgers::Kept, "private".into(), name.into())) };
         if run.contains(['/', '\0']) || run.starts_with('.') {
             let reason = format!("run \"{run}\" is no name for a file; leave slashes and a leading dot out");
             return Err((text_code::SETTINGS, reason));
@@ -209,7 +210,7 @@ impl Daemon {
             let reason = "a named run needs a folder for its ledger: set XDG_STATE_HOME or HOME".to_owned();
             return Err((text_code::SETTINGS, reason));
         };
-        let source = files.or_else(|| settings.source.as_deref().map(str::as_bytes)).unwrap_or_default();
+        let source = files.or_else(|| section.source.as_deref().map(str::as_bytes)).unwrap_or_default();
         let stream = blake3::hash(source).to_hex()[..16].to_owned();
         Ok((Ledgers::File(folder.join(format!("{run}.redb"))), run.clone(), stream))
     }
@@ -284,6 +285,7 @@ fn refuse(socket: &Socket, (code, reason): &Refusal) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::served::Served;
     use super::*;
     use crate::config::{Config, Surroundings};
 
@@ -299,7 +301,7 @@ mod tests {
             Wanted {
                 key: Key { run: "r".into(), stream: "s".into() },
                 shard: None,
-                settings: config::Stream::from_json(json.as_bytes(), &daemon.config().ring).unwrap(),
+                section: StreamSection::from_json(json.as_bytes(), &daemon.config().ring).unwrap(),
                 files: None,
                 trainer: None,
                 ledgers: Ledgers::File(folder.path().join("r.redb")),
@@ -310,7 +312,8 @@ mod tests {
         drop(stays);
         let (next, stays) = daemon.suited(wanted(8)).await.unwrap();
         drop(stays);
-        assert_eq!((left.settings().batch_size, next.settings().batch_size), (4, 8));
+        let places = |served: &Served| served.stream.settings().batch_size;
+        assert_eq!((places(&left), places(&next)), (4, 8));
         let (same, _stays) = daemon.suited(wanted(8)).await.unwrap();
         assert!(Arc::ptr_eq(&same, &next), "one with the same settings goes on");
     }

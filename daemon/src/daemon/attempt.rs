@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::stream::StreamError;
+use super::OpenError;
 
 /// What came of an attempt. Everybody who waited is told the same.
-pub(super) type Outcome<T> = Result<T, Arc<StreamError>>;
+pub(super) type Outcome<T> = Result<T, Arc<OpenError>>;
 
 /// An attempt that goes on, or what came of it.
 #[derive(Clone, Debug)]

@@ -1,11 +1,12 @@
 //! What the daemon tells of configured streams that are not open.
 
 use forebay_proto::v1::ClosedStream;
+use forebay_road::Metric;
+use forebay_road::Samples;
 
 use super::Daemon;
 use super::gates::{Closed, Key};
 use super::openings::Wanted;
-use crate::telemetry::{Metric, Samples};
 
 impl Daemon {
     /// The configured streams, and shards of them, that are not open, for the status.
@@ -21,7 +22,7 @@ impl Daemon {
         let shown = |(shard, closed): (Option<u32>, Closed)| ClosedStream {
             name: shard.map_or_else(|| stream.clone(), |shard| format!("{stream} (shard {shard})")),
             run: run.clone(),
-            source: wanted.settings.source.clone().unwrap_or_default(),
+            source: wanted.section.source.clone().unwrap_or_default(),
             opening: matches!(closed, Closed::Opening),
             failure: match closed {
                 Closed::Failed(reason) => reason.to_string(),

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_proto::v1::NewRunRequest;
+use forebay_road::settings::Placement;
+use forebay_road::threads;
+use forebay_road::{Claims, Place};
+use forebay_road::{Stream, Surplus};
 
 use super::gates::{Gate, Key};
 use super::openings::Wanted;
+use super::served::Served;
 use super::{Daemon, Kind};
-use crate::config::stream::Placement;
-use crate::placement::{Claims, Place};
-use crate::stream::{Stream, Surplus};
-use crate::threads;
 
 impl Daemon {
     /// A private stream ends with its Loader.
@@ -32,13 +33,13 @@ impl Daemon {
     async fn end_private(&self, key: &Key, shard: Option<u32>) {
         let turn = self.gates.lock().turn(key);
         let _alone = turn.write().await;
-        let Some(stream) = self.take(key, shard, Stream::is_idle) else {
+        let Some(served) = self.take(key, shard, Stream::is_idle) else {
             // The gate may have been made by asking for its turn.
             self.gates.lock().remove_unused(key);
             return;
         };
-        stream.close().await;
-        let kept = self.ledgers.kept().filter(|_| stream.settings().run.is_none());
+        served.stream.close().await;
+        let kept = self.ledgers.kept().filter(|_| served.section.run.is_none());
         if let Some(ledgers) = kept {
             let request = NewRunRequest { run: key.run.clone(), stream: key.stream.clone() };
             if let Err(error) = ledgers.call(request).await {
@@ -65,17 +66,17 @@ impl Daemon {
         }
     }
 
-    async fn unfit(&self, Wanted { key, shard, settings, trainer, .. }: &Wanted) -> Option<Arc<Stream>> {
-        let stream = self.gates.lock().running(key, *shard)?;
+    async fn unfit(&self, Wanted { key, shard, section, trainer, .. }: &Wanted) -> Option<Arc<Stream>> {
+        let served = self.gates.lock().running(key, *shard)?;
         // Those of a service are its configuration's.
-        if matches!(self.kind, Kind::Private { .. }) && stream.settings() != settings {
-            return stream.is_left().await.then_some(stream);
+        if matches!(self.kind, Kind::Private { .. }) && served.section != *section {
+            return served.stream.is_left().await.then(|| Arc::clone(&served.stream));
         }
         self.misplaced(key, *shard, trainer.as_ref()?).await
     }
 
     async fn misplaced(&self, key: &Key, shard: Option<u32>, trainer: &Claims) -> Option<Arc<Stream>> {
-        let stream = self.gates.lock().running(key, shard)?;
+        let stream = Arc::clone(&self.gates.lock().running(key, shard)?.stream);
         // One who will be refused moves nothing.
         let pins = stream.settings().pin_memory && trainer.may_pin(self.uid).is_err();
         if stream.settings().placement != Placement::Auto || pins {
@@ -89,11 +90,11 @@ impl Daemon {
     }
 
     /// Takes a stream that runs away from its gate.
-    fn take(&self, key: &Key, shard: Option<u32>, condition: impl Fn(&Stream) -> bool) -> Option<Arc<Stream>> {
+    fn take(&self, key: &Key, shard: Option<u32>, condition: impl Fn(&Stream) -> bool) -> Option<Arc<Served>> {
         let mut gates = self.gates.lock();
-        let stream = gates.running(key, shard).filter(|stream| condition(stream))?;
+        let served = gates.running(key, shard).filter(|served| condition(&served.stream))?;
         gates.forget(key, shard);
-        Some(stream)
+        Some(served)
     }
 
     /// Begins a new run of a configured stream: its ledgers are forgotten, its trainers reconnect.
@@ -124,8 +125,8 @@ impl Daemon {
     /// Ends all that is open at a gate, or about to be. Nobody is let in there meanwhile.
     pub(super) async fn end_all(&self, key: &Key) {
         let gate = self.gates.lock().empty(key);
-        for stream in gate.call_off().await {
-            stream.close().await;
+        for served in gate.call_off().await {
+            served.stream.close().await;
         }
     }
 
@@ -140,7 +141,8 @@ impl Daemon {
                     "the stream is still being opened: the daemon ends without waiting for its dataset"
                 );
             }
-            let leaving = gate.call_off().await.into_iter().map(|stream| async move { stream.leave(drain).await });
+            let leaving =
+                gate.call_off().await.into_iter().map(|served| async move { served.stream.leave(drain).await });
             futures_util::future::join_all(leaving).await;
         });
         futures_util::future::join_all(closing).await;
@@ -149,7 +151,7 @@ impl Daemon {
 
 impl Gate {
     /// Ends all that is about to be opened, and gives what is open.
-    async fn call_off(&self) -> Vec<Arc<Stream>> {
+    async fn call_off(&self) -> Vec<Arc<Served>> {
         let mut open = Vec::new();
         for attempt in self.shards.values() {
             open.extend(attempt.call_off().await);

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use forebay_sources::Source;
 use tokio::sync::RwLock;
 
+use super::OpenError;
 use super::attempt::Attempt;
-use crate::source::Source;
-use crate::stream::{Stream, StreamError};
+use super::served::Served;
 
 /// A stream of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +36,7 @@ pub(super) struct Gate {
     /// Its shards share one list of records.
     pub(super) dataset: Option<Attempt<Arc<dyn Source>>>,
     /// By shard; a stream without shards has one entry, without a number.
-    pub(super) shards: BTreeMap<Option<u32>, Attempt<Arc<Stream>>>,
+    pub(super) shards: BTreeMap<Option<u32>, Attempt<Arc<Served>>>,
 }
 
 /// How it is with a stream that is not open.
@@ -46,7 +47,7 @@ pub(super) enum Closed {
     /// It is being opened.
     Opening,
     /// It could not be opened.
-    Failed(Arc<StreamError>),
+    Failed(Arc<OpenError>),
 }
 
 /// Why nothing is opened at a gate.
@@ -104,18 +105,18 @@ impl Gates {
     }
 
     /// The stream that is open there.
-    pub(super) fn running(&self, key: &Key, shard: Option<u32>) -> Option<Arc<Stream>> {
+    pub(super) fn running(&self, key: &Key, shard: Option<u32>) -> Option<Arc<Served>> {
         self.by_key.get(key)?.shards.get(&shard)?.settled()?.ok()
     }
 
     /// Whether a stream is open there.
     pub(super) fn has_open(&self, key: &Key) -> bool {
-        let open = |attempt: &Attempt<Arc<Stream>>| matches!(attempt.settled(), Some(Ok(_)));
+        let open = |attempt: &Attempt<Arc<Served>>| matches!(attempt.settled(), Some(Ok(_)));
         self.by_key.get(key).is_some_and(|gate| gate.shards.values().any(open))
     }
 
     /// All streams that are open.
-    pub(super) fn open(&self) -> Vec<Arc<Stream>> {
+    pub(super) fn open(&self) -> Vec<Arc<Served>> {
         let attempts = self.by_key.values().flat_map(|gate| gate.shards.values());
         attempts.filter_map(|attempt| attempt.settled()?.ok()).collect()
     }
@@ -155,8 +156,8 @@ impl Gate {
     pub(super) fn stream(
         &mut self,
         shard: Option<u32>,
-        begin: impl FnOnce() -> Attempt<Arc<Stream>>,
-    ) -> Attempt<Arc<Stream>> {
+        begin: impl FnOnce() -> Attempt<Arc<Served>>,
+    ) -> Attempt<Arc<Served>> {
         if let Some(attempt) = self.shards.get(&shard).filter(|attempt| !attempt.has_failed()) {
             return attempt.clone();
         }

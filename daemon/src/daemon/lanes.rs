@@ -3,10 +3,11 @@
 use forebay_cuda::lane::Refusal;
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
+use forebay_road::Metric;
+use forebay_road::Samples;
+use forebay_road::{LaneReport, SwitchedOff};
 
 use super::Daemon;
-use crate::decode::{LaneReport, SwitchedOff};
-use crate::telemetry::{Metric, Samples};
 
 impl Daemon {
     /// The lanes, for the status.

@@ -10,12 +10,12 @@ use forebay_coordinator::{
 };
 use forebay_proto::printable;
 use forebay_proto::v1::NewRunRequest;
+use forebay_road::threads;
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::OnceCell;
 
 use crate::folder;
-use crate::threads;
 
 /// File of a service's ledgers, in their folder.
 pub const LEDGERS: &str = "ledger.redb";

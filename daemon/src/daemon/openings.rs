@@ -4,31 +4,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_coordinator::Handle;
+use forebay_road::Claims;
+use forebay_road::settings::{Placement, Sharding, StreamSettings};
+use forebay_road::{Identity, Opening};
+use forebay_sources::Source;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::OwnedRwLockReadGuard;
 use tokio::time::{Instant, sleep_until};
 
+use super::OpenError;
 use super::attempt::{Attempt, Outcome};
+use super::dataset::dataset;
 use super::gates::{Key, Shut};
 use super::ledgers::Ledgers;
+use super::served::Served;
 use super::{DEFAULT_RUN, Daemon, DaemonError, Kind};
-use crate::config;
-use crate::config::stream::{Placement, Sharding};
+use crate::config::StreamSection;
 use crate::group;
-use crate::placement::Claims;
-use crate::source::Source;
-use crate::stream::{Identity, Opening, Stream, StreamError, dataset};
 
 /// A stream that runs, and that nobody ends before this is dropped.
-pub(super) type Entered = (Arc<Stream>, OwnedRwLockReadGuard<()>);
+pub(super) type Entered = (Arc<Served>, OwnedRwLockReadGuard<()>);
 
 /// A stream that somebody wants to be open.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) key: Key,
     pub(super) shard: Option<u32>,
-    pub(super) settings: config::Stream,
+    pub(super) section: StreamSection,
     /// A list of files.
     pub(super) files: Option<Arc<Vec<u8>>>,
     /// What the trainer says of itself; nothing for a stream that is opened before there is a trainer.
@@ -71,10 +74,10 @@ impl Daemon {
     /// Opens as much of a configured stream as can be without a trainer.
     pub(super) async fn prepare(self: &Arc<Self>, name: &str) -> (String, Outcome<()>) {
         let Some(wanted) = self.configured(name, None, None) else { return (name.into(), Ok(())) };
-        let prepared = if opens_alone(&wanted.settings) {
+        let prepared = if opens_alone(&wanted.section.settings) {
             match self.enter(wanted).await {
                 // The reload that has changed it prepares it itself.
-                Err(reason) if matches!(*reason, StreamError::Removed | StreamError::Resharded) => Ok(()),
+                Err(reason) if matches!(*reason, OpenError::Removed | OpenError::Resharded) => Ok(()),
                 entered => entered.map(drop),
             }
         } else {
@@ -85,8 +88,7 @@ impl Daemon {
                 gate.forget_failed();
             }
             let dataset = self.dataset(&Arc::new(wanted)).await;
-            let log =
-                |reason: &Arc<StreamError>| tracing::error!(stream = name, %reason, "the stream cannot be opened");
+            let log = |reason: &Arc<OpenError>| tracing::error!(stream = name, %reason, "the stream cannot be opened");
             dataset.inspect_err(log).map(drop)
         };
         (name.into(), prepared)
@@ -94,10 +96,10 @@ impl Daemon {
 
     /// What a configured stream needs.
     pub(super) fn configured(&self, name: &str, shard: Option<u32>, trainer: Option<Claims>) -> Option<Wanted> {
-        let settings = self.config().streams.get(name)?.clone();
-        let run = settings.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
+        let section = self.config().streams.get(name)?.clone();
+        let run = section.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
         let key = Key { run, stream: name.into() };
-        Some(Wanted { key, shard, settings, files: None, trainer, ledgers: self.service_ledgers() })
+        Some(Wanted { key, shard, section, files: None, trainer, ledgers: self.service_ledgers() })
     }
 
     /// Waits until a stream is open. Opens it unless somebody else does already.
@@ -113,47 +115,48 @@ impl Daemon {
             let attempt = match self.gates.lock().gate(key, &turn) {
                 Ok(gate) => gate.stream(*shard, begin),
                 Err(Shut::Replaced) => continue,
-                Err(Shut::Ending) => return Err(Arc::new(StreamError::Ending)),
+                Err(Shut::Ending) => return Err(Arc::new(OpenError::Ending)),
             };
             // It may take for ever, which is no reason to keep those out who would end it.
             drop(stays);
             let Some(opened) = attempt.outcome().await else { continue };
-            let stream = opened.inspect_err(|_| self.forget_private(key))?;
+            let served = opened.inspect_err(|_| self.forget_private(key))?;
             let stays = turn.read_owned().await;
             // It may have ended before the turn came.
-            if self.gates.lock().running(key, *shard).is_some_and(|running| Arc::ptr_eq(&running, &stream)) {
-                return Ok((stream, stays));
+            if self.gates.lock().running(key, *shard).is_some_and(|running| Arc::ptr_eq(&running, &served)) {
+                return Ok((served, stays));
             }
         }
     }
 
     /// The same by the configuration as it is now: a reload calls off an opening whose settings it changes.
     fn by_now(&self, wanted: &Wanted) -> Outcome<Wanted> {
-        let Wanted { key, shard, settings, trainer, .. } = wanted;
+        let Wanted { key, shard, section, trainer, .. } = wanted;
         if matches!(self.kind, Kind::Private { .. }) {
             return Ok(wanted.clone());
         }
-        let configured = self.configured(&key.stream, *shard, trainer.clone()).ok_or(StreamError::Removed)?;
+        let configured = self.configured(&key.stream, *shard, trainer.clone()).ok_or(OpenError::Removed)?;
         // Which shard is wanted was said for the old ones.
-        if shards(configured.settings.sharding) == shards(settings.sharding) {
+        if shards(configured.section.settings.sharding) == shards(section.settings.sharding) {
             Ok(configured)
         } else {
-            Err(Arc::new(StreamError::Resharded))
+            Err(Arc::new(OpenError::Resharded))
         }
     }
 
     /// Opens a stream. Runs in a task of its own.
-    async fn open(self: Arc<Self>, wanted: Arc<Wanted>) -> Outcome<Arc<Stream>> {
+    async fn open(self: Arc<Self>, wanted: Arc<Wanted>) -> Outcome<Arc<Served>> {
         let identity = self.identify(&wanted);
         let name = identity.to_string();
-        tracing::info!(stream = name, source = wanted.settings.source, "opening the stream");
+        tracing::info!(stream = name, source = wanted.section.source, "opening the stream");
         let opened = async {
             let source = self.dataset(&wanted).await?;
-            let Wanted { key, shard, settings, trainer, ledgers, .. } = &*wanted;
+            let Wanted { key, shard, section, trainer, ledgers, .. } = &*wanted;
             let opening = Opening {
                 identity,
-                pool: self.pools.with(settings.num_threads).map_err(StreamError::from)?,
-                settings: settings.clone(),
+                pool: self.pools.with(section.settings.num_threads).map_err(OpenError::from)?,
+                settings: section.settings.clone(),
+                dataset: section.dataset(),
                 source,
                 prefetch: self.config().prefetch.clone(),
                 coordinator: self.coordinator(ledgers).await?,
@@ -162,12 +165,13 @@ impl Daemon {
                 gpus: Arc::clone(&self.gpus),
                 trainer: trainer.clone(),
             };
-            let stream = Box::pin(opening.open(self.surplus(key.clone(), *shard))).await?;
-            Ok(stream)
+            let opened = Box::pin(opening.open(self.surplus(key.clone(), *shard))).await;
+            let stream = opened.map_err(OpenError::from)?;
+            Ok(Arc::new(Served { section: section.clone(), stream }))
         }
         .await;
         match &opened {
-            Ok(stream) => tracing::info!(stream = name, records = stream.records(), "the stream is open"),
+            Ok(served) => tracing::info!(stream = name, records = served.stream.records(), "the stream is open"),
             Err(reason) => tracing::error!(stream = name, %reason, "the stream cannot be opened"),
         }
         opened
@@ -178,11 +182,11 @@ impl Daemon {
         let opening = {
             let (wanted, limit) = (Arc::clone(wanted), self.config().decode.byte_limit.0);
             async move {
-                let Wanted { settings, files, .. } = &*wanted;
-                if let Some(group) = settings.group.as_ref().filter(|group| group::number(group).is_none()) {
-                    return Err(Arc::new(StreamError::Group(group.clone())));
+                let Wanted { section, files, .. } = &*wanted;
+                if let Some(group) = section.group.as_ref().filter(|group| group::number(group).is_none()) {
+                    return Err(Arc::new(OpenError::Group(group.clone())));
                 }
-                dataset(settings, files.clone(), limit).await.map_err(Arc::new)
+                dataset(section, files.clone(), limit).await.map_err(Arc::new)
             }
         };
         if matches!(self.kind, Kind::Private { .. }) {
@@ -194,17 +198,17 @@ impl Daemon {
             Some(attempt) => attempt.outcome().await,
             None => None,
         };
-        opened.unwrap_or_else(|| Err(Arc::new(StreamError::Ending)))
+        opened.unwrap_or_else(|| Err(Arc::new(OpenError::Ending)))
     }
 
     fn identify(&self, wanted: &Wanted) -> Identity {
         let Key { run, stream } = wanted.key.clone();
         let identity = Identity { run, stream, shard: None, incarnation: self.incarnation };
-        identity.of_shard(wanted.settings.sharding, wanted.shard)
+        identity.of_shard(wanted.section.settings.sharding, wanted.shard)
     }
 
     /// The ledgers at a place.
-    pub(super) async fn coordinator(&self, place: &Ledgers) -> Result<Handle, StreamError> {
+    pub(super) async fn coordinator(&self, place: &Ledgers) -> Result<Handle, OpenError> {
         Ok(self.ledgers.at(place).await?)
     }
 
@@ -233,7 +237,7 @@ fn shards(sharding: Sharding) -> Option<u32> {
 
 /// Whether a stream can be opened before there is a trainer: one of shards, or with a place that depends on what the
 /// trainer sees, cannot.
-fn opens_alone(settings: &config::Stream) -> bool {
+fn opens_alone(settings: &StreamSettings) -> bool {
     settings.sharding == Sharding::Dynamic && settings.placement != Placement::Auto
 }
 
@@ -254,11 +258,11 @@ mod tests {
         let wanted = daemon.configured("train", None, None).unwrap();
         let reload = |config| *daemon.config.lock() = Arc::new(config);
         reload(config("batch_size = 8\n"));
-        assert_eq!(daemon.by_now(&wanted).unwrap().settings.batch_size, 8);
+        assert_eq!(daemon.by_now(&wanted).unwrap().section.settings.batch_size, 8);
         reload(config("batch_size = 8\nnum_shards = 2\n"));
-        assert!(matches!(*daemon.by_now(&wanted).unwrap_err(), StreamError::Resharded));
+        assert!(matches!(*daemon.by_now(&wanted).unwrap_err(), OpenError::Resharded));
         reload(Config::default());
-        assert!(matches!(*daemon.by_now(&wanted).unwrap_err(), StreamError::Removed));
-        assert!(matches!(*daemon.enter(wanted).await.unwrap_err(), StreamError::Removed));
+        assert!(matches!(*daemon.by_now(&wanted).unwrap_err(), OpenError::Removed));
+        assert!(matches!(*daemon.enter(wanted).await.unwrap_err(), OpenError::Removed));
     }
 }

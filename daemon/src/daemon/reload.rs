@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use forebay_proto::printable;
 use forebay_proto::v1::ReloadReply;
+use forebay_road::threads;
 
 use super::{Daemon, Kind};
 use crate::config::{Change, Config};
-use crate::threads;
 
 /// How long a reload waits for streams that take long to open.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_proto::printable;
+use forebay_road::Registry;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::CONTENT_TYPE;
@@ -22,7 +23,6 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 
-use super::Registry;
 use crate::accepting::Accepting;
 use crate::config::Metrics;
 use crate::descriptors::Shares;
@@ -31,9 +31,10 @@ use crate::visitors::Visit;
 /// A bound socket that nobody answers on yet: binding can fail before anything else has started. A Unix socket's name
 /// is removed when it is dropped.
 #[derive(Debug)]
-pub struct Endpoint {
+pub(crate) struct Endpoint {
     listener: Listener,
-    place: Place,
+    /// Removed with the endpoint.
+    socket: Option<PathBuf>,
 }
 
 /// The socket cannot be bound.
@@ -69,12 +70,6 @@ enum Listener {
     Unix(UnixListener),
 }
 
-#[derive(Debug)]
-enum Place {
-    Address(SocketAddr),
-    Socket(PathBuf),
-}
-
 /// A connection that sends no request is closed.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// So is one that does not take its answer.
@@ -84,7 +79,7 @@ const NOBODY: u32 = u32::MAX;
 
 impl Endpoint {
     /// Binds the socket that the configuration names. Needs a tokio runtime around it.
-    pub fn bind(place: &Metrics, control_dir: &Path) -> Result<Self, EndpointError> {
+    pub(crate) fn bind(place: &Metrics, control_dir: &Path) -> Result<Self, EndpointError> {
         match place {
             Metrics::Address(address) => bind_tcp(*address),
             Metrics::Socket(path) => bind_unix(path.clone()),
@@ -93,15 +88,16 @@ impl Endpoint {
     }
 
     /// The address, where it is TCP; a port 0 is the one that the system gave.
-    pub fn address(&self) -> Option<SocketAddr> {
-        match &self.place {
-            Place::Address(address) => Some(*address),
-            Place::Socket(_) => None,
+    #[cfg(test)]
+    fn address(&self) -> Option<SocketAddr> {
+        match &self.listener {
+            Listener::Tcp(listener) => listener.local_addr().ok(),
+            Listener::Unix(_) => None,
         }
     }
 
     /// Answers until it is dropped.
-    pub async fn serve(self, registry: Arc<Registry>) {
+    pub(crate) async fn serve(self, registry: Arc<Registry>) {
         let visitors = Shares::of_process().metrics();
         let mut accepting = Accepting::new("metrics");
         loop {
@@ -125,7 +121,7 @@ impl Endpoint {
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
-        if let Place::Socket(path) = &self.place
+        if let Some(path) = &self.socket
             && let Err(error) = fs::remove_file(path)
         {
             tracing::debug!(path = %printable(path), %error, "the socket for metrics was not removed");
@@ -136,8 +132,7 @@ impl Drop for Endpoint {
 fn bind_tcp(address: SocketAddr) -> Result<Endpoint, EndpointError> {
     let bound = std::net::TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
-        Ok(Endpoint { listener: Listener::Tcp(TcpListener::from_std(listener)?), place: Place::Address(address) })
+        Ok(Endpoint { listener: Listener::Tcp(TcpListener::from_std(listener)?), socket: None })
     });
     bound.map_err(|source| EndpointError::Address { address, source })
 }
@@ -151,7 +146,7 @@ fn bind_unix(path: PathBuf) -> Result<Endpoint, EndpointError> {
     let removed = if left_behind { fs::remove_file(&path) } else { Ok(()) };
     let bound = removed.and_then(|()| UnixListener::bind(&path));
     match bound.and_then(|listener| fs::set_permissions(&path, fs::Permissions::from_mode(0o660)).map(|()| listener)) {
-        Ok(listener) => Ok(Endpoint { listener: Listener::Unix(listener), place: Place::Socket(path) }),
+        Ok(listener) => Ok(Endpoint { listener: Listener::Unix(listener), socket: Some(path) }),
         Err(source) => Err(EndpointError::Socket { path, source }),
     }
 }
@@ -190,10 +185,11 @@ fn respond(request: &Request<Incoming>, render: &impl Fn() -> String) -> Respons
 
 #[cfg(test)]
 mod tests {
+    use forebay_road::Metric;
+    use forebay_road::Samples;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpStream, UnixStream};
 
-    use super::super::{Metric, Samples};
     use super::*;
 
     async fn get(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &str) -> String {

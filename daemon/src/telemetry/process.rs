@@ -3,10 +3,10 @@
 use std::fs;
 use std::time::Duration;
 
+use forebay_road::Metric;
+use forebay_road::Samples;
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Resource, getrlimit};
-
-use super::{Metric, Samples};
 
 /// What `/proc/self/stat` has.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,30 +19,28 @@ struct Stat {
     resident_pages: u64,
 }
 
-impl Samples {
-    /// The process, as far as `/proc` tells.
-    pub fn process(&mut self) {
-        self.level(Metric::BuildInfo, &[("version", env!("CARGO_PKG_VERSION"))], 1);
-        let ticks = |count| Duration::from_millis(count * 1000 / clock_ticks_per_second().max(1));
-        if let Some(stat) = fs::read_to_string("/proc/self/stat").ok().and_then(|text| Stat::parse(&text)) {
-            self.seconds(Metric::ProcessCpu, &[], ticks(stat.cpu_ticks));
-            self.level(Metric::ProcessVirtual, &[], stat.virtual_bytes);
-            self.level(Metric::ProcessResident, &[], stat.resident_pages.saturating_mul(page_size() as u64));
-            if let Some(boot) = fs::read_to_string("/proc/stat").ok().and_then(|text| boot_time(&text)) {
-                self.gauge(
-                    Metric::ProcessStart,
-                    &[],
-                    (Duration::from_secs(boot) + ticks(stat.start_ticks)).as_secs_f64(),
-                );
-            }
+/// The process, as far as `/proc` tells.
+pub(crate) fn process(samples: &mut Samples) {
+    samples.level(Metric::BuildInfo, &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    let ticks = |count| Duration::from_millis(count * 1000 / clock_ticks_per_second().max(1));
+    if let Some(stat) = fs::read_to_string("/proc/self/stat").ok().and_then(|text| Stat::parse(&text)) {
+        samples.seconds(Metric::ProcessCpu, &[], ticks(stat.cpu_ticks));
+        samples.level(Metric::ProcessVirtual, &[], stat.virtual_bytes);
+        samples.level(Metric::ProcessResident, &[], stat.resident_pages.saturating_mul(page_size() as u64));
+        if let Some(boot) = fs::read_to_string("/proc/stat").ok().and_then(|text| boot_time(&text)) {
+            samples.gauge(
+                Metric::ProcessStart,
+                &[],
+                (Duration::from_secs(boot) + ticks(stat.start_ticks)).as_secs_f64(),
+            );
         }
-        if let Ok(open) = fs::read_dir("/proc/self/fd") {
-            // One of them is the folder's own.
-            self.level(Metric::ProcessOpenFds, &[], open.count().saturating_sub(1) as u64);
-        }
-        if let Some(most) = getrlimit(Resource::Nofile).current {
-            self.level(Metric::ProcessMaxFds, &[], most);
-        }
+    }
+    if let Ok(open) = fs::read_dir("/proc/self/fd") {
+        // One of them is the folder's own.
+        samples.level(Metric::ProcessOpenFds, &[], open.count().saturating_sub(1) as u64);
+    }
+    if let Some(most) = getrlimit(Resource::Nofile).current {
+        samples.level(Metric::ProcessMaxFds, &[], most);
     }
 }
 
@@ -83,7 +81,7 @@ mod tests {
     #[test]
     fn this_process_has_all_of_them() {
         let mut samples = Samples::default();
-        samples.process();
+        process(&mut samples);
         let text = samples.render();
         for name in [
             "cpu_seconds_total",

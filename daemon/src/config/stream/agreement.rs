@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 use super::super::mistake::{Mistake, Mistakes};
 use super::super::ring::Ring;
 use super::super::table::shown;
-use super::{LOADER, Stream, Writer};
+use super::{LOADER, StreamSection, Writer};
 
 /// Keys that say how the trainer attaches, not what the stream is.
 const OF_THE_TRAINER: [&str; 3] = ["source", "shard_id", "credits"];
 
-impl Stream {
+impl StreamSection {
     /// Checks the settings that a Loader gives with `stream:NAME`: they may be left out, and must agree if given.
     /// Every difference is reported. Keys that belong to the trainer (`source`, `shard_id`, `credits`) are passed over.
     pub fn agree(&self, given: &Value) -> Result<(), Mistakes> {
@@ -37,7 +37,7 @@ impl Stream {
             _ => None,
         };
         written.insert(key.to_owned(), value.clone());
-        let ring = Ring { credits: self.credits, trainers: self.trainers, memory: None };
+        let ring = Ring { credits: self.settings.credits, trainers: self.settings.trainers, memory: None };
         // As the configuration was read: a trainer's shard_id is no part of the stream.
         match Self::from_object(&written, &ring, Writer::Configuration) {
             Ok(other) if self.is_same(&other) => None,

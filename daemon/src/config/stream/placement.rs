@@ -1,20 +1,7 @@
 //! `placement`: where the pixels of a stream's batches stand.
 
-use std::fmt;
-
+use forebay_road::settings::Placement;
 use serde_json::Value;
-
-/// Where pixels are wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Placement {
-    /// In the ring's own slots, in memory of the host.
-    #[default]
-    Host,
-    /// In memory of the GPU with this number.
-    Gpu(i32),
-    /// In memory of a GPU that the first trainer sees, else of the host.
-    Auto,
-}
 
 /// `"host"`, `"auto"` or `"gpu:0"`.
 pub(super) fn read(value: &Value) -> Result<Placement, String> {
@@ -27,16 +14,6 @@ pub(super) fn read(value: &Value) -> Result<Placement, String> {
         word => number(word).map(Placement::Gpu),
     });
     found.ok_or_else(|| "\"host\", \"auto\", or a GPU by its number, such as \"gpu:0\"".to_owned())
-}
-
-impl fmt::Display for Placement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Host => f.write_str("host"),
-            Self::Gpu(number) => write!(f, "gpu:{number}"),
-            Self::Auto => f.write_str("auto"),
-        }
-    }
 }
 
 #[cfg(test)]

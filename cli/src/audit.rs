@@ -1,0 +1,96 @@
+//! `forebay audit`: recomputes each epoch's checksum over the dataset's record numbers and compares it with the ledger's.
+
+use std::io::{self, Write as _};
+
+use forebay_coordinator::{EpochAudit, Verdict, audit};
+use forebay_proto::v1::{AuditReply, StreamAudit, StreamAuditRequest};
+use indicatif::ProgressDrawTarget;
+use serde_json::{Value, json};
+
+use crate::command::Failure;
+use crate::daemon::{Client, Daemon};
+use crate::progress;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Name of the stream; left out, all of them.
+    stream: Option<String>,
+    /// Print it as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    daemon: Daemon,
+}
+
+/// Below it the sum is there before a bar could be drawn.
+const WORTH_A_BAR: u64 = 50_000_000;
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let request = StreamAuditRequest { stream: args.stream.clone().unwrap_or_default() };
+    let mut ledgers: Vec<(String, AuditReply)> = Vec::new();
+    let ask = |mut client: Client| async move { client.list_audits(request).await };
+    args.daemon.ask_pages(ask, |StreamAudit { ledger, audit }| {
+        let page = audit.unwrap_or_default();
+        match ledgers.last_mut().filter(|(last, _)| *last == ledger) {
+            Some((_, audit)) => audit.append(page),
+            None => ledgers.push((ledger, page)),
+        }
+        Ok(())
+    })?;
+    let audited = ledgers.iter().map(|(ledger, audit)| Ok((ledger.as_str(), epochs(audit)?)));
+    let audited: Vec<(&str, Vec<EpochAudit>)> = audited.collect::<Result<_, Failure>>()?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{:#}", json(&audited))?;
+    } else {
+        for (ledger, epochs) in &audited {
+            writeln!(out, "stream {ledger}")?;
+            epochs.iter().try_for_each(|epoch| writeln!(out, "  {epoch}"))?;
+        }
+    }
+    let all = audited.iter().flat_map(|(_, epochs)| epochs);
+    let wrong = all.filter(|epoch| epoch.verdict == Verdict::DoesNotAddUp).count();
+    if wrong > 0 {
+        return Err(Failure::Failed(format!("{wrong} epochs do not add up: records were lost or counted twice.")));
+    }
+    Ok(())
+}
+
+fn epochs(reply: &AuditReply) -> Result<Vec<EpochAudit>, Failure> {
+    let records = reply.spec.as_ref().map_or(0, |spec| spec.records) * reply.epochs.len() as u64;
+    let bar = progress::bar(records, "{wide_bar} {human_pos} of {human_len} records, {eta} left");
+    if records < WORTH_A_BAR {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let audited = audit(reply, |done| bar.inc(done)).map_err(|error| Failure::Failed(error.to_string()))?;
+    bar.finish_and_clear();
+    Ok(audited)
+}
+
+/// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
+fn json(ledgers: &[(&str, Vec<EpochAudit>)]) -> Value {
+    let epoch = |audit: &EpochAudit| {
+        let verdict = match audit.verdict {
+            Verdict::AddsUp => "adds_up",
+            Verdict::Incomplete => "incomplete",
+            Verdict::DoesNotAddUp => "does_not_add_up",
+        };
+        let accounted = audit.accounted();
+        let repeated = audit.repeats.named().into_iter().map(|(cause, _, count)| (cause.to_owned(), count.into()));
+        json!({
+            "epoch": audit.epoch,
+            "verdict": verdict,
+            "records": audit.expected.count,
+            "accounted": accounted.count,
+            "delivered": audit.delivered.count,
+            "dropped": audit.dropped.count,
+            "quarantined": audit.quarantined.count,
+            "abandoned": audit.abandoned.count,
+            "possibly_repeated": Value::Object(repeated.collect()),
+            "checksum": format!("{:032x}", accounted.sum),
+            "checksum_expected": format!("{:032x}", audit.expected.sum),
+        })
+    };
+    let ledger = |(name, epochs): &(&str, Vec<EpochAudit>)| json!({ "name": name, "epochs": epochs.iter().map(epoch).collect::<Value>() });
+    json!({ "streams": ledgers.iter().map(ledger).collect::<Value>() })
+}

@@ -1,0 +1,55 @@
+//! SIGINT and SIGTERM end a measurement early: what was measured until then is shown.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use forebay_client::{Notice, Watch};
+use rustix::process::Signal;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::command::SIGNALLED;
+
+/// Which signal has come, if any. 0: none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stop(Arc<AtomicI32>);
+
+impl Stop {
+    /// Listens for both from now on.
+    pub(super) fn at_signals(runtime: &Runtime) -> io::Result<Self> {
+        let stop = Self::default();
+        let _inside = runtime.enter();
+        for number in [Signal::INT, Signal::TERM].map(Signal::as_raw) {
+            let mut comes = signal(SignalKind::from_raw(number))?;
+            let first = stop.clone();
+            runtime.spawn(async move {
+                comes.recv().await;
+                // The measurement reads nothing else that was written before it.
+                first.0.store(number, Ordering::Relaxed);
+                comes.recv().await;
+                leave(number);
+            });
+        }
+        Ok(stop)
+    }
+
+    /// The signal that has come.
+    pub(super) fn signal(&self) -> Option<Signal> {
+        Signal::from_named_raw(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// A second signal waits for nothing.
+#[allow(clippy::exit, reason = "what the first signal has begun to end does not end")]
+fn leave(number: i32) -> ! {
+    std::process::exit(SIGNALLED + number)
+}
+
+impl Watch for Stop {
+    fn keep_waiting(&mut self) -> bool {
+        self.signal().is_none()
+    }
+
+    fn notice(&mut self, _: &Notice) {}
+}

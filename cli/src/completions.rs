@@ -1,0 +1,20 @@
+//! `forebay completions`: what a shell needs to complete this command's options, made from the table that `--help` shows.
+
+use std::io::{self, Write as _};
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use crate::command::{Cli, Failure};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The shell.
+    shell: Shell,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "forebay", &mut script);
+    Ok(io::stdout().write_all(&script)?)
+}

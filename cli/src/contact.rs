@@ -1,0 +1,110 @@
+//! A contact sheet: the pictures of a batch side by side, each over its label.
+
+use embedded_graphics::mono_font::MonoTextStyle;
+use embedded_graphics::mono_font::ascii::FONT_7X13;
+use embedded_graphics::pixelcolor::Rgb888;
+use embedded_graphics::prelude::{
+    Dimensions, DrawTarget, Drawable as _, OriginDimensions, Pixel, Point, RgbColor as _, Size,
+};
+use embedded_graphics::primitives::Rectangle;
+use embedded_graphics::text::Text;
+use forebay_client::Batch;
+use forebay_ring::{Dtype, Layout, Shape};
+use half::{bf16, f16};
+use image::{Rgb, RgbImage};
+
+/// Pixels between pictures, and around them.
+const GAP: u32 = 8;
+/// Pixels for a label below its picture.
+const LABEL: u32 = 18;
+/// Width of one letter.
+const LETTER: u32 = 7;
+const PAPER: Rgb<u8> = Rgb([250, 250, 248]);
+
+/// Draws the first `count` pictures of a batch, `columns` in a row.
+pub(crate) fn sheet(batch: &Batch, classes: &[String], count: usize, columns: u32) -> RgbImage {
+    let shape = batch.shape();
+    let count = count.min(batch.shown());
+    let (cell, row) = (shape.width + GAP, shape.height + LABEL + GAP);
+    let rows = u32::try_from(count).unwrap_or(u32::MAX).div_ceil(columns);
+    let mut sheet = RgbImage::from_pixel(columns * cell + GAP, rows * row + GAP, PAPER);
+    for (place, number) in (0..count).zip(0u32..) {
+        let (left, top) = (GAP + number % columns * cell, GAP + number / columns * row);
+        let picture = picture(batch.images(), shape, place);
+        image::imageops::replace(&mut sheet, &picture, left.into(), top.into());
+        let text = label(batch.labels()[place], batch.records()[place], classes, shape.width);
+        let style = MonoTextStyle::new(&FONT_7X13, Rgb888::BLACK);
+        let base = Point::new(left.cast_signed(), (top + shape.height + LABEL - 6).cast_signed());
+        // Drawing onto memory cannot fail.
+        let Ok(_) = Text::new(&text, base, style).draw(&mut Paper(&mut sheet));
+    }
+    sheet
+}
+
+fn label(label: i64, record: i64, classes: &[String], width: u32) -> String {
+    let name = usize::try_from(label).ok().and_then(|label| classes.get(label));
+    let name = name.map_or_else(|| if label < 0 { String::new() } else { label.to_string() }, Clone::clone);
+    let text = format!("{name} #{record}");
+    text.chars().take((width / LETTER) as usize).collect()
+}
+
+/// One place of a batch as eight-bit RGB; floats are spread from the picture's smallest value to its largest.
+fn picture(images: &[u8], shape: Shape, place: usize) -> RgbImage {
+    let values = shape.height as usize * shape.width as usize * shape.channels as usize;
+    let size = shape.dtype.size();
+    let bytes = &images[place * values * size..(place + 1) * values * size];
+    let values: Vec<f32> = match shape.dtype {
+        Dtype::U8 => bytes.iter().map(|byte| f32::from(*byte)).collect(),
+        Dtype::F16 => bytes.chunks_exact(2).map(|two| f16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
+        Dtype::Bf16 => bytes.chunks_exact(2).map(|two| bf16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
+        Dtype::F32 => bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
+    };
+    let (low, high) = match shape.dtype {
+        Dtype::U8 => (0.0, 255.0),
+        Dtype::F16 | Dtype::Bf16 | Dtype::F32 => {
+            values.iter().fold((f32::MAX, f32::MIN), |(low, high), value| (low.min(*value), high.max(*value)))
+        }
+    };
+    let scale = 255.0 / (high - low).max(f32::EPSILON);
+    let (width, plane) = (shape.width as usize, shape.width as usize * shape.height as usize);
+    RgbImage::from_fn(shape.width, shape.height, |x, y| {
+        let at = y as usize * width + x as usize;
+        Rgb([0, 1, 2].map(|channel| {
+            let index = match shape.layout {
+                Layout::Nhwc => at * 3 + channel,
+                Layout::Nchw => channel * plane + at,
+            };
+            to_byte((values[index] - low) * scale)
+        }))
+    })
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a byte's range first")]
+fn to_byte(value: f32) -> u8 {
+    value.round().clamp(0.0, 255.0) as u8
+}
+
+/// A picture as embedded-graphics draws on it.
+pub(crate) struct Paper<'a>(pub(super) &'a mut RgbImage);
+
+impl OriginDimensions for Paper<'_> {
+    fn size(&self) -> Size {
+        Size::new(self.0.width(), self.0.height())
+    }
+}
+
+impl DrawTarget for Paper<'_> {
+    type Color = Rgb888;
+    type Error = std::convert::Infallible;
+
+    fn draw_iter<I: IntoIterator<Item = Pixel<Rgb888>>>(&mut self, pixels: I) -> Result<(), Self::Error> {
+        let area: Rectangle = self.bounding_box();
+        for Pixel(point, colour) in pixels {
+            if area.contains(point) {
+                let (x, y) = (point.x.cast_unsigned(), point.y.cast_unsigned());
+                self.0.put_pixel(x, y, Rgb([colour.r(), colour.g(), colour.b()]));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! A running daemon, as the other commands reach it: over its control socket.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use forebay_daemon::config::{Surroundings, parse_duration};
+use forebay_daemon::control;
+use forebay_proto::printable;
+use forebay_proto::v1::control_client::ControlClient;
+use forebay_ring::is_own_socket_dir;
+use hyper_util::rt::TokioIo;
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+use tonic::transport::{Channel, Endpoint, Uri};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+
+use crate::command::Failure;
+use crate::progress;
+
+/// What a question is asked with.
+pub(crate) type Client = ControlClient<Channel>;
+
+/// Which daemon is meant.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Daemon {
+    /// Folder of the daemon's sockets; left out, the user's or the service's.
+    #[arg(long, value_name = "FOLDER")]
+    socket_dir: Option<PathBuf>,
+    /// How long the daemon may take to answer.
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
+    timeout: Duration,
+}
+
+/// Why a daemon does not serve yet.
+enum Unready {
+    /// Why it cannot be asked.
+    NotThere(String),
+    /// Its streams are being opened.
+    Opening,
+}
+
+/// How soon a daemon that is not there is looked for again.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+impl fmt::Display for Unready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotThere(why) => f.write_str(why),
+            Self::Opening => f.write_str("it is still opening its streams; its log says what it waits for"),
+        }
+    }
+}
+
+/// A time above 0, such as 10s.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).filter(|time| !time.is_zero()).ok_or_else(|| "give a duration, such as 10s or 5m".into())
+}
+
+impl Daemon {
+    /// The one with its sockets in this folder.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        Self { socket_dir: Some(folder.to_owned()), timeout: Duration::from_secs(30) }
+    }
+
+    /// How long it may take to answer.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Whether it runs.
+    pub(crate) fn answers(&self) -> bool {
+        std::os::unix::net::UnixStream::connect(self.socket(control::SOCKET)).is_ok()
+    }
+
+    /// Asks it something.
+    pub(crate) fn ask<R, F>(&self, question: impl FnOnce(Client) -> F) -> Result<R, Failure>
+    where
+        F: Future<Output = Result<tonic::Response<R>, tonic::Status>>,
+    {
+        self.reach(async |client| Ok(self.answer(question(client)).await?.into_inner()))
+    }
+
+    /// Asks it for something that comes in pages, and takes each as it comes.
+    pub(crate) fn ask_pages<P, F>(
+        &self,
+        question: impl FnOnce(Client) -> F,
+        mut take: impl FnMut(P) -> Result<(), Failure>,
+    ) -> Result<(), Failure>
+    where
+        F: Future<Output = Result<tonic::Response<tonic::Streaming<P>>, tonic::Status>>,
+    {
+        self.reach(async |client| {
+            let mut pages = self.answer(question(client)).await?.into_inner();
+            while let Some(page) = self.answer(pages.message()).await? {
+                take(page)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn reach<R>(&self, talk: impl AsyncFnOnce(Client) -> Result<R, Failure>) -> Result<R, Failure> {
+        let socket = self.socket(control::SOCKET);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let connected = timeout(self.timeout, connect(&socket)).await.map_err(|_elapsed| self.silent())?;
+            let channel = connected.map_err(|error| {
+                Failure::Failed(format!(
+                    "No daemon answers at {}: {}. Is `forebay serve` running?",
+                    printable(&socket),
+                    cause(&error)
+                ))
+            })?;
+            talk(Client::new(channel)).await
+        })
+    }
+
+    /// Waits for an answer, or for a page of one.
+    async fn answer<T>(&self, answer: impl Future<Output = Result<T, tonic::Status>>) -> Result<T, Failure> {
+        let answered = timeout(self.timeout, answer).await.map_err(|_elapsed| self.silent())?;
+        answered.map_err(|status| Failure::Failed(status.message().to_owned()))
+    }
+
+    fn silent(&self) -> Failure {
+        Failure::Failed(format!(
+            "The daemon has not answered for {} s: it is stopped, or waits for its storage. Its log says more; --timeout \
+             waits longer.",
+            self.timeout.as_secs_f32()
+        ))
+    }
+
+    /// Waits until it serves; one that is not there yet may come.
+    pub(crate) fn wait_until_ready(&self, within: Duration) -> Result<(), Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let sign = progress::sign("waiting for the daemon");
+        let mut seen = Unready::NotThere("it has not been looked for".to_owned());
+        let ready = runtime.block_on(async {
+            let looking = async {
+                while let Err(unready) = self.see_it_ready(&mut seen).await {
+                    seen = unready;
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+            };
+            timeout(within, looking).await
+        });
+        sign.finish_and_clear();
+        ready.map_err(|_elapsed| {
+            let socket = self.socket(control::SOCKET);
+            Failure::Failed(format!(
+                "No daemon serves at {} within {} s: {seen}.",
+                printable(&socket),
+                within.as_secs_f32()
+            ))
+        })
+    }
+
+    /// Returns once it is ready, or when it cannot be asked, or ends. What is seen meanwhile goes to `seen`.
+    async fn see_it_ready(&self, seen: &mut Unready) -> Result<(), Unready> {
+        let channel = connect(&self.socket(control::SOCKET)).await;
+        let channel = channel.map_err(|error| Unready::NotThere(cause(&error)))?;
+        let of_all = HealthCheckRequest { service: String::new() };
+        let refused = |status: tonic::Status| Unready::NotThere(status.message().to_owned());
+        let mut news = HealthClient::new(channel).watch(of_all).await.map_err(refused)?.into_inner();
+        while let Some(health) = news.message().await.map_err(refused)? {
+            if health.status() == ServingStatus::Serving {
+                return Ok(());
+            }
+            *seen = Unready::Opening;
+        }
+        Err(Unready::NotThere("it has ended".to_owned()))
+    }
+
+    /// One of its sockets.
+    pub(crate) fn socket(&self, name: &str) -> PathBuf {
+        let surroundings = Surroundings::of_process();
+        let user = || {
+            let folder = surroundings.socket_dir();
+            (is_own_socket_dir(&folder) && folder.join(name).exists()).then_some(folder)
+        };
+        let folder = self.socket_dir.clone().or_else(user);
+        folder.unwrap_or_else(|| PathBuf::from("/run/forebay")).join(name)
+    }
+}
+
+async fn connect(socket: &Path) -> Result<Channel, tonic::transport::Error> {
+    let socket = socket.to_owned();
+    // The address is not used: the connector knows the socket.
+    let endpoint = Endpoint::from_static("http://daemon");
+    let connector = tower::service_fn(move |_: Uri| {
+        let socket = socket.clone();
+        async move { UnixStream::connect(socket).await.map(TokioIo::new) }
+    });
+    endpoint.connect_with_connector(connector).await
+}
+
+/// The innermost cause, which names what the system said; what is around it says only that a transport failed.
+fn cause(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), cause)
+}

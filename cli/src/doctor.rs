@@ -1,0 +1,188 @@
+//! `forebay doctor`: what this machine has for decoding on a GPU, what each missing thing costs, and how to get it.
+
+mod bare;
+mod json;
+mod self_test;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use forebay_cuda::lane::LaneKind;
+use forebay_cuda::survey::{FoundGpu, FoundNvjpeg, Survey, survey};
+use forebay_proto::printable;
+use forebay_road::Gpus;
+use forebay_road::places;
+
+use crate::command::Failure;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file of libnvjpeg, as `decode.nvjpeg` names it.
+    #[arg(long, value_name = "FILE")]
+    nvjpeg: Option<PathBuf>,
+    /// Measure bare loops of nvJPEG's decoders over the pictures of this folder, for batches of several lengths.
+    #[arg(long, value_name = "FOLDER")]
+    measure: Option<PathBuf>,
+    /// How long each of these loops is measured; the best one five times as long.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.8, requires = "measure")]
+    seconds: f64,
+    /// Run the tests of the GPUs' lanes. With `GPU_REQUIRED=1` a lane that is not to be had is a failure.
+    #[arg(long)]
+    self_test: bool,
+    /// Run the tests of the kernel alone: of what decoders write, compute-sanitizer's initcheck knows nothing.
+    #[arg(long, conflicts_with = "self_test")]
+    kernel: bool,
+    /// Write what each lane of each GPU makes of the pictures of a folder into another one, as .ppm files.
+    #[arg(long, num_args = 2, value_names = ["FOLDER", "TO"])]
+    pixels: Option<Vec<PathBuf>>,
+    /// Print what was found as JSON.
+    #[arg(long, conflicts_with_all = ["measure", "self_test", "kernel", "pixels"])]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let places = places(args.nvjpeg.clone());
+    let out = &mut io::stdout().lock();
+    let rings = Gpus::new(rustix::process::geteuid().as_raw(), places.driver.clone());
+    let found = survey(&places);
+    if args.json {
+        return Ok(writeln!(out, "{:#}", json::survey(&found, &rings))?);
+    }
+    tell(out, &found, &rings)?;
+    if args.self_test || args.kernel {
+        let required = std::env::var("GPU_REQUIRED").is_ok_and(|value| value == "1");
+        let lanes: &[_] = if args.kernel { &[] } else { &LaneKind::GPU };
+        self_test::run(out, &places, lanes, required, self_test::SIZES)?;
+    }
+    if let Some([from, to]) = args.pixels.as_deref() {
+        self_test::pixels(out, &places, from, to)?;
+    }
+    match &args.measure {
+        Some(folder) => bare::measure(out, &places, folder, args.seconds),
+        None => Ok(()),
+    }
+}
+
+fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
+    match &survey.driver {
+        Ok(driver) => writeln!(out, "driver   {}, CUDA {}.{}", printable(&driver.path), driver.cuda.0, driver.cuda.1)?,
+        Err(_) => writeln!(out, "driver   none")?,
+    }
+    match &survey.nvjpeg {
+        Ok(FoundNvjpeg { path, version: (major, minor, patch) }) => {
+            writeln!(out, "nvJPEG   {major}.{minor}.{patch}, {}", printable(path))?;
+        }
+        Err(_) => writeln!(out, "nvJPEG   none")?,
+    }
+    match &survey.nvcuvid {
+        Some(Ok(path)) => writeln!(out, "nvcuvid  {}", printable(path))?,
+        Some(Err(_)) => writeln!(out, "nvcuvid  none")?,
+        None => writeln!(out, "nvcuvid  not looked for: the driver is named, and has its own with it")?,
+    }
+    for gpu in survey.gpus.iter().flatten() {
+        one(out, gpu)?;
+        match rings.can_hold(gpu.device.ordinal) {
+            Ok(()) => writeln!(out, "  placement    pixels can stand in its memory")?,
+            Err(refusal) => writeln!(out, "  placement    pixels cannot stand in its memory: {refusal}")?,
+        }
+        let rings =
+            if gpu.device.locks_read_only { "any ring" } else { "rings of streams with pin_memory = true alone" };
+        writeln!(out, "  pin          trainers page-lock {rings}")?;
+    }
+    for lack in survey.lacks() {
+        writeln!(
+            out,
+            "\nmissing: {}\n  without it: {}\n  to get it:  {}",
+            printable(&lack.what),
+            lack.cost,
+            lack.remedy
+        )?;
+    }
+    if survey.gpus.iter().flatten().any(|gpu| gpu.hardware.is_ok() && gpu.kernel.is_ok()) {
+        writeln!(out, "\ndecode.lanes = \"auto\" uses the NVJPG engines and the CPU.")?;
+    }
+    Ok(())
+}
+
+fn one(out: &mut impl Write, gpu: &FoundGpu) -> io::Result<()> {
+    let FoundGpu { device, hardware, gpu_huffman, hybrid, kernel } = gpu;
+    let (major, minor) = device.capability;
+    writeln!(
+        out,
+        "GPU {}    {} at {}, {} MiB, compute capability {major}.{minor}, {} multiprocessors",
+        device.ordinal,
+        device.name,
+        device.bus,
+        device.memory >> 20,
+        device.multiprocessors
+    )?;
+    match hardware {
+        Ok((engines, cores)) => writeln!(out, "  hardware     {engines} NVJPG engines of {cores} cores")?,
+        Err(error) => writeln!(out, "  hardware     none: {error}")?,
+    }
+    for (what, outcome) in [("gpu-huffman", gpu_huffman), ("hybrid", hybrid), ("kernel", kernel)] {
+        match outcome {
+            Ok(()) => writeln!(out, "  {what:<11}  to be had")?,
+            Err(error) => writeln!(out, "  {what:<11}  none: {error}")?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_cuda::NvjpegPlaces;
+    use forebay_cuda::survey::Places;
+    use forebay_fake_gpu::{Fake, Knob};
+
+    use super::*;
+
+    fn doctor(places: &Places) -> String {
+        let mut out = Vec::new();
+        tell(&mut out, &survey(places), &Gpus::new(0, places.driver.clone())).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_machine_without_a_gpu_is_told_what_is_missing_what_it_costs_and_how_to_get_it() {
+        let nvjpeg = NvjpegPlaces { file: Some("/nowhere/libnvjpeg.so".into()), packages: Vec::new() };
+        let places = Places { driver: Some("/nowhere/libcuda.so.1".into()), nvjpeg };
+        let text = doctor(&places);
+        let found = json::survey(&survey(&places), &Gpus::new(0, places.driver.clone()));
+        assert_eq!((&found["driver"], &found["gpus"]), (&serde_json::Value::Null, &serde_json::json!([])));
+        assert!(found["missing"][0]["remedy"].is_string(), "{found}");
+        assert!(text.contains("driver   none") && text.contains("without it: no GPU is used"), "{text}");
+        assert!(text.contains("FOREBAY_NVJPEG") && !text.contains("decode.lanes"), "{text}");
+    }
+
+    #[test]
+    fn engines_are_shown_and_the_setting_that_uses_them() {
+        let fake = Fake::new();
+        fake.set(Knob::Engines, 7);
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let places = Places { driver: Some(fake.path()), nvjpeg };
+        let found = json::survey(&survey(&places), &Gpus::new(0, places.driver.clone()));
+        let gpu = &found["gpus"][0];
+        assert_eq!((&gpu["nvjpg"]["engines"], &gpu["lanes"]["hardware"]["available"]), (&7.into(), &true.into()));
+        assert_eq!((&found["nvjpeg"]["version"], &found["missing"]), (&"12.3.0".into(), &serde_json::json!([])));
+        let text = doctor(&places);
+        assert!(text.contains("7 NVJPG engines") && text.contains("decode.lanes = \"auto\""), "{text}");
+        assert!(text.contains("pixels can stand in its memory"), "{text}");
+        assert!(text.contains("trainers page-lock any ring"), "{text}");
+        fake.set(Knob::NoReadOnly, 1);
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
+        assert!(text.contains("page-lock rings of streams with pin_memory = true alone"), "{text}");
+        assert!(text.contains("nvJPEG   12.3.0") && text.matches("to be had").count() == 3, "{text}");
+    }
+
+    #[test]
+    fn a_setting_that_the_driver_is_too_old_for_is_not_shown() {
+        let fake = Fake::new();
+        fake.set(Knob::OldDriver, 1);
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
+        assert!(text.contains("kernel       none: ") && text.contains("12.4 (550)"), "{text}");
+        assert!(!text.contains("decode.lanes = \"auto\" uses"), "{text}");
+    }
+}

@@ -1,0 +1,22 @@
+//! `forebay man`: a manual page for each command, made from the table that `--help` shows.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use clap::CommandFactory as _;
+use forebay_proto::printable;
+
+use crate::command::{Cli, Failure};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folder to write the pages into, such as /usr/local/share/man/man1; it must exist.
+    folder: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let folder = printable(&args.folder);
+    clap_mangen::generate_to(Cli::command(), &args.folder)
+        .map_err(|error| Failure::Failed(format!("The pages cannot be written to \"{folder}\": {error}.")))?;
+    Ok(writeln!(io::stdout(), "{folder}: forebay.1, and a page for each command")?)
+}

@@ -1,0 +1,96 @@
+//! `forebay preview`: takes one batch from a ring as a trainer would, draws it, and gives it back.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use forebay_client::{Next, NextError, Options, Patient, PrivateDaemon, Session, Target};
+use forebay_daemon::serve;
+
+use crate::bad::BadPictures;
+use crate::command::Failure;
+use crate::contact;
+use crate::daemon::Daemon;
+use crate::picture::PngFile;
+use crate::progress;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folder, .csv file or .txt list; left out, a stream of a running daemon.
+    path: Option<String>,
+    /// Stream of a running daemon.
+    #[arg(long, value_name = "NAME", default_value = "default", conflicts_with = "path")]
+    stream: String,
+    #[command(flatten)]
+    daemon: Daemon,
+    /// The picture to write, a .png.
+    #[arg(short, long, value_name = "FILE", default_value = "preview.png")]
+    output: PngFile,
+    /// Pictures on the sheet.
+    #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    count: u32,
+    /// Pictures in a row.
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=64))]
+    columns: u32,
+    /// With a path: height and width of a picture.
+    #[arg(long, default_value_t = 224)]
+    size: u32,
+    /// With a path: as training sees it, shuffled, cropped and flipped at random.
+    #[arg(long)]
+    shuffle: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    args.output.check_folder()?;
+    // A path's daemon is this command's own, and first looks through the whole folder.
+    let timeout = args.path.is_none().then(|| args.daemon.timeout());
+    let default = Options::default();
+    let options = Options { credits: 1, attach_timeout: timeout.unwrap_or(default.attach_timeout), ..default };
+    let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+    let sign = progress::sign("waiting for a batch");
+    let mut session = Session::attach(target(args)?, options, &mut Patient).map_err(|error| fail(&error))?;
+    let classes = session.info().classes.clone();
+    let batch = match session.next(timeout, &mut Patient) {
+        Ok(Next::Batch(batch)) => batch,
+        Ok(Next::EpochEnd(_) | Next::Done) => return Err(fail(&"The stream has no further batch.")),
+        // The daemon names one bad picture of many.
+        Err(failed @ NextError::Failed(_)) => return Err(fail(&bad(&mut session)?.beside(&failed))),
+        Err(error) => return Err(fail(&error)),
+    };
+    sign.finish_and_clear();
+    let shown = batch.shown().min(args.count as usize);
+    let sheet = contact::sheet(&batch, &classes, shown, args.columns);
+    batch.reject().map_err(|error| fail(&error))?;
+    let bad = bad(&mut session)?;
+    session.close().map_err(|error| fail(&error))?;
+    args.output.write(&sheet)?;
+    let mut out = io::stdout().lock();
+    let (name, width, height) = (args.output.name(), sheet.width(), sheet.height());
+    writeln!(out, "{name}: {shown} pictures, {width} x {height} pixels")?;
+    if bad.count() > 0 {
+        writeln!(out, "left out, {bad}")?;
+    }
+    Ok(())
+}
+
+/// Those that were left out so far.
+fn bad(session: &mut Session) -> Result<BadPictures, Failure> {
+    let listed = session.quarantine(&mut Patient).map_err(|error| Failure::Failed(error.to_string()))?;
+    let mut bad = BadPictures::default();
+    for each in listed {
+        bad.add(each.record, each.file, each.reason);
+    }
+    Ok(bad)
+}
+
+fn target(args: &Args) -> Result<Target, Failure> {
+    let Some(path) = &args.path else {
+        let socket = Some(args.daemon.socket(serve::SOCKET));
+        return Ok(Target::Stream { socket, name: args.stream.clone(), settings: None });
+    };
+    let daemon = Arc::new(PrivateDaemon::new(std::env::current_exe()?));
+    let number = daemon.number();
+    let settings = serde_json::json!({
+        "source": path, "batch_size": args.count, "size": args.size, "shuffle": args.shuffle, "on_error": "skip",
+    });
+    Ok(Target::Private { daemon, number, settings: settings.to_string(), files: None })
+}

@@ -1,0 +1,46 @@
+//! `forebay reload`: a running daemon reads its configuration again, and tries again to open what is not open.
+
+use std::io::{self, Write as _};
+
+use forebay_proto::printable;
+use forebay_proto::v1::{ReloadReply, ReloadRequest};
+
+use crate::command::Failure;
+use crate::daemon::Daemon;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    daemon: Daemon,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let ReloadReply { taken, refused, closed } =
+        args.daemon.ask(|mut client| async move { client.reload(ReloadRequest {}).await })?;
+    let mut out = io::stdout().lock();
+    for key in &taken {
+        writeln!(out, "taken    {}", printable(key))?;
+    }
+    for key in &refused {
+        writeln!(out, "REFUSED  {}", printable(key))?;
+    }
+    let mut failed = 0;
+    for stream in &closed {
+        match (stream.failure.as_str(), stream.opening) {
+            ("", false) => {}
+            ("", true) => writeln!(out, "OPENING  stream {}: its dataset is being looked through", stream.name)?,
+            (reason, _) => {
+                failed += 1;
+                writeln!(out, "FAILED   stream {}: {}", stream.name, printable(reason))?;
+            }
+        }
+    }
+    match (refused.len(), failed) {
+        (0, 0) => Ok(writeln!(out, "the configuration is taken up")?),
+        (0, failed) => Err(Failure::Failed(format!("{failed} streams cannot be opened."))),
+        (refused, 0) => Err(Failure::Failed(format!("{refused} changes are refused; the rest is taken up."))),
+        (refused, failed) => {
+            Err(Failure::Failed(format!("{refused} changes are refused, and {failed} streams cannot be opened.")))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! `forebay sample`: makes a folder of generated pictures in class folders, the same on every machine.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use clap::value_parser;
+use forebay_pixels::sample::{CLASSES, photograph};
+use forebay_proto::printable;
+use forebay_road::cores;
+
+use crate::command::Failure;
+use crate::progress;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folder to make; it must not exist, or be empty.
+    dir: PathBuf,
+    /// Pictures in all.
+    #[arg(long, default_value_t = 300, value_parser = value_parser!(u64).range(1..=10_000_000))]
+    count: u64,
+    /// Class folders; left out, 3, or one for each picture where there are fewer.
+    #[arg(long, value_parser = value_parser!(u64).range(1..=CLASSES))]
+    classes: Option<u64>,
+    /// Width in pixels.
+    #[arg(long, default_value_t = 500, value_parser = value_parser!(u32).range(16..=8192))]
+    width: u32,
+    /// Height in pixels.
+    #[arg(long, default_value_t = 375, value_parser = value_parser!(u32).range(16..=8192))]
+    height: u32,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let classes = args.classes.unwrap_or_else(|| args.count.min(3));
+    if classes > args.count {
+        return Err(Failure::Usage(format!(
+            "--classes {classes} is more than --count {}: every class folder needs a picture. Give fewer classes, or more \
+             pictures.",
+            args.count
+        )));
+    }
+    let failed = |error| Failure::Failed(format!("The folder \"{}\" cannot be filled: {error}.", printable(&args.dir)));
+    prepare(args, classes).map_err(failed)?;
+    write_all(args, classes).map_err(failed)?;
+    let Args { dir, count, .. } = args;
+    writeln!(io::stdout(), "{}: {count} pictures in {classes} class folders.", printable(dir))?;
+    Ok(())
+}
+
+/// Makes the class folders. What stands in the folder already is never touched.
+fn prepare(args: &Args, classes: u64) -> io::Result<()> {
+    fs::create_dir_all(&args.dir)?;
+    if fs::read_dir(&args.dir)?.next().is_some() {
+        return Err(io::Error::other("it is not empty; give a new folder, or remove it first"));
+    }
+    (0..classes).try_for_each(|class| fs::create_dir(class_folder(&args.dir, class)))
+}
+
+fn write_all(args: &Args, classes: u64) -> io::Result<()> {
+    let bar = progress::bar(args.count, "{wide_bar} {pos} of {len} pictures, {eta} left");
+    let next = AtomicU64::new(0);
+    let threads = cores::usable();
+    let result = thread::scope(|scope| {
+        let write = || -> io::Result<()> {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= args.count {
+                    return Ok(());
+                }
+                write_one(args, classes, number)?;
+                bar.inc(1);
+            }
+        };
+        // Where the system has no room for more threads, fewer write.
+        let start = |_| thread::Builder::new().name("forebay-sample".into()).spawn_scoped(scope, write).ok();
+        let helpers: Vec<_> = (1..threads).map_while(start).collect();
+        let own = write();
+        helpers.into_iter().fold(own, |result, helper| match helper.join() {
+            Ok(theirs) => result.and(theirs),
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    });
+    bar.finish_and_clear();
+    result
+}
+
+/// Classes take turns; a picture's index decides its class, so the indices of one class are [`CLASSES`] apart.
+fn write_one(args: &Args, classes: u64, number: u64) -> io::Result<()> {
+    let (round, class) = (number / classes, number % classes);
+    let file = class_folder(&args.dir, class).join(format!("{round:06}.jpg"));
+    fs::write(file, photograph(round * CLASSES + class, args.width, args.height))
+}
+
+fn class_folder(dir: &Path, class: u64) -> PathBuf {
+    dir.join(format!("class-{class}"))
+}

@@ -1,0 +1,89 @@
+//! `forebay serve`: the daemon, for a folder, for a configuration, or for the trainer that starts it.
+
+use std::path::PathBuf;
+use std::{panic, process, thread};
+
+use forebay_daemon::config::{Config, Surroundings, parse_lanes};
+use forebay_daemon::serve::{self, EndedBy};
+use forebay_daemon::start_logs;
+use forebay_road::ByteSize;
+use forebay_road::DECODE_THREAD;
+use forebay_road::settings::Lanes;
+use forebay_road::threads;
+
+use crate::command::Failure;
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["path", "config", "private"])))]
+pub(crate) struct Args {
+    /// Folder, .csv file or .txt list to serve as the stream "default", shuffled, at 224 x 224.
+    path: Option<String>,
+    /// Configuration; `forebay config --example` prints one.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Ways to decode: "auto" for NVIDIA's JPEG engines and the CPU, or names with commas between them, each of which has to be
+    /// there. A configuration says it in its [decode] table.
+    #[arg(long, value_name = "LANES", conflicts_with = "config", value_parser = parse_lanes)]
+    lanes: Option<Lanes>,
+    /// Most pixels of a picture; pictures with more are bad records.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "config", value_parser = clap::value_parser!(u32).range(1..))]
+    pixel_limit: Option<u32>,
+    /// Most bytes of a file, such as "2gib"; files with more are bad records.
+    #[arg(long, value_name = "SIZE", conflicts_with = "config")]
+    byte_limit: Option<ByteSize>,
+    /// Serve the process that starts this one, and end with it.
+    #[arg(long, hide = true, requires = "socket_fd")]
+    private: bool,
+    /// The parent's socket, with --private.
+    #[arg(long, hide = true, value_name = "NUMBER")]
+    socket_fd: Option<i32>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    end_at_a_panic();
+    let surroundings = Surroundings::of_process();
+    start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
+    threads::room_for(2).map_err(|error| Failure::Failed(format!("{error}.")))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let served = if let Some(socket) = args.socket_fd.filter(|_| args.private) {
+        runtime.block_on(serve::private(socket, with_options(Config::default(), args), surroundings))
+    } else {
+        let config = configuration(args)?;
+        runtime.block_on(serve::service(config, args.config.clone(), surroundings, EndedBy::Signals))
+    };
+    // What still runs waits for what does not come any more (a file system that hangs, say), and nobody waits for it.
+    runtime.shutdown_background();
+    served.map_err(|error| Failure::Failed(error.to_string()))
+}
+
+/// A stage that has panicked would leave its trainers waiting for ever. The process ends instead: whoever started it
+/// starts it again, and the trainers reconnect. A decoder's panic is an outcome of its picture.
+fn end_at_a_panic() {
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        report(info);
+        if !thread::current().name().is_some_and(|name| name.starts_with(DECODE_THREAD)) {
+            process::abort();
+        }
+    }));
+}
+
+fn configuration(args: &Args) -> Result<Config, Failure> {
+    if let Some(file) = &args.config {
+        return crate::config::read(file);
+    }
+    Ok(with_options(Config::for_path(args.path.as_deref().unwrap_or("."))?, args))
+}
+
+fn with_options(mut config: Config, args: &Args) -> Config {
+    if let Some(lanes) = &args.lanes {
+        config.decode.lanes = lanes.clone();
+    }
+    if let Some(pixels) = args.pixel_limit {
+        config.decode.pixel_limit = pixels.into();
+    }
+    if let Some(bytes) = args.byte_limit {
+        config.decode.byte_limit = bytes;
+    }
+    config
+}

@@ -1,0 +1,253 @@
+//! `forebay status`: how a running daemon is, and which records are in quarantine.
+
+mod json;
+mod quarantine;
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use forebay_proto::printable;
+use forebay_proto::v1::{
+    ClosedStream, GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace, StatusReply, StatusRequest,
+    StreamStatus, SwitchedOff,
+};
+use forebay_road::ByteSize;
+
+use crate::command::Failure;
+use crate::daemon::{Client, Daemon, duration};
+use quarantine::Quarantine;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    daemon: Daemon,
+    /// List the records that could not be read or decoded, with file and reason.
+    #[arg(long)]
+    quarantine: bool,
+    /// Wait first until the daemon serves: its streams are open, or have failed to open.
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "60s",
+          value_parser = duration)]
+    wait: Option<Duration>,
+    /// Print it as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(within) = args.wait {
+        args.daemon.wait_until_ready(within)?;
+    }
+    let mut out = io::stdout().lock();
+    if args.quarantine {
+        let request = QuarantineRequest { stream: String::new() };
+        let ask = |mut client: Client| async move { client.list_quarantine(request).await };
+        let mut quarantine = Quarantine::default();
+        args.daemon.ask_pages(ask, |page| {
+            quarantine.add(page);
+            Ok(())
+        })?;
+        return Ok(if args.json { writeln!(out, "{:#}", quarantine.json()) } else { quarantine.text(&mut out) }?);
+    }
+    let reply = args.daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?;
+    Ok(if args.json { writeln!(out, "{:#}", json::status(&reply)) } else { status(&mut out, &reply) }?)
+}
+
+fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
+    let uptime = Duration::from_secs(reply.uptime_ms / 1000);
+    writeln!(out, "forebay {}, process {}, up {}", reply.version, reply.pid, span(uptime))?;
+    writeln!(out, "socket {}", printable(&reply.socket))?;
+    if let Some(LedgerOutage { cause, for_ms }) = &reply.ledger_outage {
+        let time = span(Duration::from_millis(*for_ms));
+        writeln!(out, "LEDGER  cannot be written for {time}: {}", printable(cause))?;
+        writeln!(
+            out,
+            "        trainers wait, counts are the last known ones, nothing is lost; it goes on when the cause is gone"
+        )?;
+    }
+    lanes(out, reply)?;
+    let decoders: Vec<String> = reply.decoders.iter().map(|by| format!("{} {}", by.pictures, by.name)).collect();
+    writeln!(out, "pictures by decoder: {}", decoders.join(", "))?;
+    for stream in &reply.streams {
+        writeln!(out)?;
+        one(out, stream)?;
+    }
+    for ClosedStream { name, run, source, opening, failure } in &reply.closed {
+        writeln!(out, "\nstream {name} (run {run}): {}", printable(source))?;
+        match (failure.as_str(), opening) {
+            ("", true) => writeln!(out, "  OPENING  its dataset is being looked through")?,
+            ("", false) => writeln!(out, "  WAITING  its first trainer says which shard, or which GPU, it wants")?,
+            (reason, _) => writeln!(out, "  FAILED   {}\n           `forebay reload` tries again", printable(reason))?,
+        }
+    }
+    Ok(())
+}
+
+/// The share of each lane, where there is more than the CPU's, and what is switched off.
+fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
+    for SwitchedOff { name, reason } in &reply.switched_off {
+        writeln!(out, "OFF  {name}: {}", printable(reason))?;
+    }
+    if reply.lanes.len() < 2 {
+        return Ok(());
+    }
+    let all: u64 = reply.lanes.iter().map(|lane| lane.pictures).sum();
+    for LaneStatus { name, pictures, stolen, refused } in &reply.lanes {
+        let share = pictures * 100 / all.max(1);
+        write!(out, "lane {name:<18} {pictures:>10} pictures, {share:>3} %, {stolen} taken from another")?;
+        for refusal in refused {
+            write!(out, "; {} left: {}", refusal.pictures, printable(&refusal.reason))?;
+        }
+        writeln!(out)?;
+    }
+    for GpuStatus { gpu, memory_used, memory_peak, memory_limit, page_locked } in &reply.gpus {
+        let [used, peak, limit, locked] =
+            [memory_used, memory_peak, memory_limit, page_locked].map(|bytes| ByteSize(*bytes));
+        writeln!(
+            out,
+            "GPU {gpu}: {used:#} taken for decoding, {peak:#} at most, of {limit:#}; {locked:#} of the host page-locked"
+        )?;
+    }
+    Ok(())
+}
+
+fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
+    let StreamStatus { name, run, source, records, epoch, delivered, batches, bad, .. } = stream;
+    writeln!(out, "stream {name} (run {run}): {}, {records} records", printable(source))?;
+    if !stream.failure.is_empty() {
+        writeln!(out, "  FAILED   {}", printable(&stream.failure))?;
+    }
+    if !stream.storage.is_empty() {
+        writeln!(
+            out,
+            "  WAITS    {} for the storage: {}",
+            span(Duration::from_millis(stream.storage_wait_ms)),
+            printable(&stream.storage)
+        )?;
+    }
+    writeln!(out, "  epoch    {epoch}; {delivered} records delivered, {batches} batches made, {bad} bad records")?;
+    writeln!(
+        out,
+        "  slots    {} free, {} filling, {} ready, {} held, {} quarantined",
+        stream.slots_free, stream.slots_filling, stream.slots_ready, stream.slots_held, stream.slots_quarantined
+    )?;
+    if let Some(RingPlace { placement, gpu_bytes, page_locked, copied }) = &stream.ring
+        && gpu_bytes + page_locked > 0
+    {
+        let [gpu, locked, copied] = [gpu_bytes, page_locked, copied].map(|bytes| ByteSize(*bytes));
+        writeln!(
+            out,
+            "  ring     pixels in {placement}: {gpu:#} of a GPU, {locked:#} of the host page-locked; {copied:#} copied \
+             from there to the GPU"
+        )?;
+    }
+    if let Some(cache) = &stream.cache {
+        writeln!(
+            out,
+            "  cache    {} records {}, {:#} of {:#}; {} found, {} not",
+            cache.records,
+            cache.keep,
+            ByteSize(cache.bytes),
+            ByteSize(cache.budget),
+            cache.hits,
+            cache.misses
+        )?;
+    }
+    for consumer in &stream.consumers {
+        let each = (consumer.pid, consumer.uid, consumer.held, consumer.delivered);
+        writeln!(
+            out,
+            "  trainer  process {} of user {}: holds {}, {} batches consumed",
+            each.0, each.1, each.2, each.3
+        )?;
+    }
+    for stage in &stream.stages {
+        let waits = [stage.writer_wait_us, stage.reader_wait_us].map(|us| span(Duration::from_micros(us)));
+        writeln!(
+            out,
+            "  stage    {:<9} {:>10} items; waited {} for room, {} for input",
+            stage.name, stage.items, waits[0], waits[1]
+        )?;
+    }
+    Ok(())
+}
+
+/// A duration as people say it.
+fn span(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        seconds @ 1..=119 => format!("{seconds} s"),
+        seconds @ 120..=7199 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::{CacheStatus, ConsumerStatus, LaneRefusal};
+
+    use super::*;
+
+    #[test]
+    fn a_status_tells_streams_trainers_and_a_failure() {
+        let stream = StreamStatus {
+            name: "train".into(),
+            failure: "record 7 is bad".into(),
+            storage: "7.jpg: the storage fails".into(),
+            storage_wait_ms: 61_000,
+            cache: Some(CacheStatus {
+                keep: "encoded".into(),
+                records: 5,
+                bytes: 700,
+                budget: 800,
+                hits: 9,
+                misses: 6,
+            }),
+            ring: Some(RingPlace {
+                placement: "gpu:1".into(),
+                gpu_bytes: 6 << 20,
+                page_locked: 4 << 20,
+                copied: 9 << 20,
+            }),
+            consumers: vec![ConsumerStatus { pid: 42, held: 2, ..Default::default() }],
+            ..Default::default()
+        };
+        let ledger_outage = Some(LedgerOutage { cause: "no space left".into(), for_ms: 40_000 });
+        let streams = vec![stream];
+        let reply = StatusReply { pid: 1, uptime_ms: 7_300_000, streams, ledger_outage, ..Default::default() };
+        let mut out = Vec::new();
+        status(&mut out, &reply).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
+        assert!(text.contains("LEDGER  cannot be written for 40 s: no space left"), "{text}");
+        assert!(text.contains("FAILED   record 7 is bad"), "{text}");
+        assert!(text.contains("WAITS    61 s for the storage: 7.jpg: the storage fails"), "{text}");
+        assert!(
+            text.contains("pixels in gpu:1: 6.00 MiB of a GPU, 4.00 MiB of the host page-locked; 9.00 MiB copied"),
+            "{text}"
+        );
+        assert!(text.contains("cache    5 records encoded, 700 bytes of 800 bytes; 9 found, 6 not"), "{text}");
+    }
+
+    #[test]
+    fn a_status_tells_the_share_of_each_lane_and_why_it_left_pictures_to_others() {
+        let lane = |name: &str, pictures| LaneStatus { name: name.into(), pictures, ..Default::default() };
+        let mut hardware = lane("hardware on GPU 0", 75);
+        hardware.refused.push(LaneRefusal { reason: "kind of JPEG".into(), pictures: 5 });
+        let gpus =
+            vec![GpuStatus { memory_used: 3 << 20, memory_limit: 9 << 20, page_locked: 2 << 20, ..Default::default() }];
+        let off = SwitchedOff { name: "GPU 1".into(), reason: "it is busy".into() };
+        let lanes = vec![lane("cpu", 25), hardware];
+        let reply = StatusReply { lanes, gpus, switched_off: vec![off], ..Default::default() };
+        let mut out = Vec::new();
+        status(&mut out, &reply).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("75 %") && text.contains("5 left: kind of JPEG"), "{text}");
+        assert!(
+            text.contains(
+                "GPU 0: 3.00 MiB taken for decoding, 0 bytes at most, of 9.00 MiB; 2.00 MiB of the host page-locked"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("OFF  GPU 1: it is busy"), "{text}");
+    }
+}

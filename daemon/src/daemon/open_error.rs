@@ -1,0 +1,67 @@
+//! Why a stream that was asked for is not open: its dataset, its ledger, the stream itself, or what happened meanwhile.
+
+use forebay_ring::text_code;
+use forebay_road::StreamError;
+use forebay_sources::SourceError;
+use thiserror::Error;
+
+use super::ledgers::LedgersError;
+
+/// Why a stream that was asked for is not open.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The dataset.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The ledgers' file.
+    #[error("{0}")]
+    Ledgers(#[from] LedgersError),
+    /// The stream itself.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+    /// The system has no more threads or descriptors.
+    #[error("the stream cannot be opened: {0}")]
+    System(#[from] std::io::Error),
+    /// The group whose members may attach.
+    #[error("there is no group \"{0}\" on this machine; name one from /etc/group, or leave group out")]
+    Group(String),
+    /// By a reload, while it was waited for.
+    #[error("the configuration does not have it any more")]
+    Removed,
+    /// By a reload, while it was waited for.
+    #[error("the configuration has changed its shards; attach as it says now")]
+    Resharded,
+    /// The daemon ends.
+    #[error("the daemon is about to end")]
+    Ending,
+}
+
+impl OpenError {
+    /// What a refused trainer is told for its program.
+    pub(super) fn code(&self) -> u32 {
+        match self {
+            Self::Source(_) => text_code::DATASET,
+            Self::Stream(error) => error.code(),
+            Self::Group(_) | Self::Resharded => text_code::SETTINGS,
+            Self::Removed => text_code::NOT_FOUND,
+            // The disk may have room a moment later, and the system threads and descriptors.
+            Self::Ending | Self::Ledgers(_) | Self::System(_) => text_code::BUSY,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_trainer_tries_again_where_the_ledgers_file_or_the_system_has_no_room() {
+        let full = || io::Error::other("no room");
+        for error in [OpenError::Ledgers(LedgersError::System(full())), OpenError::System(full()), OpenError::Ending] {
+            assert_eq!(error.code(), text_code::BUSY, "{error}");
+        }
+        assert_eq!(OpenError::Group("trainers".into()).code(), text_code::SETTINGS);
+    }
+}

@@ -1,0 +1,167 @@
+//! `folder:`: all pictures below a folder; its top-level folders are the classes, if it has any (semantics rule 2).
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use forebay_proto::printable;
+use forebay_sources::{Labels, Options, Source, SourceError};
+
+use crate::Scheme;
+use crate::listing::Found;
+use crate::listing::Listing;
+use crate::paths::Paths;
+use crate::progress::Progress;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "folder",
+    takes: "a folder of pictures or of class folders",
+    recognises: Path::is_dir,
+    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+};
+
+/// What is taken for a picture, in any case; the content then picks the decoder.
+const EXTENSIONS: [&str; 14] =
+    ["jpg", "jpeg", "jpe", "jfif", "png", "webp", "bmp", "gif", "tif", "tiff", "ppm", "pgm", "pbm", "pnm"];
+
+/// What lies below a folder.
+#[derive(Debug, Default)]
+struct Walk {
+    /// Relative paths, in the order in which the system gave them.
+    pictures: Paths,
+    /// Folders right below the top.
+    top_folders: Vec<Vec<u8>>,
+    /// Entries whose name begins with a dot; what hidden folders hold is not counted.
+    hidden: u64,
+    /// Files that are no pictures.
+    others: u64,
+}
+
+/// What a directory entry is to the walk.
+enum Entry {
+    Folder,
+    Picture,
+    Other,
+}
+
+fn open(root: &Path, options: &Options) -> Result<Listing, SourceError> {
+    let Walk { pictures, mut top_folders, hidden, others } = walk(root)?;
+    if pictures.is_empty() {
+        let path = root.to_owned();
+        return Err(if others + hidden == 0 && top_folders.is_empty() {
+            SourceError::EmptyFolder { path }
+        } else {
+            SourceError::NoPictures { path, others, hidden, extensions: EXTENSIONS.join(", ") }
+        });
+    }
+    if hidden + others > 0 {
+        tracing::info!(folder = %printable(root), hidden, others, "left out hidden entries and files that are no pictures");
+    }
+    let paths = pictures.sorted();
+    let (labels, classes) = if options.labels == Labels::None || paths.iter().all(|path| class_of(path).is_none()) {
+        (Vec::new(), Vec::new())
+    } else {
+        top_folders.sort_unstable();
+        (class_labels(root, &paths, &top_folders)?, top_folders.iter().map(|name| lossy(name)).collect())
+    };
+    let shard_name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
+    let found = Found { root: root.to_owned(), paths, labels, classes, shard_name };
+    Ok(Listing::new(found, options)?.0)
+}
+
+/// Each picture's place in the sorted class folders.
+fn class_labels(root: &Path, paths: &Paths, classes: &[Vec<u8>]) -> Result<Vec<i64>, SourceError> {
+    let below = |name: &[u8]| root.join(OsStr::from_bytes(name));
+    let mut filled = vec![false; classes.len()];
+    let mut labels = Vec::with_capacity(paths.len());
+    for path in paths.iter() {
+        let Some(class) = class_of(path) else {
+            let class = paths.iter().find_map(class_of).expect("only called where a picture has a class folder");
+            return Err(SourceError::MixedFolder { picture: below(path), class: below(class) });
+        };
+        let label = classes
+            .binary_search_by(|known| known.as_slice().cmp(class))
+            .expect("the walk notes a top folder before it enters it");
+        filled[label] = true;
+        labels.push(i64::try_from(label).expect("a folder has fewer than i64::MAX folders"));
+    }
+    match filled.iter().position(|&filled| !filled) {
+        Some(empty) => Err(SourceError::EmptyClass { path: below(&classes[empty]) }),
+        None => Ok(labels),
+    }
+}
+
+/// The top-level folder that a picture lies in.
+fn class_of(path: &[u8]) -> Option<&[u8]> {
+    path.iter().position(|&byte| byte == b'/').map(|end| &path[..end])
+}
+
+fn lossy(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
+/// Depth first, so that a loop of symbolic links meets the system's limit at once instead of after 2^40 folders.
+fn walk(root: &Path) -> Result<Walk, SourceError> {
+    let progress = Progress::new("looking for pictures");
+    let mut walk = Walk::default();
+    let mut folders = vec![Vec::new()];
+    while let Some(folder) = folders.pop() {
+        let path = root.join(OsStr::from_bytes(&folder));
+        for entry in fs::read_dir(&path).map_err(|error| failure(&path, error))? {
+            let entry = entry.map_err(|error| failure(&path, error))?;
+            progress.step();
+            let name = entry.file_name();
+            if name.as_bytes().starts_with(b".") {
+                walk.hidden += 1;
+                continue;
+            }
+            let mut relative = folder.clone();
+            if !relative.is_empty() {
+                relative.push(b'/');
+            }
+            relative.extend_from_slice(name.as_bytes());
+            match kind(&entry)? {
+                Entry::Picture => walk.pictures.push(&relative),
+                Entry::Other => walk.others += 1,
+                Entry::Folder => {
+                    if folder.is_empty() {
+                        walk.top_folders.push(relative.clone());
+                    }
+                    folders.push(relative);
+                }
+            }
+        }
+    }
+    Ok(walk)
+}
+
+/// Symbolic links are followed. One that leads nowhere but is named like a picture is a record: reading it says so.
+fn kind(entry: &fs::DirEntry) -> Result<Entry, SourceError> {
+    let path = entry.path();
+    let named = if is_picture(&path) { Entry::Picture } else { Entry::Other };
+    let is_folder = match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => match path.metadata() {
+            Ok(target) => target.is_dir(),
+            Err(_) if matches!(named, Entry::Picture) => false,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(failure(&path, error)),
+        },
+        Ok(kind) => kind.is_dir(),
+        Err(error) => return Err(failure(&path, error)),
+    };
+    Ok(if is_folder { Entry::Folder } else { named })
+}
+
+fn is_picture(path: &Path) -> bool {
+    path.extension().is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
+}
+
+fn failure(path: &Path, error: io::Error) -> SourceError {
+    if rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::LOOP) {
+        SourceError::Loop { path: path.to_owned() }
+    } else {
+        SourceError::of_path(path, error)
+    }
+}

@@ -1,0 +1,269 @@
+//! A dataset of files: the list that folder, CSV and file list come down to, and how one of its files is read.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use forebay_sources::{Options, Outage, ReadError, Source, SourceError};
+use parking_lot::Mutex;
+
+use crate::paths::Paths;
+use crate::progress::Progress;
+use crate::witnesses::Witnesses;
+
+/// Files below a root, in order, with their labels.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    root: PathBuf,
+    paths: Paths,
+    /// One per path, in bytes; [`NO_SIZE`] where there is no file.
+    sizes: Vec<u64>,
+    /// Empty: no labels.
+    labels: Vec<i64>,
+    classes: Vec<String>,
+    shard_name: String,
+    fingerprint: [u8; 32],
+    byte_limit: u64,
+    witnesses: Witnesses,
+}
+
+/// What a source found, before the files were looked at.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// What relative paths start from.
+    pub root: PathBuf,
+    pub paths: Paths,
+    /// One per path, or empty.
+    pub labels: Vec<i64>,
+    pub classes: Vec<String>,
+    pub shard_name: String,
+}
+
+/// Size of a file that is not there, or that cannot be looked at, in the fingerprint.
+const NO_SIZE: u64 = u64::MAX;
+/// Files that a thread looks at before it takes the next ones; so few are as quick by one thread.
+const STATS_AT_ONCE: usize = 4096;
+const STAT_THREADS: usize = 8;
+/// Bytes of a file without a size that are read before any room is made for them, and those that are read at all.
+const UNSIZED: u64 = 64 << 10;
+const UNSIZED_MOST: u64 = 16 << 20;
+
+impl Listing {
+    /// Looks at the size of every file and makes the fingerprint. The second value says how many files are there.
+    ///
+    /// # Errors
+    /// The storage fails, or the system lacks what looking takes.
+    pub(super) fn new(found: Found, options: &Options) -> Result<(Self, u64), SourceError> {
+        let sizes = sizes(&found.root, &found.paths)?;
+        let present = sizes.iter().filter(|&&size| size != NO_SIZE).count() as u64;
+        let fingerprint = fingerprint(&found, &sizes);
+        let Found { root, paths, labels, classes, shard_name } = found;
+        debug_assert!(labels.is_empty() || labels.len() == paths.len(), "a label per path");
+        let (byte_limit, witnesses) = (options.byte_limit, Witnesses::default());
+        let listing = Self { root, paths, sizes, labels, classes, shard_name, fingerprint, byte_limit, witnesses };
+        Ok((listing, present))
+    }
+
+    /// The place in the list; the plan never asks beyond the end.
+    fn index(&self, record: u64) -> usize {
+        let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
+        assert!(index < self.paths.len(), "record {record} of {}", self.paths.len());
+        index
+    }
+
+    /// A file that is gone or closed to this user is not to blame where all others are as well.
+    fn judge(&self, record: u64, error: ReadError) -> ReadError {
+        let (path, alone) = match error {
+            // What was not there when the dataset was opened has not vanished.
+            ReadError::Missing { ref path } if self.sizes[self.index(record)] != NO_SIZE => (path, self.alone(record)),
+            // A dataset that this user could never read has not changed.
+            ReadError::Denied { ref path } if self.witnesses.any_read() => (path, self.alone(record)),
+            other => return other,
+        };
+        if alone { error } else { Outage::Gone { path: path.clone(), cause: error_in_short(&error).into() }.into() }
+    }
+
+    fn alone(&self, record: u64) -> bool {
+        let present = |other: u64| self.sizes[self.index(other)] != NO_SIZE;
+        self.witnesses.stand(record, self.len(), present, |other| self.path(other), &self.root)
+    }
+}
+
+fn error_in_short(error: &ReadError) -> &'static str {
+    match error {
+        ReadError::Denied { .. } => "none of the others that were looked at may be read any more",
+        _ => "none of the others that were looked at exists any more",
+    }
+}
+
+impl Source for Listing {
+    fn len(&self) -> u64 {
+        self.paths.len() as u64
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn label(&self, record: u64) -> i64 {
+        let index = self.index(record);
+        self.labels.get(index).copied().unwrap_or(-1)
+    }
+
+    fn path(&self, record: u64) -> PathBuf {
+        self.root.join(self.paths.get(self.index(record)))
+    }
+
+    fn size(&self, record: u64) -> u64 {
+        match self.sizes[self.index(record)] {
+            NO_SIZE => 0,
+            size => size,
+        }
+    }
+
+    fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        buf.clear();
+        match read_file(self.path(record), room, self.byte_limit, buf) {
+            Ok(()) => {
+                self.witnesses.saw(record);
+                Ok(())
+            }
+            Err(error) => {
+                buf.clear();
+                Err(self.judge(record, error))
+            }
+        }
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+
+    fn shard_name(&self, record: u64) -> &str {
+        self.index(record);
+        &self.shard_name
+    }
+}
+
+fn read_file(path: PathBuf, room: u64, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+    // Without O_NONBLOCK a pipe in the dataset would hold the thread for ever; for regular files it means nothing.
+    let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let (file, metadata) = match OpenOptions::new()
+        .read(true)
+        .custom_flags(nonblock)
+        .open(&path)
+        .and_then(|file| file.metadata().map(|metadata| (file, metadata)))
+    {
+        Ok(opened) => opened,
+        // What is no file at all, such as a socket, may refuse to be opened in many ways.
+        Err(_) if path.metadata().is_ok_and(|metadata| !metadata.is_file()) => {
+            return Err(ReadError::NotAFile { path });
+        }
+        Err(error) => return Err(ReadError::of_file(path, error)),
+    };
+    if !metadata.is_file() {
+        return Err(ReadError::NotAFile { path });
+    }
+    match metadata.len() {
+        0 => read_unsized(path, file, room, limit, buf),
+        size if size > limit => Err(ReadError::TooLarge { path, size, limit }),
+        size if size > room => Err(ReadError::Larger { path, size }),
+        size => read_sized(path, &file, size, buf),
+    }
+}
+
+/// By one call as a rule; what the file grows by meanwhile is not read.
+fn read_sized(path: PathBuf, file: &File, size: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    if let Err(error) = buf.try_reserve_exact(size) {
+        return Err(ReadError::of_file(path, error.into()));
+    }
+    while buf.len() < size {
+        match rustix::io::read(file, rustix::buffer::spare_capacity(buf)) {
+            Ok(0) => break,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(ReadError::of_file(path, error.into())),
+        }
+    }
+    // The buffer may have had room for more than the file had.
+    buf.truncate(size);
+    if buf.is_empty() { Err(ReadError::Empty { path }) } else { Ok(()) }
+}
+
+/// There are file systems that do not know sizes beforehand: more room is asked for step by step.
+fn read_unsized(path: PathBuf, file: File, room: u64, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+    let most = room.clamp(UNSIZED, UNSIZED_MOST).min(limit);
+    if let Err(source) = file.take(most + 1).read_to_end(buf) {
+        // No storage has them: files of /proc say what they like.
+        return Err(ReadError::Unreadable { path, source });
+    }
+    match buf.len() as u64 {
+        0 => Err(ReadError::Empty { path }),
+        size if size <= most => Ok(()),
+        size if most >= limit.min(UNSIZED_MOST) => Err(ReadError::TooLarge { path, size, limit: most }),
+        _ => Err(ReadError::Larger { path, size: most * 16 }),
+    }
+}
+
+/// The size of every file, by a few threads: on a network file system each look is a round trip. Where the system has no
+/// room for more threads, fewer do it.
+fn sizes(root: &Path, paths: &Paths) -> Result<Vec<u64>, SourceError> {
+    let progress = &Progress::new("looking at sizes");
+    let mut sizes = vec![NO_SIZE; paths.len()];
+    let helpers = paths.len().div_ceil(STATS_AT_ONCE).clamp(1, STAT_THREADS) - 1;
+    let parts = Mutex::new(sizes.chunks_mut(STATS_AT_ONCE).enumerate());
+    let work = || {
+        loop {
+            let Some((part, sizes)) = parts.lock().next() else { return Ok(()) };
+            for (offset, size) in sizes.iter_mut().enumerate() {
+                progress.step();
+                *size = size_of_file(root.join(paths.get(part * STATS_AT_ONCE + offset)))?;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let start = |_| thread::Builder::new().name("forebay-sizes".into()).spawn_scoped(scope, work).ok();
+        let helpers: Vec<_> = (0..helpers).map_while(start).collect();
+        let own = work();
+        helpers.into_iter().map(|helper| helper.join().expect("it looks at sizes")).fold(own, Result::and)
+    })?;
+    Ok(sizes)
+}
+
+/// An outage is no property of the dataset, and must not become part of its fingerprint.
+fn size_of_file(path: PathBuf) -> Result<u64, SourceError> {
+    match path.metadata() {
+        Ok(metadata) => Ok(metadata.len()),
+        Err(source) => match ReadError::of_file(path, source) {
+            ReadError::Outage(outage) => Err(SourceError::Outage(outage)),
+            _ => Ok(NO_SIZE),
+        },
+    }
+}
+
+/// Each part is preceded by its length, so that no two datasets give the same bytes.
+fn fingerprint(found: &Found, sizes: &[u64]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"forebay dataset 1\0");
+    let number = |hasher: &mut blake3::Hasher, value: u64| {
+        hasher.update(&value.to_le_bytes());
+    };
+    number(&mut hasher, found.paths.len() as u64);
+    for (path, size) in found.paths.iter().zip(sizes) {
+        number(&mut hasher, path.len() as u64);
+        hasher.update(path);
+        number(&mut hasher, *size);
+    }
+    number(&mut hasher, found.labels.len() as u64);
+    for label in &found.labels {
+        hasher.update(&label.to_le_bytes());
+    }
+    number(&mut hasher, found.classes.len() as u64);
+    for class in &found.classes {
+        number(&mut hasher, class.len() as u64);
+        hasher.update(class.as_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}

@@ -1,0 +1,344 @@
+//! Gathers records into batches: gives each its place in a free slot, has it decoded there, and hands settled batches
+//! on.
+//!
+//! [`batcher`] decides; this thread has the slots and does what it says. It waits only when no slot is free or no
+//! record is there. The rights to write come back with the outcomes: a batch is handed on when all of them are home.
+
+pub(crate) mod batcher;
+pub(crate) mod draft;
+mod parts;
+pub(crate) mod slots;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{self as channel, select};
+use forebay_coordinator::EpochBatches;
+use forebay_pixels::Draw;
+use forebay_proto::RecordSum;
+use forebay_proto::v1::{Cause, Range, ReturnedRange};
+use forebay_ring::{Claim, SlotMut};
+
+use crate::ack::Fate;
+use crate::decode::outcomes::Outcomes;
+use crate::decode::{Done, Job};
+use crate::place::At;
+use crate::prefetch::readahead::Taken;
+use crate::prefetch::{Buffer, Patience, Read, StorageWait, Word};
+use crate::publish::Ready;
+use crate::receipt;
+use crate::record::{BadRecord, Position};
+use crate::watch::Watched;
+use batcher::fixed::Form;
+use batcher::{Action, Batcher};
+pub(crate) use parts::{Output, Parts};
+use slots::Slots;
+
+/// The stage, run by one thread.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    parts: Parts,
+    batcher: Batcher,
+    slots: Slots,
+    spare: Vec<SlotMut>,
+    outcomes: Outcomes,
+    /// Static assignment: the batches of epochs that are not complete.
+    epochs: BTreeMap<u64, EpochBatches>,
+    patience: Patience,
+    failed: bool,
+}
+
+/// How often reads are looked at that may have taken too long.
+const LOOK: Duration = Duration::from_secs(1);
+/// Trainers that wait for a shorter time are not told why.
+const WORTH_A_WORD: Duration = Duration::from_secs(10);
+
+impl Stage {
+    /// A stage without batches; what its thread waits for at a GPU is watched.
+    pub(crate) fn new(parts: Parts, batcher: Batcher, watched: Option<Watched>) -> Self {
+        let patience = Patience::new(parts.storage_timeout);
+        Self {
+            parts,
+            batcher,
+            patience,
+            slots: Slots::new(watched),
+            spare: Vec::new(),
+            outcomes: Outcomes::default(),
+            epochs: BTreeMap::new(),
+            failed: false,
+        }
+    }
+
+    /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
+    /// the next batch.
+    pub(crate) fn run(mut self, stop: &channel::Receiver<()>) -> u64 {
+        let (mut looked, mut done) = (Instant::now(), Vec::new());
+        loop {
+            self.outcomes.take(&mut done);
+            done.drain(..).for_each(|done| self.outcome(done));
+            let blocked = self.fill();
+            let began = Instant::now();
+            let (news, free) = (self.outcomes.news(), &self.parts.free);
+            select! {
+                recv(news) -> _ => {}
+                recv(free) -> slot => match slot {
+                    Ok(slot) => self.spare.push(slot),
+                    Err(channel::RecvError) => break,
+                },
+                recv(self.parts.prefetch.ready()) -> token => if token.is_err() { break },
+                recv(stop) -> _ => break,
+                default(LOOK) => {}
+            }
+            if blocked {
+                self.parts.meter.writer_waited(began.elapsed());
+            } else {
+                self.parts.meter.reader_waited(began.elapsed());
+            }
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                self.look(looked);
+            }
+        }
+        self.close()
+    }
+
+    /// What time brings: reads that take too long, and a storage that gives nothing.
+    fn look(&mut self, now: Instant) {
+        self.parts.prefetch.expire(now);
+        let wait = self.parts.prefetch.storage_wait(now);
+        let (stream, word) = (&self.parts.stream, self.patience.look(now, wait.as_ref().map(|wait| wait.since)));
+        match (word, wait) {
+            (Some(Word::Waits { time, log, expired }), Some(StorageWait { reason, .. })) => {
+                let seconds = time.as_secs();
+                if log {
+                    tracing::warn!(stream, seconds, reason, "the storage gives no files; reads are retried");
+                }
+                let words = format!(
+                    "stream \"{stream}\" has waited {seconds} s for its files ({reason}). Nothing is lost, and reads are \
+                     tried again: mend the cause"
+                );
+                if expired || time >= WORTH_A_WORD {
+                    (self.parts.output)(Output::Stalled { words, expired });
+                }
+            }
+            (Some(Word::Over(time)), _) => {
+                tracing::info!(stream, seconds = time.as_secs(), "the storage gives files again");
+                if time >= WORTH_A_WORD {
+                    (self.parts.output)(Output::Resumed);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Goes on until nothing more can be done now. Answers whether that is for want of a slot.
+    fn fill(&mut self) -> bool {
+        loop {
+            self.perform();
+            if self.failed {
+                return false;
+            }
+            match self.take() {
+                Taken::Record(position, read) => self.record(position, read),
+                Taken::Bare(position) => self.bare(position),
+                Taken::Fetched { tag, record, read } => self.fetched(tag, record, read),
+                Taken::Drained(epoch) => self.batcher.end(epoch),
+                Taken::NoRoom(position) => {
+                    self.batcher.pass(&position);
+                    self.perform();
+                    return true;
+                }
+                Taken::Wait => return false,
+            }
+        }
+    }
+
+    /// Takes what the readers have. The next epoch's batches never take the last free slot: a record of this one that
+    /// comes back late must find room.
+    fn take(&self) -> Taken<Read> {
+        let floor = self.parts.progress.borrow().floor;
+        let room = |position: &Position| {
+            !self.batcher.needs_slot(position) || self.spare.len() > usize::from(position.epoch > floor)
+        };
+        self.parts.prefetch.take(floor + 1, room)
+    }
+
+    fn record(&mut self, position: Position, read: Read) {
+        if !self.has_batch(&position) {
+            self.batcher.drop_position(position);
+            return;
+        }
+        let label = self.parts.source.label(position.record);
+        match read {
+            Ok(content) => {
+                self.make_room(&position);
+                let at = self.batcher.place(position, label);
+                self.decode(at, content, position.epoch, position.record);
+            }
+            Err(reason) => {
+                if self.batcher.keeps_places() {
+                    self.make_room(&position);
+                }
+                self.batcher.unreadable(BadRecord { position, file: self.file(position.record), reason }, label);
+            }
+        }
+    }
+
+    /// A position without a record: the batch that has its place answers for it, if the policy has such a batch.
+    fn bare(&mut self, position: Position) {
+        if self.has_batch(&position) {
+            self.make_room(&position);
+            self.batcher.bare(position);
+        } else {
+            let receipt = receipt::receipt(&Claim::bare(position.lease, position.offset, 1), RecordSum::default());
+            self.tell(Fate::Acked { items: vec![receipt], bad: Vec::new(), urgent: true });
+        }
+    }
+
+    fn make_room(&mut self, position: &Position) {
+        if self.batcher.needs_slot(position)
+            && let Some(slot) = self.spare.pop()
+        {
+            // There was room when the record was taken, so there is a slot.
+            let batch = match self.batch_of(position) {
+                Some((batches, index)) => {
+                    let form = Form::of(batches, index);
+                    self.batcher.begin_fixed(position, &form)
+                }
+                None => self.batcher.begin(position.epoch),
+            };
+            self.slots.open(batch, slot, self.parts.gpu.as_deref());
+        }
+    }
+
+    /// Whether a position is part of a batch, and not of what the policy for last batches leaves out.
+    fn has_batch(&mut self, position: &Position) -> bool {
+        self.batch_of(position).is_none_or(|(batches, index)| index < batches.batches)
+    }
+
+    /// Static assignment: the batches of a position's epoch, and which of them is its own.
+    fn batch_of(&mut self, position: &Position) -> Option<(&EpochBatches, u64)> {
+        let (epoch, fixed) = (position.epoch, self.parts.fixed?);
+        if !self.epochs.contains_key(&epoch) {
+            let floor = self.parts.progress.borrow().floor;
+            self.epochs.retain(|other, _| *other >= floor);
+        }
+        let batches = self.epochs.entry(epoch).or_insert_with(|| fixed.epoch(&self.parts.plan, epoch));
+        Some((batches, position.index / fixed.batch_size.max(1)))
+    }
+
+    fn fetched(&mut self, at: At, record: u64, read: Read) {
+        match read {
+            Ok(content) => {
+                self.batcher.copying(at, record, self.parts.source.label(record));
+                if let Some(epoch) = self.batcher.epoch(at.0) {
+                    self.decode(at, content, epoch, record);
+                }
+            }
+            Err(reason) => self.batcher.outcome(at, Err((self.file(record), reason))),
+        }
+    }
+
+    fn decode(&mut self, at: At, content: Buffer, epoch: u64, record: u64) {
+        let Some(place) = self.slots.lend(at) else { return };
+        self.parts.pool.decode(Job {
+            at,
+            content,
+            cache: self.parts.cache.clone(),
+            place,
+            recipe: Arc::clone(&self.parts.recipe),
+            draw: Draw { seed: self.parts.seed, epoch, record },
+            gpu: self.parts.decode_gpu,
+            reporter: self.outcomes.expect(at.0),
+        });
+    }
+
+    fn outcome(&mut self, done: Done) {
+        let Done { at, place, outcome } = done;
+        self.slots.back(at, place);
+        let outcome =
+            outcome.map_err(|reason| (self.batcher.record(at).map_or_else(String::new, |r| self.file(r)), reason));
+        self.batcher.outcome(at, outcome);
+    }
+
+    fn perform(&mut self) {
+        while let Some(action) = self.batcher.action() {
+            self.act(action);
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Fetch { at, record, .. } => self.parts.prefetch.fetch(at, record),
+            Action::Probe { at, epoch, index } => {
+                self.parts.prefetch.fetch(at, self.parts.plan.record(epoch, index));
+            }
+            Action::Copy { from, to } => {
+                if let Err(error) = self.slots.copy(from, to) {
+                    self.act(Action::Fail(format!(
+                        "A picture that stands in for another cannot be read from the GPU: {error}."
+                    )));
+                }
+            }
+            Action::Clear { at } => self.slots.clear(at),
+            Action::Publish(sheet) => {
+                if let Some((slot, in_gpu)) = self.slots.close(sheet.batch) {
+                    self.parts.meter.item();
+                    (self.parts.output)(Output::Ready(Ready::publish(sheet, slot, in_gpu)));
+                }
+            }
+            Action::Discard { batch } => self.spare.extend(self.slots.close(batch).map(|(slot, _)| slot)),
+            Action::Dropped(positions) => {
+                self.tell(Fate::Acked { items: receipt::dropped(&positions), bad: Vec::new(), urgent: true });
+            }
+            Action::Nack(bad) => self.tell(Fate::Bad(bad.into())),
+            Action::Fail(text) => {
+                self.failed = true;
+                (self.parts.output)(Output::Failed(text));
+            }
+        }
+    }
+
+    fn file(&self, record: u64) -> String {
+        self.parts.source.path(record).display().to_string()
+    }
+
+    fn tell(&self, fate: Fate) {
+        // The ledger's task outlives the stage, but for a daemon that ends at once.
+        let _gone = self.parts.fates.send(fate);
+    }
+
+    fn close(mut self) -> u64 {
+        let mut done = Vec::new();
+        loop {
+            self.outcomes.take(&mut done);
+            done.drain(..).for_each(|Done { at, place, .. }| self.slots.back(at, place));
+            if self.slots.lent() == 0 || self.outcomes.news().recv().is_err() {
+                break;
+            }
+        }
+        let mut rest: Vec<ReturnedRange> = Vec::new();
+        let mut back = |lease: u64, start: u64, end: u64| match rest.last_mut() {
+            Some(ReturnedRange { lease: last, range: Some(range), .. }) if *last == lease && range.end == start => {
+                range.end = end;
+            }
+            _ => rest.push(ReturnedRange { lease, range: Some(Range { start, end }), cause: Cause::Unseen.into() }),
+        };
+        for position in self.batcher.close() {
+            back(position.lease, position.offset, position.offset + 1);
+        }
+        for (lease, start, end) in self.parts.prefetch.close() {
+            back(lease, start, end);
+        }
+        if !rest.is_empty() {
+            self.tell(Fate::Returned(rest));
+        }
+        for slot in self.slots.close_all().into_iter().chain(self.spare) {
+            (self.parts.output)(Output::Unused(slot));
+        }
+        self.batcher.next_number()
+    }
+}

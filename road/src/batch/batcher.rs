@@ -1,0 +1,361 @@
+//! Which record stands in which place of which batch, and what becomes of bad ones: a state machine without slots,
+//! threads or pixels. It answers with [`Action`]s, in the order in which they are to be done.
+//!
+//! Batches of an epoch are published in the order of their numbers. A batch waits until every place of it is settled:
+//!
+//! * `skip`, dynamic: the place of a bad record is a hole, the next record of the order fills it; at the epoch's end
+//!   the last pictures move into the holes that are left, so that only the last batch is short.
+//! * `skip`, static: places never shift; the place repeats a good picture, its record is -1.
+//! * `replace`: the place repeats a good record of the same lease.
+
+mod action;
+pub(crate) mod fixed;
+#[cfg(test)]
+mod invariants;
+mod mend;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use forebay_coordinator::{Plan, Policy};
+
+use crate::batch::draft::{Draft, Fill, Place};
+use crate::place::At;
+use crate::record::{BadRecord, Position};
+use crate::settings::OnError;
+pub(crate) use action::Action;
+
+/// What the batches of a stream follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Places of a batch.
+    pub batch_size: u32,
+    /// What a bad record does.
+    pub on_error: OnError,
+    /// The stream fails at one more bad record than this.
+    pub max_failures: Option<u64>,
+    /// Dynamic assignment, with its policy for the last batch; static gives every batch its form.
+    pub dynamic: Option<Policy>,
+}
+
+/// The state.
+#[derive(Debug)]
+pub(crate) struct Batcher {
+    rules: Rules,
+    next: u64,
+    drafts: BTreeMap<u64, Draft>,
+    /// Dynamic: the batch that takes the next records, by epoch.
+    open: HashMap<u64, u64>,
+    /// Static: batches to which positions may still come, by epoch and number in it.
+    seats: BTreeMap<(u64, u64), u64>,
+    /// Dynamic epochs whose records have all been placed and that have batches in the making.
+    ended: BTreeSet<u64>,
+    /// Static positions that no batch has room for, until their epoch ends.
+    dropped: Vec<Position>,
+    /// Epoch and last published good record of a lease, for `replace`.
+    last_good: HashMap<u64, (u64, u64)>,
+    /// Bad records, as far as their number matters.
+    bad: HashSet<u64>,
+    /// Says which records an epoch has, where one without a good record fails the stream.
+    plan: Option<Arc<Plan>>,
+    /// Bad records of the latest epochs, as far as they matter. One may be read twice.
+    bad_of: BTreeMap<u64, HashSet<u64>>,
+    failed: bool,
+    actions: VecDeque<Action>,
+}
+
+impl Batcher {
+    /// No batch yet.
+    pub(crate) fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            next: 0,
+            drafts: BTreeMap::new(),
+            open: HashMap::new(),
+            seats: BTreeMap::new(),
+            ended: BTreeSet::new(),
+            dropped: Vec::new(),
+            last_good: HashMap::new(),
+            bad: HashSet::new(),
+            plan: None,
+            bad_of: BTreeMap::new(),
+            failed: false,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// Continues the numbers of an earlier batcher of the same stream.
+    #[must_use]
+    pub(crate) fn numbered_from(mut self, next: u64) -> Self {
+        self.next = next;
+        self
+    }
+
+    /// Fails when each record that an epoch has by this plan is bad: epochs without a batch would follow each other as
+    /// fast as they can be read, and no trainer would hear why.
+    #[must_use]
+    pub(crate) fn failing_without_one_of(mut self, plan: Arc<Plan>) -> Self {
+        self.plan = Some(plan);
+        self
+    }
+
+    /// Number of the next batch.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.next
+    }
+
+    /// The next thing to be done.
+    pub(crate) fn action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// Whether a position needs a new batch, and so a slot.
+    pub(crate) fn needs_slot(&self, position: &Position) -> bool {
+        if self.rules.dynamic.is_none() {
+            return self.needs_seat(position);
+        }
+        !self.open.contains_key(&position.epoch) && self.hole(position.epoch).is_none()
+    }
+
+    /// Opens a batch of a dynamic epoch, for which the caller has a slot. Gives its number.
+    pub(crate) fn begin(&mut self, epoch: u64) -> u64 {
+        let batch = self.number();
+        self.drafts.insert(batch, Draft::new(epoch, self.rules.batch_size));
+        self.open.insert(epoch, batch);
+        batch
+    }
+
+    /// Gives a record that was read its place, where it is to be decoded. A batch with room must be there.
+    pub(crate) fn place(&mut self, position: Position, label: i64) -> At {
+        self.ended.remove(&position.epoch);
+        let place = Place { own: Some(position), record: position.record, label, fill: Fill::Decoding };
+        self.seat(&position, place)
+    }
+
+    /// Notes a record that could not be read. Where places never shift it has one: then a batch with room must be
+    /// there, as [`Batcher::keeps_places`] says.
+    pub(crate) fn unreadable(&mut self, bad: BadRecord, label: i64) {
+        let position = bad.position;
+        self.ended.remove(&position.epoch);
+        let at = self.keeps_places().then(|| {
+            let fill = self.left_behind(position);
+            self.seat(&position, Place { own: None, record: position.record, label, fill })
+        });
+        self.report(at, bad);
+        self.settle(position.epoch);
+    }
+
+    /// Whether a bad record keeps its place.
+    pub(crate) fn keeps_places(&self) -> bool {
+        self.rules.dynamic.is_none() || self.rules.on_error == OnError::Replace
+    }
+
+    /// Notes what decoding gave, or for a copy, that it could not be read.
+    pub(crate) fn outcome(&mut self, at: At, outcome: Result<(), (String, String)>) {
+        let Some(draft) = self.drafts.get_mut(&at.0) else { return };
+        let epoch = draft.epoch();
+        let place = *draft.place(at.1);
+        match (place.own, outcome) {
+            (_, Ok(())) => draft.fill(at.1, Fill::Good),
+            (Some(position), Err((file, reason))) => {
+                let fill = self.left_behind(position);
+                self.draft(at.0).set(at.1, Place { own: None, fill, ..place });
+                self.report(Some(at), BadRecord { position, file, reason });
+            }
+            (None, Err(_)) => self.copy_failed(at),
+        }
+        self.settle(epoch);
+    }
+
+    /// Names what a fetched copy is of, before it is decoded.
+    pub(crate) fn copying(&mut self, at: At, record: u64, label: i64) {
+        if let Some(draft) = self.drafts.get_mut(&at.0) {
+            draft.set(at.1, Place { record, label, ..*draft.place(at.1) });
+        }
+    }
+
+    /// Record that stands in a place, for messages.
+    pub(crate) fn record(&self, at: At) -> Option<u64> {
+        self.drafts.get(&at.0).map(|draft| draft.place(at.1).record)
+    }
+
+    /// Epoch of a batch in the making.
+    pub(crate) fn epoch(&self, batch: u64) -> Option<u64> {
+        self.drafts.get(&batch).map(Draft::epoch)
+    }
+
+    /// Every record of the epoch that is to be had at this moment was placed. Comes again when others came later.
+    pub(crate) fn end(&mut self, epoch: u64) {
+        if self.rules.dynamic.is_some() {
+            self.ended.insert(epoch);
+        } else {
+            self.end_fixed(epoch);
+        }
+        self.settle(epoch);
+    }
+
+    /// Notes a static position that no batch has room for: it is acked as dropped at the epoch's end.
+    pub(crate) fn drop_position(&mut self, position: Position) {
+        self.dropped.push(position);
+    }
+
+    /// Gives up what is not published: its positions. Every action is to be done before.
+    pub(crate) fn close(&mut self) -> Vec<Position> {
+        self.open.clear();
+        self.seats.clear();
+        let mut rest = std::mem::take(&mut self.dropped);
+        let drafts = std::mem::take(&mut self.drafts);
+        rest.extend(drafts.values().flat_map(|draft| draft.owned().chain(draft.without())));
+        rest
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn draft(&mut self, batch: u64) -> &mut Draft {
+        self.drafts.get_mut(&batch).expect("a batch that was begun and not yet published")
+    }
+
+    fn of_epoch(&self, epoch: u64) -> impl Iterator<Item = (&u64, &Draft)> {
+        self.drafts.iter().filter(move |(_, draft)| draft.epoch() == epoch)
+    }
+
+    /// The lowest hole of the epoch, which the next record fills.
+    fn hole(&self, epoch: u64) -> Option<At> {
+        self.rules.dynamic?;
+        self.of_epoch(epoch).find_map(|(batch, draft)| Some((*batch, draft.hole()?)))
+    }
+
+    fn seat(&mut self, position: &Position, place: Place) -> At {
+        if self.rules.dynamic.is_none() {
+            return self.seat_fixed(position, place);
+        }
+        let epoch = position.epoch;
+        if let Some(at) = self.hole(epoch) {
+            self.draft(at.0).set(at.1, place);
+            return at;
+        }
+        let batch = *self.open.get(&epoch).expect("the caller began a batch when needs_slot said so");
+        let draft = self.draft(batch);
+        let at = (batch, draft.append(place));
+        if draft.is_full() {
+            self.open.remove(&epoch);
+        }
+        at
+    }
+
+    /// What a bad record leaves behind in its place.
+    fn left_behind(&self, position: Position) -> Fill {
+        match self.rules.on_error {
+            OnError::Replace => Fill::Bad { position, probe: None },
+            OnError::Fail | OnError::Skip => Fill::Hole,
+        }
+    }
+
+    /// Quarantines a record: at once, but where places never shift with its batch. So a batch that is made again, by
+    /// another daemon, is the same batch.
+    fn report(&mut self, at: Option<At>, bad: BadRecord) {
+        let (record, epoch, text) = (bad.position.record, bad.position.epoch, bad.to_string());
+        match at.filter(|_| self.rules.dynamic.is_none() && !self.failed) {
+            Some(at) => self.draft(at.0).bad.push(bad),
+            None => self.actions.push_back(Action::Nack(bad)),
+        }
+        if self.rules.on_error == OnError::Fail {
+            return self.fail(format!(
+                "{text}. The stream stops at a bad record because on_error is \"fail\"; \"skip\" or \"replace\" go on"
+            ));
+        }
+        if let Some(whole) = self.whole(epoch) {
+            self.bad_of = self.bad_of.split_off(&epoch.saturating_sub(2));
+            let bad = self.bad_of.entry(epoch).or_default();
+            bad.insert(record);
+            if bad.len() as u64 >= whole {
+                let text = format!("{}.", text.trim_end_matches('.'));
+                return self.fail(format!(
+                    "Every record of epoch {epoch} is bad, {whole} in all; the last: {text} Mend the dataset, and begin a \
+                     new run or load an earlier state"
+                ));
+            }
+        }
+        let Some(limit) = self.rules.max_failures else { return };
+        self.bad.insert(record);
+        let count = self.bad.len();
+        if count as u64 > limit {
+            self.fail(format!("{count} bad records are more than max_failures ({limit}); the last: {text}"));
+        }
+    }
+
+    /// How many records an epoch has, where they must not all be bad. A shard of less than a batch says too little of
+    /// the dataset.
+    fn whole(&self, epoch: u64) -> Option<u64> {
+        let plan = self.plan.as_ref()?;
+        let records = plan.epoch_records(epoch);
+        let is_a_part = plan.spec().shard.is_some_and(|shard| shard.num_shards > 1);
+        (!is_a_part || records >= u64::from(self.rules.batch_size)).then_some(records)
+    }
+
+    fn fail(&mut self, text: String) {
+        if !std::mem::replace(&mut self.failed, true) {
+            let bad = self.bad_of_drafts();
+            self.actions.extend(bad.into_iter().map(Action::Nack));
+            self.actions.push_back(Action::Fail(text));
+        }
+    }
+
+    fn give_up(&mut self, positions: Vec<Position>) {
+        if !positions.is_empty() {
+            self.actions.push_back(Action::Dropped(positions));
+        }
+    }
+
+    /// Publishes what may be published of an epoch.
+    fn settle(&mut self, epoch: u64) {
+        while !self.failed {
+            let first = self.of_epoch(epoch).map(|(batch, _)| *batch).next();
+            let Some(batch) = first else { break };
+            let draft = &self.drafts[&batch];
+            let complete = match self.rules.dynamic {
+                Some(_) => draft.is_full() || self.ended.contains(&epoch),
+                None => draft.is_ended(),
+            };
+            if draft.is_busy() || !complete || !self.mend(batch) {
+                return;
+            }
+            let whole = self.drafts[&batch].is_full() && self.drafts[&batch].hole().is_none();
+            if self.rules.dynamic.is_some() && !whole && !self.close_holes(epoch) {
+                return;
+            }
+            self.finish(batch);
+        }
+        self.ended.remove(&epoch);
+    }
+
+    /// Publishes a settled batch, or drops it.
+    fn finish(&mut self, batch: u64) {
+        let Some(mut draft) = self.drafts.remove(&batch) else { return };
+        let size = self.rules.batch_size;
+        let (short, policy) = (!draft.is_full(), self.rules.dynamic);
+        if short && policy == Some(Policy::Drop) {
+            self.give_up(draft.owned().collect());
+            self.actions.push_back(Action::Discard { batch });
+            return;
+        }
+        if short && policy == Some(Policy::Fill) {
+            let last = draft.taken() - 1;
+            for place in draft.taken()..size {
+                self.actions.push_back(Action::Copy { from: (batch, last), to: (batch, place) });
+                draft.repeat(last, place);
+            }
+        }
+        self.remember(&draft);
+        // Nobody is to see the pictures of an earlier batch of this slot.
+        self.actions.extend((draft.taken()..size).map(|place| Action::Clear { at: (batch, place) }));
+        self.actions.push_back(Action::Publish(draft.sheet(batch)));
+    }
+}

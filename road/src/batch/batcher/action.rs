@@ -1,0 +1,53 @@
+//! What the batcher asks for: the edges of the state machine.
+
+use crate::place::At;
+use crate::record::{BadRecord, Position};
+use crate::sheet::Sheet;
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Read this record and decode it into the place; the outcome comes with [`Batcher::outcome`](super::Batcher::outcome).
+    Fetch {
+        /// Where to.
+        at: At,
+        /// Epoch of the batch.
+        epoch: u64,
+        /// Number of the record.
+        record: u64,
+    },
+    /// The same with the record at a place in the epoch's order.
+    Probe {
+        /// Where to.
+        at: At,
+        /// Epoch of the batch.
+        epoch: u64,
+        /// Place in the epoch's order.
+        index: u64,
+    },
+    /// Copy a picture; neither place is in decoding.
+    Copy {
+        /// Where it is.
+        from: At,
+        /// Where to.
+        to: At,
+    },
+    /// Make the place black: there is no picture for it.
+    Clear {
+        /// Which place.
+        at: At,
+    },
+    /// Hand the batch on.
+    Publish(Sheet),
+    /// Give the batch's slot back, nothing is in it.
+    Discard {
+        /// Number of the batch.
+        batch: u64,
+    },
+    /// Ack these as dropped.
+    Dropped(Vec<Position>),
+    /// Quarantine this record.
+    Nack(BadRecord),
+    /// The stream has failed.
+    Fail(String),
+}

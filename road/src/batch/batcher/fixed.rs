@@ -1,0 +1,141 @@
+//! Batches of static assignment. The plan says each position's batch and place in it (semantics rules 7 and 13):
+//! what has gone out before, is bad or has no record leaves its place, and what follows never moves up.
+
+use std::mem;
+
+use forebay_coordinator::EpochBatches;
+
+use crate::batch::batcher::{Action, Batcher};
+use crate::batch::draft::{Draft, Fill, Place};
+use crate::place::At;
+use crate::record::{BadRecord, Position};
+
+/// What a batch of a static epoch looks like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// Positions that it answers for, of which the last may have no record.
+    pub positions: u32,
+    /// Its first places: those of the positions that have a record.
+    pub own: u32,
+    /// Records that the places behind them repeat.
+    pub copies: Vec<u64>,
+}
+
+impl Form {
+    /// Of batch `index` of an epoch.
+    pub(crate) fn of(batches: &EpochBatches, index: u64) -> Self {
+        let batch = batches.batch(index);
+        let count = |places: u64| u32::try_from(places).unwrap_or(u32::MAX);
+        let copies = (batch.valid..batch.shown).map(|place| batches.record(index, place));
+        Self { positions: count(batch.positions), own: count(batch.valid), copies: copies.collect() }
+    }
+}
+
+impl Batcher {
+    /// Opens the batch of a static position, for which the caller has a slot. Gives its number.
+    pub(crate) fn begin_fixed(&mut self, position: &Position, form: &Form) -> u64 {
+        self.pass(position);
+        let seat = self.seat_of(position);
+        if let Some(before) = self.seats.remove(&seat) {
+            // The place is taken: the position comes once more, behind a lease that was lost.
+            self.draft(before).end();
+        }
+        let batch = self.number();
+        self.drafts.insert(batch, Draft::fixed(position.epoch, self.rules.batch_size, form));
+        self.seats.insert(seat, batch);
+        self.settle(position.epoch);
+        batch
+    }
+
+    /// The batches before a position's own get no further one at this moment: positions are granted in their order, and
+    /// what is missing is complete, or in somebody's hands.
+    pub(crate) fn pass(&mut self, position: &Position) {
+        if self.rules.dynamic.is_none() {
+            self.end_seats((position.epoch, 0), self.seat_of(position));
+            self.settle(position.epoch);
+        }
+    }
+
+    /// Notes a static position that has no record. Its batch must be there.
+    pub(crate) fn bare(&mut self, position: Position) {
+        let batch = self.batch_of(&position);
+        self.draft(batch).bare.push(position);
+        self.arrived(batch, &position);
+        self.settle(position.epoch);
+    }
+
+    /// Ends what is left of an epoch.
+    pub(super) fn end_fixed(&mut self, epoch: u64) {
+        let dropped: Vec<Position> = self.dropped.extract_if(.., |position| position.epoch == epoch).collect();
+        self.give_up(dropped);
+        self.end_seats((epoch, 0), (epoch + 1, 0));
+    }
+
+    /// Whether a static position needs a new batch.
+    pub(super) fn needs_seat(&self, position: &Position) -> bool {
+        let batch = self.seats.get(&self.seat_of(position));
+        batch.is_none_or(|batch| self.drafts[batch].has(self.place_of(position), position))
+    }
+
+    /// Gives a static position its place.
+    pub(super) fn seat_fixed(&mut self, position: &Position, place: Place) -> At {
+        let batch = self.batch_of(position);
+        let at = (batch, self.place_of(position));
+        self.draft(batch).set(at.1, place);
+        self.arrived(batch, position);
+        at
+    }
+
+    /// Where places never shift, a hole shows any picture of the batch, or black, which stands for no record.
+    pub(super) fn close_places(&mut self, batch: u64) {
+        while let Some(place) = self.draft(batch).hole() {
+            let draft = self.draft(batch);
+            let donor = draft.nearest_good(place);
+            if let Some(from) = donor {
+                draft.repeat(from, place);
+            }
+            draft.fill(place, Fill::Anonymous);
+            let to = (batch, place);
+            let black = Action::Clear { at: to };
+            self.actions.push_back(donor.map_or(black, |from| Action::Copy { from: (batch, from), to }));
+        }
+    }
+
+    /// Bad records of batches that will never go out are quarantined all the same: they are why.
+    pub(super) fn bad_of_drafts(&mut self) -> Vec<BadRecord> {
+        self.drafts.values_mut().flat_map(|draft| mem::take(&mut draft.bad)).collect()
+    }
+
+    /// The batch of a position among those that are begun.
+    fn batch_of(&self, position: &Position) -> u64 {
+        *self.seats.get(&self.seat_of(position)).expect("the caller began a batch when needs_slot said so")
+    }
+
+    /// Epoch and number of a position's batch in it.
+    fn seat_of(&self, position: &Position) -> (u64, u64) {
+        (position.epoch, position.index / u64::from(self.rules.batch_size.max(1)))
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "a remainder of a u32")]
+    fn place_of(&self, position: &Position) -> u32 {
+        (position.index % u64::from(self.rules.batch_size.max(1))) as u32
+    }
+
+    /// A batch is complete with its last position.
+    fn arrived(&mut self, batch: u64, position: &Position) {
+        let place = self.place_of(position);
+        if place + 1 >= self.draft(batch).positions() {
+            self.draft(batch).end();
+            self.seats.remove(&self.seat_of(position));
+        }
+    }
+
+    fn end_seats(&mut self, from: (u64, u64), before: (u64, u64)) {
+        let ended: Vec<(u64, u64)> = self.seats.range(from..before).map(|(seat, _)| *seat).collect();
+        for seat in ended {
+            if let Some(batch) = self.seats.remove(&seat) {
+                self.draft(batch).end();
+            }
+        }
+    }
+}

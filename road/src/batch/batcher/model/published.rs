@@ -1,0 +1,96 @@
+//! What the model demands of a published batch: what each place shows, and what its claims say.
+
+use super::*;
+use crate::sheet::Sheet;
+
+impl World {
+    pub(super) fn publish(&mut self, sheet: Sheet) {
+        let size = self.setting.rules.batch_size;
+        let last = self.last.insert(sheet.epoch, sheet.batch);
+        assert!(last < Some(sheet.batch), "batches of an epoch are published in order");
+        let of = |bare: u32| {
+            let claims = sheet.claims.iter().filter(move |claim| claim.bare == bare);
+            claims.flat_map(|claim| (claim.start..claim.end()).map(|at| (claim.lease, at)))
+        };
+        let mut claims = of(0);
+        for place in 0..size {
+            let pixels = self.pixels.get(&(sheet.batch, place)).copied();
+            let at = place as usize;
+            if at >= sheet.records.len() {
+                assert_eq!(pixels, Some(Pixels::Black), "nobody's picture is left behind the last place");
+                continue;
+            }
+            match pixels {
+                Some(Pixels::Of(record)) => {
+                    assert!(sheet.records[at] == -1 || sheet.records[at] == i64::try_from(record).unwrap());
+                    assert!(self.is_good(record));
+                    assert_eq!(sheet.labels[at], label(record));
+                }
+                Some(Pixels::Black) => assert_eq!((sheet.records[at], sheet.mask[at]), (-1, 0)),
+                other => panic!("place {at} of batch {} shows {other:?}", sheet.batch),
+            }
+            if sheet.mask[at] == 1 {
+                let (lease, offset) = claims.next().expect("a claim for every own place");
+                let own = |position: &&Position| (position.lease, position.offset) == (lease, offset);
+                let position = *self.given.iter().find(own).unwrap();
+                assert_eq!(sheet.records[at], i64::try_from(position.record).unwrap());
+                assert_eq!(position.epoch, sheet.epoch);
+                self.settled(&position, Fate::Published);
+            }
+        }
+        assert_eq!(claims.next(), None, "a copy carries no claim");
+        let bare: HashSet<(u64, u64)> = of(1).collect();
+        let bad: HashSet<(u64, u64)> = sheet.bad.iter().map(|bad| (bad.position.lease, bad.position.offset)).collect();
+        for at in &bare {
+            let position = *self.given.iter().find(|position| (position.lease, position.offset) == *at).unwrap();
+            assert_eq!(bad.contains(at), position.index < self.records(), "a record is bad, or there is none");
+            self.settled(&position, if bad.contains(at) { Fate::Nacked } else { Fate::Published });
+        }
+        assert!(bad.is_subset(&bare));
+        assert_eq!(sheet.valid, sheet.mask.iter().map(|mask| u32::from(*mask)).sum::<u32>());
+        assert!(sheet.shown <= size);
+        if self.is_static() {
+            self.places_never_shift(&sheet);
+        }
+        self.published.push(sheet);
+    }
+
+    fn places_never_shift(&self, sheet: &Sheet) {
+        let (Form { own, copies, .. }, came) = &self.seats[&sheet.batch];
+        let own = *own as usize;
+        assert_eq!(sheet.records.len(), own + copies.len());
+        assert_eq!(sheet.shown as usize, own + copies.len());
+        for at in 0..own {
+            let (record, mask) = (sheet.records[at], sheet.mask[at]);
+            let place = |position: &&Position| position.index % u64::from(self.setting.rules.batch_size) == at as u64;
+            let Some(position) = came.iter().filter(|position| position.index < self.records()).find(place) else {
+                assert_eq!((record, mask), (-1, 0), "nothing moves up to place {at}");
+                continue;
+            };
+            if self.is_good(position.record) {
+                assert_eq!((record, mask), (i64::try_from(position.record).unwrap(), 1));
+                continue;
+            }
+            assert_eq!(mask, 0);
+            let stand_in = self.stand_in(position).and_then(|record| i64::try_from(record).ok()).unwrap_or(-1);
+            if self.setting.rules.on_error == OnError::Skip {
+                assert_eq!(record, -1);
+            } else if !self.setting.flaky {
+                assert_eq!(record, stand_in, "for {position:?}");
+            }
+        }
+        for (at, &copy) in copies.iter().enumerate() {
+            let (record, mask) = (sheet.records[own + at], sheet.mask[own + at]);
+            assert_eq!(mask, 0);
+            let found = self.is_good(copy) && !self.setting.flaky;
+            assert!(record == i64::try_from(copy).unwrap() || record == -1 && !found, "{record} for {copy}");
+        }
+    }
+
+    /// Rule 7: the nearest earlier good record of the lease, else the next one.
+    fn stand_in(&self, position: &Position) -> Option<u64> {
+        let first = position.record - position.offset;
+        let good = |record: &u64| self.is_good(*record);
+        (first..position.record).rev().find(good).or_else(|| (position.record..first + position.lease_len).find(good))
+    }
+}

@@ -1,0 +1,342 @@
+//! Stories of single batches; `invariants.rs` has what holds for all.
+
+mod places;
+
+use forebay_coordinator::PERMUTATION;
+use forebay_proto::v1::{LedgerSpec, StaticShard};
+use forebay_ring::Claim;
+
+use super::fixed::Form;
+use super::*;
+use crate::sheet::Sheet;
+
+const FILE: &str = "cat.jpg";
+
+fn dynamic(on_error: OnError, policy: Policy) -> Batcher {
+    Batcher::new(Rules { batch_size: 4, on_error, max_failures: None, dynamic: Some(policy) })
+}
+
+fn fixed(on_error: OnError) -> Batcher {
+    Batcher::new(Rules { batch_size: 4, on_error, max_failures: None, dynamic: None })
+}
+
+/// Record `index` of epoch 0, in leases of six.
+fn position(index: u64) -> Position {
+    Position { epoch: 0, lease: index / 6, offset: index % 6, lease_len: 6, index, record: 100 + index }
+}
+
+/// A static epoch has six records and, with `bare`, a seventh position; its last batch repeats the sixth.
+fn form(index: u64) -> Form {
+    if index < 4 {
+        return Form { positions: 4, own: 4, copies: vec![] };
+    }
+    Form { positions: 3, own: 2, copies: vec![105; 2] }
+}
+
+fn seat(batcher: &mut Batcher, position: &Position) {
+    if batcher.needs_slot(position) {
+        match batcher.rules.dynamic {
+            Some(_) => batcher.begin(0),
+            None => batcher.begin_fixed(position, &form(position.index)),
+        };
+    }
+}
+
+fn place(batcher: &mut Batcher, index: u64) -> At {
+    seat(batcher, &position(index));
+    batcher.place(position(index), 7)
+}
+
+fn good(batcher: &mut Batcher, indices: impl IntoIterator<Item = u64>) {
+    for index in indices {
+        let at = place(batcher, index);
+        batcher.outcome(at, Ok(()));
+    }
+}
+
+fn bad(batcher: &mut Batcher, index: u64) {
+    let at = place(batcher, index);
+    batcher.outcome(at, Err((FILE.into(), "no end marker".into())));
+}
+
+fn nack(index: u64) -> Action {
+    Action::Nack(BadRecord { position: position(index), file: FILE.into(), reason: "no end marker".into() })
+}
+
+fn actions(batcher: &mut Batcher) -> Vec<Action> {
+    std::iter::from_fn(|| batcher.action()).collect()
+}
+
+/// The batch that is published last, and what was to be done before it.
+fn published(batcher: &mut Batcher) -> (Vec<Action>, Sheet) {
+    let mut actions = actions(batcher);
+    match actions.pop() {
+        Some(Action::Publish(sheet)) => (actions, sheet),
+        other => panic!("{other:?} after {actions:?}"),
+    }
+}
+
+fn copy(from: At, to: At) -> Action {
+    Action::Copy { from, to }
+}
+
+#[test]
+fn rule_5_a_batch_has_claims_of_several_leases_and_a_lease_feeds_several_batches() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    good(&mut batcher, 0..12);
+    let claims: Vec<Vec<Claim>> = actions(&mut batcher)
+        .into_iter()
+        .map(|action| match action {
+            Action::Publish(sheet) => sheet.claims,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let claim = Claim::new;
+    assert_eq!(claims, [vec![claim(0, 0, 4)], vec![claim(0, 4, 2), claim(1, 0, 2)], vec![claim(1, 2, 4)]]);
+    assert_eq!(batcher.close(), []);
+}
+
+#[test]
+fn rule_5_closing_gives_back_what_is_not_published() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    good(&mut batcher, 0..5);
+    bad(&mut batcher, 5);
+    place(&mut batcher, 6);
+    actions(&mut batcher);
+    assert_eq!(batcher.close(), [position(4), position(6)]);
+}
+
+#[test]
+fn batches_are_published_in_the_order_of_their_numbers() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let slow = place(&mut batcher, 0);
+    good(&mut batcher, 1..8);
+    assert_eq!(actions(&mut batcher), [], "the second batch is complete, and waits for the first");
+    batcher.outcome(slow, Ok(()));
+    let numbers: Vec<u64> = actions(&mut batcher)
+        .iter()
+        .map(|action| match action {
+            Action::Publish(sheet) => sheet.batch,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(numbers, [0, 1]);
+}
+
+#[test]
+fn rule_7_fail_quarantines_the_record_and_says_which_it_was_once() {
+    let mut batcher = dynamic(OnError::Fail, Policy::Partial);
+    bad(&mut batcher, 0);
+    bad(&mut batcher, 1);
+    let actions = actions(&mut batcher);
+    let Action::Fail(text) = &actions[1] else { panic!("{actions:?}") };
+    assert!(text.starts_with("record 100 (cat.jpg): no end marker. The stream stops"), "{text}");
+    assert_eq!([&actions[0], &actions[2]], [&nack(0), &nack(1)]);
+    assert_eq!(actions.len(), 3);
+}
+
+#[test]
+fn rule_7_skip_fills_the_place_with_the_next_record_of_the_order() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    good(&mut batcher, 0..2);
+    bad(&mut batcher, 2);
+    good(&mut batcher, 3..5);
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [nack(2)]);
+    assert_eq!((sheet.records, sheet.mask), (vec![100, 101, 103, 104], vec![1; 4]));
+    assert_eq!(sheet.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 2)]);
+}
+
+#[test]
+fn rule_7_skip_leaves_holes_only_at_the_end_of_the_last_batch() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let first = place(&mut batcher, 0);
+    good(&mut batcher, 1..6);
+    batcher.end(0);
+    batcher.outcome(first, Err((FILE.into(), "no end marker".into())));
+    let mut actions = actions(&mut batcher);
+    let Some(Action::Publish(last)) = actions.pop() else { panic!("{actions:?}") };
+    assert_eq!(last.records, [104]);
+    let clears = actions.split_off(actions.len() - 3);
+    assert_eq!(clears[0], Action::Clear { at: (1, 1) });
+    let Some(Action::Publish(sheet)) = actions.pop() else { panic!("{actions:?}") };
+    assert_eq!(sheet.records, [105, 101, 102, 103]);
+    assert_eq!(actions, [nack(0), copy((1, 1), (0, 0))]);
+}
+
+#[test]
+fn rule_7_replace_shows_the_nearest_earlier_good_record_of_the_lease() {
+    let mut batcher = dynamic(OnError::Replace, Policy::Partial);
+    good(&mut batcher, 0..2);
+    bad(&mut batcher, 2);
+    bad(&mut batcher, 3);
+    let (before, sheet) = published(&mut batcher);
+    assert_eq!(before, [nack(2), nack(3), copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
+    assert_eq!((sheet.records, sheet.mask), (vec![100, 101, 101, 101], vec![1, 1, 0, 0]));
+    assert_eq!(sheet.claims, [Claim::new(0, 0, 2)]);
+}
+
+#[test]
+fn rule_7_replace_fetches_a_record_that_was_published_before() {
+    let mut batcher = dynamic(OnError::Replace, Policy::Partial);
+    good(&mut batcher, 0..4);
+    published(&mut batcher);
+    bad(&mut batcher, 4);
+    good(&mut batcher, 5..8);
+    assert_eq!(actions(&mut batcher), [nack(4), Action::Fetch { at: (1, 0), epoch: 0, record: 103 }]);
+    batcher.copying((1, 0), 103, 9);
+    batcher.outcome((1, 0), Ok(()));
+    let (_, sheet) = published(&mut batcher);
+    assert_eq!((sheet.records, sheet.labels), (vec![103, 105, 106, 107], vec![9, 7, 7, 7]));
+}
+
+#[test]
+fn rule_7_replace_looks_further_in_the_lease_when_nothing_before_is_good() {
+    let mut batcher = dynamic(OnError::Replace, Policy::Partial);
+    for index in 0..4 {
+        bad(&mut batcher, index);
+    }
+    let probes =
+        |index| (0..4).map(move |place| Action::Probe { at: (0, place), epoch: 0, index: index + u64::from(place) });
+    assert_eq!(actions(&mut batcher)[4..], probes(1).collect::<Vec<_>>());
+    for place in 0..3 {
+        batcher.outcome((0, place), Err((FILE.into(), "no end marker".into())));
+    }
+    batcher.copying((0, 3), 104, 7);
+    batcher.outcome((0, 3), Ok(()));
+    // The fifth record is no donor for its neighbours: its own place is in the next batch.
+    assert_eq!(actions(&mut batcher), probes(2).take(3).collect::<Vec<_>>());
+}
+
+#[test]
+fn rule_7_a_lease_without_one_good_record_gives_no_batch() {
+    for on_error in [OnError::Skip, OnError::Replace] {
+        let mut batcher = dynamic(on_error, Policy::Fill);
+        for index in 0..6 {
+            bad(&mut batcher, index);
+            for action in actions(&mut batcher) {
+                if let Action::Fetch { at, .. } | Action::Probe { at, .. } = action {
+                    batcher.outcome(at, Err((FILE.into(), "no end marker".into())));
+                }
+            }
+        }
+        batcher.end(0);
+        while let Some(action) = batcher.action() {
+            match action {
+                Action::Probe { at, .. } => batcher.outcome(at, Err((FILE.into(), "no end marker".into()))),
+                Action::Publish(sheet) => panic!("{sheet:?}"),
+                _ => {}
+            }
+        }
+        assert!(batcher.drafts.is_empty(), "{on_error:?}");
+    }
+}
+
+#[test]
+fn rule_7_max_failures_counts_records_not_how_often_they_failed() {
+    let rules = Rules { batch_size: 4, on_error: OnError::Skip, max_failures: Some(1), dynamic: Some(Policy::Partial) };
+    let mut batcher = Batcher::new(rules);
+    for _epoch in 0..3 {
+        bad(&mut batcher, 5);
+    }
+    assert_eq!(actions(&mut batcher), [nack(5), nack(5), nack(5)]);
+    bad(&mut batcher, 6);
+    let actions = actions(&mut batcher);
+    let Action::Fail(text) = &actions[1] else { panic!("{actions:?}") };
+    assert!(text.starts_with("2 bad records are more than max_failures (1); the last: record 106"), "{text}");
+}
+
+#[test]
+fn rule_12_partial_is_short_fill_repeats_the_last_record_and_drop_acks_them_as_dropped() {
+    let end = |policy| {
+        let mut batcher = dynamic(OnError::Skip, policy);
+        good(&mut batcher, 0..2);
+        assert_eq!(actions(&mut batcher), []);
+        batcher.end(0);
+        assert!(batcher.drafts.is_empty());
+        batcher
+    };
+    let (before, sheet) = published(&mut end(Policy::Partial));
+    assert_eq!((sheet.shown, sheet.valid, sheet.records), (2, 2, vec![100, 101]));
+    assert_eq!(before, [Action::Clear { at: (0, 2) }, Action::Clear { at: (0, 3) }]);
+    let (before, sheet) = published(&mut end(Policy::Fill));
+    assert_eq!((sheet.shown, sheet.valid, sheet.records), (4, 2, vec![100, 101, 101, 101]));
+    assert_eq!((sheet.mask, sheet.claims), (vec![1, 1, 0, 0], vec![Claim::new(0, 0, 2)]));
+    assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
+    let dropped = Action::Dropped(vec![position(0), position(1)]);
+    assert_eq!(actions(&mut end(Policy::Drop)), [dropped, Action::Discard { batch: 0 }]);
+}
+
+#[test]
+fn rule_12_records_that_come_back_after_the_end_make_one_further_batch() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    good(&mut batcher, 0..2);
+    batcher.end(0);
+    published(&mut batcher);
+    good(&mut batcher, 2..5);
+    assert_eq!(actions(&mut batcher), [], "others may come back as well");
+    batcher.end(0);
+    assert_eq!(published(&mut batcher).1.records, [102, 103, 104]);
+}
+
+#[test]
+fn rule_12_a_record_that_comes_back_before_the_last_batch_is_settled_joins_it() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let slow = place(&mut batcher, 0);
+    batcher.end(0);
+    good(&mut batcher, 1..2);
+    batcher.outcome(slow, Ok(()));
+    assert_eq!(actions(&mut batcher), [], "its lease has more");
+    good(&mut batcher, 2..3);
+    batcher.end(0);
+    assert_eq!(published(&mut batcher).1.records, [100, 101, 102]);
+}
+
+fn plan(records: u64, shard: Option<StaticShard>) -> Arc<Plan> {
+    let (fingerprint, permutation) = (vec![0; 32], PERMUTATION);
+    Arc::new(Plan::new(&LedgerSpec { fingerprint, records, permutation, shard, ..LedgerSpec::default() }).unwrap())
+}
+
+fn fails(batcher: &mut Batcher) -> bool {
+    actions(batcher).iter().any(|action| matches!(action, Action::Fail(_)))
+}
+
+#[test]
+fn a_shard_with_one_record_more_than_others_fails_only_when_each_of_its_own_is_bad() {
+    let shard = StaticShard { shard_id: 2, num_shards: 3, stick_to_shard: true };
+    for good_ones in 0..2 {
+        // The shards have four, four and five records.
+        let mut batcher = dynamic(OnError::Skip, Policy::Partial).failing_without_one_of(plan(13, Some(shard)));
+        good(&mut batcher, 0..good_ones);
+        (good_ones..5).for_each(|index| bad(&mut batcher, index));
+        assert_eq!(fails(&mut batcher), good_ones == 0);
+    }
+}
+
+#[test]
+fn a_bad_record_that_is_read_again_is_one_bad_record() {
+    let mut batcher = dynamic(OnError::Skip, Policy::Partial).failing_without_one_of(plan(6, None));
+    (0..8).for_each(|_| bad(&mut batcher, 0));
+    assert!(!fails(&mut batcher));
+    (1..6).for_each(|index| bad(&mut batcher, index));
+    assert!(fails(&mut batcher));
+}
+
+#[test]
+fn an_epoch_without_one_good_record_fails_the_stream_and_one_with_a_good_record_does_not() {
+    for on_error in [OnError::Skip, OnError::Replace] {
+        for good_ones in 0..2 {
+            let mut batcher = dynamic(on_error, Policy::Partial).failing_without_one_of(plan(6, None));
+            good(&mut batcher, 0..good_ones);
+            (good_ones..6).for_each(|index| bad(&mut batcher, index));
+            let failed = actions(&mut batcher).into_iter().find_map(|action| match action {
+                Action::Fail(text) => Some(text),
+                _ => None,
+            });
+            match failed {
+                Some(text) => assert!(text.starts_with("Every record of epoch 0 is bad, 6 in all"), "{text}"),
+                None => assert_eq!(good_ones, 1),
+            }
+        }
+    }
+}

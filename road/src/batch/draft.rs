@@ -1,0 +1,313 @@
+//! A batch that is being filled: what stands in each of its places.
+
+use forebay_ring::Claim;
+
+use crate::batch::batcher::fixed::Form;
+use crate::record::{BadRecord, Position};
+use crate::sheet::Sheet;
+
+/// A batch in the making.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    epoch: u64,
+    size: u32,
+    places: Vec<Place>,
+    /// Static assignment: how many positions it answers for.
+    positions: u32,
+    /// Static assignment: no further position comes.
+    ended: bool,
+    /// Static assignment: bad records that it is delivered without.
+    pub bad: Vec<BadRecord>,
+    /// Static assignment: positions without a record.
+    pub bare: Vec<Position>,
+    /// How many places are in each of the states that a batch waits for: asked for every record, so it is counted.
+    busy: u32,
+    wanting: u32,
+    holes: u32,
+}
+
+/// One place of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Position that the batch answers for; none for copies and holes.
+    pub own: Option<Position>,
+    /// Record whose picture it is.
+    pub record: u64,
+    /// Its label, -1 without.
+    pub label: i64,
+    /// How far its picture is.
+    pub fill: Fill,
+}
+
+/// How far a place's picture is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// In the decoder's hands.
+    Decoding,
+    /// There.
+    Good,
+    /// A bad record stood here, for which another one of its lease is to stand in.
+    Bad {
+        /// Where the bad record stands.
+        position: Position,
+        /// The lease's next offset that may stand in, once one was tried in vain.
+        probe: Option<u64>,
+    },
+    /// A stand-in for a bad record is being read and decoded.
+    Probing {
+        /// Where the bad record stands.
+        position: Position,
+        /// The offset to try after this one.
+        probe: u64,
+    },
+    /// Is to repeat a record.
+    Copy {
+        /// The record was fetched, in vain.
+        asked: bool,
+    },
+    /// A copy is being read and decoded.
+    Fetching,
+    /// Where places never shift: its position has not come, and need not come.
+    Vacant,
+    /// Empty: the next record fills it, or, where places never shift, any picture of the batch.
+    Hole,
+    /// Shows a picture, or black, that has no record.
+    Anonymous,
+}
+
+/// Where in its lease a stand-in is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Before the bad record.
+    Before,
+    /// After it.
+    After,
+}
+
+impl Place {
+    /// A place of which nothing is known.
+    pub(crate) const HOLE: Self = Self { own: None, record: 0, label: -1, fill: Fill::Hole };
+}
+
+impl Draft {
+    /// An empty batch of `size` places.
+    pub(crate) fn new(epoch: u64, size: u32) -> Self {
+        let (places, positions) = (Vec::with_capacity(size as usize), 0);
+        let (bad, bare) = (Vec::new(), Vec::new());
+        Self { epoch, size, places, positions, ended: false, bad, bare, busy: 0, wanting: 0, holes: 0 }
+    }
+
+    /// A batch of static assignment, whose places are known before its records come.
+    pub(crate) fn fixed(epoch: u64, size: u32, form: &Form) -> Self {
+        let mut draft = Self { positions: form.positions, ..Self::new(epoch, size) };
+        for _ in 0..form.own {
+            draft.append(Place { fill: Fill::Vacant, ..Place::HOLE });
+        }
+        for &record in &form.copies {
+            draft.append(Place { record, fill: Fill::Copy { asked: false }, ..Place::HOLE });
+        }
+        draft
+    }
+
+    /// Epoch of its records.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Places that are taken.
+    #[allow(clippy::cast_possible_truncation, reason = "a batch has at most `size` places, a u32")]
+    pub(crate) fn taken(&self) -> u32 {
+        self.places.len() as u32
+    }
+
+    /// Whether every place is taken.
+    pub(crate) fn is_full(&self) -> bool {
+        self.taken() == self.size
+    }
+
+    /// Static assignment: how many positions it answers for.
+    pub(crate) fn positions(&self) -> u32 {
+        self.positions
+    }
+
+    /// Static assignment: whether this position has come, whose place this is.
+    pub(crate) fn has(&self, place: u32, position: &Position) -> bool {
+        match self.places.get(place as usize) {
+            Some(place) if !matches!(place.fill, Fill::Copy { .. }) => place.fill != Fill::Vacant,
+            _ => self.bare.iter().any(|bare| bare.index == position.index),
+        }
+    }
+
+    /// Static assignment: no further position comes. What has not come leaves a hole.
+    pub(crate) fn end(&mut self) {
+        self.ended = true;
+        for place in 0..self.taken() {
+            if self.place(place).fill == Fill::Vacant {
+                self.fill(place, Fill::Hole);
+            }
+        }
+    }
+
+    /// Whether [`Draft::end`] was said.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The places that are taken.
+    pub(crate) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// Positions whose records it shows.
+    pub(crate) fn owned(&self) -> impl Iterator<Item = Position> {
+        self.places.iter().filter_map(|place| place.own)
+    }
+
+    /// Positions that it answers for without a record.
+    pub(crate) fn without(&self) -> impl Iterator<Item = Position> {
+        self.bad.iter().map(|bad| bad.position).chain(self.bare.iter().copied())
+    }
+
+    /// One place.
+    pub(crate) fn place(&self, place: u32) -> &Place {
+        &self.places[place as usize]
+    }
+
+    /// Takes the next place.
+    pub(crate) fn append(&mut self, new: Place) -> u32 {
+        debug_assert!(!self.is_full(), "a batch has no place {}", self.size);
+        self.count(new.fill);
+        self.places.push(new);
+        self.taken() - 1
+    }
+
+    /// Sets a place: a taken one, or the next.
+    pub(crate) fn set(&mut self, place: u32, new: Place) {
+        if place == self.taken() {
+            self.append(new);
+        } else {
+            let old = std::mem::replace(&mut self.places[place as usize], new);
+            self.forget(old.fill);
+            self.count(new.fill);
+        }
+    }
+
+    /// Notes how far a place's picture is.
+    pub(crate) fn fill(&mut self, place: u32, fill: Fill) {
+        self.set(place, Place { fill, ..*self.place(place) });
+    }
+
+    /// Makes `to` a copy of `from`, for which the batch does not answer.
+    pub(crate) fn repeat(&mut self, from: u32, to: u32) {
+        self.set(to, Place { own: None, fill: Fill::Good, ..*self.place(from) });
+    }
+
+    /// Takes the last place out.
+    pub(crate) fn pop(&mut self) -> Option<Place> {
+        let last = self.places.pop()?;
+        self.forget(last.fill);
+        Some(last)
+    }
+
+    /// Drops holes at the end; gives the places that are left.
+    pub(crate) fn trim(&mut self) -> u32 {
+        while self.places.last().is_some_and(|place| place.fill == Fill::Hole) {
+            self.pop();
+        }
+        self.taken()
+    }
+
+    /// Whether a picture is still in somebody's hands.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy > 0
+    }
+
+    /// Whether a place is to repeat a picture that was not found yet.
+    pub(crate) fn is_wanting(&self) -> bool {
+        self.wanting > 0
+    }
+
+    /// The first hole.
+    pub(crate) fn hole(&self) -> Option<u32> {
+        if self.holes == 0 { None } else { self.first(|place| place.fill == Fill::Hole) }
+    }
+
+    /// The good own picture of the lease that is next to `offset`: the last before it, or the first after it.
+    #[allow(clippy::cast_possible_truncation, reason = "a batch has at most `size` places, a u32")]
+    pub(crate) fn beside(&self, lease: u64, offset: u64, side: Side) -> Option<u32> {
+        let good = self.places.iter().enumerate().filter(|(_, place)| place.fill == Fill::Good);
+        let own = good.filter_map(|(at, place)| Some((at as u32, place.own.filter(|own| own.lease == lease)?.offset)));
+        match side {
+            Side::Before => own.filter(|(_, at)| *at < offset).max_by_key(|(_, at)| *at),
+            Side::After => own.filter(|(_, at)| *at > offset).min_by_key(|(_, at)| *at),
+        }
+        .map(|(at, _)| at)
+    }
+
+    /// A place that shows this record.
+    pub(crate) fn showing(&self, record: u64) -> Option<u32> {
+        self.first(|place| place.fill == Fill::Good && place.record == record)
+    }
+
+    /// A place that this record is being fetched for.
+    pub(crate) fn fetching(&self, record: u64) -> Option<u32> {
+        self.first(|place| place.fill == Fill::Fetching && place.record == record)
+    }
+
+    /// The nearest good picture before `place`, else after it.
+    pub(crate) fn nearest_good(&self, place: u32) -> Option<u32> {
+        let good = |at: &u32| self.place(*at).fill == Fill::Good;
+        (0..place).rev().find(good).or_else(|| (place + 1..self.taken()).find(good))
+    }
+
+    fn count(&mut self, fill: Fill) {
+        if let Some(counter) = self.counter(fill) {
+            *counter += 1;
+        }
+    }
+
+    fn forget(&mut self, fill: Fill) {
+        if let Some(counter) = self.counter(fill) {
+            *counter -= 1;
+        }
+    }
+
+    fn counter(&mut self, fill: Fill) -> Option<&mut u32> {
+        match fill {
+            Fill::Decoding | Fill::Fetching | Fill::Probing { .. } => Some(&mut self.busy),
+            Fill::Bad { .. } | Fill::Copy { .. } => Some(&mut self.wanting),
+            Fill::Hole => Some(&mut self.holes),
+            Fill::Good | Fill::Anonymous | Fill::Vacant => None,
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "a batch has at most `size` places, a u32")]
+    fn first(&self, fits: impl Fn(&Place) -> bool) -> Option<u32> {
+        self.places.iter().position(fits).map(|place| place as u32)
+    }
+
+    /// What is written beside the pictures, once the batch of this number is settled.
+    pub(super) fn sheet(&self, batch: u64) -> Sheet {
+        let mut sheet = Sheet {
+            batch,
+            epoch: self.epoch(),
+            shown: self.taken(),
+            valid: 0,
+            labels: Vec::with_capacity(self.places().len()),
+            records: Vec::with_capacity(self.places().len()),
+            mask: Vec::with_capacity(self.places().len()),
+            claims: Vec::new(),
+            bad: self.bad.clone(),
+        };
+        for place in self.places() {
+            sheet.labels.push(place.label);
+            let record = if place.fill == Fill::Anonymous { -1 } else { i64::try_from(place.record).unwrap_or(-1) };
+            sheet.records.push(record);
+            sheet.mask.push(u8::from(place.own.is_some()));
+            sheet.valid += u32::from(place.own.is_some());
+        }
+        self.owned().for_each(|position| sheet.claim(position, Claim::new));
+        self.without().for_each(|position| sheet.claim(position, Claim::bare));
+        sheet
+    }
+}

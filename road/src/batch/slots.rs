@@ -1,0 +1,141 @@
+//! The slots of the batches in the making: which rights to write are here, and which are lent to decode threads.
+
+use std::collections::HashMap;
+
+use forebay_cuda::CudaError;
+use forebay_ring::{SlotFrame, SlotMut};
+
+use crate::gpu_ring::GpuRings;
+use crate::place::At;
+use crate::place::PlaceRight;
+use crate::watch::Watched;
+
+/// Slots by the number of their batch.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    open: HashMap<u64, Open>,
+    lent: usize,
+    /// Of the thread that has them, where rings are in a GPU.
+    watched: Option<Watched>,
+}
+
+/// A slot in its parts; a place that is lent is missing.
+#[derive(Debug)]
+struct Open {
+    frame: SlotFrame,
+    places: Vec<Option<PlaceRight>>,
+}
+
+impl Slots {
+    /// None yet. What is read from a GPU is watched.
+    pub(crate) fn new(watched: Option<Watched>) -> Self {
+        Self { watched, ..Self::default() }
+    }
+
+    /// Takes the slot that a batch is made in; its pixels may stand in a ring in a GPU.
+    pub(crate) fn open(&mut self, batch: u64, slot: SlotMut, gpu: Option<&GpuRings>) {
+        let ring = gpu.and_then(|rings| rings.get(slot.ring()));
+        let (frame, places) = slot.split();
+        let places = places.into_iter().map(|place| Some(PlaceRight::new(place, ring.as_ref()))).collect();
+        self.open.insert(batch, Open { frame, places });
+    }
+
+    /// Lends the right to one place; none if it is lent already.
+    pub(crate) fn lend(&mut self, at: At) -> Option<PlaceRight> {
+        let place = self.home(at)?.take()?;
+        self.lent += 1;
+        Some(place)
+    }
+
+    /// Takes a lent right back.
+    pub(crate) fn back(&mut self, at: At, place: PlaceRight) {
+        self.lent -= 1;
+        // A batch's slot is closed when all of its places are home, so the home is there.
+        if let Some(home) = self.home(at) {
+            *home = Some(place);
+        }
+    }
+
+    /// Rights that are lent.
+    pub(crate) fn lent(&self) -> usize {
+        self.lent
+    }
+
+    /// Copies a picture from one place to another; both are home.
+    ///
+    /// # Errors
+    /// It is in a GPU that is well, and cannot be read.
+    pub(crate) fn copy(&mut self, from: At, to: At) -> Result<(), CudaError> {
+        let Some(mut source) = self.lend(from) else { return Ok(()) };
+        let pixels = match &self.watched {
+            Some(watched) => watched.during(|| source.pixels()),
+            None => source.pixels(),
+        };
+        let copied = pixels.map(|pixels| {
+            if let Some(Some(target)) = self.home(to) {
+                target.as_mut().copy_from_slice(pixels);
+            }
+        });
+        self.back(from, source);
+        copied
+    }
+
+    /// Makes a place black.
+    pub(crate) fn clear(&mut self, at: At) {
+        if let Some(Some(place)) = self.home(at) {
+            place.as_mut().fill(0);
+        }
+    }
+
+    /// Gives the whole right back, if every part of it is home, and for each place whether its pixels are in a GPU.
+    pub(crate) fn close(&mut self, batch: u64) -> Option<(SlotMut, Vec<bool>)> {
+        let Open { frame, places } = self.open.remove(&batch)?;
+        let in_gpu = places.iter().flatten().map(PlaceRight::in_gpu).collect();
+        let home = places.into_iter().flatten().map(PlaceRight::into_slot).collect();
+        let slot = frame.join(home).inspect_err(|error| tracing::error!(%error, "a slot was closed too early")).ok()?;
+        Some((slot, in_gpu))
+    }
+
+    /// Gives every slot back.
+    pub(crate) fn close_all(&mut self) -> Vec<SlotMut> {
+        let batches: Vec<u64> = self.open.keys().copied().collect();
+        batches.into_iter().filter_map(|batch| self.close(batch)).map(|(slot, _)| slot).collect()
+    }
+
+    fn home(&mut self, (batch, place): At) -> Option<&mut Option<PlaceRight>> {
+        self.open.get_mut(&batch)?.places.get_mut(place as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use forebay_cuda::lane::worker::Target;
+    use forebay_fake_gpu::{Count, Knob};
+
+    use super::*;
+    use crate::gpu_ring::scene::Scene;
+    use crate::watch::{Late, Watch};
+
+    #[test]
+    fn a_copy_of_a_place_in_a_gpu_that_does_not_come_back_is_noticed() {
+        let Scene { fake, rings, region, ring: _ring } = Scene::new(2, 1);
+        let watch = Arc::new(Watch::new(1));
+        let mut slots = Slots::new(Some(watch.add("forebay-batch")));
+        slots.open(7, region.slot(0).unwrap(), Some(&rings));
+        let mut lent = slots.lend((7, 0)).unwrap();
+        assert!(matches!(lent.target(0), Target::Gpu(_)));
+        slots.back((7, 0), lent);
+
+        fake.set(Knob::HoldCopies, 1);
+        let copy = std::thread::spawn(move || slots.copy((7, 0), (7, 1)));
+        while fake.count(Count::Held) == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!((watch.look(), watch.look()), (None, Some(Late { thread: "forebay-batch".into(), looks: 1 })));
+        fake.set(Knob::HoldCopies, 0);
+        assert_eq!(copy.join().unwrap(), Ok(()));
+        assert_eq!(watch.look(), None);
+    }
+}

@@ -1,0 +1,362 @@
+//! The stage with a real ring, reader threads and decode threads; the test is source, decoder, coordinator and trainer.
+
+mod shards;
+
+use std::thread;
+
+use forebay_coordinator::{Batching, Plan, Policy};
+use forebay_pixels::{Fault, Limits, Recipe};
+use forebay_proto::v1::{AckItem, LedgerSpec, Progress, StaticShard};
+use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
+use forebay_sources::Source;
+use tokio::sync::{mpsc, watch};
+
+use super::*;
+use crate::batch::batcher::Rules;
+use crate::decode::{Decoder, GpuLanes, MakeDecoder, Picture, Pool};
+use crate::meter::Meter;
+use crate::prefetch::readahead::Span;
+use crate::prefetch::shelf::Shelf;
+use crate::prefetch::{self, Prefetch};
+use crate::record::Input;
+use crate::settings::OnError;
+
+/// Paints a picture with its record's number; some records are bad.
+struct Painter {
+    gates: Gates,
+}
+
+/// Pictures that are not decoded before the other end is dropped, by record.
+type Gates = Arc<Vec<(u8, channel::Receiver<()>)>>;
+
+const BAD: u8 = 66;
+const PANICS: u8 = 99;
+
+impl Decoder for Painter {
+    fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
+        let Input::File(bytes) = picture.input else { panic!("there is no cache") };
+        let record = bytes[0];
+        assert_eq!(picture.draw.record, u64::from(record));
+        if let Some((_, gate)) = self.gates.iter().find(|(gated, _)| *gated == record) {
+            gate.recv().unwrap_err();
+        }
+        assert_ne!(record, PANICS, "no decoder for it");
+        if record == BAD {
+            return Err(Fault::Truncated);
+        }
+        picture.out.fill(record);
+        Ok(())
+    }
+}
+
+struct Bench {
+    prefetch: Arc<Prefetch>,
+    free: channel::Sender<SlotMut>,
+    region: Region,
+    output: channel::Receiver<Output>,
+    fates: mpsc::UnboundedReceiver<Fate>,
+    progress: watch::Sender<Progress>,
+    stop: channel::Sender<()>,
+    stage: thread::JoinHandle<u64>,
+    lease: u64,
+}
+
+struct Setup {
+    shelf: Arc<Shelf>,
+    gates: Vec<(u8, channel::Receiver<()>)>,
+    on_error: OnError,
+    policy: Policy,
+    shard: Option<StaticShard>,
+    slots: u32,
+    read_timeout: Duration,
+}
+
+impl Setup {
+    fn new(shelf: Shelf) -> Self {
+        Self {
+            shelf: Arc::new(shelf),
+            gates: Vec::new(),
+            on_error: OnError::Skip,
+            policy: Policy::Partial,
+            shard: None,
+            slots: 3,
+            read_timeout: Duration::from_secs(60),
+        }
+    }
+
+    fn gate(&mut self, record: u8) -> channel::Sender<()> {
+        let (opener, gate) = channel::bounded(0);
+        self.gates.push((record, gate));
+        opener
+    }
+
+    /// Batches of four pictures of six bytes.
+    fn start(self) -> Bench {
+        let shape = Shape { batch: 4, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        let region = Region::create(Geometry::try_new(shape, self.slots).unwrap(), 1, 0).unwrap();
+        let (free, slots) = channel::unbounded();
+        for slot in 0..self.slots {
+            region.populate(slot).unwrap();
+            let mut right = region.slot(slot).unwrap();
+            for place in 0..4 {
+                right.place_mut(place).fill(0xEE);
+            }
+            free.send(right).unwrap();
+        }
+        let source = Arc::clone(&self.shelf) as Arc<dyn Source>;
+        let settings = prefetch::Settings { threads: 2, budget: 1 << 20, read_timeout: self.read_timeout };
+        let prefetch = Prefetch::start(Arc::clone(&source), None, settings, 0).unwrap();
+        let spec = LedgerSpec {
+            fingerprint: vec![0; 32],
+            records: source.len(),
+            permutation: 1,
+            shard: self.shard,
+            ..LedgerSpec::default()
+        };
+        let gates: Gates = Arc::new(self.gates);
+        let make: MakeDecoder = Arc::new(move || Box::new(Painter { gates: Arc::clone(&gates) }));
+        let (outbox, output) = channel::unbounded();
+        let (fates, told) = mpsc::unbounded_channel();
+        let progress = watch::Sender::new(Progress::default());
+        let batching = Batching { batch_size: 4, policy: self.policy, pad_last_batch: true };
+        let dynamic = self.shard.is_none().then_some(self.policy);
+        let parts = Parts {
+            stream: "test".into(),
+            storage_timeout: Duration::from_secs(60),
+            source,
+            plan: Arc::new(Plan::new(&spec).unwrap()),
+            recipe: Arc::new(Recipe::training(8).unwrap()),
+            seed: 0,
+            fixed: self.shard.map(|_| batching),
+            prefetch: Arc::clone(&prefetch),
+            cache: None,
+            gpu: None,
+            free: slots,
+            pool: Arc::new(Pool::start(2, None, &make, Limits::default(), GpuLanes::default()).unwrap()),
+            decode_gpu: None,
+            progress: progress.subscribe(),
+            fates,
+            // A test that has seen enough does not listen any more.
+            output: Box::new(move |made| drop(outbox.send(made))),
+            meter: Arc::new(Meter::new("batch")),
+        };
+        let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
+        let (stop, stopped) = channel::bounded(0);
+        let stage = Stage::new(parts, Batcher::new(rules).numbered_from(100), None);
+        let stage = thread::spawn(move || stage.run(&stopped));
+        Bench { prefetch, free, region, output, fates: told, progress, stop, stage, lease: 0 }
+    }
+}
+
+/// What stands in a published batch: pixels, records, mask.
+type Seen = (Vec<u8>, Vec<i64>, Vec<u8>);
+
+impl Bench {
+    fn lease(&mut self, epoch: u64, start: u64, len: u64) {
+        self.lease += 1;
+        self.prefetch.lease(Span { lease: self.lease, epoch, start, len, bare: 0, record: Arc::new(|index| index) });
+    }
+
+    /// A lease of the position behind a shard's last record.
+    fn lease_bare(&mut self, epoch: u64, start: u64) {
+        self.lease += 1;
+        let record = Arc::new(|_| 200);
+        self.prefetch.lease(Span { lease: self.lease, epoch, start, len: 0, bare: 1, record });
+    }
+
+    fn ready(&self) -> Ready {
+        match self.output.recv().unwrap() {
+            Output::Ready(ready) => ready,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Looks at a batch as a trainer does, and gives its slot back.
+    fn consume(&self, mut ready: Ready) -> Seen {
+        let mut pixels = Vec::new();
+        for place in 0..4 {
+            let bytes = ready.slot.place(place);
+            assert!(bytes.iter().all(|byte| *byte == bytes[0]), "a torn picture: {bytes:?}");
+            pixels.push(bytes[0]);
+        }
+        let frame = ready.slot.frame();
+        let seen = (pixels, frame.records().to_vec(), frame.mask().to_vec());
+        assert_eq!(frame.claims()[..ready.claims.len()], ready.claims);
+        self.give(ready);
+        seen
+    }
+
+    fn give(&self, ready: Ready) {
+        let index = ready.slot.index();
+        drop(ready);
+        self.free.send(self.region.slot(index).unwrap()).unwrap();
+    }
+
+    /// Stops the stage: the number of the next batch, what came out at last, and what became of the rest.
+    fn stop(mut self) -> (u64, Vec<Output>, Vec<Fate>) {
+        drop(self.stop);
+        let next = self.stage.join().unwrap();
+        let fates = std::iter::from_fn(|| self.fates.blocking_recv()).collect();
+        (next, self.output.try_iter().collect(), fates)
+    }
+}
+
+fn returned(lease: u64, start: u64, end: u64) -> ReturnedRange {
+    ReturnedRange { lease, range: Some(Range { start, end }), ..ReturnedRange::default() }
+}
+
+#[test]
+fn pictures_stand_in_their_places_whatever_the_order_in_which_they_were_decoded() {
+    let mut setup = Setup::new(Shelf::new(8));
+    let slow = setup.gate(1);
+    let mut bench = setup.start();
+    bench.lease(0, 0, 8);
+    // With the second picture in its hands, one thread is left for all the others.
+    bench.prefetch.drained(1);
+    drop(slow);
+    let (first, second) = (bench.ready(), bench.ready());
+    assert_eq!((first.seq, second.seq, second.epoch, second.valid), (100, 101, 0, 4));
+    assert_eq!(bench.consume(first), (vec![0, 1, 2, 3], vec![0, 1, 2, 3], vec![1; 4]));
+    assert_eq!(bench.consume(second), (vec![4, 5, 6, 7], vec![4, 5, 6, 7], vec![1; 4]));
+    let (next, _, fates) = bench.stop();
+    assert_eq!(next, 102);
+    assert!(fates.is_empty(), "{fates:?}");
+}
+
+#[test]
+fn rule_5_stopping_gives_every_claim_and_every_slot_back() {
+    let mut setup = Setup::new(Shelf::new(40));
+    let slow = setup.gate(6);
+    let mut bench = setup.start();
+    bench.lease(0, 0, 10);
+    bench.lease(0, 10, 30);
+    let held = bench.ready();
+    assert_eq!(held.claims.iter().map(|claim| claim.len).sum::<u32>(), 4);
+    // A picture is in decoding: the stage waits for the right to its place, as long as it takes.
+    let stop = std::mem::replace(&mut bench.stop, channel::bounded(0).0);
+    drop(stop);
+    drop(slow);
+    let (_, outputs, fates) = bench.stop();
+    let unused = outputs.iter().filter(|output| matches!(output, Output::Unused(_))).count();
+    let ready = outputs.iter().filter_map(|output| match output {
+        Output::Ready(ready) => Some(ready),
+        _ => None,
+    });
+    let mut published: Vec<u64> = Vec::new();
+    for ready in ready.chain([&held]) {
+        for claim in &ready.claims {
+            let first = if claim.lease == 1 { 0 } else { 10 };
+            published.extend(first + claim.start..first + claim.end());
+        }
+    }
+    assert_eq!(unused + published.len() / 4, 3, "slots");
+    for fate in &fates {
+        let Fate::Returned(items) = fate else { panic!("{fate:?}") };
+        for ReturnedRange { lease, range, .. } in items {
+            let first = if *lease == 1 { 0 } else { 10 };
+            let range = range.unwrap();
+            published.extend(first + range.start..first + range.end);
+        }
+    }
+    published.sort_unstable();
+    assert_eq!(published, (0..40).collect::<Vec<_>>(), "published or returned, each once");
+}
+
+#[test]
+fn rule_7_a_decoder_that_panics_is_an_outcome_of_the_picture_and_its_thread_lives_on() {
+    let mut bench = Setup::new(Shelf::new(100).without(&[97])).start();
+    bench.lease(0, 96, 4);
+    bench.lease(0, BAD.into(), 4);
+    bench.prefetch.drained(1);
+    let (first, last) = (bench.ready(), bench.ready());
+    let (pixels, records, mask) = bench.consume(first);
+    assert_eq!(pixels, records.iter().map(|record| u8::try_from(*record).unwrap()).collect::<Vec<_>>());
+    assert_eq!(mask, [1; 4]);
+    assert_eq!((last.shown, last.valid), (1, 1));
+    let (pixels, _, mask) = bench.consume(last);
+    assert_eq!((&pixels[1..], mask), (&[0; 3][..], vec![1, 0, 0, 0]), "nobody sees what was in the slot before");
+    let (_, _, fates) = bench.stop();
+    let mut bad: Vec<(u64, String, String)> = fates
+        .into_iter()
+        .map(|fate| match fate {
+            Fate::Bad(bad) => (bad.record, bad.file, bad.reason),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    bad.sort();
+    assert_eq!(bad.iter().map(|(record, ..)| *record).collect::<Vec<_>>(), [66, 97, 99]);
+    assert_eq!(bad[0].2, Fault::Truncated.to_string());
+    assert_eq!((bad[1].1.as_str(), bad[1].2.as_str()), ("97.jpg", "the file does not exist"));
+    assert!(bad[2].1 == "99.jpg" && bad[2].2.contains("no decoder for it"), "{:?}", bad[2]);
+}
+
+#[test]
+fn rule_7_fail_tells_record_file_and_reason_and_nothing_further_is_published() {
+    let mut setup = Setup::new(Shelf::new(100));
+    setup.on_error = OnError::Fail;
+    let mut bench = setup.start();
+    bench.lease(0, BAD.into(), 8);
+    match bench.output.recv().unwrap() {
+        Output::Failed(text) => assert!(text.starts_with("record 66 (66.jpg): The picture is truncated"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+    let (_, outputs, fates) = bench.stop();
+    assert!(outputs.iter().all(|output| matches!(output, Output::Unused(_))), "{outputs:?}");
+    assert!(matches!(&fates[0], Fate::Bad(bad) if bad.record == 66), "{fates:?}");
+    assert!(matches!(&fates[1], Fate::Returned(items) if *items == [returned(1, 1, 8)]), "{fates:?}");
+}
+
+#[test]
+fn rule_12_drop_acks_the_last_records_as_dropped_and_needs_its_slot_no_more() {
+    let mut setup = Setup::new(Shelf::new(8));
+    (setup.policy, setup.slots) = (Policy::Drop, 1);
+    let mut bench = setup.start();
+    bench.lease(0, 0, 3);
+    bench.prefetch.drained(1);
+    let dropped: Vec<AckItem> = match bench.fates.blocking_recv().unwrap() {
+        Fate::Acked { items, .. } => items,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((dropped.len(), dropped[0].count, dropped[0].range), (1, 3, Some(Range { start: 0, end: 3 })));
+    bench.progress.send_modify(|progress| progress.floor = 1);
+    bench.lease(1, 0, 4);
+    assert_eq!(bench.ready().epoch, 1, "the only slot is free again");
+}
+
+#[test]
+fn rule_11_the_next_epoch_leaves_a_slot_for_records_that_come_back() {
+    let mut setup = Setup::new(Shelf::new(8));
+    setup.slots = 2;
+    let mut bench = setup.start();
+    bench.lease(0, 0, 4);
+    bench.prefetch.drained(1);
+    let held = bench.ready();
+    bench.lease(1, 0, 8);
+    while bench.prefetch.bytes_read() < 12 {
+        thread::yield_now();
+    }
+    // Its trainer dies: the records come again, in a new lease.
+    bench.lease(0, 0, 4);
+    assert_eq!(bench.ready().epoch, 0);
+    bench.give(held);
+    bench.progress.send_modify(|progress| progress.floor = 1);
+    assert_eq!(bench.ready().epoch, 1);
+}
+
+#[test]
+fn rule_28_a_read_that_hangs_costs_its_record_alone() {
+    let shelf = Shelf::new(5);
+    let hangs = shelf.shut(1);
+    let mut setup = Setup::new(shelf);
+    setup.read_timeout = Duration::from_millis(500);
+    let mut bench = setup.start();
+    bench.lease(0, 0, 5);
+    let ready = bench.ready();
+    assert_eq!(bench.consume(ready).1, [0, 2, 3, 4], "the storage has given the records behind it");
+    drop(hangs);
+    let (_, _, fates) = bench.stop();
+    assert!(
+        matches!(&fates[..], [Fate::Bad(bad)] if bad.record == 1 && bad.reason.contains("read_timeout")),
+        "{fates:?}"
+    );
+}

@@ -1,0 +1,104 @@
+//! A consumer's call as it came: decoded at once where it stands in the packet, later and elsewhere where it comes
+//! beside it, since the ring's thread copies nothing of a trainer's length.
+
+mod weight;
+
+use std::os::fd::OwnedFd;
+
+use forebay_proto::v1::CallRequest;
+use forebay_ring::{Body, Bulk};
+use prost::Message as _;
+
+/// Bytes of a call's protobuf: a snapshot of a ledger with very many open ranges is the longest.
+const LIMIT: u64 = 64 << 20;
+/// Bytes that a call may take in memory: two million open ranges.
+const WEIGHT: usize = 64 << 20;
+
+/// A call that may still have to be read.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// It stood in the packet.
+    Here(CallRequest),
+    /// It stands in a bulk, of which nothing is known yet.
+    Beside(OwnedFd),
+}
+
+impl Asked {
+    /// Takes the body of a CALL.
+    ///
+    /// # Errors
+    /// In words: it is no protobuf `CallRequest`.
+    pub(super) fn take(body: Body<'_>) -> Result<Self, String> {
+        match body {
+            Body::Inline(bytes) => decode(bytes).map(Self::Here),
+            Body::Bulk(fd) => Ok(Self::Beside(fd)),
+        }
+    }
+
+    /// Whether it may be long.
+    pub(crate) fn is_beside(&self) -> bool {
+        matches!(self, Self::Beside(_))
+    }
+
+    /// The request. Reads the bulk, if it is one, which may take long: not on the ring's thread.
+    ///
+    /// # Errors
+    /// In words: the bulk is not sealed or too long, or no protobuf `CallRequest`.
+    pub(crate) fn read(self) -> Result<CallRequest, String> {
+        match self {
+            Self::Here(request) => Ok(request),
+            Self::Beside(fd) => {
+                let bytes = Bulk::accept(fd).and_then(|bulk| bulk.read(LIMIT)).map_err(|error| error.to_string())?;
+                decode(&bytes)
+            }
+        }
+    }
+}
+
+fn decode(bytes: &[u8]) -> Result<CallRequest, String> {
+    let weight = weight::of_call(bytes).ok_or("its call is no protobuf")?;
+    if weight > WEIGHT {
+        return Err(format!("its call would take {} MiB of memory, of which {} may be", weight >> 20, WEIGHT >> 20));
+    }
+    CallRequest::decode(bytes).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::PathCall;
+    use forebay_proto::v1::call_request::Call;
+
+    use super::*;
+
+    #[test]
+    fn rule_25_a_call_beside_the_packet_is_looked_at_only_when_it_is_read() {
+        let request = CallRequest { call: Some(Call::Path(PathCall { record: 7 })) };
+        let bulk = Bulk::write(&request.encode_to_vec()).unwrap().into_fd();
+        assert_eq!(Asked::take(Body::Bulk(bulk)).unwrap().read(), Ok(request));
+        let unsealed = rustix::fs::memfd_create("unsealed", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        assert!(Asked::take(Body::Bulk(unsealed)).unwrap().read().is_err());
+        assert!(Asked::take(Body::Inline(&[0xff])).is_err());
+    }
+
+    #[test]
+    fn a_call_that_is_small_in_the_packet_and_large_in_memory_is_refused_unbuilt() {
+        // Epochs' tallies without content: two bytes each.
+        let tallies = [0x52, 0x00].repeat(1 << 20);
+        let nested = |field: u8, inside: &[u8]| {
+            let mut len = inside.len();
+            let mut bytes = vec![(field << 3) | 2];
+            while len > 0x7f {
+                bytes.push(u8::try_from(len & 0x7f).unwrap() | 0x80);
+                len >>= 7;
+            }
+            bytes.push(u8::try_from(len).unwrap());
+            bytes.extend(inside);
+            bytes
+        };
+        let refused = Asked::take(Body::Inline(&nested(2, &nested(1, &tallies)))).unwrap_err();
+        assert!(refused.contains("MiB of memory, of which 64 may be"), "{refused}");
+        let few = nested(2, &nested(1, &tallies[..2 << 10]));
+        let Ok(Asked::Here(request)) = Asked::take(Body::Inline(&few)) else { panic!("it is small") };
+        assert_eq!(request.encode_to_vec().len(), few.len());
+    }
+}

@@ -1,0 +1,208 @@
+//! One attached trainer: its socket and its process; and a trainer that arrives.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use forebay_proto::v1::call_reply::Reply;
+use forebay_proto::v1::{CallReply, Failure};
+use forebay_ring::{
+    Bulk, BulkError, Call, Claim, ConsumerId, Kind, PACKET_LEN, PROTOCOL, Peer, Received, Sent, Socket, SocketError,
+    Welcome, packet, text, text_code,
+};
+use prost::Message as _;
+
+use crate::gpu_ring::StreamRing;
+
+/// A trainer whose request was accepted.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    /// Its number.
+    pub id: ConsumerId,
+    /// Its socket.
+    pub socket: Socket,
+    /// Its process.
+    pub peer: Peer,
+    /// Offers that it asks for.
+    pub credits: u32,
+    /// The daemon's incarnation.
+    pub incarnation: u64,
+    /// Protobuf `StreamInfo`.
+    pub info: Vec<u8>,
+    /// The epoch that `info` says the stream is in.
+    pub epoch: u64,
+    /// Batches of an earlier incarnation in its hands: number, epoch, and what is left of their claims, in the order
+    /// of the sums that it will send.
+    pub adopted: Vec<(u64, u64, Vec<Option<Claim>>)>,
+}
+
+/// An attached trainer, or one that was put out and lives.
+#[derive(Debug)]
+pub(super) struct Consumer {
+    socket: Option<Socket>,
+    peer: Peer,
+    /// Calls that it has no answer to yet.
+    calls: u32,
+}
+
+/// Calls of one consumer that wait for their answers.
+const CALLS_AT_ONCE: u32 = 4;
+
+impl Arrival {
+    /// Sends it away with a reason.
+    pub(crate) fn refuse(self, code: u32, reason: &str) {
+        tracing::info!(pid = self.peer.pid(), reason, "a trainer was refused");
+        // It reads the reason and sees the end, or it is gone: both are well.
+        let _sent = self.socket.send(&text(Kind::Refused, code, reason), &[]);
+    }
+
+    /// Welcomes it to a ring.
+    ///
+    /// # Errors
+    /// It is gone already.
+    pub(super) fn welcome(self, credits: u32, number: u32, ring: &StreamRing) -> Result<Consumer, SocketError> {
+        let welcome = Welcome {
+            kind: Kind::Welcome as u32,
+            protocol: PROTOCOL,
+            incarnation: self.incarnation,
+            consumer: self.id.0,
+            credits,
+            ring: number,
+            pixels: ring.pixels(),
+        };
+        let info = match Bulk::write(&self.info) {
+            Ok(info) => info.into_fd(),
+            Err(error) => {
+                self.refuse(text_code::BUSY, &format!("the daemon cannot say what the stream is: {error}"));
+                return Err(SocketError::Io(std::io::Error::other(error)));
+            }
+        };
+        let _sent = self.socket.send(&packet(&welcome, &[]), &ring.fds(Some(info.as_fd())))?;
+        Ok(Consumer { socket: Some(self.socket), peer: self.peer, calls: 0 })
+    }
+}
+
+impl Consumer {
+    /// Its process, for people.
+    pub(super) fn pid(&self) -> u32 {
+        self.peer.pid()
+    }
+
+    /// Its user.
+    pub(super) fn uid(&self) -> u32 {
+        self.peer.uid()
+    }
+
+    /// Readable when its process has ended.
+    pub(super) fn pidfd(&self) -> BorrowedFd<'_> {
+        self.peer.pidfd()
+    }
+
+    /// Its socket, until it hangs up or is put out.
+    pub(super) fn socket(&self) -> Option<&Socket> {
+        self.socket.as_ref()
+    }
+
+    /// Whether it can be talked to.
+    pub(super) fn is_open(&self) -> bool {
+        self.socket.is_some()
+    }
+
+    /// Nothing can be sent any more, by anybody who shares the connection; what was sent can still be received.
+    pub(super) fn shut_down(&self) {
+        if let Some(socket) = &self.socket {
+            socket.shut_down();
+        }
+    }
+
+    /// Ends the connection, for forked children that share it too.
+    pub(super) fn close(&mut self) {
+        if let Some(socket) = self.socket.take() {
+            socket.shut_down();
+        }
+    }
+
+    /// Takes one packet.
+    ///
+    /// # Errors
+    /// It does not keep to the protocol.
+    pub(super) fn receive(&self, buffer: &mut [u8]) -> Result<Received, SocketError> {
+        self.socket.as_ref().map_or(Ok(Received::WouldBlock), |socket| socket.recv(buffer))
+    }
+
+    /// Sends one packet without waiting. An error is the end of the connection, which the next `receive` reports.
+    pub(super) fn send(&self, packet: &[u8], fds: &[BorrowedFd<'_>]) -> Sent {
+        self.socket.as_ref().map_or(Sent::Closed, |socket| socket.send(packet, fds).unwrap_or(Sent::Closed))
+    }
+
+    /// Notes a call. False when it has asked too much: answers come one after the other, and whoever gives up waiting
+    /// for one may ask again, but not without end.
+    pub(super) fn calls(&mut self) -> bool {
+        self.calls += 1;
+        self.calls <= CALLS_AT_ONCE
+    }
+
+    /// Answers a call, in the packet or, where it is too long for one, beside it.
+    pub(super) fn answer(&mut self, id: u64, reply: &[u8]) -> Sent {
+        self.answer_by(id, reply, |reply| Bulk::write(reply).map(Bulk::into_fd))
+    }
+
+    /// Answers a call; `beside` makes the descriptor of a long answer. Where there is none, the caller is told so: it would
+    /// wait for an answer that never comes.
+    fn answer_by(&mut self, id: u64, reply: &[u8], beside: impl Fn(&[u8]) -> Result<OwnedFd, BulkError>) -> Sent {
+        self.calls = self.calls.saturating_sub(1);
+        if !reply.is_empty() && size_of::<Call>() + reply.len() <= PACKET_LEN {
+            return self.send_answer(id, reply);
+        }
+        let head = Call { kind: Kind::Answer as u32, len: 0, id };
+        let sent = beside(reply).map_err(|error| error.to_string()).and_then(|fd| {
+            let socket = self.socket.as_ref().map(|socket| socket.send(&packet(&head, &[]), &[fd.as_fd()]));
+            socket.unwrap_or(Ok(Sent::Closed)).map_err(|error| error.to_string())
+        });
+        sent.unwrap_or_else(|error| {
+            tracing::error!(error, "an answer could not be sent");
+            let message = format!("The daemon has an answer, but could not send it: {error}.");
+            let failure = CallReply { reply: Some(Reply::Failure(Failure { message })) };
+            self.send_answer(id, &failure.encode_to_vec())
+        })
+    }
+
+    fn send_answer(&self, id: u64, reply: &[u8]) -> Sent {
+        let head = Call { kind: Kind::Answer as u32, len: u32::try_from(reply.len()).unwrap_or(0), id };
+        self.send(&packet(&head, reply), &[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_ring::{Body, Message};
+
+    use super::*;
+
+    #[test]
+    fn rule_14_after_a_shut_down_what_was_sent_is_still_there_and_nothing_comes_after_it() {
+        let (ours, theirs) = Socket::pair().unwrap();
+        let consumer = Consumer { peer: Peer::of(&ours).unwrap(), socket: Some(ours), calls: 0 };
+        assert_eq!(theirs.send(b"the last receipt", &[]).unwrap(), Sent::Done);
+        consumer.shut_down();
+        assert!(!matches!(theirs.send(b"of a forked child", &[]), Ok(Sent::Done)));
+        let mut buffer = [0; 64];
+        assert!(matches!(consumer.receive(&mut buffer), Ok(Received::Packet { len: 16, .. })));
+        assert!(matches!(consumer.receive(&mut buffer), Ok(Received::Closed)));
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_sent_is_told_to_the_caller_in_its_place() {
+        let (ours, theirs) = Socket::pair().unwrap();
+        let mut consumer = Consumer { peer: Peer::of(&ours).unwrap(), socket: Some(ours), calls: 1 };
+        let long = vec![0; PACKET_LEN];
+        let out_of_descriptors = |_: &[u8]| Err(BulkError::Io(std::io::Error::from_raw_os_error(24)));
+        assert_eq!(consumer.answer_by(7, &long, out_of_descriptors), Sent::Done);
+        let mut buffer = vec![0; PACKET_LEN];
+        let Ok(Received::Packet { len, fds }) = theirs.recv(&mut buffer) else { panic!("an answer") };
+        let Ok(Message::Answer(7, Body::Inline(reply))) = Message::parse(&buffer[..len], fds) else { panic!("inline") };
+        let Some(Reply::Failure(failure)) = CallReply::decode(reply).unwrap().reply else { panic!("a failure") };
+        assert!(
+            failure.message.contains("could not send it") && failure.message.contains("os error 24"),
+            "{failure:?}"
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! The way into the ring's thread: notes in a queue, and a bell that wakes it from its sockets.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use crossbeam_channel as channel;
+use forebay_proto::v1::Progress;
+use forebay_ring::{ConsumerId, RegionError, SlotId};
+use rustix::event::{EventfdFlags, eventfd};
+use tokio::sync::oneshot;
+
+use crate::batch::Output;
+use crate::consumers::{Arrival, RingStatus};
+use crate::gpu_ring::StreamRing;
+
+/// Something that the ring's thread is to know.
+#[derive(Debug)]
+pub(crate) enum Note {
+    /// From the batch thread.
+    Batch(Output),
+    /// A slot has its memory, or cannot get it.
+    Populated(SlotId, Result<(), RegionError>),
+    /// A further ring is made, or why not.
+    Ring(u32, Result<StreamRing, String>),
+    /// A trainer whose request was accepted.
+    Attach(Box<Arrival>),
+    /// From the coordinator.
+    Progress(Progress),
+    /// The reply to a consumer's call, as protobuf.
+    Answer {
+        /// Who called.
+        consumer: ConsumerId,
+        /// As the call said.
+        id: u64,
+        /// Protobuf `CallReply`.
+        reply: Vec<u8>,
+    },
+    /// A consumer does not keep to the protocol.
+    Evict {
+        /// Who.
+        consumer: ConsumerId,
+        /// What is wrong.
+        reason: String,
+    },
+    /// After a restore or a reset: batches that nobody holds are dropped, and the stream goes on at this epoch.
+    DropReady {
+        /// Where the coordinator stands now.
+        progress: Progress,
+        /// Every lease was fenced, by a restore; else those of the epoch that was ended.
+        fenced: bool,
+        /// Told when nothing of before is left.
+        done: oneshot::Sender<()>,
+    },
+    /// Leases that went to somebody else.
+    Lost(Vec<u64>),
+    /// The ledger knows that somebody who ended may have seen this batch: it may be offered again.
+    Noted(u64),
+    /// The stream is about to end: batches that nobody holds are dropped, and none is offered again. Answered when
+    /// their claims are on their way back.
+    Drain(oneshot::Sender<()>),
+    /// A consumer has the answer to a restore, before which nothing counts: it is told if the stream has ended.
+    Restored(ConsumerId),
+    /// Words for the users of the trainers: why the ledger takes nothing at this moment, or that it goes on.
+    Tell {
+        /// The words.
+        words: String,
+        /// It is so until other words come: a trainer that attaches meanwhile hears them too.
+        lasting: bool,
+    },
+    /// The stream cannot go on.
+    Failed(String),
+    /// How things are.
+    Status(oneshot::Sender<RingStatus>),
+    /// The stream ends. Answered when what trainers held is on its way back.
+    Close(oneshot::Sender<()>),
+}
+
+/// The reading end.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    notes: channel::Receiver<Note>,
+    bell: Arc<OwnedFd>,
+}
+
+/// The writing end; clones write to the same thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Outbox {
+    notes: channel::Sender<Note>,
+    bell: Arc<OwnedFd>,
+}
+
+/// Makes both ends.
+///
+/// # Errors
+/// The process has no descriptor left.
+pub(crate) fn inbox() -> std::io::Result<(Outbox, Inbox)> {
+    let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+    let (sender, notes) = channel::unbounded();
+    Ok((Outbox { notes: sender, bell: Arc::clone(&bell) }, Inbox { notes, bell }))
+}
+
+impl Outbox {
+    /// Leaves a note. One that comes too late, after the thread has ended, is dropped with what it owns.
+    pub(crate) fn post(&self, note: Note) {
+        if self.notes.send(note).is_ok() {
+            // A full counter rings as well as one that was raised.
+            let _rung = rustix::io::write(&*self.bell, &1u64.to_le_bytes());
+        }
+    }
+}
+
+impl Inbox {
+    /// The notes that are there; nothing when nobody is left to write any.
+    pub(crate) fn notes(&self) -> Option<Vec<Note>> {
+        let mut count = [0; 8];
+        // Silenced before the queue is read: a note that comes in between rings again.
+        let _silent = rustix::io::read(&*self.bell, &mut count);
+        let mut notes = Vec::new();
+        loop {
+            match self.notes.try_recv() {
+                Ok(note) => notes.push(note),
+                Err(channel::TryRecvError::Disconnected) if notes.is_empty() => return None,
+                Err(_empty) => return Some(notes),
+            }
+        }
+    }
+
+    /// Readable when there is a note.
+    pub(crate) fn bell(&self) -> &OwnedFd {
+        &self.bell
+    }
+}

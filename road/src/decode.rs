@@ -1,0 +1,297 @@
+//! Decoding: the trait of a lane, and the pool of threads that all streams share.
+//!
+//! Whole pictures are the unit of work. Jobs never wait for anything but a large picture's memory, and their number is
+//! bounded by the places of the open slots, so the queue needs no bound of its own (semantics rule 28).
+
+mod board;
+pub(crate) mod budget;
+pub(crate) mod cpu;
+mod job;
+mod lane_thread;
+mod lane_workers;
+pub(crate) mod lanes;
+pub(crate) mod outcomes;
+mod pools;
+mod switched_off;
+pub(crate) mod tally;
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use forebay_cuda::lane::gpu::Gpu;
+use forebay_pixels::{Draw, Fault, Limits, Recipe};
+
+use crate::cache::Cache;
+use crate::cores::{self, Pins};
+use crate::gpu_threads::GpuThreads;
+use crate::meter::{Meter, SLICE};
+use crate::record::Input;
+use crate::{thread_class, threads};
+pub use board::LaneReport;
+use board::{Board, Closed};
+pub(crate) use job::Job;
+pub(crate) use lanes::GpuLanes;
+pub(crate) use outcomes::Done;
+pub use pools::{Pools, PoolsError};
+pub use switched_off::SwitchedOff;
+
+/// One picture to decode: what, how, and where to.
+#[derive(Debug)]
+pub struct Picture<'a> {
+    /// The file's bytes, or what a cache has of them.
+    pub input: Input<'a>,
+    /// Where the decoded picture is to be kept for other epochs.
+    pub cache: Option<&'a Cache>,
+    /// What becomes of the picture.
+    pub recipe: &'a Recipe,
+    /// What its random choices follow.
+    pub draw: Draw,
+    /// The place's bytes; all of them are written where decoding succeeds.
+    pub out: &'a mut [u8],
+}
+
+/// One way to decode, as one thread uses it.
+///
+/// The contract: the pixels are a pure function of the picture's bytes, recipe and draw, and of the form in which a
+/// cache keeps pictures, whatever was decoded before and whatever the cache holds;
+/// a bad picture is a [`Fault`] and harms no later one; nothing outside `out` is written. Decoders are made once per
+/// thread and keep their state and memory. `suite/decoder.rs` checks it: one line per implementation.
+pub trait Decoder: Send {
+    /// Decodes one picture into its place.
+    ///
+    /// # Errors
+    /// The picture's fault; `out` may hold anything then.
+    fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault>;
+}
+
+/// How the names of decode threads begin. Their panics are caught; those of other threads end the process.
+pub const DECODE_THREAD: &str = "forebay-decode-";
+
+/// Makes a decoder for one thread.
+pub(crate) type MakeDecoder = Arc<dyn Fn() -> Box<dyn Decoder> + Send + Sync>;
+
+/// The threads of all lanes. Dropping the pool lets them end after the jobs that are queued, and waits for those of the GPUs'
+/// lanes: what they made there is given back while the process still stands. One that does not come back ends the process.
+#[derive(Debug)]
+pub struct Pool {
+    board: Arc<Board>,
+    meter: Arc<Meter>,
+    threads: usize,
+    /// Those of the GPUs' lanes, which end before their GPUs do.
+    of_gpus: GpuThreads,
+    gpus: Vec<Gpu>,
+    off: Vec<SwitchedOff>,
+}
+
+impl Pool {
+    /// Starts the threads, each with a decoder of its own, and with `pins` bound to the core of the next number; beside
+    /// them those of the GPUs' lanes.
+    pub fn start(
+        threads: usize,
+        pins: Option<&Pins>,
+        make: &MakeDecoder,
+        limits: Limits,
+        lanes: GpuLanes,
+    ) -> std::io::Result<Self> {
+        Self::start_in(GpuThreads::default(), threads, pins, make, limits, lanes)
+    }
+
+    fn start_in(
+        of_gpus: GpuThreads,
+        threads: usize,
+        pins: Option<&Pins>,
+        make: &MakeDecoder,
+        limits: Limits,
+        mut lanes: GpuLanes,
+    ) -> std::io::Result<Self> {
+        let threads = threads.max(1);
+        let (gpu_lanes, choice) = lanes.for_board();
+        let board = Arc::new(Board::new(threads, gpu_lanes, choice, limits));
+        let meter = Arc::new(Meter::new("decode"));
+        // A pool before its first thread: where a later one cannot be started, those before it end with it.
+        let (gpus, off) = (lanes.take_gpus(), lanes.off().to_vec());
+        let mut pool = Self { board, meter, threads, of_gpus, gpus, off };
+        for number in 0..threads {
+            let (board, make, meter) = (Arc::clone(&pool.board), Arc::clone(make), Arc::clone(&pool.meter));
+            let pin = pins.map(Pins::next);
+            threads::start(&format!("{DECODE_THREAD}{number}"), move || {
+                thread_class::background();
+                if let Some(number) = pin {
+                    cores::pin(number);
+                }
+                work(&board, &make, &meter);
+            })?;
+        }
+        lanes.start(&pool.board, &mut pool.of_gpus)?;
+        Ok(pool)
+    }
+
+    /// Queues a picture.
+    pub fn decode(&self, job: Job) {
+        self.meter.item();
+        self.board.push(job);
+    }
+
+    /// How the lanes have done.
+    pub fn lanes(&self) -> Vec<LaneReport> {
+        self.board.report()
+    }
+
+    /// The numbers of the GPUs that decode: those that had a lane at the start, whatever became of it.
+    pub fn decoding_gpus(&self) -> BTreeSet<i32> {
+        self.board.gpus()
+    }
+
+    /// The GPUs that were opened, for what their memory is taken for.
+    pub fn gpus(&self) -> &[Gpu] {
+        &self.gpus
+    }
+
+    /// What of the GPUs is asked for and does not decode.
+    pub fn switched_off(&self) -> Vec<SwitchedOff> {
+        [self.off.clone(), self.board.switched_off()].concat()
+    }
+
+    /// How long the threads waited for pictures.
+    pub fn meter(&self) -> &Arc<Meter> {
+        &self.meter
+    }
+
+    /// How many threads.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The daemon ends: a GPU that has hung is waited for no longer than that may take.
+    pub fn leave(&self) {
+        self.of_gpus.leave();
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // Pools that have GPUs live as long as the daemon.
+        self.leave();
+        self.board.close();
+    }
+}
+
+fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
+    let mut decoder = make();
+    loop {
+        let waited = Instant::now();
+        let task = board.task(SLICE);
+        meter.reader_waited(waited.elapsed());
+        let (mut job, ticket) = match task {
+            Ok(Some(task)) => task,
+            Ok(None) => continue,
+            Err(Closed) => return,
+        };
+        let began = Instant::now();
+        let Job { content, cache, place, recipe, draw, .. } = &mut job;
+        let input = content.input();
+        let from_file = matches!(input, Input::File(_));
+        let picture = Picture { input, cache: cache.as_deref(), recipe, draw: *draw, out: place.as_mut() };
+        // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
+        // outcome too. The decoder is made anew, so no broken state is used again.
+        let outcome = match catch_unwind(AssertUnwindSafe(|| decoder.decode(picture))) {
+            Ok(outcome) => outcome.map_err(|fault| fault.to_string()),
+            Err(panic) => {
+                decoder = make();
+                Err(format!("The decoder failed on it: {}.", panic_text(panic.as_ref())))
+            }
+        };
+        board.done(ticket, began.elapsed(), from_file && outcome.is_ok());
+        job.end(outcome);
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no reason given")
+}
+
+#[cfg(test)]
+mod tests {
+    use crossbeam_channel as channel;
+    use forebay_cuda::NvjpegPlaces;
+    use forebay_cuda::survey::Places;
+    use forebay_fake_gpu::{Count, Fake};
+
+    use super::*;
+    use crate::cores::tests::allowed;
+    use crate::decode::budget::Budget;
+    use crate::decode::cpu::{CpuLane, Shared};
+    use crate::memory::Promises;
+    use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
+
+    fn lanes_of(fake: &Fake) -> GpuLanes {
+        let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
+        let config = DecodeSettings { lanes: Lanes::Auto, ..DecodeSettings::default() };
+        let places = Places { driver: Some(fake.path()), nvjpeg };
+        GpuLanes::open(&config, &places, &Promises::default()).unwrap()
+    }
+
+    fn cpu() -> Shared {
+        Shared::new(Limits::default(), Arc::new(Budget::new(1)), JpegDecoder::Auto)
+    }
+
+    #[test]
+    fn a_pool_that_ends_has_given_back_all_that_it_had_of_the_gpus() {
+        let fake = Fake::new();
+        let (lanes, lane) = (lanes_of(&fake), CpuLane::maker(cpu()));
+        let pool = Pool::start(1, None, &lane, Limits::default(), lanes).unwrap();
+        assert!(!pool.gpus().is_empty() && fake.count(Count::Objects) > 0);
+        drop(pool);
+        for count in [Count::Objects, Count::Streams, Count::HostPieces, Count::DeviceBytes, Count::Contexts] {
+            assert_eq!(fake.count(count), 0, "{count:?}");
+        }
+    }
+
+    /// Three threads and the watch: the third has no room, or the watch.
+    #[test]
+    fn a_pool_that_the_system_has_too_few_threads_for_is_an_error_and_ends_those_that_it_has() {
+        for room in [2, 3] {
+            let fake = Fake::new();
+            let (lanes, lane) = (lanes_of(&fake), CpuLane::maker(cpu()));
+            let threads = GpuThreads::with_room_for(room);
+            assert!(Pool::start_in(threads, 1, None, &lane, Limits::default(), lanes).is_err(), "room for {room}");
+            assert_eq!((fake.count(Count::Streams), fake.count(Count::Contexts)), (0, 0), "room for {room}");
+        }
+    }
+
+    #[test]
+    fn rule_4_pools_have_the_threads_asked_for_and_pinned_ones_of_all_pools_have_a_core_each() {
+        let all = allowed();
+        for pin in [false, true] {
+            let (tell, told) = channel::unbounded();
+            let lane = CpuLane::maker(cpu());
+            // Decoders are made by the threads that use them.
+            let make: MakeDecoder = Arc::new(move || {
+                tell.send(allowed()).unwrap();
+                lane()
+            });
+            let pins = Pins::default();
+            // One for all cores, and one for each.
+            let sizes = std::iter::once(all.len()).chain(all.iter().map(|_| 1));
+            let start = |threads| {
+                let pins = pin.then_some(&pins);
+                Pool::start(threads, pins, &make, Limits::default(), GpuLanes::default()).unwrap()
+            };
+            let pools: Vec<Pool> = sizes.map(start).collect();
+            let threads = pools.iter().map(Pool::threads).sum();
+            let mut cores: Vec<Vec<usize>> = told.iter().take(threads).collect();
+            cores.sort();
+            let two_each = all.iter().chain(&all).map(|core| vec![*core]);
+            let mut expected = if pin { two_each.collect() } else { vec![all.clone(); 2 * all.len()] };
+            expected.sort();
+            assert_eq!(cores, expected, "pin = {pin}");
+        }
+    }
+}

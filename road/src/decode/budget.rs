@@ -1,0 +1,104 @@
+//! Memory for decoding: one budget for all threads. A picture that needs more than all of it queues for it alone.
+
+use parking_lot::{Condvar, Mutex};
+
+/// The budget. Who comes first is served first, so that small pictures never keep a large one waiting for ever.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    total: u64,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    used: u64,
+    /// Number of the next who comes, and of who is served next.
+    next: u64,
+    served: u64,
+}
+
+/// Memory that a picture has; dropping it gives it back.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Share<'a> {
+    budget: &'a Budget,
+    bytes: u64,
+}
+
+impl Budget {
+    /// A budget of `total` bytes.
+    pub(crate) fn new(total: u64) -> Self {
+        Self { total, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Takes `bytes`, waiting until others have given enough back. More than the total is granted when nobody else
+    /// has any.
+    pub(crate) fn take(&self, bytes: u64) -> Share<'_> {
+        let mut state = self.state.lock();
+        let number = state.next;
+        state.next += 1;
+        while state.served != number || state.used > 0 && state.used.saturating_add(bytes) > self.total {
+            self.changed.wait(&mut state);
+        }
+        state.served += 1;
+        state.used = state.used.saturating_add(bytes);
+        drop(state);
+        // There may be room for the next one as well.
+        self.changed.notify_all();
+        Share { budget: self, bytes }
+    }
+
+    /// Bytes that are taken.
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> u64 {
+        self.state.lock().used
+    }
+
+    /// How many wait.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> u64 {
+        let state = self.state.lock();
+        state.next - state.served
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        self.budget.state.lock().used -= self.bytes;
+        self.budget.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_31_a_picture_larger_than_the_budget_is_decoded_alone_and_those_after_it_wait() {
+        let budget = Budget::new(100);
+        let small = budget.take(60);
+        let other = budget.take(40);
+        std::thread::scope(|scope| {
+            let large = scope.spawn(|| {
+                let share = budget.take(1000);
+                let used = budget.used();
+                drop(share);
+                used
+            });
+            while budget.waiting() < 1 {
+                std::thread::yield_now();
+            }
+            drop(small);
+            let after = scope.spawn(|| drop(budget.take(10)));
+            while budget.waiting() < 2 {
+                std::thread::yield_now();
+            }
+            assert_eq!(budget.used(), 40, "there is room for the small one, but the large one came first");
+            drop(other);
+            assert_eq!(large.join().unwrap(), 1000, "it has everything, and nobody else has anything");
+            after.join().unwrap();
+        });
+        assert_eq!((budget.used(), budget.waiting()), (0, 0));
+    }
+}

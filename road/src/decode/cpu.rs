@@ -1,0 +1,265 @@
+//! The CPU lane: pixels' decoder within the memory that decoding may have.
+
+use std::sync::Arc;
+
+use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, KeptPicture, Limits, Probe, probe};
+
+use crate::cache::{Cache, Keep};
+use crate::decode::budget::Budget;
+use crate::decode::tally::Tally;
+use crate::decode::{Decoder, MakeDecoder, Picture};
+use crate::record::{Content, Input};
+use crate::settings::JpegDecoder;
+
+/// A picture smaller than this always finds room: the reserve of 100 MB beside the budgets holds a few per thread.
+const SMALL: u64 = 4 << 20;
+
+/// Decodes on the thread that calls it.
+#[derive(Debug)]
+pub(crate) struct CpuLane {
+    decoder: CpuDecoder,
+    shared: Shared,
+}
+
+/// What the lane's threads share.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    /// What a picture may cost.
+    pub limits: Limits,
+    /// Memory for decoding.
+    pub memory: Arc<Budget>,
+    /// Where JPEGs go.
+    pub jpeg: JpegChoice,
+    /// How many pictures each decoder has made.
+    pub tally: Arc<Tally>,
+}
+
+impl Shared {
+    /// What a lane shares that has these limits and this memory. Our own JPEG decoder is used if it is asked for and right on
+    /// this machine.
+    pub(crate) fn new(limits: Limits, memory: Arc<Budget>, jpeg: JpegDecoder) -> Self {
+        let jpeg = match jpeg {
+            JpegDecoder::Auto => checked(),
+            JpegDecoder::LibjpegTurbo => JpegChoice::LIBJPEG_TURBO,
+            JpegDecoder::Image => JpegChoice::IMAGE,
+        };
+        Self { limits, memory, jpeg, tally: Arc::default() }
+    }
+}
+
+fn checked() -> JpegChoice {
+    let (choice, complaints) = JpegChoice::checked();
+    for complaint in complaints {
+        tracing::warn!("{complaint}; please report it. JPEGs are decoded by {}", choice.name());
+    }
+    choice
+}
+
+impl CpuLane {
+    /// Makes the lane's decoders.
+    pub(crate) fn maker(shared: Shared) -> MakeDecoder {
+        Arc::new(move || Box::new(Self { decoder: CpuDecoder::with_jpeg(shared.jpeg), shared: shared.clone() }))
+    }
+
+    /// Decodes a picture that is kept decoded, or would be if there were room. It may have been kept since it was read.
+    ///
+    /// A larger picture than the form allows is decoded whole and shrunk whether there is room or not, since its pixels
+    /// must not depend on that. Any other gives the same pixels from its file; it is decoded whole only where it is kept.
+    fn keep(&mut self, bytes: &[u8], probe: &Probe, form: Form, cache: &Cache, to: Picture<'_>) -> Result<(), Fault> {
+        let Self { decoder, shared: Shared { limits, tally, .. } } = self;
+        let Picture { recipe, draw, out, .. } = to;
+        if let Some(Content::Picture(kept)) = cache.find(draw.record) {
+            return decoder.transform(&kept, recipe, draw, limits, out).map(drop);
+        }
+        let (width, height) = form.size(probe.width, probe.height);
+        let shrinks = (width, height) != (probe.width, probe.height);
+        let room = cache.room(draw.record, KeptPicture::bytes_of(width, height));
+        if room.is_some() || shrinks {
+            match decoder.upright(bytes, form, limits) {
+                Ok((picture, decoded)) => {
+                    tally.count(&decoded);
+                    let picture = Arc::new(picture);
+                    if let Some(room) = room {
+                        room.keep(Content::Picture(Arc::clone(&picture)));
+                    }
+                    return decoder.transform(&picture, recipe, draw, limits, out).map(drop);
+                }
+                Err(fault) if shrinks => return Err(fault),
+                // The damage may lie outside of what the recipe needs of it: as without a cache, that is no fault.
+                Err(_) => drop(room),
+            }
+        }
+        decoder.decode(bytes, recipe, draw, limits, out).map(|decoded| tally.count(&decoded))
+    }
+}
+
+impl Decoder for CpuLane {
+    fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
+        let Picture { input, cache, recipe, draw, .. } = picture;
+        let (limits, memory) = (self.shared.limits, Arc::clone(&self.shared.memory));
+        let bytes = match input {
+            Input::File(bytes) => bytes,
+            // It takes no memory for decoding: the recipe is carried out on the pixels where they are.
+            Input::Picture(kept) => {
+                return self.decoder.transform(kept, recipe, draw, &limits, picture.out).map(drop);
+            }
+        };
+        let probe = probe(bytes)?;
+        let pixels = u64::from(probe.width) * u64::from(probe.height);
+        let needed = probe.decode_bytes();
+        // Beyond the pixel limit the decoder refuses before it takes any memory.
+        let allowed = pixels <= limits.pixels;
+        let _share = (needed > SMALL && allowed).then(|| memory.take(needed));
+        match cache.map(|cache| (cache, cache.keep())) {
+            Some((cache, Keep::Decoded(form))) if allowed => self.keep(bytes, &probe, form, cache, picture),
+            _ => {
+                let decoded = self.decoder.decode(bytes, recipe, draw, &limits, picture.out)?;
+                self.shared.tally.count(&decoded);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_pixels::sample::{self, JpegForm, photograph_rgb};
+    use forebay_pixels::{Draw, Recipe};
+
+    use super::*;
+    use crate::cache::admission::OVERHEAD;
+
+    /// What a lane makes of a file with this cache; the second time by what the cache holds, if it does.
+    fn twice(lane: &mut dyn Decoder, bytes: &[u8], record: u64, cache: &Cache) -> [Result<Vec<u8>, Fault>; 2] {
+        let recipe = Recipe::training(32).unwrap();
+        let draw = Draw { seed: 0, epoch: 0, record };
+        [(); 2].map(|()| {
+            let found = cache.find(record);
+            let input = found.as_ref().map_or(Input::File(bytes), Content::input);
+            let mut out = vec![0; recipe.place_len()];
+            lane.decode(Picture { input, cache: Some(cache), recipe: &recipe, draw, out: &mut out }).map(|()| out)
+        })
+    }
+
+    fn shared(limits: Limits) -> Shared {
+        Shared::new(limits, Arc::new(Budget::new(128 << 20)), JpegDecoder::Auto)
+    }
+
+    fn lane_with(limits: Limits, memory: Arc<Budget>) -> Box<dyn Decoder> {
+        CpuLane::maker(Shared { memory, ..shared(limits) })()
+    }
+
+    fn lane() -> Box<dyn Decoder> {
+        CpuLane::maker(shared(Limits::default()))()
+    }
+
+    #[test]
+    fn rule_31_pictures_larger_than_the_budget_are_decoded_and_those_above_the_pixel_limit_refused_by_name() {
+        let bytes = sample::photograph(1, 1500, 1200);
+        let recipe = Recipe::evaluation(32).unwrap();
+        let mut out = vec![0; recipe.place_len()];
+        let memory = Arc::new(Budget::new(1));
+        let mut decode = |limits| {
+            let mut lane = lane_with(limits, Arc::clone(&memory));
+            let draw = Draw { seed: 0, epoch: 0, record: 0 };
+            let input = Input::File(&bytes);
+            lane.decode(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out })
+        };
+        decode(Limits::default()).unwrap();
+        let refused = decode(Limits { pixels: 1000, ..Limits::default() });
+        assert!(matches!(refused, Err(Fault::TooLarge { pixels: 1_800_000, limit: 1000 })), "{refused:?}");
+        assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn rule_8_pixels_depend_neither_on_whether_there_was_room_nor_on_what_is_kept() {
+        let mut lane = lane();
+        for max_side in [None, Some(120)] {
+            let keep = Keep::Decoded(Form { max_side, ..Form::default() });
+            let (roomy, full) = (Cache::new(keep, 1 << 20), Cache::new(keep, 0));
+            for (record, (width, height)) in [(200, 150), (90, 120), (121, 7)].into_iter().enumerate() {
+                let record = record as u64;
+                let bytes = sample::photograph(record, width, height);
+                let kept = twice(&mut *lane, &bytes, record, &roomy);
+                assert!(roomy.find(record).is_some() && full.find(record).is_none());
+                assert!(kept[0].is_ok() && kept[0] == kept[1], "{width} x {height}, {max_side:?}");
+                assert_eq!(twice(&mut *lane, &bytes, record, &full), kept, "{width} x {height}, {max_side:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rule_31_a_kept_picture_however_large_waits_for_no_memory() {
+        let form = Form::default();
+        let (kept, _) =
+            CpuDecoder::new().upright(&sample::photograph(1, 1500, 1200), form, &Limits::default()).unwrap();
+        assert!(kept.bytes() as u64 > SMALL);
+        let memory = Arc::new(Budget::new(1));
+        let all_of_it = memory.take(1);
+        let mut lane = lane_with(Limits::default(), Arc::clone(&memory));
+        let recipe = Recipe::evaluation(32).unwrap();
+        let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
+        let picture = Picture { input: Input::Picture(&kept), cache: None, recipe: &recipe, draw, out: &mut out };
+        let waited = std::thread::scope(|scope| {
+            let decoding = scope.spawn(|| lane.decode(picture));
+            while !decoding.is_finished() && memory.waiting() == 0 {
+                std::thread::yield_now();
+            }
+            let waited = memory.waiting() > 0;
+            drop(all_of_it);
+            decoding.join().unwrap().unwrap();
+            waited
+        });
+        assert!(!waited);
+    }
+
+    #[test]
+    fn pictures_are_counted_when_they_are_decoded_and_not_when_they_were_kept() {
+        let shared = shared(Limits::default());
+        let mut lane = CpuLane::maker(shared.clone())();
+        let bytes = sample::photograph(1, 90, 60);
+        let counted = || shared.tally.figures().map(|(_, pictures)| pictures).sum::<u64>();
+        for (budget, expected) in [(1 << 20, 1), (0, 2)] {
+            let before = counted();
+            let cache = Cache::new(Keep::Decoded(Form::default()), budget);
+            assert!(twice(&mut *lane, &bytes, 7, &cache).iter().all(Result::is_ok));
+            assert_eq!(counted() - before, expected, "a cache of {budget} bytes");
+        }
+    }
+
+    #[test]
+    fn each_choice_of_jpeg_decoder_shows_in_the_counts() {
+        let recipe = Recipe::training(32).unwrap();
+        let files = [JpegForm::default(), JpegForm { progressive: true, ..JpegForm::default() }]
+            .map(|form| form.encode(&photograph_rgb(1, 90, 60), 90, 60).unwrap());
+        for (jpeg, expected) in [
+            (JpegDecoder::Auto, [("forebay-jpeg", 1), ("libjpeg-turbo", 1), ("image", 0)]),
+            (JpegDecoder::LibjpegTurbo, [("forebay-jpeg", 0), ("libjpeg-turbo", 2), ("image", 0)]),
+            (JpegDecoder::Image, [("forebay-jpeg", 0), ("libjpeg-turbo", 1), ("image", 1)]),
+        ] {
+            let shared = Shared::new(Limits::default(), Arc::new(Budget::new(1)), jpeg);
+            let mut lane = CpuLane::maker(shared.clone())();
+            for bytes in &files {
+                let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
+                let input = Input::File(bytes);
+                lane.decode(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out }).unwrap();
+            }
+            assert!(shared.tally.figures().eq(expected), "{jpeg:?}");
+        }
+    }
+
+    #[test]
+    fn rule_29_a_picture_that_cannot_be_decoded_whole_is_what_it_is_without_a_cache_and_not_kept() {
+        let form = JpegForm { progressive: true, ..JpegForm::default() };
+        let bytes = form.encode(&photograph_rgb(1, 90, 60), 90, 60).unwrap();
+        let limits = Limits { scans: 2, ..Limits::default() };
+        let mut lane = lane_with(limits, Arc::new(Budget::new(128 << 20)));
+        for max_side in [None, Some(50)] {
+            let cache = Cache::new(Keep::Decoded(Form { max_side, ..Form::default() }), 1 << 20);
+            let fault = Err(Fault::TooManyScans { limit: 2 });
+            assert_eq!(twice(&mut *lane, &bytes, 7, &cache), [fault.clone(), fault]);
+            assert!(cache.find(7).is_none());
+            assert_eq!(cache.figures().bytes, OVERHEAD, "a note that it is not to be tried again");
+        }
+    }
+}

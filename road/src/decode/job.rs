@@ -1,0 +1,41 @@
+//! A picture on its way through the lanes, with all that decoding it takes.
+
+use std::sync::Arc;
+
+use forebay_pixels::{Draw, Recipe};
+
+use crate::cache::Cache;
+use crate::decode::outcomes::{Done, Reporter};
+use crate::place::At;
+use crate::place::PlaceRight;
+use crate::prefetch::Buffer;
+
+/// A picture on its way into a slot.
+#[derive(Debug)]
+pub struct Job {
+    /// Batch and place.
+    pub at: At,
+    /// The record's content.
+    pub content: Buffer,
+    /// Where the decoded picture is to be kept.
+    pub cache: Option<Arc<Cache>>,
+    /// The right to write the place.
+    pub place: PlaceRight,
+    /// What becomes of the picture.
+    pub recipe: Arc<Recipe>,
+    /// What its random choices follow.
+    pub draw: Draw,
+    /// The GPU whose lanes decode it, where the stream is bound to one.
+    pub gpu: Option<i32>,
+    /// Where the outcome goes.
+    pub reporter: Reporter,
+}
+
+impl Job {
+    /// Gives back what it holds, and tells what became of it.
+    pub(super) fn end(self, outcome: Result<(), String>) {
+        let Self { at, content, place, reporter, .. } = self;
+        drop(content);
+        reporter.report(Done { at, place, outcome });
+    }
+}

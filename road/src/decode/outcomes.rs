@@ -1,0 +1,149 @@
+//! The way back from decode threads to a stream's batch thread, which is woken once per batch and not per picture.
+//!
+//! A wake-up costs both sides a system call, and one of the few cores a change of threads. Nothing can be done with a good
+//! picture while others of its batch are still in decoding, so outcomes lie here until the last of them; a fault is told at
+//! once, since another record may have to be read for it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crossbeam_channel as channel;
+use parking_lot::Mutex;
+
+use crate::place::At;
+use crate::place::PlaceRight;
+
+/// What became of a picture; the right to its place comes back.
+#[derive(Debug)]
+pub struct Done {
+    /// Batch and place.
+    pub at: At,
+    /// The right to write the place.
+    pub place: PlaceRight,
+    /// The fault in words.
+    pub outcome: Result<(), String>,
+}
+
+/// The batch thread's end.
+#[derive(Debug)]
+pub(crate) struct Outcomes {
+    shared: Arc<Shared>,
+    news: channel::Receiver<()>,
+}
+
+/// A decode thread's end.
+#[derive(Debug)]
+pub struct Reporter(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// One token is enough: whoever gets it takes everything.
+    news: channel::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    done: Vec<Done>,
+    /// Pictures in decoding, by batch.
+    out: HashMap<u64, u32>,
+}
+
+impl Default for Outcomes {
+    fn default() -> Self {
+        let (sender, news) = channel::bounded(1);
+        Self { shared: Arc::new(Shared { state: Mutex::default(), news: sender }), news }
+    }
+}
+
+impl Outcomes {
+    /// A further picture of this batch goes into decoding: where its outcome is to be reported.
+    pub(crate) fn expect(&self, batch: u64) -> Reporter {
+        *self.shared.state.lock().out.entry(batch).or_default() += 1;
+        Reporter(Arc::clone(&self.shared))
+    }
+
+    /// Gets a token when no picture of some batch is in decoding any more, and with every fault.
+    pub(crate) fn news(&self) -> &channel::Receiver<()> {
+        &self.news
+    }
+
+    /// Takes all that was reported, in order, whether it was told or not. `into` is empty, and its memory is used again.
+    pub(crate) fn take(&self, into: &mut Vec<Done>) {
+        debug_assert!(into.is_empty(), "what was taken before is dealt with");
+        std::mem::swap(&mut self.shared.state.lock().done, into);
+    }
+}
+
+impl Reporter {
+    /// Reports what became of the picture that this was made for.
+    pub fn report(self, done: Done) {
+        let (batch, fault) = (done.at.0, done.outcome.is_err());
+        let mut state = self.0.state.lock();
+        state.done.push(done);
+        let last = match state.out.get_mut(&batch) {
+            Some(out) if *out > 1 => {
+                *out -= 1;
+                false
+            }
+            _ => {
+                state.out.remove(&batch);
+                true
+            }
+        };
+        drop(state);
+        if last || fault {
+            // A full channel already holds the token that wakes the batch thread; it may have ended, too.
+            let _token = self.0.news.try_send(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
+
+    use super::*;
+    use crate::place::PlaceRight;
+
+    fn places() -> Vec<PlaceRight> {
+        let shape = Shape { batch: 4, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        let region = Region::create(Geometry::try_new(shape, 1).unwrap(), 1, 0).unwrap();
+        let places = region.slot(0).unwrap().split().1;
+        places.into_iter().map(|place| PlaceRight::new(place, None)).collect()
+    }
+
+    fn taken(outcomes: &Outcomes) -> Vec<(u64, u32)> {
+        let mut done = Vec::new();
+        outcomes.take(&mut done);
+        done.iter().map(|done| done.at).collect()
+    }
+
+    #[test]
+    fn the_batch_thread_is_woken_when_the_last_picture_of_a_batch_is_decoded_and_by_every_fault() {
+        let outcomes = Outcomes::default();
+        let pictures = [(7, 0), (7, 1), (8, 0), (7, 2)];
+        let reporters = pictures.map(|(batch, _)| outcomes.expect(batch));
+        let mut told = Vec::new();
+        for (((at, reporter), place), fault) in
+            pictures.into_iter().zip(reporters).zip(places()).zip([false, true, false, false])
+        {
+            let outcome = if fault { Err("bad".to_owned()) } else { Ok(()) };
+            reporter.report(Done { at, place, outcome });
+            told.push(outcomes.news().try_recv().is_ok());
+        }
+        assert_eq!(told, [false, true, true, true], "not by the first of three good ones");
+        assert_eq!(taken(&outcomes), pictures);
+        assert_eq!(taken(&outcomes), []);
+    }
+
+    #[test]
+    fn a_batch_that_goes_on_after_a_pause_is_told_again() {
+        let outcomes = Outcomes::default();
+        for (place, right) in (0..).zip(places()) {
+            outcomes.expect(1).report(Done { at: (1, place), place: right, outcome: Ok(()) });
+            assert!(outcomes.news().try_recv().is_ok(), "nothing of it was in decoding any more");
+        }
+        assert_eq!(taken(&outcomes), [(1, 0), (1, 1), (1, 2), (1, 3)]);
+    }
+}

@@ -1,0 +1,91 @@
+//! The decode pools: one that the streams share, and one for every other number of threads that a stream asks for.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use thiserror::Error;
+
+use crate::cores::Pins;
+use crate::decode::budget::Budget;
+use crate::decode::cpu::{CpuLane, Shared};
+use crate::decode::lanes::{LaneMissing, places};
+use crate::decode::{GpuLanes, Pool};
+use crate::memory::Promises;
+use crate::settings::DecodeSettings;
+
+/// The pools, with what their threads share.
+#[derive(Debug)]
+pub struct Pools {
+    shared: Arc<Pool>,
+    /// By their number of threads; each lives as long as a stream uses it.
+    further: Mutex<HashMap<usize, Weak<Pool>>>,
+    /// For the decode threads of all pools.
+    pins: Pins,
+    pin: bool,
+    lane: Shared,
+}
+
+/// Why the pools cannot be started.
+#[derive(Debug, Error)]
+pub enum PoolsError {
+    /// A lane that is asked for.
+    #[error("{0}")]
+    Lane(#[from] LaneMissing),
+    /// Threads.
+    #[error("the daemon cannot start: {0}")]
+    System(#[from] io::Error),
+}
+
+impl Pools {
+    /// Starts the shared pool, and the GPUs' lanes where the configuration wants them.
+    ///
+    /// # Errors
+    /// The system has no more threads, or a lane that is asked for is missing.
+    pub fn start(config: &DecodeSettings, threads: usize, promises: &Promises) -> Result<Self, PoolsError> {
+        let gpus = if config.lanes.want_gpu() {
+            GpuLanes::open(config, &places(config.nvjpeg.clone()), promises)?
+        } else {
+            GpuLanes::default()
+        };
+        let lane = Shared::new(config.limits(), Arc::new(Budget::new(config.memory.0)), config.jpeg);
+        let pins = Pins::default();
+        let shared = start(threads, config.pin.then_some(&pins), &lane, gpus)?;
+        Ok(Self { shared, further: Mutex::default(), pins, pin: config.pin, lane })
+    }
+
+    /// The pool that the streams share.
+    pub fn shared(&self) -> &Arc<Pool> {
+        &self.shared
+    }
+
+    /// A pool with this number of threads. Beside GPUs it is the shared one: their lanes and the CPU's have one queue, and a
+    /// pool has one.
+    ///
+    /// # Errors
+    /// The system has no more threads.
+    pub fn with(&self, threads: Option<usize>) -> io::Result<Arc<Pool>> {
+        let Some(threads) =
+            threads.filter(|&threads| threads != self.shared.threads() && self.shared.decoding_gpus().is_empty())
+        else {
+            return Ok(Arc::clone(&self.shared));
+        };
+        let mut further = self.further.lock();
+        if let Some(pool) = further.get(&threads).and_then(Weak::upgrade) {
+            return Ok(pool);
+        }
+        let pool = start(threads, self.pin.then_some(&self.pins), &self.lane, GpuLanes::default())?;
+        further.insert(threads, Arc::downgrade(&pool));
+        Ok(pool)
+    }
+
+    /// How many pictures each decoder has made so far.
+    pub fn decoded(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.lane.tally.figures()
+    }
+}
+
+fn start(threads: usize, pins: Option<&Pins>, lane: &Shared, gpus: GpuLanes) -> io::Result<Arc<Pool>> {
+    Ok(Arc::new(Pool::start(threads, pins, &CpuLane::maker(lane.clone()), lane.limits, gpus)?))
+}

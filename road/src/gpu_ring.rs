@@ -1,0 +1,317 @@
+//! Rings whose pixels stand in memory of a GPU: what the machine has for them, their memory, and page-locked slots.
+
+#[cfg(test)]
+pub(crate) mod scene;
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use forebay_cuda::{Context, CudaError, Driver, DriverError, Registered, SharedMemory, SharedPlace, Stream, Uuid};
+use forebay_ring::{Geometry, Pixels, Region, RegionError};
+use parking_lot::Mutex;
+
+use crate::last_resort::broken;
+use crate::placement::{Machine, Place, Refusal};
+use crate::settings::Placement;
+
+/// The GPUs of this process, as far as rings use them. The driver is opened when a stream first asks for one.
+#[derive(Debug)]
+pub struct Gpus {
+    uid: u32,
+    driver_file: Option<PathBuf>,
+    driver: OnceLock<Result<Arc<Driver>, DriverError>>,
+}
+
+/// What the rings of one stream take beside their slots, in bytes.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Of the slots, page-locked.
+    pub page_locked: AtomicU64,
+    /// Of the GPU.
+    pub gpu: AtomicU64,
+    /// Pixels that were copied from slots to the GPU so far; all others were made there.
+    pub copied: AtomicU64,
+}
+
+/// The rings of one stream in a GPU, by their number, for whoever writes them.
+#[derive(Debug)]
+pub struct GpuRings {
+    context: Arc<Context>,
+    ordinal: i32,
+    uuid: Uuid,
+    rings: Mutex<BTreeMap<u32, Weak<GpuRing>>>,
+    taken: Arc<Taken>,
+}
+
+/// The pixels of one ring.
+#[derive(Debug)]
+pub struct GpuRing {
+    memory: Arc<SharedMemory>,
+    ordinal: i32,
+    uuid: Uuid,
+    stride: usize,
+    /// The queue by which places are read back; few are.
+    reads: Mutex<Stream>,
+    taken: Arc<Taken>,
+}
+
+/// A ring of a stream: its slots, where its pixels stand, and which of its slots are page-locked. Clones are handles to it.
+#[derive(Clone, Debug)]
+pub(crate) struct StreamRing {
+    /// Its slots.
+    pub region: Region,
+    gpu: Option<Arc<GpuRing>>,
+    locks: Option<Arc<Locks>>,
+}
+
+/// Page-locked slots of a ring that a GPU copies from or to.
+#[derive(Debug)]
+pub struct Locks {
+    taken: Arc<Taken>,
+    context: Arc<Context>,
+    slots: Mutex<Vec<Registered>>,
+}
+
+/// Where a driver that is there has its device.
+const DEVICE_FILE: &str = "/dev/nvidiactl";
+/// From one slot's pixels to the next one's it is a multiple of this, as in the host.
+const PIECE: usize = 2 << 20;
+
+impl Gpus {
+    /// By the driver of this file, else by the machine's.
+    pub fn new(uid: u32, driver_file: Option<PathBuf>) -> Self {
+        Self { uid, driver_file, driver: OnceLock::new() }
+    }
+
+    /// The daemon's user.
+    pub fn uid(&self) -> u32 {
+        self.uid
+    }
+
+    /// Whether pixels can stand in the GPU with this number.
+    ///
+    /// # Errors
+    /// What stands against it.
+    pub fn can_hold(&self, ordinal: i32) -> Result<(), Refusal> {
+        Place::decide(Placement::Gpu(ordinal), &self.machine(), None).map(drop)
+    }
+
+    /// What the machine has.
+    pub fn machine(&self) -> Machine {
+        let library = !matches!(self.driver(), Err(DriverError::Open(_)));
+        let devices = self.driver().map_err(|error| error.to_string());
+        let devices = devices.and_then(|driver| {
+            let count = driver.devices().map_err(|error| error.to_string())?.len();
+            let ask = |ordinal| driver.shareable(ordinal).map_err(|error| Refusal::by(&error, ordinal));
+            Ok((0..).take(count).map(ask).collect())
+        });
+        let (driver, gpus) = match devices {
+            Ok(gpus) => (Ok(()), gpus),
+            Err(cause) => (Err(cause), Vec::new()),
+        };
+        Machine { uid: self.uid, library, driver, device_file: Path::new(DEVICE_FILE).exists(), gpus }
+    }
+
+    /// The rings of a stream whose pixels stand here; none in the host.
+    ///
+    /// # Errors
+    /// The GPU cannot be taken into use.
+    pub fn rings(&self, place: Place, taken: &Arc<Taken>) -> Result<Option<Arc<GpuRings>>, Refusal> {
+        let Place::Gpu { ordinal, uuid } = place else { return Ok(None) };
+        let context = self.context(ordinal)?;
+        let taken = Arc::clone(taken);
+        Ok(Some(Arc::new(GpuRings { context, ordinal, uuid, rings: Mutex::default(), taken })))
+    }
+
+    /// Page-locks slots of a ring for the GPU with this number.
+    ///
+    /// # Errors
+    /// The GPU cannot be taken into use.
+    pub fn locks(&self, ordinal: i32, taken: &Arc<Taken>) -> Result<Arc<Locks>, Refusal> {
+        let context = self.context(ordinal)?;
+        Ok(Arc::new(Locks { taken: Arc::clone(taken), context, slots: Mutex::default() }))
+    }
+
+    fn context(&self, ordinal: i32) -> Result<Arc<Context>, Refusal> {
+        let driver = self.driver().map_err(|error| Refusal::NoDriver { cause: error.to_string() })?;
+        Context::new(driver, ordinal).map_err(|error| Refusal::by(&error.into(), ordinal))
+    }
+
+    fn driver(&self) -> Result<&Arc<Driver>, DriverError> {
+        self.driver.get_or_init(|| Driver::open(self.driver_file.as_deref())).as_ref().map_err(Clone::clone)
+    }
+}
+
+/// A copy, and once more where it fails: on a GPU that is well, something was short for a moment. A broken one ends the process.
+fn twice(mut copy: impl FnMut() -> Result<(), CudaError>) -> Result<(), CudaError> {
+    for last in [false, true] {
+        match copy() {
+            Err(error) if error.is_fault() => broken(&error),
+            Err(error) if last => return Err(error),
+            Err(error) => tracing::warn!(%error, "a copy failed on the GPU, and is tried again"),
+            Ok(()) => break,
+        }
+    }
+    Ok(())
+}
+
+impl GpuRings {
+    /// Takes memory for the pixels of ring number `ring`.
+    ///
+    /// # Errors
+    /// The GPU has too little, or does not give it.
+    pub fn make(&self, geometry: &Geometry, ring: u32) -> Result<Arc<GpuRing>, Refusal> {
+        let ordinal = self.ordinal;
+        let stride = geometry.images(0).len().next_multiple_of(PIECE);
+        let len = stride.checked_mul(geometry.slots() as usize);
+        let len = len.ok_or_else(|| Refusal::Memory { ordinal, cause: "more than any machine has".into() })?;
+        let memory = SharedMemory::new(&self.context, len).map_err(|error| match Refusal::by(&error, ordinal) {
+            Refusal::Memory { ordinal, cause } => {
+                Refusal::Memory { ordinal, cause: format!("{cause}, for {len} bytes") }
+            }
+            other => other,
+        })?;
+        let reads = self.stream().map_err(|error| Refusal::by(&error.into(), ordinal))?;
+        self.taken.gpu.fetch_add(memory.len() as u64, Ordering::Relaxed);
+        let made = Arc::new(GpuRing {
+            memory: Arc::new(memory),
+            ordinal,
+            uuid: self.uuid,
+            stride,
+            reads: Mutex::new(reads),
+            taken: Arc::clone(&self.taken),
+        });
+        let mut rings = self.rings.lock();
+        rings.retain(|_, ring| ring.strong_count() > 0);
+        rings.insert(ring, Arc::downgrade(&made));
+        Ok(made)
+    }
+
+    /// The pixels of ring number `ring`, while the ring is there.
+    pub fn get(&self, ring: u32) -> Option<Arc<GpuRing>> {
+        self.rings.lock().get(&ring).and_then(Weak::upgrade)
+    }
+
+    /// A queue of copies.
+    ///
+    /// # Errors
+    /// The driver cannot make it.
+    pub fn stream(&self) -> Result<Stream, CudaError> {
+        Stream::new(&self.context)
+    }
+
+    /// The GPU's number.
+    pub fn ordinal(&self) -> i32 {
+        self.ordinal
+    }
+
+    /// Where they stand.
+    pub fn place(&self) -> Place {
+        Place::Gpu { ordinal: self.ordinal, uuid: self.uuid }
+    }
+}
+
+impl GpuRing {
+    /// The GPU's number.
+    pub fn ordinal(&self) -> i32 {
+        self.ordinal
+    }
+
+    /// A place of a batch, each of which has `len` bytes.
+    pub fn place(&self, slot: u32, place: u32, len: usize) -> SharedPlace {
+        SharedPlace::new(&self.memory, slot as usize * self.stride + place as usize * len, len)
+    }
+
+    /// Copies the pixels of those places of a slot that are not `there` yet, and waits until they are there for everybody.
+    ///
+    /// # Errors
+    /// The GPU is well, and cannot.
+    pub fn complete(&self, stream: &mut Stream, slot: u32, images: &[u8], there: &[bool]) -> Result<(), CudaError> {
+        let len = images.len() / there.len().max(1);
+        let (mut at, mut pieces) = (0, Vec::new());
+        for run in there.chunk_by(|one, next| one == next) {
+            let bytes = at..at + run.len() * len;
+            at = bytes.end;
+            if !run[0] {
+                pieces.push((&images[bytes.clone()], slot as usize * self.stride + bytes.start));
+            }
+        }
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        twice(|| stream.write(&pieces, &self.memory))?;
+        let copied = pieces.iter().map(|(bytes, _)| bytes.len() as u64).sum();
+        self.taken.copied.fetch_add(copied, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Copies a place's pixels to the host.
+    ///
+    /// # Errors
+    /// The GPU is well, and cannot.
+    pub fn read(&self, place: &SharedPlace, to: &mut [u8]) -> Result<(), CudaError> {
+        twice(|| self.reads.lock().read_place(place, to))
+    }
+}
+
+impl StreamRing {
+    /// A ring with its pixels here, or in its slots; its slots are page-locked as they come, if there is somebody to do it.
+    pub(crate) fn new(region: Region, gpu: Option<Arc<GpuRing>>, locks: Option<Arc<Locks>>) -> Self {
+        Self { region, gpu, locks }
+    }
+
+    /// Takes a slot's memory from the kernel, and locks its pages where a GPU copies from them.
+    ///
+    /// # Errors
+    /// There is too little memory.
+    pub(crate) fn populate(&self, slot: u32) -> Result<(), RegionError> {
+        self.region.populate(slot)?;
+        if let Some(locks) = &self.locks
+            && let Err(error) = locks.add(&self.region, slot)
+        {
+            tracing::warn!(%error, slot, "the slot is not page-locked: copies between it and the GPU take longer");
+        }
+        Ok(())
+    }
+
+    /// Where its pixels stand, for its trainers.
+    pub(crate) fn pixels(&self) -> Pixels {
+        self.gpu
+            .as_ref()
+            .map_or(Pixels::HOST, |gpu| Pixels::in_gpu(gpu.uuid.0, gpu.stride as u64, gpu.memory.len() as u64))
+    }
+
+    /// The descriptors that a trainer gets of it: the slots', and that of pixels in a GPU behind `between`.
+    pub(crate) fn fds<'a>(&'a self, between: Option<BorrowedFd<'a>>) -> Vec<BorrowedFd<'a>> {
+        let pixels = self.gpu.as_ref().map(|gpu| gpu.memory.fd().as_fd());
+        [Some(self.region.fd()), between, pixels].into_iter().flatten().collect()
+    }
+}
+
+impl Locks {
+    fn add(&self, region: &Region, slot: u32) -> Result<(), String> {
+        let memory = region.locate(slot).map_err(|error| error.to_string())?;
+        let locked = Registered::new(&self.context, memory.cast(), memory.len(), region.clone());
+        let locked = locked.map_err(|error| error.to_string())?;
+        self.taken.page_locked.fetch_add(locked.len() as u64, Ordering::Relaxed);
+        self.slots.lock().push(locked);
+        Ok(())
+    }
+}
+
+impl Drop for GpuRing {
+    fn drop(&mut self) {
+        // Its trainers are told at this moment, and unmap it when they take their next batch.
+        self.taken.gpu.fetch_sub(self.memory.len() as u64, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Locks {
+    fn drop(&mut self) {
+        let bytes: usize = self.slots.lock().iter().map(Registered::len).sum();
+        self.taken.page_locked.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+}

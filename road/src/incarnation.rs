@@ -1,0 +1,19 @@
+//! Numbers that tell one start of something from every other one.
+
+/// A number that is drawn from the system's randomness; never 0, which stands for none in messages.
+///
+/// # Errors
+/// The system has no randomness to give.
+pub fn fresh() -> std::io::Result<u64> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(u64::from_le_bytes(bytes) | 1)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn two_starts_have_different_numbers() {
+        assert_ne!(super::fresh().unwrap(), super::fresh().unwrap());
+    }
+}

@@ -1,0 +1,126 @@
+//! Keeps leases ahead of the readers: asks the coordinator for more as the prefetch runs low, and extends those that
+//! are held.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_coordinator::{CallError, Plan};
+use forebay_proto::v1::acquire_reply::Answer;
+use forebay_proto::v1::{Lease, Progress};
+use forebay_sources::Source;
+use tokio::sync::oneshot::{self, error::TryRecvError};
+use tokio::sync::watch;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use crate::prefetch::Prefetch;
+use crate::prefetch::readahead::Span;
+use crate::worker::Worker;
+
+/// How leases are kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// Leases ahead of the readers.
+    pub ahead: usize,
+    /// Time between two heartbeats (semantics rule 4).
+    pub heartbeat: Duration,
+    /// Time after which a WAIT is asked again.
+    pub retry: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { ahead: 2, heartbeat: Duration::from_secs(5), retry: Duration::from_millis(100) }
+    }
+}
+
+/// Runs until it is cancelled or every epoch is complete; begins when `may_ask` is true.
+///
+/// # Errors
+/// The coordinator refused this worker: another incarnation took its place, or its ledger is gone.
+pub(crate) async fn keep(
+    worker: Arc<Worker>,
+    prefetch: Arc<Prefetch>,
+    plan: Arc<Plan>,
+    source: Arc<dyn Source>,
+    settings: Settings,
+    mut may_ask: watch::Receiver<bool>,
+    mut stop: oneshot::Receiver<()>,
+) -> Result<(), CallError> {
+    tokio::select! {
+        _ = &mut stop => return Ok(()),
+        // The stream is gone: so is whoever would stop this.
+        asked = may_ask.wait_for(|may| *may) => if asked.is_err() { return Ok(()) },
+    }
+    let mut progress = worker.progress();
+    let mut heartbeat = interval(settings.heartbeat);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut asked_again = Instant::now();
+    // A reply under way is waited for: a lease in it would be nobody's, and the heartbeat would extend it for ever.
+    while stop.try_recv() == Err(TryRecvError::Empty) {
+        let now = *progress.borrow_and_update();
+        prefetch.completed(now.floor);
+        prefetch.drained(now.drained);
+        let wanted = settings.ahead.saturating_sub(prefetch.leases_ahead(target(now)));
+        if wanted > 0 && asked_again <= Instant::now() {
+            let reply = worker.acquire(u32::try_from(wanted).unwrap_or(u32::MAX)).await?;
+            match reply.answer() {
+                Answer::Granted => {
+                    for lease in &reply.leases {
+                        tell(source.as_ref(), &plan, lease);
+                        prefetch.lease(span(&plan, lease));
+                    }
+                    continue;
+                }
+                Answer::DatasetDone => {
+                    prefetch.drained(reply.progress.unwrap_or_default().drained);
+                    return Ok(());
+                }
+                Answer::Wait | Answer::EpochEnd | Answer::Unspecified => {
+                    asked_again = Instant::now() + settings.retry;
+                }
+            }
+        }
+        tokio::select! {
+            _ = &mut stop => return Ok(()),
+            () = prefetch.hungry() => {}
+            changed = progress.changed() => if changed.is_err() { return Ok(()) },
+            () = tokio::time::sleep_until(asked_again), if wanted > 0 => {}
+            _ = heartbeat.tick() => worker.heartbeat().await.or_else(outage)?,
+        }
+    }
+    Ok(())
+}
+
+/// The epoch whose leases are wanted next: the first that is not complete, or the one after it.
+fn target(progress: Progress) -> u64 {
+    if progress.drained > progress.floor { progress.floor + 1 } else { progress.floor }
+}
+
+/// Says in the log which shard was leased: name, start and end as the user knows them, where the order is the dataset's.
+fn tell(source: &dyn Source, plan: &Plan, lease: &Lease) {
+    let Lease { id, epoch, start, end, deaths } = *lease;
+    let shard = source.shard_name(plan.record(epoch, start));
+    let shuffled = plan.spec().shuffle;
+    tracing::debug!(shard, start, end, epoch, shuffled, lease = id, deaths, "leased");
+}
+
+fn span(plan: &Arc<Plan>, lease: &Lease) -> Span {
+    let (plan, epoch) = (Arc::clone(plan), lease.epoch);
+    let records = plan.epoch_records(epoch).min(lease.end).max(lease.start);
+    Span {
+        lease: lease.id,
+        epoch,
+        start: lease.start,
+        len: records - lease.start,
+        bare: lease.end.saturating_sub(records),
+        record: Arc::new(move |index| plan.record(epoch, index)),
+    }
+}
+
+/// A heartbeat that found nobody is tried again at the next tick.
+fn outage(error: CallError) -> Result<(), CallError> {
+    match error {
+        CallError::Unavailable(_) => Ok(()),
+        other => Err(other),
+    }
+}

@@ -1,0 +1,46 @@
+//! The road from leases to batches, and of receipts back: its stages, what they share, and a stream that wires them up.
+//! Nothing here listens on a socket, reads a configuration or handles a signal.
+#![forbid(unsafe_code)]
+
+mod ack;
+mod batch;
+mod byte_size;
+mod cache;
+mod consumers;
+pub mod cores;
+mod decode;
+mod gpu_ring;
+mod gpu_threads;
+pub mod incarnation;
+mod last_resort;
+mod lease;
+mod memory;
+mod meter;
+mod metric;
+mod place;
+mod placement;
+mod prefetch;
+mod publish;
+mod receipt;
+mod record;
+mod samples;
+pub mod settings;
+mod sheet;
+mod stream;
+mod suspects;
+mod thread_class;
+pub mod threads;
+mod upload;
+mod watch;
+mod worker;
+
+pub use byte_size::{ByteSize, NoSize};
+pub use cache::{CacheError, Caches};
+pub use decode::lanes::{LaneMissing, cuda_driver, places};
+pub use decode::{DECODE_THREAD, LaneReport, Pool, Pools, PoolsError, SwitchedOff};
+pub use gpu_ring::Gpus;
+pub use memory::Promises;
+pub use metric::{Metric, Type};
+pub use placement::{Claims, Place, Refusal};
+pub use samples::{Registry, Samples};
+pub use stream::{HandIns, Identity, Opening, RingMemory, Stream, StreamError, Surplus};

@@ -1,0 +1,92 @@
+//! Memory that is promised before it is taken: what asks for more is compared with what the system has left beside what
+//! others may still take of theirs (semantics rule 31).
+
+use std::io;
+use std::sync::{Arc, Weak};
+
+use forebay_ring::{Memory, TooLittle};
+use parking_lot::Mutex;
+
+/// Something that was promised memory, and takes it little by little.
+pub trait Promisee: Send + Sync {
+    /// Bytes that it was promised and has not taken yet.
+    fn untaken(&self) -> u64;
+}
+
+/// What was promised of the system's memory. One for all that this process takes so.
+#[derive(Debug, Default)]
+pub struct Promises(Mutex<Vec<Weak<dyn Promisee>>>);
+
+/// What the system has left beside what was promised.
+pub(crate) fn beside(system: Memory, promised: u64) -> Memory {
+    let Memory { available, mut limited_by } = system;
+    if promised > 0 {
+        limited_by += ", less what caches and other rings may still take,";
+    }
+    Memory { available: available.saturating_sub(promised), limited_by }
+}
+
+impl Promises {
+    /// Promises memory to what `make` makes, which is told how much others may still take, and compares what it needs with
+    /// what the system has left beside that. Nobody else is promised anything meanwhile.
+    ///
+    /// Others are asked first, and the system then: what they take between the two is counted twice rather than not at all.
+    ///
+    /// # Errors
+    /// Those of `make`; nothing is promised then.
+    pub fn promise<T: Promisee + 'static, E>(&self, make: impl FnOnce(u64) -> Result<Arc<T>, E>) -> Result<Arc<T>, E> {
+        let mut promisees = self.0.lock();
+        let made = make(untaken(&mut promisees))?;
+        let promisee: Weak<T> = Arc::downgrade(&made);
+        promisees.push(promisee);
+        Ok(made)
+    }
+
+    /// Makes what takes so much memory at once, where the system has it beside what was promised.
+    ///
+    /// # Errors
+    /// The system cannot be asked; in the inner result, it has too little, and nothing is made.
+    pub fn take<T>(
+        &self,
+        bytes: u64,
+        system: impl FnOnce() -> io::Result<Memory>,
+        make: impl FnOnce() -> T,
+    ) -> io::Result<Result<T, TooLittle>> {
+        let mut promisees = self.0.lock();
+        let untaken = untaken(&mut promisees);
+        Ok(beside(system()?, untaken).check(bytes).map(|()| make()))
+    }
+}
+
+/// What was promised and not taken yet, by all that are still there.
+fn untaken(promisees: &mut Vec<Weak<dyn Promisee>>) -> u64 {
+    promisees.retain(|promisee| promisee.strong_count() > 0);
+    promisees.iter().filter_map(Weak::upgrade).map(|promisee| promisee.untaken()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Promised(u64);
+
+    impl Promisee for Promised {
+        fn untaken(&self) -> u64 {
+            self.0
+        }
+    }
+
+    #[test]
+    fn rule_31_what_is_taken_at_once_is_compared_with_what_is_left_beside_what_was_promised() {
+        let promises = Promises::default();
+        let system = || Ok(Memory { available: 100, limited_by: "the test".into() });
+        let take = |bytes| promises.take(bytes, system, || bytes).unwrap();
+        assert_eq!(take(100), Ok(100));
+        let promised = promises.promise(|_| Ok::<_, ()>(Arc::new(Promised(30)))).unwrap();
+        assert_eq!(take(70), Ok(70));
+        let refused = take(71).unwrap_err();
+        assert_eq!((refused.needed, refused.available), (71, 70));
+        drop(promised);
+        assert_eq!(take(100), Ok(100));
+    }
+}

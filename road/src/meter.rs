@@ -1,0 +1,89 @@
+//! What is measured at a stage's queue, at both of its ends.
+//!
+//! How long the writers waited for room and how long the readers waited for an item are the two numbers that name the
+//! bottleneck: a stage whose input queue keeps its writer waiting is too slow.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A wait that lasts is counted in parts of this length, so that a reading in the middle of it is not far behind.
+pub(crate) const SLICE: Duration = Duration::from_millis(250);
+
+/// What was measured at a queue since it was made. The stage that reads from the queue keeps it.
+///
+/// The numbers are read for display only: no ordering with the items is needed, so all atomics are relaxed.
+#[derive(Debug)]
+pub struct Meter {
+    name: &'static str,
+    items: AtomicU64,
+    writer_nanos: AtomicU64,
+    reader_nanos: AtomicU64,
+}
+
+/// A reading of a [`Meter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// Items that were put into the queue.
+    pub items: u64,
+    /// How long all writers together waited for a free place.
+    pub writer: Duration,
+    /// How long all readers together waited for an item.
+    pub reader: Duration,
+}
+
+impl Meter {
+    /// A meter that has measured nothing. The name is that of the stage that reads from the queue.
+    pub fn new(name: &'static str) -> Self {
+        Self { name, items: AtomicU64::new(0), writer_nanos: AtomicU64::new(0), reader_nanos: AtomicU64::new(0) }
+    }
+
+    /// The name of the stage that reads from the queue.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What was measured so far. A wait that lasts is counted when it ends.
+    pub fn waits(&self) -> Waits {
+        Waits {
+            items: self.items.load(Ordering::Relaxed),
+            writer: Duration::from_nanos(self.writer_nanos.load(Ordering::Relaxed)),
+            reader: Duration::from_nanos(self.reader_nanos.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// One more item was queued.
+    pub fn item(&self) {
+        self.items.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A writer has waited for a place.
+    pub fn writer_waited(&self, time: Duration) {
+        self.writer_nanos.fetch_add(nanos(time), Ordering::Relaxed);
+    }
+
+    /// A reader has waited for an item.
+    pub fn reader_waited(&self, time: Duration) {
+        self.reader_nanos.fetch_add(nanos(time), Ordering::Relaxed);
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_of_both_ends_add_up_and_a_reading_ends_nothing() {
+        let meter = Meter::new("decode");
+        assert_eq!(meter.waits(), Waits { items: 0, writer: Duration::ZERO, reader: Duration::ZERO });
+        meter.item();
+        meter.writer_waited(Duration::from_millis(2));
+        meter.reader_waited(Duration::from_millis(3));
+        meter.reader_waited(Duration::from_millis(4));
+        let waits = Waits { items: 1, writer: Duration::from_millis(2), reader: Duration::from_millis(7) };
+        assert_eq!((meter.waits(), meter.waits(), meter.name()), (waits, waits, "decode"));
+    }
+}

@@ -1,0 +1,95 @@
+//! The right to one place of a batch, and where its pixels are: in the slot, or, made by a lane of a GPU, in the ring's memory there.
+
+use std::sync::Arc;
+
+use forebay_cuda::lane::worker::Target;
+use forebay_cuda::{CudaError, SharedPlace};
+use forebay_ring::PlaceMut;
+
+use crate::gpu_ring::GpuRing;
+
+/// Number of a batch and a place in it.
+pub(crate) type At = (u64, u32);
+
+/// The right to write one place.
+#[derive(Debug)]
+pub struct PlaceRight {
+    slot: PlaceMut,
+    /// The same place in memory of a GPU, where the pixels of this ring stand there.
+    gpu: Option<(Arc<GpuRing>, SharedPlace)>,
+    in_gpu: bool,
+}
+
+impl PlaceRight {
+    /// A place of a slot of this ring, whose pixels stand in a GPU if there is one.
+    pub fn new(mut slot: PlaceMut, ring: Option<&Arc<GpuRing>>) -> Self {
+        let len = slot.as_mut().len();
+        let in_gpu = |ring: &Arc<GpuRing>| (Arc::clone(ring), ring.place(slot.slot(), slot.place(), len));
+        let gpu = ring.map(in_gpu);
+        Self { slot, gpu, in_gpu: false }
+    }
+
+    /// Where a lane of this GPU writes.
+    pub fn target(&mut self, ordinal: i32) -> Target<'_> {
+        let Self { slot, gpu, in_gpu } = self;
+        let place = gpu.as_mut().filter(|(ring, _)| ring.ordinal() == ordinal);
+        *in_gpu = place.is_some();
+        place.map_or_else(|| Target::Host(slot.as_mut()), |(_, place)| Target::Gpu(place))
+    }
+
+    /// The number of the GPU in whose memory the ring's pixels stand.
+    pub fn gpu(&self) -> Option<i32> {
+        self.gpu.as_ref().map(|(ring, _)| ring.ordinal())
+    }
+
+    /// Whether its pixels are in the GPU, and not in the slot.
+    pub fn in_gpu(&self) -> bool {
+        self.in_gpu
+    }
+
+    /// Its pixels, from wherever they are. Few places are read: those that stand in for others.
+    ///
+    /// # Errors
+    /// They are in a GPU that is well, and cannot be read.
+    pub fn pixels(&mut self) -> Result<&[u8], CudaError> {
+        if let (true, Some((ring, place))) = (self.in_gpu, &self.gpu) {
+            ring.read(place, self.slot.as_mut())?;
+        }
+        Ok(self.slot.as_mut())
+    }
+
+    /// The right to the slot's part of it.
+    pub fn into_slot(self) -> PlaceMut {
+        self.slot
+    }
+}
+
+impl AsMut<[u8]> for PlaceRight {
+    /// The slot's room for it, where its pixels are from now on.
+    fn as_mut(&mut self) -> &mut [u8] {
+        self.in_gpu = false;
+        self.slot.as_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_fake_gpu::Knob;
+
+    use super::*;
+    use crate::gpu_ring::scene::Scene;
+
+    #[test]
+    fn a_place_in_a_gpu_that_is_well_is_read_at_the_second_try_or_not_at_all() {
+        let Scene { fake, region, ring, .. } = Scene::new(1, 1);
+        let slot = region.slot(0).unwrap().split().1.remove(0);
+        let mut place = PlaceRight::new(slot, Some(&ring));
+        place.as_mut().fill(9);
+        assert_eq!(place.pixels(), Ok([9; 6].as_slice()), "they are in the slot");
+        assert!(matches!(place.target(0), Target::Gpu(_)) && place.in_gpu());
+        fake.set(Knob::FailReads, 1);
+        assert_eq!(place.pixels(), Ok([0; 6].as_slice()), "nothing was made there yet");
+        fake.set(Knob::FailReads, 2);
+        assert!(place.pixels().unwrap_err().is_out_of_memory());
+    }
+}

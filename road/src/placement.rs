@@ -1,0 +1,301 @@
+//! Where a stream's pixels stand: decided from what was asked for, what the machine has, and what the trainer sees. Pure.
+
+use forebay_cuda::{ShareError, Shareable, Uuid};
+use forebay_ring::text_code;
+use thiserror::Error;
+
+use crate::settings::Placement;
+
+/// Where pixels stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the ring's slots.
+    Host,
+    /// In memory of this GPU.
+    Gpu {
+        /// Its number in this process.
+        ordinal: i32,
+        /// Its name everywhere.
+        uuid: Uuid,
+    },
+}
+
+/// What a trainer says of itself, and what the kernel says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claims {
+    /// Its user.
+    pub uid: u32,
+    /// The GPUs whose memory it can map, the one that it uses first.
+    pub gpus: Vec<Uuid>,
+}
+
+/// What this machine has for a ring in a GPU, as the daemon sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// The daemon's user.
+    pub uid: u32,
+    /// Whether the driver's library is there.
+    pub library: bool,
+    /// Whether the driver starts.
+    pub driver: Result<(), String>,
+    /// Whether there is the driver's device file, without which a container has no GPU.
+    pub device_file: bool,
+    /// What each GPU has, by its number, or why that cannot be told.
+    pub gpus: Vec<Result<Shareable, Refusal>>,
+}
+
+/// Why a trainer cannot have a stream's pixels where, or in the way, that was asked for: the cause, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// There is no driver, or it does not start.
+    #[error(
+        "the CUDA driver cannot be used ({cause}). Install NVIDIA's driver, or start the container with the GPU \
+         (docker run --gpus all)"
+    )]
+    NoDriver {
+        /// What was said.
+        cause: String,
+    },
+    /// The driver's library is there, its device is not.
+    #[error(
+        "the driver's library is there, but the device /dev/nvidiactl is not: this container was not given the GPU. Start \
+         it with docker run --gpus all, or ask for nvidia.com/gpu in the pod's limits"
+    )]
+    NoDevice,
+    /// The driver shows none.
+    #[error(
+        "the driver shows no GPU to the daemon. Look at CUDA_VISIBLE_DEVICES, and at the GPUs that the container was given"
+    )]
+    NoGpu,
+    /// It shows others.
+    #[error("there is no GPU {asked}; the daemon sees {count}, numbered from 0. Look at CUDA_VISIBLE_DEVICES")]
+    NoSuchGpu {
+        /// The number asked for.
+        asked: i32,
+        /// GPUs that there are.
+        count: usize,
+    },
+    /// It is a part of a GPU.
+    #[error(
+        "GPU {ordinal} is a part of a GPU (MIG), whose memory other processes cannot map. Switch MIG off, or take \
+         placement = \"host\""
+    )]
+    Part {
+        /// Its number.
+        ordinal: i32,
+    },
+    /// Others cannot use it beside the daemon.
+    #[error(
+        "GPU {ordinal} is set to be used by one process alone, or by none (its compute mode), and a ring takes two: the \
+         daemon and its trainer. Set it by nvidia-smi -i {ordinal} -c DEFAULT, or take placement = \"host\""
+    )]
+    Alone {
+        /// Its number.
+        ordinal: i32,
+    },
+    /// The driver refuses, for a reason of its own.
+    #[error(
+        "GPU {ordinal} cannot be taken into use ({cause}). Look at what nvidia-smi says of it, or take placement = \"host\""
+    )]
+    Unusable {
+        /// Its number.
+        ordinal: i32,
+        /// What was said.
+        cause: String,
+    },
+    /// The driver lacks functions.
+    #[error("the driver is too old to share a GPU's memory ({cause}). Install driver 470 or later")]
+    OldDriver {
+        /// What it lacks.
+        cause: String,
+    },
+    /// The GPU, or its driver, cannot do it.
+    #[error(
+        "GPU {ordinal} cannot share memory: it lacks {lacks}. That takes a GPU and a driver with CUDA's virtual memory \
+         management; take placement = \"host\""
+    )]
+    Lacks {
+        /// Its number.
+        ordinal: i32,
+        /// What.
+        lacks: &'static str,
+    },
+    /// The GPU's memory is full.
+    #[error(
+        "GPU {ordinal} gives no memory for the ring ({cause}). Lower batch_size, credits or prefetch_queue_depth, or free memory of the GPU"
+    )]
+    Memory {
+        /// Its number.
+        ordinal: i32,
+        /// What was said.
+        cause: String,
+    },
+    /// Its trainers could write to it.
+    #[error(
+        "this stream's pixels stand in memory of a GPU, which whoever maps it can write: only trainers of the daemon's own \
+         user ({daemon}) may attach, not of user {uid}. Take placement = \"host\" for streams of a group"
+    )]
+    OtherUser {
+        /// The trainer's user.
+        uid: u32,
+        /// The daemon's user.
+        daemon: u32,
+    },
+    /// Its trainers could write to its ring.
+    #[error(
+        "trainers of this stream may page-lock its ring, and so can write to it: only those of the daemon's own user \
+         ({daemon}) may attach, not of user {uid}. Leave pin_memory out for streams of a group"
+    )]
+    OtherUserPins {
+        /// The trainer's user.
+        uid: u32,
+        /// The daemon's user.
+        daemon: u32,
+    },
+    /// The trainer has no use for it.
+    #[error(
+        "the pixels are to stand in memory of a GPU, and this trainer sees none: CUDA does not work in it, or it cannot map \
+         such memory, or its Loader was made before it used CUDA and without placement=. Look at CUDA_VISIBLE_DEVICES and \
+         at the trainer's container, give the Loader a placement, or take placement = \"host\" for the stream"
+    )]
+    TrainerWithoutGpu,
+    /// The trainer cannot map it.
+    #[error(
+        "the pixels are to stand in memory of GPU {ordinal} ({uuid}), and this trainer sees another GPU: {sees}. Give both \
+         the same GPU by CUDA_VISIBLE_DEVICES, or take placement = \"host\""
+    )]
+    OtherGpu {
+        /// The GPU's number in the daemon.
+        ordinal: i32,
+        /// Its name.
+        uuid: Uuid,
+        /// The GPUs that the trainer sees, in words.
+        sees: String,
+    },
+}
+
+impl Refusal {
+    /// Of a GPU whose memory cannot be shared, or that cannot be asked.
+    pub fn by(error: &ShareError, ordinal: i32) -> Self {
+        let cause = error.to_string();
+        match error {
+            ShareError::Old(_) => Self::OldDriver { cause },
+            ShareError::Cuda(error) if error.is_out_of_memory() => Self::Memory { ordinal, cause },
+            ShareError::Cuda(_) => Self::Unusable { ordinal, cause },
+        }
+    }
+
+    /// What a refused trainer is told for its program.
+    pub fn code(&self) -> u32 {
+        match self {
+            Self::OtherUser { .. } | Self::OtherUserPins { .. } => text_code::PERMISSION,
+            Self::Memory { .. } => text_code::MEMORY,
+            _ => text_code::SETTINGS,
+        }
+    }
+
+    /// The setting that it is about.
+    pub fn key(&self) -> &'static str {
+        if matches!(self, Self::OtherUserPins { .. }) { "pin_memory" } else { "placement" }
+    }
+}
+
+impl Claims {
+    /// Whether this trainer may have a ring that it can write to.
+    ///
+    /// # Errors
+    /// It is another user's.
+    pub fn may_pin(&self, daemon: u32) -> Result<(), Refusal> {
+        if self.uid == daemon { Ok(()) } else { Err(Refusal::OtherUserPins { uid: self.uid, daemon }) }
+    }
+}
+
+impl Place {
+    /// Decides for a stream that is opened, by a trainer or before there is any. Beside a place in the host that is only second
+    /// best stands why.
+    ///
+    /// # Errors
+    /// The GPU that is asked for cannot be had, by the machine or by this trainer.
+    pub fn decide(
+        wanted: Placement,
+        machine: &Machine,
+        trainer: Option<&Claims>,
+    ) -> Result<(Self, Option<Refusal>), Refusal> {
+        match wanted {
+            Placement::Host => Ok((Self::Host, None)),
+            Placement::Gpu(ordinal) => {
+                let place = machine.gpu(ordinal)?;
+                trainer.map_or(Ok(()), |trainer| place.open_to(trainer, machine.uid))?;
+                Ok((place, None))
+            }
+            Placement::Auto => Ok(match machine.best_for(trainer) {
+                Ok(place) => (place, None),
+                Err(refusal) => (Self::Host, Some(refusal)),
+            }),
+        }
+    }
+
+    /// Whether this trainer can read pixels that stand here, and may.
+    ///
+    /// # Errors
+    /// It is another user's, or sees other GPUs.
+    pub fn open_to(&self, trainer: &Claims, daemon: u32) -> Result<(), Refusal> {
+        let Self::Gpu { ordinal, uuid } = *self else { return Ok(()) };
+        if trainer.uid != daemon {
+            return Err(Refusal::OtherUser { uid: trainer.uid, daemon });
+        }
+        if trainer.gpus.is_empty() {
+            return Err(Refusal::TrainerWithoutGpu);
+        }
+        if trainer.gpus.contains(&uuid) {
+            return Ok(());
+        }
+        let sees: Vec<String> = trainer.gpus.iter().map(Uuid::to_string).collect();
+        Err(Refusal::OtherGpu { ordinal, uuid, sees: sees.join(", ") })
+    }
+}
+
+impl Machine {
+    /// The GPU with this number, if its memory can be shared.
+    fn gpu(&self, ordinal: i32) -> Result<Place, Refusal> {
+        self.any()?;
+        let found = usize::try_from(ordinal).ok().and_then(|number| self.gpus.get(number));
+        match found.ok_or(Refusal::NoSuchGpu { asked: ordinal, count: self.gpus.len() })? {
+            Err(refusal) => Err(refusal.clone()),
+            Ok(gpu) if gpu.part => Err(Refusal::Part { ordinal }),
+            Ok(gpu) if gpu.alone => Err(Refusal::Alone { ordinal }),
+            Ok(gpu) if !gpu.virtual_memory => Err(Refusal::Lacks { ordinal, lacks: "virtual memory management" }),
+            Ok(gpu) if !gpu.descriptors => Err(Refusal::Lacks { ordinal, lacks: "file descriptors for its memory" }),
+            Ok(gpu) => Ok(Place::Gpu { ordinal, uuid: gpu.uuid }),
+        }
+    }
+
+    /// Whether there is any GPU at all.
+    fn any(&self) -> Result<(), Refusal> {
+        match &self.driver {
+            _ if self.gpus.is_empty() && self.library && !self.device_file => Err(Refusal::NoDevice),
+            Err(cause) => Err(Refusal::NoDriver { cause: cause.clone() }),
+            Ok(()) if self.gpus.is_empty() => Err(Refusal::NoGpu),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// The GPU that suits a trainer best: of those that it sees, the first in its own order whose memory can be shared.
+    fn best_for(&self, trainer: Option<&Claims>) -> Result<Place, Refusal> {
+        self.any()?;
+        let trainer = trainer.ok_or(Refusal::TrainerWithoutGpu)?;
+        let places: Vec<_> = (0..).zip(&self.gpus).map(|(ordinal, _)| self.gpu(ordinal)).collect();
+        let usable = || places.iter().filter_map(|place| place.as_ref().ok());
+        let named = |uuid: &Uuid| usable().find(|place| matches!(place, Place::Gpu { uuid: own, .. } if own == uuid));
+        let best = trainer.gpus.iter().find_map(named).or_else(|| usable().next());
+        match (best, places.first()) {
+            (Some(place), _) => place.open_to(trainer, self.uid).map(|()| *place),
+            (None, Some(Err(refusal))) => Err(refusal.clone()),
+            (None, _) => Err(Refusal::NoGpu),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "placement/tests.rs"]
+mod tests;

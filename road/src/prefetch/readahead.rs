@@ -1,0 +1,320 @@
+//! Which record is read next, and which may be taken: a state machine without threads or clock.
+//!
+//! Positions are read and taken in the order of the epoch; a lower epoch goes first, so that positions that come back
+//! late pass those of the next epoch. Room in the byte budget is granted in the same order and comes back when a
+//! record was decoded. The oldest record that is not decoded may always exceed it: a budget smaller than one file slows
+//! the road down, it does not stop it. What takes no room, since a cache has it, is bounded by its number: otherwise
+//! nothing would keep leases from being acquired up to the end of the epoch (semantics rule 4).
+
+mod choice;
+#[cfg(test)]
+mod model;
+mod noted;
+mod outage;
+mod span;
+mod stage;
+mod taken;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+use crate::record::Position;
+pub(crate) use noted::{Miss, Noted, Passed};
+pub(crate) use outage::Stall;
+pub(crate) use span::Span;
+use stage::{Known, Stage, Tried};
+pub(crate) use taken::{Held, Taken};
+
+/// Positions of an epoch, with those of the epochs before it, that are being read or lie ready: so many at most. About
+/// what the default budget holds of photographs, so that a cache changes how fast the road is, not how long.
+pub(super) const MOST_AHEAD: usize = 2048;
+
+/// How often a record may need more room than it had: what always grows is bad.
+const MOST_GROWN: u32 = 4;
+
+/// One read to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Job {
+    /// Number of the read, never used twice.
+    pub id: u64,
+    /// Record to read.
+    pub record: u64,
+    /// Bytes of the budget that it has.
+    pub reserved: u64,
+    /// It is the last of its lease: a further one may be wanted.
+    pub last: bool,
+    /// Epoch in whose order it stands; none for one out of turn.
+    epoch: Option<u64>,
+}
+
+/// The state; `B` is what a read gives, or in words why not.
+pub(crate) struct ReadAhead<B> {
+    budget: u64,
+    /// Bytes that are being read, lie ready or were taken.
+    used: u64,
+    /// Those that were taken.
+    taken: u64,
+    next_id: u64,
+    fetches: VecDeque<Fetch<B>>,
+    epochs: BTreeMap<u64, Epoch<B>>,
+    /// Positions whose read is to be tried again.
+    again: usize,
+    /// Reads that hung when that was last looked at.
+    hung: usize,
+    /// When the latest read began that gave a record.
+    answered: Option<Instant>,
+    /// Epochs below this one have nothing left to lease.
+    drained: u64,
+    /// Epochs below this one were reported as drained.
+    told: u64,
+}
+
+struct Epoch<B> {
+    /// Leases that are not all being read, with the next offset.
+    spans: VecDeque<(Span, u64)>,
+    /// Records that are being read or lie ready, in the order of their ids.
+    tickets: VecDeque<Ticket<B>>,
+    /// Positions without a record: they are the epoch's last.
+    bare: VecDeque<Position>,
+    /// A lease came since the epoch was last reported as drained.
+    news: bool,
+}
+
+struct Ticket<B> {
+    id: u64,
+    position: Position,
+    stage: Stage<B>,
+}
+
+struct Fetch<B> {
+    id: u64,
+    tag: (u64, u32),
+    record: u64,
+    stage: Stage<B>,
+}
+
+impl<B> ReadAhead<B> {
+    /// Nothing leased, nothing read; epochs below `first` are over.
+    pub(crate) fn new(budget: u64, first: u64) -> Self {
+        let (fetches, epochs) = (VecDeque::new(), BTreeMap::new());
+        let (again, hung, answered) = (0, 0, None);
+        Self {
+            budget,
+            used: 0,
+            taken: 0,
+            next_id: 0,
+            fetches,
+            epochs,
+            again,
+            hung,
+            answered,
+            drained: first,
+            told: first,
+        }
+    }
+
+    /// Adds a lease behind those of its epoch.
+    pub(crate) fn lease(&mut self, span: Span) {
+        let epoch = self.epochs.entry(span.epoch).or_insert_with(Epoch::empty);
+        epoch.news = true;
+        epoch.bare.extend((span.len..span.len + span.bare).map(|offset| span.position(offset)));
+        if span.len > 0 {
+            epoch.spans.push_back((span, 0));
+        }
+    }
+
+    /// Epochs below `epoch` have nothing left to lease at this moment.
+    pub(crate) fn drained(&mut self, epoch: u64) {
+        self.drained = self.drained.max(epoch);
+    }
+
+    /// Asks for one record out of turn.
+    pub(crate) fn fetch(&mut self, tag: (u64, u32), record: u64) {
+        let id = self.id();
+        self.fetches.push_back(Fetch { id, tag, record, stage: Stage::new() });
+    }
+
+    /// Leases of `epoch` whose records are not all being read.
+    pub(crate) fn leases_ahead(&self, epoch: u64) -> usize {
+        self.epochs.get(&epoch).map_or(0, |epoch| epoch.spans.len())
+    }
+
+    /// Leases whose records are not all being read.
+    pub(crate) fn leases(&self) -> usize {
+        self.epochs.values().map(|epoch| epoch.spans.len()).sum()
+    }
+
+    /// Bytes of the budget that are in use.
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Passes over reads: what comes next, as long as `known` has it, is done without one and takes no room. Each record
+    /// is asked for once at most, if it is known: there is always room for what takes none.
+    pub(crate) fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> Passed {
+        let (mut passed, answered) = (Passed::default(), self.answered);
+        while let Some(content) = self.next_record(now).and_then(&mut known)
+            && let Some(job) = self.next_job(now, |_record, _bytes| 0)
+        {
+            passed.next |= self.done(&job, Ok(content), now) == Noted::Next;
+            passed.records += 1;
+            passed.last |= job.last;
+        }
+        // A cache does not speak for the storage.
+        self.answered = answered;
+        passed
+    }
+
+    /// Notes what a read gave.
+    pub(crate) fn done(&mut self, job: &Job, read: Result<B, Miss>, now: Instant) -> Noted {
+        let found = match job.epoch {
+            None => self.fetches.iter_mut().find(|fetch| fetch.id == job.id).map(|fetch| (0, &mut fetch.stage)),
+            Some(epoch) => self.epochs.get_mut(&epoch).and_then(|epoch| {
+                let place = epoch.tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
+                Some((place, &mut epoch.tickets[place].stage))
+            }),
+        };
+        let found = found.and_then(|(place, stage)| Some((place, stage.end()?, stage)));
+        if found.is_none() || read.is_err() {
+            self.used = self.used.saturating_sub(job.reserved);
+        }
+        let Some((place, Tried { began, mut known, lost }, stage)) = found else { return Noted::Late };
+        let failed_before = known.failing.is_some();
+        let done = match read {
+            Ok(bytes) => Ok(Held { bytes, reserved: job.reserved }),
+            Err(Miss::Bad(reason)) => Err(reason),
+            Err(Miss::Larger(bytes)) if known.grown < MOST_GROWN => {
+                *stage = Stage::Waiting(Known { bytes, grown: known.grown + 1, ..known });
+                self.again += usize::from(job.epoch.is_some());
+                return if lost { Noted::Late } else { Noted::Behind };
+            }
+            Err(Miss::Larger(bytes)) => Err(format!("The file grows while it is read, to {bytes} bytes by now.")),
+            Err(Miss::Outage(outage)) => {
+                known.failed(began, now, outage);
+                *stage = Stage::Waiting(known);
+                self.again += usize::from(job.epoch.is_some());
+                return if lost { Noted::Late } else { Noted::Behind };
+            }
+        };
+        let given = done.is_ok();
+        *stage = Stage::Done(done);
+        if given {
+            self.given(began, failed_before || lost, now);
+        }
+        match place {
+            _ if lost => Noted::Late,
+            0 => Noted::Next,
+            _ => Noted::Behind,
+        }
+    }
+
+    /// Takes what comes next of the epochs up to `limit`; a position only if its epoch has room for it.
+    pub(crate) fn take(&mut self, limit: u64, room: impl Fn(&Position) -> bool) -> Taken<Result<Held<B>, String>> {
+        if let Some(place) = self.fetches.iter().position(|fetch| matches!(fetch.stage, Stage::Done(_)))
+            && let Some(Fetch { tag, record, stage: Stage::Done(read), .. }) = self.fetches.remove(place)
+        {
+            return Taken::Fetched { tag, record, read: self.hand_out(read) };
+        }
+        // An epoch without a single position here (an empty shard, or all of it held by trainers) is drained as well.
+        let untold = (self.told < self.drained && self.told <= limit).then_some(self.told);
+        for (&number, epoch) in self.epochs.range_mut(..=limit) {
+            if untold.is_some_and(|untold| untold < number) {
+                break;
+            }
+            let next = match epoch.tickets.front() {
+                Some(Ticket { position, stage: Stage::Done(_), .. }) => Some(*position),
+                None if epoch.spans.is_empty() => epoch.bare.front().copied(),
+                _ => None,
+            };
+            if let Some(position) = next.filter(|position| !room(position)) {
+                return Taken::NoRoom(position);
+            }
+            if let Some(position) = next {
+                let Some(Ticket { stage: Stage::Done(read), .. }) = epoch.tickets.pop_front() else {
+                    epoch.bare.pop_front();
+                    return Taken::Bare(position);
+                };
+                return Taken::Record(position, self.hand_out(read));
+            }
+            if !epoch.is_empty() {
+                return Taken::Wait;
+            }
+            if number < self.drained && epoch.news {
+                epoch.news = false;
+                self.told = self.told.max(number + 1);
+                return Taken::Drained(number);
+            }
+        }
+        if let Some(untold) = untold {
+            self.told = untold + 1;
+            return Taken::Drained(untold);
+        }
+        Taken::Wait
+    }
+
+    /// Forgets epochs below `floor`, which are complete.
+    pub(crate) fn completed(&mut self, floor: u64) {
+        self.epochs.retain(|number, epoch| *number >= floor || !epoch.is_empty() || epoch.news);
+    }
+
+    /// Gives the room of something that was taken back.
+    pub(crate) fn release(&mut self, reserved: u64) {
+        self.used = self.used.saturating_sub(reserved);
+        self.taken = self.taken.saturating_sub(reserved);
+    }
+
+    /// Forgets everything that was not taken. Gives its ranges, as (lease, first offset, end).
+    pub(crate) fn close(&mut self) -> Vec<(u64, u64, u64)> {
+        let mut rest: Vec<(u64, u64, u64)> = Vec::new();
+        self.fetches.clear();
+        (self.again, self.hung) = (0, 0);
+        self.used = self.taken;
+        for (_, epoch) in std::mem::take(&mut self.epochs) {
+            let tickets = epoch
+                .tickets
+                .iter()
+                .map(|Ticket { position, .. }| (position.lease, position.offset, position.offset + 1));
+            let spans = epoch.spans.iter().map(|(span, next)| (span.lease, *next, span.len));
+            let bare = epoch.bare.iter().map(|position| (position.lease, position.offset, position.offset + 1));
+            for (lease, start, end) in tickets.chain(spans).chain(bare) {
+                match rest.last_mut() {
+                    Some(last) if last.0 == lease && last.2 == start => last.2 = end,
+                    _ => rest.push((lease, start, end)),
+                }
+            }
+        }
+        rest
+    }
+
+    fn hand_out(&mut self, read: Result<Held<B>, String>) -> Result<Held<B>, String> {
+        self.taken += read.as_ref().map_or(0, |held| held.reserved);
+        read
+    }
+
+    fn id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id - 1
+    }
+}
+
+impl<B> Epoch<B> {
+    fn empty() -> Self {
+        Self { spans: VecDeque::new(), tickets: VecDeque::new(), bare: VecDeque::new(), news: true }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.spans.is_empty() && self.tickets.is_empty() && self.bare.is_empty()
+    }
+}
+
+impl<B> std::fmt::Debug for ReadAhead<B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReadAhead")
+            .field("used", &self.used)
+            .field("epochs", &self.epochs.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,283 @@
+//! What holds for all stories of reading ahead, with a model of the world outside.
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
+
+use forebay_sources::Outage;
+use proptest::prelude::*;
+
+use super::tests::span;
+use super::*;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Lease {
+        late: bool,
+        len: u64,
+        bare: u64,
+    },
+    Drain,
+    Start,
+    /// Records below this are known.
+    Pass(u64),
+    Finish {
+        which: usize,
+        how: How,
+    },
+    Take {
+        ahead: bool,
+        room: bool,
+    },
+    Decode,
+    Fetch,
+    Expire,
+}
+
+/// What a read gives.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Good,
+    Bad,
+    Outage,
+    Larger,
+}
+
+fn how() -> impl Strategy<Value = How> {
+    prop_oneof![4 => Just(How::Good), 2 => Just(How::Bad), 1 => Just(How::Outage), 1 => Just(How::Larger)]
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        2 => (any::<bool>(), 0_u64..6, 0_u64..2).prop_map(|(late, len, bare)| Step::Lease { late, len, bare }),
+        1 => Just(Step::Drain),
+        6 => Just(Step::Start),
+        2 => (0_u64..60).prop_map(Step::Pass),
+        6 => (any::<usize>(), how()).prop_map(|(which, how)| Step::Finish { which, how }),
+        8 => any::<(bool, bool)>().prop_map(|(ahead, room)| Step::Take { ahead, room }),
+        4 => Just(Step::Decode),
+        1 => Just(Step::Fetch),
+        1 => Just(Step::Expire),
+    ];
+    prop::collection::vec(step, 0..200)
+}
+
+/// What is known outside: jobs in threads, bytes in decoding, positions by epoch that were leased and not taken.
+struct World {
+    ahead: ReadAhead<u64>,
+    budget: u64,
+    now: Instant,
+    epoch: u64,
+    lease: u64,
+    waiting: BTreeMap<u64, VecDeque<(u64, u64)>>,
+    /// Those without a record: nothing is read for them, and they come behind all others.
+    bare: BTreeMap<u64, VecDeque<(u64, u64)>>,
+    fetched: usize,
+    jobs: Vec<Job>,
+    decoding: VecDeque<u64>,
+    /// Epochs of which an end is to be told.
+    news: HashSet<u64>,
+    /// Up to which epoch there was nothing to take, when whoever takes was last told of news.
+    waits: Option<u64>,
+}
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+fn size(record: u64, bytes: u64) -> u64 {
+    (1 + record % 7 * 3).max(bytes)
+}
+
+impl World {
+    fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Lease { late, len, bare } => {
+                let epoch = if late { self.epoch.saturating_sub(1) } else { self.epoch };
+                self.lease += 1;
+                self.waits = None;
+                self.ahead.lease(Span { bare, ..span(self.lease, epoch, self.lease, len) });
+                let bare = (len..len + bare).map(|offset| (self.lease, offset));
+                self.bare.entry(epoch).or_default().extend(bare);
+                self.waiting.entry(epoch).or_default().extend((0..len).map(|offset| (self.lease, offset)));
+                self.news.insert(epoch);
+            }
+            Step::Drain => {
+                self.news.insert(self.epoch);
+                self.waits = None;
+                self.epoch += 1;
+                self.ahead.drained(self.epoch);
+            }
+            Step::Start => {
+                let before = self.ahead.used();
+                let (wanted, idle) = (self.ahead.wants_readers(), before == 0);
+                let job = self.ahead.next_job(self.now, size);
+                assert!(!idle || wanted || job.is_none(), "readers that wait would not be called");
+                if let Some(job) = job {
+                    assert_eq!(self.ahead.used(), before + job.reserved);
+                    let idle = self.decoding.is_empty();
+                    assert!(self.ahead.used() <= self.budget || idle, "only with nothing in decoding");
+                    self.jobs.push(job);
+                }
+            }
+            Step::Pass(known) => {
+                let before = self.ahead.used();
+                if self.ahead.pass(self.now, |record| (record < known).then_some(record)).next {
+                    self.waits = None;
+                }
+                assert_eq!(self.ahead.used(), before, "what is known takes no room");
+            }
+            Step::Finish { which, how } => {
+                if !self.jobs.is_empty() {
+                    let job = self.jobs.swap_remove(which % self.jobs.len());
+                    let outage = || Outage::Storage { path: "a.jpg".into(), cause: "no answer".into() };
+                    let read = match how {
+                        How::Good => Ok(job.record),
+                        How::Bad => Err(Miss::Bad("bad".into())),
+                        How::Outage => Err(Miss::Outage(outage())),
+                        How::Larger => Err(Miss::Larger(size(job.record, job.reserved) + 3)),
+                    };
+                    self.finish(&job, read);
+                }
+            }
+            Step::Take { ahead, room } => {
+                let limit = if ahead { self.epoch } else { self.epoch.saturating_sub(1) };
+                self.take(limit, room || limit == self.epoch);
+            }
+            Step::Decode => {
+                if let Some(reserved) = self.decoding.pop_front() {
+                    self.ahead.release(reserved);
+                }
+            }
+            Step::Fetch => {
+                self.ahead.fetch((0, 0), 3);
+                self.fetched += 1;
+            }
+            Step::Expire => {
+                self.now += 2 * TIMEOUT;
+                self.waits = None;
+                self.ahead.expire(self.now, TIMEOUT, |_| "late".into());
+            }
+        }
+    }
+
+    fn finish(&mut self, job: &Job, read: Result<u64, Miss>) {
+        // Whoever takes is told of a late one as well: it may count.
+        if self.ahead.done(job, read, self.now) != Noted::Behind {
+            self.waits = None;
+        }
+    }
+
+    /// Answers whether something came.
+    fn take(&mut self, limit: u64, room: bool) -> bool {
+        let taken = self.ahead.take(limit, |_| room);
+        let nothing_before = self.waits.is_some_and(|upto| limit <= upto);
+        assert!(!nothing_before || taken == Taken::Wait, "nobody was told of {taken:?}");
+        let read = match taken {
+            Taken::Wait => {
+                self.waits = self.waits.max(Some(limit));
+                return false;
+            }
+            Taken::NoRoom(position) => {
+                assert!(!room && position.epoch <= limit);
+                return false;
+            }
+            Taken::Drained(epoch) => {
+                assert!(epoch < self.epoch && epoch <= limit);
+                assert!(self.news.remove(&epoch), "{epoch} was drained before, and nothing came since");
+                let mut upto = self.waiting.range(..=epoch).chain(self.bare.range(..=epoch));
+                assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{epoch} has positions");
+                assert!(self.news.iter().all(|other| *other > epoch || self.waiting.contains_key(other)));
+                return true;
+            }
+            Taken::Bare(position) => {
+                assert!(room && position.epoch <= limit);
+                let mut upto = self.waiting.range(..=position.epoch);
+                assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{position:?} passes others");
+                let first = self.bare.get_mut(&position.epoch).and_then(VecDeque::pop_front);
+                assert_eq!(first, Some((position.lease, position.offset)));
+                return true;
+            }
+            Taken::Fetched { read, .. } => {
+                self.fetched -= 1;
+                read
+            }
+            Taken::Record(position, read) => {
+                assert!(room && position.epoch <= limit);
+                let (epoch, first) = self.waiting.iter_mut().find(|(_, waiting)| !waiting.is_empty()).unwrap();
+                assert_eq!((*epoch, first.pop_front()), (position.epoch, Some((position.lease, position.offset))));
+                read
+            }
+        };
+        // What was known has no room to give back.
+        if let Ok(held) = read
+            && held.reserved > 0
+        {
+            assert!(held.reserved >= size(held.bytes, 0));
+            self.decoding.push_back(held.reserved);
+        }
+        true
+    }
+
+    /// Goes on until nothing more happens.
+    fn run_out(&mut self) {
+        loop {
+            let mut moved = false;
+            // By then every try that failed is due.
+            self.now += TIMEOUT;
+            while let Some(job) = self.ahead.next_job(self.now, size) {
+                self.jobs.push(job);
+            }
+            for job in std::mem::take(&mut self.jobs) {
+                moved = true;
+                self.finish(&job, Ok(job.record));
+            }
+            while self.take(self.epoch, true) {
+                moved = true;
+            }
+            for reserved in self.decoding.drain(..) {
+                moved = true;
+                self.ahead.release(reserved);
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn rule_28_positions_are_taken_in_order_within_the_budget_and_nothing_is_lost(
+        budget in 0_u64..60,
+        steps in steps(),
+        stop in any::<bool>(),
+    ) {
+        let mut world = World {
+            ahead: ReadAhead::new(budget, 0),
+            budget,
+            now: Instant::now(),
+            epoch: 0,
+            lease: 0,
+            waiting: BTreeMap::new(),
+            bare: BTreeMap::new(),
+            fetched: 0,
+            jobs: Vec::new(),
+            decoding: VecDeque::new(),
+            news: HashSet::new(),
+            waits: None,
+        };
+        for step in &steps {
+            world.step(step);
+        }
+        if !stop {
+            world.run_out();
+            prop_assert!(world.waiting.values().all(VecDeque::is_empty), "positions are stuck: {:?}", world.waiting);
+            prop_assert!(world.bare.values().all(VecDeque::is_empty), "positions are stuck: {:?}", world.bare);
+            prop_assert_eq!(world.fetched, 0);
+            prop_assert_eq!(world.ahead.used(), 0);
+            prop_assert!(world.news.iter().all(|epoch| *epoch >= world.epoch), "not told: {:?}", world.news);
+        }
+        let rest = world.ahead.close().into_iter();
+        let rest: HashSet<_> = rest.flat_map(|(lease, start, end)| (start..end).map(move |at| (lease, at))).collect();
+        let waiting: HashSet<_> = world.waiting.into_values().chain(world.bare.into_values()).flatten().collect();
+        prop_assert_eq!(rest, waiting);
+    }
+}

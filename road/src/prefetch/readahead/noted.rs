@@ -1,0 +1,46 @@
+//! What came of a read, and what it changes for whoever takes records: most change nothing, and nobody is woken for them.
+
+use forebay_sources::{Outage, ReadError};
+
+/// Why a record was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Miss {
+    /// The record is bad, in words.
+    Bad(String),
+    /// It has more bytes than it was given room for; so many.
+    Larger(u64),
+    /// It is not its fault.
+    Outage(Outage),
+}
+
+/// What came of noting a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Noted {
+    /// It may be taken next, as soon as it is its epoch's turn.
+    Next,
+    /// Others stand before it, or it is read again. Whoever takes the last of them finds it.
+    Behind,
+    /// The read was given up before, and its thread with it. What it gave may count all the same.
+    Late,
+}
+
+/// What came of passing over reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Passed {
+    /// How many records.
+    pub records: usize,
+    /// One of them was the last of its lease: a further one may be wanted.
+    pub last: bool,
+    /// One of them may be taken next, as soon as it is its epoch's turn.
+    pub next: bool,
+}
+
+impl From<ReadError> for Miss {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Larger { size, .. } => Self::Larger(size),
+            ReadError::Outage(outage) => Self::Outage(outage),
+            bad => Self::Bad(bad.to_string()),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Reads that fail or hang without the record's fault (semantics rules 7 and 28): whether it is the record's after all, and
+//! since when everything waits.
+//!
+//! A record is to blame where the storage gives others meanwhile: a read that hangs, as soon as a later one came back; one that
+//! fails, if it is also the only one in trouble. Else its read is tried again for as long as it takes.
+
+use std::time::{Duration, Instant};
+
+use forebay_sources::Outage;
+
+use super::ReadAhead;
+use super::stage::Stage;
+
+/// The oldest read that fails or hangs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stall {
+    /// When it began.
+    pub since: Instant,
+    /// Its record.
+    pub record: u64,
+    /// Why it fails; nothing for one that hangs.
+    pub outage: Option<Outage>,
+}
+
+impl<B> ReadAhead<B> {
+    /// Looks for reads that began more than `timeout` ago. `reason` says so of one that is its record's fault. Answers how
+    /// many threads have not come back.
+    pub(crate) fn expire(&mut self, now: Instant, timeout: Duration, reason: impl Fn(u64) -> String) -> usize {
+        let (answered, troubled) = (self.answered, self.troubled());
+        let given_since = |began: Instant| answered.is_some_and(|answered| answered > began);
+        let late = |began: Instant| now.saturating_duration_since(began) > timeout;
+        let (mut lost_threads, mut judged_to_wait) = (0, 0);
+        for (ticket, record, stage) in self.stages_mut() {
+            match stage {
+                Stage::Reading { began, lost, .. } if late(*began) => {
+                    lost_threads += usize::from(!std::mem::replace(lost, true));
+                    if given_since(*began) {
+                        // Its bytes stay in use until the thread comes back, if it does.
+                        *stage = Stage::Done(Err(reason(record)));
+                    }
+                }
+                Stage::Waiting(known) => {
+                    let judged = known.failing.as_ref().filter(|failing| late(failing.since) && troubled == 1);
+                    // What the system lacks is never in a file.
+                    let judged = judged.filter(|failing| !matches!(failing.outage, Outage::Resources { .. }));
+                    if let Some(failing) = judged.filter(|failing| given_since(failing.since)) {
+                        let text = format!("{}, for {timeout:?}, while it gives other files", failing.outage);
+                        *stage = Stage::Done(Err(text));
+                        judged_to_wait += usize::from(ticket);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.again -= judged_to_wait;
+        self.hung = self.stages().filter(|(_, stage)| stage.hangs()).count();
+        lost_threads
+    }
+
+    /// The oldest read that fails, or that hangs for longer than `patience`.
+    pub(crate) fn stall(&self, now: Instant, patience: Duration) -> Option<Stall> {
+        let troubles = self.stages().filter_map(|(record, stage)| {
+            let (since, outage) = stage.trouble(now, patience)?;
+            Some((since, record, outage))
+        });
+        let (since, record, outage) = troubles.min_by_key(|(since, ..)| *since)?;
+        Some(Stall { since, record, outage: outage.cloned() })
+    }
+
+    /// The storage gave a record, whose read began then. One that failed before says that an outage is over: all others that
+    /// wait for that are due.
+    pub(super) fn given(&mut self, began: Instant, failed_before: bool, now: Instant) {
+        self.answered = self.answered.max(Some(began));
+        if failed_before {
+            for (_, _, stage) in self.stages_mut() {
+                if let Stage::Waiting(known) = stage
+                    && let Some(failing) = &mut known.failing
+                {
+                    failing.due = now;
+                }
+            }
+        }
+    }
+
+    /// Reads that fail or hang.
+    pub(super) fn troubled(&self) -> usize {
+        self.stages().filter(|(_, stage)| stage.is_troubled()).count()
+    }
+
+    fn stages(&self) -> impl Iterator<Item = (u64, &Stage<B>)> {
+        let tickets = self.epochs.values().flat_map(|epoch| &epoch.tickets);
+        let tickets = tickets.map(|ticket| (ticket.position.record, &ticket.stage));
+        tickets.chain(self.fetches.iter().map(|fetch| (fetch.record, &fetch.stage)))
+    }
+
+    /// Whether each is one of a position, and its record.
+    fn stages_mut(&mut self) -> impl Iterator<Item = (bool, u64, &mut Stage<B>)> {
+        let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
+        let tickets = tickets.map(|ticket| (true, ticket.position.record, &mut ticket.stage));
+        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, fetch.record, &mut fetch.stage)))
+    }
+}

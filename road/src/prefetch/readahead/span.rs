@@ -1,0 +1,35 @@
+//! A lease on its way to be read.
+
+use std::sync::Arc;
+
+use crate::record::Position;
+
+/// A lease to be read, with its positions' record numbers as a function.
+pub(crate) struct Span {
+    /// Lease id.
+    pub lease: u64,
+    /// Epoch of the lease.
+    pub epoch: u64,
+    /// First place in the epoch's order.
+    pub start: u64,
+    /// How many positions that have a record.
+    pub len: u64,
+    /// How many positions behind them that have none.
+    pub bare: u64,
+    /// Record number of a place in the epoch's order.
+    pub record: Arc<dyn Fn(u64) -> u64 + Send + Sync>,
+}
+
+impl Span {
+    pub(super) fn position(&self, offset: u64) -> Position {
+        let Self { lease, epoch, len, .. } = *self;
+        let index = self.start + offset;
+        Position { epoch, lease, offset, lease_len: len, index, record: (self.record)(index) }
+    }
+}
+
+impl std::fmt::Debug for Span {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Span").field("lease", &self.lease).field("len", &self.len).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,102 @@
+//! A source in memory, for tests: each record is its own number as one byte, or what the test makes of it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel as channel;
+use forebay_sources::{ReadError, Source};
+use parking_lot::Mutex;
+
+use super::{Buffer, Loaded, Prefetch, Settings};
+
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    len: u64,
+    missing: Vec<u64>,
+    /// Reads of these records wait until the other end is dropped.
+    shut: Mutex<HashMap<u64, channel::Receiver<()>>>,
+    /// Records whose read has begun.
+    begun: (channel::Sender<u64>, channel::Receiver<u64>),
+}
+
+impl Shelf {
+    pub(crate) fn new(len: u64) -> Self {
+        Self { len, missing: Vec::new(), shut: Mutex::default(), begun: channel::unbounded() }
+    }
+
+    pub(crate) fn without(mut self, missing: &[u64]) -> Self {
+        self.missing = missing.to_vec();
+        self
+    }
+
+    /// Reads of this record wait until the answer is dropped.
+    pub(crate) fn shut(&self, record: u64) -> channel::Sender<()> {
+        let (opener, shut) = channel::bounded(0);
+        self.shut.lock().insert(record, shut);
+        opener
+    }
+
+    /// Reads that have begun, unless the test has waited for some.
+    pub(crate) fn reads(&self) -> usize {
+        self.begun.1.len()
+    }
+
+    /// Waits until a read of this record has begun.
+    pub(crate) fn begun(&self, record: u64) {
+        while self.begun.1.recv().unwrap() != record {}
+    }
+}
+
+/// A record's content, of these bytes, as the prefetch gives it.
+pub(crate) fn read(bytes: Vec<u8>) -> Buffer {
+    let settings = Settings { threads: 1, budget: 1, read_timeout: Duration::from_secs(60) };
+    let prefetch = Prefetch::start(Arc::new(Shelf::new(0)), None, settings, 0).unwrap();
+    Buffer { loaded: Loaded::Read(bytes), reserved: 0, shared: Arc::clone(&prefetch.shared) }
+}
+
+impl Source for Shelf {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn classes(&self) -> &[String] {
+        &[]
+    }
+
+    fn label(&self, record: u64) -> i64 {
+        i64::try_from(record).unwrap() * 10
+    }
+
+    fn path(&self, record: u64) -> PathBuf {
+        format!("{record}.jpg").into()
+    }
+
+    fn size(&self, _record: u64) -> u64 {
+        1
+    }
+
+    fn read(&self, record: u64, _room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        buf.clear();
+        self.begun.0.send(record).unwrap();
+        let shut = self.shut.lock().get(&record).cloned();
+        if let Some(shut) = shut {
+            // The other end is never written to: this returns when it is dropped.
+            shut.recv().unwrap_err();
+        }
+        if self.missing.contains(&record) {
+            return Err(ReadError::Missing { path: self.path(record) });
+        }
+        buf.push(u8::try_from(record).unwrap());
+        Ok(())
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        [0; 32]
+    }
+
+    fn shard_name(&self, _record: u64) -> &'static str {
+        "shelf"
+    }
+}

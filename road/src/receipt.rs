@@ -1,0 +1,50 @@
+//! What becomes of claims, as the ledger is told it: delivered, dropped, finished, or without a record.
+
+use forebay_proto::RecordSum;
+use forebay_proto::v1::ack_item::Kind;
+use forebay_proto::v1::{AckItem, Range};
+use forebay_ring::Claim;
+
+use crate::record::Position;
+
+/// Positions as receipts of records that policy dropped.
+pub(crate) fn dropped(positions: &[Position]) -> Vec<AckItem> {
+    let mut items: Vec<(Claim, RecordSum)> = Vec::new();
+    for position in positions {
+        match items.last_mut() {
+            Some((claim, sum)) if (claim.lease, claim.end()) == (position.lease, position.offset) => {
+                claim.len += 1;
+                sum.add(position.record);
+            }
+            _ => {
+                let claim = Claim::new(position.lease, position.offset, 1);
+                items.push((claim, std::iter::once(position.record).collect()));
+            }
+        }
+    }
+    items.into_iter().map(|(claim, sum)| item(&claim, sum, Kind::Dropped)).collect()
+}
+
+/// The receipt of a claim, with the sum over the records that were seen of it.
+pub(crate) fn receipt(claim: &Claim, sum: RecordSum) -> AckItem {
+    if claim.is_bare() {
+        return item(claim, RecordSum::default(), Kind::Bare);
+    }
+    item(claim, sum, Kind::Delivered)
+}
+
+/// That a trainer ended without a receipt and may have seen a claim's records, which are offered again.
+pub(crate) fn seen(claim: &Claim) -> AckItem {
+    item(claim, RecordSum::default(), Kind::Seen)
+}
+
+/// That a claim's records stand in a finished batch, which nobody has yet.
+pub(crate) fn finished(claim: &Claim) -> AckItem {
+    item(claim, RecordSum::default(), Kind::Finished)
+}
+
+fn item(claim: &Claim, sum: RecordSum, kind: Kind) -> AckItem {
+    let (sum_high, sum_low) = sum.halves();
+    let range = Range { start: claim.start, end: claim.end() };
+    AckItem { lease: claim.lease, range: Some(range), kind: kind.into(), count: sum.count, sum_high, sum_low }
+}

@@ -1,0 +1,143 @@
+//! The checked settings of a stream, as plain structs. Who reads them from a file or a message is above the road.
+
+mod cache;
+mod decode;
+mod lanes;
+mod placement;
+mod prefetch;
+
+use std::time::Duration;
+
+pub use forebay_coordinator::Policy;
+use forebay_pixels::Recipe;
+
+pub use cache::{CacheKind, CacheSettings};
+pub use decode::{DecodeSettings, JpegDecoder};
+pub use lanes::Lanes;
+pub use placement::Placement;
+pub use prefetch::PrefetchSettings;
+
+/// What a stream is: how its batches are made, and how they are handed out. Its dataset is no part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamSettings {
+    /// Places in a batch.
+    pub batch_size: u32,
+    /// What is done to each picture, and the form of the output.
+    pub recipe: Recipe,
+    /// The order is a permutation that differs from epoch to epoch.
+    pub shuffle: bool,
+    /// Where all random choices come from.
+    pub seed: u64,
+    /// Passes over the dataset; nothing is without end.
+    pub epochs: Option<u64>,
+    /// Who reads what.
+    pub sharding: Sharding,
+    /// What becomes of an epoch's last batch.
+    pub last_batch_policy: Policy,
+    /// Records per lease, where the user asked for a number; see [`shard_size`](Self::shard_size).
+    pub wanted_shard_size: Option<u64>,
+    /// Slots beyond those that trainers hold.
+    pub prefetch_queue_depth: u32,
+    /// Where pixels are wanted.
+    pub placement: Placement,
+    /// Trainers may page-lock the ring, where pixels are in the host, and so can write to it.
+    pub pin_memory: bool,
+    /// The GPU whose lanes decode, where the user asked for one.
+    pub decode_gpu: Option<i32>,
+    /// Decode threads, where the user asked for a number.
+    pub num_threads: Option<usize>,
+    /// What is kept in memory for further epochs.
+    pub cache: Option<CacheSettings>,
+    /// What becomes of a bad record.
+    pub on_error: OnError,
+    /// Bad records that fail the stream.
+    pub max_failures: Option<MaxFailures>,
+    /// Trainers that the ring has room for.
+    pub trainers: u32,
+    /// Batches that one trainer may have in its hands.
+    pub credits: u32,
+    /// How long the end of an epoch waits for a held batch.
+    pub epoch_end_timeout: Duration,
+    /// How long one read may take.
+    pub read_timeout: Duration,
+    /// How long trainers wait for a storage that gives nothing.
+    pub storage_timeout: Duration,
+}
+
+impl StreamSettings {
+    /// The defaults, which are those of a configuration too.
+    pub fn new(batch_size: u32, recipe: Recipe) -> Self {
+        Self {
+            batch_size,
+            recipe,
+            shuffle: false,
+            seed: 0,
+            epochs: None,
+            sharding: Sharding::Dynamic,
+            last_batch_policy: Policy::default(),
+            wanted_shard_size: None,
+            prefetch_queue_depth: 2,
+            placement: Placement::default(),
+            pin_memory: false,
+            decode_gpu: None,
+            num_threads: None,
+            cache: None,
+            on_error: OnError::default(),
+            max_failures: None,
+            trainers: 2,
+            credits: 2,
+            epoch_end_timeout: Duration::from_secs(600),
+            read_timeout: Duration::from_secs(60),
+            storage_timeout: Duration::from_secs(600),
+        }
+    }
+
+    /// Records per lease: what the user asked for, else four batches.
+    pub fn shard_size(&self) -> u64 {
+        self.wanted_shard_size.unwrap_or_else(|| u64::from(self.batch_size) * 4)
+    }
+
+    /// Slots of the stream's ring: the ring itself needs two beyond the trainers' credits.
+    pub fn slots(&self) -> u32 {
+        self.prefetch_queue_depth.max(2) + self.credits * self.trainers
+    }
+}
+
+/// Who reads what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharding {
+    /// Who asks gets the next span.
+    Dynamic,
+    /// DALI's split and rotation (semantics rule 13).
+    Static {
+        /// Which shard; nothing in a configuration, where each trainer names its own as it attaches.
+        shard_id: Option<u32>,
+        /// How many shards.
+        num_shards: u32,
+        /// The shard is the same in every epoch.
+        stick_to_shard: bool,
+        /// Every shard has the same number of batches.
+        pad_last_batch: bool,
+    },
+}
+
+/// What becomes of a bad record (semantics rule 7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// It fails the stream.
+    #[default]
+    Fail,
+    /// The next record takes its place.
+    Skip,
+    /// A copy of a good record takes its place.
+    Replace,
+}
+
+/// Bad records that are too many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaxFailures {
+    /// More than this many.
+    Count(u64),
+    /// More than this part of the dataset, 0 to 1.
+    Fraction(f64),
+}

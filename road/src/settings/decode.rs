@@ -1,0 +1,74 @@
+//! How pictures are decoded: threads, lanes, memory, and the limits of a picture.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use forebay_pixels::Limits;
+
+use super::Lanes;
+use crate::ByteSize;
+
+/// The decode pools, and the limits that every picture is held to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeSettings {
+    /// Threads of the pool; left out, the usable cores.
+    pub threads: Option<usize>,
+    /// Ways to decode.
+    pub lanes: Lanes,
+    /// Memory that decoding may take of each GPU.
+    pub gpu_memory_limit: ByteSize,
+    /// The file of libnvjpeg.
+    pub nvjpeg: Option<PathBuf>,
+    /// Whether each thread keeps to one core.
+    pub pin: bool,
+    /// What decodes JPEGs.
+    pub jpeg: JpegDecoder,
+    /// Memory for decoding.
+    pub memory: ByteSize,
+    /// Pixels of a picture.
+    pub pixel_limit: u64,
+    /// Bytes of a file.
+    pub byte_limit: ByteSize,
+    /// Scans of a progressive JPEG.
+    pub scan_limit: u32,
+    /// Time for one picture.
+    pub time_limit: Option<Duration>,
+}
+
+/// What decodes JPEGs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JpegDecoder {
+    /// Each the fastest decoder that takes it.
+    #[default]
+    Auto,
+    /// libjpeg-turbo alone.
+    LibjpegTurbo,
+    /// zune-jpeg, the decoder of the `image` crate, where it applies.
+    Image,
+}
+
+impl Default for DecodeSettings {
+    fn default() -> Self {
+        let Limits { pixels, bytes, scans, time } = Limits::default();
+        Self {
+            threads: None,
+            lanes: Lanes::default(),
+            gpu_memory_limit: ByteSize(2_000_000_000),
+            nvjpeg: None,
+            pin: false,
+            jpeg: JpegDecoder::default(),
+            memory: ByteSize(128_000_000),
+            pixel_limit: pixels,
+            byte_limit: ByteSize(bytes),
+            scan_limit: scans,
+            time_limit: time,
+        }
+    }
+}
+
+impl DecodeSettings {
+    /// The limits as the decoder takes them.
+    pub fn limits(&self) -> Limits {
+        Limits { pixels: self.pixel_limit, bytes: self.byte_limit.0, scans: self.scan_limit, time: self.time_limit }
+    }
+}

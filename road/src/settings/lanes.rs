@@ -1,0 +1,35 @@
+//! Which ways to decode are used, and how a picture gets to one of them.
+
+use forebay_cuda::lane::LaneKind;
+
+/// The lanes that are asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// These, of which each has to be there.
+    Named(Vec<LaneKind>),
+    /// Hardware where there is any, and the CPU.
+    Auto,
+    /// As [`Lanes::Auto`], with the lane of a picture chosen by its record's number.
+    Fixed,
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self::Named(vec![LaneKind::Cpu])
+    }
+}
+
+impl Lanes {
+    /// The kinds that are used where they are there.
+    pub fn kinds(&self) -> &[LaneKind] {
+        match self {
+            Self::Named(kinds) => kinds,
+            Self::Auto | Self::Fixed => &[LaneKind::Hardware, LaneKind::Cpu],
+        }
+    }
+
+    /// Whether any of them is a GPU's.
+    pub fn want_gpu(&self) -> bool {
+        self.kinds().iter().any(|kind| *kind != LaneKind::Cpu)
+    }
+}

@@ -1,0 +1,39 @@
+//! What is written beside a batch's pictures: labels, record numbers, mask and the claims that it answers for.
+
+use forebay_ring::Claim;
+
+use crate::record::{BadRecord, Position};
+
+/// A settled batch, ready to be published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sheet {
+    /// Number of the batch.
+    pub batch: u64,
+    /// Epoch of its records.
+    pub epoch: u64,
+    /// Places that the user sees.
+    pub shown: u32,
+    /// Places that are this epoch's own records.
+    pub valid: u32,
+    /// Label of each place, -1 without.
+    pub labels: Vec<i64>,
+    /// Record number of each place, -1 where it is none.
+    pub records: Vec<i64>,
+    /// 1 where the place is an own record, 0 where it repeats or replaces.
+    pub mask: Vec<u8>,
+    /// What the batch answers for: its own places in their order, then bare claims.
+    pub claims: Vec<Claim>,
+    /// What is wrong with the records of bare claims that have one.
+    pub bad: Vec<BadRecord>,
+}
+
+impl Sheet {
+    /// Lengthens the last claim, or adds one.
+    pub(crate) fn claim(&mut self, position: Position, make: impl Fn(u64, u64, u32) -> Claim) {
+        let one = make(position.lease, position.offset, 1);
+        match self.claims.last_mut() {
+            Some(last) if (last.lease, last.end(), last.bare) == (one.lease, one.start, one.bare) => last.len += 1,
+            _ => self.claims.push(one),
+        }
+    }
+}

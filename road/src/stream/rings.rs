@@ -1,0 +1,148 @@
+//! Makes a stream's rings: first where their pixels are to stand is found, then each has its memory there and in the host.
+
+use std::sync::Arc;
+
+use forebay_ring::Geometry;
+use parking_lot::Mutex;
+
+use super::ring_memory::{RingMemory, Share};
+use crate::gpu_ring::{GpuRing, GpuRings, Gpus, StreamRing, Taken};
+use crate::placement::{Claims, Place, Refusal};
+use crate::settings::Placement;
+use crate::stream::StreamError;
+
+/// Where the rings of a stream stand.
+#[derive(Debug)]
+pub(super) struct Site {
+    gpus: Arc<Gpus>,
+    gpu: Option<Arc<GpuRings>>,
+    /// The first ring's pixels in the GPU: that there is room for them is a part of the question.
+    first: Mutex<Option<Arc<GpuRing>>>,
+    /// The GPU that copies from the slots, or to them.
+    copies: Option<i32>,
+    taken: Arc<Taken>,
+}
+
+/// Makes the rings of a stream.
+#[derive(Debug)]
+pub(super) struct Rings {
+    site: Site,
+    memory: Arc<RingMemory>,
+    geometry: Geometry,
+    incarnation: u64,
+    /// Trainers may page-lock them.
+    pin_memory: bool,
+    /// They live as long as the ring's thread; a retired ring keeps its own until then.
+    shares: Mutex<Vec<Arc<Share>>>,
+}
+
+impl Site {
+    /// Finds the place for a stream, whose pictures the GPU with the number `decodes` decodes.
+    ///
+    /// # Errors
+    /// The place that is asked for cannot be had.
+    pub(super) fn find(
+        gpus: Arc<Gpus>,
+        wanted: Placement,
+        trainer: Option<&Claims>,
+        decodes: Option<i32>,
+        geometry: &Geometry,
+    ) -> Result<Self, Refusal> {
+        let taken = Arc::new(Taken::default());
+        let own = Arc::clone(&taken);
+        let site = |gpus, gpu, first, copies| Self { gpus, gpu, first: Mutex::new(first), copies, taken: own };
+        if wanted == Placement::Host {
+            return Ok(site(gpus, None, None, decodes));
+        }
+        let (place, second_best) = Place::decide(wanted, &gpus.machine(), trainer)?;
+        let made = gpus
+            .rings(place, &taken)
+            .and_then(|rings| rings.map(|rings| rings.make(geometry, 0).map(|first| (rings, first))).transpose());
+        let second_best = match made {
+            Ok(Some((rings, first))) => {
+                let ordinal = rings.ordinal();
+                tracing::info!(gpu = ordinal, "the stream's pixels stand in memory of a GPU");
+                return Ok(site(gpus, Some(rings), Some(first), Some(ordinal)));
+            }
+            Ok(None) => second_best,
+            Err(refusal) if wanted == Placement::Auto => Some(refusal),
+            Err(refusal) => return Err(refusal),
+        };
+        if let Some(refusal) = second_best {
+            tracing::info!("the stream's pixels stand in memory of the host: {refusal}");
+        }
+        Ok(site(gpus, None, None, decodes))
+    }
+}
+
+impl Rings {
+    pub(super) fn new(
+        site: Site,
+        memory: Arc<RingMemory>,
+        geometry: Geometry,
+        incarnation: u64,
+        pin_memory: bool,
+    ) -> Self {
+        Self { site, memory, geometry, incarnation, pin_memory, shares: Mutex::default() }
+    }
+
+    /// The rings in a GPU, where the pixels stand there.
+    pub(super) fn gpu(&self) -> Option<Arc<GpuRings>> {
+        self.site.gpu.clone()
+    }
+
+    /// What they take beside their slots.
+    pub(super) fn taken(&self) -> Arc<Taken> {
+        Arc::clone(&self.site.taken)
+    }
+
+    /// Makes ring number `number`.
+    ///
+    /// # Errors
+    /// There is too little memory, of the host or of the GPU.
+    pub(super) fn make(&self, number: u32) -> Result<StreamRing, StreamError> {
+        let Self { site: Site { gpus, gpu, first, copies, taken }, memory, geometry, incarnation, pin_memory, shares } =
+            self;
+        // What trainers copy from is the GPU's memory, where pixels stand there.
+        let pinnable = *pin_memory && gpu.is_none();
+        let (share, region) = memory.ring(*geometry, *incarnation, number, pinnable)?;
+        let first = first.lock().take();
+        let pixels = match (first, gpu) {
+            (Some(first), _) => Some(first),
+            (None, Some(rings)) => Some(rings.make(geometry, number)?),
+            (None, None) => None,
+        };
+        // A trainer locks all slots at once. Those whose memory were not there would be its own, by the system's account, and
+        // could not be had in huge pages any more.
+        for slot in 0..if pinnable { geometry.slots() } else { 0 } {
+            region.populate(slot)?;
+        }
+        // Only now is there a ring that it is the share of: of one that could not be made it goes back.
+        shares.lock().push(share);
+        let locks = copies.and_then(|gpu| {
+            let refused = |error: &Refusal| tracing::warn!(%error, "the ring is not page-locked: copies take longer");
+            gpus.locks(gpu, taken).inspect_err(refused).ok()
+        });
+        Ok(StreamRing::new(region, pixels, locks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_ring::{Dtype, Layout, Shape};
+
+    use super::*;
+
+    #[test]
+    fn rule_31_the_memory_of_a_ring_that_trainers_lock_is_taken_by_the_daemon_before_they_have_it() {
+        let shape = Shape { batch: 1, height: 8, width: 8, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        let geometry = Geometry::try_new(shape, 3).unwrap();
+        for (pin_memory, left) in [(false, 3), (true, 0)] {
+            let gpus = Arc::new(Gpus::new(0, None));
+            let site = Site::find(gpus, Placement::Host, None, None, &geometry).unwrap();
+            let memory = Arc::new(RingMemory::new(Some(1 << 30), Arc::default()));
+            let ring = Rings::new(site, memory, geometry, 1, pin_memory).make(0).unwrap();
+            assert_eq!(ring.region.unpopulated().bytes(), left * geometry.stride() as u64);
+        }
+    }
+}

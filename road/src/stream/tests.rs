@@ -1,0 +1,243 @@
+//! Tests of a stream: what its refusals ask of a trainer, and one of 2^40 records, with all its stages, a ledger and a
+//! trainer. Each record is made when it is read.
+//!
+//! A single bit for each record would take 128 GiB: what works here needs no memory that grows with the dataset.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use forebay_client::{Next, Options, Patient, Session, State, Target};
+use forebay_coordinator::{Coordinator, MemoryStore, PERMUTATION, Settings, monotonic_clock};
+use forebay_pixels::{CenterCrop, Output, Size, Transform};
+use forebay_proto::RecordSum;
+use forebay_proto::v1::{EpochTally, LedgerSpec, Tally};
+use forebay_ring::{Listener, PACKET_LEN};
+use forebay_sources::ReadError;
+use prost::Message as _;
+use rustix::event::{PollFd, PollFlags, poll};
+use tokio::runtime::Runtime;
+
+use super::*;
+use crate::cache::Caches;
+use crate::decode::GpuLanes;
+use crate::decode::budget::Budget;
+use crate::decode::cpu::{CpuLane, Shared};
+use crate::gpu_ring::Gpus;
+use crate::incarnation;
+use crate::settings::DecodeSettings;
+
+const RECORDS: u64 = 1 << 40;
+const BATCH: usize = 4;
+/// A picture of 1 x 2 pixels: its six bytes are its record's number.
+const PICTURE: usize = 6;
+const HEAD: &[u8] = b"P6\n2 1\n255\n";
+
+/// Records that stand nowhere.
+#[derive(Debug, Default)]
+struct Synthetic {
+    reads: AtomicU64,
+}
+
+impl Source for Synthetic {
+    fn len(&self) -> u64 {
+        RECORDS
+    }
+
+    fn classes(&self) -> &[String] {
+        &[]
+    }
+
+    fn label(&self, record: u64) -> i64 {
+        i64::try_from(record % 1000).unwrap()
+    }
+
+    fn path(&self, record: u64) -> PathBuf {
+        format!("{record}.ppm").into()
+    }
+
+    fn size(&self, _record: u64) -> u64 {
+        (HEAD.len() + PICTURE) as u64
+    }
+
+    fn read(&self, record: u64, _room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        buf.clear();
+        buf.extend_from_slice(HEAD);
+        buf.extend_from_slice(&record.to_be_bytes()[8 - PICTURE..]);
+        Ok(())
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        [40; 32]
+    }
+
+    fn shard_name(&self, _record: u64) -> &'static str {
+        "synthetic"
+    }
+}
+
+/// The stream, and the road to it.
+struct Vast {
+    runtime: Runtime,
+    source: Arc<Synthetic>,
+    stream: Arc<Stream>,
+    plan: Plan,
+}
+
+impl Vast {
+    /// Two epochs in random order, in batches of [`BATCH`].
+    fn open() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let whole = Transform::CenterCrop(CenterCrop { size: Size::HeightWidth([1, 2]) });
+        let recipe = Recipe::new(vec![whole], Output::default()).unwrap();
+        let settings = StreamSettings { shuffle: true, seed: 7, epochs: Some(2), ..StreamSettings::new(4, recipe) };
+        let decode = DecodeSettings::default();
+        let lane = Shared::new(decode.limits(), Arc::new(Budget::new(decode.memory.0)), decode.jpeg);
+        let pool = Pool::start(2, None, &CpuLane::maker(lane), decode.limits(), GpuLanes::default()).unwrap();
+        let source = Arc::new(Synthetic::default());
+        let opening = Opening {
+            identity: Identity {
+                run: "first".into(),
+                stream: "vast".into(),
+                shard: None,
+                incarnation: incarnation::fresh().unwrap(),
+            },
+            settings,
+            dataset: "synthetic".into(),
+            source: Arc::clone(&source) as Arc<dyn Source>,
+            prefetch: PrefetchSettings::default(),
+            coordinator: Coordinator::start(MemoryStore::new(), monotonic_clock(), Settings::default()).unwrap(),
+            pool: Arc::new(pool),
+            memory: Arc::new(RingMemory::new(None, Arc::default())),
+            caches: Arc::new(Caches::new(Arc::default())),
+            gpus: Arc::new(Gpus::new(rustix::process::getuid().as_raw(), None)),
+            trainer: None,
+        };
+        let stream = runtime.block_on(opening.open(Box::new(|_| {}))).unwrap();
+        let spec = LedgerSpec {
+            fingerprint: source.fingerprint().to_vec(),
+            records: RECORDS,
+            shuffle: true,
+            seed: 7,
+            permutation: PERMUTATION,
+            shard: None,
+        };
+        Self { runtime, source, stream, plan: Plan::new(&spec).unwrap() }
+    }
+
+    fn attach(&self, folder: &Path) -> Session {
+        let place = folder.join("socket");
+        let listener = Listener::bind(&place, 0o600).unwrap();
+        let target = Target::Stream { socket: Some(place), name: "vast".into(), settings: None };
+        let trainer = thread::spawn(|| Session::attach(target, Options::default(), &mut Patient));
+        poll(&mut [PollFd::new(&listener, PollFlags::IN)], None).unwrap();
+        let socket = listener.accept().unwrap().unwrap();
+        // There is one stream that it can ask for.
+        socket.wait(None).unwrap();
+        socket.recv(&mut vec![0; PACKET_LEN]).unwrap();
+        let peer = Peer::of(&socket).unwrap();
+        self.runtime.block_on(self.stream.attach(socket, peer, Options::default().credits, HandIns::default()));
+        trainer.join().unwrap().unwrap()
+    }
+
+    /// The records of these places of an epoch.
+    fn planned(&self, epoch: u64, places: std::ops::Range<u64>) -> Vec<u64> {
+        places.map(|position| self.plan.record(epoch, position)).collect()
+    }
+
+    /// Positions and sum of what was delivered of an epoch, as the ledger counts it.
+    fn delivered(&self, epoch: u64) -> RecordSum {
+        let reply = self.runtime.block_on(self.stream.audit(epoch)).unwrap();
+        let tally = reply.epochs.iter().find(|tally| tally.epoch == epoch).and_then(|tally| tally.delivered).unwrap();
+        RecordSum::from_halves(tally.count, tally.sum_high, tally.sum_low)
+    }
+
+    fn close(self, trainer: Session) {
+        trainer.close().unwrap();
+        self.runtime.block_on(self.stream.close());
+    }
+}
+
+/// The records of the next batch, by what its pixels say.
+#[track_caller]
+fn batch(trainer: &mut Session) -> Vec<u64> {
+    let Next::Batch(batch) = trainer.next(None, &mut Patient).unwrap() else { panic!("a batch") };
+    let shown = batch.images().chunks_exact(PICTURE).zip(batch.records()).zip(batch.mask());
+    let own = shown.filter(|(_, mask)| **mask != 0).map(|((picture, record), _)| {
+        let mut number = [0; 8];
+        number[8 - PICTURE..].copy_from_slice(picture);
+        assert_eq!(i64::from_be_bytes(number), *record, "a record's pixels are its own");
+        u64::from_be_bytes(number)
+    });
+    own.collect()
+}
+
+/// The state in which all positions of the first epoch below `cursor` were delivered, with this sum.
+fn state_at(trainer: &mut Session, cursor: u64, sum: RecordSum) -> State {
+    let mut snapshot = Snapshot::decode(&*trainer.state(&mut Patient).unwrap().to_bytes()).unwrap();
+    let (sum_high, sum_low) = sum.halves();
+    let delivered = Some(Tally { count: sum.count, sum_high, sum_low });
+    (snapshot.epoch, snapshot.cursor) = (0, cursor);
+    snapshot.open.clear();
+    snapshot.tallies = vec![EpochTally { epoch: 0, delivered, ..EpochTally::default() }];
+    State::from_bytes(&snapshot.encode_to_vec()).unwrap()
+}
+
+#[test]
+fn an_epoch_of_2_to_the_40_records_begins_and_its_state_stays_small() {
+    let (vast, folder) = (Vast::open(), tempfile::tempdir().unwrap());
+    let mut trainer = vast.attach(folder.path());
+    assert_eq!((trainer.info().records, trainer.info().batches_per_epoch), (RECORDS, RECORDS / BATCH as u64));
+    let seen: Vec<u64> = (0..50).flat_map(|_| batch(&mut trainer)).collect();
+    assert_eq!(seen, vast.planned(0, 0..200));
+    let state = trainer.state(&mut Patient).unwrap();
+    // As many leases are in it as are read ahead by then, 2048 positions at most.
+    assert!(state.to_bytes().len() < 10_000, "{} bytes", state.to_bytes().len());
+    let last = trainer.path(RECORDS - 1, &mut Patient).unwrap();
+    assert_eq!(last, Path::new("1099511627775.ppm"));
+    trainer.path(RECORDS, &mut Patient).unwrap_err();
+    // What is not complete is not judged, which would take the sum of all its records.
+    let audit = trainer.audit(&mut Patient).unwrap();
+    assert_eq!((audit[0].complete, audit[0].adds_up), (false, None));
+    assert_eq!([batch(&mut trainer), batch(&mut trainer)].concat(), vast.planned(0, 200..208));
+    trainer.restore(&state, &mut Patient).unwrap();
+    assert_eq!(batch(&mut trainer), vast.planned(0, 200..204), "it goes on where the state was taken");
+    let reads = vast.source.reads.load(Ordering::Relaxed);
+    assert!(reads < 10_000, "{reads} records were read for 53 batches");
+    vast.close(trainer);
+}
+
+#[test]
+fn an_epoch_of_2_to_the_40_records_ends_with_its_last_one_and_the_next_begins() {
+    let (vast, folder) = (Vast::open(), tempfile::tempdir().unwrap());
+    let mut trainer = vast.attach(folder.path());
+    let cursor = RECORDS - 10;
+    // The sum of so many is nobody's to compute here: any will do, as long as the ledger goes on from it.
+    let before = RecordSum::from_halves(cursor, 0x1234_5678, 0x9abc_def0);
+    let state = state_at(&mut trainer, cursor, before);
+    trainer.restore(&state, &mut Patient).unwrap();
+    let rest = vast.planned(0, cursor..RECORDS);
+    let seen: Vec<_> = (0..3).map(|_| batch(&mut trainer)).collect();
+    assert_eq!(seen, [&rest[..4], &rest[4..8], &rest[8..]]);
+    assert!(matches!(trainer.next(None, &mut Patient).unwrap(), Next::EpochEnd(0)));
+    let mut expected = before;
+    expected += rest.into_iter().collect();
+    assert_eq!((vast.delivered(0), expected.count), (expected, RECORDS));
+    assert_eq!(batch(&mut trainer), vast.planned(1, 0..4));
+    let state = state_at(&mut trainer, RECORDS + 1, before);
+    let refused = trainer.restore(&state, &mut Patient).unwrap_err().to_string();
+    assert!(refused.contains("position 1099511627777, is outside of the dataset"), "{refused}");
+    vast.close(trainer);
+}
+
+#[test]
+fn a_trainer_tries_again_for_what_may_pass_and_not_for_a_changed_dataset() {
+    let full = || std::io::Error::other("no room");
+    let passes = [StreamError::Ledger(CallError::Unavailable("The disk is full.".into())), StreamError::System(full())];
+    for error in passes {
+        assert_eq!(error.code(), text_code::BUSY, "{error}");
+    }
+    let changed = StreamError::Ledger(CallError::SpecMismatch("records was 40 and is now 41".into()));
+    assert_eq!(changed.code(), text_code::SETTINGS);
+}

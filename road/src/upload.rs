@@ -1,0 +1,105 @@
+//! The step between publish and ring where pixels stand in memory of a GPU: what of a batch was not made there is copied, and the
+//! batch handed on when it is there for everybody.
+
+use std::sync::Arc;
+
+use crossbeam_channel as channel;
+use forebay_cuda::Stream;
+
+use crate::batch::Output;
+use crate::gpu_ring::GpuRings;
+use crate::gpu_threads::GpuThreads;
+use crate::publish::Ready;
+
+/// Takes what the batch stage gives.
+pub(crate) type Sink = Box<dyn Fn(Output) + Send>;
+
+/// Brings what is missing of a batch to the GPU.
+fn complete(rings: &GpuRings, stream: &mut Stream, mut ready: Ready) -> Output {
+    // Without its ring, which has ended, nobody will be offered it.
+    let ring = rings.get(ready.slot.ring());
+    let (slot, images) = (ready.slot.index(), ready.slot.images());
+    if let Some(Err(error)) = ring.map(|ring| ring.complete(stream, slot, images, &ready.in_gpu)) {
+        let reason = format!("Batch {} cannot be copied to GPU {}: {error}.", ready.seq, rings.ordinal());
+        return Output::Lost(ready, reason);
+    }
+    ready.stamp();
+    Output::Ready(ready)
+}
+
+/// Starts the step's thread, which hands everything on in order. It ends when the sink that it gives back is dropped, which has to
+/// be before the thread is. The queue needs no bound: there are no more batches than slots.
+///
+/// # Errors
+/// The system has no more threads, or the GPU no queue for the copies.
+pub(crate) fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, GpuThreads)> {
+    start_in(GpuThreads::default(), rings, next)
+}
+
+/// Where it fails, what is given here is dropped last: its thread ends when the sender is gone.
+fn start_in(mut thread: GpuThreads, rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, GpuThreads)> {
+    // Before the thread, so that a GPU that has none refuses the stream that asks for it, and ends no other's.
+    let mut stream = rings.stream().map_err(std::io::Error::other)?;
+    let (sender, made) = channel::unbounded();
+    thread.start("forebay-upload", move |watched| {
+        for made in made {
+            next(match made {
+                Output::Ready(ready) => watched.during(|| complete(&rings, &mut stream, ready)),
+                other => other,
+            });
+        }
+    })?;
+    thread.watch()?;
+    // The thread lives until the sender is gone.
+    Ok((Box::new(move |made| drop(sender.send(made))), thread))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::FileExt as _;
+
+    use forebay_fake_gpu::{Count, Knob};
+
+    use super::*;
+    use crate::gpu_ring::StreamRing;
+    use crate::gpu_ring::scene::Scene;
+
+    #[test]
+    fn a_batch_is_handed_on_when_its_pixels_are_in_the_gpu_and_no_earlier() {
+        let Scene { fake, rings, region, ring } = Scene::new(3, 2);
+        let ring = StreamRing::new(region.clone(), Some(ring), None);
+        let mut slot = region.slot(0).unwrap();
+        (0..3).for_each(|place| slot.place_mut(place).fill(7));
+        let in_gpu = vec![false, true, false];
+        let ready =
+            Ready { slot, in_gpu, seq: 1, epoch: 0, shown: 3, valid: 3, claims: Vec::new(), bad: Vec::new(), time: 0 };
+
+        fake.set(Knob::HoldUploads, 1);
+        let (next, handed_on) = channel::unbounded();
+        let (sink, thread) = start(rings, Box::new(move |made| next.send(made).unwrap())).unwrap();
+        let waits = fake.count(Count::Waits);
+        sink(Output::Ready(ready));
+        while fake.count(Count::Waits) == waits && handed_on.is_empty() {
+            std::thread::yield_now();
+        }
+        assert!(handed_on.is_empty(), "it waits for the copies");
+        fake.set(Knob::HoldUploads, 0);
+        let Ok(Output::Ready(_)) = handed_on.recv() else { panic!("the batch comes") };
+        let memory = File::from(ring.fds(None)[1].try_clone_to_owned().unwrap());
+        let mut pixels = [0; 36];
+        memory.read_exact_at(&mut pixels, 0).unwrap();
+        assert_eq!(pixels.map(u32::from).chunks(12).map(|place| place.iter().sum()).collect::<Vec<u32>>(), [84, 0, 84]);
+        drop(sink);
+        drop(thread);
+    }
+
+    #[test]
+    fn an_upload_that_the_system_has_too_few_threads_for_is_an_error() {
+        let Scene { fake: _fake, rings, .. } = Scene::new(1, 1);
+        for room in [0, 1] {
+            let thread = GpuThreads::with_room_for(room);
+            assert!(start_in(thread, Arc::clone(&rings), Box::new(|_| ())).is_err(), "room for {room}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What can be wrong with a dataset as a whole.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use forebay_proto::printable;
+use thiserror::Error;
+
+use crate::Outage;
+
+/// A dataset that cannot be opened.
+#[derive(Debug, Error)]
+pub enum SourceError {
+    /// Nothing stands at the path.
+    #[error("\"{path}\" does not exist. Check the path; it is looked up on the machine where the daemon runs.", path = printable(path))]
+    Missing {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// The path may not be read.
+    #[error("\"{path}\" may not be read by this user. Give the daemon's user the right to read it (chmod, or its group).", path = printable(path))]
+    Denied {
+        /// File or folder.
+        path: PathBuf,
+    },
+    /// A folder was expected.
+    #[error("\"{path}\" is not a folder. Give the folder that holds the pictures.", path = printable(path))]
+    NotAFolder {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// Reading a folder or list failed.
+    #[error("\"{path}\" cannot be read: {source}.", path = printable(path))]
+    Io {
+        /// File or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The storage fails, or the system lacks what reading takes, as the files are looked at.
+    #[error("{0}. The dataset itself may be in order: try again once this is mended.")]
+    Outage(Outage),
+    /// `name` begins with a scheme that is not in the table.
+    #[error("\"{name}\" is no source that this version knows. Give a path, or one of: {known}.", name = printable(name))]
+    UnknownScheme {
+        /// The source as given.
+        name: String,
+        /// The table of schemes.
+        known: String,
+    },
+    /// The path exists, but is nothing that a scheme takes.
+    #[error("\"{path}\" is no dataset that can be recognised. A source is one of: {known}. For one picture give its folder.", path = printable(path))]
+    Unrecognised {
+        /// The path as given.
+        path: PathBuf,
+        /// What the schemes take.
+        known: String,
+    },
+    /// A folder with nothing in it.
+    #[error("The folder \"{path}\" is empty. Give the folder that holds the pictures.", path = printable(path))]
+    EmptyFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder with files, but without one picture.
+    #[error("The folder \"{path}\" holds no picture, only {others} other files and {hidden} hidden ones. Pictures are known by their extension: {extensions}.", path = printable(path))]
+    NoPictures {
+        /// The folder.
+        path: PathBuf,
+        /// Files that are no pictures.
+        others: u64,
+        /// Files and folders whose name begins with a dot.
+        hidden: u64,
+        /// The known extensions.
+        extensions: String,
+    },
+    /// A class folder without a picture.
+    #[error("The class folder \"{path}\" holds no picture. Move it away, or give labels=\"none\" if folders are not classes.", path = printable(path))]
+    EmptyClass {
+        /// The class folder.
+        path: PathBuf,
+    },
+    /// Pictures and class folders side by side.
+    #[error("The picture \"{picture}\" stands beside the class folder \"{class}\". Move it into a class folder, or give labels=\"none\" to take all pictures without labels.", picture = printable(picture), class = printable(class))]
+    MixedFolder {
+        /// A picture outside of the class folders.
+        picture: PathBuf,
+        /// A class folder.
+        class: PathBuf,
+    },
+    /// Folders that contain themselves through a symbolic link.
+    #[error("The folder \"{path}\" is reached again through a symbolic link inside of it. Remove the link.", path = printable(path))]
+    Loop {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A CSV or a list without a record.
+    #[error("\"{file}\" names no file. Write one path per line.", file = printable(file))]
+    EmptyList {
+        /// The CSV, or the list.
+        file: PathBuf,
+    },
+    /// Not one of the files exists.
+    #[error("None of the {count} files that \"{list}\" names exists; the first would be \"{first}\". Relative paths start at \"{root}\"; give root= for another folder.", list = printable(list), first = printable(first), root = printable(root))]
+    NoneExists {
+        /// The CSV, or the list.
+        list: PathBuf,
+        /// How many it names.
+        count: u64,
+        /// Where the first was looked for.
+        first: PathBuf,
+        /// Where relative paths start.
+        root: PathBuf,
+    },
+    /// Something is wrong with a line.
+    #[error("{file}, line {line}: {problem}", file = printable(file))]
+    Line {
+        /// The CSV, or the list.
+        file: PathBuf,
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong and what to do.
+        problem: LineProblem,
+    },
+}
+
+/// What is wrong with a line of a CSV or a list.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LineProblem {
+    /// The path column is empty.
+    #[error("the line has no path. Write the picture's path in it, or delete it.")]
+    NoPath,
+    /// The label column is empty or absent.
+    #[error("the line has no label, but line {other} has one. Write it, or give labels=\"none\".")]
+    NoLabel {
+        /// A line with a label.
+        other: u64,
+    },
+    /// The line has a label and an earlier line has none.
+    #[error("the line has a label, but line {other} has none. Write it there, or give labels=\"none\".")]
+    SurplusLabel {
+        /// A line without a label.
+        other: u64,
+    },
+    /// Numbers and texts in one label column.
+    #[error(
+        "the label \"{label}\" is {is}, but line {other} has {was}. Write all labels as integers or none, or give labels=\"text\" to take all as text.",
+        label = printable(label)
+    )]
+    MixedLabels {
+        /// The label.
+        label: String,
+        /// What it is.
+        is: &'static str,
+        /// What the earlier ones are.
+        was: &'static str,
+        /// The first line with a label.
+        other: u64,
+    },
+    /// More columns than a path and a label.
+    #[error(
+        "the line has {columns} columns. Write a path and a label, or a first line that names the columns (path, label)."
+    )]
+    TooManyColumns {
+        /// How many it has.
+        columns: usize,
+    },
+    /// The path leads out of the root.
+    #[error(
+        "the path \"{path}\" leads out of \"{root}\". Move the file, or give root= with a folder that holds all of them.",
+        path = printable(path)
+    )]
+    Escapes {
+        /// As it stands in the line.
+        path: String,
+        /// The folder that it must stay inside.
+        root: String,
+    },
+    /// No CSV.
+    #[error("{0}.")]
+    Malformed(String),
+}
+
+impl SourceError {
+    /// Says what is wrong with a path of the dataset itself.
+    pub fn of_path(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::Missing { path },
+            io::ErrorKind::PermissionDenied => Self::Denied { path },
+            io::ErrorKind::NotADirectory => Self::NotAFolder { path },
+            _ => Self::Io { path, source },
+        }
+    }
+}
