@@ -7,8 +7,8 @@ use forebay_proto::v1::{AuditReply, StreamAudit, StreamAuditRequest};
 use indicatif::ProgressDrawTarget;
 use serde_json::{Value, json};
 
-use crate::command::Failure;
 use crate::daemon::{Client, Daemon};
+use crate::failure::Failure;
 use crate::progress;
 
 #[derive(Debug, clap::Args)]

@@ -16,8 +16,8 @@ use forebay_road::cores;
 use forebay_road::threads;
 
 use crate::bad::BadPictures;
-use crate::command::Failure;
 use crate::daemon::{Client, Daemon};
+use crate::failure::Failure;
 use crate::progress;
 use figures::{Figures, Measured};
 use stop::Stop;

@@ -16,7 +16,7 @@ use forebay_pixels::{CpuDecoder, Draw, Fault, probe};
 use forebay_proto::printable;
 use forebay_sources::{Labels, Options, Source};
 
-use crate::command::Failure;
+use crate::failure::Failure;
 use crate::picture::PngFile;
 use crate::progress;
 use difference::Difference;

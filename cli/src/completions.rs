@@ -2,10 +2,9 @@
 
 use std::io::{self, Write as _};
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use crate::command::{Cli, Failure};
+use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -13,8 +12,9 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+/// `command` is the whole command line.
+pub(crate) fn run(args: &Args, mut command: clap::Command) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "forebay", &mut script);
+    clap_complete::generate(args.shell, &mut command, "forebay", &mut script);
     Ok(io::stdout().write_all(&script)?)
 }

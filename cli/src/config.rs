@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use forebay_daemon::config::{Config, Surroundings};
 use forebay_proto::printable;
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]

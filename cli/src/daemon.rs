@@ -17,7 +17,7 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::command::Failure;
+use crate::failure::Failure;
 use crate::progress;
 
 /// What a question is asked with.

@@ -13,7 +13,7 @@ use forebay_proto::printable;
 use forebay_road::Gpus;
 use forebay_road::places;
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -11,6 +11,7 @@ mod config;
 mod contact;
 mod daemon;
 mod doctor;
+mod failure;
 mod man;
 mod picture;
 mod preview;

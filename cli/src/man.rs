@@ -3,10 +3,9 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use clap::CommandFactory as _;
 use forebay_proto::printable;
 
-use crate::command::{Cli, Failure};
+use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -14,9 +13,10 @@ pub(crate) struct Args {
     folder: PathBuf,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+/// `command` is the whole command line.
+pub(crate) fn run(args: &Args, command: clap::Command) -> Result<(), Failure> {
     let folder = printable(&args.folder);
-    clap_mangen::generate_to(Cli::command(), &args.folder)
+    clap_mangen::generate_to(command, &args.folder)
         .map_err(|error| Failure::Failed(format!("The pages cannot be written to \"{folder}\": {error}.")))?;
     Ok(writeln!(io::stdout(), "{folder}: forebay.1, and a page for each command")?)
 }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use forebay_proto::printable;
 use image::{ImageFormat, RgbImage};
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// A file that is to become a PNG.
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@ use forebay_client::{Next, NextError, Options, Patient, PrivateDaemon, Session, 
 use forebay_daemon::serve;
 
 use crate::bad::BadPictures;
-use crate::command::Failure;
 use crate::contact;
 use crate::daemon::Daemon;
+use crate::failure::Failure;
 use crate::picture::PngFile;
 use crate::progress;
 

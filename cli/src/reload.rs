@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use forebay_proto::printable;
 use forebay_proto::v1::{ReloadReply, ReloadRequest};
 
-use crate::command::Failure;
 use crate::daemon::Daemon;
+use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -9,8 +9,8 @@ use forebay_daemon::{LEDGERS, forget_run};
 use forebay_proto::printable;
 use forebay_proto::v1::RenewRunRequest;
 
-use crate::command::Failure;
 use crate::daemon::Daemon;
+use crate::failure::Failure;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {

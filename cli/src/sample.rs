@@ -11,7 +11,7 @@ use forebay_pixels::sample::{CLASSES, photograph};
 use forebay_proto::printable;
 use forebay_road::cores;
 
-use crate::command::Failure;
+use crate::failure::Failure;
 use crate::progress;
 
 #[derive(Debug, clap::Args)]

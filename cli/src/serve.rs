@@ -11,7 +11,7 @@ use forebay_road::DECODE_THREAD;
 use forebay_road::settings::Lanes;
 use forebay_road::threads;
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["path", "config", "private"])))]

@@ -13,8 +13,8 @@ use forebay_proto::v1::{
 };
 use forebay_road::ByteSize;
 
-use crate::command::Failure;
 use crate::daemon::{Client, Daemon, duration};
+use crate::failure::Failure;
 use quarantine::Quarantine;
 
 #[derive(Debug, clap::Args)]

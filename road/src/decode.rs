@@ -12,6 +12,8 @@ mod lane_workers;
 pub(crate) mod lanes;
 pub(crate) mod outcomes;
 mod pools;
+#[cfg(test)]
+mod suite;
 mod switched_off;
 pub(crate) mod tally;
 
@@ -58,7 +60,7 @@ pub struct Picture<'a> {
 /// The contract: the pixels are a pure function of the picture's bytes, recipe and draw, and of the form in which a
 /// cache keeps pictures, whatever was decoded before and whatever the cache holds;
 /// a bad picture is a [`Fault`] and harms no later one; nothing outside `out` is written. Decoders are made once per
-/// thread and keep their state and memory. `suite/decoder.rs` checks it: one line per implementation.
+/// thread and keep their state and memory. `decode/suite.rs` checks it: one line per implementation.
 pub trait Decoder: Send {
     /// Decodes one picture into its place.
     ///

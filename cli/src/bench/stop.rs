@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::command::SIGNALLED;
+use crate::failure::SIGNALLED;
 
 /// Which signal has come, if any. 0: none.
 #[derive(Clone, Debug, Default)]

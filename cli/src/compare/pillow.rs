@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// Names the interpreter; the Python package sets it to its own.
 const PYTHON: &str = "FOREBAY_PYTHON";

@@ -12,7 +12,7 @@ use forebay_cuda::lane::gpu::Gpu;
 use forebay_cuda::lane::{LaneError, LaneKind};
 use forebay_cuda::survey::Places;
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// The best way is measured so often, each time so many times as long as the others.
 const ROUNDS: usize = 3;

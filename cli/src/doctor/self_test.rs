@@ -16,7 +16,7 @@ use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::survey::Places;
 use forebay_proto::printable;
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// How large the tests are.
 #[derive(Clone, Copy, Debug)]

@@ -11,11 +11,11 @@ use forebay_cuda::survey::Places;
 use forebay_fake_gpu::Fake;
 use forebay_pixels::{Draw, Fault, Limits, Recipe, sample};
 
-use crate::settings::JpegDecoder;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, Shared};
 use crate::decode::{Decoder, MakeDecoder, Picture};
 use crate::record::Input;
+use crate::settings::JpegDecoder;
 
 /// Makes the decoders of one lane.
 type Lane = fn() -> MakeDecoder;

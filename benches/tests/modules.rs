@@ -1,0 +1,110 @@
+//! Inside a crate, no two modules import each other, not by way of others either: data flows one way there too.
+#![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+/// The crates whose modules are in an order. In `pixels` a recipe and its plan know each other, in `cuda` nvJPEG and its
+/// lanes do.
+const CRATES: [&str; 11] = [
+    "proto",
+    "ring",
+    "jpeg",
+    "coordinator",
+    "sources",
+    "formats",
+    "road",
+    "daemon",
+    "cli",
+    "clients/rust",
+    "clients/python",
+];
+
+/// For each module of a crate, the modules that it imports.
+type Imports = BTreeMap<String, BTreeSet<String>>;
+
+/// What a file's code, without its tests and comments, imports by `crate::NAME` and `crate::{NAME, ...}`.
+fn imported(text: &str) -> BTreeSet<String> {
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code = lines.collect::<Vec<_>>().join("\n");
+    let single = Regex::new(r"\bcrate::(\w+)").unwrap();
+    let several = Regex::new(r"\bcrate::\{([^{}]*)\}").unwrap();
+    let names = several.captures_iter(&code).flat_map(|list| {
+        let names = list[1].split(',').map(|name| name.trim().to_owned());
+        names.collect::<Vec<_>>()
+    });
+    names.chain(single.captures_iter(&code).map(|name| name[1].to_owned())).collect()
+}
+
+fn is_test(path: &str) -> bool {
+    ["tests", "model", "suite", "scene", "invariants"]
+        .iter()
+        .any(|name| path.ends_with(&format!("/{name}.rs")) || path.contains(&format!("/{name}/")))
+}
+
+fn imports(source: &Path) -> Imports {
+    let mut imports = Imports::new();
+    let mut folders: Vec<PathBuf> = vec![source.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(source).unwrap().to_str().unwrap().to_owned();
+            let module = name.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
+            if name.ends_with(".rs") && !is_test(&format!("/{name}")) && !["lib", "main"].contains(&module.as_str()) {
+                imports.entry(module).or_default().extend(imported(&fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    let modules: BTreeSet<String> = imports.keys().cloned().collect();
+    for (module, imported) in &mut imports {
+        imported.retain(|name| name != module && modules.contains(name));
+    }
+    imports
+}
+
+/// The modules that are left when those are taken away, one after the other, that import nothing of what is left.
+fn circles(mut imports: Imports) -> Imports {
+    loop {
+        let free: BTreeSet<String> =
+            imports.iter().filter(|(_, imported)| imported.is_empty()).map(|(module, _)| module.clone()).collect();
+        if free.is_empty() {
+            return imports;
+        }
+        imports.retain(|module, _| !free.contains(module));
+        imports.values_mut().for_each(|imported| imported.retain(|name| !free.contains(name)));
+    }
+}
+
+#[test]
+fn no_module_imports_one_that_imports_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut wrong = Vec::new();
+    for name in CRATES {
+        let imports = imports(&root.join(name).join("src"));
+        assert!(!imports.is_empty(), "{name} has no modules");
+        let left = circles(imports);
+        if !left.is_empty() {
+            wrong.push(format!("{name}: {left:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "these import each other, or import what does:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_circle_is_found_however_long_and_a_comment_or_a_test_is_none() {
+    let imports = |files: &[(&str, &str)]| -> Imports {
+        files.iter().map(|(module, text)| ((*module).to_owned(), imported(text))).collect()
+    };
+    let circle = [("a", "use crate::b::B;"), ("b", "use crate::{c, d};"), ("c", "crate::a::f();"), ("d", "")];
+    assert_eq!(circles(imports(&circle)).keys().collect::<Vec<_>>(), ["a", "b", "c"]);
+    let none = [("a", "use crate::b;"), ("b", "// crate::a\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}")];
+    assert!(circles(imports(&none)).is_empty());
+}
