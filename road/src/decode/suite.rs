@@ -30,7 +30,7 @@ pub(super) const DECODERS: &[(&str, Lane)] = &[
     ("hybrid", || gpu(LaneKind::Hybrid)),
 ];
 
-fn cpu(jpeg: Jpeg) -> MakeDecoder {
+fn cpu(jpeg: JpegDecoder) -> MakeDecoder {
     CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(128 << 20)), jpeg))
 }
 
