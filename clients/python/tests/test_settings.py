@@ -72,11 +72,8 @@ def test_the_alias_of_shuffle_must_not_contradict_it():
 
 
 def test_transforms_and_numbers_of_numpy_become_plain():
-    _, settings = asked(
-        "/p", batch_size=np.int64(4), size=(32, np.int32(48)), transform=[Resize((8, 9)), RandomHorizontalFlip(0.25)]
-    )
+    _, settings = asked("/p", batch_size=np.int64(4), transform=[Resize((8, np.int32(9))), RandomHorizontalFlip(0.25)])
     assert settings["batch_size"] == 4
-    assert settings["size"] == [32, 48]
     assert settings["transform"] == [
         {"resize": {"size": [8, 9], "interpolation": "bilinear"}},
         {"random_horizontal_flip": {"p": 0.25}},
@@ -115,9 +112,10 @@ def test_a_dtype_that_is_none():
         asked("/p", batch_size=1, dtype=Named("torch.qint8"))
 
 
-def test_a_setting_of_an_impossible_kind_is_named():
-    with pytest.raises(SettingsError, match="seed="):
-        asked("/p", batch_size=1, seed=object())
+@pytest.mark.parametrize(("key", "value"), [("seed", object()), ("root", b"/p")])
+def test_a_setting_of_an_impossible_kind_is_named(key, value):
+    with pytest.raises(SettingsError, match=f"{key}=.*no setting takes a {type(value).__name__}"):
+        asked("/p", batch_size=1, **{key: value})
 
 
 @pytest.mark.parametrize("lanes", [1, True, {}, {"cpu": 1}, [], (), "", [""], ["cpu", 1]])

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import forebay
 import pytest
+from forebay import loader
 from forebay.settings import OF_THE_DAEMON
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
@@ -82,6 +83,9 @@ def test_the_signature_is_one_that_editors_can_show():
     kinds = {parameter.kind for name, parameter in SIGNATURE.items() if name != "source"}
     assert kinds == {inspect.Parameter.KEYWORD_ONLY}
     assert all(parameter.annotation is not inspect.Parameter.empty for parameter in SIGNATURE.values())
+    # Editors believe what a decorator's annotations say that it gives.
+    decorator = inspect.signature(loader._remember_given)
+    assert decorator.return_annotation == decorator.parameters["init"].annotation
 
 
 def test_the_docstring_has_every_setting_in_the_order_of_the_signature(documented):
@@ -126,8 +130,8 @@ def test_rule_26_the_daemon_itself_has_these_defaults(keys, pictures, service):
     defaults = {name: key.value for name, key in stream.items() if key.is_default and name not in OF_THE_SERVICE}
     in_signature = {name: each.default for name, each in SIGNATURE.items() if each.default not in (None, each.empty)}
     daemon = service(pictures(4), batch_size=4, size=8)
-    with forebay.Loader("stream:train", socket=daemon.socket, **{**defaults, **in_signature}) as loader:
-        assert loader.next().valid == 4
+    with forebay.Loader("stream:train", socket=daemon.socket, **{**defaults, **in_signature}) as attached:
+        assert attached.next().valid == 4
     for name, value in {**defaults, **in_signature}.items():
         if isinstance(value, bool) and name not in ("stick_to_shard", "pad_last_batch"):
             with pytest.raises(forebay.SettingsError, match=f"{name}: is {str(not value).lower()}, but the stream has"):

@@ -204,7 +204,8 @@ class Batch:
 
     def _array(self, name: str) -> np.ndarray:
         if self._own is not None:
-            return getattr(self._own, name)
+            own: np.ndarray = getattr(self._own, name)
+            return own
         if self._native is None:
             raise ClosedError(
                 "this batch has no slot any more: reject(), release() or close() gave it back, or newer batches "

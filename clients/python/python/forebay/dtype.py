@@ -25,6 +25,7 @@ def parse(dtype: Any) -> str | None:  # noqa: ANN401 - whatever numpy or PyTorch
     if "bfloat16" in (named, str(dtype)):
         return "bfloat16"
     try:
-        return np.dtype(dtype if named is None else named).name
+        name: str = np.dtype(dtype if named is None else named).name
     except TypeError:
         return None
+    return name

@@ -227,7 +227,8 @@ def _dtype(dtype: Any) -> str:  # noqa: ANN401 - whatever numpy or PyTorch takes
 
 
 def _root(root: Any) -> str:  # noqa: ANN401 - whatever the caller gave
-    return os.path.abspath(os.fspath(root))
+    path: str = os.path.abspath(os.fspath(root))
+    return path
 
 
 # Settings that callers give as Python objects: how each is written as the daemon reads it. All others travel as given.

@@ -56,7 +56,7 @@ class TorchLoader(Converted[TorchBatch]):
         ring = None if loader.placement == "host" else torch.device(loader.placement.replace("gpu", "cuda"))
         on = _device(device, ring)
         super().__init__(loader, _Tensors(on, copy=copy))
-        if ring is not None and on.type == "cuda" and on != ring:
+        if ring is not None and on is not None and on.type == "cuda" and on != ring:
             _log.warning(
                 "the batches are on %s, and each of them is copied to %s: give the trainers of each GPU their own "
                 'stream, or set placement="host" for a stream that several GPUs read',
@@ -80,14 +80,14 @@ class _Tensors:
     def __call__(self, batch: Batch) -> TorchBatch:
         arrays = (batch.images, batch.labels, batch.records, batch.mask)
         if self._device is None or self._device.type == "cpu":
-            tensor = _copied if self._copy else _viewed
-            return TorchBatch(*map(tensor, arrays), batch.valid, batch.epoch)
-        tensors = TorchBatch(*map(self._moved, arrays), batch.valid, batch.epoch)
+            images, labels, records, mask = map(_copied if self._copy else _viewed, arrays)
+            return TorchBatch(images, labels, records, mask, batch.valid, batch.epoch)
+        images, labels, records, mask = map(self._moved, arrays)
         # The copies to the GPU read the slot even after the arrays here are gone.
         moved = torch.cuda.Event()
         moved.record(torch.cuda.current_stream(self._device))
         batch.release(after=moved)
-        return tensors
+        return TorchBatch(images, labels, records, mask, batch.valid, batch.epoch)
 
     def _moved(self, array: np.ndarray | GpuArray) -> torch.Tensor:
         if isinstance(array, np.ndarray):

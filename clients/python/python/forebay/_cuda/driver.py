@@ -64,7 +64,8 @@ class Driver:
             raise GpuError(
                 f"the CUDA driver is too old: it has no function {name}. Install driver 470 or later"
             ) from None
-        return function(*arguments)
+        status: int = function(*arguments)
+        return status
 
     def attribute(self, number: int, device: c_int) -> int:
         """The value of a device attribute."""

@@ -11,6 +11,9 @@ from forebay.frameworks.torch import Torch
 
 __all__ = [
     "FRAMEWORKS",
+    "CupyEvent",
+    "Event",
+    "JaxArray",
     "Mark",
     "current_device",
     "current_streams",
