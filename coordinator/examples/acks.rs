@@ -65,14 +65,14 @@ async fn work(handle: Handle, spec: LedgerSpec, number: usize) -> Result<u32, Bo
         incarnation: 1,
         ..OpenRequest::default()
     };
-    let mut caller = Caller { ledger: handle.open(open).await?.ledger, worker, incarnation: 1, sequence: 0 };
+    let mut caller = Caller { ledger: handle.call(open).await?.ledger, worker, incarnation: 1, sequence: 0 };
     let mut next = || {
         caller.sequence += 1;
         Some(caller.clone())
     };
     let mut receipts = 0;
     for _ in 0..LEASES {
-        let reply = handle.acquire(AcquireRequest { caller: next(), leases: 1 }).await?;
+        let reply = handle.call(AcquireRequest { caller: next(), leases: 1 }).await?;
         for lease in reply.leases {
             let order = plan.epoch(lease.epoch);
             for start in (0..lease.end - lease.start).step_by(usize::try_from(BATCH)?) {
@@ -82,7 +82,7 @@ async fn work(handle: Handle, spec: LedgerSpec, number: usize) -> Result<u32, Bo
                 let range = Some(Range { start, end: start + BATCH });
                 let kind = Kind::Delivered.into();
                 let item = AckItem { lease: lease.id, range, kind, count: sum.count, sum_high, sum_low };
-                handle.ack(AckRequest { caller: next(), items: vec![item], hand_in: false, bad: vec![] }).await?;
+                handle.call(AckRequest { caller: next(), items: vec![item], hand_in: false, bad: vec![] }).await?;
                 receipts += 1;
             }
         }

@@ -1,12 +1,9 @@
-//! What one may ask of a coordinator, and how it refuses: requests and replies are the messages of `ledger.proto`.
+//! A call to a coordinator: a request, who waits for its reply, and how it is refused.
 
-use forebay_proto::v1::{
-    AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest,
-    HeartbeatReply, HeartbeatRequest, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, NewRunReply,
-    NewRunRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply,
-    ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest,
-};
+use tokio::sync::oneshot;
 use tonic::{Code, Status};
+
+use crate::ledgers::Ledgers;
 
 /// Why a call was refused. Each kind has a gRPC code of its own, so that it survives the way there and back.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,65 +32,49 @@ pub enum CallError {
     Corrupt(String),
 }
 
-/// A request to any of the coordinator's procedures.
-pub trait Request: Into<Command> {
+/// A request to any of the coordinator's procedures: the messages of `ledger.proto` are, and `procedures.rs` lists them.
+pub trait Request: Send + 'static {
     /// What it gives.
-    type Reply;
+    type Reply: Send + 'static;
     #[doc(hidden)]
-    fn reply(reply: Reply) -> Option<Self::Reply>;
+    fn apply(self, ledgers: &mut Ledgers, now: u64) -> Result<Self::Reply, CallError>;
 }
 
-macro_rules! procedures {
-    ($($name:ident: $request:ident => $reply:ident,)*) => {
-        /// One request to a coordinator.
-        #[derive(Clone, Debug, PartialEq)]
-        #[allow(missing_docs, reason = "each variant is its message, documented in ledger.proto")]
-        pub enum Command {
-            $($name($request),)*
-        }
-
-        /// The reply to the [`Command`] of the same name.
-        #[derive(Clone, Debug, PartialEq)]
-        #[allow(missing_docs, reason = "each variant is its message, documented in ledger.proto")]
-        pub enum Reply {
-            $($name($reply),)*
-        }
-
-        $(
-            impl From<$request> for Command {
-                fn from(request: $request) -> Self {
-                    Self::$name(request)
-                }
-            }
-
-            impl Request for $request {
-                type Reply = $reply;
-
-                fn reply(reply: Reply) -> Option<$reply> {
-                    match reply {
-                        Reply::$name(reply) => Some(reply),
-                        _ => None,
-                    }
-                }
-            }
-        )*
-    };
+/// A request on its way through the coordinator's thread, whichever it is.
+pub(crate) trait Call: Send {
+    /// Carries the request out at a time `now` in milliseconds.
+    fn apply(&mut self, ledgers: &mut Ledgers, now: u64);
+    /// Sends the reply, or why what was carried out is not `durable`.
+    fn answer(self: Box<Self>, durable: Result<(), CallError>);
 }
 
-procedures! {
-    Open: OpenRequest => OpenReply,
-    Acquire: AcquireRequest => AcquireReply,
-    Ack: AckRequest => AckReply,
-    Nack: NackRequest => NackReply,
-    Return: ReturnRequest => ReturnReply,
-    Reclaim: ReclaimRequest => ReclaimReply,
-    Abandon: AbandonRequest => AbandonReply,
-    Heartbeat: HeartbeatRequest => HeartbeatReply,
-    TakeSnapshot: TakeSnapshotRequest => TakeSnapshotReply,
-    Restore: RestoreRequest => RestoreReply,
-    Audit: AuditRequest => AuditReply,
-    ListQuarantine: ListQuarantineRequest => ListQuarantineReply,
-    NewRun: NewRunRequest => NewRunReply,
+type Answer<R> = Result<<R as Request>::Reply, CallError>;
+
+struct Asked<R: Request> {
+    /// Until it is carried out.
+    request: Option<R>,
+    /// From then on.
+    reply: Option<Answer<R>>,
+    caller: oneshot::Sender<Answer<R>>,
+}
+
+/// A call, and where its reply comes.
+pub(crate) fn call<R: Request>(request: R) -> (Box<dyn Call>, oneshot::Receiver<Answer<R>>) {
+    let (caller, reply) = oneshot::channel();
+    (Box::new(Asked { request: Some(request), reply: None, caller }), reply)
+}
+
+impl<R: Request> Call for Asked<R> {
+    fn apply(&mut self, ledgers: &mut Ledgers, now: u64) {
+        self.reply = self.request.take().map(|request| request.apply(ledgers, now));
+    }
+
+    fn answer(self: Box<Self>, durable: Result<(), CallError>) {
+        let Self { reply, caller, .. } = *self;
+        let reply = durable.and_then(|()| reply.expect("a call is carried out before it is durable"));
+        // A caller that no longer waits has given up on its reply.
+        caller.send(reply).ok();
+    }
 }
 
 impl From<CallError> for Status {

@@ -4,19 +4,13 @@
 
 use std::{sync::Arc, thread, time::Duration};
 
-use forebay_proto::v1::{
-    AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest,
-    HeartbeatReply, HeartbeatRequest, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, NewRunReply,
-    NewRunRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply,
-    ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest,
-};
 use tokio::{
-    sync::{mpsc, oneshot, watch},
+    sync::{mpsc, watch},
     time::timeout,
 };
 
 use crate::{
-    call::{CallError, Command, Reply, Request},
+    call::{Call, CallError, Request, call},
     ledger::Times,
     ledgers::{Ledgers, PREFIX},
     outage::{Outage, Outages},
@@ -67,17 +61,11 @@ pub struct Coordinator;
 /// Talks to a coordinator's thread. When the last clone is dropped, the thread answers what was asked, closes its
 /// store and ends.
 ///
-/// The async methods may be awaited on any runtime or none; [`wait`](Self::wait) is for plain threads.
+/// [`call`](Self::call) may be awaited on any runtime or none; [`wait`](Self::wait) is for plain threads.
 #[derive(Clone, Debug)]
 pub struct Handle {
-    queue: mpsc::Sender<Call>,
+    queue: mpsc::Sender<Box<dyn Call>>,
     outage: watch::Receiver<Option<Outage>>,
-}
-
-#[derive(Debug)]
-struct Call {
-    command: Command,
-    reply: oneshot::Sender<Result<Reply, CallError>>,
 }
 
 struct Keeper<S> {
@@ -128,89 +116,33 @@ impl Coordinator {
 impl Handle {
     /// Sends any request and awaits its reply, which comes after the durable commit.
     pub async fn call<R: Request>(&self, request: R) -> Result<R::Reply, CallError> {
-        let (call, reply) = Call::new(request.into());
+        let (call, reply) = call(request);
         self.queue.send(call).await.map_err(|_| gone())?;
-        Self::typed::<R>(reply.await)
+        reply.await.map_err(|_| gone())?
     }
 
     /// As [`call`](Self::call), for a thread that is not part of a tokio runtime; inside of one it panics.
     pub fn wait<R: Request>(&self, request: R) -> Result<R::Reply, CallError> {
-        let (call, reply) = Call::new(request.into());
+        let (call, reply) = call(request);
         self.queue.blocking_send(call).map_err(|_| gone())?;
-        Self::typed::<R>(reply.blocking_recv())
+        reply.blocking_recv().map_err(|_| gone())?
     }
 
     /// Since when the store cannot be written, and why, if that is so. Later values tell of changes.
     pub fn outage(&self) -> watch::Receiver<Option<Outage>> {
         self.outage.clone()
     }
-
-    fn typed<R: Request>(
-        reply: Result<Result<Reply, CallError>, oneshot::error::RecvError>,
-    ) -> Result<R::Reply, CallError> {
-        R::reply(reply.map_err(|_| gone())??)
-            .ok_or_else(|| CallError::Invalid("The reply is to another request.".to_owned()))
-    }
-}
-
-macro_rules! methods {
-    ($($(#[$doc:meta])* $name:ident: $request:ident => $reply:ident,)*) => {
-        impl Handle {
-            $(
-                $(#[$doc])*
-                pub async fn $name(&self, request: $request) -> Result<$reply, CallError> {
-                    self.call(request).await
-                }
-            )*
-        }
-    };
-}
-
-methods! {
-    /// Opens or makes a ledger and registers the worker's incarnation.
-    open: OpenRequest => OpenReply,
-    /// Asks for leases.
-    acquire: AcquireRequest => AcquireReply,
-    /// Hands in receipts.
-    ack: AckRequest => AckReply,
-    /// Hands in bad records.
-    nack: NackRequest => NackReply,
-    /// Gives positions back (`Return`).
-    give_back: ReturnRequest => ReturnReply,
-    /// Takes back what consumers of an earlier incarnation hold.
-    reclaim: ReclaimRequest => ReclaimReply,
-    /// Ends an epoch early.
-    abandon: AbandonRequest => AbandonReply,
-    /// Extends the worker's leases.
-    heartbeat: HeartbeatRequest => HeartbeatReply,
-    /// The run's state at this moment.
-    take_snapshot: TakeSnapshotRequest => TakeSnapshotReply,
-    /// Goes back to a snapshot.
-    restore: RestoreRequest => RestoreReply,
-    /// The sums that [`crate::audit`] judges, a page of them.
-    audit: AuditRequest => AuditReply,
-    /// A page of the quarantine's list.
-    list_quarantine: ListQuarantineRequest => ListQuarantineReply,
-    /// Forgets a stream's run.
-    new_run: NewRunRequest => NewRunReply,
-}
-
-impl Call {
-    fn new(command: Command) -> (Self, oneshot::Receiver<Result<Reply, CallError>>) {
-        let (reply, receiver) = oneshot::channel();
-        (Self { command, reply }, receiver)
-    }
 }
 
 impl<S: Store> Keeper<S> {
-    async fn serve(mut self, mut calls: mpsc::Receiver<Call>) {
+    async fn serve(mut self, mut calls: mpsc::Receiver<Box<dyn Call>>) {
         loop {
             let first = match timeout(self.until_deadline(), calls.recv()).await {
                 Ok(Some(call)) => Some(call),
                 Ok(None) => return,
                 Err(_) => None,
             };
-            let mut group: Vec<Call> = first.into_iter().collect();
+            let mut group: Vec<_> = first.into_iter().collect();
             while group.len() < QUEUE
                 && let Ok(call) = calls.try_recv()
             {
@@ -220,27 +152,26 @@ impl<S: Store> Keeper<S> {
         }
     }
 
-    /// Applies a group of commands, lets leases expire, commits once, replies.
-    fn answer(&mut self, group: Vec<Call>) {
-        let (commands, callers): (Vec<_>, Vec<_>) = group.into_iter().map(|call| (call.command, call.reply)).unzip();
-        let replies = self.apply(commands).and_then(|replies| self.commit().map(|()| replies));
-        let replies = replies.unwrap_or_else(|error| callers.iter().map(|_| Err(error.clone())).collect());
-        for (caller, reply) in callers.into_iter().zip(replies) {
-            // A caller that no longer waits has given up on its reply.
-            caller.send(reply).ok();
+    /// Carries a group of calls out, lets leases expire, commits once, replies.
+    fn answer(&mut self, mut group: Vec<Box<dyn Call>>) {
+        let durable = self.apply(&mut group).and_then(|()| self.commit());
+        for call in group {
+            call.answer(durable.clone());
         }
     }
 
-    fn apply(&mut self, commands: Vec<Command>) -> Result<Vec<Result<Reply, CallError>>, CallError> {
+    fn apply(&mut self, group: &mut [Box<dyn Call>]) -> Result<(), CallError> {
         let now = self.served.turn((self.clock)());
-        let more_may_wait = commands.len() == QUEUE;
+        let more_may_wait = group.len() == QUEUE;
         let ledgers = self.load(now)?;
-        let replies = commands.into_iter().map(|command| ledgers.apply(command, now)).collect();
+        for call in group {
+            call.apply(ledgers, now);
+        }
         // Not before all that waited was heard: a heartbeat may have come in time and waited for a slow commit.
         if !more_may_wait {
             ledgers.expire(now);
         }
-        Ok(replies)
+        Ok(())
     }
 
     /// The ledgers; read from the store where a commit has failed.
@@ -301,27 +232,28 @@ fn gone() -> CallError {
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use forebay_proto::v1::{Caller, LedgerSpec};
+    use forebay_proto::v1::{AcquireRequest, Caller, LedgerSpec, OpenRequest};
 
     use super::*;
     use crate::store::MemoryStore;
 
-    fn ask(keeper: &mut Keeper<MemoryStore>, commands: Vec<Command>) -> Vec<Reply> {
-        let (group, replies): (Vec<_>, Vec<_>) = commands.into_iter().map(Call::new).unzip();
+    /// Requests that come at once.
+    fn ask<R: Request>(keeper: &mut Keeper<MemoryStore>, requests: Vec<R>) -> Vec<R::Reply> {
+        let (group, replies): (Vec<_>, Vec<_>) = requests.into_iter().map(call).unzip();
         keeper.answer(group);
         replies.into_iter().map(|mut reply| reply.try_recv().unwrap().unwrap()).collect()
     }
 
-    fn opened(worker: &str) -> Command {
+    fn open(worker: &str) -> OpenRequest {
         let spec = LedgerSpec { fingerprint: vec![0; 32], records: 20, permutation: 1, ..LedgerSpec::default() };
         let (run, stream, worker) = ("run".to_owned(), "train".to_owned(), worker.to_owned());
         let request = OpenRequest { run, stream, worker, spec: Some(spec), shard_size: 10, ..OpenRequest::default() };
-        OpenRequest { incarnation: 1, epochs: 1, ..request }.into()
+        OpenRequest { incarnation: 1, epochs: 1, ..request }
     }
 
-    fn acquire(worker: &str, sequence: u64) -> Command {
+    fn acquire(worker: &str, sequence: u64) -> AcquireRequest {
         let (ledger, worker) = ("run/train/all".to_owned(), worker.to_owned());
-        AcquireRequest { caller: Some(Caller { ledger, worker, incarnation: 1, sequence }), leases: 1 }.into()
+        AcquireRequest { caller: Some(Caller { ledger, worker, incarnation: 1, sequence }), leases: 1 }
     }
 
     #[test]
@@ -335,20 +267,17 @@ mod tests {
         let served = Served::new(clock());
         let mut keeper =
             Keeper { store: MemoryStore::new(), clock, served, times, ledgers: None, outages: Outages::new().0 };
-        ask(&mut keeper, vec![opened("one"), opened("two"), acquire("one", 1), acquire("two", 1)]);
+        ask(&mut keeper, vec![open("one"), open("two")]);
+        ask(&mut keeper, vec![acquire("one", 1), acquire("two", 1)]);
         for sequence in 2..5 {
             // Both are late by now, and have spoken.
             now.fetch_add(1000, Ordering::SeqCst);
             let replies = ask(&mut keeper, vec![acquire("one", sequence), acquire("two", sequence)]);
-            let nothing = |reply: &Reply| matches!(reply, Reply::Acquire(reply) if reply.leases.is_empty());
-            assert!(replies.iter().all(nothing), "{replies:?}");
+            assert!(replies.iter().all(|reply| reply.leases.is_empty()), "{replies:?}");
         }
         now.fetch_add(1000, Ordering::SeqCst);
         ask(&mut keeper, vec![acquire("one", 6)]);
         let replies = ask(&mut keeper, vec![acquire("one", 7)]);
-        assert!(
-            matches!(&replies[0], Reply::Acquire(reply) if reply.leases.len() == 1),
-            "two said nothing: {replies:?}"
-        );
+        assert_eq!(replies[0].leases.len(), 1, "two said nothing: {replies:?}");
     }
 }

@@ -16,13 +16,13 @@ use std::ops::Bound;
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    AbandonRequest, AuditReply, Caller, Cause, HeartbeatReply, Lease, LedgerSpec, ListQuarantineReply, Progress,
-    QuarantineKey, QuarantinedRecord,
+    AuditReply, Caller, Cause, HeartbeatReply, Lease, LedgerSpec, ListQuarantineReply, Progress, QuarantineKey,
+    QuarantinedRecord,
 };
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
 use crate::{
-    call::{CallError, Command, Reply},
+    call::CallError,
     plan::Plan,
     spec::{SpecError, spec_hash},
 };
@@ -41,7 +41,8 @@ pub(crate) struct Times {
 
 /// Who reads which positions of which epoch, and what has been delivered.
 ///
-/// It is driven by [`apply`](Self::apply) with the time as an argument, and never looks at a clock. What changed
+/// `procedures.rs` drives it, with the time as an argument in milliseconds of any clock that does not go back: it never
+/// looks at one. Leases expire by [`expire`](Self::expire) alone, when all that waited has been answered. What changed
 /// since the last commit is taken out as documents by its owner, the coordinator's thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
@@ -163,53 +164,10 @@ impl Ledger {
         self.spec_hash
     }
 
-    /// Answers one command at a time `now`, in milliseconds of any clock that does not go back. Leases expire by
-    /// [`expire`](Self::expire) alone, when all that waited has been answered.
-    ///
-    /// `Open` and `NewRun` are about the set of ledgers and are refused here.
-    pub(crate) fn apply(&mut self, command: Command, now: u64) -> Result<Reply, CallError> {
-        match command {
-            Command::Acquire(request) => {
-                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.acquire(&caller.worker, request.leases, now));
-                self.once(request.caller.as_ref(), workers::ACQUIRE, now, act).map(Reply::Acquire)
-            }
-            Command::Ack(request) => {
-                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.ack(&caller.worker, &request));
-                self.once(request.caller.as_ref(), workers::ACK, now, act).map(Reply::Ack)
-            }
-            Command::Nack(request) => {
-                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.nack(&caller.worker, &request.records));
-                self.once(request.caller.as_ref(), workers::NACK, now, act).map(Reply::Nack)
-            }
-            Command::Return(request) => {
-                let act =
-                    |ledger: &mut Self, caller: &Caller| Ok(ledger.give_back(&caller.worker, &request.items, now));
-                self.once(request.caller.as_ref(), workers::RETURN, now, act).map(Reply::Return)
-            }
-            Command::Reclaim(request) => {
-                let act = |ledger: &mut Self, caller: &Caller| Ok(ledger.reclaim(&caller.worker, &request.items));
-                self.once(request.caller.as_ref(), workers::RECLAIM, now, act).map(Reply::Reclaim)
-            }
-            Command::Abandon(AbandonRequest { caller, epoch }) => {
-                let act = |ledger: &mut Self, _: &Caller| ledger.abandon(epoch);
-                self.once(caller.as_ref(), workers::ABANDON, now, act).map(Reply::Abandon)
-            }
-            Command::Restore(request) => {
-                let act = |ledger: &mut Self, _: &Caller| ledger.restore(request.snapshot.as_ref());
-                self.once(request.caller.as_ref(), workers::RESTORE, now, act).map(Reply::Restore)
-            }
-            Command::Heartbeat(request) => {
-                self.known(request.caller.as_ref(), now)?;
-                let reply = HeartbeatReply { progress: Some(self.progress()), lease_ttl_ms: self.times.lease_ttl };
-                Ok(Reply::Heartbeat(reply))
-            }
-            Command::TakeSnapshot(request) => self.take_snapshot(&request.consumed).map(Reply::TakeSnapshot),
-            Command::Audit(request) => Ok(Reply::Audit(self.audit(request.from_epoch))),
-            Command::ListQuarantine(request) => Ok(Reply::ListQuarantine(self.list_quarantine(request.after))),
-            Command::Open(_) | Command::NewRun(_) => {
-                Err(CallError::Invalid("This command is about the set of ledgers, not about one.".to_owned()))
-            }
-        }
+    /// Extends the leases of the caller's incarnation.
+    pub(crate) fn heartbeat(&mut self, caller: Option<&Caller>, now: u64) -> Result<HeartbeatReply, CallError> {
+        self.known(caller, now)?;
+        Ok(HeartbeatReply { progress: Some(self.progress()), lease_ttl_ms: self.times.lease_ttl })
     }
 
     /// What the ledger knows of its epochs, settled.
@@ -224,13 +182,15 @@ impl Ledger {
         }
     }
 
-    fn audit(&mut self, from_epoch: u64) -> AuditReply {
+    /// A page of the tallies.
+    pub(crate) fn audit(&mut self, from_epoch: u64) -> AuditReply {
         let tallies = self.tallies.range(from_epoch..).map(|(&epoch, tallies)| tallies.message(epoch));
         let (epochs, more) = page(tallies);
         AuditReply { spec: Some(self.plan.spec().clone()), epochs, progress: Some(self.progress()), more }
     }
 
-    fn list_quarantine(&self, after: Option<QuarantineKey>) -> ListQuarantineReply {
+    /// A page of the quarantine's list.
+    pub(crate) fn list_quarantine(&self, after: Option<QuarantineKey>) -> ListQuarantineReply {
         let start = after.map_or(Bound::Unbounded, |key| Bound::Excluded((key.epoch, key.record)));
         let (records, more) = page(self.quarantine.range((start, Bound::Unbounded)).map(|(_, entry)| entry.clone()));
         let quarantined = self.tallies.values().map(|tallies| tallies.quarantined.count).sum();

@@ -1,11 +1,12 @@
-//! All ledgers of a coordinator: opening, forgetting, and which one a command is for. Pure, as each ledger is.
+//! All ledgers of a coordinator: opening, forgetting, finding the one that a request is for. Pure, as each ledger is.
 
 use std::collections::BTreeMap;
 
-use forebay_proto::v1::{NewRunReply, NewRunRequest, OpenReply, OpenRequest};
+use forebay_proto::v1::{Caller, NewRunReply, NewRunRequest, OpenReply, OpenRequest};
+use prost::Message;
 
 use crate::{
-    call::{CallError, Command, Reply},
+    call::CallError,
     ledger::{Ledger, MAX_EPOCH, Times},
     spec::differences,
     store::Change,
@@ -18,7 +19,7 @@ pub(crate) const PREFIX: &str = "ledger/";
 
 /// Ledgers by name: `RUN/STREAM/all`, or `RUN/STREAM/shard-3` for a static one.
 #[derive(Debug)]
-pub(crate) struct Ledgers {
+pub struct Ledgers {
     times: Times,
     by_name: BTreeMap<String, Ledger>,
     /// Documents of forgotten ledgers.
@@ -47,21 +48,27 @@ impl Ledgers {
         Ok(Self { times, by_name: ledgers, forgotten: Vec::new() })
     }
 
-    /// Answers one command at a time `now` in milliseconds.
-    pub(crate) fn apply(&mut self, command: Command, now: u64) -> Result<Reply, CallError> {
-        match command {
-            Command::Open(request) => self.open(&request, now).map(Reply::Open),
-            Command::NewRun(request) => self.new_run(&request).map(Reply::NewRun),
-            command => {
-                let name = ledger_name(&command);
-                let ledger = self.by_name.get_mut(name).ok_or_else(|| {
-                    CallError::NotFound(format!(
-                        "There is no ledger {name:?}; it was never opened, or a new run was begun."
-                    ))
-                })?;
-                ledger.apply(command, now)
-            }
-        }
+    /// The ledger of this name.
+    pub(crate) fn get(&mut self, name: &str) -> Result<&mut Ledger, CallError> {
+        self.by_name.get_mut(name).ok_or_else(|| {
+            CallError::NotFound(format!("There is no ledger {name:?}; it was never opened, or a new run was begun."))
+        })
+    }
+
+    /// The ledger that a caller names.
+    pub(crate) fn of_caller(&mut self, caller: Option<&Caller>) -> Result<&mut Ledger, CallError> {
+        self.get(caller.map_or("", |caller| &caller.ledger))
+    }
+
+    /// Lets a worker's command act on its ledger, once: see [`Ledger::once`].
+    pub(crate) fn command<R: Message + Default>(
+        &mut self,
+        number: u32,
+        caller: Option<&Caller>,
+        now: u64,
+        act: impl FnOnce(&mut Ledger, &str) -> Result<R, CallError>,
+    ) -> Result<R, CallError> {
+        self.of_caller(caller)?.once(caller, number, now, act)
     }
 
     /// Returns the leases of silent workers.
@@ -85,7 +92,7 @@ impl Ledgers {
         changes
     }
 
-    fn open(&mut self, request: &OpenRequest, now: u64) -> Result<OpenReply, CallError> {
+    pub(crate) fn open(&mut self, request: &OpenRequest, now: u64) -> Result<OpenReply, CallError> {
         let invalid = |text: String| CallError::Invalid(text);
         for (what, name) in [("run", &request.run), ("stream", &request.stream), ("worker", &request.worker)] {
             check_name(what, name)?;
@@ -153,7 +160,7 @@ impl Ledgers {
         Ok(())
     }
 
-    fn new_run(&mut self, request: &NewRunRequest) -> Result<NewRunReply, CallError> {
+    pub(crate) fn new_run(&mut self, request: &NewRunRequest) -> Result<NewRunReply, CallError> {
         for (what, name) in [("run", &request.run), ("stream", &request.stream)] {
             check_name(what, name)?;
         }
@@ -189,22 +196,4 @@ fn split(key: &str) -> Option<(&str, &str)> {
     let rest = key.strip_prefix(PREFIX)?;
     let (end, _) = rest.match_indices('/').nth(2)?;
     Some((&rest[..end], &rest[end + 1..]))
-}
-
-fn ledger_name(command: &Command) -> &str {
-    let caller = match command {
-        Command::Acquire(request) => &request.caller,
-        Command::Ack(request) => &request.caller,
-        Command::Nack(request) => &request.caller,
-        Command::Return(request) => &request.caller,
-        Command::Reclaim(request) => &request.caller,
-        Command::Abandon(request) => &request.caller,
-        Command::Heartbeat(request) => &request.caller,
-        Command::Restore(request) => &request.caller,
-        Command::TakeSnapshot(request) => return &request.ledger,
-        Command::Audit(request) => return &request.ledger,
-        Command::ListQuarantine(request) => return &request.ledger,
-        Command::Open(_) | Command::NewRun(_) => &None,
-    };
-    caller.as_ref().map_or("", |caller| &caller.ledger)
 }

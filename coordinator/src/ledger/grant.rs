@@ -20,7 +20,7 @@ pub(super) struct Grant {
 }
 
 impl Ledger {
-    pub(super) fn acquire(&mut self, worker: &str, leases: u32, now: u64) -> AcquireReply {
+    pub(crate) fn acquire(&mut self, worker: &str, leases: u32, now: u64) -> AcquireReply {
         self.settle();
         let mut granted = Vec::new();
         for _ in 0..leases.clamp(1, MAX_GRANTED) {
@@ -47,7 +47,7 @@ impl Ledger {
     }
 
     /// Gives a worker's earlier positions to its current incarnation, for what consumers still hold (rule 16).
-    pub(super) fn reclaim(&mut self, worker: &str, items: &[LeasedRange]) -> ReclaimReply {
+    pub(crate) fn reclaim(&mut self, worker: &str, items: &[LeasedRange]) -> ReclaimReply {
         let verdicts = items
             .iter()
             .map(|item| match self.take_kept(worker, item.lease, &item.range.unwrap_or_default()) {

@@ -24,7 +24,7 @@ pub(super) struct Taken {
 
 impl Ledger {
     /// Counts receipts. Each is accepted once, and only while its positions are nobody else's.
-    pub(super) fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
+    pub(crate) fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
         // Of two entries for a record, the first counts.
         let bad: HashMap<u64, &BadRecord> = request.bad.iter().rev().map(|bad| (bad.record, bad)).collect();
         let verdicts =
@@ -117,7 +117,7 @@ impl Ledger {
     }
 
     /// Quarantines bad records.
-    pub(super) fn nack(&mut self, worker: &str, records: &[BadRecord]) -> NackReply {
+    pub(crate) fn nack(&mut self, worker: &str, records: &[BadRecord]) -> NackReply {
         let verdicts = records.iter().map(|bad| self.nack_record(worker, bad).into()).collect();
         NackReply { verdicts, progress: Some(self.progress()) }
     }
@@ -140,7 +140,7 @@ impl Ledger {
 
     /// Gives positions back, to be leased again before all others. What consumers of a dead incarnation were waited
     /// for is waited for no more.
-    pub(super) fn give_back(&mut self, worker: &str, items: &[ReturnedRange], now: u64) -> ReturnReply {
+    pub(crate) fn give_back(&mut self, worker: &str, items: &[ReturnedRange], now: u64) -> ReturnReply {
         let verdicts = items
             .iter()
             .map(|item| match self.take(worker, item.lease, &item.range.unwrap_or_default()) {
@@ -193,7 +193,7 @@ impl Ledger {
 
     /// Ends an epoch: all that is not complete in it counts as abandoned, and its leases are fenced. It computes a
     /// hash for each abandoned record.
-    pub(super) fn abandon(&mut self, epoch: u64) -> Result<AbandonReply, CallError> {
+    pub(crate) fn abandon(&mut self, epoch: u64) -> Result<AbandonReply, CallError> {
         self.settle();
         if epoch > self.cursor_epoch || (epoch == self.cursor_epoch && self.exhausted()) {
             return Err(CallError::Invalid(format!(

@@ -26,7 +26,7 @@ struct Open {
 
 impl Ledger {
     /// The run's state in O(outstanding), in which `consumed` counts as delivered. The ledger stays as it is.
-    pub(super) fn take_snapshot(&mut self, consumed: &[AckItem]) -> Result<TakeSnapshotReply, CallError> {
+    pub(crate) fn take_snapshot(&mut self, consumed: &[AckItem]) -> Result<TakeSnapshotReply, CallError> {
         let progress = self.progress();
         let mut open: Vec<Open> = self
             .workers
@@ -83,7 +83,7 @@ impl Ledger {
     }
 
     /// Goes back, or ahead, to a snapshot. What was outstanding in it is leased again; all older leases are fenced.
-    pub(super) fn restore(&mut self, snapshot: Option<&Snapshot>) -> Result<RestoreReply, CallError> {
+    pub(crate) fn restore(&mut self, snapshot: Option<&Snapshot>) -> Result<RestoreReply, CallError> {
         let snapshot = snapshot.ok_or_else(|| CallError::Invalid("The request holds no snapshot.".to_owned()))?;
         self.check(snapshot)?;
         let first = snapshot.open.first().map_or(snapshot.epoch, |open| open.epoch.min(snapshot.epoch));

@@ -8,15 +8,6 @@ use prost::Message;
 use super::{Held, Ledger, Returned, Worker};
 use crate::call::CallError;
 
-/// Numbers of the commands whose replies are stored. Durable.
-pub(super) const ACQUIRE: u32 = 1;
-pub(super) const ACK: u32 = 2;
-pub(super) const NACK: u32 = 3;
-pub(super) const RETURN: u32 = 4;
-pub(super) const RECLAIM: u32 = 5;
-pub(super) const ABANDON: u32 = 6;
-pub(super) const RESTORE: u32 = 7;
-
 /// How many sequence numbers back a command may come.
 pub(super) const WINDOW: u64 = 16;
 /// A lease with this many deaths is halved; a record that is alone after that at as many more is quarantined.
@@ -126,12 +117,12 @@ impl Ledger {
     /// `act` must not change anything when it gives an error. The reply to a command that changed nothing is not
     /// stored: to ask again is as good, and a worker that waits costs no commit. With the reply goes the worker's
     /// document, so that `act` need not note changes of the caller's own leases.
-    pub(super) fn once<R: Message + Default>(
+    pub(crate) fn once<R: Message + Default>(
         &mut self,
         caller: Option<&Caller>,
         command: u32,
         now: u64,
-        act: impl FnOnce(&mut Self, &Caller) -> Result<R, CallError>,
+        act: impl FnOnce(&mut Self, &str) -> Result<R, CallError>,
     ) -> Result<R, CallError> {
         let worker = self.known(caller, now)?;
         let caller = caller.expect("a known caller");
@@ -141,7 +132,7 @@ impl Ledger {
             });
         }
         let before = self.revision;
-        let reply = act(self, caller)?;
+        let reply = act(self, &caller.worker)?;
         if self.revision != before
             && let Some(worker) = self.workers.get_mut(&caller.worker)
         {

@@ -1,7 +1,11 @@
 //! Opening ledgers: who may, with what, and what the store may hold.
 
 use forebay_coordinator::CallError;
-use forebay_proto::v1::{AcquireRequest, AuditRequest, LedgerSpec, NewRunRequest, OpenRequest, acquire_reply::Answer};
+use forebay_proto::v1::{
+    AbandonRequest, AcquireRequest, AuditRequest, LedgerSpec, NewRunRequest, OpenRequest, RestoreRequest, StoredWorker,
+    acquire_reply::Answer,
+};
+use prost::Message;
 
 use crate::scene::{Scene, spec, static_spec};
 
@@ -39,6 +43,29 @@ fn rule_1_a_new_run_may_have_another_spec() {
     assert_eq!(scene.call(forget()).unwrap().forgotten, 0);
     scene.spec = spec(501);
     assert!(!scene.open("node", 2).1.resumed);
+}
+
+#[test]
+fn rule_18_a_reply_is_stored_under_the_number_that_its_command_has_in_docs_ledger_md() {
+    let scene = Scene::new(spec(60), 10, 1);
+    let stored = || {
+        let documents = scene.store.documents();
+        let (_, worker) = documents.iter().find(|(key, _)| key.ends_with("/worker/node")).unwrap();
+        let replies = StoredWorker::decode(worker.as_slice()).unwrap().replies;
+        replies.iter().map(|reply| reply.command).collect::<Vec<_>>()
+    };
+    let mut daemon = scene.daemon("node", 1);
+    let leases = daemon.acquire(&scene, 3).leases;
+    daemon.ack(&scene, scene.delivered(&leases[0]));
+    daemon.nack(&scene, &leases[1], 0);
+    daemon.give_back(&scene, &leases[1], 1, 10);
+    assert_eq!(stored(), [1, 2, 3, 4]);
+    let snapshot = Some(scene.snapshot(vec![]));
+    let mut next = scene.daemon("node", 2);
+    next.reclaim(&scene, &leases[2], 0, 10);
+    scene.call(AbandonRequest { caller: Some(next.next()), epoch: 0 }).unwrap();
+    scene.call(RestoreRequest { caller: Some(next.next()), snapshot }).unwrap();
+    assert_eq!(stored(), [5, 6, 7]);
 }
 
 #[test]

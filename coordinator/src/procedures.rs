@@ -1,0 +1,112 @@
+//! Everything that may be asked of a coordinator: an entry each, with what it gives and what it does.
+//!
+//! Requests and replies are the messages of `ledger.proto`, and an entry has the name of its rpc there. It makes the
+//! message a [`Request`], which every [`Handle`] takes, and serves the rpc.
+
+use forebay_proto::v1::{
+    AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest,
+    HeartbeatReply, HeartbeatRequest, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, NewRunReply,
+    NewRunRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply,
+    ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest, ledger_server,
+};
+use tonic::{Response, Status, async_trait};
+
+use crate::{
+    call::{CallError, Request},
+    coordinator::Handle,
+    ledgers::Ledgers,
+};
+
+/// The coordinator over gRPC. Wrap it in `forebay_proto::v1::ledger_server::LedgerServer`.
+#[derive(Clone, Debug)]
+pub struct LedgerService(pub Handle);
+
+/// `fn name(ledgers, request: Request, now) -> Reply { what it does }` is a function of the set of ledgers, the message
+/// and the time in milliseconds, which gives a `Result<Reply, CallError>`.
+macro_rules! procedures {
+    ($(fn $name:ident($ledgers:ident, $request:ident: $Request:ty, $now:ident) -> $Reply:ty $body:block)*) => {
+        $(
+            impl Request for $Request {
+                type Reply = $Reply;
+
+                fn apply(self, $ledgers: &mut Ledgers, $now: u64) -> Result<$Reply, CallError> {
+                    let $request = self;
+                    $body
+                }
+            }
+        )*
+
+        #[async_trait]
+        impl ledger_server::Ledger for LedgerService {
+            $(
+                async fn $name(&self, request: tonic::Request<$Request>) -> Result<Response<$Reply>, Status> {
+                    Ok(Response::new(self.0.call(request.into_inner()).await?))
+                }
+            )*
+        }
+    };
+}
+
+procedures! {
+    // About the set of ledgers.
+
+    fn open(ledgers, request: OpenRequest, now) -> OpenReply {
+        ledgers.open(&request, now)
+    }
+
+    fn new_run(ledgers, request: NewRunRequest, _now) -> NewRunReply {
+        ledgers.new_run(&request)
+    }
+
+    // Commands of a worker, which change a ledger once. Replies are stored under the command's number: it stays as it is.
+
+    fn acquire(ledgers, request: AcquireRequest, now) -> AcquireReply {
+        ledgers.command(1, request.caller.as_ref(), now, |ledger, worker| {
+            Ok(ledger.acquire(worker, request.leases, now))
+        })
+    }
+
+    fn ack(ledgers, request: AckRequest, now) -> AckReply {
+        ledgers.command(2, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.ack(worker, &request)))
+    }
+
+    fn nack(ledgers, request: NackRequest, now) -> NackReply {
+        ledgers.command(3, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.nack(worker, &request.records)))
+    }
+
+    fn r#return(ledgers, request: ReturnRequest, now) -> ReturnReply {
+        ledgers.command(4, request.caller.as_ref(), now, |ledger, worker| {
+            Ok(ledger.give_back(worker, &request.items, now))
+        })
+    }
+
+    fn reclaim(ledgers, request: ReclaimRequest, now) -> ReclaimReply {
+        ledgers.command(5, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.reclaim(worker, &request.items)))
+    }
+
+    fn abandon(ledgers, request: AbandonRequest, now) -> AbandonReply {
+        ledgers.command(6, request.caller.as_ref(), now, |ledger, _| ledger.abandon(request.epoch))
+    }
+
+    fn restore(ledgers, request: RestoreRequest, now) -> RestoreReply {
+        ledgers.command(7, request.caller.as_ref(), now, |ledger, _| ledger.restore(request.snapshot.as_ref()))
+    }
+
+    // What changes nothing that is stored.
+
+    fn heartbeat(ledgers, request: HeartbeatRequest, now) -> HeartbeatReply {
+        ledgers.of_caller(request.caller.as_ref())?.heartbeat(request.caller.as_ref(), now)
+    }
+
+    fn take_snapshot(ledgers, request: TakeSnapshotRequest, _now) -> TakeSnapshotReply {
+        ledgers.get(&request.ledger)?.take_snapshot(&request.consumed)
+    }
+
+    fn audit(ledgers, request: AuditRequest, _now) -> AuditReply {
+        Ok(ledgers.get(&request.ledger)?.audit(request.from_epoch))
+    }
+
+    fn list_quarantine(ledgers, request: ListQuarantineRequest, _now) -> ListQuarantineReply {
+        Ok(ledgers.get(&request.ledger)?.list_quarantine(request.after))
+    }
+}
