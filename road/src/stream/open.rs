@@ -12,7 +12,7 @@ use forebay_sources::Source;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc, watch};
 
-use crate::ack::{self, Counts};
+use crate::ack::{self, Counts, Fate};
 use crate::cache::{Cache, Caches, Key};
 use crate::consumers::{self, Counters, Note, Outbox, RingThread, inbox};
 use crate::decode::Pool;
@@ -145,14 +145,7 @@ impl Opening {
         RingThread::start(parts, first, inbox, &outbox)?;
         follow(&worker, outbox.clone());
         tell_of_outages(&worker, outbox.clone());
-        let (tell, note) = (outbox.clone(), outbox.clone());
-        let lost = move |leases| tell.post(Note::Lost(leases));
-        let forward = ack::forward(worker, receipts, counts, lost, move |batch| note.post(Note::Noted(batch)));
-        tokio::spawn(async move {
-            if let Err(error) = forward.await {
-                outbox.post(Note::Failed(error.to_string()));
-            }
-        });
+        forward(worker, receipts, counts, outbox);
         stream.begin().await?;
         Ok(stream)
     }
@@ -243,6 +236,18 @@ fn follow(worker: &Worker, outbox: Outbox) {
             if progress.changed().await.is_err() {
                 return;
             }
+        }
+    });
+}
+
+/// A task that carries what became of records to the ledger.
+fn forward(worker: Arc<Worker>, fates: mpsc::UnboundedReceiver<Fate>, counts: Arc<Counts>, outbox: Outbox) {
+    let (lost, noted) = (outbox.clone(), outbox.clone());
+    let lost = move |leases| lost.post(Note::Lost(leases));
+    let forward = ack::forward(worker, fates, counts, lost, move |batch| noted.post(Note::Noted(batch)));
+    tokio::spawn(async move {
+        if let Err(error) = forward.await {
+            outbox.post(Note::Failed(error.to_string()));
         }
     });
 }
