@@ -52,6 +52,8 @@ impl Decoder for Painter {
 struct Bench {
     prefetch: Arc<Prefetch>,
     free: channel::Sender<SlotMut>,
+    /// What the stage has not taken of them.
+    untaken: channel::Receiver<SlotMut>,
     region: Region,
     output: channel::Receiver<Output>,
     fates: mpsc::UnboundedReceiver<Fate>,
@@ -131,7 +133,7 @@ impl Setup {
             prefetch: Arc::clone(&prefetch),
             cache: None,
             gpu: None,
-            free: slots,
+            free: slots.clone(),
             pool: Arc::new(Pool::start(2, None, &make, Limits::default(), GpuLanes::default()).unwrap()),
             decode_gpu: None,
             progress: progress.subscribe(),
@@ -142,9 +144,10 @@ impl Setup {
         };
         let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
         let (stop, stopped) = channel::bounded(0);
+        let untaken = slots;
         let stage = Stage::new(parts, Batcher::new(rules).numbered_from(100), None);
         let stage = thread::spawn(move || stage.run(&stopped));
-        Bench { prefetch, free, region, output, fates: told, progress, stop, stage, lease: 0 }
+        Bench { prefetch, free, untaken, region, output, fates: told, progress, stop, stage, lease: 0 }
     }
 }
 
@@ -236,6 +239,7 @@ fn rule_5_stopping_gives_every_claim_and_every_slot_back() {
     let stop = std::mem::replace(&mut bench.stop, channel::bounded(0).0);
     drop(stop);
     drop(slow);
+    let untaken = bench.untaken.clone();
     let (_, outputs, fates) = bench.stop();
     let unused = outputs.iter().filter(|output| matches!(output, Output::Unused(_))).count();
     let ready = outputs.iter().filter_map(|output| match output {
@@ -249,7 +253,8 @@ fn rule_5_stopping_gives_every_claim_and_every_slot_back() {
             published.extend(first + claim.start..first + claim.end());
         }
     }
-    assert_eq!(unused + published.len() / 4, 3, "slots");
+    // It may have been stopped before it took them all.
+    assert_eq!(unused + published.len() / 4 + untaken.len(), 3, "slots");
     for fate in &fates {
         let Fate::Returned(items) = fate else { panic!("{fate:?}") };
         for ReturnedRange { lease, range, .. } in items {
