@@ -3,6 +3,7 @@
 //! The pipeline may be stopped and started again (a restore, a reset, another run); the ring and its trainers stay.
 
 mod calls;
+mod dataset;
 mod hand_in;
 mod open;
 mod pipeline;
@@ -18,17 +19,16 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{Batching, CallError, Plan};
+use forebay_coordinator::{Batching, CallError};
 use forebay_pixels::Recipe;
 use forebay_proto::v1::{AckItem, Snapshot};
 use forebay_ring::{ConsumerId, Peer, RegionError, ShapeError, SlotMut, Socket, TooLittle, text_code};
-use forebay_sources::Source;
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 
 use crate::ack::{Counts, Fate, Fates};
-use crate::cache::{Cache, CacheError};
+use crate::cache::CacheError;
 use crate::consumers::{Arrival, Counters, Note, Outbox};
 use crate::decode::Pool;
 use crate::gpu_ring::{GpuRings, Taken};
@@ -36,6 +36,7 @@ use crate::meter::Meter;
 use crate::placement::{Claims, Place, Refusal};
 use crate::settings::{PrefetchSettings, Sharding, StreamSettings};
 use crate::worker::Worker;
+use dataset::Dataset;
 pub use hand_in::HandIns;
 pub use open::{Identity, Opening, Surplus};
 use pipeline::Pipeline;
@@ -47,11 +48,7 @@ pub use ring_memory::RingMemory;
 pub struct Stream {
     identity: Identity,
     settings: StreamSettings,
-    /// What the user calls the dataset.
-    dataset: String,
-    source: Arc<dyn Source>,
-    cache: Option<Arc<Cache>>,
-    plan: Arc<Plan>,
+    dataset: Dataset,
     recipe: Arc<Recipe>,
     spec_hash: Vec<u8>,
     worker: Arc<Worker>,
@@ -166,7 +163,7 @@ impl Stream {
 
     /// Records of its dataset.
     pub fn records(&self) -> u64 {
-        self.source.len()
+        self.dataset.records()
     }
 
     /// Its settings.

@@ -43,14 +43,14 @@ impl Stream {
                 let snapshot = restore.snapshot.unwrap_or_default();
                 self.restore(consumer, snapshot).await.map(|()| Reply::Done(Done {}))
             }
-            Some(Call::Path(path)) if path.record < self.source.len() => {
-                Ok(Reply::Path(self.source.path(path.record).into_os_string().into_vec()))
-            }
-            Some(Call::Path(path)) => Err(CallError::Invalid(format!(
-                "The dataset has records 0 to {}; there is no record {}.",
-                self.source.len() - 1,
-                path.record
-            ))),
+            Some(Call::Path(call)) => match self.dataset.path(call.record) {
+                Some(path) => Ok(Reply::Path(path.into_os_string().into_vec())),
+                None => Err(CallError::Invalid(format!(
+                    "The dataset has records 0 to {}; there is no record {}.",
+                    self.dataset.records() - 1,
+                    call.record
+                ))),
+            },
             Some(Call::Reset(reset)) => self.reset(consumer, reset.epoch).await.map(|()| Reply::Done(Done {})),
             Some(Call::Quarantine(call)) => {
                 let ListQuarantineReply { records, more, .. } = self.quarantine(call.after).await?;

@@ -22,6 +22,7 @@ use crate::meter::Meter;
 use crate::placement::Claims;
 use crate::settings::Sharding;
 use crate::settings::{PrefetchSettings, StreamSettings};
+use crate::stream::dataset::Dataset;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::{RingMemory, Stream, StreamError};
 use crate::threads;
@@ -77,12 +78,11 @@ impl Opening {
     /// No lane is on the GPU that is to decode, the ledger is about something else, or there is too little memory.
     pub async fn open(self, surplus: Surplus) -> Result<Arc<Stream>, StreamError> {
         self.decodes()?;
-        let source = Arc::clone(&self.source);
-        let spec = self.spec(source.as_ref());
-        let plan = Arc::new(Plan::new(&spec)?);
-        self.some_epoch_has_a_batch(source.len())?;
+        let spec = self.spec();
+        let plan = Plan::new(&spec)?;
+        self.some_epoch_has_a_batch()?;
         let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
-        let cache = self.cache(source.as_ref())?;
+        let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, self.cache()?);
         let (rings, first) = self.rings(geometry).await?;
         let (gpu, taken) = (rings.gpu(), rings.taken());
         let (worker, opened) =
@@ -96,14 +96,11 @@ impl Opening {
         let attached = Arc::new(Mutex::default());
         let epoch = worker.progress().borrow().floor;
         let uid = self.gpus.uid();
-        let Self { identity, settings, dataset, prefetch, pool, .. } = self;
+        let Self { identity, settings, prefetch, pool, .. } = self;
         let recipe = Arc::new(settings.recipe.clone());
         let stream = Arc::new(Stream {
-            plan,
-            recipe,
             dataset,
-            source,
-            cache,
+            recipe,
             spec_hash: opened.spec_hash,
             fates: fates.clone(),
             counts: Arc::clone(&counts),
@@ -182,16 +179,16 @@ impl Opening {
         }
     }
 
-    fn cache(&self, source: &dyn Source) -> Result<Option<Arc<Cache>>, StreamError> {
+    fn cache(&self) -> Result<Option<Arc<Cache>>, StreamError> {
         let Some(wanted) = &self.settings.cache else { return Ok(None) };
         let keep = wanted.keep(&self.settings.recipe);
-        Ok(Some(self.caches.open(Key::new(source, keep, wanted.memory))?))
+        Ok(Some(self.caches.open(Key::new(self.source.as_ref(), keep, wanted.memory))?))
     }
 
-    fn spec(&self, source: &dyn Source) -> LedgerSpec {
+    fn spec(&self) -> LedgerSpec {
         LedgerSpec {
-            fingerprint: source.fingerprint().to_vec(),
-            records: source.len(),
+            fingerprint: self.source.fingerprint().to_vec(),
+            records: self.source.len(),
             shuffle: self.settings.shuffle,
             seed: self.settings.seed,
             permutation: PERMUTATION,
@@ -200,8 +197,9 @@ impl Opening {
     }
 
     /// An epoch without a batch is over at once. Without an end to the epochs, nothing would ever stop for a trainer.
-    fn some_epoch_has_a_batch(&self, records: u64) -> Result<(), StreamError> {
-        let Self { settings, identity, .. } = self;
+    fn some_epoch_has_a_batch(&self) -> Result<(), StreamError> {
+        let Self { settings, identity, source, .. } = self;
+        let records = source.len();
         let shards = identity.shard.map_or(1, |shard| u64::from(shard.num_shards.max(1)));
         let drops = settings.last_batch_policy == Policy::Drop && settings.epochs.is_none();
         if drops && records / shards < u64::from(settings.batch_size) {

@@ -62,7 +62,8 @@ impl Stream {
             budget: self.prefetch.budget.0,
             read_timeout: self.settings.read_timeout,
         };
-        let prefetch = Prefetch::start(Arc::clone(&self.source), self.cache.clone(), settings, first)?;
+        let prefetch =
+            Prefetch::start(Arc::clone(self.dataset.source()), self.dataset.cache().cloned(), settings, first)?;
         let outbox = self.outbox.clone();
         let ring: Sink = Box::new(move |made| outbox.post(Note::Batch(made)));
         let (output, upload) = match &self.gpu {
@@ -78,13 +79,13 @@ impl Stream {
         let parts = Parts {
             stream: self.identity.to_string(),
             storage_timeout: self.settings.storage_timeout,
-            source: Arc::clone(&self.source),
-            plan: Arc::clone(&self.plan),
+            source: Arc::clone(self.dataset.source()),
+            plan: Arc::clone(self.dataset.plan()),
             recipe: Arc::clone(&self.recipe),
             seed: self.settings.seed,
             fixed,
             prefetch: Arc::clone(&prefetch),
-            cache: self.cache.clone(),
+            cache: self.dataset.cache().cloned(),
             gpu: self.gpu.clone(),
             free: self.free.clone(),
             pool: Arc::clone(&self.pool),
@@ -97,13 +98,13 @@ impl Stream {
         let rules = Rules {
             batch_size: self.settings.batch_size,
             on_error: self.settings.on_error,
-            max_failures: self.settings.max_failures.map(|limit| count(limit, self.source.len())),
+            max_failures: self.settings.max_failures.map(|limit| count(limit, self.dataset.records())),
             dynamic: fixed.is_none().then_some(self.settings.last_batch_policy),
         };
         let (stop, stopped) = channel::bounded(0);
         // It gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
-        let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(Arc::clone(&self.plan));
+        let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(Arc::clone(self.dataset.plan()));
         let stage = Stage::new(parts, batcher, watched);
         let (ended, batch) = oneshot::channel();
         let run = move || {
@@ -117,8 +118,8 @@ impl Stream {
         let leases = lease::keep(
             Arc::clone(&self.worker),
             Arc::clone(&prefetch),
-            Arc::clone(&self.plan),
-            Arc::clone(&self.source),
+            Arc::clone(self.dataset.plan()),
+            Arc::clone(self.dataset.source()),
             ahead,
             self.heard.subscribe(),
             stopped_leases,

@@ -37,12 +37,12 @@ impl Stream {
         let info = StreamInfo {
             stream: self.identity.stream.clone(),
             run: self.identity.run.clone(),
-            records: self.source.len(),
+            records: self.dataset.records(),
             batch_size: self.settings.batch_size.into(),
-            batches_per_epoch: self.batching().batches_per_epoch(&self.plan, epoch),
+            batches_per_epoch: self.batching().batches_per_epoch(self.dataset.plan(), epoch),
             epochs: self.settings.epochs.unwrap_or(0),
             epoch,
-            classes: self.source.classes().to_vec(),
+            classes: self.dataset.source().classes().to_vec(),
             height,
             width,
             dtype: match output.dtype {
@@ -88,8 +88,8 @@ impl Stream {
         Ok(StreamStatus {
             name: self.identity.to_string(),
             run: self.identity.run.clone(),
-            source: self.dataset.clone(),
-            records: self.source.len(),
+            source: self.dataset.name().into(),
+            records: self.dataset.records(),
             epoch: ring.epoch,
             delivered,
             batches: self.counters.published.load(Ordering::Relaxed),
@@ -102,7 +102,7 @@ impl Stream {
             consumers: ring.consumers,
             stages,
             failure: ring.failure.unwrap_or_default(),
-            cache: self.cache.as_deref().map(cache),
+            cache: self.dataset.cache().map(|kept| cache(kept)),
             ring: Some(self.ring_place()),
             storage_wait_ms: storage.as_ref().map_or(0, |wait| millis(wait.since.elapsed())),
             storage: storage.map_or_else(String::new, |wait| wait.reason),
@@ -160,7 +160,7 @@ impl Stream {
             let wait = prefetch.storage_wait(Instant::now());
             samples.gauge(Metric::StorageWait, &labels, wait.map_or(0.0, |wait| wait.since.elapsed().as_secs_f64()));
         }
-        if let Some(cache) = &self.cache {
+        if let Some(cache) = self.dataset.cache() {
             let figures = cache.figures();
             samples.counter(Metric::CacheHits, &labels, figures.hits);
             samples.counter(Metric::CacheMisses, &labels, figures.misses);

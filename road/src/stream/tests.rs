@@ -8,12 +8,12 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use forebay_client::{Next, Options, Patient, Session, State, Target};
-use forebay_coordinator::{Coordinator, MemoryStore, PERMUTATION, Settings, monotonic_clock};
+use forebay_coordinator::{Coordinator, MemoryStore, PERMUTATION, Plan, Settings, monotonic_clock};
 use forebay_pixels::{CenterCrop, Output, Size, Transform};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{EpochTally, LedgerSpec, Tally};
 use forebay_ring::{Listener, PACKET_LEN};
-use forebay_sources::ReadError;
+use forebay_sources::{ReadError, Source};
 use prost::Message as _;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::runtime::Runtime;

@@ -1,0 +1,53 @@
+//! What a stream reads: a source, the order of its records, and the cache that keeps some of them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use forebay_coordinator::Plan;
+use forebay_sources::Source;
+
+use crate::cache::Cache;
+
+/// The dataset of a stream.
+#[derive(Clone, Debug)]
+pub(super) struct Dataset {
+    /// What the user calls it.
+    name: String,
+    source: Arc<dyn Source>,
+    plan: Arc<Plan>,
+    cache: Option<Arc<Cache>>,
+}
+
+impl Dataset {
+    pub(super) fn new(name: String, source: Arc<dyn Source>, plan: Plan, cache: Option<Arc<Cache>>) -> Self {
+        Self { name, source, plan: Arc::new(plan), cache }
+    }
+
+    /// What the user calls it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many records it has.
+    pub(super) fn records(&self) -> u64 {
+        self.source.len()
+    }
+
+    /// Where a record comes from, if there is one with this number.
+    pub(super) fn path(&self, record: u64) -> Option<PathBuf> {
+        (record < self.records()).then(|| self.source.path(record))
+    }
+
+    pub(super) fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
+    /// Which record has which place of an epoch.
+    pub(super) fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    pub(super) fn cache(&self) -> Option<&Arc<Cache>> {
+        self.cache.as_ref()
+    }
+}
