@@ -26,6 +26,7 @@ mod axis;
 mod composition;
 mod cpu;
 mod decoded;
+pub mod document;
 mod draw;
 mod fault;
 mod format;

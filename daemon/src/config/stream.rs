@@ -3,7 +3,6 @@
 mod agreement;
 mod cache;
 mod placement;
-mod recipe;
 
 use std::path::PathBuf;
 
@@ -173,7 +172,16 @@ impl StreamSection {
             table.mistake("batch_size", "is missing; give the number of records in a batch, such as 256.");
         }
         let shuffle = table.take_or("shuffle", false, flag);
-        let recipe = recipe::read(table, shuffle);
+        let recipe = table.recipe(shuffle);
+        let complete = batch_size.is_some() && recipe.is_some();
+        // Where one of the two is missing, the other keys are read all the same: every mistake is reported at once.
+        let recipe = recipe.unwrap_or_else(|| Recipe::training(1).expect("its shape is fixed"));
+        let default = StreamSettings {
+            shuffle,
+            trainers: ring.trainers,
+            credits: ring.credits,
+            ..StreamSettings::new(batch_size.unwrap_or(1), recipe)
+        };
         let section = Self {
             root: table.take("root", path),
             labels: table.take_or(
@@ -183,28 +191,17 @@ impl StreamSection {
             ),
             run: table.take("run", text),
             group: table.take("group", text),
-            settings: settings(table, batch_size.unwrap_or(1), shuffle, recipe, ring, writer)?,
+            settings: settings(table, default, writer),
             written: table.values().clone(),
             source: source?,
         };
-        batch_size.map(|_| section)
+        complete.then_some(section)
     }
 }
 
-/// Nothing if the recipe is missing or wrong.
-fn settings(
-    table: &mut Table<'_, '_>,
-    batch_size: u32,
-    shuffle: bool,
-    recipe: Option<Recipe>,
-    ring: &Ring,
-    writer: Writer,
-) -> Option<StreamSettings> {
-    // The other keys are read all the same: every mistake is reported at once.
-    let stand_in = || Recipe::training(1).expect("its shape is fixed");
-    let default = StreamSettings::new(batch_size, recipe.clone().unwrap_or_else(stand_in));
-    let settings = StreamSettings {
-        shuffle,
+/// The settings that have a default.
+fn settings(table: &mut Table<'_, '_>, default: StreamSettings, writer: Writer) -> StreamSettings {
+    StreamSettings {
         seed: table.take_or("seed", default.seed, whole(0..=u64::MAX)),
         epochs: table.take("epochs", whole(1..=u64::MAX)),
         sharding: sharding(table, writer),
@@ -219,21 +216,20 @@ fn settings(
         pin_memory: table.take_or("pin_memory", default.pin_memory, flag),
         decode_gpu: table.take("decode_gpu", whole(0..=1023)),
         num_threads: table.take("num_threads", whole(1..=1024)),
-        cache: cache::read(table, recipe.as_ref()),
+        cache: cache::read(table, &default.recipe),
         on_error: table.take_or(
             "on_error",
             default.on_error,
             choice(&[("fail", OnError::Fail), ("skip", OnError::Skip), ("replace", OnError::Replace)]),
         ),
         max_failures: table.take("max_failures", max_failures),
-        trainers: table.take_or("trainers", ring.trainers, whole(TRAINERS)),
-        credits: table.take_or("credits", ring.credits, whole(CREDITS)),
+        trainers: table.take_or("trainers", default.trainers, whole(TRAINERS)),
+        credits: table.take_or("credits", default.credits, whole(CREDITS)),
         epoch_end_timeout: table.take_or("epoch_end_timeout", default.epoch_end_timeout, duration),
         read_timeout: table.take_or("read_timeout", default.read_timeout, duration),
         storage_timeout: table.take_or("storage_timeout", default.storage_timeout, duration),
         ..default
-    };
-    recipe.map(|_| settings)
+    }
 }
 
 /// The dataset: `source`, or from a Loader `files = true`, whose list comes beside the settings. The outer `None` is a

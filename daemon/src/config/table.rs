@@ -2,9 +2,11 @@
 
 use std::sync::LazyLock;
 
+use forebay_pixels::{Recipe, document};
 use serde_json::{Map, Value};
 
 use super::mistake::Mistake;
+use super::value::shown;
 
 /// A table whose keys are taken one by one; [`finish`](Self::finish) reports what nobody took.
 ///
@@ -42,8 +44,10 @@ impl<'v, 'm> Table<'v, 'm> {
     /// The key's value, if it stands there and is right. `read` says in its error what is allowed.
     pub(super) fn take<T>(&mut self, key: &'static str, read: impl FnOnce(&Value) -> Result<T, String>) -> Option<T> {
         self.known.push(key);
-        let value = self.values.get(key).filter(|value| !value.is_null())?;
-        read(value).map_err(|allowed| self.mistake(key, format!("is {}; give {allowed}.", shown(value)))).ok()
+        document::take(self.values, key, read).unwrap_or_else(|mistake| {
+            self.take_over(mistake);
+            None
+        })
     }
 
     /// Like [`take`](Self::take), with a default.
@@ -58,7 +62,20 @@ impl<'v, 'm> Table<'v, 'm> {
 
     /// Whether the key stands there, right or wrong.
     pub(super) fn has(&self, key: &str) -> bool {
-        self.values.get(key).is_some_and(|value| !value.is_null())
+        document::given(self.values, key).is_some()
+    }
+
+    /// Reads the keys of a recipe. Nothing if one of them is wrong.
+    pub(super) fn recipe(&mut self, shuffle: bool) -> Option<Recipe> {
+        self.known.extend(document::KEYS);
+        let mistakes = match document::read(self.values, shuffle) {
+            Ok(recipe) => return Some(recipe),
+            Err(mistakes) => mistakes,
+        };
+        for mistake in mistakes {
+            self.take_over(mistake);
+        }
+        None
     }
 
     /// Reads the table under a key; an absent one is an empty one. Its unknown keys are reported.
@@ -87,6 +104,10 @@ impl<'v, 'm> Table<'v, 'm> {
     /// Writes a mistake down.
     pub(super) fn mistake(&mut self, key: &str, problem: impl Into<String>) {
         self.mistakes.push(Mistake { key: joined(&self.path, key), problem: problem.into(), line: None });
+    }
+
+    fn take_over(&mut self, mistake: document::Mistake) {
+        self.mistake(&mistake.key, mistake.problem);
     }
 
     fn below<T>(&mut self, key: &str, read: impl FnOnce(&mut Table<'_, '_>) -> T) -> T {
@@ -141,13 +162,4 @@ fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let likeness = |known: &&str| strsim::jaro_winkler(key, known);
     let best = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(best) >= SLIP).then_some(best)
-}
-
-/// A value as its writer would know it again, not at full length.
-pub(super) fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
-    }
 }

@@ -1,36 +1,14 @@
-//! Readers of single values. Each says in its error what is allowed, as the end of "give ...".
+//! Readers of single values, beside those that a recipe needs too. Each says in its error what is allowed, as the end of
+//! "give ...".
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub(super) use forebay_pixels::document::{choice, flag, shown, whole};
 use forebay_road::ByteSize;
 use serde_json::Value;
 
 use super::duration::parse_duration;
-
-pub(super) fn flag(value: &Value) -> Result<bool, String> {
-    value.as_bool().ok_or_else(|| "true or false".to_owned())
-}
-
-/// A whole number in a range.
-pub(super) fn whole<T>(range: RangeInclusive<T>) -> impl FnOnce(&Value) -> Result<T, String>
-where
-    T: TryFrom<u64> + PartialOrd + std::fmt::Display,
-{
-    move |value| {
-        let number = value.as_u64().and_then(|number| T::try_from(number).ok()).filter(|number| range.contains(number));
-        number.ok_or_else(|| format!("a whole number from {} to {}", range.start(), range.end()))
-    }
-}
-
-/// A number from `least` up.
-pub(super) fn number(least: f64) -> impl FnOnce(&Value) -> Result<f64, String> {
-    move |value| {
-        let number = value.as_f64().filter(|number| *number >= least && number.is_finite());
-        number.ok_or_else(|| format!("a number from {least:?} up"))
-    }
-}
 
 pub(super) fn text(value: &Value) -> Result<String, String> {
     match value.as_str() {
@@ -43,17 +21,6 @@ pub(super) fn path(value: &Value) -> Result<PathBuf, String> {
     match value.as_str() {
         Some(text) if !text.is_empty() && !text.contains('\0') => Ok(PathBuf::from(text)),
         _ => Err("a path".to_owned()),
-    }
-}
-
-/// One of a few words.
-pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl FnOnce(&Value) -> Result<T, String> {
-    move |value| {
-        let found = words.iter().find(|(word, _)| value.as_str() == Some(word));
-        found.map(|&(_, meaning)| meaning).ok_or_else(|| {
-            let words: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-            format!("one of {}", words.join(", "))
-        })
     }
 }
 

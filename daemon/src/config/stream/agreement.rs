@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::mistake::{Mistake, Mistakes};
 use super::super::ring::Ring;
-use super::super::table::shown;
+use super::super::value::shown;
 use super::{LOADER, StreamSection, Writer};
 
 /// Keys that say how the trainer attaches, not what the stream is.

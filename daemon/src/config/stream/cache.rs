@@ -7,7 +7,7 @@ use super::super::table::Table;
 use super::super::value::{choice, size, whole};
 
 /// Nothing if there is no such table, or a mistake in it.
-pub(super) fn read(table: &mut Table<'_, '_>, recipe: Option<&Recipe>) -> Option<CacheSettings> {
+pub(super) fn read(table: &mut Table<'_, '_>, recipe: &Recipe) -> Option<CacheSettings> {
     let wanted = table.values().get("cache").is_some_and(serde_json::Value::is_object);
     table.section("cache", |table| {
         let kind = table.take("keep", choice(&[("decoded", CacheKind::Decoded), ("encoded", CacheKind::Encoded)]));
@@ -23,7 +23,7 @@ pub(super) fn read(table: &mut Table<'_, '_>, recipe: Option<&Recipe>) -> Option
             table.mistake("max_side", "has a meaning only with keep = \"decoded\"; leave it out.");
         }
         let cache = CacheSettings { kind: kind?, memory: memory?, max_side };
-        if let Some(Err(problem)) = recipe.map(|recipe| cache.check(recipe)) {
+        if let Err(problem) = cache.check(recipe) {
             table.mistake("keep", problem);
         }
         Some(cache)

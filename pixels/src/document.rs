@@ -1,0 +1,155 @@
+//! The document form of a recipe: the keys that a configuration or a message has for it, read into a checked [`Recipe`].
+//!
+//! ```
+//! use forebay_pixels::{Recipe, document};
+//! use serde_json::Map;
+//!
+//! let keys = Map::from_iter([("size".to_owned(), 224.into())]);
+//! assert_eq!(document::read(&keys, true).unwrap(), Recipe::training(224)?);
+//! let mistakes = document::read(&Map::new(), true).unwrap_err();
+//! assert!(mistakes[0].problem.starts_with("is missing"));
+//! # Ok::<(), forebay_pixels::RecipeError>(())
+//! ```
+
+mod value;
+
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value};
+
+use crate::matching::Match;
+use crate::output::{Dtype, Layout, Output};
+use crate::recipe::{Input, Recipe};
+use crate::transform::Transform;
+pub use value::{choice, flag, given, number, shown, take, whole};
+
+/// The keys that [`read`] knows. It passes over all others.
+pub const KEYS: [&str; 9] =
+    ["size", "transform", "match", "dtype", "layout", "fill", "adjust_orientation", "reducing_gap", "fast"];
+
+const SIDES: RangeInclusive<u32> = 1..=16_384;
+
+/// What `fast = true` is a short word for.
+const FAST_GAP: f64 = 2.0;
+
+/// What is wrong with one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The key. A place in the list of transforms has its number: `transform[2]`.
+    pub key: String,
+    /// What is wrong and what is allowed, as the rest of a sentence about the key.
+    pub problem: String,
+}
+
+/// Reads a recipe. `shuffle` decides what `size` means: [`Recipe::training`] with it, [`Recipe::evaluation`] without.
+///
+/// # Errors
+/// Every mistake, in the order in which the keys are read. A shape that is not fixed is one (semantics rule 6).
+pub fn read(values: &Map<String, Value>, shuffle: bool) -> Result<Recipe, Vec<Mistake>> {
+    let mut reader = Reader { values, mistakes: Vec::new() };
+    match reader.recipe(shuffle) {
+        Some(recipe) if reader.mistakes.is_empty() => Ok(recipe),
+        _ => Err(reader.mistakes),
+    }
+}
+
+/// The document, and the mistakes that were found in it.
+struct Reader<'v> {
+    values: &'v Map<String, Value>,
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    /// Nothing if there is a mistake without which there would be no recipe.
+    fn recipe(&mut self, shuffle: bool) -> Option<Recipe> {
+        let output = self.output();
+        let input = self.input();
+        let matches = &[("pillow", Match::Pillow), ("torch", Match::Torch)];
+        let matched = self.take_or("match", Match::Pillow, choice(matches));
+        let size = self.take("size", whole(SIDES));
+        let list = self.take("transform", |value| match value {
+            Value::Array(list) => Ok(list.clone()),
+            _ => Err("a list of tables with one key each, such as [{ center_crop = { size = 224 } }]".to_owned()),
+        });
+        let (key, transforms) = match (self.has("size"), self.has("transform")) {
+            (true, false) if shuffle => ("size", Transform::training(size?)),
+            (true, false) => ("size", Transform::evaluation(size?)),
+            (false, true) => ("transform", self.parsed(list?)?),
+            (true, true) => {
+                self.mistake("size", "stands beside transform; give one of the two.");
+                return None;
+            }
+            (false, false) => {
+                self.mistake("size", "is missing, and so is transform; give one of the two, such as size = 224.");
+                return None;
+            }
+        };
+        let recipe = Recipe::new(transforms, output).map_err(|error| self.mistake(key, format!("{error}."))).ok()?;
+        let recipe = recipe.with_match(matched).map_err(|error| self.mistake("match", format!("{error}."))).ok()?;
+        recipe.with_input(input).map_err(|error| self.mistake("reducing_gap", format!("{error}."))).ok()
+    }
+
+    fn output(&mut self) -> Output {
+        let dtypes = &[
+            ("uint8", Dtype::Uint8),
+            ("float16", Dtype::Float16),
+            ("bfloat16", Dtype::Bfloat16),
+            ("float32", Dtype::Float32),
+        ];
+        Output {
+            dtype: self.take_or("dtype", Dtype::Uint8, choice(dtypes)),
+            layout: self.take_or("layout", Layout::Nhwc, choice(&[("NHWC", Layout::Nhwc), ("NCHW", Layout::Nchw)])),
+            background: self.take_or("fill", [0; 3], colour),
+        }
+    }
+
+    fn input(&mut self) -> Input {
+        let adjust_orientation = self.take_or("adjust_orientation", true, flag);
+        let fast = self.take_or("fast", false, flag);
+        let reducing_gap = self.take("reducing_gap", number(1.0));
+        if fast && reducing_gap.is_some() {
+            self.mistake("fast", format!("is a short word for reducing_gap = {FAST_GAP:?}; give one of the two."));
+        }
+        Input { adjust_orientation, reducing_gap: reducing_gap.or_else(|| fast.then_some(FAST_GAP)) }
+    }
+
+    /// Each transform of the list, every mistake reported at its place.
+    fn parsed(&mut self, list: Vec<Value>) -> Option<Vec<Transform>> {
+        let count = list.len();
+        let transforms: Vec<Transform> = (0..)
+            .zip(list)
+            .filter_map(|(place, value): (usize, Value)| {
+                let text = shown(&value);
+                let mistake = |error| self.mistake(&format!("transform[{place}]"), format!("is {text}: {error}."));
+                serde_json::from_value(value).map_err(mistake).ok()
+            })
+            .collect();
+        (transforms.len() == count).then_some(transforms)
+    }
+
+    /// The key's value, if it is given and right.
+    fn take<T>(&mut self, key: &str, read: impl FnOnce(&Value) -> Result<T, String>) -> Option<T> {
+        take(self.values, key, read).unwrap_or_else(|mistake| {
+            self.mistakes.push(mistake);
+            None
+        })
+    }
+
+    fn take_or<T>(&mut self, key: &str, default: T, read: impl FnOnce(&Value) -> Result<T, String>) -> T {
+        self.take(key, read).unwrap_or(default)
+    }
+
+    /// Whether the key is given, right or wrong.
+    fn has(&self, key: &str) -> bool {
+        given(self.values, key).is_some()
+    }
+
+    fn mistake(&mut self, key: &str, problem: impl Into<String>) {
+        self.mistakes.push(Mistake { key: key.to_owned(), problem: problem.into() });
+    }
+}
+
+/// Red, green and blue.
+fn colour(value: &Value) -> Result<[u8; 3], String> {
+    serde_json::from_value(value.clone()).map_err(|_| "red, green and blue from 0 to 255, such as [0, 0, 0]".to_owned())
+}
