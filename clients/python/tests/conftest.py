@@ -1,4 +1,4 @@
-"""A dataset, a service and trainer processes for the tests that need the built daemon."""
+"""Datasets, services and trainer processes, for tests that need the built daemon."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ def binary():
 
 @pytest.fixture
 def pictures(tmp_path):
-    """Makes folders of small pictures of one colour each: record n, in order of names, is of colour n."""
+    """Makes folders of small pictures with one colour each. The colour of record n is n."""
 
     def make(count=10, classes=1, side=8, name="pictures"):
         folder = tmp_path / name
@@ -75,7 +75,7 @@ def trainer(tmp_path):
     running = []
 
     def start(code, **names):
-        # A shell starts its background jobs with Ctrl-C ignored, and so would be whatever they start.
+        # A shell starts its background jobs with Ctrl-C ignored, and their children inherit that.
         heed = "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         given = "".join(f"{k} = {str(v)!r}\n" for k, v in names.items())
         head = "import forebay, json, os, signal, sys, time\n" + heed + given

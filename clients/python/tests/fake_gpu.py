@@ -21,7 +21,7 @@ def variants(enum):
 
 
 class FakeGpu:
-    """A copy of the library with knobs and counts of its own."""
+    """An own copy of the library, with its own knobs and counts."""
 
     def __init__(self, folder, monkeypatch):
         built = [os.environ.get("FOREBAY_FAKE_GPU"), ROOT / "target/debug/deps" / NAME, ROOT / "target/debug" / NAME]

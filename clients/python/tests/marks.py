@@ -1,8 +1,8 @@
-"""What frameworks mark the end of a copy with, done when a test says so."""
+"""Frameworks' marks behind a copy. They are reached when a test says so."""
 
 
 class Mark:
-    """An event as PyTorch's."""
+    """An event like PyTorch's."""
 
     def __init__(self):
         self.done = False
@@ -17,7 +17,7 @@ class Mark:
 
 
 class CupyMark:
-    """An event as CuPy's."""
+    """An event like CuPy's."""
 
     def __init__(self):
         self.done = False
@@ -27,7 +27,7 @@ class CupyMark:
 
 
 class JaxMark:
-    """An array as JAX's."""
+    """An array like JAX's."""
 
     def __init__(self):
         self.done = False

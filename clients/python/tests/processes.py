@@ -39,13 +39,13 @@ class Daemon:
 
 
 def answers(path):
-    """Whether somebody listens on a socket of packets."""
+    """Whether a process listens on a socket of packets."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as probe:
         return probe.connect_ex(os.fspath(path)) == 0
 
 
 def wait_until(condition, seconds=30):
-    """Waits for something that another process does."""
+    """Waits until another process has done something."""
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not happen in time"
@@ -53,7 +53,7 @@ def wait_until(condition, seconds=30):
 
 
 def private_daemons(pid=None):
-    """Processes that are private daemons of a process, this one by default."""
+    """Ids of a process's private daemons. The default is this process."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -67,7 +67,7 @@ def private_daemons(pid=None):
 
 
 def alive(pid):
-    """Whether a process runs; one that has ended and was not waited for does not."""
+    """Whether a process runs. A zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -1,4 +1,4 @@
-"""What a user who gives the wrong thing is told: the file or key, and what to do."""
+"""Errors for wrong input name the file or the key, and say what to do."""
 
 import forebay
 import pytest

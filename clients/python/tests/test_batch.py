@@ -1,4 +1,4 @@
-"""A batch over arrays that stand in for the ring's memory."""
+"""A batch over plain arrays, in place of the ring's memory."""
 
 from types import SimpleNamespace
 
@@ -9,7 +9,7 @@ from forebay.batch import Batch
 
 
 class Decision:
-    """Writes down what was decided."""
+    """Records what was decided."""
 
     def __init__(self):
         self.said = []

@@ -16,9 +16,9 @@ class TestCapsule:
 
     @staticmethod
     def address(capsule):
-        """Where the tensor stands, and how its consumer gives it back."""
+        """Address of the tensor, and a function that gives it back as a consumer does."""
         place = _dlpack._pointer(capsule, b"dltensor")
-        # data, device, ndim and type, shape, strides, byte offset, the maker's own, then the deleter.
+        # The fields are data, device, ndim and type, shape, strides, byte offset, manager_ctx, and then the deleter.
         deleter = ctypes.c_void_p.from_address(place + 56).value
         return place, lambda: ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)(place)
 
@@ -35,7 +35,7 @@ class TestCapsule:
             assert (raw[20], raw[21], raw[22]) == (code, bits, 1)
             shape = int.from_bytes(raw[24:32], "little")
             assert np.frombuffer(ctypes.string_at(shape, 32), np.int64).tolist() == [4, 8, 8, 3]
-            # As a consumer does: it takes the tensor by renaming the capsule, and calls the deleter when it is done.
+            # A consumer takes the tensor by renaming the capsule, and calls the deleter when it is done.
             ctypes.pythonapi.PyCapsule_SetName(ctypes.py_object(capsule), b"used_dltensor")
             del capsule, images
             loader._feed.let_go(keep=0)

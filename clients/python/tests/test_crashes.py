@@ -54,7 +54,7 @@ def test_a_forked_child_may_make_a_loader_of_its_own(pictures):
 
 def test_ctrl_c_and_timeouts_end_a_wait_and_nothing_is_lost(service, pictures, trainer):
     daemon = service(pictures(12), batch_size=4, size=8, epochs=1)
-    # One batch in hand and one offered; the third is the other trainer's.
+    # One batch is in hand and one is offered. The other trainer has the third.
     holder = forebay.Loader("train", socket=daemon.socket)
     held = holder.next()
     waiting = trainer(
@@ -192,7 +192,7 @@ def test_two_trainers_share_an_epoch_and_every_record_comes_once(service, pictur
         """
     trainers = [trainer(code, socket=daemon.socket) for _ in range(2)]
     parts = [json.loads(each.stdout.readline()) for each in trainers]
-    # A trainer that starts late has missed what the other one took; together they have everything.
+    # A trainer that starts late misses what the other one took. Together they have everything.
     everything = sorted(record for part in parts for epoch in part for record in epoch)
     assert everything == sorted(list(range(100)) * 3)
 

@@ -1,4 +1,4 @@
-"""The end of a Loader that nobody closed: collected, or left over when the interpreter ends."""
+"""Loaders that are never closed: garbage-collected, or left when the interpreter ends."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.daemon
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs Python code to its end, which must be a quiet one, and gives what it has printed."""
+    """Runs Python code, which must end without an error message. Gives what it printed."""
 
     def run(code, daemon, **names):
         head = "import forebay, os, signal, threading\n" + "".join(f"{k} = {str(v)!r}\n" for k, v in names.items())
@@ -34,7 +34,7 @@ def run(tmp_path):
 
 @pytest.fixture
 def script(tmp_path):
-    """Makes a shell script that stands in for the daemon's binary."""
+    """Makes a shell script that replaces the daemon's binary."""
 
     def make(text):
         path = tmp_path / "daemon"

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
 
 def everything(loader):
-    """Pictures by record, and what the arrays were."""
+    """Pictures by record, and the names of the arrays' types."""
     seen, kinds = {}, set()
     for batch in loader:
         kinds.add(type(batch.images).__name__)
@@ -62,7 +62,7 @@ def test_frameworks_find_the_memory_where_the_daemon_wrote_it(pictures):
 
 
 class Tensor(ctypes.Structure):
-    """`DLTensor` as far as its type."""
+    """The first fields of `DLTensor`."""
 
     _fields_: ClassVar[list] = [
         ("data", ctypes.c_void_p),
@@ -88,7 +88,7 @@ def test_dlpack_has_a_name_for_either_half_precision(pictures, dtype, typestr, c
 
 
 def test_a_ring_of_the_next_daemon_is_pinned_and_mapped_as_well(gpu, pictures, service):
-    # As on most machines.
+    # Most machines are like this.
     gpu.set(NoReadOnly=1)
     for run, placement, locked in [("first", "host", 1), ("second", "gpu:0", 0)]:
         settings = {"batch_size": 4, "size": 8, "epochs": 1, "placement": placement, "pin_memory": True}
@@ -107,7 +107,7 @@ def test_a_ring_of_the_next_daemon_is_pinned_and_mapped_as_well(gpu, pictures, s
             assert first[0, 0].tolist() == [4, 100, 200]
             del held, batch
             assert gpu.count("Registered") == locked
-        # Whoever comes back late may get again what it holds (rule 15).
+        # A trainer that returns late may get again what it holds (rule 15).
         assert sorted(set(seen)) == list(range(40))
         daemon.end()
 
@@ -115,7 +115,7 @@ def test_a_ring_of_the_next_daemon_is_pinned_and_mapped_as_well(gpu, pictures, s
 @pytest.mark.parametrize(("placement", "count"), [("host", "Registered"), ("gpu:0", "SharedMaps")])
 def test_a_ring_that_the_daemon_has_let_go_of_is_let_go_of_here(gpu, pictures, service, trainer, placement, count):
     daemon = service(pictures(60), batch_size=4, size=8, epochs=1, trainers=1, placement=placement)
-    # Processes that keep arrays of Loaders that they closed: their slots, all four of the ring, wait for their end.
+    # These processes close their Loaders and keep the arrays. So all four slots of the ring are in use until they end.
     leavers = []
     for _ in range(2):
         code = """
@@ -145,7 +145,7 @@ def test_a_ring_that_the_daemon_has_let_go_of_is_let_go_of_here(gpu, pictures, s
 
 
 def is_mapped(address):
-    """Whether this process has memory there."""
+    """Whether this process has memory at an address."""
     ranges = (line.split()[0].split("-") for line in Path("/proc/self/maps").read_text().splitlines())
     return any(int(start, 16) <= address < int(end, 16) for start, end in ranges)
 

@@ -1,4 +1,4 @@
-"""What the torture test would find, if there were anything."""
+"""The findings of the torture test, for histories with a known mistake."""
 
 import pytest
 from forebay.audit import EpochAudit

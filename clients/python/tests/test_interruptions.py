@@ -1,4 +1,4 @@
-"""Exceptions in the middle of `next()`, and what a signal's handler may do there."""
+"""Exceptions in the middle of `next()`, and what a signal handler may do there."""
 
 import contextlib
 import functools
@@ -19,11 +19,11 @@ PACKAGE = str(Path(forebay.__file__).parent)
 
 
 class Interruption(BaseException):
-    """As KeyboardInterrupt, or what another thread raises here."""
+    """An exception such as KeyboardInterrupt, or one that another thread raises here."""
 
 
 class Interrupter:
-    """Raises before one of the package's instructions, up to that by which a batch is taken over."""
+    """Raises before one of the package's instructions, but not after the one that takes a batch over."""
 
     def __init__(self, at):
         self.left = at
@@ -36,7 +36,7 @@ class Interrupter:
         sys.settrace(None)
 
     def trace(self, frame, event, _argument):
-        """Python calls it for each frame, and then before each instruction of it."""
+        """Python calls this for each frame, and then before each instruction of that frame."""
         if not frame.f_code.co_filename.startswith(PACKAGE):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
@@ -48,7 +48,7 @@ class Interrupter:
 
 
 def _is_behind_the_take_over(frame):
-    """CPython raises for others at calls, loops and a function's begin: not from there to the return."""
+    """CPython raises such exceptions only at calls, loops and a function's start: not from here to the return."""
     return frame.f_lasti > _take_over(frame.f_code)
 
 
@@ -63,7 +63,7 @@ def records(batch):
 
 
 def interrupted_everywhere(draw):
-    """Calls `draw` until it runs to its end, interrupted one instruction later each time; then anew."""
+    """Interrupts `draw` one instruction later each time, until it returns. Then starts again with the next batch."""
     at = 0
     while True:
         try:
@@ -77,7 +77,7 @@ def interrupted_everywhere(draw):
 
 
 def epoch_of(draw):
-    """Records of one epoch, of which every draw was interrupted at every instruction."""
+    """Records of one epoch, where each draw was interrupted at each instruction."""
     seen = []
     for batch in interrupted_everywhere(draw):
         if batch is None:
@@ -154,7 +154,7 @@ def test_a_loader_that_is_used_while_next_is_at_work_says_so_and_nothing_is_lost
 
 @pytest.fixture
 def loader(service, pictures):
-    """A Loader for which nothing comes any more: its daemon is stopped."""
+    """A Loader that gets no more batches: its daemon is stopped."""
     daemon = service(pictures(40), batch_size=4, size=8, epochs=1)
     with forebay.Loader("stream:train", socket=daemon.socket) as loader:
         loader.next()
@@ -170,7 +170,7 @@ def loader(service, pictures):
 
 @pytest.fixture
 def next_during(loader):
-    """Calls next(), and lets a signal's handler run while that waits."""
+    """Calls next(), and runs a signal handler while that call waits."""
 
     def is_waiting():
         try:

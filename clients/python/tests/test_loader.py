@@ -1,4 +1,4 @@
-"""A Loader over its private daemon: what a user with a folder sees."""
+"""A Loader with its private daemon: what a user with a folder sees."""
 
 import copy
 import json
@@ -69,7 +69,7 @@ def test_numpy_has_the_bits_of_bfloat16(pictures):
         twin = batch.copy()
         assert (batch.dtype, twin.dtype, batch.images.dtype) == ("bfloat16", "bfloat16", np.uint16)
         exact = np.array([[number, 100, 200] for number in range(2)], np.float32) / np.float32(255)
-        # The upper half of single precision, to nearest: no value here is in the middle of two.
+        # bfloat16 is the upper half of single precision, rounded. No value here is halfway between two.
         rounded = (exact.view(np.uint32) + 0x8000) >> 16
         assert (batch.images[:, 0, 0] == rounded).all()
 
@@ -180,7 +180,7 @@ def test_rule_13_shards_have_an_exact_length_and_rotate(pictures):
             epochs = [[batch.records.tolist() for batch in loader] for _ in range(2)]
             assert [len(epoch) for epoch in epochs] == [len(loader)] * 2
             seen.append([[record for batch in epoch for record in batch] for epoch in epochs])
-    # The last record is repeated; the parts change places with the epoch.
+    # The last record is repeated, and the shards rotate with the epoch.
     assert seen == [
         [[0, 1, 2, 3, 4, 4], [5, 6, 7, 8, 9, 9]],
         [[5, 6, 7, 8, 9, 9], [0, 1, 2, 3, 4, 4]],

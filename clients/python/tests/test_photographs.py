@@ -1,4 +1,4 @@
-"""Real photographs, where they are at hand, and the pixels that every way through the daemon must give alike."""
+"""Real photographs, if there are any. Every path through the daemon must give the same pixels."""
 
 import json
 import os
@@ -89,7 +89,7 @@ def test_resize_and_centre_crop_against_pillow(photographs, capsys):
 
 
 def pillow(image, path):
-    """Resize(256) and CenterCrop(224) of torchvision, by Pillow."""
+    """Resize(256) and CenterCrop(224) of torchvision, computed by Pillow."""
     with image.open(path) as opened:
         picture = opened.convert("RGB")
     width, height = picture.size

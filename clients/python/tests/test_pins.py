@@ -65,7 +65,7 @@ def test_a_pinnable_ring_is_locked_also_where_a_driver_fails_to_do_what_its_gpu_
     gpu, pictures, monkeypatch
 ):
     gpu.set(NoReadOnly=1)
-    # An attribute that the fake has.
+    # The fake GPU has this attribute.
     monkeypatch.setattr(memory, "_READ_ONLY_REGISTER", 1)
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, pin_memory=True) as loader:
         assert (gpu.count("Registered"), gpu.count("ReadOnly")) == (1, 0)

@@ -1,4 +1,4 @@
-"""When slots go back that a GPU may still read, on the fake GPU."""
+"""When slots return to the daemon that a GPU may still read, on the fake GPU."""
 
 import contextlib
 import ctypes
@@ -99,7 +99,7 @@ class Failing(Mark):
 
 @pytest.fixture(params=["pinned", "gpu:0"])
 def read_by_gpu(request, gpu):  # noqa: ARG001 - it is there before
-    """Makes Loaders whose slots a GPU reads behind Python's back: of a page-locked ring, and of one in its memory."""
+    """Makes Loaders whose slots a GPU reads asynchronously: with a page-locked ring, and with a ring in the GPU."""
 
     @contextlib.contextmanager
     def make(source, **settings):
@@ -113,11 +113,11 @@ def read_by_gpu(request, gpu):  # noqa: ARG001 - it is there before
 
 
 class TestRoom:
-    """Slots that a GPU still reads, when a further one is asked for."""
+    """The next batch needs a slot while a GPU still reads the others."""
 
     @pytest.fixture(autouse=True)
     def marks(self, gpu, monkeypatch):  # noqa: ARG002 - it is there before
-        """In place of the driver's events: they are reached when they are waited for, and no earlier."""
+        """Replaces the driver's events by marks that are reached only when a caller waits for them."""
         made = []
         monkeypatch.setattr(marking, "Event", lambda *_: made.append(Mark()) or made[-1])
         return made
@@ -130,7 +130,7 @@ class TestRoom:
 
     def test_rule_14_a_slot_that_an_event_and_a_tensor_hold_is_one_slot(self, pictures, read_by_gpu):
         with read_by_gpu(pictures(40)) as loader:
-            # As a loop over loader.torch(copy=False): the tensors of the step before are bound to their names still.
+            # Like a loop over loader.torch(copy=False): the variables still refer to the tensors of the step before.
             for batch in loader:
                 images = batch.images
                 moved = Mark()
@@ -177,7 +177,7 @@ def test_rule_14_a_slot_that_python_let_go_of_is_not_filled_again_while_the_gpu_
         batch = loader.next()
         images = batch.images
         address, before = start_of(images), picture(images).tobytes()
-        # As a loop that copies to the GPU, waits for nothing and binds its variables anew.
+        # Like a loop that copies to the GPU asynchronously, and then rebinds its variables.
         gpu.set(BusyDefault=1)
         del batch, images
         later = loader.next(timeout=20)
@@ -271,7 +271,7 @@ def test_rule_14_a_slot_without_an_event_is_held_until_the_gpu_has_nothing_to_do
 
 
 def interrupt(*_):
-    """A Ctrl-C that comes while a mark is made."""
+    """A Ctrl-C while a mark is made."""
     raise KeyboardInterrupt
 
 
@@ -283,7 +283,7 @@ def test_rule_14_a_slot_whose_mark_a_ctrl_c_cuts_short_is_held_until_the_gpu_has
         kept = [loader.next(), loader.next()]
         with monkeypatch.context() as patch:
             patch.setattr(marking, "Event", interrupt)
-            # Whatever a finalizer raises goes there.
+            # Python reports what a finalizer raises there.
             patch.setattr(sys, "unraisablehook", lambda told: heard.append(told.exc_type))
             for batch in kept:
                 batch.release()

@@ -1,4 +1,4 @@
-"""Runs that are named, opened again, and gone back in, within one process and its one daemon."""
+"""Named runs that are opened again and rewound, within one process and its daemon."""
 
 import forebay
 import pytest

@@ -1,4 +1,4 @@
-"""From the arguments of a Loader to what the daemon is asked for."""
+"""What the daemon is asked for, by the arguments of a Loader."""
 
 import json
 import os
@@ -86,7 +86,7 @@ def test_a_transform_of_another_library_is_refused_by_name():
 
 
 class Named:
-    """Stands for a type of PyTorch, which says its name alone."""
+    """A type like PyTorch's, of which only the name is known."""
 
     def __init__(self, name):
         self.name = name

@@ -1,4 +1,4 @@
-"""Batches as tensors; skipped where PyTorch is not installed."""
+"""Batches as tensors. Skipped if PyTorch is not installed."""
 
 import logging
 import types
@@ -73,7 +73,7 @@ def test_rule_14_a_view_of_a_page_locked_ring_holds_its_slot_until_copies_that_n
 
 
 class Mark:
-    """Stands for `torch.cuda.Event` where there is no GPU."""
+    """A `torch.cuda.Event` for machines without a GPU."""
 
     made: ClassVar[list] = []
 
@@ -106,7 +106,7 @@ def test_rule_14_a_slot_goes_back_when_the_copies_to_another_device_are_done(pic
 
 
 class OnGpu:
-    """Stands for a tensor on a GPU where there is none."""
+    """A tensor on a GPU, for machines without one."""
 
     def __init__(self, array, device, moves):
         self.array, self.device, self.moves = array, torch.device(device), moves
@@ -176,7 +176,7 @@ def test_resizes_match_those_of_a_uint8_tensor_on_a_gpu_within_one_level(tmp_pat
     random = np.random.default_rng(7)
     apart = []
     for width, height, to in [(300, 200, (96, 80)), (61, 47, (150, 140)), (400, 31, (31, 97)), (90, 90, (90, 45))]:
-        # Noise over a ramp: what is sharp and what is smooth.
+        # Noise over a ramp has sharp and smooth parts.
         ramp = np.linspace(0, 255, width)[None, :, None] * np.array([1.0, 0.5, 0.8])
         rgb = np.clip(ramp + random.normal(0, 50, (height, width, 3)), 0, 255).astype(np.uint8)
         folder = tmp_path / f"{width}"

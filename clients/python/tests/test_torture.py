@@ -1,6 +1,6 @@
 """Whatever happens to trainers and their daemon, nothing is lost, and each repetition has a cause.
 
-`FOREBAY_TORTURE_SECONDS` says for how long (`make torture`: ten minutes), `FOREBAY_TORTURE_SEED` which chance.
+`FOREBAY_TORTURE_SECONDS` is the duration (`make torture`: ten minutes), and `FOREBAY_TORTURE_SEED` the random seed.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A trainer's calls at random, compared with a model; more of them with FOREBAY_WALK_CALLS."""
+"""Random calls of a trainer, compared with a model. `FOREBAY_WALK_CALLS` is the number of calls."""
 
 import os
 import random

@@ -1,15 +1,15 @@
-"""What the trainers of the torture test have written down, and what is to be true of it."""
+"""What the trainers of the torture test wrote into their journals, and what must be true of it."""
 
 from collections import Counter
 
 
 class History:
-    """Records of each epoch, as often as they were consumed."""
+    """How often each record of each epoch was consumed."""
 
     def __init__(self):
-        # By the run as it is now: what came after a state that was loaded later is no part of it.
+        # In the run as it is now. Loading a state takes back everything since that state.
         self.run = {}
-        # As the ledger counts them: an epoch that was complete in a state keeps its tally when that is loaded.
+        # As the ledger counts. An epoch that was complete in a state keeps its count when the state is loaded.
         self.tallied = {}
         self.states = {}
         self.lines = Counter()
@@ -34,7 +34,7 @@ class History:
         return self
 
     def findings(self, audits, records):
-        """Every way in which the history contradicts the ledger's audit or misses a record."""
+        """Contradictions between the history and the audit, and records that are missing."""
         for audit in audits:
             if audit.complete:
                 if not audit.adds_up or audit.delivered != records:
@@ -47,11 +47,11 @@ class History:
                 yield f"epoch {audit.epoch}: {again} repetitions, of which the audit names {named}: {seen}"
 
     def repetitions(self, epoch):
-        """How often a record of an epoch came that had come before."""
+        """How many deliveries of an epoch repeat a record."""
         seen = self.tallied.get(epoch, {})
         return sum(seen.values()) - len(seen)
 
 
 def copy(epochs):
-    """Later changes do not change it."""
+    """A copy that later changes do not affect."""
     return {epoch: Counter(seen) for epoch, seen in epochs.items()}

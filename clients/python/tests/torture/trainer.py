@@ -1,4 +1,4 @@
-"""A trainer of the torture test. It writes down what it consumes, interrupts itself, and goes back to earlier states.
+"""A trainer of the torture test. It keeps a journal of what it consumes, interrupts itself, and loads earlier states.
 
 Its journal has a line for each batch (`got EPOCH RECORDS`), each state that was taken (`state ID EPOCH`) and each that
 was loaded (`loading ID`, and `loaded ID` when it is done). A line is one write, so that a kill leaves whole lines.
@@ -20,15 +20,15 @@ KEPT_STATES = 5
 
 
 class InterruptionError(Exception):
-    """Comes in the middle of `next()`."""
+    """Raised in the middle of `next()`."""
 
 
 class Stop(BaseException):
-    """SIGTERM has come in the middle of `next()`."""
+    """Raised in the middle of `next()` by SIGTERM."""
 
 
 class Trainer:
-    """One process at one stream."""
+    """The only Loader of this process, and its journal."""
 
     def __init__(self, socket, stream, journal, stop, seed, travels):
         self.socket, self.stream, self.journal, self.stop = socket, stream, Path(journal), Path(stop)
@@ -41,18 +41,18 @@ class Trainer:
         signal.signal(signal.SIGTERM, self.terminate)
 
     def note(self, *words):
-        """One line of the journal."""
+        """Writes a line of the journal."""
         os.write(self.fd, (" ".join(map(str, words)) + "\n").encode())
 
     def interrupt(self, frame, exception):
-        """Raises where `next()` is at work: what comes later would be the trainer's own fault."""
+        """Raises if `next()` is running. Later, losing the batch would be the trainer's own fault."""
         while self.in_next and frame is not None:
             if frame.f_code.co_filename.startswith(PACKAGE):
                 raise exception
             frame = frame.f_back
 
     def terminate(self, _number, frame):
-        """Ends soon, whatever it is doing."""
+        """Ends the trainer soon, whatever it is doing."""
         self.told_to_stop = True
         self.interrupt(frame, Stop)
 
@@ -73,7 +73,7 @@ class Trainer:
                 if ended and self.stop.exists():
                     break
         if self.batch is not None:
-            # It was written down as consumed.
+            # The journal has it as consumed.
             self.batch.ack()
         self.loader.close()
         self.note("left")
@@ -89,7 +89,7 @@ class Trainer:
             time.sleep(0.02)
 
     def step(self):
-        """One batch. True at the end of an epoch."""
+        """Takes one batch. True at the end of an epoch."""
         try:
             self.in_next = True
             signal.setitimer(signal.ITIMER_REAL, self.chance.choice([0, self.chance.uniform(0.00001, 0.02)]))
@@ -117,7 +117,7 @@ class Trainer:
         return False
 
     def draw(self):
-        """A batch in one of the ways in which users ask for it."""
+        """The next batch, by one of the ways in which users get it."""
         way = self.chance.randrange(3)
         if way == 0:
             return next(iter(self.loader), None)
@@ -129,24 +129,24 @@ class Trainer:
         return [line for line in lines if line[0] in whats]
 
     def take_state(self):
-        """Keeps it beside the journal."""
+        """Stores a state beside the journal."""
         try:
             state = self.loader.state_dict()
         except (forebay.Error, TimeoutError) as error:
             self.note("refused state_dict:", error)
             return
-        # One that was kept when a kill came, and not noted, is kept anew.
+        # A kill may come after a state is stored and before it is noted. The next state then replaces it.
         number = len(self.noted("state"))
         self.journal.with_name(f"{self.journal.name}.{number}").write_text(json.dumps(state))
         self.note("state", number, state["epoch"])
 
     def load_state(self):
-        """Goes back to one of those that it took last."""
+        """Loads one of the last states."""
         if states := self.noted("state")[-KEPT_STATES:]:
             self.load(int(self.chance.choice(states)[1]))
 
     def load(self, number):
-        """Until it is done: whether an attempt that failed has done it is not known."""
+        """Loads a state. Tries until it succeeds, since a failed attempt may or may not have loaded it."""
         state = json.loads(self.journal.with_name(f"{self.journal.name}.{number}").read_text())
         self.note("loading", number)
         while True:
@@ -162,7 +162,7 @@ class Trainer:
         self.note("loaded", number)
 
     def go_on_loading(self):
-        """After a kill in the middle of it."""
+        """Finishes a load that a kill has interrupted."""
         loads = self.noted("loading", "loaded")
         if loads and loads[-1][0] == "loading":
             self.load(int(loads[-1][1]))

@@ -1,4 +1,4 @@
-"""The world of the torture test: a daemon, its trainers, and everything that may happen to them."""
+"""The torture test's daemon and trainers, and everything that can happen to them."""
 
 import os
 import random
@@ -17,7 +17,7 @@ from processes import Daemon
 from torture.history import History
 
 RECORDS, TRAINERS = 90, 3
-# A stop that outlasts every lease, which is 30 s.
+# Seconds of a stop that outlasts every lease. A lease lasts 30 s.
 BEYOND_THE_LEASE = 34
 DISK = 8 << 20
 
@@ -43,14 +43,14 @@ trainers = 1
 
 
 class World:
-    """A daemon with two streams: one that trainers share, and one whose only trainer goes back to old states."""
+    """A daemon with two streams. Trainers share one of them; the only trainer of the other loads old states."""
 
     def __init__(self, binary, folder, source, seed):
         self.folder, self.chance = folder, random.Random(seed)
         self.happened = Counter()
         self.stop = folder / "stop"
         self.disk = folder / "disk"
-        # Why there is no small disk, which can be full.
+        # The reason why there is no small disk, or nothing if there is one.
         self.no_disk = "it was not made"
         self.daemon = None
         self.journals = {"alone": [folder / "alone"], "shared": [folder / f"shared-{n}" for n in range(TRAINERS)]}
@@ -63,7 +63,7 @@ class World:
         self.command = [binary, "serve", "--config", str(config)]
 
     def begin(self):
-        """Everybody starts."""
+        """Starts the daemon and the trainers."""
         self.disk.mkdir()
         self.no_disk = mount(self.disk)
         self.daemon = Daemon(self.command, self.socket)
@@ -72,7 +72,7 @@ class World:
                 self.start(stream, journal)
 
     def start(self, stream, journal):
-        """A trainer, which goes on with its journal."""
+        """Starts a trainer, which continues its journal."""
         travels = "travels" if stream == "alone" else "stays"
         words = (self.socket, stream, journal, self.stop, self.chance.randrange(1 << 30), travels)
         with (self.folder / "errors").open("a") as errors:
@@ -80,9 +80,9 @@ class World:
             self.trainers[stream, journal] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=errors)
 
     def torture(self, seconds):
-        """Lets things happen at random for that long."""
+        """Lets random things happen for that long."""
         until = time.monotonic() + seconds
-        # Each of the long stops is a twentieth of ten minutes.
+        # A long stop takes a twentieth of ten minutes.
         stops = [until - part * seconds for part in (0.75, 0.5, 0.25)] if seconds >= 300 else []
         while (now := time.monotonic()) < until:
             if stops and now >= stops[0]:
@@ -95,7 +95,7 @@ class World:
             time.sleep(self.chance.uniform(0, 0.4))
 
     def possible(self):
-        """What may happen, each with its weight."""
+        """What can happen, with weights."""
         possible = {
             ("trainer killed", self.kill_trainer): 6,
             ("trainer ended", self.end_trainer): 3,
@@ -117,7 +117,7 @@ class World:
         act()
 
     def check_trainers(self):
-        """None has ended by itself."""
+        """Fails if a trainer has ended by itself."""
         for (stream, journal), process in self.trainers.items():
             if process.poll() is not None and not self.stop.exists():
                 errors = (self.folder / "errors").read_text()
@@ -128,7 +128,7 @@ class World:
         return self.chance.choice(list(self.trainers.items()))
 
     def kill_trainer(self, meanwhile=lambda: None):
-        """As a crash does. Another takes its place."""
+        """A trainer crashes. Another one takes its place."""
         key, process = self.some_trainer()
         process.kill()
         process.wait()
@@ -136,41 +136,41 @@ class World:
         self.start(*key)
 
     def end_trainer(self):
-        """As a service manager does."""
+        """A service manager ends a trainer. Another one takes its place."""
         key, process = self.some_trainer()
         process.terminate()
         assert process.wait(60) in (0, -signal.SIGTERM), "a trainer did not end well"
         self.start(*key)
 
     def pause_trainer(self):
-        """As a debugger does."""
+        """A trainer stops, as in a debugger."""
         _, process = self.some_trainer()
         with paused(process):
             time.sleep(self.chance.uniform(0, 1))
 
     def kill_daemon(self, *, start=True):
-        """As a crash does."""
+        """The daemon crashes."""
         self.daemon.kill()
         if start:
             self.daemon.start()
 
     def restart(self):
-        """It was killed before."""
+        """Starts the daemon again, which was killed before."""
         self.daemon.start()
 
     def end_daemon(self):
-        """As a service manager does."""
+        """A service manager ends the daemon, and starts it again."""
         self.daemon.end()
         assert self.daemon.process.returncode == 0, "the daemon did not end well"
         self.daemon.start()
 
     def pause_daemon(self, seconds):
-        """As a suspended machine does."""
+        """The daemon stops, as on a suspended machine."""
         with paused(self.daemon.process):
             time.sleep(seconds)
 
     def starve_daemon(self):
-        """It gets no more descriptors for a while, in which a trainer may come."""
+        """The daemon gets no more descriptors for a while. A trainer may start meanwhile."""
         pid = self.daemon.process.pid
         _, most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         used = len(os.listdir(f"/proc/{pid}/fd"))
@@ -179,7 +179,7 @@ class World:
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (most, most))
 
     def fill_disk(self):
-        """The ledger gets no more room for a while."""
+        """The ledger's disk is full for a while."""
         ballast = self.disk / "ballast"
         with ballast.open("wb", buffering=0) as file, suppress(OSError):
             while True:
@@ -193,7 +193,7 @@ class World:
         time.sleep(self.chance.uniform(0, 1.5))
 
     def finish(self):
-        """Lets the trainers come to the end of their epoch, and compares what they had with the audits."""
+        """Lets the trainers finish their epoch, and compares their journals with the audits."""
         self.check_trainers()
         self.stop.touch()
         for (stream, journal), process in self.trainers.items():
@@ -216,7 +216,7 @@ class World:
         return findings, figures
 
     def close(self):
-        """Nothing is left running or mounted."""
+        """Ends all processes, and unmounts the disk."""
         for process in self.trainers.values():
             process.kill()
             process.wait()
@@ -228,7 +228,7 @@ class World:
 
 @contextmanager
 def paused(process):
-    """Stops a process for as long as it lasts."""
+    """Stops a process inside a `with`."""
     process.send_signal(signal.SIGSTOP)
     try:
         yield
@@ -237,7 +237,7 @@ def paused(process):
 
 
 def mount(folder):
-    """Makes a small disk of a folder, or says why that is not allowed."""
+    """Mounts a small disk on a folder. Gives the reason if that is not allowed, else nothing."""
     command = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "forebay-torture", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stderr.strip() if done.returncode else ""

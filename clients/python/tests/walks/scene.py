@@ -10,10 +10,10 @@ from forebay import _command
 from processes import Daemon, private_daemons
 
 BATCH_SIZES = [1, 2, 3, 8, 16, 50]
-# A private daemon is started again so often.
+# How often the client starts a private daemon again.
 DEATHS = 3
-# A daemon that starts keeps what its trainers had for 0.8 s, and may give it to a trainer that comes later. If the
-# machine is so busy, a walk ends.
+# Seconds. A new daemon keeps what its trainers had for 0.8 s, and may then give it to others. If the machine is so busy
+# that the trainer returns later, a walk ends.
 GRACE = 0.5
 
 
@@ -40,7 +40,7 @@ class Scene:
         self.pictures = self._draw()
         self.daemon = None
         self.deaths = 0
-        # When the daemon was killed to which the trainer has not returned yet.
+        # When the daemon was killed, until the trainer has returned to it.
         self.killed = None
 
     def _draw(self):
@@ -73,7 +73,7 @@ class Scene:
         (self.folder / "forebay.toml").write_text("\n".join(['drain_timeout = "1s"', *head, "[streams.train]", *lines]))
 
     def resize(self):
-        """Gives the next daemon another batch size, which a run may have. Gives it in words."""
+        """Sets another batch size for the next daemon, which a run allows. Returns it in words, for the log."""
         if self.drops:
             return ""
         self.batch_size = self.chance.choice(BATCH_SIZES)
@@ -82,7 +82,7 @@ class Scene:
         return f" {self.batch_size}"
 
     def kill(self):
-        """Kills the daemon, if it will be started again. Gives the batch size of the next one, if it is another."""
+        """Kills the daemon, unless it would stay dead. Returns the next one's batch size in words, if it is another."""
         words = ""
         if self.daemon:
             self.daemon.kill()

@@ -10,7 +10,7 @@ import forebay
 from walks.model import MismatchError, Model
 from walks.scene import Scene
 
-# Nothing takes this long where all is well.
+# Seconds. Nothing takes this long if all is well.
 PATIENCE = 60
 # Calls that reach the daemon.
 REACHING = {"next", "state", "load", "reset", "reopen", "audit"}
@@ -38,7 +38,7 @@ class Walk:
         self.scene = Scene(self.chance, folder)
         self.model = Model(self.scene.records, self.scene.epochs, drops=self.scene.drops)
         self.states = []
-        # Epochs that were complete when a state was loaded keep the tallies that they had.
+        # Whether a state was loaded. Epochs that were complete then keep their old counts in the audit.
         self.loaded = False
         self.kept = None
         self.calls = 0
@@ -47,7 +47,7 @@ class Walk:
         self.batch = None
 
     def run(self, calls):
-        """So many calls at random, then the rest of the epoch and the audit."""
+        """Makes that many random calls, then takes the rest of the epoch, and checks the audit."""
         try:
             self.loader = self.scene.open()
             for _ in range(calls):
@@ -77,7 +77,7 @@ class Walk:
         return late
 
     def _take(self, timeout):
-        """`next()`, which consumes the batch in hand whatever comes of it."""
+        """Calls `next()`, which consumes the batch in hand in any case."""
         self.batch = None
         try:
             batch = self.loader.next(timeout)
