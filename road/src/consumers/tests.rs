@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crossbeam_channel as channel;
-use forebay_proto::v1::{CallRequest, PathCall, Progress, call_request};
+use forebay_proto::v1::{CallRequest, PathCall, Progress, Range, ack_item, call_request};
 use forebay_ring::{
     Ack, Call, Claim, ClaimSum, Dtype, Geometry, Layout, Message, Offer, Peer, Region, Shape, Socket, packet,
 };
@@ -182,4 +182,28 @@ fn rule_23_a_restore_gives_nothing_of_the_fenced_leases_back() {
     scene.publish(2);
     scene.restart(true);
     assert!(scene.fates.try_recv().is_err(), "one batch was held, the other one ready");
+}
+
+#[test]
+fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_the_ledger_knows() {
+    let mut scene = Scene::new(|_| ());
+    let ended = scene.attach(1);
+    scene.publish(1);
+    ended.offer();
+    drop(ended);
+    let Some(Fate::Seen { items, batch: 1 }) = scene.fates.blocking_recv() else { panic!("the ledger is told first") };
+    assert_eq!(
+        items.iter().map(|item| (item.lease, item.range, item.kind())).collect::<Vec<_>>(),
+        [(7, Some(Range { start: 0, end: 1 }), ack_item::Kind::Seen)]
+    );
+    let next = scene.attach(2);
+    scene.outbox.post(Note::Tell { words: "not yet".into(), lasting: false });
+    let first = |message: &Message<'_>| match message {
+        Message::Offer(offer) => Some(offer.seq),
+        Message::Notice(..) => Some(0),
+        _ => None,
+    };
+    assert_eq!(next.hears(first), 0, "it is not offered before");
+    scene.outbox.post(Note::Noted(1));
+    assert_eq!(next.offer().seq, 1);
 }
