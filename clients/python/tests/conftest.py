@@ -52,7 +52,11 @@ def service(binary, tmp_path):
     def start(source, **settings):
         sockets = tmp_path / "sockets"
         sockets.mkdir(mode=0o700, exist_ok=True)
-        lines = [f"{key} = {json.dumps(value)}" for key, value in {"source": str(source), **settings}.items()]
+        # JSON is TOML but for the sign between a key and its value.
+        lines = [
+            f"{key} = {json.dumps(value)}".replace('": ', '" = ')
+            for key, value in {"source": str(source), **settings}.items()
+        ]
         config = tmp_path / "forebay.toml"
         config.write_text(
             f'drain_timeout = "1s"\n[control]\ndir = "{sockets}"\n[coordinator]\npath = "{tmp_path / "state"}"\n'

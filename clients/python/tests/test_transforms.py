@@ -1,9 +1,11 @@
 """Transforms as the settings that the daemon reads."""
 
+import dataclasses
 import doctest
 import inspect
 import json
 
+import forebay
 import pytest
 from forebay import transforms
 
@@ -37,6 +39,29 @@ from forebay import transforms
 def test_each_step_is_a_table_with_one_key(step, settings):
     assert step.to_settings() == settings
     assert json.loads(json.dumps(step.to_settings())) == settings
+
+
+@pytest.mark.daemon
+@pytest.mark.parametrize(
+    ("steps", "table"),
+    [
+        (
+            [transforms.RandomResizedCrop(8), transforms.RandomHorizontalFlip()],
+            [{"random_resized_crop": {"size": 8}}, {"random_horizontal_flip": {}}],
+        ),
+        (
+            [transforms.Resize(9), transforms.CenterCrop(8), transforms.Pad(10)],
+            [{"resize": {"size": 9}}, {"center_crop": {"size": 8}}, {"pad": {"size": 10}}],
+        ),
+    ],
+)
+def test_rule_26_the_daemon_has_the_same_defaults(pictures, service, steps, table):
+    daemon = service(pictures(4), batch_size=4, transform=table)
+    with forebay.Loader("stream:train", socket=daemon.socket, transform=steps) as loader:
+        assert loader.next().valid == 4
+    other = dataclasses.replace(steps[0], interpolation="bicubic")
+    with pytest.raises(forebay.SettingsError, match=r"transform: is .*, but the stream has"):
+        forebay.Loader("stream:train", socket=daemon.socket, transform=[other, *steps[1:]])
 
 
 def test_every_transform_is_exported():
