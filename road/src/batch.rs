@@ -6,47 +6,36 @@
 
 pub(crate) mod batcher;
 pub(crate) mod draft;
+pub(crate) mod order;
 mod parts;
 pub(crate) mod slots;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
-use forebay_coordinator::EpochBatches;
-use forebay_pixels::Draw;
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{Cause, Range, ReturnedRange};
-use forebay_ring::{Claim, SlotMut};
+use forebay_ring::Claim;
 
 use crate::ack::Fate;
-use crate::decode::outcomes::Outcomes;
-use crate::decode::{Done, Job};
+use crate::decode::Done;
 use crate::place::At;
 use crate::prefetch::readahead::Taken;
 use crate::prefetch::{Buffer, Patience, Read, StorageWait, Word};
 use crate::publish::Ready;
 use crate::receipt;
 use crate::record::{BadRecord, Position};
-use crate::watch::Watched;
 use batcher::fixed::Form;
 use batcher::{Action, Batcher};
 pub(crate) use parts::{Output, Parts};
-use slots::Slots;
 
 /// The stage, run by one thread.
 #[derive(Debug)]
 pub(crate) struct Stage {
     parts: Parts,
     batcher: Batcher,
-    slots: Slots,
-    spare: Vec<SlotMut>,
-    outcomes: Outcomes,
-    /// Static assignment: the batches of epochs that are not complete.
-    epochs: BTreeMap<u64, EpochBatches>,
     patience: Patience,
     failed: bool,
 }
@@ -57,19 +46,10 @@ const LOOK: Duration = Duration::from_secs(1);
 const WORTH_A_WORD: Duration = Duration::from_secs(10);
 
 impl Stage {
-    /// A stage without batches; what its thread waits for at a GPU is watched.
-    pub(crate) fn new(parts: Parts, batcher: Batcher, watched: Option<Watched>) -> Self {
+    /// A stage without batches.
+    pub(crate) fn new(parts: Parts, batcher: Batcher) -> Self {
         let patience = Patience::new(parts.storage_timeout);
-        Self {
-            parts,
-            batcher,
-            patience,
-            slots: Slots::new(watched),
-            spare: Vec::new(),
-            outcomes: Outcomes::default(),
-            epochs: BTreeMap::new(),
-            failed: false,
-        }
+        Self { parts, batcher, patience, failed: false }
     }
 
     /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
@@ -77,15 +57,15 @@ impl Stage {
     pub(crate) fn run(mut self, stop: &channel::Receiver<()>) -> u64 {
         let (mut looked, mut done) = (Instant::now(), Vec::new());
         loop {
-            self.outcomes.take(&mut done);
+            self.parts.decoding.take(&mut done);
             done.drain(..).for_each(|done| self.outcome(done));
             let blocked = self.fill();
             let began = Instant::now();
-            let (news, free) = (self.outcomes.news(), &self.parts.free);
+            let (news, free) = (self.parts.decoding.news(), self.parts.slots.free());
             select! {
                 recv(news) -> _ => {}
                 recv(free) -> slot => match slot {
-                    Ok(slot) => self.spare.push(slot),
+                    Ok(slot) => self.parts.slots.keep(slot),
                     Err(channel::RecvError) => break,
                 },
                 recv(self.parts.prefetch.ready()) -> token => if token.is_err() { break },
@@ -161,7 +141,7 @@ impl Stage {
     fn take(&self) -> Taken<Read> {
         let floor = self.parts.progress.borrow().floor;
         let room = |position: &Position| {
-            !self.batcher.needs_slot(position) || self.spare.len() > usize::from(position.epoch > floor)
+            !self.batcher.needs_slot(position) || self.parts.slots.spare() > usize::from(position.epoch > floor)
         };
         self.parts.prefetch.take(floor + 1, room)
     }
@@ -171,7 +151,7 @@ impl Stage {
             self.batcher.drop_position(position);
             return;
         }
-        let label = self.parts.source.label(position.record);
+        let label = self.parts.order.label(position.record);
         match read {
             Ok(content) => {
                 self.make_room(&position);
@@ -199,41 +179,30 @@ impl Stage {
     }
 
     fn make_room(&mut self, position: &Position) {
-        if self.batcher.needs_slot(position)
-            && let Some(slot) = self.spare.pop()
-        {
-            // There was room when the record was taken, so there is a slot.
-            let batch = match self.batch_of(position) {
+        // There was room when the record was taken, so there is a slot.
+        if self.batcher.needs_slot(position) && self.parts.slots.spare() > 0 {
+            let progress = &self.parts.progress;
+            let batch = match self.parts.order.batch_of(position, || progress.borrow().floor) {
                 Some((batches, index)) => {
                     let form = Form::of(batches, index);
                     self.batcher.begin_fixed(position, &form)
                 }
                 None => self.batcher.begin(position.epoch),
             };
-            self.slots.open(batch, slot, self.parts.gpu.as_deref());
+            self.parts.slots.open(batch);
         }
     }
 
     /// Whether a position is part of a batch, and not of what the policy for last batches leaves out.
     fn has_batch(&mut self, position: &Position) -> bool {
-        self.batch_of(position).is_none_or(|(batches, index)| index < batches.batches)
-    }
-
-    /// Static assignment: the batches of a position's epoch, and which of them is its own.
-    fn batch_of(&mut self, position: &Position) -> Option<(&EpochBatches, u64)> {
-        let (epoch, fixed) = (position.epoch, self.parts.fixed?);
-        if !self.epochs.contains_key(&epoch) {
-            let floor = self.parts.progress.borrow().floor;
-            self.epochs.retain(|other, _| *other >= floor);
-        }
-        let batches = self.epochs.entry(epoch).or_insert_with(|| fixed.epoch(&self.parts.plan, epoch));
-        Some((batches, position.index / fixed.batch_size.max(1)))
+        let progress = &self.parts.progress;
+        self.parts.order.has_batch(position, || progress.borrow().floor)
     }
 
     fn fetched(&mut self, at: At, record: u64, read: Read) {
         match read {
             Ok(content) => {
-                self.batcher.copying(at, record, self.parts.source.label(record));
+                self.batcher.copying(at, record, self.parts.order.label(record));
                 if let Some(epoch) = self.batcher.epoch(at.0) {
                     self.decode(at, content, epoch, record);
                 }
@@ -243,22 +212,13 @@ impl Stage {
     }
 
     fn decode(&mut self, at: At, content: Buffer, epoch: u64, record: u64) {
-        let Some(place) = self.slots.lend(at) else { return };
-        self.parts.pool.decode(Job {
-            at,
-            content,
-            cache: self.parts.cache.clone(),
-            place,
-            recipe: Arc::clone(&self.parts.recipe),
-            draw: Draw { seed: self.parts.seed, epoch, record },
-            gpu: self.parts.decode_gpu,
-            reporter: self.outcomes.expect(at.0),
-        });
+        let Some(place) = self.parts.slots.lend(at) else { return };
+        self.parts.decoding.decode(at, place, content, epoch, record);
     }
 
     fn outcome(&mut self, done: Done) {
         let Done { at, place, outcome } = done;
-        self.slots.back(at, place);
+        self.parts.slots.back(at, place);
         let outcome =
             outcome.map_err(|reason| (self.batcher.record(at).map_or_else(String::new, |r| self.file(r)), reason));
         self.batcher.outcome(at, outcome);
@@ -274,23 +234,23 @@ impl Stage {
         match action {
             Action::Fetch { at, record, .. } => self.parts.prefetch.fetch(at, record),
             Action::Probe { at, epoch, index } => {
-                self.parts.prefetch.fetch(at, self.parts.plan.record(epoch, index));
+                self.parts.prefetch.fetch(at, self.parts.order.record(epoch, index));
             }
             Action::Copy { from, to } => {
-                if let Err(error) = self.slots.copy(from, to) {
+                if let Err(error) = self.parts.slots.copy(from, to) {
                     self.act(Action::Fail(format!(
                         "A picture that stands in for another cannot be read from the GPU: {error}."
                     )));
                 }
             }
-            Action::Clear { at } => self.slots.clear(at),
+            Action::Clear { at } => self.parts.slots.clear(at),
             Action::Publish(sheet) => {
-                if let Some((slot, in_gpu)) = self.slots.close(sheet.batch) {
+                if let Some((slot, in_gpu)) = self.parts.slots.close(sheet.batch) {
                     self.parts.meter.item();
                     (self.parts.output)(Output::Ready(Ready::publish(sheet, slot, in_gpu)));
                 }
             }
-            Action::Discard { batch } => self.spare.extend(self.slots.close(batch).map(|(slot, _)| slot)),
+            Action::Discard { batch } => self.parts.slots.discard(batch),
             Action::Dropped(positions) => {
                 self.tell(Fate::Acked { items: receipt::dropped(&positions), bad: Vec::new(), urgent: true });
             }
@@ -303,7 +263,7 @@ impl Stage {
     }
 
     fn file(&self, record: u64) -> String {
-        self.parts.source.path(record).display().to_string()
+        self.parts.order.file(record)
     }
 
     fn tell(&self, fate: Fate) {
@@ -314,9 +274,9 @@ impl Stage {
     fn close(mut self) -> u64 {
         let mut done = Vec::new();
         loop {
-            self.outcomes.take(&mut done);
-            done.drain(..).for_each(|Done { at, place, .. }| self.slots.back(at, place));
-            if self.slots.lent() == 0 || self.outcomes.news().recv().is_err() {
+            self.parts.decoding.take(&mut done);
+            done.drain(..).for_each(|Done { at, place, .. }| self.parts.slots.back(at, place));
+            if self.parts.slots.lent() == 0 || self.parts.decoding.news().recv().is_err() {
                 break;
             }
         }
@@ -336,7 +296,7 @@ impl Stage {
         if !rest.is_empty() {
             self.tell(Fate::Returned(rest));
         }
-        for slot in self.slots.close_all().into_iter().chain(self.spare) {
+        for slot in self.parts.slots.close_all() {
             (self.parts.output)(Output::Unused(slot));
         }
         self.batcher.next_number()

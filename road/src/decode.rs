@@ -6,11 +6,12 @@
 mod board;
 pub(crate) mod budget;
 pub(crate) mod cpu;
+mod decoding;
 mod job;
 mod lane_thread;
 mod lane_workers;
 pub(crate) mod lanes;
-pub(crate) mod outcomes;
+mod outcomes;
 mod pools;
 #[cfg(test)]
 mod suite;
@@ -34,7 +35,8 @@ use crate::record::Input;
 use crate::{thread_class, threads};
 pub use board::LaneReport;
 use board::{Board, Closed};
-pub(crate) use job::Job;
+pub(crate) use decoding::Decoding;
+use job::Job;
 pub(crate) use lanes::GpuLanes;
 pub(crate) use outcomes::Done;
 pub use pools::{Pools, PoolsError};
@@ -132,7 +134,7 @@ impl Pool {
     }
 
     /// Queues a picture.
-    pub fn decode(&self, job: Job) {
+    fn decode(&self, job: Job) {
         self.meter.item();
         self.board.push(job);
     }

@@ -13,7 +13,7 @@ pub(crate) type At = (u64, u32);
 
 /// The right to write one place.
 #[derive(Debug)]
-pub struct PlaceRight {
+pub(crate) struct PlaceRight {
     slot: PlaceMut,
     /// The same place in memory of a GPU, where the pixels of this ring stand there.
     gpu: Option<(Arc<GpuRing>, SharedPlace)>,
@@ -22,7 +22,7 @@ pub struct PlaceRight {
 
 impl PlaceRight {
     /// A place of a slot of this ring, whose pixels stand in a GPU if there is one.
-    pub fn new(mut slot: PlaceMut, ring: Option<&Arc<GpuRing>>) -> Self {
+    pub(crate) fn new(mut slot: PlaceMut, ring: Option<&Arc<GpuRing>>) -> Self {
         let len = slot.as_mut().len();
         let in_gpu = |ring: &Arc<GpuRing>| (Arc::clone(ring), ring.place(slot.slot(), slot.place(), len));
         let gpu = ring.map(in_gpu);
@@ -30,7 +30,7 @@ impl PlaceRight {
     }
 
     /// Where a lane of this GPU writes.
-    pub fn target(&mut self, ordinal: i32) -> Target<'_> {
+    pub(crate) fn target(&mut self, ordinal: i32) -> Target<'_> {
         let Self { slot, gpu, in_gpu } = self;
         let place = gpu.as_mut().filter(|(ring, _)| ring.ordinal() == ordinal);
         *in_gpu = place.is_some();
@@ -38,12 +38,12 @@ impl PlaceRight {
     }
 
     /// The number of the GPU in whose memory the ring's pixels stand.
-    pub fn gpu(&self) -> Option<i32> {
+    pub(crate) fn gpu(&self) -> Option<i32> {
         self.gpu.as_ref().map(|(ring, _)| ring.ordinal())
     }
 
     /// Whether its pixels are in the GPU, and not in the slot.
-    pub fn in_gpu(&self) -> bool {
+    pub(crate) fn in_gpu(&self) -> bool {
         self.in_gpu
     }
 
@@ -51,7 +51,7 @@ impl PlaceRight {
     ///
     /// # Errors
     /// They are in a GPU that is well, and cannot be read.
-    pub fn pixels(&mut self) -> Result<&[u8], CudaError> {
+    pub(crate) fn pixels(&mut self) -> Result<&[u8], CudaError> {
         if let (true, Some((ring, place))) = (self.in_gpu, &self.gpu) {
             ring.read(place, self.slot.as_mut())?;
         }
@@ -59,7 +59,7 @@ impl PlaceRight {
     }
 
     /// The right to the slot's part of it.
-    pub fn into_slot(self) -> PlaceMut {
+    pub(crate) fn into_slot(self) -> PlaceMut {
         self.slot
     }
 }

@@ -51,7 +51,7 @@ pub(crate) type Read = Result<Buffer, String>;
 
 /// The content of one record. Dropping it gives its room in the budget back and its memory to the next read.
 #[derive(Debug)]
-pub struct Buffer {
+pub(crate) struct Buffer {
     loaded: Loaded,
     reserved: u64,
     shared: Arc<Shared>,
@@ -377,7 +377,7 @@ impl Shared {
 
 impl Buffer {
     /// As a decoder takes it.
-    pub fn input(&self) -> Input<'_> {
+    pub(crate) fn input(&self) -> Input<'_> {
         match &self.loaded {
             Loaded::Read(bytes) => Input::File(bytes),
             Loaded::Kept(content) => content.input(),

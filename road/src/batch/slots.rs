@@ -1,7 +1,10 @@
-//! The slots of the batches in the making: which rights to write are here, and which are lent to decode threads.
+//! The stage's slots: those that are free, and of those in which batches are made, which rights to write are here, and which are
+//! lent to decode threads.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use crossbeam_channel as channel;
 use forebay_cuda::CudaError;
 use forebay_ring::{SlotFrame, SlotMut};
 
@@ -10,11 +13,18 @@ use crate::place::At;
 use crate::place::PlaceRight;
 use crate::watch::Watched;
 
-/// Slots by the number of their batch.
-#[derive(Debug, Default)]
+/// The slots.
+#[derive(Debug)]
 pub(crate) struct Slots {
+    /// Where free slots come from.
+    free: channel::Receiver<SlotMut>,
+    /// Those that came and are not used yet.
+    spare: Vec<SlotMut>,
+    /// By the number of their batch.
     open: HashMap<u64, Open>,
     lent: usize,
+    /// The stream's rings in a GPU, where its pixels are there.
+    gpu: Option<Arc<GpuRings>>,
     /// Of the thread that has them, where rings are in a GPU.
     watched: Option<Watched>,
 }
@@ -27,14 +37,30 @@ struct Open {
 }
 
 impl Slots {
-    /// None yet. What is read from a GPU is watched.
-    pub(crate) fn new(watched: Option<Watched>) -> Self {
-        Self { watched, ..Self::default() }
+    /// None yet: they come by `free`. Pixels may be in rings in a GPU, and what is read from there is watched.
+    pub(crate) fn new(free: channel::Receiver<SlotMut>, gpu: Option<Arc<GpuRings>>, watched: Option<Watched>) -> Self {
+        Self { free, spare: Vec::new(), open: HashMap::new(), lent: 0, gpu, watched }
     }
 
-    /// Takes the slot that a batch is made in; its pixels may stand in a ring in a GPU.
-    pub(crate) fn open(&mut self, batch: u64, slot: SlotMut, gpu: Option<&GpuRings>) {
-        let ring = gpu.and_then(|rings| rings.get(slot.ring()));
+    /// Where free slots come from.
+    pub(crate) fn free(&self) -> &channel::Receiver<SlotMut> {
+        &self.free
+    }
+
+    /// Keeps a free slot for a later batch.
+    pub(crate) fn keep(&mut self, slot: SlotMut) {
+        self.spare.push(slot);
+    }
+
+    /// How many free slots there are for further batches.
+    pub(crate) fn spare(&self) -> usize {
+        self.spare.len()
+    }
+
+    /// Takes a free slot, if there is one, to make a batch in it.
+    pub(crate) fn open(&mut self, batch: u64) {
+        let Some(slot) = self.spare.pop() else { return };
+        let ring = self.gpu.as_ref().and_then(|rings| rings.get(slot.ring()));
         let (frame, places) = slot.split();
         let places = places.into_iter().map(|place| Some(PlaceRight::new(place, ring.as_ref()))).collect();
         self.open.insert(batch, Open { frame, places });
@@ -96,10 +122,17 @@ impl Slots {
         Some((slot, in_gpu))
     }
 
+    /// Keeps the slot of a batch, which is not made after all, for another one.
+    pub(crate) fn discard(&mut self, batch: u64) {
+        let slot = self.close(batch).map(|(slot, _)| slot);
+        self.spare.extend(slot);
+    }
+
     /// Gives every slot back.
-    pub(crate) fn close_all(&mut self) -> Vec<SlotMut> {
+    pub(crate) fn close_all(mut self) -> Vec<SlotMut> {
         let batches: Vec<u64> = self.open.keys().copied().collect();
-        batches.into_iter().filter_map(|batch| self.close(batch)).map(|(slot, _)| slot).collect()
+        let open: Vec<_> = batches.into_iter().filter_map(|batch| self.close(batch)).map(|(slot, _)| slot).collect();
+        open.into_iter().chain(self.spare).collect()
     }
 
     fn home(&mut self, (batch, place): At) -> Option<&mut Option<PlaceRight>> {
@@ -109,8 +142,6 @@ impl Slots {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use forebay_cuda::lane::worker::Target;
     use forebay_fake_gpu::{Count, Knob};
 
@@ -122,8 +153,10 @@ mod tests {
     fn a_copy_of_a_place_in_a_gpu_that_does_not_come_back_is_noticed() {
         let Scene { fake, rings, region, ring: _ring } = Scene::new(2, 1);
         let watch = Arc::new(Watch::new(1));
-        let mut slots = Slots::new(Some(watch.add("forebay-batch")));
-        slots.open(7, region.slot(0).unwrap(), Some(&rings));
+        let (_, free) = channel::bounded(0);
+        let mut slots = Slots::new(free, Some(rings), Some(watch.add("forebay-batch")));
+        slots.keep(region.slot(0).unwrap());
+        slots.open(7);
         let mut lent = slots.lend((7, 0)).unwrap();
         assert!(matches!(lent.target(0), Target::Gpu(_)));
         slots.back((7, 0), lent);

@@ -2,18 +2,22 @@
 
 mod shards;
 
+use std::sync::Arc;
 use std::thread;
 
+use crossbeam_channel as channel;
 use forebay_coordinator::{Batching, Plan, Policy};
 use forebay_pixels::{Fault, Limits, Recipe};
 use forebay_proto::v1::{AckItem, LedgerSpec, Progress, StaticShard};
-use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
+use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, SlotMut};
 use forebay_sources::Source;
 use tokio::sync::{mpsc, watch};
 
 use super::*;
 use crate::batch::batcher::Rules;
-use crate::decode::{Decoder, GpuLanes, MakeDecoder, Picture, Pool};
+use crate::batch::order::Order;
+use crate::batch::slots::Slots;
+use crate::decode::{Decoder, Decoding, GpuLanes, MakeDecoder, Picture, Pool};
 use crate::meter::Meter;
 use crate::prefetch::readahead::Span;
 use crate::prefetch::shelf::Shelf;
@@ -122,20 +126,14 @@ impl Setup {
         let progress = watch::Sender::new(Progress::default());
         let batching = Batching { batch_size: 4, policy: self.policy, pad_last_batch: true };
         let dynamic = self.shard.is_none().then_some(self.policy);
+        let pool = Arc::new(Pool::start(2, None, &make, Limits::default(), GpuLanes::default()).unwrap());
         let parts = Parts {
             stream: "test".into(),
             storage_timeout: Duration::from_secs(60),
-            source,
-            plan: Arc::new(Plan::new(&spec).unwrap()),
-            recipe: Arc::new(Recipe::training(8).unwrap()),
-            seed: 0,
-            fixed: self.shard.map(|_| batching),
+            order: Order::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
             prefetch: Arc::clone(&prefetch),
-            cache: None,
-            gpu: None,
-            free: slots.clone(),
-            pool: Arc::new(Pool::start(2, None, &make, Limits::default(), GpuLanes::default()).unwrap()),
-            decode_gpu: None,
+            slots: Slots::new(slots.clone(), None, None),
+            decoding: Decoding::new(pool, Arc::new(Recipe::training(8).unwrap()), 0, None, None),
             progress: progress.subscribe(),
             fates,
             // A test that has seen enough does not listen any more.
@@ -145,7 +143,7 @@ impl Setup {
         let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
         let (stop, stopped) = channel::bounded(0);
         let untaken = slots;
-        let stage = Stage::new(parts, Batcher::new(rules).numbered_from(100), None);
+        let stage = Stage::new(parts, Batcher::new(rules).numbered_from(100));
         let stage = thread::spawn(move || stage.run(&stopped));
         Bench { prefetch, free, untaken, region, output, fates: told, progress, stop, stage, lease: 0 }
     }

@@ -12,7 +12,7 @@ use crate::prefetch::Buffer;
 
 /// A picture on its way into a slot.
 #[derive(Debug)]
-pub struct Job {
+pub(crate) struct Job {
     /// Batch and place.
     pub at: At,
     /// The record's content.

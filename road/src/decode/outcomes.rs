@@ -15,7 +15,7 @@ use crate::place::PlaceRight;
 
 /// What became of a picture; the right to its place comes back.
 #[derive(Debug)]
-pub struct Done {
+pub(crate) struct Done {
     /// Batch and place.
     pub at: At,
     /// The right to write the place.
@@ -33,7 +33,7 @@ pub(crate) struct Outcomes {
 
 /// A decode thread's end.
 #[derive(Debug)]
-pub struct Reporter(Arc<Shared>);
+pub(crate) struct Reporter(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -77,7 +77,7 @@ impl Outcomes {
 
 impl Reporter {
     /// Reports what became of the picture that this was made for.
-    pub fn report(self, done: Done) {
+    pub(crate) fn report(self, done: Done) {
         let (batch, fault) = (done.at.0, done.outcome.is_err());
         let mut state = self.0.state.lock();
         state.done.push(done);

@@ -7,8 +7,11 @@ use crossbeam_channel as channel;
 use tokio::sync::oneshot;
 
 use crate::batch::batcher::{Batcher, Rules};
+use crate::batch::order::Order;
+use crate::batch::slots::Slots;
 use crate::batch::{Parts, Stage};
 use crate::consumers::Note;
+use crate::decode::Decoding;
 use crate::gpu_threads::GpuThreads;
 use crate::lease;
 use crate::prefetch::{Prefetch, Settings};
@@ -76,20 +79,21 @@ impl Stream {
             }
         };
         let fixed = self.identity.shard.is_some().then(|| self.batching());
+        // It gives the upload its work, and so ends before it.
+        let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
         let parts = Parts {
             stream: self.identity.to_string(),
             storage_timeout: self.settings.storage_timeout,
-            source: Arc::clone(self.dataset.source()),
-            plan: Arc::clone(self.dataset.plan()),
-            recipe: Arc::clone(&self.recipe),
-            seed: self.settings.seed,
-            fixed,
+            order: Order::new(Arc::clone(self.dataset.source()), Arc::clone(self.dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
-            cache: self.dataset.cache().cloned(),
-            gpu: self.gpu.clone(),
-            free: self.free.clone(),
-            pool: Arc::clone(&self.pool),
-            decode_gpu: self.settings.decode_gpu,
+            slots: Slots::new(self.free.clone(), self.gpu.clone(), watched),
+            decoding: Decoding::new(
+                Arc::clone(&self.pool),
+                Arc::clone(&self.recipe),
+                self.settings.seed,
+                self.dataset.cache().cloned(),
+                self.settings.decode_gpu,
+            ),
             progress: self.worker.progress(),
             fates: self.fates.clone(),
             output,
@@ -102,10 +106,8 @@ impl Stream {
             dynamic: fixed.is_none().then_some(self.settings.last_batch_policy),
         };
         let (stop, stopped) = channel::bounded(0);
-        // It gives the upload its work, and so ends before it.
-        let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
         let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(Arc::clone(self.dataset.plan()));
-        let stage = Stage::new(parts, batcher, watched);
+        let stage = Stage::new(parts, batcher);
         let (ended, batch) = oneshot::channel();
         let run = move || {
             // Whoever stops it waits for this, unless the daemon ends at once.

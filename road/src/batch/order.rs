@@ -1,0 +1,59 @@
+//! The records of a stream in their order, and, with static assignment, the batches that the positions of an epoch make.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use forebay_coordinator::{Batching, EpochBatches, Plan};
+use forebay_sources::Source;
+
+use crate::record::Position;
+
+/// Which record is where.
+#[derive(Debug)]
+pub(crate) struct Order {
+    source: Arc<dyn Source>,
+    plan: Arc<Plan>,
+    /// Static assignment: the shape of an epoch's batches.
+    fixed: Option<Batching>,
+    /// Static assignment: the batches of epochs that are not complete.
+    epochs: BTreeMap<u64, EpochBatches>,
+}
+
+impl Order {
+    /// The records of this source as the plan orders them; with static assignment, in batches of this shape.
+    pub(crate) fn new(source: Arc<dyn Source>, plan: Arc<Plan>, fixed: Option<Batching>) -> Self {
+        Self { source, plan, fixed, epochs: BTreeMap::new() }
+    }
+
+    /// A record's label.
+    pub(crate) fn label(&self, record: u64) -> i64 {
+        self.source.label(record)
+    }
+
+    /// A record's file, for messages.
+    pub(crate) fn file(&self, record: u64) -> String {
+        self.source.path(record).display().to_string()
+    }
+
+    /// The record at a place of an epoch.
+    pub(crate) fn record(&self, epoch: u64, index: u64) -> u64 {
+        self.plan.record(epoch, index)
+    }
+
+    /// Static assignment: the batches of a position's epoch, and which of them is its own. Epochs before the
+    /// `floor`, which is asked for once an epoch, are complete.
+    pub(crate) fn batch_of(&mut self, position: &Position, floor: impl Fn() -> u64) -> Option<(&EpochBatches, u64)> {
+        let (epoch, fixed) = (position.epoch, self.fixed?);
+        if !self.epochs.contains_key(&epoch) {
+            let floor = floor();
+            self.epochs.retain(|other, _| *other >= floor);
+        }
+        let batches = self.epochs.entry(epoch).or_insert_with(|| fixed.epoch(&self.plan, epoch));
+        Some((batches, position.index / fixed.batch_size.max(1)))
+    }
+
+    /// Whether a position is part of a batch, and not of what the policy for last batches leaves out.
+    pub(crate) fn has_batch(&mut self, position: &Position, floor: impl Fn() -> u64) -> bool {
+        self.batch_of(position, floor).is_none_or(|(batches, index)| index < batches.batches)
+    }
+}

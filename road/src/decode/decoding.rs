@@ -1,0 +1,66 @@
+//! One stream's way through the decode pool: what all of its pictures have in common, and the way back for their outcomes.
+
+use std::sync::Arc;
+
+use crossbeam_channel as channel;
+use forebay_pixels::{Draw, Recipe};
+
+use crate::cache::Cache;
+use crate::decode::Pool;
+use crate::decode::job::Job;
+use crate::decode::outcomes::{Done, Outcomes};
+use crate::place::{At, PlaceRight};
+use crate::prefetch::Buffer;
+
+/// A stream's handle to the pool. Whoever has it says of a picture only where its bytes are, where its pixels go, and which
+/// record it is.
+#[derive(Debug)]
+pub(crate) struct Decoding {
+    pool: Arc<Pool>,
+    recipe: Arc<Recipe>,
+    /// Seed of the random choices.
+    seed: u64,
+    /// Where decoded pictures are kept.
+    cache: Option<Arc<Cache>>,
+    /// The GPU whose lanes decode, where the stream is bound to one.
+    gpu: Option<i32>,
+    outcomes: Outcomes,
+}
+
+impl Decoding {
+    /// By this pool and recipe, with these random choices; no picture is under way yet.
+    pub(crate) fn new(
+        pool: Arc<Pool>,
+        recipe: Arc<Recipe>,
+        seed: u64,
+        cache: Option<Arc<Cache>>,
+        gpu: Option<i32>,
+    ) -> Self {
+        Self { pool, recipe, seed, cache, gpu, outcomes: Outcomes::default() }
+    }
+
+    /// Sends a record's content on its way into this place. What becomes of it is among the outcomes later, with the right to
+    /// the place.
+    pub(crate) fn decode(&self, at: At, place: PlaceRight, content: Buffer, epoch: u64, record: u64) {
+        self.pool.decode(Job {
+            at,
+            content,
+            cache: self.cache.clone(),
+            place,
+            recipe: Arc::clone(&self.recipe),
+            draw: Draw { seed: self.seed, epoch, record },
+            gpu: self.gpu,
+            reporter: self.outcomes.expect(at.0),
+        });
+    }
+
+    /// Gets a token when outcomes are worth a look, as [`Outcomes::news`] says.
+    pub(crate) fn news(&self) -> &channel::Receiver<()> {
+        self.outcomes.news()
+    }
+
+    /// Takes the outcomes that there are into `into`, which is empty.
+    pub(crate) fn take(&self, into: &mut Vec<Done>) {
+        self.outcomes.take(into);
+    }
+}
