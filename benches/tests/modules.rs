@@ -58,7 +58,8 @@ fn imports(source: &Path) -> Imports {
             }
             let name = path.strip_prefix(source).unwrap().to_str().unwrap().to_owned();
             let module = name.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
-            if name.ends_with(".rs") && !is_test(&format!("/{name}")) && !["lib", "main"].contains(&module.as_str()) {
+            let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+            if is_rust && !is_test(&format!("/{name}")) && !["lib", "main"].contains(&module.as_str()) {
                 imports.entry(module).or_default().extend(imported(&fs::read_to_string(&path).unwrap()));
             }
         }
@@ -79,7 +80,9 @@ fn circles(mut imports: Imports) -> Imports {
             return imports;
         }
         imports.retain(|module, _| !free.contains(module));
-        imports.values_mut().for_each(|imported| imported.retain(|name| !free.contains(name)));
+        for imported in imports.values_mut() {
+            imported.retain(|name| !free.contains(name));
+        }
     }
 }
 
