@@ -15,6 +15,10 @@ class QuarantinedRecord(NamedTuple):
         file: Path of its file.
         reason: What was wrong with it the last time.
         epochs: The epochs in which it was bad.
+
+    Example:
+        >>> for bad in loader.quarantine:                                                       # doctest: +SKIP
+        ...     print(bad.file, bad.reason)
     """
 
     record: int

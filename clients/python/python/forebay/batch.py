@@ -30,6 +30,10 @@ class Padded(NamedTuple):
         labels: `(batch_size,)` of int64; -1 without a label.
         records: `(batch_size,)` of int64: record numbers in the dataset's order; -1 where a place has no record.
         mask: `(batch_size,)` of bool: False where a place repeats a record or replaces a bad one.
+
+    Example:
+        >>> scores = model(batch.padded.images)                     # doctest: +SKIP
+        >>> correct += (scores.argmax(1) == batch.padded.labels)[batch.padded.mask].sum()       # doctest: +SKIP
     """
 
     images: np.ndarray | GpuArray
@@ -46,7 +50,8 @@ class Batch:
     views are gone. So a view is valid as long as you keep it.
 
     The Batch object itself gives arrays until the batch after the next one arrives. A variable that still refers to an
-    old batch therefore does not keep its slot in use. Keep the arrays, or `batch.copy()`.
+    old batch therefore does not keep its slot in use. Its properties raise `ClosedError` then: keep the arrays, or
+    `batch.copy()`.
 
     A copy to a GPU with `non_blocking=True` may still read the slot after you drop the batch. If the ring is
     page-locked (`loader.pin()`) or in a GPU, Forebay therefore waits for that GPU before it reuses the slot. It waits
@@ -155,7 +160,10 @@ class Batch:
         return twin
 
     def ack(self) -> None:
-        """Acknowledges the batch as consumed now. Otherwise the next call of `next()` does that."""
+        """Acknowledges the batch as consumed now. Otherwise the next call of `next()` does that.
+
+        The slot stays in use until the batch and its arrays are gone. Does nothing if the batch was decided before.
+        """
         self._decision.ack()
 
     def release(self, after: Mark | None = None) -> None:
@@ -191,7 +199,7 @@ class Batch:
         """Gives the batch back unread. Its records are delivered again, to this trainer or to another one.
 
         Raises:
-            Error: The batch was acknowledged before.
+            Error: The batch was acknowledged or rejected before.
         """
         self._decision.reject()
         self._let_go()

@@ -21,7 +21,10 @@ T = TypeVar("T")
 
 
 class Batches(Generic[T]):
-    """Batches of a stream as `T`. `forebay.Loader` gives them as `forebay.Batch`."""
+    """Batches of a stream as `T`. `forebay.Loader` gives them as `forebay.Batch`.
+
+    After `close()`, methods that need the daemon raise `ClosedError`.
+    """
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
