@@ -46,7 +46,7 @@ pub(crate) type Fates = mpsc::UnboundedSender<Fate>;
 
 /// What is counted, for metrics.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct ReceiptCounts {
     /// Bad records.
     pub bad: AtomicU64,
     /// Receipts for leases that went to somebody else.
@@ -69,7 +69,7 @@ const MOST: usize = 4096;
 pub(crate) async fn forward(
     worker: Arc<Worker>,
     mut fates: mpsc::UnboundedReceiver<Fate>,
-    counts: Arc<Counts>,
+    counts: Arc<ReceiptCounts>,
     lost: impl Fn(Vec<u64>),
     noted: impl Fn(u64),
 ) -> Result<(), CallError> {
@@ -156,7 +156,7 @@ impl Gathered {
     async fn hand_in(
         &mut self,
         worker: &Worker,
-        counts: &Counts,
+        counts: &ReceiptCounts,
         lost: &impl Fn(Vec<u64>),
         noted: &impl Fn(u64),
     ) -> Result<(), CallError> {
@@ -192,7 +192,7 @@ impl Gathered {
 }
 
 /// Counts what was refused. Gives the leases that are lost.
-fn count(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>, counts: &Counts) -> Vec<u64> {
+fn count(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>, counts: &ReceiptCounts) -> Vec<u64> {
     let (mut lost, mut invalid) = (Vec::new(), 0);
     for (lease, verdict) in verdicts {
         match verdict {
@@ -228,7 +228,7 @@ mod tests {
         ledger: String,
         lease: u64,
         fates: Fates,
-        counts: Arc<Counts>,
+        counts: Arc<ReceiptCounts>,
         lost: mpsc::UnboundedReceiver<Vec<u64>>,
         noted: mpsc::UnboundedReceiver<u64>,
     }
@@ -251,7 +251,7 @@ mod tests {
             let worker = Arc::new(worker);
             let lease = worker.acquire(1).await.unwrap().leases[0].id;
             let (fates, receiver) = mpsc::unbounded_channel();
-            let counts = Arc::new(Counts::default());
+            let counts = Arc::new(ReceiptCounts::default());
             let (told, lost) = mpsc::unbounded_channel();
             let tell = move |leases| told.send(leases).unwrap();
             let (note, noted) = mpsc::unbounded_channel();

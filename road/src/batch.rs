@@ -22,19 +22,19 @@ use forebay_ring::Claim;
 use crate::ack::Fate;
 use crate::decode::Done;
 use crate::place::At;
-use crate::prefetch::readahead::Taken;
+use crate::prefetch::readahead::TakenRead;
 use crate::prefetch::{Buffer, Patience, Read, StorageWait, Word};
 use crate::publish::Ready;
 use crate::receipt;
 use crate::record::{BadRecord, Position};
 use batcher::fixed::Form;
 use batcher::{Action, Batcher};
-pub(crate) use parts::{Output, Parts};
+pub(crate) use parts::{BatchParts, Output};
 
 /// The stage, run by one thread.
 #[derive(Debug)]
-pub(crate) struct Stage {
-    parts: Parts,
+pub(crate) struct BatchStage {
+    parts: BatchParts,
     batcher: Batcher,
     patience: Patience,
     failed: bool,
@@ -45,9 +45,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Trainers that wait for a shorter time are not told why.
 const WORTH_A_WORD: Duration = Duration::from_secs(10);
 
-impl Stage {
+impl BatchStage {
     /// A stage without batches.
-    pub(crate) fn new(parts: Parts, batcher: Batcher) -> Self {
+    pub(crate) fn new(parts: BatchParts, batcher: Batcher) -> Self {
         let patience = Patience::new(parts.storage_timeout);
         Self { parts, batcher, patience, failed: false }
     }
@@ -122,23 +122,23 @@ impl Stage {
                 return false;
             }
             match self.take() {
-                Taken::Record(position, read) => self.record(position, read),
-                Taken::Bare(position) => self.bare(position),
-                Taken::Fetched { tag, record, read } => self.fetched(tag, record, read),
-                Taken::Drained(epoch) => self.batcher.end(epoch),
-                Taken::NoRoom(position) => {
+                TakenRead::Record(position, read) => self.record(position, read),
+                TakenRead::Bare(position) => self.bare(position),
+                TakenRead::Fetched { tag, record, read } => self.fetched(tag, record, read),
+                TakenRead::Drained(epoch) => self.batcher.end(epoch),
+                TakenRead::NoRoom(position) => {
                     self.batcher.pass(&position);
                     self.perform();
                     return true;
                 }
-                Taken::Wait => return false,
+                TakenRead::Wait => return false,
             }
         }
     }
 
     /// Takes what the readers have. The next epoch's batches never take the last free slot: a record of this one that
     /// comes back late must find room.
-    fn take(&self) -> Taken<Read> {
+    fn take(&self) -> TakenRead<Read> {
         let floor = self.parts.progress.borrow().floor;
         let room = |position: &Position| {
             !self.batcher.needs_slot(position) || self.parts.slots.spare() > usize::from(position.epoch > floor)

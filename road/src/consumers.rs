@@ -35,14 +35,14 @@ pub(crate) use asked::Asked;
 pub(crate) use attached::Arrival;
 use attached::Consumer;
 pub(crate) use claims::ranges;
-use claims::{Claims, Entry};
+use claims::{BatchClaims, Claims};
 use epoch_end::EpochEnd;
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
 use rings::{Further, Work, ring_work};
 pub(crate) use status::RingStatus;
 
 /// What the thread works with.
-pub(crate) struct Parts {
+pub(crate) struct RingParts {
     /// Name of the stream, for messages.
     pub stream: String,
     /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
@@ -80,7 +80,7 @@ pub(crate) struct Counters {
 
 /// The thread, and what it knows.
 pub(crate) struct RingThread {
-    parts: Parts,
+    parts: RingParts,
     inbox: Inbox,
     exchange: Exchange,
     rings: BTreeMap<u32, StreamRing>,
@@ -104,9 +104,9 @@ pub(crate) struct RingThread {
     ending: bool,
 }
 
-impl std::fmt::Debug for Parts {
+impl std::fmt::Debug for RingParts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parts").field("stream", &self.stream).finish_non_exhaustive()
+        f.debug_struct("RingParts").field("stream", &self.stream).finish_non_exhaustive()
     }
 }
 
@@ -124,7 +124,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 impl RingThread {
     /// Starts the thread with the first ring; it ends when the inbox says so or is dropped.
-    pub(crate) fn start(parts: Parts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
+    pub(crate) fn start(parts: RingParts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
         let works = ring_work(outbox.clone(), Arc::clone(&parts.further))?;
         let mut state = Self {
             exchange: Exchange::new(parts.epoch),
@@ -320,7 +320,7 @@ impl RingThread {
     fn enter(&mut self, mut ready: Ready) -> (SlotId, Batch) {
         let place = SlotId { ring: ready.slot.ring(), slot: ready.slot.index() };
         let batch = Batch { seq: ready.seq, epoch: ready.epoch };
-        self.claims.published(batch.seq, Entry::new(&mut ready));
+        self.claims.published(batch.seq, BatchClaims::new(&mut ready));
         // From here on the slot is read, and written by nobody.
         drop(ready);
         (place, batch)

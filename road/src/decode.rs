@@ -36,7 +36,7 @@ use crate::{thread_class, threads};
 pub use board::LaneReport;
 use board::{Board, Closed};
 pub(crate) use decoding::Decoding;
-use job::Job;
+use job::DecodeJob;
 pub(crate) use lanes::GpuLanes;
 pub(crate) use outcomes::Done;
 pub use pools::{Pools, PoolsError};
@@ -134,7 +134,7 @@ impl Pool {
     }
 
     /// Queues a picture.
-    fn decode(&self, job: Job) {
+    fn decode(&self, job: DecodeJob) {
         self.meter.item();
         self.board.push(job);
     }
@@ -195,7 +195,7 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
             Err(Closed) => return,
         };
         let began = Instant::now();
-        let Job { content, cache, place, recipe, draw, .. } = &mut job;
+        let DecodeJob { content, cache, place, recipe, draw, .. } = &mut job;
         let input = content.input();
         let from_file = matches!(input, Input::File(_));
         let picture = Picture { input, cache: cache.as_deref(), recipe, draw: *draw, out: place.as_mut() };
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::cores::tests::allowed;
     use crate::decode::budget::Budget;
-    use crate::decode::cpu::{CpuLane, Shared};
+    use crate::decode::cpu::{CpuLane, CpuShared};
     use crate::memory::Promises;
     use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
 
@@ -242,8 +242,8 @@ mod tests {
         GpuLanes::open(&config, &places, &Promises::default()).unwrap()
     }
 
-    fn cpu() -> Shared {
-        Shared::new(Limits::default(), Arc::new(Budget::new(1)), JpegDecoder::Auto)
+    fn cpu() -> CpuShared {
+        CpuShared::new(Limits::default(), Arc::new(Budget::new(1)), JpegDecoder::Auto)
     }
 
     #[test]

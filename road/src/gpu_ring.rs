@@ -14,7 +14,7 @@ use forebay_ring::{Geometry, Pixels, Region, RegionError};
 use parking_lot::Mutex;
 
 use crate::last_resort::broken;
-use crate::placement::{Machine, Place, Refusal};
+use crate::placement::{Machine, PixelPlace, PlacementRefusal};
 use crate::settings::Placement;
 
 /// The GPUs of this process, as far as rings use them. The driver is opened when a stream first asks for one.
@@ -27,7 +27,7 @@ pub struct Gpus {
 
 /// What the rings of one stream take beside their slots, in bytes.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct RingCosts {
     /// Of the slots, page-locked.
     pub page_locked: AtomicU64,
     /// Of the GPU.
@@ -43,7 +43,7 @@ pub struct GpuRings {
     ordinal: i32,
     uuid: Uuid,
     rings: Mutex<BTreeMap<u32, Weak<GpuRing>>>,
-    taken: Arc<Taken>,
+    taken: Arc<RingCosts>,
 }
 
 /// The pixels of one ring.
@@ -55,7 +55,7 @@ pub struct GpuRing {
     stride: usize,
     /// The queue by which places are read back; few are.
     reads: Mutex<Stream>,
-    taken: Arc<Taken>,
+    taken: Arc<RingCosts>,
 }
 
 /// A ring of a stream: its slots, where its pixels stand, and which of its slots are page-locked. Clones are handles to it.
@@ -70,7 +70,7 @@ pub(crate) struct StreamRing {
 /// Page-locked slots of a ring that a GPU copies from or to.
 #[derive(Debug)]
 pub struct Locks {
-    taken: Arc<Taken>,
+    taken: Arc<RingCosts>,
     context: Arc<Context>,
     slots: Mutex<Vec<Registered>>,
 }
@@ -95,8 +95,8 @@ impl Gpus {
     ///
     /// # Errors
     /// What stands against it.
-    pub fn can_hold(&self, ordinal: i32) -> Result<(), Refusal> {
-        Place::decide(Placement::Gpu(ordinal), &self.machine(), None).map(drop)
+    pub fn can_hold(&self, ordinal: i32) -> Result<(), PlacementRefusal> {
+        PixelPlace::decide(Placement::Gpu(ordinal), &self.machine(), None).map(drop)
     }
 
     /// What the machine has.
@@ -105,7 +105,7 @@ impl Gpus {
         let devices = self.driver().map_err(|error| error.to_string());
         let devices = devices.and_then(|driver| {
             let count = driver.devices().map_err(|error| error.to_string())?.len();
-            let ask = |ordinal| driver.shareable(ordinal).map_err(|error| Refusal::by(&error, ordinal));
+            let ask = |ordinal| driver.shareable(ordinal).map_err(|error| PlacementRefusal::by(&error, ordinal));
             Ok((0..).take(count).map(ask).collect())
         });
         let (driver, gpus) = match devices {
@@ -119,8 +119,8 @@ impl Gpus {
     ///
     /// # Errors
     /// The GPU cannot be taken into use.
-    pub fn rings(&self, place: Place, taken: &Arc<Taken>) -> Result<Option<Arc<GpuRings>>, Refusal> {
-        let Place::Gpu { ordinal, uuid } = place else { return Ok(None) };
+    pub fn rings(&self, place: PixelPlace, taken: &Arc<RingCosts>) -> Result<Option<Arc<GpuRings>>, PlacementRefusal> {
+        let PixelPlace::Gpu { ordinal, uuid } = place else { return Ok(None) };
         let context = self.context(ordinal)?;
         let taken = Arc::clone(taken);
         Ok(Some(Arc::new(GpuRings { context, ordinal, uuid, rings: Mutex::default(), taken })))
@@ -130,14 +130,14 @@ impl Gpus {
     ///
     /// # Errors
     /// The GPU cannot be taken into use.
-    pub fn locks(&self, ordinal: i32, taken: &Arc<Taken>) -> Result<Arc<Locks>, Refusal> {
+    pub fn locks(&self, ordinal: i32, taken: &Arc<RingCosts>) -> Result<Arc<Locks>, PlacementRefusal> {
         let context = self.context(ordinal)?;
         Ok(Arc::new(Locks { taken: Arc::clone(taken), context, slots: Mutex::default() }))
     }
 
-    fn context(&self, ordinal: i32) -> Result<Arc<Context>, Refusal> {
-        let driver = self.driver().map_err(|error| Refusal::NoDriver { cause: error.to_string() })?;
-        Context::new(driver, ordinal).map_err(|error| Refusal::by(&error.into(), ordinal))
+    fn context(&self, ordinal: i32) -> Result<Arc<Context>, PlacementRefusal> {
+        let driver = self.driver().map_err(|error| PlacementRefusal::NoDriver { cause: error.to_string() })?;
+        Context::new(driver, ordinal).map_err(|error| PlacementRefusal::by(&error.into(), ordinal))
     }
 
     fn driver(&self) -> Result<&Arc<Driver>, DriverError> {
@@ -163,18 +163,19 @@ impl GpuRings {
     ///
     /// # Errors
     /// The GPU has too little, or does not give it.
-    pub fn make(&self, geometry: &Geometry, ring: u32) -> Result<Arc<GpuRing>, Refusal> {
+    pub fn make(&self, geometry: &Geometry, ring: u32) -> Result<Arc<GpuRing>, PlacementRefusal> {
         let ordinal = self.ordinal;
         let stride = geometry.images(0).len().next_multiple_of(PIECE);
         let len = stride.checked_mul(geometry.slots() as usize);
-        let len = len.ok_or_else(|| Refusal::Memory { ordinal, cause: "more than any machine has".into() })?;
-        let memory = SharedMemory::new(&self.context, len).map_err(|error| match Refusal::by(&error, ordinal) {
-            Refusal::Memory { ordinal, cause } => {
-                Refusal::Memory { ordinal, cause: format!("{cause}, for {len} bytes") }
-            }
-            other => other,
-        })?;
-        let reads = self.stream().map_err(|error| Refusal::by(&error.into(), ordinal))?;
+        let len = len.ok_or_else(|| PlacementRefusal::Memory { ordinal, cause: "more than any machine has".into() })?;
+        let memory =
+            SharedMemory::new(&self.context, len).map_err(|error| match PlacementRefusal::by(&error, ordinal) {
+                PlacementRefusal::Memory { ordinal, cause } => {
+                    PlacementRefusal::Memory { ordinal, cause: format!("{cause}, for {len} bytes") }
+                }
+                other => other,
+            })?;
+        let reads = self.stream().map_err(|error| PlacementRefusal::by(&error.into(), ordinal))?;
         self.taken.gpu.fetch_add(memory.len() as u64, Ordering::Relaxed);
         let made = Arc::new(GpuRing {
             memory: Arc::new(memory),
@@ -209,8 +210,8 @@ impl GpuRings {
     }
 
     /// Where they stand.
-    pub fn place(&self) -> Place {
-        Place::Gpu { ordinal: self.ordinal, uuid: self.uuid }
+    pub fn place(&self) -> PixelPlace {
+        PixelPlace::Gpu { ordinal: self.ordinal, uuid: self.uuid }
     }
 }
 

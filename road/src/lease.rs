@@ -18,7 +18,7 @@ use crate::worker::Worker;
 
 /// How leases are kept.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct LeaseSettings {
     /// Leases ahead of the readers.
     pub ahead: usize,
     /// Time between two heartbeats (semantics rule 4).
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub retry: Duration,
 }
 
-impl Default for Settings {
+impl Default for LeaseSettings {
     fn default() -> Self {
         Self { ahead: 2, heartbeat: Duration::from_secs(5), retry: Duration::from_millis(100) }
     }
@@ -42,7 +42,7 @@ pub(crate) async fn keep(
     prefetch: Arc<Prefetch>,
     plan: Arc<Plan>,
     source: Arc<dyn Source>,
-    settings: Settings,
+    settings: LeaseSettings,
     mut may_ask: watch::Receiver<bool>,
     mut stop: oneshot::Receiver<()>,
 ) -> Result<(), CallError> {

@@ -16,9 +16,9 @@ macro_rules! metrics {
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The name, the type and what it counts.
-            pub fn row(self) -> (&'static str, Type, &'static str) {
+            pub fn row(self) -> (&'static str, MetricType, &'static str) {
                 match self {
-                    $(Self::$name => ($shown, Type::$type, $help),)*
+                    $(Self::$name => ($shown, MetricType::$type, $help),)*
                 }
             }
         }
@@ -80,7 +80,7 @@ metrics! {
 
 /// How Prometheus takes a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Type {
+pub enum MetricType {
     /// It only rises.
     Counter,
     /// It rises and falls.
@@ -98,7 +98,7 @@ mod tests {
             // Those of the process have the names that every Prometheus client gives them.
             assert!(name.starts_with("forebay_") || name.starts_with("process_"), "{name}");
             assert!(!name.contains("micro") && !name.contains("milli"), "{name}: seconds and bytes are the units");
-            assert_eq!(name.ends_with("_total"), kind == Type::Counter, "{name}");
+            assert_eq!(name.ends_with("_total"), kind == MetricType::Counter, "{name}");
             assert!(help.ends_with('.'), "{name}");
             assert!(Metric::ALL[..place].iter().all(|other| other.row().0 != name), "{name} stands there twice");
         }

@@ -8,7 +8,7 @@ use crate::settings::Placement;
 
 /// Where pixels stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PixelPlace {
     /// In the ring's slots.
     Host,
     /// In memory of this GPU.
@@ -22,7 +22,7 @@ pub enum Place {
 
 /// What a trainer says of itself, and what the kernel says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claims {
+pub struct Credentials {
     /// Its user.
     pub uid: u32,
     /// The GPUs whose memory it can map, the one that it uses first.
@@ -41,12 +41,12 @@ pub struct Machine {
     /// Whether there is the driver's device file, without which a container has no GPU.
     pub device_file: bool,
     /// What each GPU has, by its number, or why that cannot be told.
-    pub gpus: Vec<Result<Shareable, Refusal>>,
+    pub gpus: Vec<Result<Shareable, PlacementRefusal>>,
 }
 
 /// Why a trainer cannot have a stream's pixels where, or in the way, that was asked for: the cause, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum PlacementRefusal {
     /// There is no driver, or it does not start.
     #[error(
         "the CUDA driver cannot be used ({cause}). Install NVIDIA's driver, or start the container with the GPU \
@@ -174,7 +174,7 @@ pub enum Refusal {
     },
 }
 
-impl Refusal {
+impl PlacementRefusal {
     /// Of a GPU whose memory cannot be shared, or that cannot be asked.
     pub fn by(error: &ShareError, ordinal: i32) -> Self {
         let cause = error.to_string();
@@ -200,17 +200,17 @@ impl Refusal {
     }
 }
 
-impl Claims {
+impl Credentials {
     /// Whether this trainer may have a ring that it can write to.
     ///
     /// # Errors
     /// It is another user's.
-    pub fn may_pin(&self, daemon: u32) -> Result<(), Refusal> {
-        if self.uid == daemon { Ok(()) } else { Err(Refusal::OtherUserPins { uid: self.uid, daemon }) }
+    pub fn may_pin(&self, daemon: u32) -> Result<(), PlacementRefusal> {
+        if self.uid == daemon { Ok(()) } else { Err(PlacementRefusal::OtherUserPins { uid: self.uid, daemon }) }
     }
 }
 
-impl Place {
+impl PixelPlace {
     /// Decides for a stream that is opened, by a trainer or before there is any. Beside a place in the host that is only second
     /// best stands why.
     ///
@@ -219,8 +219,8 @@ impl Place {
     pub fn decide(
         wanted: Placement,
         machine: &Machine,
-        trainer: Option<&Claims>,
-    ) -> Result<(Self, Option<Refusal>), Refusal> {
+        trainer: Option<&Credentials>,
+    ) -> Result<(Self, Option<PlacementRefusal>), PlacementRefusal> {
         match wanted {
             Placement::Host => Ok((Self::Host, None)),
             Placement::Gpu(ordinal) => {
@@ -239,59 +239,64 @@ impl Place {
     ///
     /// # Errors
     /// It is another user's, or sees other GPUs.
-    pub fn open_to(&self, trainer: &Claims, daemon: u32) -> Result<(), Refusal> {
+    pub fn open_to(&self, trainer: &Credentials, daemon: u32) -> Result<(), PlacementRefusal> {
         let Self::Gpu { ordinal, uuid } = *self else { return Ok(()) };
         if trainer.uid != daemon {
-            return Err(Refusal::OtherUser { uid: trainer.uid, daemon });
+            return Err(PlacementRefusal::OtherUser { uid: trainer.uid, daemon });
         }
         if trainer.gpus.is_empty() {
-            return Err(Refusal::TrainerWithoutGpu);
+            return Err(PlacementRefusal::TrainerWithoutGpu);
         }
         if trainer.gpus.contains(&uuid) {
             return Ok(());
         }
         let sees: Vec<String> = trainer.gpus.iter().map(Uuid::to_string).collect();
-        Err(Refusal::OtherGpu { ordinal, uuid, sees: sees.join(", ") })
+        Err(PlacementRefusal::OtherGpu { ordinal, uuid, sees: sees.join(", ") })
     }
 }
 
 impl Machine {
     /// The GPU with this number, if its memory can be shared.
-    fn gpu(&self, ordinal: i32) -> Result<Place, Refusal> {
+    fn gpu(&self, ordinal: i32) -> Result<PixelPlace, PlacementRefusal> {
         self.any()?;
         let found = usize::try_from(ordinal).ok().and_then(|number| self.gpus.get(number));
-        match found.ok_or(Refusal::NoSuchGpu { asked: ordinal, count: self.gpus.len() })? {
+        match found.ok_or(PlacementRefusal::NoSuchGpu { asked: ordinal, count: self.gpus.len() })? {
             Err(refusal) => Err(refusal.clone()),
-            Ok(gpu) if gpu.part => Err(Refusal::Part { ordinal }),
-            Ok(gpu) if gpu.alone => Err(Refusal::Alone { ordinal }),
-            Ok(gpu) if !gpu.virtual_memory => Err(Refusal::Lacks { ordinal, lacks: "virtual memory management" }),
-            Ok(gpu) if !gpu.descriptors => Err(Refusal::Lacks { ordinal, lacks: "file descriptors for its memory" }),
-            Ok(gpu) => Ok(Place::Gpu { ordinal, uuid: gpu.uuid }),
+            Ok(gpu) if gpu.part => Err(PlacementRefusal::Part { ordinal }),
+            Ok(gpu) if gpu.alone => Err(PlacementRefusal::Alone { ordinal }),
+            Ok(gpu) if !gpu.virtual_memory => {
+                Err(PlacementRefusal::Lacks { ordinal, lacks: "virtual memory management" })
+            }
+            Ok(gpu) if !gpu.descriptors => {
+                Err(PlacementRefusal::Lacks { ordinal, lacks: "file descriptors for its memory" })
+            }
+            Ok(gpu) => Ok(PixelPlace::Gpu { ordinal, uuid: gpu.uuid }),
         }
     }
 
     /// Whether there is any GPU at all.
-    fn any(&self) -> Result<(), Refusal> {
+    fn any(&self) -> Result<(), PlacementRefusal> {
         match &self.driver {
-            _ if self.gpus.is_empty() && self.library && !self.device_file => Err(Refusal::NoDevice),
-            Err(cause) => Err(Refusal::NoDriver { cause: cause.clone() }),
-            Ok(()) if self.gpus.is_empty() => Err(Refusal::NoGpu),
+            _ if self.gpus.is_empty() && self.library && !self.device_file => Err(PlacementRefusal::NoDevice),
+            Err(cause) => Err(PlacementRefusal::NoDriver { cause: cause.clone() }),
+            Ok(()) if self.gpus.is_empty() => Err(PlacementRefusal::NoGpu),
             Ok(()) => Ok(()),
         }
     }
 
     /// The GPU that suits a trainer best: of those that it sees, the first in its own order whose memory can be shared.
-    fn best_for(&self, trainer: Option<&Claims>) -> Result<Place, Refusal> {
+    fn best_for(&self, trainer: Option<&Credentials>) -> Result<PixelPlace, PlacementRefusal> {
         self.any()?;
-        let trainer = trainer.ok_or(Refusal::TrainerWithoutGpu)?;
+        let trainer = trainer.ok_or(PlacementRefusal::TrainerWithoutGpu)?;
         let places: Vec<_> = (0..).zip(&self.gpus).map(|(ordinal, _)| self.gpu(ordinal)).collect();
         let usable = || places.iter().filter_map(|place| place.as_ref().ok());
-        let named = |uuid: &Uuid| usable().find(|place| matches!(place, Place::Gpu { uuid: own, .. } if own == uuid));
+        let named =
+            |uuid: &Uuid| usable().find(|place| matches!(place, PixelPlace::Gpu { uuid: own, .. } if own == uuid));
         let best = trainer.gpus.iter().find_map(named).or_else(|| usable().next());
         match (best, places.first()) {
             (Some(place), _) => place.open_to(trainer, self.uid).map(|()| *place),
             (None, Some(Err(refusal))) => Err(refusal.clone()),
-            (None, _) => Err(Refusal::NoGpu),
+            (None, _) => Err(PlacementRefusal::NoGpu),
         }
     }
 }

@@ -29,12 +29,12 @@ use crate::record::{Content, Input, Position};
 use crate::thread_class;
 use crate::threads;
 pub(crate) use patience::{Patience, Word};
-use readahead::{Held, Job, Miss, Noted, ReadAhead, Span, Stall, Taken};
+use readahead::{LoadedRead, Miss, Noted, ReadAhead, ReadJob, Span, Stall, TakenRead};
 use spare::Spare;
 
 /// How reading ahead is done.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct ReadAheadSettings {
     /// Reader threads.
     pub threads: usize,
     /// Bytes that may lie ready or be in decoding.
@@ -54,7 +54,7 @@ pub(crate) type Read = Result<Buffer, String>;
 pub(crate) struct Buffer {
     loaded: Loaded,
     reserved: u64,
-    shared: Arc<Shared>,
+    shared: Arc<PrefetchShared>,
 }
 
 /// Where a record's content came from.
@@ -78,16 +78,16 @@ pub(crate) struct StorageWait {
 /// The reading end, for the batch thread; the writing end is [`Prefetch::lease`].
 #[derive(Debug)]
 pub(crate) struct Prefetch {
-    shared: Arc<Shared>,
+    shared: Arc<PrefetchShared>,
     source: Arc<dyn Source>,
     cache: Option<Arc<Cache>>,
-    settings: Settings,
+    settings: ReadAheadSettings,
     ready: channel::Receiver<()>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
+struct PrefetchShared {
+    state: Mutex<PrefetchState>,
     /// A job may be had.
     work: Condvar,
     /// Something may be taken; one token is enough, whoever gets it looks at everything.
@@ -102,7 +102,7 @@ struct Shared {
 }
 
 #[derive(Debug)]
-struct State {
+struct PrefetchState {
     ahead: ReadAhead<Loaded>,
     spare: Spare,
     closed: bool,
@@ -118,12 +118,12 @@ impl Prefetch {
     pub(crate) fn start(
         source: Arc<dyn Source>,
         cache: Option<Arc<Cache>>,
-        settings: Settings,
+        settings: ReadAheadSettings,
         first: u64,
     ) -> io::Result<Arc<Self>> {
         let (ready_sender, ready) = channel::bounded(1);
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State {
+        let shared = Arc::new(PrefetchShared {
+            state: Mutex::new(PrefetchState {
                 ahead: ReadAhead::new(settings.budget, first),
                 spare: Spare::beside(settings.budget),
                 closed: false,
@@ -165,20 +165,24 @@ impl Prefetch {
 
     /// Takes what comes next of the epochs up to `limit`, without waiting: what [`Prefetch::fetch`] asked for, or the
     /// next position, if `room` says that there is room for it.
-    pub(crate) fn take(&self, limit: u64, room: impl Fn(&Position) -> bool) -> Taken<Read> {
+    pub(crate) fn take(&self, limit: u64, room: impl Fn(&Position) -> bool) -> TakenRead<Read> {
         let taken = self.shared.state.lock().ahead.take(limit, room);
         match &taken {
-            Taken::Record(_, read) | Taken::Fetched { read, .. } => {
+            TakenRead::Record(_, read) | TakenRead::Fetched { read, .. } => {
                 self.shared.meter.item();
                 if read.is_err() {
                     // Nothing will be decoded, so no buffer's end tells the readers that another record goes first.
                     self.shared.work.notify_one();
                 }
             }
-            Taken::Bare(_) | Taken::Drained(_) | Taken::NoRoom(_) | Taken::Wait => {}
+            TakenRead::Bare(_) | TakenRead::Drained(_) | TakenRead::NoRoom(_) | TakenRead::Wait => {}
         }
         taken.map(|read| {
-            read.map(|Held { bytes, reserved }| Buffer { loaded: bytes, reserved, shared: Arc::clone(&self.shared) })
+            read.map(|LoadedRead { bytes, reserved }| Buffer {
+                loaded: bytes,
+                reserved,
+                shared: Arc::clone(&self.shared),
+            })
         })
     }
 
@@ -262,7 +266,7 @@ impl Prefetch {
         self.shared.replaced.load(Ordering::Relaxed)
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut PrefetchState)) {
         change(&mut self.shared.state.lock());
         self.shared.work.notify_all();
         self.shared.announce();
@@ -290,7 +294,7 @@ impl Drop for Prefetch {
 
 // === impl Shared ===
 
-impl Shared {
+impl PrefetchShared {
     fn read_until_closed(&self, source: &dyn Source, cache: &Weak<Cache>) {
         loop {
             let Some((job, mut bytes)) = self.next_job(source, cache.upgrade().as_deref()) else { return };
@@ -309,7 +313,7 @@ impl Shared {
         }
     }
 
-    fn next_job(&self, source: &dyn Source, cache: Option<&Cache>) -> Option<(Job, Vec<u8>)> {
+    fn next_job(&self, source: &dyn Source, cache: Option<&Cache>) -> Option<(ReadJob, Vec<u8>)> {
         let mut state = self.state.lock();
         loop {
             if state.closed {
@@ -318,7 +322,7 @@ impl Shared {
             if let Some(cache) = cache {
                 self.pass(&mut state, cache);
             }
-            let State { ahead, spare, .. } = &mut *state;
+            let PrefetchState { ahead, spare, .. } = &mut *state;
             if let Some(job) =
                 ahead.next_job(Instant::now(), |record, bytes| spare.needed(source.size(record).max(bytes)))
             {
@@ -344,7 +348,7 @@ impl Shared {
     }
 
     /// Takes what comes next from the cache, up to the first record that it does not have.
-    fn pass(&self, state: &mut State, cache: &Cache) {
+    fn pass(&self, state: &mut PrefetchState, cache: &Cache) {
         let passed = state.ahead.pass(Instant::now(), |record| cache.find(record).map(Loaded::Kept));
         if passed.next {
             self.announce();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::meter::Meter;
-use crate::metric::{Metric, Type};
+use crate::metric::{Metric, MetricType};
 
 /// Values of one moment. What ended before it has none.
 #[derive(Debug, Default)]
@@ -28,17 +28,17 @@ pub struct Registry {
 impl Samples {
     /// A count that only rises.
     pub fn counter(&mut self, metric: Metric, labels: &[(&'static str, &str)], count: u64) {
-        self.set(metric, Type::Counter, labels, large(count));
+        self.set(metric, MetricType::Counter, labels, large(count));
     }
 
     /// A time that only rises.
     pub fn seconds(&mut self, metric: Metric, labels: &[(&'static str, &str)], time: Duration) {
-        self.set(metric, Type::Counter, labels, time.as_secs_f64());
+        self.set(metric, MetricType::Counter, labels, time.as_secs_f64());
     }
 
     /// A value that rises and falls.
     pub fn gauge(&mut self, metric: Metric, labels: &[(&'static str, &str)], value: f64) {
-        self.set(metric, Type::Gauge, labels, value);
+        self.set(metric, MetricType::Gauge, labels, value);
     }
 
     /// A count that rises and falls.
@@ -61,8 +61,8 @@ impl Samples {
         for (place, series) in &self.metrics {
             let (name, kind, help) = Metric::ALL[*place].row();
             let kind = match kind {
-                Type::Counter => "counter",
-                Type::Gauge => "gauge",
+                MetricType::Counter => "counter",
+                MetricType::Gauge => "gauge",
             };
             let written = write!(text, "# HELP {name} {}\n# TYPE {name} {kind}\n", escaped(help, false));
             written.expect("a string takes what is written to it");
@@ -83,7 +83,7 @@ impl Samples {
         text
     }
 
-    fn set(&mut self, metric: Metric, kind: Type, labels: &[(&'static str, &str)], value: f64) {
+    fn set(&mut self, metric: Metric, kind: MetricType, labels: &[(&'static str, &str)], value: f64) {
         let (name, declared, _) = metric.row();
         debug_assert_eq!(declared, kind, "{name} is shown as what it is");
         let place = Metric::ALL.iter().position(|each| *each == metric).expect("all of them are listed");

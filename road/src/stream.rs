@@ -27,13 +27,13 @@ use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 
-use crate::ack::{Counts, Fate, Fates};
+use crate::ack::{Fate, Fates, ReceiptCounts};
 use crate::cache::CacheError;
 use crate::consumers::{Arrival, Counters, Note, Outbox};
 use crate::decode::Pool;
-use crate::gpu_ring::{GpuRings, Taken};
+use crate::gpu_ring::{GpuRings, RingCosts};
 use crate::meter::Meter;
-use crate::placement::{Claims, Place, Refusal};
+use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::settings::{PrefetchSettings, Sharding, StreamSettings};
 use crate::worker::Worker;
 use dataset::Dataset;
@@ -53,14 +53,14 @@ pub struct Stream {
     spec_hash: Vec<u8>,
     worker: Arc<Worker>,
     fates: Fates,
-    counts: Arc<Counts>,
+    counts: Arc<ReceiptCounts>,
     outbox: Outbox,
     free: channel::Receiver<SlotMut>,
     pool: Arc<Pool>,
     /// Its rings in a GPU, where its pixels stand there.
     gpu: Option<Arc<GpuRings>>,
     /// What its rings take beside their slots.
-    taken: Arc<Taken>,
+    taken: Arc<RingCosts>,
     /// The daemon's user.
     uid: u32,
     prefetch: PrefetchSettings,
@@ -94,7 +94,7 @@ pub enum StreamError {
     Cache(#[from] CacheError),
     /// Its pixels cannot stand where they are wanted.
     #[error("placement: {0}")]
-    Placement(#[from] Refusal),
+    Placement(#[from] PlacementRefusal),
     /// The GPU that is to decode does not.
     #[error("decode_gpu = {asked}: {there}. Leave decode_gpu out, or name lanes of that GPU in decode.lanes")]
     DecodeGpu {
@@ -172,15 +172,15 @@ impl Stream {
     }
 
     /// Where its pixels stand.
-    pub fn place(&self) -> Place {
-        self.gpu.as_ref().map_or(Place::Host, |rings| rings.place())
+    pub fn place(&self) -> PixelPlace {
+        self.gpu.as_ref().map_or(PixelPlace::Host, |rings| rings.place())
     }
 
     /// Whether this trainer can read its pixels, and may.
     ///
     /// # Errors
     /// It is another user's, and could write to them; or they stand in a GPU, and it sees other GPUs.
-    pub fn open_to(&self, trainer: &Claims) -> Result<(), Refusal> {
+    pub fn open_to(&self, trainer: &Credentials) -> Result<(), PlacementRefusal> {
         self.place().open_to(trainer, self.uid)?;
         if self.settings.pin_memory { trainer.may_pin(self.uid) } else { Ok(()) }
     }

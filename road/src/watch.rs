@@ -8,18 +8,18 @@ use parking_lot::Mutex;
 
 /// The threads, and since which look each waits.
 #[derive(Debug)]
-pub(crate) struct Watch(Mutex<State>);
+pub(crate) struct Watch(Mutex<WatchState>);
 
 #[derive(Debug)]
-struct State {
+struct WatchState {
     looks: u64,
     /// Looks that a thread may wait for.
     limit: u32,
-    entries: Vec<Entry>,
+    entries: Vec<WatchedThread>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct WatchedThread {
     name: String,
     since: Option<u64>,
 }
@@ -41,13 +41,13 @@ pub(crate) struct Late {
 impl Watch {
     /// Nobody is watched, and a thread may wait for this number of looks.
     pub(crate) fn new(limit: u32) -> Self {
-        Self(Mutex::new(State { looks: 0, limit, entries: Vec::new() }))
+        Self(Mutex::new(WatchState { looks: 0, limit, entries: Vec::new() }))
     }
 
     /// A further thread.
     pub(crate) fn add(self: &Arc<Self>, name: &str) -> Watched {
         let entries = &mut self.0.lock().entries;
-        entries.push(Entry { name: name.into(), since: None });
+        entries.push(WatchedThread { name: name.into(), since: None });
         Watched { watch: Arc::clone(self), number: entries.len() - 1 }
     }
 
@@ -61,8 +61,8 @@ impl Watch {
     pub(crate) fn look(&self) -> Option<Late> {
         let mut state = self.0.lock();
         state.looks += 1;
-        let State { looks, limit, entries } = &*state;
-        let late = |entry: &&Entry| entry.since.is_some_and(|since| looks - since > u64::from(*limit));
+        let WatchState { looks, limit, entries } = &*state;
+        let late = |entry: &&WatchedThread| entry.since.is_some_and(|since| looks - since > u64::from(*limit));
         entries.iter().find(late).map(|entry| Late { thread: entry.name.clone(), looks: *limit })
     }
 }

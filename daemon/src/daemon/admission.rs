@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forebay_cuda::Uuid;
 use forebay_ring::{Attach, Bulk, Kind as Word, Memory, Peer, Socket, text, text_code};
-use forebay_road::Claims;
+use forebay_road::Credentials;
 use forebay_road::HandIns;
 use forebay_road::settings::Sharding;
 use forebay_road::threads;
@@ -70,7 +70,7 @@ impl Daemon {
     /// Nothing that the peer passed is read before it may attach.
     async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Entered, HandIns), Refusal> {
         let Request { head, settings, files, resume } = request;
-        let trainer = Claims { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
+        let trainer = Credentials { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
         let is_service = matches!(self.kind, Kind::Service { .. });
         if is_service {
             self.may_attach(peer, head.stream_name().unwrap_or_default())?;
@@ -127,7 +127,7 @@ impl Daemon {
         peer: &Peer,
         head: &Attach,
         given: Option<&[u8]>,
-        trainer: &Claims,
+        trainer: &Credentials,
     ) -> Result<Entered, Refusal> {
         let name = head.stream_name().unwrap_or_default();
         let given: Option<serde_json::Value> = given
@@ -158,7 +158,7 @@ impl Daemon {
         head: &Attach,
         settings: &[u8],
         files: Option<Vec<u8>>,
-        trainer: &Claims,
+        trainer: &Credentials,
     ) -> Result<Entered, Refusal> {
         let name = head.stream_name().unwrap_or_default();
         let section = StreamSection::from_json(settings, &self.config().ring)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use forebay_proto::v1::NewRunRequest;
 use forebay_road::settings::Placement;
 use forebay_road::threads;
-use forebay_road::{Claims, Place};
+use forebay_road::{Credentials, PixelPlace};
 use forebay_road::{Stream, Surplus};
 
 use super::gates::{Gate, Key};
@@ -75,7 +75,7 @@ impl Daemon {
         self.misplaced(key, *shard, trainer.as_ref()?).await
     }
 
-    async fn misplaced(&self, key: &Key, shard: Option<u32>, trainer: &Claims) -> Option<Arc<Stream>> {
+    async fn misplaced(&self, key: &Key, shard: Option<u32>, trainer: &Credentials) -> Option<Arc<Stream>> {
         let stream = Arc::clone(&self.gates.lock().running(key, shard)?.stream);
         // One who will be refused moves nothing.
         let pins = stream.settings().pin_memory && trainer.may_pin(self.uid).is_err();
@@ -85,7 +85,7 @@ impl Daemon {
         let gpus = Arc::clone(&self.gpus);
         // The driver may take its time.
         let machine = threads::beside("forebay-gpus", move || gpus.machine()).await.ok()?;
-        let (place, _) = Place::decide(Placement::Auto, &machine, Some(trainer)).ok()?;
+        let (place, _) = PixelPlace::decide(Placement::Auto, &machine, Some(trainer)).ok()?;
         (place != stream.place() && stream.is_left().await).then_some(stream)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_coordinator::Handle;
-use forebay_road::Claims;
+use forebay_road::Credentials;
 use forebay_road::settings::{Placement, Sharding, StreamSettings};
 use forebay_road::{Identity, Opening};
 use forebay_sources::Source;
@@ -35,7 +35,7 @@ pub(super) struct Wanted {
     /// A list of files.
     pub(super) files: Option<Arc<Vec<u8>>>,
     /// What the trainer says of itself; nothing for a stream that is opened before there is a trainer.
-    pub(super) trainer: Option<Claims>,
+    pub(super) trainer: Option<Credentials>,
     pub(super) ledgers: Ledgers,
 }
 
@@ -95,7 +95,7 @@ impl Daemon {
     }
 
     /// What a configured stream needs.
-    pub(super) fn configured(&self, name: &str, shard: Option<u32>, trainer: Option<Claims>) -> Option<Wanted> {
+    pub(super) fn configured(&self, name: &str, shard: Option<u32>, trainer: Option<Credentials>) -> Option<Wanted> {
         let section = self.config().streams.get(name)?.clone();
         let run = section.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
         let key = Key { run, stream: name.into() };

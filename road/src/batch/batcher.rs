@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use forebay_coordinator::{Plan, Policy};
 
-use crate::batch::draft::{Draft, Fill, Place};
+use crate::batch::draft::{Draft, DraftPlace, Fill};
 use crate::place::At;
 use crate::record::{BadRecord, Position};
 use crate::settings::OnError;
@@ -132,7 +132,7 @@ impl Batcher {
     /// Gives a record that was read its place, where it is to be decoded. A batch with room must be there.
     pub(crate) fn place(&mut self, position: Position, label: i64) -> At {
         self.ended.remove(&position.epoch);
-        let place = Place { own: Some(position), record: position.record, label, fill: Fill::Decoding };
+        let place = DraftPlace { own: Some(position), record: position.record, label, fill: Fill::Decoding };
         self.seat(&position, place)
     }
 
@@ -143,7 +143,7 @@ impl Batcher {
         self.ended.remove(&position.epoch);
         let at = self.keeps_places().then(|| {
             let fill = self.left_behind(position);
-            self.seat(&position, Place { own: None, record: position.record, label, fill })
+            self.seat(&position, DraftPlace { own: None, record: position.record, label, fill })
         });
         self.report(at, bad);
         self.settle(position.epoch);
@@ -163,7 +163,7 @@ impl Batcher {
             (_, Ok(())) => draft.fill(at.1, Fill::Good),
             (Some(position), Err((file, reason))) => {
                 let fill = self.left_behind(position);
-                self.draft(at.0).set(at.1, Place { own: None, fill, ..place });
+                self.draft(at.0).set(at.1, DraftPlace { own: None, fill, ..place });
                 self.report(Some(at), BadRecord { position, file, reason });
             }
             (None, Err(_)) => self.copy_failed(at),
@@ -174,7 +174,7 @@ impl Batcher {
     /// Names what a fetched copy is of, before it is decoded.
     pub(crate) fn copying(&mut self, at: At, record: u64, label: i64) {
         if let Some(draft) = self.drafts.get_mut(&at.0) {
-            draft.set(at.1, Place { record, label, ..*draft.place(at.1) });
+            draft.set(at.1, DraftPlace { record, label, ..*draft.place(at.1) });
         }
     }
 
@@ -232,7 +232,7 @@ impl Batcher {
         self.of_epoch(epoch).find_map(|(batch, draft)| Some((*batch, draft.hole()?)))
     }
 
-    fn seat(&mut self, position: &Position, place: Place) -> At {
+    fn seat(&mut self, position: &Position, place: DraftPlace) -> At {
         if self.rules.dynamic.is_none() {
             return self.seat_fixed(position, place);
         }

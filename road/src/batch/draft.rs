@@ -11,7 +11,7 @@ use crate::sheet::Sheet;
 pub(crate) struct Draft {
     epoch: u64,
     size: u32,
-    places: Vec<Place>,
+    places: Vec<DraftPlace>,
     /// Static assignment: how many positions it answers for.
     positions: u32,
     /// Static assignment: no further position comes.
@@ -28,7 +28,7 @@ pub(crate) struct Draft {
 
 /// One place of a batch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct DraftPlace {
     /// Position that the batch answers for; none for copies and holes.
     pub own: Option<Position>,
     /// Record whose picture it is.
@@ -84,7 +84,7 @@ pub(crate) enum Side {
     After,
 }
 
-impl Place {
+impl DraftPlace {
     /// A place of which nothing is known.
     pub(crate) const HOLE: Self = Self { own: None, record: 0, label: -1, fill: Fill::Hole };
 }
@@ -101,10 +101,10 @@ impl Draft {
     pub(crate) fn fixed(epoch: u64, size: u32, form: &Form) -> Self {
         let mut draft = Self { positions: form.positions, ..Self::new(epoch, size) };
         for _ in 0..form.own {
-            draft.append(Place { fill: Fill::Vacant, ..Place::HOLE });
+            draft.append(DraftPlace { fill: Fill::Vacant, ..DraftPlace::HOLE });
         }
         for &record in &form.copies {
-            draft.append(Place { record, fill: Fill::Copy { asked: false }, ..Place::HOLE });
+            draft.append(DraftPlace { record, fill: Fill::Copy { asked: false }, ..DraftPlace::HOLE });
         }
         draft
     }
@@ -154,7 +154,7 @@ impl Draft {
     }
 
     /// The places that are taken.
-    pub(crate) fn places(&self) -> &[Place] {
+    pub(crate) fn places(&self) -> &[DraftPlace] {
         &self.places
     }
 
@@ -169,12 +169,12 @@ impl Draft {
     }
 
     /// One place.
-    pub(crate) fn place(&self, place: u32) -> &Place {
+    pub(crate) fn place(&self, place: u32) -> &DraftPlace {
         &self.places[place as usize]
     }
 
     /// Takes the next place.
-    pub(crate) fn append(&mut self, new: Place) -> u32 {
+    pub(crate) fn append(&mut self, new: DraftPlace) -> u32 {
         debug_assert!(!self.is_full(), "a batch has no place {}", self.size);
         self.count(new.fill);
         self.places.push(new);
@@ -182,7 +182,7 @@ impl Draft {
     }
 
     /// Sets a place: a taken one, or the next.
-    pub(crate) fn set(&mut self, place: u32, new: Place) {
+    pub(crate) fn set(&mut self, place: u32, new: DraftPlace) {
         if place == self.taken() {
             self.append(new);
         } else {
@@ -194,16 +194,16 @@ impl Draft {
 
     /// Notes how far a place's picture is.
     pub(crate) fn fill(&mut self, place: u32, fill: Fill) {
-        self.set(place, Place { fill, ..*self.place(place) });
+        self.set(place, DraftPlace { fill, ..*self.place(place) });
     }
 
     /// Makes `to` a copy of `from`, for which the batch does not answer.
     pub(crate) fn repeat(&mut self, from: u32, to: u32) {
-        self.set(to, Place { own: None, fill: Fill::Good, ..*self.place(from) });
+        self.set(to, DraftPlace { own: None, fill: Fill::Good, ..*self.place(from) });
     }
 
     /// Takes the last place out.
-    pub(crate) fn pop(&mut self) -> Option<Place> {
+    pub(crate) fn pop(&mut self) -> Option<DraftPlace> {
         let last = self.places.pop()?;
         self.forget(last.fill);
         Some(last)
@@ -282,7 +282,7 @@ impl Draft {
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "a batch has at most `size` places, a u32")]
-    fn first(&self, fits: impl Fn(&Place) -> bool) -> Option<u32> {
+    fn first(&self, fits: impl Fn(&DraftPlace) -> bool) -> Option<u32> {
         self.places.iter().position(fits).map(|place| place as u32)
     }
 

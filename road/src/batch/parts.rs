@@ -39,7 +39,7 @@ pub(crate) enum Output {
 }
 
 /// What the stage works with.
-pub(crate) struct Parts {
+pub(crate) struct BatchParts {
     /// Name of the stream, for messages.
     pub stream: String,
     /// How long trainers wait for a storage that gives nothing.
@@ -62,8 +62,8 @@ pub(crate) struct Parts {
     pub meter: Arc<Meter>,
 }
 
-impl fmt::Debug for Parts {
+impl fmt::Debug for BatchParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts").field("stream", &self.stream).field("order", &self.order).finish_non_exhaustive()
+        f.debug_struct("BatchParts").field("stream", &self.stream).field("order", &self.order).finish_non_exhaustive()
     }
 }

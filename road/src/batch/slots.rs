@@ -21,7 +21,7 @@ pub(crate) struct Slots {
     /// Those that came and are not used yet.
     spare: Vec<SlotMut>,
     /// By the number of their batch.
-    open: HashMap<u64, Open>,
+    open: HashMap<u64, OpenSlot>,
     lent: usize,
     /// The stream's rings in a GPU, where its pixels are there.
     gpu: Option<Arc<GpuRings>>,
@@ -31,7 +31,7 @@ pub(crate) struct Slots {
 
 /// A slot in its parts; a place that is lent is missing.
 #[derive(Debug)]
-struct Open {
+struct OpenSlot {
     frame: SlotFrame,
     places: Vec<Option<PlaceRight>>,
 }
@@ -63,7 +63,7 @@ impl Slots {
         let ring = self.gpu.as_ref().and_then(|rings| rings.get(slot.ring()));
         let (frame, places) = slot.split();
         let places = places.into_iter().map(|place| Some(PlaceRight::new(place, ring.as_ref()))).collect();
-        self.open.insert(batch, Open { frame, places });
+        self.open.insert(batch, OpenSlot { frame, places });
     }
 
     /// Lends the right to one place; none if it is lent already.
@@ -115,7 +115,7 @@ impl Slots {
 
     /// Gives the whole right back, if every part of it is home, and for each place whether its pixels are in a GPU.
     pub(crate) fn close(&mut self, batch: u64) -> Option<(SlotMut, Vec<bool>)> {
-        let Open { frame, places } = self.open.remove(&batch)?;
+        let OpenSlot { frame, places } = self.open.remove(&batch)?;
         let in_gpu = places.iter().flatten().map(PlaceRight::in_gpu).collect();
         let home = places.into_iter().flatten().map(PlaceRight::into_slot).collect();
         let slot = frame.join(home).inspect_err(|error| tracing::error!(%error, "a slot was closed too early")).ok()?;

@@ -110,7 +110,7 @@ impl Setup {
             free.send(right).unwrap();
         }
         let source = Arc::clone(&self.shelf) as Arc<dyn Source>;
-        let settings = prefetch::Settings { threads: 2, budget: 1 << 20, read_timeout: self.read_timeout };
+        let settings = prefetch::ReadAheadSettings { threads: 2, budget: 1 << 20, read_timeout: self.read_timeout };
         let prefetch = Prefetch::start(Arc::clone(&source), None, settings, 0).unwrap();
         let spec = LedgerSpec {
             fingerprint: vec![0; 32],
@@ -127,7 +127,7 @@ impl Setup {
         let batching = Batching { batch_size: 4, policy: self.policy, pad_last_batch: true };
         let dynamic = self.shard.is_none().then_some(self.policy);
         let pool = Arc::new(Pool::start(2, None, &make, Limits::default(), GpuLanes::default()).unwrap());
-        let parts = Parts {
+        let parts = BatchParts {
             stream: "test".into(),
             storage_timeout: Duration::from_secs(60),
             order: Order::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
@@ -143,7 +143,7 @@ impl Setup {
         let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
         let (stop, stopped) = channel::bounded(0);
         let untaken = slots;
-        let stage = Stage::new(parts, Batcher::new(rules).numbered_from(100));
+        let stage = BatchStage::new(parts, Batcher::new(rules).numbered_from(100));
         let stage = thread::spawn(move || stage.run(&stopped));
         Bench { prefetch, free, untaken, region, output, fates: told, progress, stop, stage, lease: 0 }
     }

@@ -19,11 +19,11 @@ pub(crate) struct Admission<T> {
     budget: u64,
     used: u64,
     kept: u64,
-    records: HashMap<u64, State<T>>,
+    records: HashMap<u64, CachedRecord<T>>,
 }
 
 #[derive(Debug)]
-enum State<T> {
+enum CachedRecord<T> {
     /// Somebody is making what is to be kept; so many bytes are set aside for it.
     Pending(u64),
     Kept(T),
@@ -40,8 +40,8 @@ impl<T> Admission<T> {
     /// What is kept of a record.
     pub(crate) fn find(&self, record: u64) -> Option<&T> {
         match self.records.get(&record)? {
-            State::Kept(content) => Some(content),
-            State::Pending(_) | State::Unfit => None,
+            CachedRecord::Kept(content) => Some(content),
+            CachedRecord::Pending(_) | CachedRecord::Unfit => None,
         }
     }
 
@@ -56,14 +56,14 @@ impl<T> Admission<T> {
             return false;
         }
         self.used = used;
-        self.records.insert(record, State::Pending(cost));
+        self.records.insert(record, CachedRecord::Pending(cost));
         true
     }
 
     /// Keeps an admitted record.
     pub(crate) fn keep(&mut self, record: u64, content: T) {
-        if let Some(state @ State::Pending(_)) = self.records.get_mut(&record) {
-            *state = State::Kept(content);
+        if let Some(state @ CachedRecord::Pending(_)) = self.records.get_mut(&record) {
+            *state = CachedRecord::Kept(content);
             self.kept += 1;
         }
     }
@@ -71,9 +71,9 @@ impl<T> Admission<T> {
     /// Gives the room of an admitted record back, but for its place in the table.
     pub(crate) fn give_up(&mut self, record: u64) {
         if let Some(state) = self.records.get_mut(&record)
-            && let State::Pending(cost) = *state
+            && let CachedRecord::Pending(cost) = *state
         {
-            *state = State::Unfit;
+            *state = CachedRecord::Unfit;
             self.used = self.used - cost + OVERHEAD;
         }
     }

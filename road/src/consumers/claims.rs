@@ -12,13 +12,13 @@ use crate::receipt::{receipt, seen};
 /// The table.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    published: HashMap<u64, Entry>,
-    adopted: HashMap<(ConsumerId, u64), Entry>,
+    published: HashMap<u64, BatchClaims>,
+    adopted: HashMap<(ConsumerId, u64), BatchClaims>,
 }
 
 /// One batch.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct BatchClaims {
     /// Epoch of its records.
     pub(super) epoch: u64,
     /// Places that the user sees.
@@ -48,13 +48,13 @@ pub(super) enum Receipts {
 
 impl Claims {
     /// A batch was published.
-    pub(super) fn published(&mut self, seq: u64, entry: Entry) {
+    pub(super) fn published(&mut self, seq: u64, entry: BatchClaims) {
         self.published.insert(seq, entry);
     }
 
     /// A consumer came with a batch of an earlier incarnation.
     pub(super) fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<Option<Claim>>) {
-        let none = Entry { epoch, shown: 0, valid: 0, ready: 0, claims: Vec::new(), bad: Vec::new(), sums: None };
+        let none = BatchClaims { epoch, shown: 0, valid: 0, ready: 0, claims: Vec::new(), bad: Vec::new(), sums: None };
         // A batch may be told in several parts.
         self.adopted.entry((consumer, seq)).or_insert(none).claims.extend(claims);
     }
@@ -67,7 +67,7 @@ impl Claims {
     }
 
     /// A published batch.
-    pub(super) fn get(&self, seq: u64) -> Option<&Entry> {
+    pub(super) fn get(&self, seq: u64) -> Option<&BatchClaims> {
         self.published.get(&seq)
     }
 
@@ -94,7 +94,7 @@ impl Claims {
 
     /// Published batches that have a claim on one of these leases.
     pub(super) fn of_leases(&self, leases: &[u64]) -> Vec<u64> {
-        let has = |entry: &Entry| entry.claims.iter().flatten().any(|claim| leases.contains(&claim.lease));
+        let has = |entry: &BatchClaims| entry.claims.iter().flatten().any(|claim| leases.contains(&claim.lease));
         self.published.iter().filter(|(_, entry)| has(entry)).map(|(seq, _)| *seq).collect()
     }
 
@@ -107,7 +107,7 @@ impl Claims {
 
     /// The receipts of an acked batch, and what is wrong with records that it was delivered without.
     pub(super) fn acked(&mut self, seq: u64) -> (Vec<AckItem>, Vec<BadRecord>) {
-        self.published.remove(&seq).map(Entry::receipts).unwrap_or_default()
+        self.published.remove(&seq).map(BatchClaims::receipts).unwrap_or_default()
     }
 
     /// What the ledger is told of a published batch whose trainer ended un-acked: which records it may have seen.
@@ -118,7 +118,7 @@ impl Claims {
 
     /// The same of an adopted batch, of which it is not known what is wrong.
     pub(super) fn adopted_acked(&mut self, consumer: ConsumerId, batch: Batch) -> (Vec<AckItem>, Vec<BadRecord>) {
-        self.adopted.remove(&(consumer, batch.seq)).map(Entry::receipts).unwrap_or_default()
+        self.adopted.remove(&(consumer, batch.seq)).map(BatchClaims::receipts).unwrap_or_default()
     }
 
     /// What a dropped batch gives back, and how somebody may have seen it.
@@ -132,7 +132,7 @@ impl Claims {
     }
 }
 
-impl Entry {
+impl BatchClaims {
     /// Of a batch that is ready.
     pub(super) fn new(ready: &mut Ready) -> Self {
         let Ready { epoch, shown, valid, time, .. } = *ready;
@@ -207,9 +207,9 @@ mod tests {
         claims
     }
 
-    fn entry(epoch: u64, claims: &[Claim]) -> Entry {
+    fn entry(epoch: u64, claims: &[Claim]) -> BatchClaims {
         let claims = claims.iter().copied().map(Some).collect();
-        Entry { epoch, shown: 4, valid: 4, ready: 0, claims, bad: Vec::new(), sums: None }
+        BatchClaims { epoch, shown: 4, valid: 4, ready: 0, claims, bad: Vec::new(), sums: None }
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
         let mut claims = Claims::default();
         let bad = BadRecord { lease: 7, position: 3, record: 40, ..BadRecord::default() };
         let of_batch = [Claim::new(7, 0, 3), Claim::bare(7, 3, 1), Claim::bare(9, 0, 1)];
-        claims.published(5, Entry { bad: vec![bad.clone()], ..entry(2, &of_batch) });
+        claims.published(5, BatchClaims { bad: vec![bad.clone()], ..entry(2, &of_batch) });
         assert_eq!(claims.sums(ONE, &ack(0, 3, 1), &[sum(10), sum(77), sum(0)]), Receipts::Whole);
         let (items, told) = claims.acked(5);
         let items: Vec<_> = items.iter().map(|item| (item.lease, item.kind(), item.count, item.sum_low)).collect();

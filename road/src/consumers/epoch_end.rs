@@ -11,12 +11,12 @@ pub(super) struct EpochEnd {
     progress: Progress,
     epochs: Option<u64>,
     timeout: Duration,
-    waiting: Option<Waiting>,
+    waiting: Option<EpochWaiting>,
     done_told: bool,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct EpochWaiting {
     since: Instant,
     logged: bool,
     expired: bool,
@@ -74,7 +74,7 @@ impl EpochEnd {
             self.waiting = None;
             return None;
         }
-        let waiting = self.waiting.get_or_insert(Waiting { since: now, logged: false, expired: false });
+        let waiting = self.waiting.get_or_insert(EpochWaiting { since: now, logged: false, expired: false });
         let time = now.saturating_duration_since(waiting.since);
         if time >= self.timeout && !std::mem::replace(&mut waiting.expired, time >= self.timeout) {
             return Some((time, true));

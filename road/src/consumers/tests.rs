@@ -33,7 +33,7 @@ impl Scene {
         let (outbox, inbox) = inbox().unwrap();
         let (free_sender, free) = channel::unbounded();
         let (fates_sender, fates) = mpsc::unbounded_channel();
-        let parts = Parts {
+        let parts = RingParts {
             stream: "train".into(),
             further: Arc::new(|_| Err("no".into())),
             free: free_sender,

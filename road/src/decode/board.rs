@@ -17,28 +17,28 @@ use forebay_cuda::schedule::{LaneId, LaneSet, Queued, Sample, Schedule};
 use forebay_pixels::Limits;
 use parking_lot::{Condvar, Mutex};
 
-use crate::decode::job::Job;
+use crate::decode::job::DecodeJob;
 use crate::decode::switched_off::SwitchedOff;
-use counts::Counts;
+use counts::LaneCounts;
 pub use counts::LaneReport;
-pub(super) use group::{Group, Ticket};
+pub(super) use group::{Group, PoolTicket};
 use routes::{CPU, Errand, Routes};
-pub(super) use routes::{Choice, GpuLane};
+pub(super) use routes::{GpuLane, LaneChoice};
 
 /// The queue.
 #[derive(Debug)]
 pub(super) struct Board {
     routes: Routes,
-    state: Mutex<State>,
+    state: Mutex<BoardState>,
     /// For threads of the pool, and for each GPU lane's.
     for_pool: Condvar,
     for_lanes: Vec<Condvar>,
 }
 
 #[derive(Debug)]
-struct State {
-    schedule: Schedule<Job>,
-    counts: Vec<Counts>,
+struct BoardState {
+    schedule: Schedule<DecodeJob>,
+    counts: Vec<LaneCounts>,
     /// Pictures in GPU lanes' hands, which may come back to the pool.
     away: usize,
     closed: bool,
@@ -46,7 +46,7 @@ struct State {
     off: Vec<SwitchedOff>,
 }
 
-impl State {
+impl BoardState {
     fn take(&mut self, lane: LaneId, most: usize) -> Option<Group> {
         let (grip, pictures) = self.schedule.take(lane, most)?;
         self.away += pictures.len();
@@ -54,7 +54,7 @@ impl State {
     }
 
     /// Puts a picture that a lane has given up at the head of another one's line.
-    fn push_again(&mut self, mut picture: Queued<Job>) {
+    fn push_again(&mut self, mut picture: Queued<DecodeJob>) {
         // The threads of GPU lanes may have ended already.
         picture.may = if self.closed { LaneSet::only(CPU) } else { self.schedule.open(picture.may, CPU) };
         self.schedule.push_again(picture);
@@ -63,11 +63,11 @@ impl State {
 
 impl Board {
     /// A board for so many threads of the pool and these lanes of GPUs.
-    pub(super) fn new(threads: usize, lanes: Vec<GpuLane>, choice: Choice, limits: Limits) -> Self {
+    pub(super) fn new(threads: usize, lanes: Vec<GpuLane>, choice: LaneChoice, limits: Limits) -> Self {
         let routes = Routes::new(lanes, choice, limits);
-        let state = State {
+        let state = BoardState {
             schedule: Schedule::new(routes.specs(threads)),
-            counts: vec![Counts::default(); routes.gpu_lanes().len() + 1],
+            counts: vec![LaneCounts::default(); routes.gpu_lanes().len() + 1],
             away: 0,
             closed: false,
             off: Vec::new(),
@@ -81,7 +81,7 @@ impl Board {
     }
 
     /// Queues a picture.
-    pub(super) fn push(&self, job: Job) {
+    pub(super) fn push(&self, job: DecodeJob) {
         let admission = self.routes.admit(&job);
         let mut state = self.state.lock();
         if let Some(refusal) = admission.refusal {
@@ -98,14 +98,14 @@ impl Board {
     ///
     /// # Errors
     /// [`Closed`] once the board is closed and nothing will come any more.
-    pub(super) fn task(&self, wait: Duration) -> Result<Option<(Job, Ticket)>, Closed> {
+    pub(super) fn task(&self, wait: Duration) -> Result<Option<(DecodeJob, PoolTicket)>, Closed> {
         let mut state = self.state.lock();
         let mut waited = false;
         loop {
             if let Some((grip, mut taken)) = state.schedule.take(CPU, 1)
                 && let Some(Queued { item, work, .. }) = taken.pop()
             {
-                return Ok(Some((item, Ticket { grip, work })));
+                return Ok(Some((item, PoolTicket { grip, work })));
             }
             if state.closed && state.away == 0 && state.schedule.waiting() == 0 {
                 return Err(Closed);
@@ -119,7 +119,7 @@ impl Board {
 
     /// A thread of the pool is done with a picture. It counts if the thread has `decoded` it: others were kept decoded, or
     /// cannot be. What it took tells of the lane's speed if it was a JPEG, as those are that other lanes might have had.
-    pub(super) fn done(&self, ticket: Ticket, took: Duration, decoded: bool) {
+    pub(super) fn done(&self, ticket: PoolTicket, took: Duration, decoded: bool) {
         let mut state = self.state.lock();
         let mut sample = Sample { took, ..Sample::default() };
         if decoded {

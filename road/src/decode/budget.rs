@@ -6,12 +6,12 @@ use parking_lot::{Condvar, Mutex};
 #[derive(Debug)]
 pub(crate) struct Budget {
     total: u64,
-    state: Mutex<State>,
+    state: Mutex<BudgetState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BudgetState {
     used: u64,
     /// Number of the next who comes, and of who is served next.
     next: u64,
@@ -21,7 +21,7 @@ struct State {
 /// Memory that a picture has; dropping it gives it back.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Share<'a> {
+pub(crate) struct BudgetShare<'a> {
     budget: &'a Budget,
     bytes: u64,
 }
@@ -34,7 +34,7 @@ impl Budget {
 
     /// Takes `bytes`, waiting until others have given enough back. More than the total is granted when nobody else
     /// has any.
-    pub(crate) fn take(&self, bytes: u64) -> Share<'_> {
+    pub(crate) fn take(&self, bytes: u64) -> BudgetShare<'_> {
         let mut state = self.state.lock();
         let number = state.next;
         state.next += 1;
@@ -46,7 +46,7 @@ impl Budget {
         drop(state);
         // There may be room for the next one as well.
         self.changed.notify_all();
-        Share { budget: self, bytes }
+        BudgetShare { budget: self, bytes }
     }
 
     /// Bytes that are taken.
@@ -63,7 +63,7 @@ impl Budget {
     }
 }
 
-impl Drop for Share<'_> {
+impl Drop for BudgetShare<'_> {
     fn drop(&mut self) {
         self.budget.state.lock().used -= self.bytes;
         self.budget.changed.notify_all();

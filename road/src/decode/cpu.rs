@@ -18,12 +18,12 @@ const SMALL: u64 = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct CpuLane {
     decoder: CpuDecoder,
-    shared: Shared,
+    shared: CpuShared,
 }
 
 /// What the lane's threads share.
 #[derive(Clone, Debug)]
-pub(crate) struct Shared {
+pub(crate) struct CpuShared {
     /// What a picture may cost.
     pub limits: Limits,
     /// Memory for decoding.
@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     pub tally: Arc<Tally>,
 }
 
-impl Shared {
+impl CpuShared {
     /// What a lane shares that has these limits and this memory. Our own JPEG decoder is used if it is asked for and right on
     /// this machine.
     pub(crate) fn new(limits: Limits, memory: Arc<Budget>, jpeg: JpegDecoder) -> Self {
@@ -57,7 +57,7 @@ fn checked() -> JpegChoice {
 
 impl CpuLane {
     /// Makes the lane's decoders.
-    pub(crate) fn maker(shared: Shared) -> MakeDecoder {
+    pub(crate) fn maker(shared: CpuShared) -> MakeDecoder {
         Arc::new(move || Box::new(Self { decoder: CpuDecoder::with_jpeg(shared.jpeg), shared: shared.clone() }))
     }
 
@@ -66,7 +66,7 @@ impl CpuLane {
     /// A larger picture than the form allows is decoded whole and shrunk whether there is room or not, since its pixels
     /// must not depend on that. Any other gives the same pixels from its file; it is decoded whole only where it is kept.
     fn keep(&mut self, bytes: &[u8], probe: &Probe, form: Form, cache: &Cache, to: Picture<'_>) -> Result<(), Fault> {
-        let Self { decoder, shared: Shared { limits, tally, .. } } = self;
+        let Self { decoder, shared: CpuShared { limits, tally, .. } } = self;
         let Picture { recipe, draw, out, .. } = to;
         if let Some(Content::Picture(kept)) = cache.find(draw.record) {
             return decoder.transform(&kept, recipe, draw, limits, out).map(drop);
@@ -141,12 +141,12 @@ mod tests {
         })
     }
 
-    fn shared(limits: Limits) -> Shared {
-        Shared::new(limits, Arc::new(Budget::new(128 << 20)), JpegDecoder::Auto)
+    fn shared(limits: Limits) -> CpuShared {
+        CpuShared::new(limits, Arc::new(Budget::new(128 << 20)), JpegDecoder::Auto)
     }
 
     fn lane_with(limits: Limits, memory: Arc<Budget>) -> Box<dyn Decoder> {
-        CpuLane::maker(Shared { memory, ..shared(limits) })()
+        CpuLane::maker(CpuShared { memory, ..shared(limits) })()
     }
 
     fn lane() -> Box<dyn Decoder> {
@@ -237,7 +237,7 @@ mod tests {
             (JpegDecoder::LibjpegTurbo, [("forebay-jpeg", 0), ("libjpeg-turbo", 2), ("image", 0)]),
             (JpegDecoder::Image, [("forebay-jpeg", 0), ("libjpeg-turbo", 1), ("image", 1)]),
         ] {
-            let shared = Shared::new(Limits::default(), Arc::new(Budget::new(1)), jpeg);
+            let shared = CpuShared::new(Limits::default(), Arc::new(Budget::new(1)), jpeg);
             let mut lane = CpuLane::maker(shared.clone())();
             for bytes in &files {
                 let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });

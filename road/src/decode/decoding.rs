@@ -7,7 +7,7 @@ use forebay_pixels::{Draw, Recipe};
 
 use crate::cache::Cache;
 use crate::decode::Pool;
-use crate::decode::job::Job;
+use crate::decode::job::DecodeJob;
 use crate::decode::outcomes::{Done, Outcomes};
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
@@ -42,7 +42,7 @@ impl Decoding {
     /// Sends a record's content on its way into this place. What becomes of it is among the outcomes later, with the right to
     /// the place.
     pub(crate) fn decode(&self, at: At, place: PlaceRight, content: Buffer, epoch: u64, record: u64) {
-        self.pool.decode(Job {
+        self.pool.decode(DecodeJob {
             at,
             content,
             cache: self.cache.clone(),

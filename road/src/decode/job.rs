@@ -12,7 +12,7 @@ use crate::prefetch::Buffer;
 
 /// A picture on its way into a slot.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct DecodeJob {
     /// Batch and place.
     pub at: At,
     /// The record's content.
@@ -31,7 +31,7 @@ pub(crate) struct Job {
     pub reporter: Reporter,
 }
 
-impl Job {
+impl DecodeJob {
     /// Gives back what it holds, and tells what became of it.
     pub(super) fn end(self, outcome: Result<(), String>) {
         let Self { at, content, place, reporter, .. } = self;

@@ -30,7 +30,7 @@ pub(super) struct LaneThread {
 }
 
 /// What became of the first pictures of a group.
-type Outcomes = Vec<Result<(), Refusal>>;
+type GroupOutcomes = Vec<Result<(), Refusal>>;
 
 impl LaneThread {
     pub(super) fn new(board: Arc<Board>, lane: LaneId, worker: Worker, watched: Watched) -> Self {
@@ -55,7 +55,7 @@ impl LaneThread {
     }
 
     /// Decodes the first pictures of a group, as many as the worker takes.
-    fn decode(&mut self, group: &mut Group) -> Outcomes {
+    fn decode(&mut self, group: &mut Group) -> GroupOutcomes {
         self.attempt(group, None).unwrap_or_else(|error| {
             self.failure = error.to_string();
             vec![Err(Refusal::Failed); group.len()]
@@ -63,7 +63,7 @@ impl LaneThread {
     }
 
     /// Decodes the first pictures of a group, or one of them alone. An error is the GPU's, and none of them is at fault.
-    fn attempt(&mut self, group: &mut Group, alone: Option<usize>) -> Result<Outcomes, CudaError> {
+    fn attempt(&mut self, group: &mut Group, alone: Option<usize>) -> Result<GroupOutcomes, CudaError> {
         let mut orders = group.orders(self.board.limits(), self.board.gpu(self.lane));
         let orders = match alone {
             Some(number) => &mut orders[number..=number],
@@ -81,7 +81,7 @@ impl LaneThread {
     }
 
     /// Whether the lane is given up: group after group fails, and not for what the pictures are.
-    fn has_failed(&mut self, outcomes: &Outcomes) -> bool {
+    fn has_failed(&mut self, outcomes: &GroupOutcomes) -> bool {
         if outcomes.iter().any(Result::is_ok) {
             self.in_a_row = 0;
         }
@@ -102,7 +102,7 @@ impl LaneThread {
     /// With `lanes = "fixed"` a picture leaves its lane for what its file is, and for nothing else. One that failed is tried again,
     /// alone. If nvJPEG fails again, and not on known pictures, its file is at fault; else the daemon ends, rather than give other
     /// pixels than the next run. What the driver fails with is never the file's, and may have passed before the known pictures come.
-    fn insist(&mut self, group: &mut Group, outcomes: &mut Outcomes) {
+    fn insist(&mut self, group: &mut Group, outcomes: &mut GroupOutcomes) {
         for (number, outcome) in outcomes.iter_mut().enumerate() {
             if !matches!(outcome, Err(Refusal::Failed | Refusal::Memory)) {
                 continue;

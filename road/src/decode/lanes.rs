@@ -15,7 +15,7 @@ use forebay_ring::Memory;
 use thiserror::Error;
 
 use crate::cores::Near;
-use crate::decode::board::{Board, Choice, GpuLane};
+use crate::decode::board::{Board, GpuLane, LaneChoice};
 use crate::decode::lane_thread::LaneThread;
 use crate::decode::lane_workers::{NoWorkers, workers};
 use crate::decode::switched_off::SwitchedOff;
@@ -35,7 +35,7 @@ const TOO_MANY: &str = "there are 63 lanes of GPUs already, which is the most; n
 pub struct GpuLanes {
     gpus: Vec<Gpu>,
     lanes: Vec<OpenLane>,
-    choice: Option<Choice>,
+    choice: Option<LaneChoice>,
     off: Vec<SwitchedOff>,
 }
 
@@ -92,7 +92,7 @@ impl GpuLanes {
         system: fn() -> io::Result<Memory>,
     ) -> Result<Self, LaneMissing> {
         let kinds = config.lanes.kinds();
-        let choice = Choice { fixed: config.lanes == Lanes::Fixed, cpu: kinds.contains(&LaneKind::Cpu) };
+        let choice = LaneChoice { fixed: config.lanes == Lanes::Fixed, cpu: kinds.contains(&LaneKind::Cpu) };
         let mut lanes = Self { choice: Some(choice), ..Self::default() };
         let wanted: Vec<_> = kinds.iter().copied().filter(|kind| *kind != LaneKind::Cpu).collect();
         let Some(first) = wanted.first().copied() else { return Ok(lanes) };
@@ -181,9 +181,9 @@ impl GpuLanes {
     }
 
     /// The lanes as the board has to know them, and how pictures are to be divided.
-    pub(super) fn for_board(&self) -> (Vec<GpuLane>, Choice) {
+    pub(super) fn for_board(&self) -> (Vec<GpuLane>, LaneChoice) {
         let lanes = self.lanes.iter().map(|open| open.lane.clone()).collect();
-        (lanes, self.choice.unwrap_or(Choice { fixed: false, cpu: true }))
+        (lanes, self.choice.unwrap_or(LaneChoice { fixed: false, cpu: true }))
     }
 
     /// Gives the GPUs, which outlive their lanes' threads.

@@ -27,23 +27,23 @@ pub(crate) struct Done {
 /// The batch thread's end.
 #[derive(Debug)]
 pub(crate) struct Outcomes {
-    shared: Arc<Shared>,
+    shared: Arc<OutcomesShared>,
     news: channel::Receiver<()>,
 }
 
 /// A decode thread's end.
 #[derive(Debug)]
-pub(crate) struct Reporter(Arc<Shared>);
+pub(crate) struct Reporter(Arc<OutcomesShared>);
 
 #[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
+struct OutcomesShared {
+    state: Mutex<OutcomesState>,
     /// One token is enough: whoever gets it takes everything.
     news: channel::Sender<()>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct OutcomesState {
     done: Vec<Done>,
     /// Pictures in decoding, by batch.
     out: HashMap<u64, u32>,
@@ -52,7 +52,7 @@ struct State {
 impl Default for Outcomes {
     fn default() -> Self {
         let (sender, news) = channel::bounded(1);
-        Self { shared: Arc::new(Shared { state: Mutex::default(), news: sender }), news }
+        Self { shared: Arc::new(OutcomesShared { state: Mutex::default(), news: sender }), news }
     }
 }
 

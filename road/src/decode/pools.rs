@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::cores::Pins;
 use crate::decode::budget::Budget;
-use crate::decode::cpu::{CpuLane, Shared};
+use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::lanes::{LaneMissing, places};
 use crate::decode::{GpuLanes, Pool};
 use crate::memory::Promises;
@@ -24,7 +24,7 @@ pub struct Pools {
     /// For the decode threads of all pools.
     pins: Pins,
     pin: bool,
-    lane: Shared,
+    lane: CpuShared,
 }
 
 /// Why the pools cannot be started.
@@ -49,7 +49,7 @@ impl Pools {
         } else {
             GpuLanes::default()
         };
-        let lane = Shared::new(config.limits(), Arc::new(Budget::new(config.memory.0)), config.jpeg);
+        let lane = CpuShared::new(config.limits(), Arc::new(Budget::new(config.memory.0)), config.jpeg);
         let pins = Pins::default();
         let shared = start(threads, config.pin.then_some(&pins), &lane, gpus)?;
         Ok(Self { shared, further: Mutex::default(), pins, pin: config.pin, lane })
@@ -86,6 +86,6 @@ impl Pools {
     }
 }
 
-fn start(threads: usize, pins: Option<&Pins>, lane: &Shared, gpus: GpuLanes) -> io::Result<Arc<Pool>> {
+fn start(threads: usize, pins: Option<&Pins>, lane: &CpuShared, gpus: GpuLanes) -> io::Result<Arc<Pool>> {
     Ok(Arc::new(Pool::start(threads, pins, &CpuLane::maker(lane.clone()), lane.limits, gpus)?))
 }

@@ -12,7 +12,7 @@ use forebay_fake_gpu::Fake;
 use forebay_pixels::{Draw, Fault, Limits, Recipe, sample};
 
 use crate::decode::budget::Budget;
-use crate::decode::cpu::{CpuLane, Shared};
+use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::{Decoder, MakeDecoder, Picture};
 use crate::record::Input;
 use crate::settings::JpegDecoder;
@@ -31,7 +31,7 @@ pub(super) const DECODERS: &[(&str, Lane)] = &[
 ];
 
 fn cpu(jpeg: JpegDecoder) -> MakeDecoder {
-    CpuLane::maker(Shared::new(Limits::default(), Arc::new(Budget::new(128 << 20)), jpeg))
+    CpuLane::maker(CpuShared::new(Limits::default(), Arc::new(Budget::new(128 << 20)), jpeg))
 }
 
 /// A GPU lane with the CPU lane behind it, as the pool puts them together, for one picture at a time.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use forebay_fake_gpu::Fake;
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
 
-use super::{GpuRing, GpuRings, Gpus, Taken};
-use crate::placement::Place;
+use super::{GpuRing, GpuRings, Gpus, RingCosts};
+use crate::placement::PixelPlace;
 use crate::settings::Placement;
 
 pub(crate) struct Scene {
@@ -21,8 +21,8 @@ impl Scene {
     pub(crate) fn new(batch: u32, height: u32) -> Self {
         let fake = Fake::new();
         let gpus = Gpus::new(0, Some(fake.path()));
-        let (place, _) = Place::decide(Placement::Gpu(0), &gpus.machine(), None).unwrap();
-        let rings = gpus.rings(place, &Arc::new(Taken::default())).unwrap().unwrap();
+        let (place, _) = PixelPlace::decide(Placement::Gpu(0), &gpus.machine(), None).unwrap();
+        let rings = gpus.rings(place, &Arc::new(RingCosts::default())).unwrap().unwrap();
         let shape = Shape { batch, height, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
         let geometry = Geometry::try_new(shape, 1).unwrap();
         let region = Region::create(geometry, 1, 0).unwrap();

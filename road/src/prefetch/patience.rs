@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Patience {
     timeout: Duration,
-    waiting: Option<Waiting>,
+    waiting: Option<StorageWaiting>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct StorageWaiting {
     since: Instant,
     /// How long it has to go on before the next word.
     word: Duration,
@@ -51,7 +51,7 @@ impl Patience {
             return Some(Word::Over(now.saturating_duration_since(over.since)));
         };
         let (word, expires) = (Duration::ZERO, self.timeout);
-        let waiting = self.waiting.get_or_insert(Waiting { since, word, expires });
+        let waiting = self.waiting.get_or_insert(StorageWaiting { since, word, expires });
         let time = now.saturating_duration_since(waiting.since);
         let (log, expired) = (time >= waiting.word, time >= waiting.expires);
         if log {

@@ -24,8 +24,8 @@ use crate::record::Position;
 pub(crate) use noted::{Miss, Noted, Passed};
 pub(crate) use outage::Stall;
 pub(crate) use span::Span;
-use stage::{Known, Stage, Tried};
-pub(crate) use taken::{Held, Taken};
+use stage::{Known, ReadStage, Tried};
+pub(crate) use taken::{LoadedRead, TakenRead};
 
 /// Positions of an epoch, with those of the epochs before it, that are being read or lie ready: so many at most. About
 /// what the default budget holds of photographs, so that a cache changes how fast the road is, not how long.
@@ -36,7 +36,7 @@ const MOST_GROWN: u32 = 4;
 
 /// One read to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Job {
+pub(crate) struct ReadJob {
     /// Number of the read, never used twice.
     pub id: u64,
     /// Record to read.
@@ -58,7 +58,7 @@ pub(crate) struct ReadAhead<B> {
     taken: u64,
     next_id: u64,
     fetches: VecDeque<Fetch<B>>,
-    epochs: BTreeMap<u64, Epoch<B>>,
+    epochs: BTreeMap<u64, EpochReads<B>>,
     /// Positions whose read is to be tried again.
     again: usize,
     /// Reads that hung when that was last looked at.
@@ -71,28 +71,28 @@ pub(crate) struct ReadAhead<B> {
     told: u64,
 }
 
-struct Epoch<B> {
+struct EpochReads<B> {
     /// Leases that are not all being read, with the next offset.
     spans: VecDeque<(Span, u64)>,
     /// Records that are being read or lie ready, in the order of their ids.
-    tickets: VecDeque<Ticket<B>>,
+    tickets: VecDeque<ReadTicket<B>>,
     /// Positions without a record: they are the epoch's last.
     bare: VecDeque<Position>,
     /// A lease came since the epoch was last reported as drained.
     news: bool,
 }
 
-struct Ticket<B> {
+struct ReadTicket<B> {
     id: u64,
     position: Position,
-    stage: Stage<B>,
+    stage: ReadStage<B>,
 }
 
 struct Fetch<B> {
     id: u64,
     tag: (u64, u32),
     record: u64,
-    stage: Stage<B>,
+    stage: ReadStage<B>,
 }
 
 impl<B> ReadAhead<B> {
@@ -117,7 +117,7 @@ impl<B> ReadAhead<B> {
 
     /// Adds a lease behind those of its epoch.
     pub(crate) fn lease(&mut self, span: Span) {
-        let epoch = self.epochs.entry(span.epoch).or_insert_with(Epoch::empty);
+        let epoch = self.epochs.entry(span.epoch).or_insert_with(EpochReads::empty);
         epoch.news = true;
         epoch.bare.extend((span.len..span.len + span.bare).map(|offset| span.position(offset)));
         if span.len > 0 {
@@ -133,7 +133,7 @@ impl<B> ReadAhead<B> {
     /// Asks for one record out of turn.
     pub(crate) fn fetch(&mut self, tag: (u64, u32), record: u64) {
         let id = self.id();
-        self.fetches.push_back(Fetch { id, tag, record, stage: Stage::new() });
+        self.fetches.push_back(Fetch { id, tag, record, stage: ReadStage::new() });
     }
 
     /// Leases of `epoch` whose records are not all being read.
@@ -169,7 +169,7 @@ impl<B> ReadAhead<B> {
     }
 
     /// Notes what a read gave.
-    pub(crate) fn done(&mut self, job: &Job, read: Result<B, Miss>, now: Instant) -> Noted {
+    pub(crate) fn done(&mut self, job: &ReadJob, read: Result<B, Miss>, now: Instant) -> Noted {
         let found = match job.epoch {
             None => self.fetches.iter_mut().find(|fetch| fetch.id == job.id).map(|fetch| (0, &mut fetch.stage)),
             Some(epoch) => self.epochs.get_mut(&epoch).and_then(|epoch| {
@@ -184,23 +184,23 @@ impl<B> ReadAhead<B> {
         let Some((place, Tried { began, mut known, lost }, stage)) = found else { return Noted::Late };
         let failed_before = known.failing.is_some();
         let done = match read {
-            Ok(bytes) => Ok(Held { bytes, reserved: job.reserved }),
+            Ok(bytes) => Ok(LoadedRead { bytes, reserved: job.reserved }),
             Err(Miss::Bad(reason)) => Err(reason),
             Err(Miss::Larger(bytes)) if known.grown < MOST_GROWN => {
-                *stage = Stage::Waiting(Known { bytes, grown: known.grown + 1, ..known });
+                *stage = ReadStage::Waiting(Known { bytes, grown: known.grown + 1, ..known });
                 self.again += usize::from(job.epoch.is_some());
                 return if lost { Noted::Late } else { Noted::Behind };
             }
             Err(Miss::Larger(bytes)) => Err(format!("The file grows while it is read, to {bytes} bytes by now.")),
             Err(Miss::Outage(outage)) => {
                 known.failed(began, now, outage);
-                *stage = Stage::Waiting(known);
+                *stage = ReadStage::Waiting(known);
                 self.again += usize::from(job.epoch.is_some());
                 return if lost { Noted::Late } else { Noted::Behind };
             }
         };
         let given = done.is_ok();
-        *stage = Stage::Done(done);
+        *stage = ReadStage::Done(done);
         if given {
             self.given(began, failed_before || lost, now);
         }
@@ -212,11 +212,15 @@ impl<B> ReadAhead<B> {
     }
 
     /// Takes what comes next of the epochs up to `limit`; a position only if its epoch has room for it.
-    pub(crate) fn take(&mut self, limit: u64, room: impl Fn(&Position) -> bool) -> Taken<Result<Held<B>, String>> {
-        if let Some(place) = self.fetches.iter().position(|fetch| matches!(fetch.stage, Stage::Done(_)))
-            && let Some(Fetch { tag, record, stage: Stage::Done(read), .. }) = self.fetches.remove(place)
+    pub(crate) fn take(
+        &mut self,
+        limit: u64,
+        room: impl Fn(&Position) -> bool,
+    ) -> TakenRead<Result<LoadedRead<B>, String>> {
+        if let Some(place) = self.fetches.iter().position(|fetch| matches!(fetch.stage, ReadStage::Done(_)))
+            && let Some(Fetch { tag, record, stage: ReadStage::Done(read), .. }) = self.fetches.remove(place)
         {
-            return Taken::Fetched { tag, record, read: self.hand_out(read) };
+            return TakenRead::Fetched { tag, record, read: self.hand_out(read) };
         }
         // An epoch without a single position here (an empty shard, or all of it held by trainers) is drained as well.
         let untold = (self.told < self.drained && self.told <= limit).then_some(self.told);
@@ -225,34 +229,34 @@ impl<B> ReadAhead<B> {
                 break;
             }
             let next = match epoch.tickets.front() {
-                Some(Ticket { position, stage: Stage::Done(_), .. }) => Some(*position),
+                Some(ReadTicket { position, stage: ReadStage::Done(_), .. }) => Some(*position),
                 None if epoch.spans.is_empty() => epoch.bare.front().copied(),
                 _ => None,
             };
             if let Some(position) = next.filter(|position| !room(position)) {
-                return Taken::NoRoom(position);
+                return TakenRead::NoRoom(position);
             }
             if let Some(position) = next {
-                let Some(Ticket { stage: Stage::Done(read), .. }) = epoch.tickets.pop_front() else {
+                let Some(ReadTicket { stage: ReadStage::Done(read), .. }) = epoch.tickets.pop_front() else {
                     epoch.bare.pop_front();
-                    return Taken::Bare(position);
+                    return TakenRead::Bare(position);
                 };
-                return Taken::Record(position, self.hand_out(read));
+                return TakenRead::Record(position, self.hand_out(read));
             }
             if !epoch.is_empty() {
-                return Taken::Wait;
+                return TakenRead::Wait;
             }
             if number < self.drained && epoch.news {
                 epoch.news = false;
                 self.told = self.told.max(number + 1);
-                return Taken::Drained(number);
+                return TakenRead::Drained(number);
             }
         }
         if let Some(untold) = untold {
             self.told = untold + 1;
-            return Taken::Drained(untold);
+            return TakenRead::Drained(untold);
         }
-        Taken::Wait
+        TakenRead::Wait
     }
 
     /// Forgets epochs below `floor`, which are complete.
@@ -276,7 +280,7 @@ impl<B> ReadAhead<B> {
             let tickets = epoch
                 .tickets
                 .iter()
-                .map(|Ticket { position, .. }| (position.lease, position.offset, position.offset + 1));
+                .map(|ReadTicket { position, .. }| (position.lease, position.offset, position.offset + 1));
             let spans = epoch.spans.iter().map(|(span, next)| (span.lease, *next, span.len));
             let bare = epoch.bare.iter().map(|position| (position.lease, position.offset, position.offset + 1));
             for (lease, start, end) in tickets.chain(spans).chain(bare) {
@@ -289,7 +293,7 @@ impl<B> ReadAhead<B> {
         rest
     }
 
-    fn hand_out(&mut self, read: Result<Held<B>, String>) -> Result<Held<B>, String> {
+    fn hand_out(&mut self, read: Result<LoadedRead<B>, String>) -> Result<LoadedRead<B>, String> {
         self.taken += read.as_ref().map_or(0, |held| held.reserved);
         read
     }
@@ -300,7 +304,7 @@ impl<B> ReadAhead<B> {
     }
 }
 
-impl<B> Epoch<B> {
+impl<B> EpochReads<B> {
     fn empty() -> Self {
         Self { spans: VecDeque::new(), tickets: VecDeque::new(), bare: VecDeque::new(), news: true }
     }

@@ -9,7 +9,7 @@ use crossbeam_channel as channel;
 use forebay_sources::{ReadError, Source};
 use parking_lot::Mutex;
 
-use super::{Buffer, Loaded, Prefetch, Settings};
+use super::{Buffer, Loaded, Prefetch, ReadAheadSettings};
 
 #[derive(Debug)]
 pub(crate) struct Shelf {
@@ -51,7 +51,7 @@ impl Shelf {
 
 /// A record's content, of these bytes, as the prefetch gives it.
 pub(crate) fn read(bytes: Vec<u8>) -> Buffer {
-    let settings = Settings { threads: 1, budget: 1, read_timeout: Duration::from_secs(60) };
+    let settings = ReadAheadSettings { threads: 1, budget: 1, read_timeout: Duration::from_secs(60) };
     let prefetch = Prefetch::start(Arc::new(Shelf::new(0)), None, settings, 0).unwrap();
     Buffer { loaded: Loaded::Read(bytes), reserved: 0, shared: Arc::clone(&prefetch.shared) }
 }

@@ -16,7 +16,7 @@ fn start(shelf: &Arc<Shelf>, threads: usize) -> Arc<Prefetch> {
 }
 
 fn start_with(shelf: &Arc<Shelf>, threads: usize, cache: Option<&Arc<Cache>>) -> Arc<Prefetch> {
-    let settings = Settings { threads, budget: 1 << 20, read_timeout: TIMEOUT };
+    let settings = ReadAheadSettings { threads, budget: 1 << 20, read_timeout: TIMEOUT };
     Prefetch::start(Arc::clone(shelf) as Arc<dyn Source>, cache.cloned(), settings, 0).unwrap()
 }
 
@@ -35,8 +35,8 @@ fn span(lease: u64, start: u64, len: u64) -> Span {
 fn next(prefetch: &Prefetch) -> (Position, Read) {
     loop {
         match prefetch.take(0, |_| true) {
-            Taken::Record(position, read) => return (position, read),
-            Taken::Wait => prefetch.ready().recv().unwrap(),
+            TakenRead::Record(position, read) => return (position, read),
+            TakenRead::Wait => prefetch.ready().recv().unwrap(),
             other => panic!("{other:?}"),
         }
     }
@@ -70,7 +70,7 @@ fn rule_28_a_read_that_hangs_is_an_outcome_and_its_thread_is_replaced() {
     let prefetch = start(&shelf, 1);
     prefetch.lease(span(1, 0, 3));
     shelf.begun(0);
-    assert!(matches!(prefetch.take(0, |_| true), Taken::Wait));
+    assert!(matches!(prefetch.take(0, |_| true), TakenRead::Wait));
     let late = Instant::now() + 2 * TIMEOUT;
     prefetch.expire(late);
     assert_eq!(prefetch.replaced(), 1);

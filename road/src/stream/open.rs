@@ -12,14 +12,14 @@ use forebay_sources::Source;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc, watch};
 
-use crate::ack::{self, Counts, Fate};
+use crate::ack::{self, Fate, ReceiptCounts};
 use crate::cache::{Cache, Caches, Key};
 use crate::consumers::{self, Counters, Note, Outbox, RingThread, inbox};
 use crate::decode::Pool;
 use crate::gpu_ring::{Gpus, StreamRing};
 use crate::incarnation;
 use crate::meter::Meter;
-use crate::placement::Claims;
+use crate::placement::Credentials;
 use crate::settings::Sharding;
 use crate::settings::{PrefetchSettings, StreamSettings};
 use crate::stream::dataset::Dataset;
@@ -65,7 +65,7 @@ pub struct Opening {
     /// The GPUs that rings may stand in.
     pub gpus: Arc<Gpus>,
     /// The trainer for which it is opened, if there is one yet.
-    pub trainer: Option<Claims>,
+    pub trainer: Option<Credentials>,
 }
 
 /// Told when a consumer has left, with how many are left.
@@ -91,7 +91,7 @@ impl Opening {
         let (outbox, inbox) = inbox()?;
         let (fates, receipts) = mpsc::unbounded_channel();
         let (free_sender, free) = channel::unbounded();
-        let counts = Arc::new(Counts::default());
+        let counts = Arc::new(ReceiptCounts::default());
         let counters = Arc::new(Counters::default());
         let attached = Arc::new(Mutex::default());
         let epoch = worker.progress().borrow().floor;
@@ -123,7 +123,7 @@ impl Opening {
             identity,
             settings,
         });
-        let parts = consumers::Parts {
+        let parts = consumers::RingParts {
             stream: stream.identity.to_string(),
             further: Arc::new(move |ring| rings.make(ring).map_err(|error| error.to_string())),
             free: free_sender,
@@ -239,7 +239,7 @@ fn follow(worker: &Worker, outbox: Outbox) {
 }
 
 /// A task that carries what became of records to the ledger.
-fn forward(worker: Arc<Worker>, fates: mpsc::UnboundedReceiver<Fate>, counts: Arc<Counts>, outbox: Outbox) {
+fn forward(worker: Arc<Worker>, fates: mpsc::UnboundedReceiver<Fate>, counts: Arc<ReceiptCounts>, outbox: Outbox) {
     let (lost, noted) = (outbox.clone(), outbox.clone());
     let lost = move |leases| lost.post(Note::Lost(leases));
     let forward = ack::forward(worker, fates, counts, lost, move |batch| noted.post(Note::Noted(batch)));

@@ -9,12 +9,12 @@ use tokio::sync::oneshot;
 use crate::batch::batcher::{Batcher, Rules};
 use crate::batch::order::Order;
 use crate::batch::slots::Slots;
-use crate::batch::{Parts, Stage};
+use crate::batch::{BatchParts, BatchStage};
 use crate::consumers::Note;
 use crate::decode::Decoding;
 use crate::gpu_threads::GpuThreads;
-use crate::lease;
-use crate::prefetch::{Prefetch, Settings};
+use crate::lease::{self, LeaseSettings};
+use crate::prefetch::{Prefetch, ReadAheadSettings};
 use crate::settings::MaxFailures;
 use crate::stream::Stream;
 use crate::threads;
@@ -60,7 +60,7 @@ impl Stream {
     /// The system has no room for a thread, or the GPU none for copies; nothing is left of what was started.
     pub(super) fn start(&self, next: u64) -> io::Result<Pipeline> {
         let first = self.worker.progress().borrow().floor;
-        let settings = Settings {
+        let settings = ReadAheadSettings {
             threads: self.prefetch.threads,
             budget: self.prefetch.budget.0,
             read_timeout: self.settings.read_timeout,
@@ -81,7 +81,7 @@ impl Stream {
         let fixed = self.identity.shard.is_some().then(|| self.batching());
         // It gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
-        let parts = Parts {
+        let parts = BatchParts {
             stream: self.identity.to_string(),
             storage_timeout: self.settings.storage_timeout,
             order: Order::new(Arc::clone(self.dataset.source()), Arc::clone(self.dataset.plan()), fixed),
@@ -107,7 +107,7 @@ impl Stream {
         };
         let (stop, stopped) = channel::bounded(0);
         let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(Arc::clone(self.dataset.plan()));
-        let stage = Stage::new(parts, batcher);
+        let stage = BatchStage::new(parts, batcher);
         let (ended, batch) = oneshot::channel();
         let run = move || {
             // Whoever stops it waits for this, unless the daemon ends at once.
@@ -115,7 +115,7 @@ impl Stream {
         };
         threads::start(BATCH_THREAD, run)?;
         let outbox = self.outbox.clone();
-        let ahead = lease::Settings { ahead: self.prefetch.leases_ahead, ..lease::Settings::default() };
+        let ahead = LeaseSettings { ahead: self.prefetch.leases_ahead, ..LeaseSettings::default() };
         let (stop_leases, stopped_leases) = oneshot::channel();
         let leases = lease::keep(
             Arc::clone(&self.worker),

@@ -15,7 +15,7 @@ use crate::cache::{Cache, Figures};
 use crate::consumers::{Note, RingStatus};
 use crate::meter::Meter;
 use crate::metric::Metric;
-use crate::placement::Place;
+use crate::placement::PixelPlace;
 use crate::samples::Samples;
 use crate::stream::Stream;
 
@@ -125,8 +125,8 @@ impl Stream {
         let (gpu, page_locked) = (&self.taken.gpu, &self.taken.page_locked);
         RingPlace {
             placement: match self.place() {
-                Place::Host => "host".into(),
-                Place::Gpu { ordinal, .. } => format!("gpu:{ordinal}"),
+                PixelPlace::Host => "host".into(),
+                PixelPlace::Gpu { ordinal, .. } => format!("gpu:{ordinal}"),
             },
             gpu_bytes: gpu.load(Ordering::Relaxed),
             page_locked: page_locked.load(Ordering::Relaxed),

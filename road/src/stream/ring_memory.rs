@@ -21,7 +21,7 @@ pub struct RingMemory {
 
 /// The memory of one ring. Dropping it gives the memory back.
 #[derive(Debug)]
-pub(super) struct Share {
+pub(super) struct RingMemoryShare {
     of: Arc<RingMemory>,
     bytes: u64,
     /// What the ring has not taken of it, once it is made.
@@ -46,7 +46,7 @@ impl RingMemory {
         incarnation: u64,
         number: u32,
         pinnable: bool,
-    ) -> Result<(Arc<Share>, Region), StreamError> {
+    ) -> Result<(Arc<RingMemoryShare>, Region), StreamError> {
         let share = self.take(u64::try_from(geometry.total_len()).unwrap_or(u64::MAX), Memory::now)?;
         let create = if pinnable { Region::create_pinnable } else { Region::create };
         let region = create(geometry, incarnation, number)?;
@@ -58,7 +58,7 @@ impl RingMemory {
         self: &Arc<Self>,
         bytes: u64,
         system: impl FnOnce() -> std::io::Result<Memory>,
-    ) -> Result<Arc<Share>, StreamError> {
+    ) -> Result<Arc<RingMemoryShare>, StreamError> {
         self.promises.promise(|promised| {
             let memory = match *self.limit.lock() {
                 Some(limit) => {
@@ -69,25 +69,25 @@ impl RingMemory {
             };
             memory.check(bytes)?;
             self.taken.fetch_add(bytes, Ordering::Relaxed);
-            Ok(Arc::new(Share { of: Arc::clone(self), bytes, left: OnceLock::new() }))
+            Ok(Arc::new(RingMemoryShare { of: Arc::clone(self), bytes, left: OnceLock::new() }))
         })
     }
 }
 
-impl Share {
+impl RingMemoryShare {
     /// The ring is made: what it takes of the memory is promised no longer.
     fn made(&self, region: &Region) {
         self.left.get_or_init(|| region.unpopulated());
     }
 }
 
-impl Promisee for Share {
+impl Promisee for RingMemoryShare {
     fn untaken(&self) -> u64 {
         self.left.get().map_or(self.bytes, Unpopulated::bytes)
     }
 }
 
-impl Drop for Share {
+impl Drop for RingMemoryShare {
     fn drop(&mut self) {
         self.of.taken.fetch_sub(self.bytes, Ordering::Relaxed);
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use forebay_ring::Geometry;
 use parking_lot::Mutex;
 
-use super::ring_memory::{RingMemory, Share};
-use crate::gpu_ring::{GpuRing, GpuRings, Gpus, StreamRing, Taken};
-use crate::placement::{Claims, Place, Refusal};
+use super::ring_memory::{RingMemory, RingMemoryShare};
+use crate::gpu_ring::{GpuRing, GpuRings, Gpus, RingCosts, StreamRing};
+use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::settings::Placement;
 use crate::stream::StreamError;
 
@@ -20,7 +20,7 @@ pub(super) struct Site {
     first: Mutex<Option<Arc<GpuRing>>>,
     /// The GPU that copies from the slots, or to them.
     copies: Option<i32>,
-    taken: Arc<Taken>,
+    taken: Arc<RingCosts>,
 }
 
 /// Makes the rings of a stream.
@@ -33,7 +33,7 @@ pub(super) struct Rings {
     /// Trainers may page-lock them.
     pin_memory: bool,
     /// They live as long as the ring's thread; a retired ring keeps its own until then.
-    shares: Mutex<Vec<Arc<Share>>>,
+    shares: Mutex<Vec<Arc<RingMemoryShare>>>,
 }
 
 impl Site {
@@ -44,17 +44,17 @@ impl Site {
     pub(super) fn find(
         gpus: Arc<Gpus>,
         wanted: Placement,
-        trainer: Option<&Claims>,
+        trainer: Option<&Credentials>,
         decodes: Option<i32>,
         geometry: &Geometry,
-    ) -> Result<Self, Refusal> {
-        let taken = Arc::new(Taken::default());
+    ) -> Result<Self, PlacementRefusal> {
+        let taken = Arc::new(RingCosts::default());
         let own = Arc::clone(&taken);
         let site = |gpus, gpu, first, copies| Self { gpus, gpu, first: Mutex::new(first), copies, taken: own };
         if wanted == Placement::Host {
             return Ok(site(gpus, None, None, decodes));
         }
-        let (place, second_best) = Place::decide(wanted, &gpus.machine(), trainer)?;
+        let (place, second_best) = PixelPlace::decide(wanted, &gpus.machine(), trainer)?;
         let made = gpus
             .rings(place, &taken)
             .and_then(|rings| rings.map(|rings| rings.make(geometry, 0).map(|first| (rings, first))).transpose());
@@ -92,7 +92,7 @@ impl Rings {
     }
 
     /// What they take beside their slots.
-    pub(super) fn taken(&self) -> Arc<Taken> {
+    pub(super) fn taken(&self) -> Arc<RingCosts> {
         Arc::clone(&self.site.taken)
     }
 
@@ -120,7 +120,8 @@ impl Rings {
         // Only now is there a ring that it is the share of: of one that could not be made it goes back.
         shares.lock().push(share);
         let locks = copies.and_then(|gpu| {
-            let refused = |error: &Refusal| tracing::warn!(%error, "the ring is not page-locked: copies take longer");
+            let refused =
+                |error: &PlacementRefusal| tracing::warn!(%error, "the ring is not page-locked: copies take longer");
             gpus.locks(gpu, taken).inspect_err(refused).ok()
         });
         Ok(StreamRing::new(region, pixels, locks))

@@ -22,7 +22,7 @@ use super::*;
 use crate::cache::Caches;
 use crate::decode::GpuLanes;
 use crate::decode::budget::Budget;
-use crate::decode::cpu::{CpuLane, Shared};
+use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::gpu_ring::Gpus;
 use crate::incarnation;
 use crate::settings::DecodeSettings;
@@ -93,7 +93,7 @@ impl Vast {
         let recipe = Recipe::new(vec![whole], Output::default()).unwrap();
         let settings = StreamSettings { shuffle: true, seed: 7, epochs: Some(2), ..StreamSettings::new(4, recipe) };
         let decode = DecodeSettings::default();
-        let lane = Shared::new(decode.limits(), Arc::new(Budget::new(decode.memory.0)), decode.jpeg);
+        let lane = CpuShared::new(decode.limits(), Arc::new(Budget::new(decode.memory.0)), decode.jpeg);
         let pool = Pool::start(2, None, &CpuLane::maker(lane), decode.limits(), GpuLanes::default()).unwrap();
         let source = Arc::new(Synthetic::default());
         let opening = Opening {

@@ -6,7 +6,7 @@ use std::mem;
 use forebay_coordinator::EpochBatches;
 
 use crate::batch::batcher::{Action, Batcher};
-use crate::batch::draft::{Draft, Fill, Place};
+use crate::batch::draft::{Draft, DraftPlace, Fill};
 use crate::place::At;
 use crate::record::{BadRecord, Position};
 
@@ -78,7 +78,7 @@ impl Batcher {
     }
 
     /// Gives a static position its place.
-    pub(super) fn seat_fixed(&mut self, position: &Position, place: Place) -> At {
+    pub(super) fn seat_fixed(&mut self, position: &Position, place: DraftPlace) -> At {
         let batch = self.batch_of(position);
         let at = (batch, self.place_of(position));
         self.draft(batch).set(at.1, place);

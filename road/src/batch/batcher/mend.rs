@@ -2,7 +2,7 @@
 //! at a static one's (semantics rules 7, 12 and 13).
 
 use crate::batch::batcher::{Action, Batcher};
-use crate::batch::draft::{Draft, Fill, Place, Side};
+use crate::batch::draft::{Draft, DraftPlace, Fill, Side};
 use crate::place::At;
 use crate::record::Position;
 use crate::settings::OnError;
@@ -71,7 +71,7 @@ impl Batcher {
     /// Notes that what was fetched for a place is bad as well.
     pub(super) fn copy_failed(&mut self, at: At) {
         let draft = self.draft(at.0);
-        let Place { fill, record, .. } = *draft.place(at.1);
+        let DraftPlace { fill, record, .. } = *draft.place(at.1);
         if let Fill::Probing { position, probe } = fill {
             draft.fill(at.1, Fill::Bad { position, probe: Some(probe) });
             return;
@@ -129,7 +129,7 @@ impl Batcher {
 
     fn repeat(&mut self, from: At, to: At) {
         let shown = *self.drafts[&from.0].place(from.1);
-        self.draft(to.0).set(to.1, Place { own: None, fill: Fill::Good, ..shown });
+        self.draft(to.0).set(to.1, DraftPlace { own: None, fill: Fill::Good, ..shown });
         self.actions.push_back(Action::Copy { from, to });
     }
 }

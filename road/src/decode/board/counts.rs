@@ -17,12 +17,12 @@ pub struct LaneReport {
 
 /// A lane's counts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct LaneCounts {
     pictures: u64,
     refused: [u64; Refusal::ALL.len()],
 }
 
-impl Counts {
+impl LaneCounts {
     /// It has decoded a picture.
     pub(super) fn decoded(&mut self) {
         self.pictures += 1;

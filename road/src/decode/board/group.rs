@@ -4,12 +4,12 @@ use forebay_cuda::lane::worker::{Made, Order};
 use forebay_cuda::schedule::{Grip, LaneId, Queued, Sample, Work};
 use forebay_pixels::Limits;
 
-use crate::decode::job::Job;
+use crate::decode::job::DecodeJob;
 use crate::record::Input;
 
 /// What tells the board which picture a thread of the pool is done with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Ticket {
+pub(crate) struct PoolTicket {
     pub(super) grip: Grip,
     pub(super) work: Work,
 }
@@ -19,13 +19,13 @@ pub(crate) struct Ticket {
 pub(crate) struct Group {
     pub(super) lane: LaneId,
     pub(super) grip: Grip,
-    pub(super) pictures: Vec<Queued<Job>>,
+    pub(super) pictures: Vec<Queued<DecodeJob>>,
     /// What was decoded of it.
     pub(super) sample: Sample,
 }
 
 impl Group {
-    pub(super) fn new(lane: LaneId, grip: Grip, pictures: Vec<Queued<Job>>) -> Self {
+    pub(super) fn new(lane: LaneId, grip: Grip, pictures: Vec<Queued<DecodeJob>>) -> Self {
         Self { lane, grip, pictures, sample: Sample::default() }
     }
 
@@ -46,8 +46,8 @@ impl Group {
 
     /// What a worker of this GPU is told of the pictures that are left.
     pub(crate) fn orders<'a>(&'a mut self, limits: &'a Limits, gpu: i32) -> Vec<Order<'a>> {
-        let order = |picture: &'a mut Queued<Job>| {
-            let Job { content, recipe, draw, place, .. } = &mut picture.item;
+        let order = |picture: &'a mut Queued<DecodeJob>| {
+            let DecodeJob { content, recipe, draw, place, .. } = &mut picture.item;
             let bytes = match content.input() {
                 Input::File(bytes) => bytes,
                 // Only files are given to GPU lanes.

@@ -7,7 +7,7 @@ use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{Draw, Recipe};
 use forebay_ring::{Dtype, Geometry, Layout, PlaceMut, Region, Shape};
 
-use crate::decode::job::Job;
+use crate::decode::job::DecodeJob;
 use crate::decode::outcomes::Outcomes;
 use crate::place::PlaceRight;
 use crate::prefetch::shelf;
@@ -38,10 +38,10 @@ impl Jobs {
     }
 
     /// The next record, with this content.
-    pub(super) fn job(&mut self, content: Vec<u8>) -> Job {
+    pub(super) fn job(&mut self, content: Vec<u8>) -> DecodeJob {
         let place = self.places.next().expect("64 are enough for a test");
         let number = place.place();
-        Job {
+        DecodeJob {
             at: (0, number),
             content: shelf::read(content),
             cache: None,

@@ -11,7 +11,7 @@ use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Work};
 use forebay_pixels::{Fault, Format, JpegHead, Limits};
 
 use crate::cache::Keep;
-use crate::decode::job::Job;
+use crate::decode::job::DecodeJob;
 use crate::record::Input;
 
 /// The CPU lane, which every board has.
@@ -27,7 +27,7 @@ pub(crate) struct GpuLane {
 
 /// How a picture gets its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub(crate) struct LaneChoice {
     /// By the record's number, not by the load.
     pub(crate) fixed: bool,
     /// Whether the CPU lane decodes what a GPU lane would take.
@@ -38,13 +38,13 @@ pub(crate) struct Choice {
 #[derive(Debug)]
 pub(super) struct Routes {
     lanes: Vec<GpuLane>,
-    choice: Choice,
+    choice: LaneChoice,
     limits: Limits,
 }
 
 /// What a picture is to the lanes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Admission {
+pub(super) struct Routing {
     pub(super) work: Work,
     pub(super) takers: Takers,
     /// Why the first GPU lane's kind does not take it, where that is told.
@@ -79,13 +79,13 @@ impl fmt::Display for GpuLane {
 }
 
 impl Errand {
-    pub(super) fn of(job: &Job) -> Self {
+    pub(super) fn of(job: &DecodeJob) -> Self {
         Self { record: job.draw.record, bound: job.gpu, ring: job.place.gpu() }
     }
 }
 
 impl Routes {
-    pub(super) fn new(lanes: Vec<GpuLane>, choice: Choice, limits: Limits) -> Self {
+    pub(super) fn new(lanes: Vec<GpuLane>, choice: LaneChoice, limits: Limits) -> Self {
         Self { lanes, choice, limits }
     }
 
@@ -117,8 +117,8 @@ impl Routes {
 
     /// The work that a picture makes, and who takes it. Whether a picture is truncated, or larger than it may be, is told here
     /// for all lanes alike (semantics rule 29): such a picture is the CPU lane's, whose fault says it.
-    pub(super) fn admit(&self, job: &Job) -> Admission {
-        let cpu = |work, refusal| Admission { work, takers: Takers::Cpu, refusal };
+    pub(super) fn admit(&self, job: &DecodeJob) -> Routing {
+        let cpu = |work, refusal| Routing { work, takers: Takers::Cpu, refusal };
         let Input::File(bytes) = job.content.input() else { return cpu(Work::default(), None) };
         let Some(first) = self.lanes.first() else { return cpu(Work::default(), None) };
         // Headers of other formats are for the CPU lane to read: this thread is the stream's own.
@@ -143,11 +143,11 @@ impl Routes {
             return cpu(work, Some(Refusal::Scaled));
         }
         match Frame::of(&head) {
-            Ok(frame) if frame.baseline => Admission { work, takers: Takers::All, refusal: None },
+            Ok(frame) if frame.baseline => Routing { work, takers: Takers::All, refusal: None },
             Ok(_) => {
                 let takers = if scans_at_most(bytes) <= self.limits.scans { Takers::Hybrid } else { Takers::Cpu };
                 let refusal = (takers == Takers::Cpu || first.kind != LaneKind::Hybrid).then_some(Refusal::Kind);
-                Admission { work, takers, refusal }
+                Routing { work, takers, refusal }
             }
             Err(refusal) => cpu(work, Some(refusal)),
         }
@@ -172,9 +172,9 @@ impl Routes {
         let gpus = errand.bound.map(of).or_else(of_ring).unwrap_or_else(|| those(&takes));
         match self.choice {
             _ if gpus.is_empty() => LaneSet::only(CPU),
-            Choice { fixed: true, cpu } => self.by_record(errand.record, gpus, cpu),
-            Choice { fixed: false, cpu: true } => gpus.with(CPU),
-            Choice { fixed: false, cpu: false } => gpus,
+            LaneChoice { fixed: true, cpu } => self.by_record(errand.record, gpus, cpu),
+            LaneChoice { fixed: false, cpu: true } => gpus.with(CPU),
+            LaneChoice { fixed: false, cpu: false } => gpus,
         }
     }
 

@@ -12,7 +12,7 @@ const TOOK: Duration = Duration::from_millis(1);
 /// A board with one thread of the pool and these lanes of GPUs, which decode what the CPU need not.
 fn board(lanes: &[(LaneKind, i32)]) -> Board {
     let lane = |(kind, ordinal): &(LaneKind, i32)| GpuLane { kind: *kind, ordinal: *ordinal, workers: 1 };
-    let choice = Choice { fixed: false, cpu: false };
+    let choice = LaneChoice { fixed: false, cpu: false };
     Board::new(1, lanes.iter().map(lane).collect(), choice, Limits::default())
 }
 

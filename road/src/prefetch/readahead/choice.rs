@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::stage::Stage;
-use super::{Fetch, Job, MOST_AHEAD, ReadAhead, Ticket};
+use super::stage::ReadStage;
+use super::{Fetch, MOST_AHEAD, ReadAhead, ReadJob, ReadTicket};
 use crate::record::Position;
 
 /// Reads that fail or hang, after which no further ones are begun.
@@ -16,7 +16,7 @@ const ROUND_PART: u64 = 8;
 const ROUND_RECORDS: usize = 64;
 
 /// A read to do next.
-enum Choice {
+enum NextRead {
     /// Out of turn, by its place.
     Fetch(usize),
     /// One more try, by epoch, place, and how many positions are ahead of it.
@@ -46,9 +46,9 @@ impl<B> ReadAhead<B> {
     /// The record of the read to do next.
     pub(super) fn next_record(&self, now: Instant) -> Option<u64> {
         Some(match self.choose(now)? {
-            Choice::Fetch(place) => self.fetches[place].record,
-            Choice::Again(number, place, _) => self.epochs[&number].tickets[place].position.record,
-            Choice::Position(number, _) => {
+            NextRead::Fetch(place) => self.fetches[place].record,
+            NextRead::Again(number, place, _) => self.epochs[&number].tickets[place].position.record,
+            NextRead::Position(number, _) => {
                 let (span, offset) = self.epochs[&number].spans.front()?;
                 (span.record)(span.start + offset)
             }
@@ -57,9 +57,9 @@ impl<B> ReadAhead<B> {
 
     /// A batch waits for what is fetched with a place open: nothing goes before it. Then comes the lowest epoch, and in it
     /// tries that are due, which are older than what was never read.
-    fn choose(&self, now: Instant) -> Option<Choice> {
+    fn choose(&self, now: Instant) -> Option<NextRead> {
         if let Some(place) = self.fetches.iter().position(|fetch| fetch.stage.is_due(now).is_some()) {
-            return Some(Choice::Fetch(place));
+            return Some(NextRead::Fetch(place));
         }
         let many = self.again >= MOST_TROUBLED || self.hung >= MOST_TROUBLED;
         let next = self.next_epoch().filter(|_| !many);
@@ -69,11 +69,11 @@ impl<B> ReadAhead<B> {
                 break;
             }
             if let Some(place) = epoch.tickets.iter().position(|ticket| ticket.stage.is_due(now).is_some()) {
-                return Some(Choice::Again(number, place, ahead + place));
+                return Some(NextRead::Again(number, place, ahead + place));
             }
             ahead += epoch.tickets.len();
         }
-        next.map(|(number, ahead)| Choice::Position(number, ahead))
+        next.map(|(number, ahead)| NextRead::Position(number, ahead))
     }
 
     /// The epoch of the position to read next, unless as many as may be lie ahead, and how many those are. Those of later
@@ -86,25 +86,25 @@ impl<B> ReadAhead<B> {
 
     /// The read to do next, if the budget allows one. `size` gives a record's bytes as its source knows them, or as many as it
     /// is told, if they are more.
-    pub(crate) fn next_job(&mut self, now: Instant, size: impl Fn(u64, u64) -> u64) -> Option<Job> {
+    pub(crate) fn next_job(&mut self, now: Instant, size: impl Fn(u64, u64) -> u64) -> Option<ReadJob> {
         match self.choose(now)? {
-            Choice::Fetch(place) => {
+            NextRead::Fetch(place) => {
                 let Fetch { id, record, ref stage, .. } = self.fetches[place];
                 let bytes = stage.is_due(now)?.bytes;
                 // Waiting ones stand behind the others.
                 let reserved = self.grant(size(record, bytes), place == 0)?;
                 self.fetches[place].stage.begin(now);
-                Some(Job { id, record, reserved, last: false, epoch: None })
+                Some(ReadJob { id, record, reserved, last: false, epoch: None })
             }
-            Choice::Again(number, place, ahead) => {
-                let Ticket { id, position, stage } = self.epochs.get(&number)?.tickets.get(place)?;
+            NextRead::Again(number, place, ahead) => {
+                let ReadTicket { id, position, stage } = self.epochs.get(&number)?.tickets.get(place)?;
                 let (id, record) = (*id, position.record);
                 let reserved = self.grant(size(record, stage.is_due(now)?.bytes), ahead == 0)?;
                 self.epochs.get_mut(&number)?.tickets[place].stage.begin(now);
                 self.again -= 1;
-                Some(Job { id, record, reserved, last: false, epoch: Some(number) })
+                Some(ReadJob { id, record, reserved, last: false, epoch: Some(number) })
             }
-            Choice::Position(number, ahead) => self.next_position(now, number, ahead, size),
+            NextRead::Position(number, ahead) => self.next_position(now, number, ahead, size),
         }
     }
 
@@ -114,7 +114,7 @@ impl<B> ReadAhead<B> {
         number: u64,
         ahead: usize,
         size: impl Fn(u64, u64) -> u64,
-    ) -> Option<Job> {
+    ) -> Option<ReadJob> {
         let (span, offset) = self.epochs[&number].spans.front()?;
         let (offset, position) = (*offset, span.position(*offset));
         let Position { lease_len, record, .. } = position;
@@ -127,10 +127,10 @@ impl<B> ReadAhead<B> {
         } else if let Some((_, next)) = epoch.spans.front_mut() {
             *next += 1;
         }
-        let mut stage = Stage::new();
+        let mut stage = ReadStage::new();
         stage.begin(now);
-        epoch.tickets.push_back(Ticket { id, position, stage });
-        Some(Job { id, record, reserved, last, epoch: Some(number) })
+        epoch.tickets.push_back(ReadTicket { id, position, stage });
+        Some(ReadJob { id, record, reserved, last, epoch: Some(number) })
     }
 
     /// Takes room for a read. What goes first gets it as soon as nothing is in decoding that will give some back; what

@@ -72,7 +72,7 @@ struct World {
     /// Those without a record: nothing is read for them, and they come behind all others.
     bare: BTreeMap<u64, VecDeque<(u64, u64)>>,
     fetched: usize,
-    jobs: Vec<Job>,
+    jobs: Vec<ReadJob>,
     decoding: VecDeque<u64>,
     /// Epochs of which an end is to be told.
     news: HashSet<u64>,
@@ -158,7 +158,7 @@ impl World {
         }
     }
 
-    fn finish(&mut self, job: &Job, read: Result<u64, Miss>) {
+    fn finish(&mut self, job: &ReadJob, read: Result<u64, Miss>) {
         // Whoever takes is told of a late one as well: it may count.
         if self.ahead.done(job, read, self.now) != Noted::Behind {
             self.waits = None;
@@ -169,17 +169,17 @@ impl World {
     fn take(&mut self, limit: u64, room: bool) -> bool {
         let taken = self.ahead.take(limit, |_| room);
         let nothing_before = self.waits.is_some_and(|upto| limit <= upto);
-        assert!(!nothing_before || taken == Taken::Wait, "nobody was told of {taken:?}");
+        assert!(!nothing_before || taken == TakenRead::Wait, "nobody was told of {taken:?}");
         let read = match taken {
-            Taken::Wait => {
+            TakenRead::Wait => {
                 self.waits = self.waits.max(Some(limit));
                 return false;
             }
-            Taken::NoRoom(position) => {
+            TakenRead::NoRoom(position) => {
                 assert!(!room && position.epoch <= limit);
                 return false;
             }
-            Taken::Drained(epoch) => {
+            TakenRead::Drained(epoch) => {
                 assert!(epoch < self.epoch && epoch <= limit);
                 assert!(self.news.remove(&epoch), "{epoch} was drained before, and nothing came since");
                 let mut upto = self.waiting.range(..=epoch).chain(self.bare.range(..=epoch));
@@ -187,7 +187,7 @@ impl World {
                 assert!(self.news.iter().all(|other| *other > epoch || self.waiting.contains_key(other)));
                 return true;
             }
-            Taken::Bare(position) => {
+            TakenRead::Bare(position) => {
                 assert!(room && position.epoch <= limit);
                 let mut upto = self.waiting.range(..=position.epoch);
                 assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{position:?} passes others");
@@ -195,11 +195,11 @@ impl World {
                 assert_eq!(first, Some((position.lease, position.offset)));
                 return true;
             }
-            Taken::Fetched { read, .. } => {
+            TakenRead::Fetched { read, .. } => {
                 self.fetched -= 1;
                 read
             }
-            Taken::Record(position, read) => {
+            TakenRead::Record(position, read) => {
                 assert!(room && position.epoch <= limit);
                 let (epoch, first) = self.waiting.iter_mut().find(|(_, waiting)| !waiting.is_empty()).unwrap();
                 assert_eq!((*epoch, first.pop_front()), (position.epoch, Some((position.lease, position.offset))));

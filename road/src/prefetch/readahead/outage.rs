@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use forebay_sources::Outage;
 
 use super::ReadAhead;
-use super::stage::Stage;
+use super::stage::ReadStage;
 
 /// The oldest read that fails or hangs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,20 +32,20 @@ impl<B> ReadAhead<B> {
         let (mut lost_threads, mut judged_to_wait) = (0, 0);
         for (ticket, record, stage) in self.stages_mut() {
             match stage {
-                Stage::Reading { began, lost, .. } if late(*began) => {
+                ReadStage::Reading { began, lost, .. } if late(*began) => {
                     lost_threads += usize::from(!std::mem::replace(lost, true));
                     if given_since(*began) {
                         // Its bytes stay in use until the thread comes back, if it does.
-                        *stage = Stage::Done(Err(reason(record)));
+                        *stage = ReadStage::Done(Err(reason(record)));
                     }
                 }
-                Stage::Waiting(known) => {
+                ReadStage::Waiting(known) => {
                     let judged = known.failing.as_ref().filter(|failing| late(failing.since) && troubled == 1);
                     // What the system lacks is never in a file.
                     let judged = judged.filter(|failing| !matches!(failing.outage, Outage::Resources { .. }));
                     if let Some(failing) = judged.filter(|failing| given_since(failing.since)) {
                         let text = format!("{}, for {timeout:?}, while it gives other files", failing.outage);
-                        *stage = Stage::Done(Err(text));
+                        *stage = ReadStage::Done(Err(text));
                         judged_to_wait += usize::from(ticket);
                     }
                 }
@@ -73,7 +73,7 @@ impl<B> ReadAhead<B> {
         self.answered = self.answered.max(Some(began));
         if failed_before {
             for (_, _, stage) in self.stages_mut() {
-                if let Stage::Waiting(known) = stage
+                if let ReadStage::Waiting(known) = stage
                     && let Some(failing) = &mut known.failing
                 {
                     failing.due = now;
@@ -87,14 +87,14 @@ impl<B> ReadAhead<B> {
         self.stages().filter(|(_, stage)| stage.is_troubled()).count()
     }
 
-    fn stages(&self) -> impl Iterator<Item = (u64, &Stage<B>)> {
+    fn stages(&self) -> impl Iterator<Item = (u64, &ReadStage<B>)> {
         let tickets = self.epochs.values().flat_map(|epoch| &epoch.tickets);
         let tickets = tickets.map(|ticket| (ticket.position.record, &ticket.stage));
         tickets.chain(self.fetches.iter().map(|fetch| (fetch.record, &fetch.stage)))
     }
 
     /// Whether each is one of a position, and its record.
-    fn stages_mut(&mut self) -> impl Iterator<Item = (bool, u64, &mut Stage<B>)> {
+    fn stages_mut(&mut self) -> impl Iterator<Item = (bool, u64, &mut ReadStage<B>)> {
         let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
         let tickets = tickets.map(|ticket| (true, ticket.position.record, &mut ticket.stage));
         tickets.chain(self.fetches.iter_mut().map(|fetch| (false, fetch.record, &mut fetch.stage)))

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use forebay_sources::Outage;
 
-use super::Held;
+use super::LoadedRead;
 
 /// How far it is.
-pub(super) enum Stage<B> {
+pub(super) enum ReadStage<B> {
     /// To be read, with what is known of it.
     Waiting(Known),
     /// A thread reads it.
@@ -20,7 +20,7 @@ pub(super) enum Stage<B> {
         lost: bool,
     },
     /// It was read, or is bad.
-    Done(Result<Held<B>, String>),
+    Done(Result<LoadedRead<B>, String>),
 }
 
 /// A try that has come to its end.
@@ -60,7 +60,7 @@ pub(super) struct Failing {
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-impl<B> Stage<B> {
+impl<B> ReadStage<B> {
     /// As a record begins that nothing is known of.
     pub(super) fn new() -> Self {
         Self::Waiting(Known::default())

@@ -4,7 +4,7 @@ use crate::record::Position;
 
 /// What was read, and the bytes of the budget that are given back with [`release`](super::ReadAhead::release).
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Held<B> {
+pub(crate) struct LoadedRead<B> {
     /// The bytes.
     pub bytes: B,
     /// Bytes of the budget.
@@ -13,7 +13,7 @@ pub(crate) struct Held<B> {
 
 /// What [`take`](super::ReadAhead::take) gives.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Taken<R> {
+pub(crate) enum TakenRead<R> {
     /// The next position of the order.
     Record(Position, R),
     /// The next position of the order, which has no record.
@@ -36,16 +36,16 @@ pub(crate) enum Taken<R> {
     Wait,
 }
 
-impl<R> Taken<R> {
+impl<R> TakenRead<R> {
     /// The same with another form of what was read.
-    pub(crate) fn map<S>(self, form: impl FnOnce(R) -> S) -> Taken<S> {
+    pub(crate) fn map<S>(self, form: impl FnOnce(R) -> S) -> TakenRead<S> {
         match self {
-            Self::Record(position, read) => Taken::Record(position, form(read)),
-            Self::Bare(position) => Taken::Bare(position),
-            Self::Fetched { tag, record, read } => Taken::Fetched { tag, record, read: form(read) },
-            Self::Drained(epoch) => Taken::Drained(epoch),
-            Self::NoRoom(position) => Taken::NoRoom(position),
-            Self::Wait => Taken::Wait,
+            Self::Record(position, read) => TakenRead::Record(position, form(read)),
+            Self::Bare(position) => TakenRead::Bare(position),
+            Self::Fetched { tag, record, read } => TakenRead::Fetched { tag, record, read: form(read) },
+            Self::Drained(epoch) => TakenRead::Drained(epoch),
+            Self::NoRoom(position) => TakenRead::NoRoom(position),
+            Self::Wait => TakenRead::Wait,
         }
     }
 }

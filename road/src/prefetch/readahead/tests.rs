@@ -27,9 +27,9 @@ fn read(ahead: &mut ReadAhead<u64>, now: Instant) -> Vec<u64> {
     jobs.iter().map(|job| job.record).collect()
 }
 
-fn record(taken: Taken<Result<Held<u64>, String>>) -> u64 {
+fn record(taken: TakenRead<Result<LoadedRead<u64>, String>>) -> u64 {
     match taken {
-        Taken::Record(_, Ok(held)) => held.bytes,
+        TakenRead::Record(_, Ok(held)) => held.bytes,
         other => panic!("{other:?}"),
     }
 }
@@ -41,13 +41,16 @@ fn records_are_taken_in_order_however_the_reads_come_back() {
     let jobs = [ahead.next_job(now, |_, _| 1).unwrap(), ahead.next_job(now, |_, _| 1).unwrap()];
     assert_eq!(jobs.map(|job| (job.record, job.last)), [(5, false), (6, true)]);
     assert_eq!(ahead.done(&jobs[1], Ok("second"), now), Noted::Behind);
-    assert_eq!(ahead.take(0, |_| true), Taken::Wait);
+    assert_eq!(ahead.take(0, |_| true), TakenRead::Wait);
     assert_eq!(ahead.done(&jobs[0], Err(Miss::Bad("gone".into())), now), Noted::Next);
     let position =
         |offset| Position { epoch: 0, lease: 7, offset, lease_len: 2, index: 5 + offset, record: 5 + offset };
-    assert_eq!(ahead.take(0, |_| false), Taken::NoRoom(position(0)));
-    assert_eq!(ahead.take(0, |_| true), Taken::Record(position(0), Err("gone".into())));
-    assert_eq!(ahead.take(0, |_| true), Taken::Record(position(1), Ok(Held { bytes: "second", reserved: 1 })));
+    assert_eq!(ahead.take(0, |_| false), TakenRead::NoRoom(position(0)));
+    assert_eq!(ahead.take(0, |_| true), TakenRead::Record(position(0), Err("gone".into())));
+    assert_eq!(
+        ahead.take(0, |_| true),
+        TakenRead::Record(position(1), Ok(LoadedRead { bytes: "second", reserved: 1 }))
+    );
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn rule_28_a_record_that_comes_back_late_is_the_oldest_though_the_next_epoch_fil
     ahead.lease(span(3, 0, 7, 2));
     assert_eq!(read(&mut ahead, now), [7], "nothing goes before it");
     assert_eq!(record(ahead.take(1, |_| true)), 7, "it passes the next epoch");
-    assert_eq!(ahead.take(1, |_| true), Taken::Wait);
+    assert_eq!(ahead.take(1, |_| true), TakenRead::Wait);
     ahead.release(10);
     assert_eq!(read(&mut ahead, now), [8]);
 }
@@ -107,11 +110,11 @@ fn rule_28_a_read_that_is_late_is_an_outcome_as_soon_as_the_storage_gives_anothe
     assert_eq!(ahead.expire(start + TIMEOUT, TIMEOUT, |_| "late".into()), 0);
     let late = start + TIMEOUT + Duration::from_millis(1);
     assert_eq!(ahead.expire(late, TIMEOUT, |_| "late".into()), 1, "its thread is replaced");
-    assert_eq!((ahead.expire(late, TIMEOUT, |_| "late".into()), ahead.take(0, |_| true)), (0, Taken::Wait));
+    assert_eq!((ahead.expire(late, TIMEOUT, |_| "late".into()), ahead.take(0, |_| true)), (0, TakenRead::Wait));
     let other = ahead.next_job(late, |_, _| 10).unwrap();
     assert_eq!(ahead.done(&other, Ok(1), late), Noted::Behind);
     assert_eq!(ahead.expire(late, TIMEOUT, |record| format!("{record} is late")), 0);
-    assert!(matches!(ahead.take(0, |_| true), Taken::Record(_, Err(reason)) if reason == "0 is late"));
+    assert!(matches!(ahead.take(0, |_| true), TakenRead::Record(_, Err(reason)) if reason == "0 is late"));
     assert_eq!(record(ahead.take(0, |_| true)), 1);
     assert_eq!(ahead.used(), 20, "the thread still has its memory");
     assert_eq!(ahead.done(&job, Ok(0), late), Noted::Late);
@@ -125,7 +128,7 @@ fn while_every_read_hangs_no_record_is_to_blame_and_what_comes_back_counts() {
     let jobs = [0, 1, 2].map(|_| ahead.next_job(start, |_, _| 10).unwrap());
     let late = start + 10 * TIMEOUT;
     assert_eq!(ahead.expire(late, TIMEOUT, |_| "late".into()), 3);
-    assert_eq!(ahead.take(0, |_| true), Taken::Wait);
+    assert_eq!(ahead.take(0, |_| true), TakenRead::Wait);
     let stall = ahead.stall(late, TIMEOUT).unwrap();
     assert_eq!((stall.since, stall.record, stall.outage), (start, 0, None));
     for job in &jobs {
@@ -189,7 +192,7 @@ fn a_record_that_the_storage_fails_alone_for_read_timeout_is_bad_and_one_among_m
         }
         let late = start + 2 * TIMEOUT;
         ahead.expire(late, TIMEOUT, |_| "late".into());
-        assert_eq!(ahead.take(0, |_| true), Taken::Wait, "no read that began later has come back");
+        assert_eq!(ahead.take(0, |_| true), TakenRead::Wait, "no read that began later has come back");
         for _ in 0..fails {
             let again = ahead.next_job(late, |_, _| 10).unwrap();
             assert_eq!(ahead.done(&again, Err(Miss::Outage(storage())), late), Noted::Behind);
@@ -197,8 +200,10 @@ fn a_record_that_the_storage_fails_alone_for_read_timeout_is_bad_and_one_among_m
         assert_eq!(read(&mut ahead, late), [3]);
         ahead.expire(late, TIMEOUT, |_| "late".into());
         match ahead.take(0, |_| true) {
-            Taken::Record(_, Err(reason)) if fails == 1 => assert!(reason.contains("gives other files"), "{reason}"),
-            taken => assert_eq!((taken, fails), (Taken::Wait, 2)),
+            TakenRead::Record(_, Err(reason)) if fails == 1 => {
+                assert!(reason.contains("gives other files"), "{reason}");
+            }
+            taken => assert_eq!((taken, fails), (TakenRead::Wait, 2)),
         }
     }
 }
@@ -243,7 +248,7 @@ fn rule_31_a_file_that_has_grown_is_read_when_the_budget_has_room_for_all_of_it(
         }
         assert!(more < 10);
     }
-    assert!(matches!(ahead.take(0, |_| true), Taken::Record(_, Err(reason)) if reason.contains("grows")));
+    assert!(matches!(ahead.take(0, |_| true), TakenRead::Record(_, Err(reason)) if reason.contains("grows")));
     assert_eq!(ahead.used(), 0);
 }
 
@@ -253,15 +258,15 @@ fn drained_is_told_once_and_again_after_news() {
     ahead.lease(span(1, 3, 0, 1));
     read(&mut ahead, now);
     record(ahead.take(3, |_| true));
-    assert_eq!(ahead.take(3, |_| true), Taken::Wait, "there may be more to lease");
+    assert_eq!(ahead.take(3, |_| true), TakenRead::Wait, "there may be more to lease");
     ahead.drained(4);
-    assert_eq!(ahead.take(3, |_| true), Taken::Drained(3));
-    assert_eq!(ahead.take(3, |_| true), Taken::Wait);
+    assert_eq!(ahead.take(3, |_| true), TakenRead::Drained(3));
+    assert_eq!(ahead.take(3, |_| true), TakenRead::Wait);
     ahead.lease(span(2, 3, 0, 1));
-    assert_eq!(ahead.take(3, |_| true), Taken::Wait);
+    assert_eq!(ahead.take(3, |_| true), TakenRead::Wait);
     read(&mut ahead, now);
     record(ahead.take(3, |_| true));
-    assert_eq!(ahead.take(3, |_| true), Taken::Drained(3));
+    assert_eq!(ahead.take(3, |_| true), TakenRead::Drained(3));
 }
 
 #[test]
@@ -270,10 +275,10 @@ fn an_epoch_without_a_position_is_drained_before_the_next() {
     ahead.drained(2);
     ahead.lease(span(1, 1, 0, 1));
     read(&mut ahead, now);
-    assert_eq!(ahead.take(1, |_| true), Taken::Drained(0));
+    assert_eq!(ahead.take(1, |_| true), TakenRead::Drained(0));
     record(ahead.take(1, |_| true));
-    assert_eq!(ahead.take(1, |_| true), Taken::Drained(1));
-    assert_eq!(ahead.take(1, |_| true), Taken::Wait);
+    assert_eq!(ahead.take(1, |_| true), TakenRead::Drained(1));
+    assert_eq!(ahead.take(1, |_| true), TakenRead::Wait);
 }
 
 #[test]
@@ -285,7 +290,7 @@ fn rule_5_closing_gives_back_what_was_not_taken() {
     read(&mut ahead, now);
     record(ahead.take(0, |_| true));
     assert_eq!(ahead.close(), [(1, 1, 5), (2, 0, 2), (3, 0, 4)]);
-    assert_eq!(ahead.take(9, |_| true), Taken::Wait);
+    assert_eq!(ahead.take(9, |_| true), TakenRead::Wait);
 }
 
 #[test]
@@ -299,7 +304,7 @@ fn what_is_known_is_not_read_up_to_the_first_record_that_is_not() {
     assert_eq!(ahead.pass(now, known), passed, "the fetch and the records before 4, among them the end of a lease");
     assert_eq!(ahead.pass(now, known), Passed::default());
     assert_eq!(read(&mut ahead, now), [4, 5], "within the budget, as if nothing had been before");
-    let fetched = Taken::Fetched { tag: (9, 9), record: 5, read: Ok(Held { bytes: 500, reserved: 0 }) };
+    let fetched = TakenRead::Fetched { tag: (9, 9), record: 5, read: Ok(LoadedRead { bytes: 500, reserved: 0 }) };
     assert_eq!(ahead.take(0, |_| true), fetched);
     let taken: Vec<u64> = (0..6).map(|_| record(ahead.take(0, |_| true))).collect();
     assert_eq!(taken, [0, 100, 200, 300, 4, 5]);

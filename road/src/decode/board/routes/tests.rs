@@ -5,7 +5,7 @@ use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use super::*;
 use crate::decode::board::jobs::{Jobs, photograph, progressive};
 
-fn routes(lanes: &[(LaneKind, i32)], choice: Choice) -> Routes {
+fn routes(lanes: &[(LaneKind, i32)], choice: LaneChoice) -> Routes {
     let lane = |(kind, ordinal): &(LaneKind, i32)| GpuLane { kind: *kind, ordinal: *ordinal, workers: 1 };
     Routes::new(lanes.iter().map(lane).collect(), choice, Limits::default())
 }
@@ -14,9 +14,9 @@ fn set(lanes: &[usize]) -> LaneSet {
     lanes.iter().copied().map(LaneId).collect()
 }
 
-const LOAD: Choice = Choice { fixed: false, cpu: true };
-const NO_CPU: Choice = Choice { fixed: false, cpu: false };
-const FIXED: Choice = Choice { fixed: true, cpu: true };
+const LOAD: LaneChoice = LaneChoice { fixed: false, cpu: true };
+const NO_CPU: LaneChoice = LaneChoice { fixed: false, cpu: false };
+const FIXED: LaneChoice = LaneChoice { fixed: true, cpu: true };
 /// Two kinds on each of two GPUs; the lanes are 1 to 4 in this order.
 const FOUR: [(LaneKind, i32); 4] =
     [(LaneKind::Hardware, 0), (LaneKind::Hardware, 1), (LaneKind::Hybrid, 0), (LaneKind::Hybrid, 1)];
@@ -37,7 +37,7 @@ fn what_a_picture_is_decides_who_takes_it_and_the_reason_is_told() {
         (jpeg[..jpeg.len() - 2].to_vec(), Takers::Cpu, Some(Refusal::Damaged)),
         (b"\xFF\xD8\xFF and so on".to_vec(), Takers::Cpu, Some(Refusal::Damaged)),
     ] {
-        let Admission { takers: who, refusal: why, .. } = routes(&FOUR, LOAD).admit(&jobs.job(content));
+        let Routing { takers: who, refusal: why, .. } = routes(&FOUR, LOAD).admit(&jobs.job(content));
         assert_eq!((who, why), (takers, refusal));
     }
     let hybrid = routes(&[(LaneKind::Hybrid, 0)], NO_CPU);
@@ -51,7 +51,7 @@ fn rule_29_a_picture_beyond_the_limits_is_for_the_lane_that_says_so() {
     let mut admit = |content: &[u8], change: &dyn Fn(&mut Limits)| {
         let mut routes = routes(&FOUR, LOAD);
         change(&mut routes.limits);
-        let Admission { takers, refusal, .. } = routes.admit(&jobs.job(content.to_vec()));
+        let Routing { takers, refusal, .. } = routes.admit(&jobs.job(content.to_vec()));
         assert_eq!(refusal == Some(Refusal::Limits), takers == Takers::Cpu && content == jpeg);
         takers
     };
