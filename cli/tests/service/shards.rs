@@ -83,6 +83,15 @@ fn rule_13_ranks_have_as_many_batches_from_every_state_on() {
     }
 }
 
+/// Takes each rank back to its start, and so many batches on from there.
+fn from_starts(ranks: &mut [Trainer], starts: &[State], stop: usize) -> Vec<Vec<Seen>> {
+    let from_start = |(rank, start): (&mut Trainer, &State)| {
+        rank.session.restore(start, &mut Patient).unwrap();
+        take(rank, stop)
+    };
+    ranks.iter_mut().zip(starts).map(from_start).collect()
+}
+
 #[test]
 fn rule_13_ranks_have_as_many_batches_whenever_the_daemon_is_killed() {
     let home = Home::with_pictures(20);
@@ -90,11 +99,7 @@ fn rule_13_ranks_have_as_many_batches_whenever_the_daemon_is_killed() {
     let mut ranks = shards(&home);
     let starts: Vec<State> = ranks.iter_mut().map(|rank| rank.session.state(&mut Patient).unwrap()).collect();
     for stop in 1..=2 * BATCHES {
-        let mut told: Vec<Vec<Seen>> = Vec::new();
-        for (rank, start) in ranks.iter_mut().zip(&starts) {
-            rank.session.restore(start, &mut Patient).unwrap();
-            told.push(take(rank, stop));
-        }
+        let mut told = from_starts(&mut ranks, &starts, stop);
         daemon.kill();
         daemon = home.start();
         for (rank, seen) in ranks.iter_mut().zip(&mut told) {
@@ -112,11 +117,7 @@ fn rule_21_ranks_have_as_many_batches_whenever_the_daemon_is_ended() {
     let mut ranks = shards(&home);
     let starts: Vec<State> = ranks.iter_mut().map(|rank| rank.session.state(&mut Patient).unwrap()).collect();
     for stop in 1..=2 * BATCHES {
-        let mut told: Vec<Vec<Seen>> = Vec::new();
-        for (rank, start) in ranks.iter_mut().zip(&starts) {
-            rank.session.restore(start, &mut Patient).unwrap();
-            told.push(take(rank, stop));
-        }
+        let mut told = from_starts(&mut ranks, &starts, stop);
         end(daemon);
         daemon = home.start();
         for (rank, seen) in ranks.iter_mut().zip(&mut told) {
