@@ -95,7 +95,7 @@ impl Comparer {
         let mut bytes = Vec::new();
         for record in 0..records {
             bar.inc(1);
-            let file = source.path(record);
+            let file = PathBuf::from(source.locator(record).name());
             let name = printable(file.strip_prefix(path).unwrap_or(&file)).to_string();
             match source.read(record, u64::MAX, &mut bytes) {
                 Ok(()) => self.one(&name, record, &bytes, pillow, &mut report, sheet)?,

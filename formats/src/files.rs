@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forebay_sources::{LineProblem, Options, Source, SourceError};
+use forebay_sources::{LineProblem, Options, Source as _, SourceError};
 
 use crate::Opened;
 use crate::Scheme;

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use forebay_sources::{Options, Outage, ReadError, Source, SourceError};
+use forebay_sources::{Locator, Options, ReadError, ReadErrorKind, Retry, Source, SourceError};
 use parking_lot::Mutex;
 
 use crate::paths::Paths;
@@ -75,26 +75,28 @@ impl Listing {
 
     /// A file that is gone or closed to this user is not to blame where all others are as well.
     fn judge(&self, record: u64, error: ReadError) -> ReadError {
-        let (path, alone) = match error {
+        let others = match error.kind {
             // What was not there when the dataset was opened has not vanished.
-            ReadError::Missing { ref path } if self.sizes[self.index(record)] != NO_SIZE => (path, self.alone(record)),
+            ReadErrorKind::Missing if self.sizes[self.index(record)] != NO_SIZE => "exists",
             // A dataset that this user could never read has not changed.
-            ReadError::Denied { ref path } if self.witnesses.any_read() => (path, self.alone(record)),
-            other => return other,
+            ReadErrorKind::Denied if self.witnesses.any_read() => "may be read",
+            _ => return error,
         };
-        if alone { error } else { Outage::Gone { path: path.clone(), cause: error_in_short(&error).into() }.into() }
+        if self.alone(record) {
+            return error;
+        }
+        let cause = format!("none of the others that were looked at {others} any more");
+        ReadError { kind: ReadErrorKind::Gone, cause, ..error }
     }
 
     fn alone(&self, record: u64) -> bool {
         let present = |other: u64| self.sizes[self.index(other)] != NO_SIZE;
         self.witnesses.stand(record, self.len(), present, |other| self.path(other), &self.root)
     }
-}
 
-fn error_in_short(error: &ReadError) -> &'static str {
-    match error {
-        ReadError::Denied { .. } => "none of the others that were looked at may be read any more",
-        _ => "none of the others that were looked at exists any more",
+    /// Where the record's file is.
+    pub(super) fn path(&self, record: u64) -> PathBuf {
+        self.root.join(self.paths.get(self.index(record)))
     }
 }
 
@@ -112,8 +114,8 @@ impl Source for Listing {
         self.labels.get(index).copied().unwrap_or(-1)
     }
 
-    fn path(&self, record: u64) -> PathBuf {
-        self.root.join(self.paths.get(self.index(record)))
+    fn locator(&self, record: u64) -> Locator {
+        Locator::file(self.path(record))
     }
 
     fn size(&self, record: u64) -> u64 {
@@ -159,17 +161,17 @@ fn read_file(path: PathBuf, room: u64, limit: u64, buf: &mut Vec<u8>) -> Result<
         Ok(opened) => opened,
         // What is no file at all, such as a socket, may refuse to be opened in many ways.
         Err(_) if path.metadata().is_ok_and(|metadata| !metadata.is_file()) => {
-            return Err(ReadError::NotAFile { path });
+            return Err(of(ReadErrorKind::NotAFile, path));
         }
-        Err(error) => return Err(ReadError::of_file(path, error)),
+        Err(error) => return Err(ReadError::of_file(path, &error)),
     };
     if !metadata.is_file() {
-        return Err(ReadError::NotAFile { path });
+        return Err(of(ReadErrorKind::NotAFile, path));
     }
     match metadata.len() {
         0 => read_unsized(path, file, room, limit, buf),
-        size if size > limit => Err(ReadError::TooLarge { path, size, limit }),
-        size if size > room => Err(ReadError::Larger { path, size }),
+        size if size > limit => Err(of(ReadErrorKind::TooLarge { size, limit }, path)),
+        size if size > room => Err(of(ReadErrorKind::Larger { size }, path)),
         size => read_sized(path, &file, size, buf),
     }
 }
@@ -178,18 +180,18 @@ fn read_file(path: PathBuf, room: u64, limit: u64, buf: &mut Vec<u8>) -> Result<
 fn read_sized(path: PathBuf, file: &File, size: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     if let Err(error) = buf.try_reserve_exact(size) {
-        return Err(ReadError::of_file(path, error.into()));
+        return Err(ReadError::of_file(path, &error.into()));
     }
     while buf.len() < size {
         match rustix::io::read(file, rustix::buffer::spare_capacity(buf)) {
             Ok(0) => break,
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(ReadError::of_file(path, error.into())),
+            Err(error) => return Err(ReadError::of_file(path, &error.into())),
         }
     }
     // The buffer may have had room for more than the file had.
     buf.truncate(size);
-    if buf.is_empty() { Err(ReadError::Empty { path }) } else { Ok(()) }
+    if buf.is_empty() { Err(of(ReadErrorKind::Empty, path)) } else { Ok(()) }
 }
 
 /// There are file systems that do not know sizes beforehand: more room is asked for step by step.
@@ -197,13 +199,13 @@ fn read_unsized(path: PathBuf, file: File, room: u64, limit: u64, buf: &mut Vec<
     let most = room.clamp(UNSIZED, UNSIZED_MOST).min(limit);
     if let Err(source) = file.take(most + 1).read_to_end(buf) {
         // No storage has them: files of /proc say what they like.
-        return Err(ReadError::Unreadable { path, source });
+        return Err(ReadError { cause: source.to_string(), ..of(ReadErrorKind::Unreadable, path) });
     }
     match buf.len() as u64 {
-        0 => Err(ReadError::Empty { path }),
+        0 => Err(of(ReadErrorKind::Empty, path)),
         size if size <= most => Ok(()),
-        size if most >= limit.min(UNSIZED_MOST) => Err(ReadError::TooLarge { path, size, limit: most }),
-        _ => Err(ReadError::Larger { path, size: most * 16 }),
+        size if most >= limit.min(UNSIZED_MOST) => Err(of(ReadErrorKind::TooLarge { size, limit: most }, path)),
+        _ => Err(of(ReadErrorKind::Larger { size: most * 16 }, path)),
     }
 }
 
@@ -236,11 +238,15 @@ fn sizes(root: &Path, paths: &Paths) -> Result<Vec<u64>, SourceError> {
 fn size_of_file(path: PathBuf) -> Result<u64, SourceError> {
     match path.metadata() {
         Ok(metadata) => Ok(metadata.len()),
-        Err(source) => match ReadError::of_file(path, source) {
-            ReadError::Outage(outage) => Err(SourceError::Outage(outage)),
+        Err(source) => match ReadError::of_file(path, &source) {
+            outage if outage.retry() == Retry::Later => Err(SourceError::Outage(outage)),
             _ => Ok(NO_SIZE),
         },
     }
+}
+
+fn of(kind: ReadErrorKind, path: PathBuf) -> ReadError {
+    ReadError::new(kind, Locator::file(path))
 }
 
 /// Each part is preceded by its length, so that no two datasets give the same bytes.

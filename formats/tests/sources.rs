@@ -24,7 +24,7 @@ fn a_flat_folder_of_photographs_is_read_once_each() {
     let Some(folder) = shared("imagenet") else { return };
     let source = open(folder.to_str().unwrap(), &Options::default()).unwrap();
     assert_eq!(source.len(), 500);
-    let paths: HashSet<PathBuf> = (0..source.len()).map(|record| source.path(record)).collect();
+    let paths: HashSet<PathBuf> = (0..source.len()).map(|record| source.locator(record).name().into()).collect();
     assert_eq!(paths.len(), 500);
     let mut bytes = Vec::new();
     for record in 0..source.len() {
@@ -41,7 +41,7 @@ fn a_table_of_annotations_gives_its_lines_as_records_with_text_classes() {
     let source = open(table.to_str().unwrap(), &options).unwrap();
     assert_eq!(source.len(), 217);
     assert_eq!(source.classes(), ["raccoon"]);
-    assert!(source.path(0).ends_with("images/raccoon-1.jpg"));
+    assert!(Path::new(&source.locator(0).name()).ends_with("images/raccoon-1.jpg"));
     assert_eq!(source.shard_name(0), "raccoon_labels.csv");
     source.read(216, u64::MAX, &mut Vec::new()).unwrap();
     let without_root = open(table.to_str().unwrap(), &Options::default()).unwrap_err().to_string();

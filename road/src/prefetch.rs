@@ -18,7 +18,6 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_proto::printable;
 use forebay_sources::Source;
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
@@ -219,8 +218,8 @@ impl Prefetch {
     pub(crate) fn storage_wait(&self, now: Instant) -> Option<StorageWait> {
         let Stall { since, record, outage } = self.shared.state.lock().ahead.stall(now, SLOW)?;
         let reason = match outage {
-            Some(outage) => outage.to_string(),
-            None => format!("{}: the read does not come back", printable(&self.source.path(record))),
+            Some(outage) => format!("{}: {outage}", outage.locator),
+            None => format!("{}: the read does not come back", self.source.locator(record)),
         };
         Some(StorageWait { since, reason })
     }

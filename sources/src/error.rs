@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use forebay_proto::printable;
 use thiserror::Error;
 
-use crate::Outage;
+use crate::ReadError;
 
 /// A dataset that cannot be opened.
 #[derive(Debug, Error)]
@@ -38,8 +38,8 @@ pub enum SourceError {
         source: io::Error,
     },
     /// The storage fails, or the system lacks what reading takes, as the files are looked at.
-    #[error("{0}. The dataset itself may be in order: try again once this is mended.")]
-    Outage(Outage),
+    #[error("{}: {_0}. The dataset itself may be in order: try again once this is mended.", _0.locator)]
+    Outage(ReadError),
     /// `name` begins with a scheme that is not in the table.
     #[error("\"{name}\" is no source that this version knows. Give a path, or one of: {known}.", name = printable(name))]
     UnknownScheme {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod locator;
 mod read_error;
 
 use std::fmt;
@@ -10,7 +11,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use error::{LineProblem, SourceError};
-pub use read_error::{Outage, ReadError};
+pub use locator::{Container, Locator, Part};
+pub use read_error::{ReadError, ReadErrorKind, Retry};
 
 /// An ordered, fingerprinted list of records, numbered `0..len()`.
 ///
@@ -21,7 +23,8 @@ pub use read_error::{Outage, ReadError};
 ///   opened, on whatever machine.
 /// * Record numbers come from the plan, which knows `len()`: a number beyond it is a mistake of the caller and panics.
 /// * What is wrong with one record is an error of `read`, never of opening.
-/// * What is wrong with more than the record (the system, the storage, the whole dataset) is an [`Outage`].
+/// * What is wrong with more than the record (the system, the storage, the whole dataset) is an outage: its
+///   error says [`Retry::Later`].
 pub trait Source: fmt::Debug + Send + Sync {
     /// Number of records; never 0.
     fn len(&self) -> u64;
@@ -38,14 +41,14 @@ pub trait Source: fmt::Debug + Send + Sync {
     fn label(&self, record: u64) -> i64;
 
     /// Where the record is read from, as an error or the quarantine names it.
-    fn path(&self, record: u64) -> PathBuf;
+    fn locator(&self, record: u64) -> Locator;
 
     /// The record's bytes, as far as known without looking at it: the budget of reading ahead is granted by it.
     fn size(&self, record: u64) -> u64;
 
     /// Replaces what is in `buf` by the record's bytes, as stored: at most `room` of them. A record that has more now is
-    /// [`ReadError::Larger`], before any memory is taken for it. Blocks; called from prefetch threads. After an error
-    /// `buf` is empty.
+    /// [`ReadErrorKind::Larger`], before any memory is taken for it. Blocks; called from prefetch threads. After an
+    /// error `buf` is empty.
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError>;
 
     /// 32 bytes over the paths, sizes and labels of all records, in order (semantics rule 2).

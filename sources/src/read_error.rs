@@ -1,120 +1,129 @@
-//! Why a record was not read: what the file itself says is an outcome of the record, all else is an outage, and the
-//! read is tried again.
+//! Why a record was not read, and whether it makes sense to read it again: what the file itself says is an outcome of
+//! the record, all else is an outage.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use forebay_proto::printable;
 use rustix::io::Errno;
 use thiserror::Error;
 
-/// A record that was not read. What it says does not name the file: whoever shows it has named the record.
-#[derive(Debug, Error)]
-pub enum ReadError {
+use crate::Locator;
+
+/// A record that was not read. What it says does not name the record: whoever shows it has named it, or shows
+/// `locator` before it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{kind}{}", Cause(cause))]
+pub struct ReadError {
+    /// What is wrong.
+    pub kind: ReadErrorKind,
+    /// Where the record is.
+    pub locator: Locator,
+    /// What the system or the storage said; empty where the kind says it all.
+    pub cause: String,
+}
+
+/// What is wrong with a record that was not read, or with what it is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ReadErrorKind {
     /// The file is gone, or never was.
     #[error("the file does not exist")]
-    Missing {
-        /// The file.
-        path: PathBuf,
-    },
+    Missing,
     /// The file may not be read.
     #[error("the file may not be read by this user")]
-    Denied {
-        /// The file.
-        path: PathBuf,
-    },
+    Denied,
     /// A folder, a pipe, a socket or a device.
     #[error("this is no regular file")]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
+    NotAFile,
     /// Zero bytes.
     #[error("the file is empty")]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
+    Empty,
     /// More bytes than the limit.
     #[error("the file has {size} bytes, the limit is {limit} (decode.byte_limit)")]
     TooLarge {
-        /// The file.
-        path: PathBuf,
         /// Its size in bytes.
         size: u64,
         /// The limit in bytes.
         limit: u64,
     },
     /// The path leads nowhere, or the file cannot be read by its nature.
-    #[error("the file cannot be read: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// More bytes than there was room for: nothing was read. The caller makes room and reads again.
+    #[error("the file cannot be read")]
+    Unreadable,
+    /// More bytes than there was room for: nothing was read.
     #[error("the file has grown to {size} bytes while it was read")]
     Larger {
-        /// The file.
-        path: PathBuf,
         /// Bytes that it needs.
         size: u64,
     },
-    /// It is not the file's fault.
-    #[error(transparent)]
-    Outage(#[from] Outage),
+    /// The system lacks descriptors or memory.
+    #[error("the system lacks what a read takes")]
+    Resources,
+    /// The storage fails.
+    #[error("the storage fails")]
+    Storage,
+    /// The dataset is gone as a whole.
+    #[error("the dataset is gone, not this file alone")]
+    Gone,
 }
 
-/// Files cannot be read, and it is no file's fault: the read is tried again until it succeeds.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Outage {
-    /// The system lacks descriptors or memory.
-    #[error("{path}: the system lacks what a read takes: {cause}", path = printable(path))]
-    Resources {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        cause: String,
-    },
-    /// The storage fails.
-    #[error("{path}: the storage fails: {cause}", path = printable(path))]
-    Storage {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        cause: String,
-    },
-    /// The dataset is gone as a whole.
-    #[error("{path}: the dataset is gone, not this file alone: {cause}", path = printable(path))]
-    Gone {
-        /// The file.
-        path: PathBuf,
-        /// How that was seen.
-        cause: String,
-    },
+/// Whether it makes sense to read a record again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// It is the record's fault: the record is bad.
+    Never,
+    /// As soon as there is room for so many bytes.
+    WithRoom(u64),
+    /// It is an outage, and not the record's fault: the read is tried again until it succeeds.
+    Later,
 }
+
+/// The cause behind a colon, if there is one.
+struct Cause<'a>(&'a str);
 
 impl ReadError {
+    /// A record of which the kind says all.
+    pub fn new(kind: ReadErrorKind, locator: Locator) -> Self {
+        Self { kind, locator, cause: String::new() }
+    }
+
     /// Whose fault it is that a regular file, or what may be one, cannot be opened or read.
     ///
     /// Errors that no list here has are the storage's: a record is never lost to an error that nobody has heard of.
-    pub fn of_file(path: PathBuf, source: io::Error) -> Self {
-        match Errno::from_io_error(&source) {
-            Some(Errno::NOENT | Errno::NOTDIR) => Self::Missing { path },
-            Some(Errno::ACCESS | Errno::PERM) => Self::Denied { path },
-            Some(Errno::ISDIR) => Self::NotAFile { path },
+    pub fn of_file(path: PathBuf, source: &io::Error) -> Self {
+        let kind = match Errno::from_io_error(source) {
+            Some(Errno::NOENT | Errno::NOTDIR) => ReadErrorKind::Missing,
+            Some(Errno::ACCESS | Errno::PERM) => ReadErrorKind::Denied,
+            Some(Errno::ISDIR) => ReadErrorKind::NotAFile,
             Some(Errno::LOOP | Errno::NAMETOOLONG | Errno::INVAL | Errno::OVERFLOW | Errno::ILSEQ) => {
-                Self::Unreadable { path, source }
+                ReadErrorKind::Unreadable
             }
-            Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS) => {
-                Outage::Resources { path, cause: source.to_string() }.into()
-            }
-            _ if source.kind() == io::ErrorKind::OutOfMemory => {
-                Outage::Resources { path, cause: source.to_string() }.into()
-            }
-            _ => Outage::Storage { path, cause: source.to_string() }.into(),
+            Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS) => ReadErrorKind::Resources,
+            _ if source.kind() == io::ErrorKind::OutOfMemory => ReadErrorKind::Resources,
+            _ => ReadErrorKind::Storage,
+        };
+        let says_all = matches!(kind, ReadErrorKind::Missing | ReadErrorKind::Denied | ReadErrorKind::NotAFile);
+        let cause = if says_all { String::new() } else { source.to_string() };
+        Self { kind, locator: Locator::file(path), cause }
+    }
+
+    /// Whether it makes sense to read the record again.
+    pub fn retry(&self) -> Retry {
+        match self.kind {
+            ReadErrorKind::Missing
+            | ReadErrorKind::Denied
+            | ReadErrorKind::NotAFile
+            | ReadErrorKind::Empty
+            | ReadErrorKind::TooLarge { .. }
+            | ReadErrorKind::Unreadable => Retry::Never,
+            ReadErrorKind::Larger { size } => Retry::WithRoom(size),
+            ReadErrorKind::Resources | ReadErrorKind::Storage | ReadErrorKind::Gone => Retry::Later,
         }
+    }
+}
+
+impl fmt::Display for Cause<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, ": {}", self.0) }
     }
 }
 
@@ -124,9 +133,9 @@ mod tests {
 
     #[test]
     fn what_the_system_lacks_and_what_the_storage_does_is_not_the_files_fault() {
-        let of = |errno: Errno| ReadError::of_file("a.jpg".into(), errno.into());
+        let of = |errno: Errno| ReadError::of_file("a.jpg".into(), &errno.into());
         for errno in [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS] {
-            assert!(matches!(of(errno), ReadError::Outage(Outage::Resources { .. })), "{errno}");
+            assert_eq!((of(errno).kind, of(errno).retry()), (ReadErrorKind::Resources, Retry::Later), "{errno}");
         }
         let storage = [
             Errno::IO,
@@ -144,10 +153,17 @@ mod tests {
             Errno::DQUOT,
         ];
         for errno in storage {
-            assert!(matches!(of(errno), ReadError::Outage(Outage::Storage { .. })), "{errno}");
+            assert_eq!((of(errno).kind, of(errno).retry()), (ReadErrorKind::Storage, Retry::Later), "{errno}");
         }
         for errno in [Errno::NOENT, Errno::ACCESS, Errno::ISDIR, Errno::LOOP, Errno::NAMETOOLONG] {
-            assert!(!matches!(of(errno), ReadError::Outage(_)), "{errno}");
+            assert_eq!(of(errno).retry(), Retry::Never, "{errno}");
         }
+    }
+
+    #[test]
+    fn what_the_system_said_stands_behind_the_kind_where_it_adds_something() {
+        let of = |errno: Errno| ReadError::of_file("a.jpg".into(), &errno.into()).to_string();
+        assert_eq!(of(Errno::NOENT), "the file does not exist");
+        assert!(of(Errno::IO).starts_with("the storage fails: Input/output error"), "{}", of(Errno::IO));
     }
 }

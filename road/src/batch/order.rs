@@ -32,7 +32,7 @@ impl Order {
 
     /// A record's file, for messages.
     pub(crate) fn file(&self, record: u64) -> String {
-        self.source.path(record).display().to_string()
+        self.source.locator(record).name().to_string_lossy().into_owned()
     }
 
     /// The record at a place of an epoch.

@@ -1,11 +1,10 @@
 //! The caches of a process: one for each dataset and form, shared by the streams that ask for it, gone with the last.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use forebay_ring::Memory;
-use forebay_sources::Source;
+use forebay_sources::{Locator, Source};
 use parking_lot::Mutex;
 use thiserror::Error;
 
@@ -19,7 +18,7 @@ pub struct Key {
     /// The dataset's fingerprint: relative paths and sizes, not times.
     fingerprint: [u8; 32],
     /// Where its first record is: another folder with files of the same names and sizes is another dataset here.
-    first: PathBuf,
+    first: Locator,
     keep: Keep,
     budget: u64,
 }
@@ -58,7 +57,7 @@ pub struct Caches {
 impl Key {
     /// The cache of this dataset that keeps such, within such a budget.
     pub fn new(source: &dyn Source, keep: Keep, budget: ByteSize) -> Self {
-        Self { fingerprint: source.fingerprint(), first: source.path(0), keep, budget: budget.0 }
+        Self { fingerprint: source.fingerprint(), first: source.locator(0), keep, budget: budget.0 }
     }
 }
 
@@ -107,7 +106,7 @@ mod tests {
     use crate::record::Content;
 
     fn key(dataset: u8, budget: u64) -> Key {
-        Key { fingerprint: [dataset; 32], first: "/data/a.jpg".into(), keep: Keep::Encoded, budget }
+        Key { fingerprint: [dataset; 32], first: Locator::file("/data/a.jpg"), keep: Keep::Encoded, budget }
     }
 
     fn open(caches: &Caches, key: Key) -> Result<Arc<Cache>, CacheError> {
@@ -122,7 +121,7 @@ mod tests {
         let second = open(&caches, key(1, 4000)).unwrap();
         assert!(Arc::ptr_eq(&first, &second));
         let holds = |cache: &Cache, record| cache.find(record).is_some();
-        let elsewhere = Key { first: "/data/copy/a.jpg".into(), ..key(1, 4000) };
+        let elsewhere = Key { first: Locator::file("/data/copy/a.jpg"), ..key(1, 4000) };
         let decoded = Key { keep: Keep::Decoded(Form::default()), ..key(1, 1000) };
         for other in [elsewhere, decoded] {
             assert!(!holds(&open(&caches, other).unwrap(), 7));

@@ -1,12 +1,11 @@
 //! A source in memory, for tests: each record is its own number as one byte, or what the test makes of it.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel as channel;
-use forebay_sources::{ReadError, Source};
+use forebay_sources::{Locator, ReadError, ReadErrorKind, Source};
 use parking_lot::Mutex;
 
 use super::{Buffer, Loaded, Prefetch, ReadAheadSettings};
@@ -69,8 +68,8 @@ impl Source for Shelf {
         i64::try_from(record).unwrap() * 10
     }
 
-    fn path(&self, record: u64) -> PathBuf {
-        format!("{record}.jpg").into()
+    fn locator(&self, record: u64) -> Locator {
+        Locator::file(format!("{record}.jpg"))
     }
 
     fn size(&self, _record: u64) -> u64 {
@@ -86,7 +85,7 @@ impl Source for Shelf {
             shut.recv().unwrap_err();
         }
         if self.missing.contains(&record) {
-            return Err(ReadError::Missing { path: self.path(record) });
+            return Err(ReadError::new(ReadErrorKind::Missing, self.locator(record)));
         }
         buf.push(u8::try_from(record).unwrap());
         Ok(())

@@ -43,8 +43,8 @@ impl Stream {
                 let snapshot = restore.snapshot.unwrap_or_default();
                 self.restore(consumer, snapshot).await.map(|()| Reply::Done(Done {}))
             }
-            Some(Call::Path(call)) => match self.dataset.path(call.record) {
-                Some(path) => Ok(Reply::Path(path.into_os_string().into_vec())),
+            Some(Call::Path(call)) => match self.dataset.locator(call.record) {
+                Some(locator) => Ok(Reply::Path(locator.name().into_vec())),
                 None => Err(CallError::Invalid(format!(
                     "The dataset has records 0 to {}; there is no record {}.",
                     self.dataset.records() - 1,

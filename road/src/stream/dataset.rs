@@ -1,10 +1,9 @@
 //! What a stream reads: a source, the order of its records, and the cache that keeps some of them.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use forebay_coordinator::Plan;
-use forebay_sources::Source;
+use forebay_sources::{Locator, Source};
 
 use crate::cache::Cache;
 
@@ -34,8 +33,8 @@ impl Dataset {
     }
 
     /// Where a record comes from, if there is one with this number.
-    pub(super) fn path(&self, record: u64) -> Option<PathBuf> {
-        (record < self.records()).then(|| self.source.path(record))
+    pub(super) fn locator(&self, record: u64) -> Option<Locator> {
+        (record < self.records()).then(|| self.source.locator(record))
     }
 
     pub(super) fn source(&self) -> &Arc<dyn Source> {

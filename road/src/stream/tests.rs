@@ -3,7 +3,7 @@
 //!
 //! A single bit for each record would take 128 GiB: what works here needs no memory that grows with the dataset.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::thread;
 
@@ -13,7 +13,7 @@ use forebay_pixels::{CenterCrop, Output, Size, Transform};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{EpochTally, LedgerSpec, Tally};
 use forebay_ring::{Listener, PACKET_LEN};
-use forebay_sources::{ReadError, Source};
+use forebay_sources::{Locator, ReadError, Source};
 use prost::Message as _;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::runtime::Runtime;
@@ -52,8 +52,8 @@ impl Source for Synthetic {
         i64::try_from(record % 1000).unwrap()
     }
 
-    fn path(&self, record: u64) -> PathBuf {
-        format!("{record}.ppm").into()
+    fn locator(&self, record: u64) -> Locator {
+        Locator::file(format!("{record}.ppm"))
     }
 
     fn size(&self, _record: u64) -> u64 {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-use forebay_sources::Outage;
+use forebay_sources::ReadErrorKind;
 use proptest::prelude::*;
 
-use super::tests::span;
+use super::tests::{outage, span};
 use super::*;
 
 #[derive(Clone, Debug)]
@@ -127,11 +127,10 @@ impl World {
             Step::Finish { which, how } => {
                 if !self.jobs.is_empty() {
                     let job = self.jobs.swap_remove(which % self.jobs.len());
-                    let outage = || Outage::Storage { path: "a.jpg".into(), cause: "no answer".into() };
                     let read = match how {
                         How::Good => Ok(job.record),
                         How::Bad => Err(Miss::Bad("bad".into())),
-                        How::Outage => Err(Miss::Outage(outage())),
+                        How::Outage => Err(Miss::from(outage(ReadErrorKind::Storage))),
                         How::Larger => Err(Miss::Larger(size(job.record, job.reserved) + 3)),
                     };
                     self.finish(&job, read);

@@ -1,6 +1,6 @@
 //! What came of a read, and what it changes for whoever takes records: most change nothing, and nobody is woken for them.
 
-use forebay_sources::{Outage, ReadError};
+use forebay_sources::{ReadError, Retry};
 
 /// Why a record was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(crate) enum Miss {
     /// It has more bytes than it was given room for; so many.
     Larger(u64),
     /// It is not its fault.
-    Outage(Outage),
+    Outage(Box<ReadError>),
 }
 
 /// What came of noting a read.
@@ -37,10 +37,10 @@ pub(crate) struct Passed {
 
 impl From<ReadError> for Miss {
     fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Larger { size, .. } => Self::Larger(size),
-            ReadError::Outage(outage) => Self::Outage(outage),
-            bad => Self::Bad(bad.to_string()),
+        match error.retry() {
+            Retry::WithRoom(bytes) => Self::Larger(bytes),
+            Retry::Later => Self::Outage(Box::new(error)),
+            Retry::Never => Self::Bad(error.to_string()),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use forebay_sources::Outage;
+use forebay_sources::{ReadError, ReadErrorKind};
 
 use super::ReadAhead;
 use super::stage::ReadStage;
@@ -19,7 +19,7 @@ pub(crate) struct Stall {
     /// Its record.
     pub record: u64,
     /// Why it fails; nothing for one that hangs.
-    pub outage: Option<Outage>,
+    pub outage: Option<ReadError>,
 }
 
 impl<B> ReadAhead<B> {
@@ -42,9 +42,10 @@ impl<B> ReadAhead<B> {
                 ReadStage::Waiting(known) => {
                     let judged = known.failing.as_ref().filter(|failing| late(failing.since) && troubled == 1);
                     // What the system lacks is never in a file.
-                    let judged = judged.filter(|failing| !matches!(failing.outage, Outage::Resources { .. }));
+                    let judged = judged.filter(|failing| failing.outage.kind != ReadErrorKind::Resources);
                     if let Some(failing) = judged.filter(|failing| given_since(failing.since)) {
-                        let text = format!("{}, for {timeout:?}, while it gives other files", failing.outage);
+                        let (place, outage) = (&failing.outage.locator, &failing.outage);
+                        let text = format!("{place}: {outage}, for {timeout:?}, while it gives other files");
                         *stage = ReadStage::Done(Err(text));
                         judged_to_wait += usize::from(ticket);
                     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use forebay_sources::Outage;
+use forebay_sources::ReadError;
 
 use super::LoadedRead;
 
@@ -54,7 +54,7 @@ pub(super) struct Failing {
     /// When the next one is due.
     pub(super) due: Instant,
     /// Why the last one failed.
-    pub(super) outage: Outage,
+    pub(super) outage: Box<ReadError>,
 }
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -106,7 +106,7 @@ impl<B> ReadStage<B> {
     }
 
     /// Since when it fails, and how, or hangs for longer than `patience`.
-    pub(super) fn trouble(&self, now: Instant, patience: Duration) -> Option<(Instant, Option<&Outage>)> {
+    pub(super) fn trouble(&self, now: Instant, patience: Duration) -> Option<(Instant, Option<&ReadError>)> {
         match self {
             Self::Waiting(Known { failing: Some(failing), .. })
             | Self::Reading { known: Known { failing: Some(failing), .. }, .. } => {
@@ -120,7 +120,7 @@ impl<B> ReadStage<B> {
 
 impl Known {
     /// Another try failed.
-    pub(super) fn failed(&mut self, began: Instant, now: Instant, outage: Outage) {
+    pub(super) fn failed(&mut self, began: Instant, now: Instant, outage: Box<ReadError>) {
         let (since, tries) = self.failing.take().map_or((began, 0), |failing| (failing.since, failing.tries));
         let pause = FIRST_PAUSE.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE);
         self.failing = Some(Failing { since, tries: tries.saturating_add(1), due: now + pause, outage });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_sources::Outage;
+use forebay_sources::{Locator, ReadError, ReadErrorKind};
 
 use super::choice::MOST_TROUBLED;
 use super::*;
@@ -14,8 +14,12 @@ pub(super) fn span(lease: u64, epoch: u64, start: u64, len: u64) -> Span {
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-fn storage() -> Outage {
-    Outage::Storage { path: "0.jpg".into(), cause: "no answer".into() }
+fn storage() -> ReadError {
+    outage(ReadErrorKind::Storage)
+}
+
+pub(super) fn outage(kind: ReadErrorKind) -> ReadError {
+    ReadError { kind, locator: Locator::file("0.jpg"), cause: "no answer".into() }
 }
 
 /// Reads everything that the budget allows.
@@ -140,13 +144,13 @@ fn while_every_read_hangs_no_record_is_to_blame_and_what_comes_back_counts() {
 
 #[test]
 fn what_is_not_the_record_s_fault_is_tried_again_and_holds_no_room_meanwhile() {
-    for outage in [storage(), Outage::Resources { path: "0.jpg".into(), cause: "no descriptors".into() }] {
+    for outage in [storage(), outage(ReadErrorKind::Resources)] {
         let (mut ahead, mut now) = (ReadAhead::new(10, 0), Instant::now());
         ahead.lease(span(1, 0, 0, 1));
         let began = now;
         for _ in 0..20 {
             let job = ahead.next_job(now, |_, _| 10).unwrap();
-            assert_eq!(ahead.done(&job, Err(Miss::Outage(outage.clone())), now), Noted::Behind);
+            assert_eq!(ahead.done(&job, Err(Miss::from(outage.clone())), now), Noted::Behind);
             assert_eq!((ahead.used(), ahead.next_job(now, |_, _| 10)), (0, None), "not at once");
             now += Duration::from_secs(6);
             assert_eq!(ahead.expire(now, TIMEOUT, |_| "late".into()), 0);
@@ -164,14 +168,14 @@ fn when_the_storage_is_back_everything_that_waits_for_it_is_read_at_once() {
     ahead.lease(span(1, 0, 0, 3));
     for _ in 0..5 {
         while let Some(job) = ahead.next_job(now, |_, _| 10) {
-            ahead.done(&job, Err(Miss::Outage(storage())), now);
+            ahead.done(&job, Err(Miss::from(storage())), now);
         }
         now += Duration::from_secs(5);
     }
     let job = ahead.next_job(now, |_, _| 10).unwrap();
     let rest = [0, 1].map(|_| ahead.next_job(now, |_, _| 10).unwrap());
     for job in &rest {
-        assert_eq!(ahead.done(job, Err(Miss::Outage(storage())), now), Noted::Behind);
+        assert_eq!(ahead.done(job, Err(Miss::from(storage())), now), Noted::Behind);
     }
     assert_eq!(ahead.next_job(now, |_, _| 10), None);
     ahead.done(&job, Ok(0), now);
@@ -185,7 +189,7 @@ fn a_record_that_the_storage_fails_alone_for_read_timeout_is_bad_and_one_among_m
         ahead.lease(span(1, 0, 0, 4));
         let jobs = [0, 1, 2].map(|_| ahead.next_job(start, |_, _| 10).unwrap());
         for job in &jobs[..fails] {
-            ahead.done(job, Err(Miss::Outage(storage())), start);
+            ahead.done(job, Err(Miss::from(storage())), start);
         }
         for job in &jobs[fails..] {
             ahead.done(job, Ok(job.record), start);
@@ -195,7 +199,7 @@ fn a_record_that_the_storage_fails_alone_for_read_timeout_is_bad_and_one_among_m
         assert_eq!(ahead.take(0, |_| true), TakenRead::Wait, "no read that began later has come back");
         for _ in 0..fails {
             let again = ahead.next_job(late, |_, _| 10).unwrap();
-            assert_eq!(ahead.done(&again, Err(Miss::Outage(storage())), late), Noted::Behind);
+            assert_eq!(ahead.done(&again, Err(Miss::from(storage())), late), Noted::Behind);
         }
         assert_eq!(read(&mut ahead, late), [3]);
         ahead.expire(late, TIMEOUT, |_| "late".into());
@@ -214,7 +218,7 @@ fn an_outage_ends_reading_ahead_after_a_while() {
     ahead.lease(span(1, 0, 0, 1000));
     let mut tried = 0;
     while let Some(job) = ahead.next_job(now, |_, _| 10) {
-        ahead.done(&job, Err(Miss::Outage(storage())), now);
+        ahead.done(&job, Err(Miss::from(storage())), now);
         tried += 1;
     }
     assert_eq!(tried, MOST_TROUBLED);

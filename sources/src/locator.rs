@@ -1,0 +1,117 @@
+//! Where a record is: in which file or object, and which part of it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+use forebay_proto::printable;
+
+/// Where a record is read from. A person finds the record by what this prints.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Locator {
+    /// What holds the record.
+    pub container: Container,
+    /// Which part of it the record is.
+    pub part: Part,
+}
+
+/// What holds a record.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Container {
+    /// A file on this machine.
+    File(PathBuf),
+    /// An object of a store.
+    Object {
+        /// Its key, with the store's scheme and bucket: `s3://bucket/train/0.tar`.
+        url: String,
+        /// The version that the index pinned, or its `ETag`; none where the store has neither.
+        version: Option<String>,
+    },
+}
+
+/// Which part of its container a record is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// A range of its bytes.
+    Bytes {
+        /// The first one, counted from 0.
+        offset: u64,
+        /// How many.
+        length: u64,
+    },
+    /// A member of an archive, by its name in there.
+    Member(OsString),
+    /// A row of a table, counted from 0.
+    Row(u64),
+}
+
+impl Locator {
+    /// A file that is one record.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self { container: Container::File(path.into()), part: Part::Whole }
+    }
+
+    /// What a person finds the record by, in the bytes of its names: of a file that is one record its path.
+    ///
+    /// Control characters in it are kept. [`Display`](fmt::Display) gives the form that may be shown.
+    pub fn name(&self) -> OsString {
+        let mut name = match &self.container {
+            Container::File(path) => path.clone().into_os_string(),
+            Container::Object { url, version: None } => url.into(),
+            Container::Object { url, version: Some(version) } => format!("{url} (version {version})").into(),
+        };
+        match &self.part {
+            Part::Whole => {}
+            Part::Bytes { offset, length } => name.push(format!(", {length} bytes from byte {offset}")),
+            Part::Member(member) => {
+                name.push(", member ");
+                name.push(member);
+            }
+            Part::Row(row) => name.push(format!(", row {row}")),
+        }
+        name
+    }
+}
+
+/// As it may be shown to a person: control characters are escaped.
+impl fmt::Display for Locator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        printable(&self.name()).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_person_finds_the_record_by_what_a_locator_prints() {
+        let file = || Container::File("/data/a.bin".into());
+        let object = |version: Option<&str>| Container::Object {
+            url: "s3://bucket/a.tar".into(),
+            version: version.map(str::to_owned),
+        };
+        for (container, part, words) in [
+            (file(), Part::Whole, "/data/a.bin"),
+            (file(), Part::Bytes { offset: 4096, length: 17 }, "/data/a.bin, 17 bytes from byte 4096"),
+            (file(), Part::Row(3), "/data/a.bin, row 3"),
+            (object(None), Part::Member("x/1.jpg".into()), "s3://bucket/a.tar, member x/1.jpg"),
+            (object(Some("7f")), Part::Whole, "s3://bucket/a.tar (version 7f)"),
+        ] {
+            assert_eq!(Locator { container, part }.to_string(), words);
+        }
+    }
+
+    #[test]
+    fn a_file_s_name_is_its_path_byte_for_byte_and_what_is_shown_commands_no_terminal() {
+        let path = OsStr::from_bytes(b"/data/\xff\x1b[2J.jpg");
+        let locator = Locator::file(path);
+        assert_eq!(locator.name(), path);
+        assert_eq!(locator.to_string(), r"/data/\xff\u{1b}[2J.jpg");
+    }
+}
