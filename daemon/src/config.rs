@@ -63,11 +63,11 @@ pub struct Config {
 /// Name of the stream that `forebay serve PATH` makes.
 pub const DEFAULT_STREAM: &str = "default";
 
-const HEAD: &str = r#"# Configuration of forebay serve. Every value that is not in a comment is the default, and may be left out.
-# A value in a comment is the default as well, unless the text above it says "Required" or "Left out".
+const HEAD: &str = r#"# Configuration of forebay serve. You may leave out every key, except those marked "Required".
+# Each value is the default, also in a comment, unless the text above it says "Required" or "Left out".
 # Sizes: "512kb", "1.5gb", "64MiB". Durations: "500ms", "5s", "10m".
 
-# How long trainers may finish what they hold after SIGTERM.
+# How long trainers may finish the batches that they hold after SIGTERM.
 drain_timeout = "20s"
 "#;
 

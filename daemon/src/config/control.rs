@@ -6,11 +6,10 @@ use super::table::Table;
 use super::value::{path, text};
 
 pub(super) const EXAMPLE: &str = r#"[control]
-# Folder of the sockets (forebay.sock, control.sock). Left out: /run/forebay for a service,
-# $XDG_RUNTIME_DIR/forebay for a user, or /tmp/forebay-UID where there is no such folder. If the folder exists, it must
-# belong to the daemon's user and be closed to other users.
+# The folder of the sockets. If it exists, it must belong to the daemon's user and be closed to other users.
+# Left out: /run/forebay for a service; $XDG_RUNTIME_DIR/forebay or /tmp/forebay-UID for a user.
 # dir = "/run/forebay"
-# Group that may reach the sockets; a stream must name its group as well. Left out: only the daemon's own user.
+# A group that may reach the sockets. A stream must name its group as well. Left out: only the daemon's own user.
 # group = "trainers"
 "#;
 

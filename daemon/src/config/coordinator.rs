@@ -6,8 +6,8 @@ use super::table::Table;
 use super::value::path;
 
 pub(super) const EXAMPLE: &str = r#"[coordinator]
-# Folder of the ledgers. Left out: /var/lib/forebay for a service, $XDG_STATE_HOME/forebay or
-# ~/.local/state/forebay for a user.
+# The folder of the ledgers. Left out: /var/lib/forebay for a service; $XDG_STATE_HOME/forebay or ~/.local/state/forebay for
+# a user.
 # path = "/var/lib/forebay"
 "#;
 

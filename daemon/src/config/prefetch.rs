@@ -6,9 +6,9 @@ use super::table::Table;
 use super::value::{size, whole};
 
 pub(super) const EXAMPLE: &str = r#"[prefetch]
-# Threads that read files, for each stream. More help where a read waits for a network or a disk.
+# Threads that read files, for each stream. Raise it if reads wait for a network or a disk.
 threads = 8
-# Bytes that may be read ahead of decoding, for each stream.
+# Memory for files that are read ahead of decoding, for each stream.
 budget = "256mb"
 # Leases whose records are read ahead.
 leases_ahead = 2

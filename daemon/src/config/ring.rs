@@ -6,11 +6,11 @@ use super::table::Table;
 use super::value::{size, whole};
 
 pub(super) const EXAMPLE: &str = r#"[ring]
-# Batches that one trainer may have in its hands. A stream can set its own.
+# Batches that one trainer may hold. A stream can have its own value.
 credits = 2
-# Trainers that a ring has room for; a further one gets the credits that are left. A stream can set its own.
+# Trainers that a ring has room for. Further trainers share the credits that are left. A stream can have its own value.
 trainers = 2
-# Memory that the rings may take together. Left out: what the system and the control group have free.
+# Memory that all rings together may take. Left out: what the machine and its control groups have free.
 # memory = "8gb"
 "#;
 

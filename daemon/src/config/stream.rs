@@ -16,85 +16,85 @@ use super::ring::{CREDITS, Ring, TRAINERS};
 use super::table::Table;
 use super::value::{choice, duration, flag, path, text, whole};
 
-pub(super) const EXAMPLE: &str = r#"# One table per stream; a trainer attaches by its name: forebay.Loader("stream:train").
+pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches by the name: forebay.Loader("stream:train").
 # [streams.train]
 # Required. A folder of pictures or of class folders, a .csv file, or a .txt file with one path per line.
 # source = "/data/imagenet/train"
-# Folder that a CSV's or a list's paths start from. Left out: the folder of the CSV or list.
+# The folder that relative paths of a CSV or list start from. Left out: the folder of the CSV or list.
 # root = "/data/imagenet"
-# "auto": class folders or a CSV's second column; "text": a CSV's labels are never numbers; "none": all are -1.
+# "auto": labels are class folders, or a CSV's second column. "text": a CSV's labels are never numbers. "none": all are -1.
 # labels = "auto"
-# Required. Records in a batch.
+# Required. The number of records in a batch.
 # batch_size = 256
-# Required, one of the two. size is the usual training pair with shuffle, Resize(256) and CenterCrop(224) without.
+# Required: size, or a list of transforms. With shuffle, size means RandomResizedCrop(224) and a random flip. Without shuffle,
+# it means Resize(256) and CenterCrop(224).
 # size = 224
 # transform = [{ random_resized_crop = { size = 224 } }, { random_horizontal_flip = { p = 0.5 } }]
-# "pillow": resizes calculate as Pillow does, to the byte. "torch": as torchvision does with a uint8 tensor on a GPU and
-# antialias=True, by floats that are rounded once; bilinear and bicubic filters only, and slower on the CPU.
+# How resizes calculate. "pillow": as Pillow, to the byte. "torch": as torchvision on a GPU, with a uint8 tensor and
+# antialias=True. "torch" is slower on the CPU, and has bilinear and bicubic filters only.
 # match = "pillow"
-# "uint8", "float16", "bfloat16" or "float32"; "NHWC" or "NCHW".
+# The type of the values: "uint8", "float16", "bfloat16" or "float32".
 # dtype = "uint8"
+# The order of the axes: "NHWC" or "NCHW".
 # layout = "NHWC"
-# What shows through where a picture is transparent: red, green, blue.
+# The colour behind transparent pixels: red, green, blue.
 # fill = [0, 0, 0]
-# Pictures are turned as their EXIF orientation says. Pillow and torchvision leave them as they are stored.
+# Turns pictures as their EXIF orientation says. Set it to false to leave them as stored, like Pillow and torchvision.
 # adjust_orientation = true
-# Large JPEGs are decoded at 1/2, 1/4 or 1/8 of their size as long as each side keeps this many times the pixels of
-# its result, as with Pillow's Image.thumbnail; 2.0 is hard to tell from exact. Left out: decoded as they are. Not beside a
-# cache of decoded pictures.
+# Decodes a large JPEG at 1/2, 1/4 or 1/8 of its size, if each side keeps this many times the result's pixels. Set it to 2.0
+# for speed; the result is hard to tell from an exact one. Not allowed with a decoded cache. Left out: full size.
 # reducing_gap = 2.0
-# A short word for reducing_gap = 2.0.
+# Short for reducing_gap = 2.0.
 # fast = false
-# Each epoch has an order of its own.
+# Gives each epoch its own random order.
 # shuffle = false
-# Where the order and all random choices come from.
+# The seed of the order and of all random transforms.
 # seed = 0
-# Passes over the dataset. Left out: without end.
+# Passes over the dataset. Left out: no end.
 # epochs = 90
-# Name of the run. Left out: the one that is under way; `forebay run new train` begins another.
+# The name of the run. Left out: the current run continues. `forebay run new train` starts another one.
 # run = "august"
-# Static assignment over this many trainers, each of which names its shard. Left out: who asks gets the next batch.
+# Splits the dataset into this many shards, one per trainer, as DDP needs it. Left out: a batch goes to any trainer that asks.
 # num_shards = 8
-# With num_shards: each trainer reads the same shard in every epoch; every shard has the same number of batches.
+# With num_shards: each trainer reads the same shard in every epoch. Set it if you use a cache.
 # stick_to_shard = false
+# With num_shards: all shards have the same number of batches.
 # pad_last_batch = true
-# "partial": the last batch shows fewer places; "fill": it repeats its last record; "drop": it is left out.
+# The last batch of an epoch has fewer records ("partial"), repeats its last record ("fill"), or is left out ("drop").
 # last_batch_policy = "partial"
-# Records per lease; fixed once the run is made. Left out: 4 batches.
+# Records per lease. A run keeps the value that it began with. Left out: 4 batches.
 # shard_size = 1024
-# Batches that lie ready beyond those in trainers' hands.
+# Batches that are kept ready, beyond those that trainers hold.
 # prefetch_queue_depth = 2
-# Keeps the dataset in memory from the first epoch on, as far as it fits. keep = "encoded": the files' bytes, in place
-# of reading them again. keep = "decoded": whole pictures, 3 bytes a pixel, in place of reading and decoding; max_side
-# then shrinks those with a longer side to it when they are decoded, before any transform. Pictures that are kept decoded
-# are decoded on the CPU, whatever lanes there are. Left out: nothing is kept.
+# Keeps the dataset in memory after the first epoch: files ("encoded"), or decoded pictures ("decoded"), shrunk if they are
+# larger than max_side. See docs/operating.md, "Keeping a dataset in memory". Left out: nothing is kept.
 # cache = { keep = "decoded", memory = "20gb", max_side = 512 }
-# Where the pixels of batches stand. "host": in shared memory of the host. "gpu:0": in memory of that GPU, as the daemon counts
-# them, which trainers map; they have to be the daemon's own user's and see the same GPU. "auto": in a GPU that the first trainer
-# sees, where that can be had, else in the host; the stream is opened as that trainer attaches.
+# Where the pixels of batches are: "host" (shared memory), "gpu:0" (that GPU of the daemon), or "auto" (the first trainer's
+# GPU, or else the host). Trainers must belong to the daemon's user to map a GPU. See docs/operating.md, "Pixels in a GPU".
 # placement = "host"
-# Trainers may page-lock the ring in their processes, which most drivers do only with memory that can be written. It is for
-# trainers of the daemon's own user alone, then. Pixels in a GPU need none of it.
+# Lets trainers page-lock the ring. Set it if they copy batches to a GPU. Then only the daemon's own user may attach.
 # pin_memory = false
-# The GPU whose lanes decode the stream's pictures, as the daemon counts them, beside the CPU: that of its trainer, where several
-# share a machine. Left out: the GPU that the pixels stand in, or all of them. Only with lanes of GPUs (decode.lanes).
+# The GPU that decodes for this stream beside the CPU, if [decode] lanes has GPU lanes. Set it to the trainer's own GPU if
+# trainers share a machine. Left out: the GPU that the pixels are in, or all GPUs.
 # decode_gpu = 0
-# Decode threads of this stream alone. Left out: it shares the pool.
+# Decode threads of this stream alone. Left out: it shares the pool of [decode].
 # num_threads = 8
-# "fail", "skip" or "replace", when a picture cannot be read or decoded; the record is listed in the quarantine.
+# A picture that cannot be read or decoded fails the stream ("fail"), is skipped ("skip"), or is replaced by a copy of a good
+# one ("replace"). `forebay status --quarantine` lists such pictures.
 # on_error = "fail"
-# Bad records that are too many: a count, or a part of the dataset. Left out: none are.
+# The stream fails if more records are bad: a count, or a fraction of the dataset. Left out: no limit.
 # max_failures = 0.01
-# Trainers, and batches that one may have in its hands. Left out: as in [ring].
+# Trainers that the ring has room for. Left out: as in [ring].
 # trainers = 2
+# Batches that one trainer may hold. Left out: as in [ring].
 # credits = 2
-# Group whose members may attach. Left out: only the daemon's own user.
+# A group whose members may attach. Left out: only the daemon's own user.
 # group = "trainers"
-# How long the end of an epoch waits for a batch that somebody holds.
+# How long the end of an epoch waits for a batch that a trainer holds, before next() raises EpochHeld.
 # epoch_end_timeout = "10m"
-# A read that takes longer is a bad record, if the storage gives other files meanwhile.
+# A read that takes longer is a bad record, if other files can be read meanwhile.
 # read_timeout = "60s"
-# How long trainers wait while the storage gives nothing, before next() raises StorageStalled. Reads are tried again anyway.
+# How long next() waits while no file can be read, before it raises StorageStalled. Reads are retried in any case.
 # storage_timeout = "10m"
 "#;
 

@@ -7,9 +7,10 @@ use super::table::Table;
 use super::value::path;
 
 pub(super) const EXAMPLE: &str = r#"[metrics]
-# Unix socket that answers GET /metrics. Left out: metrics.sock beside the control socket.
+# The Unix socket that answers GET /metrics. Left out: metrics.sock beside the control socket.
 # socket = "/run/forebay/metrics.sock"
-# In place of socket, an address, for a Prometheus that cannot read sockets. Left out: none. Everyone who reaches it can read the numbers.
+# A TCP address instead of the socket, for a Prometheus that cannot read sockets. Anyone who reaches it can read the metrics.
+# Left out: no address.
 # address = "127.0.0.1:9464"
 "#;
 
