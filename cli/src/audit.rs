@@ -13,7 +13,7 @@ use crate::progress;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Name of the stream; left out, all of them.
+    /// Name of the stream. Left out: all streams.
     stream: Option<String>,
     /// Print it as JSON.
     #[arg(long)]

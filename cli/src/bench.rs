@@ -35,13 +35,14 @@ pub(crate) struct Args {
     /// Height and width of a picture.
     #[arg(long, default_value_t = 224)]
     size: u32,
-    /// As evaluation sees pictures: resize and centre crop in order, instead of random crops, flips and shuffle.
+    /// Measure evaluation: resize and centre crop, in order. Without it, training is measured: shuffled, with random crops
+    /// and flips.
     #[arg(long)]
     evaluation: bool,
-    /// Decode threads; left out, one per usable core.
+    /// Decode threads. Left out: one per usable core.
     #[arg(long)]
     threads: Option<usize>,
-    /// Ways to decode, as `decode.lanes`: auto, fixed, or some of its names.
+    /// What decodes: auto, fixed, or names of lanes with commas between them, as in `lanes` of `[decode]`.
     #[arg(long, value_delimiter = ',', default_value = "cpu")]
     lanes: Vec<String>,
     /// Print the figures as JSON.
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         figures.text(&mut out)?;
     }
     match stop.signal() {
-        Some(signal) => Err(Failure::Interrupted(signal, "The figures are of the time until then.")),
+        Some(signal) => Err(Failure::Interrupted(signal, "The figures cover the time until then.")),
         None => Ok(()),
     }
 }

@@ -17,18 +17,18 @@ pub(crate) struct Cli {
 enum Command {
     /// Serve a folder, or the streams of a configuration, to trainers on this machine.
     Serve(serve::Args),
-    /// Show how a running daemon is: streams, trainers, waits.
+    /// Show the state of a running daemon: streams, trainers, waits.
     Status(status::Args),
     /// Prove from the ledger that every record of every epoch is accounted for.
     Audit(audit::Args),
-    /// Let a running daemon read its configuration again, and try again to open what is not open.
+    /// Make a running daemon read its configuration again, and retry the streams that are not open.
     Reload(reload::Args),
-    /// Begin a new run of a stream.
+    /// Start a new run of a stream.
     #[command(subcommand)]
     Run(run::Command),
-    /// Make a picture of the next batch: a contact sheet with labels.
+    /// Write a picture of the next batch: a contact sheet with labels.
     Preview(preview::Args),
-    /// Measure how fast a dataset goes through, and what the bottleneck is.
+    /// Measure how fast a dataset is read and decoded, and name the bottleneck.
     Bench(bench::Args),
     /// Compare our pixels with Pillow's on your own pictures.
     Compare(compare::Args),
@@ -36,7 +36,7 @@ enum Command {
     Config(config::Args),
     /// Show what this machine has for decoding on a GPU, and what is missing.
     Doctor(doctor::Args),
-    /// Make a folder of generated pictures in class folders, to try things out on.
+    /// Make a folder of generated pictures in class folders, for trying things out.
     Sample(sample::Args),
     /// Print completions for a shell.
     Completions(completions::Args),

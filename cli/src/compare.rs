@@ -27,19 +27,19 @@ use task::Task;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Folders, .csv files or .txt lists, each with a table of its own. Needs a Python with Pillow: that of the
-    /// environment where this command is installed, or the one that `FOREBAY_PYTHON` names. Where that has torch, too,
-    /// resizes with `match = "torch"` stand beside its own.
+    /// Folders, .csv files or .txt lists. Each gets its own table. This needs a Python with Pillow: that of the environment
+    /// where this command is installed, or the one that `FOREBAY_PYTHON` names. If it also has torch, resizes with
+    /// `match = "torch"` are compared with torch's.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<String>,
-    /// Picture to write, a .png: for each comparison the worst part of the worst picture, ours, Pillow's and the
+    /// PNG file to write. For each comparison, it shows the worst part of the worst picture: ours, Pillow's and the
     /// difference.
     #[arg(short, long, value_name = "FILE", default_value = "compare.png")]
     output: PngFile,
-    /// The tables as a Markdown page, too.
+    /// Also write the tables to this Markdown file.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Only the first so many pictures of each path.
+    /// Compare only this many pictures of each path.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
 }

@@ -14,7 +14,8 @@ pub(crate) struct Args {
     /// Print a commented configuration with the defaults.
     #[arg(long)]
     example: bool,
-    /// Check a configuration, and whether this machine has what it names, and report all mistakes.
+    /// Check a configuration, and whether this machine has the datasets, groups and memory that it names. Every mistake is
+    /// reported.
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
 }

@@ -26,7 +26,7 @@ pub(crate) type Client = ControlClient<Channel>;
 /// Which daemon is meant.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Daemon {
-    /// Folder of the daemon's sockets; left out, the user's or the service's.
+    /// Folder of the daemon's sockets. Left out: that of the user's daemon, or else of the service.
     #[arg(long, value_name = "FOLDER")]
     socket_dir: Option<PathBuf>,
     /// How long the daemon may take to answer.
@@ -125,8 +125,8 @@ impl Daemon {
 
     fn silent(&self) -> Failure {
         Failure::Failed(format!(
-            "The daemon has not answered for {} s: it is stopped, or waits for its storage. Its log says more; --timeout \
-             waits longer.",
+            "The daemon has not answered for {} s: it is stopped, or waits for its storage. See its log, or wait longer \
+             with --timeout.",
             self.timeout.as_secs_f32()
         ))
     }
@@ -135,7 +135,7 @@ impl Daemon {
     pub(crate) fn wait_until_ready(&self, within: Duration) -> Result<(), Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let sign = progress::sign("waiting for the daemon");
-        let mut seen = Unready::NotThere("it has not been looked for".to_owned());
+        let mut seen = Unready::NotThere("it was not asked yet".to_owned());
         let ready = runtime.block_on(async {
             let looking = async {
                 while let Err(unready) = self.see_it_ready(&mut seen).await {

@@ -17,22 +17,22 @@ use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file of libnvjpeg, as `decode.nvjpeg` names it.
+    /// The file of libnvjpeg, as `nvjpeg` of `[decode]`.
     #[arg(long, value_name = "FILE")]
     nvjpeg: Option<PathBuf>,
-    /// Measure bare loops of nvJPEG's decoders over the pictures of this folder, for batches of several lengths.
+    /// Measure nvJPEG's decoders alone on the pictures of this folder, with batches of several sizes.
     #[arg(long, value_name = "FOLDER")]
     measure: Option<PathBuf>,
-    /// How long each of these loops is measured; the best one five times as long.
+    /// How long each decoder is measured. The best one is measured five times as long.
     #[arg(long, value_name = "SECONDS", default_value_t = 0.8, requires = "measure")]
     seconds: f64,
-    /// Run the tests of the GPUs' lanes. With `GPU_REQUIRED=1` a lane that is not to be had is a failure.
+    /// Test the lanes of each GPU. With `GPU_REQUIRED=1`, a missing lane is a failure.
     #[arg(long)]
     self_test: bool,
-    /// Run the tests of the kernel alone: of what decoders write, compute-sanitizer's initcheck knows nothing.
+    /// Test the kernel alone. This is for compute-sanitizer, whose initcheck does not see what decoders write.
     #[arg(long, conflicts_with = "self_test")]
     kernel: bool,
-    /// Write what each lane of each GPU makes of the pictures of a folder into another one, as .ppm files.
+    /// Decode the pictures of FOLDER with each lane of each GPU, and write the results to TO as .ppm files.
     #[arg(long, num_args = 2, value_names = ["FOLDER", "TO"])]
     pixels: Option<Vec<PathBuf>>,
     /// Print what was found as JSON.
@@ -77,16 +77,16 @@ fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
     match &survey.nvcuvid {
         Some(Ok(path)) => writeln!(out, "nvcuvid  {}", printable(path))?,
         Some(Err(_)) => writeln!(out, "nvcuvid  none")?,
-        None => writeln!(out, "nvcuvid  not looked for: the driver is named, and has its own with it")?,
+        None => writeln!(out, "nvcuvid  not searched for: the driver's file was given, and brings its own")?,
     }
     for gpu in survey.gpus.iter().flatten() {
         one(out, gpu)?;
         match rings.can_hold(gpu.device.ordinal) {
-            Ok(()) => writeln!(out, "  placement    pixels can stand in its memory")?,
-            Err(refusal) => writeln!(out, "  placement    pixels cannot stand in its memory: {refusal}")?,
+            Ok(()) => writeln!(out, "  placement    pixels can be in its memory")?,
+            Err(refusal) => writeln!(out, "  placement    pixels cannot be in its memory: {refusal}")?,
         }
         let rings =
-            if gpu.device.locks_read_only { "any ring" } else { "rings of streams with pin_memory = true alone" };
+            if gpu.device.locks_read_only { "any ring" } else { "only rings of streams with pin_memory = true" };
         writeln!(out, "  pin          trainers page-lock {rings}")?;
     }
     for lack in survey.lacks() {
@@ -122,7 +122,7 @@ fn one(out: &mut impl Write, gpu: &FoundGpu) -> io::Result<()> {
     }
     for (what, outcome) in [("gpu-huffman", gpu_huffman), ("hybrid", hybrid), ("kernel", kernel)] {
         match outcome {
-            Ok(()) => writeln!(out, "  {what:<11}  to be had")?,
+            Ok(()) => writeln!(out, "  {what:<11}  available")?,
             Err(error) => writeln!(out, "  {what:<11}  none: {error}")?,
         }
     }
@@ -167,13 +167,13 @@ mod tests {
         assert_eq!((&found["nvjpeg"]["version"], &found["missing"]), (&"12.3.0".into(), &serde_json::json!([])));
         let text = doctor(&places);
         assert!(text.contains("7 NVJPG engines") && text.contains("decode.lanes = \"auto\""), "{text}");
-        assert!(text.contains("pixels can stand in its memory"), "{text}");
+        assert!(text.contains("pixels can be in its memory"), "{text}");
         assert!(text.contains("trainers page-lock any ring"), "{text}");
         fake.set(Knob::NoReadOnly, 1);
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
         let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });
-        assert!(text.contains("page-lock rings of streams with pin_memory = true alone"), "{text}");
-        assert!(text.contains("nvJPEG   12.3.0") && text.matches("to be had").count() == 3, "{text}");
+        assert!(text.contains("page-lock only rings of streams with pin_memory = true"), "{text}");
+        assert!(text.contains("nvJPEG   12.3.0") && text.matches("  available").count() == 3, "{text}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Folder to write the pages into, such as /usr/local/share/man/man1; it must exist.
+    /// Existing folder to write the pages to, such as /usr/local/share/man/man1.
     folder: PathBuf,
 }
 

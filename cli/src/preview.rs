@@ -15,14 +15,14 @@ use crate::progress;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Folder, .csv file or .txt list; left out, a stream of a running daemon.
+    /// Folder, .csv file or .txt list. Left out: a stream of a running daemon.
     path: Option<String>,
     /// Stream of a running daemon.
     #[arg(long, value_name = "NAME", default_value = "default", conflicts_with = "path")]
     stream: String,
     #[command(flatten)]
     daemon: Daemon,
-    /// The picture to write, a .png.
+    /// PNG file to write.
     #[arg(short, long, value_name = "FILE", default_value = "preview.png")]
     output: PngFile,
     /// Pictures on the sheet.
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// With a path: height and width of a picture.
     #[arg(long, default_value_t = 224)]
     size: u32,
-    /// With a path: as training sees it, shuffled, cropped and flipped at random.
+    /// With a path: show what training sees, shuffled, with random crops and flips.
     #[arg(long)]
     shuffle: bool,
 }

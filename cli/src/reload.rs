@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         args.daemon.ask(|mut client| async move { client.reload(ReloadRequest {}).await })?;
     let mut out = io::stdout().lock();
     for key in &taken {
-        writeln!(out, "taken    {}", printable(key))?;
+        writeln!(out, "applied  {}", printable(key))?;
     }
     for key in &refused {
         writeln!(out, "REFUSED  {}", printable(key))?;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for stream in &closed {
         match (stream.failure.as_str(), stream.opening) {
             ("", false) => {}
-            ("", true) => writeln!(out, "OPENING  stream {}: its dataset is being looked through", stream.name)?,
+            ("", true) => writeln!(out, "OPENING  stream {}: its dataset is being scanned", stream.name)?,
             (reason, _) => {
                 failed += 1;
                 writeln!(out, "FAILED   stream {}: {}", stream.name, printable(reason))?;
@@ -36,9 +36,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     match (refused.len(), failed) {
-        (0, 0) => Ok(writeln!(out, "the configuration is taken up")?),
+        (0, 0) => Ok(writeln!(out, "the configuration is applied")?),
         (0, failed) => Err(Failure::Failed(format!("{failed} streams cannot be opened."))),
-        (refused, 0) => Err(Failure::Failed(format!("{refused} changes are refused; the rest is taken up."))),
+        (refused, 0) => Err(Failure::Failed(format!("{refused} changes are refused; all others are applied."))),
         (refused, failed) => {
             Err(Failure::Failed(format!("{refused} changes are refused, and {failed} streams cannot be opened.")))
         }

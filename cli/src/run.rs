@@ -14,11 +14,11 @@ use crate::failure::Failure;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Forget a stream's ledger and begin at epoch 0; its trainers reconnect. Works without a running daemon as well.
+    /// Forget a stream's ledger and start again at epoch 0. Its trainers reconnect. This also works while no daemon runs.
     New {
         /// Name of the stream.
         stream: String,
-        /// Without a running daemon: the configuration that names the run and the folder of the ledgers.
+        /// While no daemon runs: the configuration that names the run and the folder of the ledgers.
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
         #[command(flatten)]
@@ -34,7 +34,7 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
     } else {
         forget(stream, config.as_deref())?
     };
-    Ok(writeln!(io::stdout(), "stream {stream} begins anew in run \"{run}\"")?)
+    Ok(writeln!(io::stdout(), "stream {stream} starts again at epoch 0 in run \"{run}\"")?)
 }
 
 /// Forgets the run in the ledgers' file, which no daemon has open: one that refuses to start cannot be asked.
@@ -46,7 +46,7 @@ fn forget(stream: &str, config: Option<&std::path::Path>) -> Result<String, Fail
     let file = folder.unwrap_or_default().join(LEDGERS);
     if !file.exists() {
         return Err(Failure::Failed(format!(
-            "No daemon answers, and there are no ledgers at {}; name the daemon's configuration with --config.",
+            "No daemon answers, and there are no ledgers at {}. Give the daemon's configuration with --config.",
             printable(&file)
         )));
     }

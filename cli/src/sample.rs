@@ -16,12 +16,12 @@ use crate::progress;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Folder to make; it must not exist, or be empty.
+    /// Folder to make. If it exists, it must be empty.
     dir: PathBuf,
-    /// Pictures in all.
+    /// Number of pictures.
     #[arg(long, default_value_t = 300, value_parser = value_parser!(u64).range(1..=10_000_000))]
     count: u64,
-    /// Class folders; left out, 3, or one for each picture where there are fewer.
+    /// Number of class folders. Left out: 3, or as many as there are pictures if those are fewer.
     #[arg(long, value_parser = value_parser!(u64).range(1..=CLASSES))]
     classes: Option<u64>,
     /// Width in pixels.

@@ -18,17 +18,17 @@ use crate::failure::Failure;
 pub(crate) struct Args {
     /// Folder, .csv file or .txt list to serve as the stream "default", shuffled, at 224 x 224.
     path: Option<String>,
-    /// Configuration; `forebay config --example` prints one.
+    /// Configuration file. `forebay config --example` prints one.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Ways to decode: "auto" for NVIDIA's JPEG engines and the CPU, or names with commas between them, each of which has to be
-    /// there. A configuration says it in its [decode] table.
+    /// What decodes: "auto" for NVIDIA's JPEG engines and the CPU, or names of lanes with commas between them. The daemon does
+    /// not start if a named lane is missing. In a configuration, set `lanes` of `[decode]` instead.
     #[arg(long, value_name = "LANES", conflicts_with = "config", value_parser = parse_lanes)]
     lanes: Option<Lanes>,
-    /// Most pixels of a picture; pictures with more are bad records.
+    /// Largest picture, in pixels. A larger one is a bad record.
     #[arg(long, value_name = "NUMBER", conflicts_with = "config", value_parser = clap::value_parser!(u32).range(1..))]
     pixel_limit: Option<u32>,
-    /// Most bytes of a file, such as "2gib"; files with more are bad records.
+    /// Largest file, such as "2gib". A larger one is a bad record.
     #[arg(long, value_name = "SIZE", conflicts_with = "config")]
     byte_limit: Option<ByteSize>,
     /// Serve the process that starts this one, and end with it.

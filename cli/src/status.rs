@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// List the records that could not be read or decoded, with file and reason.
     #[arg(long)]
     quarantine: bool,
-    /// Wait first until the daemon serves: its streams are open, or have failed to open.
+    /// First wait until each stream of the daemon is open, or has failed to open.
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "60s",
           value_parser = duration)]
     wait: Option<Duration>,
@@ -61,7 +61,7 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
         writeln!(out, "LEDGER  cannot be written for {time}: {}", printable(cause))?;
         writeln!(
             out,
-            "        trainers wait, counts are the last known ones, nothing is lost; it goes on when the cause is gone"
+            "        trainers wait, nothing is lost; the daemon continues when the cause is gone. Counts are the last known ones"
         )?;
     }
     lanes(out, reply)?;
@@ -74,8 +74,8 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     for ClosedStream { name, run, source, opening, failure } in &reply.closed {
         writeln!(out, "\nstream {name} (run {run}): {}", printable(source))?;
         match (failure.as_str(), opening) {
-            ("", true) => writeln!(out, "  OPENING  its dataset is being looked through")?,
-            ("", false) => writeln!(out, "  WAITING  its first trainer says which shard, or which GPU, it wants")?,
+            ("", true) => writeln!(out, "  OPENING  its dataset is being scanned")?,
+            ("", false) => writeln!(out, "  WAITING  for its first trainer, which chooses the shard or the GPU")?,
             (reason, _) => writeln!(out, "  FAILED   {}\n           `forebay reload` tries again", printable(reason))?,
         }
     }
@@ -93,9 +93,9 @@ fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     let all: u64 = reply.lanes.iter().map(|lane| lane.pictures).sum();
     for LaneStatus { name, pictures, stolen, refused } in &reply.lanes {
         let share = pictures * 100 / all.max(1);
-        write!(out, "lane {name:<18} {pictures:>10} pictures, {share:>3} %, {stolen} taken from another")?;
+        write!(out, "lane {name:<18} {pictures:>10} pictures, {share:>3} %, {stolen} taken from other lanes")?;
         for refusal in refused {
-            write!(out, "; {} left: {}", refusal.pictures, printable(&refusal.reason))?;
+            write!(out, "; {} refused: {}", refusal.pictures, printable(&refusal.reason))?;
         }
         writeln!(out)?;
     }
@@ -104,7 +104,7 @@ fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
             [memory_used, memory_peak, memory_limit, page_locked].map(|bytes| ByteSize(*bytes));
         writeln!(
             out,
-            "GPU {gpu}: {used:#} taken for decoding, {peak:#} at most, of {limit:#}; {locked:#} of the host page-locked"
+            "GPU {gpu}: decoding takes {used:#} (peak {peak:#}, limit {limit:#}); {locked:#} of host memory page-locked"
         )?;
     }
     Ok(())
@@ -136,14 +136,14 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
         let [gpu, locked, copied] = [gpu_bytes, page_locked, copied].map(|bytes| ByteSize(*bytes));
         writeln!(
             out,
-            "  ring     pixels in {placement}: {gpu:#} of a GPU, {locked:#} of the host page-locked; {copied:#} copied \
-             from there to the GPU"
+            "  ring     pixels in {placement}: {gpu:#} of GPU memory, {locked:#} of page-locked host memory; {copied:#} \
+             copied to the GPU"
         )?;
     }
     if let Some(cache) = &stream.cache {
         writeln!(
             out,
-            "  cache    {} records {}, {:#} of {:#}; {} found, {} not",
+            "  cache    {} records {}, {:#} of {:#}; {} hits, {} misses",
             cache.records,
             cache.keep,
             ByteSize(cache.bytes),
@@ -222,10 +222,12 @@ mod tests {
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");
         assert!(text.contains("WAITS    61 s for the storage: 7.jpg: the storage fails"), "{text}");
         assert!(
-            text.contains("pixels in gpu:1: 6.00 MiB of a GPU, 4.00 MiB of the host page-locked; 9.00 MiB copied"),
+            text.contains(
+                "pixels in gpu:1: 6.00 MiB of GPU memory, 4.00 MiB of page-locked host memory; 9.00 MiB copied"
+            ),
             "{text}"
         );
-        assert!(text.contains("cache    5 records encoded, 700 bytes of 800 bytes; 9 found, 6 not"), "{text}");
+        assert!(text.contains("cache    5 records encoded, 700 bytes of 800 bytes; 9 hits, 6 misses"), "{text}");
     }
 
     #[test]
@@ -241,10 +243,10 @@ mod tests {
         let mut out = Vec::new();
         status(&mut out, &reply).unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert!(text.contains("75 %") && text.contains("5 left: kind of JPEG"), "{text}");
+        assert!(text.contains("75 %") && text.contains("5 refused: kind of JPEG"), "{text}");
         assert!(
             text.contains(
-                "GPU 0: 3.00 MiB taken for decoding, 0 bytes at most, of 9.00 MiB; 2.00 MiB of the host page-locked"
+                "GPU 0: decoding takes 3.00 MiB (peak 0 bytes, limit 9.00 MiB); 2.00 MiB of host memory page-locked"
             ),
             "{text}"
         );

@@ -52,7 +52,7 @@ def run(forebay: Forebay) -> Found:
         "packages": ", ".join(f"{package} {_version(package)}" for package in PACKAGES),
     }
     gpus = re.findall(r"^GPU \d+\s+(.*?) at ", doctor, re.M)
-    lanes = tuple(re.findall(r"^  (hybrid|gpu-huffman) +to be had", doctor, re.M))
+    lanes = tuple(re.findall(r"^  (hybrid|gpu-huffman) +available", doctor, re.M))
     if re.search(r"^  hardware +\d", doctor, re.M):
         lanes = ("hardware", "hardware-single", *lanes)
     lines = [doctor.rstrip(), "", *(f"{key}: {value}" for key, value in conditions.items())]

@@ -50,7 +50,7 @@ fn gpu(found: &FoundGpu, rings: &Gpus) -> Value {
     })
 }
 
-/// Whether something is to be had, and why not.
+/// Whether something is available, and why not.
 fn outcome<T, E: Display>(outcome: &Result<T, E>) -> Value {
     json!({ "available": outcome.is_ok(), "reason": outcome.as_ref().err().map(ToString::to_string) })
 }

@@ -172,7 +172,7 @@ fn a_reload_opens_what_is_there_by_then_and_takes_up_new_streams() {
     assert!(said.contains("FAILED   stream gone") && said.contains("1 streams cannot be opened"), "{said}");
 
     fs::rename(home.path("pictures"), home.path("later")).unwrap();
-    assert!(reload(0).contains("the configuration is taken up"));
+    assert!(reload(0).contains("the configuration is applied"));
     assert_eq!(closed(&home), []);
     fs::rename(home.path("later"), home.path("pictures")).unwrap();
 
@@ -180,7 +180,7 @@ fn a_reload_opens_what_is_there_by_then_and_takes_up_new_streams() {
     assert_ne!(next, old);
     home.configure(&(next + &home.stream("new", "num_shards = 2")));
     let said = reload(1);
-    assert!(said.contains("taken    streams.new"), "{said}");
+    assert!(said.contains("applied  streams.new"), "{said}");
     assert!(said.contains("REFUSED  streams.train.batch_size: the stream is open"), "{said}");
     let shard = Some(Shard { id: 0, count: 2 });
     Session::attach(target(&home.socket(), "new", None), Options { shard, ..options() }, &mut Patient).unwrap();

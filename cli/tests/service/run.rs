@@ -58,7 +58,7 @@ fn rule_01_a_new_run_begins_at_epoch_0_and_its_trainers_reconnect() {
     for round in 1..=5 {
         let renewed = home.command(&["run", "new", "train"]);
         assert!(renewed.status.success(), "{}", stderr(&renewed));
-        assert!(String::from_utf8_lossy(&renewed.stdout).contains("stream train begins anew"));
+        assert!(String::from_utf8_lossy(&renewed.stdout).contains("stream train starts again"));
         // In a middle of the run, with a batch in hand, the next round begins.
         let (one, two) = (first.next().batch(), second.next().batch());
         assert_eq!((one.epoch, two.epoch), (0, 0), "round {round}");

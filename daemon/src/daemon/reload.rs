@@ -43,7 +43,7 @@ impl Daemon {
         let _all = tokio::time::timeout(PATIENCE, futures_util::future::join_all(opening)).await;
         reply.closed = self.closed();
         for key in &reply.taken {
-            tracing::info!(key, "reload: taken up");
+            tracing::info!(key, "reload: applied");
         }
         for key in &reply.refused {
             tracing::warn!(key, "reload: refused");
