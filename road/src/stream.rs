@@ -2,79 +2,53 @@
 //!
 //! The pipeline may be stopped and started again (a restore, a reset, another run); the ring and its trainers stay.
 
+mod attendance;
 mod calls;
 mod dataset;
 mod hand_in;
+mod news;
 mod open;
 mod pipeline;
 mod report;
+mod ring_handle;
 mod ring_memory;
 mod rings;
+mod standing;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel as channel;
 use forebay_coordinator::{Batching, CallError};
-use forebay_pixels::Recipe;
-use forebay_proto::v1::{AckItem, Snapshot};
-use forebay_ring::{ConsumerId, Peer, RegionError, ShapeError, SlotMut, Socket, TooLittle, text_code};
-use parking_lot::Mutex;
+use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot, StreamStatus};
+use forebay_ring::{Peer, RegionError, ShapeError, Socket, TooLittle, text_code};
 use thiserror::Error;
-use tokio::sync::{oneshot, watch};
 
-use crate::ack::{Fate, Fates, ReceiptCounts};
 use crate::cache::CacheError;
-use crate::consumers::{Arrival, Counters, Note, Outbox};
-use crate::decode::Pool;
-use crate::gpu_ring::{GpuRings, RingCosts};
-use crate::meter::Meter;
+use crate::consumers::{Arrival, Note};
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
-use crate::settings::{PrefetchSettings, Sharding, StreamSettings};
-use crate::worker::Worker;
+use crate::samples::Samples;
+use crate::settings::{Sharding, StreamSettings};
+use attendance::Attendance;
 use dataset::Dataset;
 pub use hand_in::HandIns;
 pub use open::{Identity, Opening, Surplus};
 use pipeline::Pipeline;
-use report::Counted;
+use ring_handle::RingHandle;
 pub use ring_memory::RingMemory;
+use standing::Standing;
 
 /// A running stream.
 #[derive(Debug)]
 pub struct Stream {
     identity: Identity,
-    settings: StreamSettings,
-    dataset: Dataset,
-    recipe: Arc<Recipe>,
-    spec_hash: Vec<u8>,
-    worker: Arc<Worker>,
-    fates: Fates,
-    counts: Arc<ReceiptCounts>,
-    outbox: Outbox,
-    free: channel::Receiver<SlotMut>,
-    pool: Arc<Pool>,
-    /// Its rings in a GPU, where its pixels stand there.
-    gpu: Option<Arc<GpuRings>>,
-    /// What its rings take beside their slots.
-    taken: Arc<RingCosts>,
-    /// The daemon's user.
-    uid: u32,
-    prefetch: PrefetchSettings,
-    pipeline: tokio::sync::Mutex<Option<Pipeline>>,
-    batch_meter: Arc<Meter>,
-    counters: Arc<Counters>,
-    consumers: Arc<Mutex<HashMap<ConsumerId, u32>>>,
-    next_consumer: AtomicU64,
-    restored: tokio::sync::Mutex<Option<(blake3::Hash, Vec<ConsumerId>)>>,
-    /// Whether leases may be asked for. A shard has one trainer, which may hold batches of an earlier incarnation: it is
-    /// heard first, however long it takes to come.
-    heard: watch::Sender<bool>,
-    /// What the ledger said last, for the status while it cannot be asked.
-    counted: Mutex<Counted>,
+    settings: Arc<StreamSettings>,
+    dataset: Arc<Dataset>,
+    standing: Arc<Standing>,
+    ring: RingHandle,
+    attendance: Arc<Attendance>,
+    pipeline: Pipeline,
 }
 
 /// Why a stream cannot be opened.
@@ -173,7 +147,7 @@ impl Stream {
 
     /// Where its pixels stand.
     pub fn place(&self) -> PixelPlace {
-        self.gpu.as_ref().map_or(PixelPlace::Host, |rings| rings.place())
+        self.ring.place()
     }
 
     /// Whether this trainer can read its pixels, and may.
@@ -181,19 +155,17 @@ impl Stream {
     /// # Errors
     /// It is another user's, and could write to them; or they stand in a GPU, and it sees other GPUs.
     pub fn open_to(&self, trainer: &Credentials) -> Result<(), PlacementRefusal> {
-        self.place().open_to(trainer, self.uid)?;
-        if self.settings.pin_memory { trainer.may_pin(self.uid) } else { Ok(()) }
+        self.ring.open_to(trainer, self.settings.pin_memory)
     }
 
     /// Lets a trainer in, with what it consumed and holds from an earlier incarnation of the daemon.
     pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, hand_ins: HandIns) {
-        let id = ConsumerId(self.next_consumer.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        let id = self.attendance.number();
         self.see_who_left().await;
-        let refusal = self.enter(id, peer.pid());
-        let (adopted, refusal) = match refusal {
-            None => match self.hand_in(hand_ins).await {
+        let (adopted, refusal) = match self.attendance.enter(id, peer.pid(), &self.identity) {
+            None => match hand_ins.tell(&self.standing).await {
                 Ok(adopted) => {
-                    self.heard.send_replace(true);
+                    self.standing.trainer_is_heard();
                     (adopted, None)
                 }
                 Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),
@@ -201,12 +173,13 @@ impl Stream {
             Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
         };
         let incarnation = self.identity.incarnation;
-        let epoch = self.worker.progress().borrow().floor;
-        let arrival = Arrival { id, socket, peer, credits, incarnation, info: self.info(epoch), epoch, adopted };
+        let epoch = self.standing.progress().floor;
+        let info = report::info(self, epoch);
+        let arrival = Arrival { id, socket, peer, credits, incarnation, info, epoch, adopted };
         match refusal {
-            None => self.outbox.post(Note::Attach(Box::new(arrival))),
+            None => self.ring.post(Note::Attach(Box::new(arrival))),
             Some((code, reason)) => {
-                self.consumers.lock().remove(&id);
+                self.attendance.leave(id);
                 arrival.refuse(code, &reason);
             }
         }
@@ -216,7 +189,7 @@ impl Stream {
     /// sockets between two notes.
     async fn see_who_left(&self) {
         for _ in 0..2 {
-            self.ring_status().await;
+            self.ring.status().await;
         }
     }
 
@@ -228,28 +201,36 @@ impl Stream {
 
     /// Whether no trainer was there when the ring's thread last said so.
     pub fn is_idle(&self) -> bool {
-        self.consumers.lock().is_empty()
+        self.attendance.is_empty()
     }
 
-    /// Notes a trainer, or says why it cannot come in.
-    fn enter(&self, id: ConsumerId, pid: u32) -> Option<String> {
-        let mut consumers = self.consumers.lock();
-        // A process of another PID namespace has no number here that tells it from others.
-        if pid != 0 && consumers.values().any(|other| *other == pid) {
-            return Some(format!(
-                "process {pid} has a trainer on stream \"{}\" already; two of one process would wait for each other. \
-                 Use one Loader, or close the first",
-                self.identity.stream
-            ));
-        }
-        if let (Some(shard), Some(other)) = (&self.identity.shard, consumers.values().next()) {
-            return Some(format!(
-                "shard {} of stream \"{}\" has its trainer, process {other}; each shard_id may be used once",
-                shard.shard_id, self.identity.stream
-            ));
-        }
-        consumers.insert(id, pid);
-        None
+    /// How it is.
+    ///
+    /// # Errors
+    /// The ledger cannot be asked.
+    pub async fn status(&self) -> Result<StreamStatus, CallError> {
+        report::status(self).await
+    }
+
+    /// Its metrics.
+    pub async fn show(&self, samples: &mut Samples) {
+        report::show(self, samples).await;
+    }
+
+    /// The ledger's tallies from an epoch on, a page of them, with all that was handed in.
+    ///
+    /// # Errors
+    /// The ledger cannot be asked; or it cannot be written, and something waits for that.
+    pub async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
+        self.standing.audit(from_epoch).await
+    }
+
+    /// The quarantine's list behind an entry, a page of it, with all that was handed in.
+    ///
+    /// # Errors
+    /// As those of [`audit`](Self::audit).
+    pub async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
+        self.standing.quarantine(after).await
     }
 
     /// The run's state, with these receipts counted as consumed (semantics rule 22).
@@ -257,88 +238,54 @@ impl Stream {
     /// # Errors
     /// The ledger cannot be asked.
     pub async fn snapshot(&self, in_hand: Vec<AckItem>) -> Result<Snapshot, CallError> {
-        self.flush().await;
-        self.worker.snapshot(in_hand).await
-    }
-
-    /// Waits until all that was handed in is durable.
-    async fn flush(&self) {
-        let (done, flushed) = oneshot::channel();
-        if self.fates.send(Fate::Flush(done)).is_ok() {
-            // Answered, or the ledger's task has ended: then there is nothing to wait for.
-            let _flushed = flushed.await;
-        }
+        self.standing.snapshot(in_hand).await
     }
 
     /// Stops the pipeline, changes the ledger, and goes on where the ledger then stands. The change is `fenced` if it ends
     /// every lease.
-    async fn anew<T, F: Future<Output = Result<T, CallError>>>(
-        self: &Arc<Self>,
+    async fn anew<F: Future<Output = Result<(), CallError>>>(
+        &self,
         fenced: bool,
         change: impl FnOnce() -> F,
-    ) -> Result<T, CallError> {
-        let mut pipeline = self.pipeline.lock().await;
-        let next = match pipeline.take() {
-            Some(running) => running.stop().await,
-            None => 0,
-        };
-        self.flush().await;
+    ) -> Result<(), CallError> {
+        let stopped = self.pipeline.stop().await;
+        self.standing.flush().await;
         let changed = change().await;
         if changed.is_ok() {
-            let progress = *self.worker.progress().borrow();
-            self.ask(|done| Note::DropReady { progress, fenced, done }).await;
-            self.flush().await;
+            self.ring.drop_ready(self.standing.progress(), fenced).await;
+            self.standing.flush().await;
         }
-        match self.start(next) {
-            Ok(started) => *pipeline = Some(started),
-            Err(error) => {
-                // Nothing would ever come: trainers are told, until a restore or a reset has more luck.
-                let error = format!("The stream cannot go on: {error}.");
-                self.outbox.post(Note::Failed(error.clone()));
-                return Err(CallError::Invalid(error));
-            }
+        if let Err(error) = stopped.go_on() {
+            // Nothing would ever come: trainers are told, until a restore or a reset has more luck.
+            let error = format!("The stream cannot go on: {error}.");
+            self.ring.post(Note::Failed(error.clone()));
+            return Err(CallError::Invalid(error));
         }
         changed
     }
 
     /// Ends the stream, while the daemon goes on: nobody reads it any more, or it is to begin anew.
     pub async fn close(&self) {
-        self.ask(Note::Drain).await;
-        if let Some(running) = self.pipeline.lock().await.take() {
-            running.stop().await;
-        }
+        self.ring.drain().await;
+        drop(self.pipeline.stop().await);
         self.end().await;
     }
 
     /// Ends the stream with the daemon: no new batches, trainers finish what they hold, the rest is given back (semantics rule 21).
     pub async fn leave(&self, drain: Duration) {
-        self.ask(Note::Drain).await;
-        if let Some(running) = self.pipeline.lock().await.take() {
-            running.leave().await;
-        }
+        self.ring.drain().await;
+        self.pipeline.leave().await;
         let deadline = Instant::now() + drain;
-        while Instant::now() < deadline && self.ring_status().await.is_some_and(|ring| ring.unfinished > 0) {
+        while Instant::now() < deadline && self.ring.status().await.is_some_and(|ring| ring.unfinished > 0) {
             tokio::time::sleep(DRAIN_STEP).await;
         }
         self.end().await;
     }
 
     async fn end(&self) {
-        self.ask(Note::Close).await;
-        self.flush().await;
+        self.ring.close().await;
+        self.standing.flush().await;
         tracing::info!(stream = %self.identity, "the stream is closed");
-    }
-
-    /// Leaves a note that the ring's thread answers.
-    async fn ask(&self, note: impl FnOnce(oneshot::Sender<()>) -> Note) {
-        let (done, answered) = oneshot::channel();
-        self.outbox.post(note(done));
-        // Answered, or the ring's thread has ended, and the stream with it.
-        let _answered = answered.await;
-    }
-
-    fn batching(&self) -> Batching {
-        batching(&self.settings)
     }
 }
 

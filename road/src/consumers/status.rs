@@ -8,7 +8,7 @@ use crate::consumers::attached::Consumer;
 
 /// A reading.
 #[derive(Clone, Debug, Default)]
-pub struct RingStatus {
+pub(crate) struct RingStatus {
     /// Slots by state; those that the batch thread has in reserve count as being filled.
     pub slots: Counts,
     /// The consumers.
@@ -17,8 +17,6 @@ pub struct RingStatus {
     pub epoch: u64,
     /// Batches of the open epoch that are in trainers' hands and not acked.
     pub unfinished: usize,
-    /// Receipts that fitted nothing.
-    pub stale: u64,
     /// Why the stream has failed, if it has.
     pub failure: Option<String>,
 }
@@ -30,7 +28,6 @@ impl RingThread {
             consumers: self.exchange.consumers().map(|state| self.consumer_status(&state)).collect(),
             epoch: self.exchange.open(),
             unfinished: self.exchange.holders(self.exchange.open()).len(),
-            stale: self.exchange.stale_receipts(),
             failure: self.failure.as_ref().map(|(_, reason)| reason.clone()),
         }
     }

@@ -1,8 +1,8 @@
-//! The rare requests of trainers: state, restore, path, reset, quarantine, audit.
+//! The rare requests of trainers: state, restore, path, reset, quarantine, audit. Each is answered by a task of its own.
 
 use std::cmp::Ordering;
 use std::os::unix::ffi::OsStringExt as _;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::call_reply::Reply;
@@ -10,92 +10,127 @@ use forebay_proto::v1::call_request::Call;
 use forebay_proto::v1::{CallReply, CallRequest, Done, Failure, ListQuarantineReply, QuarantineList, Snapshot};
 use forebay_ring::ConsumerId;
 use prost::Message as _;
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex, Semaphore};
 
-use crate::consumers::Note;
+use crate::consumers::{Asked, Note};
 use crate::stream::Stream;
+use crate::threads;
 
-impl Stream {
+/// What answers the requests to a stream.
+#[derive(Debug)]
+pub(super) struct Calls {
+    /// The ring's thread calls, and does not keep the stream.
+    stream: Weak<Stream>,
+    runtime: Handle,
+    /// Turns of those that are too long for a packet.
+    long: Semaphore,
+    /// The snapshot that was restored last, and who sent it.
+    restored: Mutex<Option<(blake3::Hash, Vec<ConsumerId>)>>,
+}
+
+/// Calls of a stream that are too long for a packet and are in memory at one time; further ones wait.
+const LONG_CALLS: usize = 2;
+
+impl Calls {
+    /// Of a stream, within a runtime.
+    pub(super) fn to(stream: &Arc<Stream>) -> Arc<Self> {
+        let (stream, runtime) = (Arc::downgrade(stream), Handle::current());
+        Arc::new(Self { stream, runtime, long: Semaphore::new(LONG_CALLS), restored: Mutex::new(None) })
+    }
+
+    /// Takes one call, and has it answered.
+    pub(super) fn take(self: &Arc<Self>, consumer: ConsumerId, id: u64, asked: Asked) {
+        let Some(stream) = self.stream.upgrade() else { return };
+        let calls = Arc::clone(self);
+        self.runtime.spawn(async move {
+            // Until it is answered: its memory is taken as long.
+            let _turn = if asked.is_beside() { calls.long.acquire().await.ok() } else { None };
+            match threads::beside("forebay-call", || asked.read()).await {
+                Ok(Ok(request)) => calls.answer(&stream, consumer, id, request).await,
+                Ok(Err(reason)) => stream.ring.post(Note::Evict { consumer, reason }),
+                Err(error) => {
+                    let failure = Failure { message: format!("The request cannot be read: {error}.") };
+                    let reply = CallReply { reply: Some(Reply::Failure(failure)) }.encode_to_vec();
+                    stream.ring.post(Note::Answer { consumer, id, reply });
+                }
+            }
+        });
+    }
+
     /// Answers one request.
-    pub(super) async fn answer(self: Arc<Self>, consumer: ConsumerId, id: u64, request: CallRequest) {
+    async fn answer(&self, stream: &Stream, consumer: ConsumerId, id: u64, request: CallRequest) {
         let restores = matches!(request.call, Some(Call::Restore(_)));
-        let reply = match self.reply(consumer, request).await {
+        let reply = match self.reply(stream, consumer, request).await {
             Ok(reply) => reply,
             Err(error) => Reply::Failure(Failure { message: error.to_string() }),
         };
         let reply = CallReply { reply: Some(reply) }.encode_to_vec();
-        self.outbox.post(Note::Answer { consumer, id, reply });
+        stream.ring.post(Note::Answer { consumer, id, reply });
         if restores {
-            self.outbox.post(Note::Restored(consumer));
+            stream.ring.post(Note::Restored(consumer));
         }
     }
 
-    /// Says that a request cannot even be read.
-    pub(super) fn cannot_answer(&self, consumer: ConsumerId, id: u64, why: &std::io::Error) {
-        let failure = Failure { message: format!("The request cannot be read: {why}.") };
-        let reply = CallReply { reply: Some(Reply::Failure(failure)) }.encode_to_vec();
-        self.outbox.post(Note::Answer { consumer, id, reply });
-    }
-
-    async fn reply(self: &Arc<Self>, consumer: ConsumerId, request: CallRequest) -> Result<Reply, CallError> {
+    async fn reply(&self, stream: &Stream, consumer: ConsumerId, request: CallRequest) -> Result<Reply, CallError> {
         match request.call {
-            Some(Call::State(state)) => self.snapshot(state.receipts).await.map(Reply::State),
+            Some(Call::State(state)) => stream.snapshot(state.receipts).await.map(Reply::State),
             Some(Call::Restore(restore)) => {
                 let snapshot = restore.snapshot.unwrap_or_default();
-                self.restore(consumer, snapshot).await.map(|()| Reply::Done(Done {}))
+                self.restore(stream, consumer, snapshot).await.map(|()| Reply::Done(Done {}))
             }
-            Some(Call::Path(call)) => match self.dataset.locator(call.record) {
+            Some(Call::Path(call)) => match stream.dataset.locator(call.record) {
                 Some(locator) => Ok(Reply::Path(locator.name().into_vec())),
                 None => Err(CallError::Invalid(format!(
                     "The dataset has records 0 to {}; there is no record {}.",
-                    self.dataset.records() - 1,
+                    stream.dataset.records() - 1,
                     call.record
                 ))),
             },
-            Some(Call::Reset(reset)) => self.reset(consumer, reset.epoch).await.map(|()| Reply::Done(Done {})),
+            Some(Call::Reset(call)) => reset(stream, consumer, call.epoch).await.map(|()| Reply::Done(Done {})),
             Some(Call::Quarantine(call)) => {
-                let ListQuarantineReply { records, more, .. } = self.quarantine(call.after).await?;
+                let ListQuarantineReply { records, more, .. } = stream.quarantine(call.after).await?;
                 Ok(Reply::Quarantine(QuarantineList { records, more }))
             }
-            Some(Call::Audit(call)) => self.audit(call.from_epoch).await.map(Reply::Audit),
+            Some(Call::Audit(call)) => stream.audit(call.from_epoch).await.map(Reply::Audit),
             None => Err(CallError::Invalid("The request is of a kind that this daemon does not know.".into())),
         }
     }
 
     /// Goes back to a snapshot. Every rank of a job may send the same one: it is applied once, as long as one that
     /// sent it is attached (semantics rule 23).
-    async fn restore(self: &Arc<Self>, consumer: ConsumerId, snapshot: Snapshot) -> Result<(), CallError> {
+    async fn restore(&self, stream: &Stream, consumer: ConsumerId, snapshot: Snapshot) -> Result<(), CallError> {
         let id = blake3::hash(&snapshot.encode_to_vec());
         let mut restored = self.restored.lock().await;
         if let Some((last, senders)) = restored.as_mut() {
-            let attached = self.consumers.lock();
-            senders.retain(|sender| attached.contains_key(sender));
+            stream.attendance.keep_present(senders);
             if *last == id && !senders.is_empty() && !senders.contains(&consumer) {
                 senders.push(consumer);
                 return Ok(());
             }
         }
-        self.anew(true, || async { self.worker.restore(snapshot).await }).await?;
+        stream.anew(true, || stream.standing.restore(snapshot)).await?;
         *restored = Some((id, vec![consumer]));
         Ok(())
     }
+}
 
-    /// Ends an epoch for a sole trainer, which is in it; what it did not get is listed as abandoned (semantics rule 10).
-    /// The trainer's last receipts may have completed the epoch: then nothing is left to abandon.
-    async fn reset(self: &Arc<Self>, consumer: ConsumerId, epoch: u64) -> Result<(), CallError> {
-        if let Some(other) = self.consumers.lock().iter().find(|(id, _)| **id != consumer).map(|(_, pid)| *pid) {
-            return Err(CallError::Invalid(format!(
-                "reset() ends the epoch for a sole trainer, but process {other} reads stream \"{}\" as well.",
-                self.identity.stream
-            )));
-        }
-        self.flush().await;
-        let floor = self.worker.progress().borrow().floor;
-        match epoch.cmp(&floor) {
-            Ordering::Less => Ok(()),
-            Ordering::Equal => self.anew(false, || async { self.worker.abandon(epoch).await.map(drop) }).await,
-            Ordering::Greater => {
-                Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))
-            }
+/// Ends an epoch for a sole trainer, which is in it; what it did not get is listed as abandoned (semantics rule 10).
+/// The trainer's last receipts may have completed the epoch: then nothing is left to abandon.
+async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), CallError> {
+    if let Some(other) = stream.attendance.other_than(consumer) {
+        return Err(CallError::Invalid(format!(
+            "reset() ends the epoch for a sole trainer, but process {other} reads stream \"{}\" as well.",
+            stream.identity.stream
+        )));
+    }
+    stream.standing.flush().await;
+    let floor = stream.standing.progress().floor;
+    match epoch.cmp(&floor) {
+        Ordering::Less => Ok(()),
+        Ordering::Equal => stream.anew(false, || stream.standing.abandon(epoch)).await,
+        Ordering::Greater => {
+            Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))
         }
     }
 }

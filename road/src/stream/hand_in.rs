@@ -10,9 +10,8 @@ use forebay_proto::v1::{AckItem, Cause, LeasedRange, Range, Verdict};
 use forebay_ring::{Bulk, BulkError, Claim, HandIn};
 use thiserror::Error;
 
-use crate::ack::Fate;
 use crate::consumers::ranges;
-use crate::stream::Stream;
+use crate::stream::standing::Standing;
 use crate::threads;
 
 /// What a trainer hands in, in sealed memory of its own. It is read part by part: its length takes none of the daemon's.
@@ -68,72 +67,67 @@ impl HandIns {
         let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
         Ok(bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect())
     }
-}
 
-impl Stream {
     /// Acks what was consumed, unless it was leased to others meanwhile, and takes back what is held. Where a part fails,
     /// what was taken back before it goes to others: nobody would hold it, and its epoch would never end.
-    pub(super) async fn hand_in(&self, list: HandIns) -> Result<Adopted, CallError> {
+    pub(super) async fn tell(&self, standing: &Standing) -> Result<Adopted, CallError> {
         let mut adopted = Adopted::new();
-        match self.hand_in_parts(&list, &mut adopted).await {
+        match self.tell_parts(standing, &mut adopted).await {
             Ok(()) => Ok(adopted),
             Err(error) => {
-                let back = ranges(adopted.into_iter().flat_map(|(_, _, claims)| claims), Cause::TrainerEnded);
-                if !back.is_empty() {
-                    // The ledger's task ends after the stream.
-                    let _gone = self.fates.send(Fate::Returned(back));
-                }
+                let held = adopted.into_iter().flat_map(|(_, _, claims)| claims);
+                standing.give_back(ranges(held, Cause::TrainerEnded));
                 Err(error)
             }
         }
     }
 
-    async fn hand_in_parts(&self, list: &HandIns, adopted: &mut Adopted) -> Result<(), CallError> {
+    async fn tell_parts(&self, standing: &Standing, adopted: &mut Adopted) -> Result<(), CallError> {
         let mut first = 0;
         loop {
-            let part = list.part(first).await?;
+            let part = self.part(first).await?;
             if part.is_empty() {
                 return Ok(());
             }
             first += part.len();
-            self.hand_in_part(&part, adopted).await?;
+            tell_part(&part, standing, adopted).await?;
         }
     }
+}
 
-    async fn hand_in_part(&self, part: &[HandIn], adopted: &mut Adopted) -> Result<(), CallError> {
-        let (held, consumed): (Vec<HandIn>, Vec<HandIn>) = part.iter().partition(|hand_in| hand_in.held == 1);
-        if !consumed.is_empty() {
-            let items = consumed.iter().map(|hand_in| {
-                let HandIn { lease, len, bare, sum, .. } = *hand_in;
-                let range = Some(range(hand_in));
-                match bare {
-                    0 => AckItem {
-                        lease,
-                        range,
-                        kind: Kind::Delivered.into(),
-                        count: len,
-                        sum_high: sum.high,
-                        sum_low: sum.low,
-                    },
-                    _ => AckItem { lease, range, kind: Kind::Bare.into(), ..AckItem::default() },
-                }
-            });
-            self.worker.hand_in(items.collect()).await?;
-        }
-        if held.is_empty() {
-            return Ok(());
-        }
-        let items = held.iter().map(|hand_in| LeasedRange { lease: hand_in.lease, range: Some(range(hand_in)) });
-        let reply = self.worker.reclaim(items.collect()).await?;
-        for (hand_in, verdict) in held.iter().zip(reply.verdicts()) {
-            let claim = claim(hand_in).filter(|_| verdict == Verdict::Accepted);
-            match adopted.last_mut() {
-                Some((seq, _, claims)) if *seq == hand_in.seq => claims.push(claim),
-                _ => adopted.push((hand_in.seq, hand_in.epoch, vec![claim])),
+async fn tell_part(part: &[HandIn], standing: &Standing, adopted: &mut Adopted) -> Result<(), CallError> {
+    let (held, consumed): (Vec<HandIn>, Vec<HandIn>) = part.iter().partition(|hand_in| hand_in.held == 1);
+    if !consumed.is_empty() {
+        let items = consumed.iter().map(|hand_in| {
+            let HandIn { lease, len, bare, sum, .. } = *hand_in;
+            let range = Some(range(hand_in));
+            match bare {
+                0 => AckItem {
+                    lease,
+                    range,
+                    kind: Kind::Delivered.into(),
+                    count: len,
+                    sum_high: sum.high,
+                    sum_low: sum.low,
+                },
+                _ => AckItem { lease, range, kind: Kind::Bare.into(), ..AckItem::default() },
             }
-        }
-        Ok(())
+        });
+        standing.consumed(items.collect()).await?;
     }
+    if held.is_empty() {
+        return Ok(());
+    }
+    let items = held.iter().map(|hand_in| LeasedRange { lease: hand_in.lease, range: Some(range(hand_in)) });
+    let reply = standing.reclaim(items.collect()).await?;
+    for (hand_in, verdict) in held.iter().zip(reply.verdicts()) {
+        let claim = claim(hand_in).filter(|_| verdict == Verdict::Accepted);
+        match adopted.last_mut() {
+            Some((seq, _, claims)) if *seq == hand_in.seq => claims.push(claim),
+            _ => adopted.push((hand_in.seq, hand_in.epoch, vec![claim])),
+        }
+    }
+    Ok(())
 }
 
 /// None for more positions than a batch can have.

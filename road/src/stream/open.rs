@@ -1,32 +1,31 @@
 //! Opening a stream whose dataset is open: the ledger, the ring; then its threads, last of all.
 
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{Handle, Outage, PERMUTATION, Plan, Policy};
+use forebay_coordinator::{Handle, PERMUTATION, Plan, Policy};
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
-use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
+use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
 use forebay_sources::Source;
-use parking_lot::Mutex;
-use tokio::sync::{Semaphore, mpsc, watch};
 
-use crate::ack::{self, Fate, ReceiptCounts};
 use crate::cache::{Cache, Caches, Key};
-use crate::consumers::{self, Counters, Note, Outbox, RingThread, inbox};
+use crate::consumers::{self, RingThread};
 use crate::decode::Pool;
 use crate::gpu_ring::{Gpus, StreamRing};
 use crate::incarnation;
-use crate::meter::Meter;
 use crate::placement::Credentials;
 use crate::settings::Sharding;
 use crate::settings::{PrefetchSettings, StreamSettings};
+use crate::stream::attendance::Attendance;
+use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
+use crate::stream::pipeline::Pipeline;
+use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
+use crate::stream::standing::Standing;
 use crate::stream::{RingMemory, Stream, StreamError};
 use crate::threads;
-use crate::worker::Worker;
 
 /// Who a stream is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,67 +83,35 @@ impl Opening {
         let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
         let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, self.cache()?);
         let (rings, first) = self.rings(geometry).await?;
-        let (gpu, taken) = (rings.gpu(), rings.taken());
-        let (worker, opened) =
-            Worker::open(self.coordinator.clone(), self.request(spec, incarnation::fresh()?)).await?;
-        let worker = Arc::new(worker);
-        let (outbox, inbox) = inbox()?;
-        let (fates, receipts) = mpsc::unbounded_channel();
-        let (free_sender, free) = channel::unbounded();
-        let counts = Arc::new(ReceiptCounts::default());
-        let counters = Arc::new(Counters::default());
-        let attached = Arc::new(Mutex::default());
-        let epoch = worker.progress().borrow().floor;
-        let uid = self.gpus.uid();
-        let Self { identity, settings, prefetch, pool, .. } = self;
-        let recipe = Arc::new(settings.recipe.clone());
-        let stream = Arc::new(Stream {
-            dataset,
-            recipe,
-            spec_hash: opened.spec_hash,
-            fates: fates.clone(),
-            counts: Arc::clone(&counts),
-            outbox: outbox.clone(),
-            free,
-            pool,
-            gpu,
-            taken,
-            uid,
-            prefetch,
-            pipeline: tokio::sync::Mutex::new(None),
-            batch_meter: Arc::new(Meter::new("batch")),
-            counters: Arc::clone(&counters),
-            consumers: Arc::clone(&attached),
-            next_consumer: AtomicU64::new(1),
-            restored: tokio::sync::Mutex::new(None),
-            heard: watch::Sender::new(identity.shard.is_none()),
-            counted: Mutex::default(),
-            worker: Arc::clone(&worker),
-            identity,
-            settings,
-        });
-        let parts = consumers::RingParts {
-            stream: stream.identity.to_string(),
-            further: Arc::new(move |ring| rings.make(ring).map_err(|error| error.to_string())),
-            free: free_sender,
-            fates,
-            suspects: worker.suspects(),
-            calls: calls(&stream),
-            left: Box::new(move |consumer, left| {
-                attached.lock().remove(&consumer);
-                surplus(left);
-            }),
-            epoch,
-            epochs: stream.settings.epochs,
-            epoch_end_timeout: stream.settings.epoch_end_timeout,
-            counters,
-        };
-        RingThread::start(parts, first, inbox, &outbox)?;
-        follow(&worker, outbox.clone());
-        tell_of_outages(&worker, outbox.clone());
-        forward(worker, receipts, counts, outbox);
-        stream.begin().await?;
+        let request = self.request(spec, incarnation::fresh()?);
+        let (standing, receipts) = Standing::open(self.coordinator.clone(), request).await?;
+        let (ring, ends) = RingHandle::new(rings.site())?;
+        let stream = self.stream(dataset, standing, ring);
+        RingThread::start(parts(&stream, rings, ends.free, surplus), first, ends.inbox, stream.ring.outbox())?;
+        stream.standing.tell(receipts, stream.ring.outbox());
+        if let Err(error) = stream.pipeline.begin().await {
+            // The ring, its threads and its descriptors go, as if the stream had never been opened.
+            stream.close().await;
+            return Err(error.into());
+        }
         Ok(stream)
+    }
+
+    /// The stream, of which nothing runs yet.
+    fn stream(self, dataset: Dataset, standing: Standing, ring: RingHandle) -> Arc<Stream> {
+        let Self { identity, settings, prefetch, pool, .. } = self;
+        let (settings, dataset, standing) = (Arc::new(settings), Arc::new(dataset), Arc::new(standing));
+        let pipeline = Pipeline::new(
+            identity.clone(),
+            Arc::clone(&settings),
+            prefetch,
+            pool,
+            Arc::clone(&dataset),
+            Arc::clone(&standing),
+            ring.clone(),
+        );
+        let attendance = Arc::new(Attendance::new());
+        Arc::new(Stream { identity, settings, dataset, standing, ring, attendance, pipeline })
     }
 
     /// What makes the stream's rings, where their pixels are to stand, and the first of them.
@@ -156,7 +123,7 @@ impl Opening {
         // The driver may take its time to start, and the kernel to give memory.
         let made = threads::beside("forebay-open", move || {
             let site = Site::find(gpus, wanted, trainer.as_ref(), decodes, &geometry)?;
-            let rings = Rings::new(site, memory, geometry, incarnation, pin_memory);
+            let rings = Rings::new(Arc::new(site), memory, geometry, incarnation, pin_memory);
             let first = rings.make(0)?;
             Ok((rings, first))
         });
@@ -224,82 +191,26 @@ impl Opening {
     }
 }
 
-/// A task that tells the ring's thread what the coordinator says.
-fn follow(worker: &Worker, outbox: Outbox) {
-    let mut progress = worker.progress();
-    tokio::spawn(async move {
-        loop {
-            let now = *progress.borrow_and_update();
-            outbox.post(Note::Progress(now));
-            if progress.changed().await.is_err() {
-                return;
-            }
-        }
-    });
-}
-
-/// A task that carries what became of records to the ledger.
-fn forward(worker: Arc<Worker>, fates: mpsc::UnboundedReceiver<Fate>, counts: Arc<ReceiptCounts>, outbox: Outbox) {
-    let (lost, noted) = (outbox.clone(), outbox.clone());
-    let lost = move |leases| lost.post(Note::Lost(leases));
-    let forward = ack::forward(worker, fates, counts, lost, move |batch| noted.post(Note::Noted(batch)));
-    tokio::spawn(async move {
-        if let Err(error) = forward.await {
-            outbox.post(Note::Failed(error.to_string()));
-        }
-    });
-}
-
-/// A task that tells trainers why they wait while the ledger cannot be written.
-fn tell_of_outages(worker: &Worker, outbox: Outbox) {
-    let (outage, mut progress) = (worker.outage(), worker.progress());
-    tokio::spawn(async move {
-        tokio::select! {
-            () = tell_of_each(outage, outbox) => {}
-            // The ledgers go on, the stream does not.
-            _gone = progress.wait_for(|_| false) => {}
-        }
-    });
-}
-
-async fn tell_of_each(mut outage: watch::Receiver<Option<Outage>>, outbox: Outbox) {
-    while let Ok(Some(begun)) = outage.wait_for(Option::is_some).await.map(|begun| begun.clone()) {
-        let words = format!(
-            "the daemon cannot write its ledger, so that no further batch comes: {}; nothing is lost, and it goes on when \
-             the cause is gone",
-            begun.cause
-        );
-        outbox.post(Note::Tell { words, lasting: true });
-        if outage.wait_for(Option::is_none).await.is_err() {
-            return;
-        }
-        let words = format!("the daemon writes its ledger again, after {} s", begun.lasts().as_secs());
-        outbox.post(Note::Tell { words, lasting: false });
+/// What the ring's thread works with.
+fn parts(stream: &Arc<Stream>, rings: Rings, free: channel::Sender<SlotMut>, surplus: Surplus) -> consumers::RingParts {
+    let (calls, attendance) = (Calls::to(stream), Arc::clone(&stream.attendance));
+    let Stream { identity, settings, standing, ring, .. } = &**stream;
+    consumers::RingParts {
+        stream: identity.to_string(),
+        further: Arc::new(move |ring| rings.make(ring).map_err(|error| error.to_string())),
+        free,
+        fates: standing.fates(),
+        suspects: standing.worker().suspects(),
+        calls: Box::new(move |consumer, id, asked| calls.take(consumer, id, asked)),
+        left: Box::new(move |consumer, left| {
+            attendance.leave(consumer);
+            surplus(left);
+        }),
+        epoch: standing.progress().floor,
+        epochs: settings.epochs,
+        epoch_end_timeout: settings.epoch_end_timeout,
+        counters: Arc::clone(ring.counters()),
     }
-}
-
-/// Calls of a stream that are too long for a packet and are in memory at one time; further ones wait.
-const LONG_CALLS: usize = 2;
-
-type Calls = Box<dyn Fn(forebay_ring::ConsumerId, u64, consumers::Asked) + Send>;
-
-fn calls(stream: &Arc<Stream>) -> Calls {
-    let (stream, runtime): (Weak<Stream>, _) = (Arc::downgrade(stream), tokio::runtime::Handle::current());
-    let long = Arc::new(Semaphore::new(LONG_CALLS));
-    Box::new(move |consumer, id, asked| {
-        if let Some(stream) = stream.upgrade() {
-            let long = Arc::clone(&long);
-            runtime.spawn(async move {
-                // Until it is answered: its memory is taken as long.
-                let _turn = if asked.is_beside() { long.acquire().await.ok() } else { None };
-                match threads::beside("forebay-call", || asked.read()).await {
-                    Ok(Ok(request)) => stream.answer(consumer, id, request).await,
-                    Ok(Err(reason)) => stream.outbox.post(Note::Evict { consumer, reason }),
-                    Err(error) => stream.cannot_answer(consumer, id, &error),
-                }
-            });
-        }
-    })
 }
 
 fn shape(settings: &StreamSettings) -> Shape {

@@ -4,27 +4,46 @@ use std::io;
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use tokio::sync::oneshot;
+use tokio::sync::{MutexGuard, oneshot};
 
 use crate::batch::batcher::{Batcher, Rules};
 use crate::batch::order::Order;
 use crate::batch::slots::Slots;
 use crate::batch::{BatchParts, BatchStage};
 use crate::consumers::Note;
-use crate::decode::Decoding;
+use crate::decode::{Decoding, Pool};
 use crate::gpu_threads::GpuThreads;
 use crate::lease::{self, LeaseSettings};
+use crate::meter::Meter;
 use crate::prefetch::{Prefetch, ReadAheadSettings};
-use crate::settings::MaxFailures;
-use crate::stream::Stream;
+use crate::settings::{MaxFailures, PrefetchSettings, StreamSettings};
+use crate::stream::dataset::Dataset;
+use crate::stream::ring_handle::RingHandle;
+use crate::stream::standing::Standing;
+use crate::stream::{Identity, batching};
 use crate::threads;
 use crate::upload::{self, Sink};
 
 const BATCH_THREAD: &str = "forebay-batch";
 
-/// The stages that run.
+/// A stream's stages: what they are made of, and those that run.
 #[derive(Debug)]
 pub(super) struct Pipeline {
+    identity: Identity,
+    settings: Arc<StreamSettings>,
+    prefetch: PrefetchSettings,
+    dataset: Arc<Dataset>,
+    standing: Arc<Standing>,
+    ring: RingHandle,
+    pool: Arc<Pool>,
+    /// The batch stage's.
+    meter: Arc<Meter>,
+    running: tokio::sync::Mutex<Option<Running>>,
+}
+
+/// The stages that run.
+#[derive(Debug)]
+struct Running {
     /// Dropped to stop the batch thread.
     stop: channel::Sender<()>,
     /// Dropped to stop the lease task.
@@ -35,78 +54,133 @@ pub(super) struct Pipeline {
     upload: Option<GpuThreads>,
     lease: tokio::task::JoinHandle<()>,
     /// Kept for its meter.
-    pub(super) prefetch: Arc<Prefetch>,
+    prefetch: Arc<Prefetch>,
 }
 
-impl Stream {
-    /// Starts the stages for the first time. Where that fails, the ring, its threads and its descriptors go, as if the stream
-    /// had never been opened.
-    pub(super) async fn begin(&self) -> io::Result<()> {
-        match self.start(0) {
-            Ok(pipeline) => {
-                *self.pipeline.lock().await = Some(pipeline);
-                Ok(())
-            }
-            Err(error) => {
-                self.close().await;
-                Err(error)
-            }
+/// Stages that do not run, and that nobody else starts.
+pub(super) struct Stopped<'a> {
+    pipeline: &'a Pipeline,
+    running: MutexGuard<'a, Option<Running>>,
+    /// Number of the next batch.
+    next: u64,
+}
+
+impl Pipeline {
+    /// The stages of a stream, of which none runs yet. `pool` decodes, and `prefetch` says how files are read ahead.
+    pub(super) fn new(
+        identity: Identity,
+        settings: Arc<StreamSettings>,
+        prefetch: PrefetchSettings,
+        pool: Arc<Pool>,
+        dataset: Arc<Dataset>,
+        standing: Arc<Standing>,
+        ring: RingHandle,
+    ) -> Self {
+        let meter = Arc::new(Meter::new("batch"));
+        Self {
+            identity,
+            settings,
+            prefetch,
+            dataset,
+            standing,
+            ring,
+            pool,
+            meter,
+            running: tokio::sync::Mutex::new(None),
         }
+    }
+
+    /// Starts the stages for the first time.
+    ///
+    /// # Errors
+    /// As those of [`Stopped::go_on`].
+    pub(super) async fn begin(&self) -> io::Result<()> {
+        let running = self.start(0)?;
+        *self.running.lock().await = Some(running);
+        Ok(())
+    }
+
+    /// Stops the stages; what was not handed on is given back.
+    pub(super) async fn stop(&self) -> Stopped<'_> {
+        let mut running = self.running.lock().await;
+        let next = match running.take() {
+            Some(running) => running.stop().await,
+            None => 0,
+        };
+        Stopped { pipeline: self, running, next }
+    }
+
+    /// Stops the stages as [`stop`](Self::stop) does, and waits for a GPU no longer than the daemon's end may take.
+    pub(super) async fn leave(&self) {
+        if let Some(running) = self.running.lock().await.take() {
+            running.leave().await;
+        }
+    }
+
+    /// The meters of the stages that run whether or not the prefetch does.
+    pub(super) fn meters(&self) -> [&Meter; 2] {
+        [self.pool.meter(), &self.meter]
+    }
+
+    /// Looks at the prefetch. Nothing while the stream begins anew: there is no such stage.
+    pub(super) fn look_at_prefetch<T>(&self, look: impl FnOnce(&Prefetch) -> T) -> Option<T> {
+        let running = self.running.try_lock().ok()?;
+        running.as_ref().map(|running| look(&running.prefetch))
     }
 
     /// Starts the stages; batches are numbered from `next`.
     ///
     /// # Errors
     /// The system has no room for a thread, or the GPU none for copies; nothing is left of what was started.
-    pub(super) fn start(&self, next: u64) -> io::Result<Pipeline> {
-        let first = self.worker.progress().borrow().floor;
-        let settings = ReadAheadSettings {
+    fn start(&self, next: u64) -> io::Result<Running> {
+        let Self { settings, dataset, standing, ring, .. } = self;
+        let first = standing.progress().floor;
+        let reading = ReadAheadSettings {
             threads: self.prefetch.threads,
             budget: self.prefetch.budget.0,
-            read_timeout: self.settings.read_timeout,
+            read_timeout: settings.read_timeout,
         };
-        let prefetch =
-            Prefetch::start(Arc::clone(self.dataset.source()), self.dataset.cache().cloned(), settings, first)?;
-        let outbox = self.outbox.clone();
-        let ring: Sink = Box::new(move |made| outbox.post(Note::Batch(made)));
-        let (output, upload) = match &self.gpu {
-            None => (ring, None),
+        let prefetch = Prefetch::start(Arc::clone(dataset.source()), dataset.cache().cloned(), reading, first)?;
+        let outbox = ring.outbox().clone();
+        let sink: Sink = Box::new(move |made| outbox.post(Note::Batch(made)));
+        let (output, upload) = match ring.gpu() {
+            None => (sink, None),
             Some(rings) => {
-                let (output, upload) = upload::start(Arc::clone(rings), ring).map_err(|error| {
+                let (output, upload) = upload::start(rings, sink).map_err(|error| {
                     io::Error::new(error.kind(), format!("copies to the GPU cannot be started: {error}"))
                 })?;
                 (output, Some(upload))
             }
         };
-        let fixed = self.identity.shard.is_some().then(|| self.batching());
+        let fixed = self.identity.shard.is_some().then(|| batching(settings));
         // It gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
         let parts = BatchParts {
             stream: self.identity.to_string(),
-            storage_timeout: self.settings.storage_timeout,
-            order: Order::new(Arc::clone(self.dataset.source()), Arc::clone(self.dataset.plan()), fixed),
+            storage_timeout: settings.storage_timeout,
+            order: Order::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
-            slots: Slots::new(self.free.clone(), self.gpu.clone(), watched),
+            slots: Slots::new(ring.free(), ring.gpu(), watched),
             decoding: Decoding::new(
                 Arc::clone(&self.pool),
-                Arc::clone(&self.recipe),
-                self.settings.seed,
-                self.dataset.cache().cloned(),
-                self.settings.decode_gpu,
+                Arc::new(settings.recipe.clone()),
+                settings.seed,
+                dataset.cache().cloned(),
+                settings.decode_gpu,
             ),
-            progress: self.worker.progress(),
-            fates: self.fates.clone(),
+            progress: standing.worker().progress(),
+            fates: standing.fates(),
             output,
-            meter: Arc::clone(&self.batch_meter),
+            meter: Arc::clone(&self.meter),
         };
         let rules = Rules {
-            batch_size: self.settings.batch_size,
-            on_error: self.settings.on_error,
-            max_failures: self.settings.max_failures.map(|limit| count(limit, self.dataset.records())),
-            dynamic: fixed.is_none().then_some(self.settings.last_batch_policy),
+            batch_size: settings.batch_size,
+            on_error: settings.on_error,
+            max_failures: settings.max_failures.map(|limit| count(limit, dataset.records())),
+            dynamic: fixed.is_none().then_some(settings.last_batch_policy),
         };
         let (stop, stopped) = channel::bounded(0);
-        let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(Arc::clone(self.dataset.plan()));
+        let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(Arc::clone(dataset.plan()));
         let stage = BatchStage::new(parts, batcher);
         let (ended, batch) = oneshot::channel();
         let run = move || {
@@ -114,16 +188,16 @@ impl Stream {
             let _gone = ended.send(stage.run(&stopped));
         };
         threads::start(BATCH_THREAD, run)?;
-        let outbox = self.outbox.clone();
+        let outbox = ring.outbox().clone();
         let ahead = LeaseSettings { ahead: self.prefetch.leases_ahead, ..LeaseSettings::default() };
         let (stop_leases, stopped_leases) = oneshot::channel();
         let leases = lease::keep(
-            Arc::clone(&self.worker),
+            Arc::clone(standing.worker()),
             Arc::clone(&prefetch),
-            Arc::clone(self.dataset.plan()),
-            Arc::clone(self.dataset.source()),
+            Arc::clone(dataset.plan()),
+            Arc::clone(dataset.source()),
             ahead,
-            self.heard.subscribe(),
+            standing.may_lease(),
             stopped_leases,
         );
         let lease = tokio::spawn(async move {
@@ -131,13 +205,24 @@ impl Stream {
                 outbox.post(Note::Failed(error.to_string()));
             }
         });
-        Ok(Pipeline { stop, stop_leases, batch, upload, lease, prefetch })
+        Ok(Running { stop, stop_leases, batch, upload, lease, prefetch })
     }
 }
 
-impl Pipeline {
-    /// Stops the stages as [`Pipeline::stop`] does, and waits for a GPU no longer than the daemon's end may take.
-    pub(super) async fn leave(self) {
+impl Stopped<'_> {
+    /// Starts the stages again, where the ledger stands by now.
+    ///
+    /// # Errors
+    /// The system has no room for a thread, or the GPU none for copies; none of them runs then.
+    pub(super) fn go_on(mut self) -> io::Result<()> {
+        *self.running = Some(self.pipeline.start(self.next)?);
+        Ok(())
+    }
+}
+
+impl Running {
+    /// Stops the stages as [`Running::stop`] does, and waits for a GPU no longer than the daemon's end may take.
+    async fn leave(self) {
         if let Some(upload) = &self.upload {
             upload.leave();
         }
@@ -145,7 +230,7 @@ impl Pipeline {
     }
 
     /// Stops the stages; what was not handed on is given back. Answers the number of the next batch.
-    pub(super) async fn stop(self) -> u64 {
+    async fn stop(self) -> u64 {
         let Self { stop, stop_leases, batch, upload, lease, prefetch: _ } = self;
         drop(stop_leases);
         // Its last reply is waited for, so that every lease in it is given back with the rest.

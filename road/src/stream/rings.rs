@@ -26,7 +26,7 @@ pub(super) struct Site {
 /// Makes the rings of a stream.
 #[derive(Debug)]
 pub(super) struct Rings {
-    site: Site,
+    site: Arc<Site>,
     memory: Arc<RingMemory>,
     geometry: Geometry,
     incarnation: u64,
@@ -73,11 +73,26 @@ impl Site {
         }
         Ok(site(gpus, None, None, decodes))
     }
+
+    /// The rings in a GPU, where the pixels stand there.
+    pub(super) fn gpu(&self) -> Option<Arc<GpuRings>> {
+        self.gpu.clone()
+    }
+
+    /// What the rings take beside their slots.
+    pub(super) fn taken(&self) -> &RingCosts {
+        &self.taken
+    }
+
+    /// The daemon's user.
+    pub(super) fn uid(&self) -> u32 {
+        self.gpus.uid()
+    }
 }
 
 impl Rings {
     pub(super) fn new(
-        site: Site,
+        site: Arc<Site>,
         memory: Arc<RingMemory>,
         geometry: Geometry,
         incarnation: u64,
@@ -86,14 +101,9 @@ impl Rings {
         Self { site, memory, geometry, incarnation, pin_memory, shares: Mutex::default() }
     }
 
-    /// The rings in a GPU, where the pixels stand there.
-    pub(super) fn gpu(&self) -> Option<Arc<GpuRings>> {
-        self.site.gpu.clone()
-    }
-
-    /// What they take beside their slots.
-    pub(super) fn taken(&self) -> Arc<RingCosts> {
-        Arc::clone(&self.site.taken)
+    /// Where they stand.
+    pub(super) fn site(&self) -> Arc<Site> {
+        Arc::clone(&self.site)
     }
 
     /// Makes ring number `number`.
@@ -101,8 +111,8 @@ impl Rings {
     /// # Errors
     /// There is too little memory, of the host or of the GPU.
     pub(super) fn make(&self, number: u32) -> Result<StreamRing, StreamError> {
-        let Self { site: Site { gpus, gpu, first, copies, taken }, memory, geometry, incarnation, pin_memory, shares } =
-            self;
+        let Self { site, memory, geometry, incarnation, pin_memory, shares } = self;
+        let Site { gpus, gpu, first, copies, taken } = &**site;
         // What trainers copy from is the GPU's memory, where pixels stand there.
         let pinnable = *pin_memory && gpu.is_none();
         let (share, region) = memory.ring(*geometry, *incarnation, number, pinnable)?;
@@ -142,7 +152,7 @@ mod tests {
             let gpus = Arc::new(Gpus::new(0, None));
             let site = Site::find(gpus, Placement::Host, None, None, &geometry).unwrap();
             let memory = Arc::new(RingMemory::new(Some(1 << 30), Arc::default()));
-            let ring = Rings::new(site, memory, geometry, 1, pin_memory).make(0).unwrap();
+            let ring = Rings::new(Arc::new(site), memory, geometry, 1, pin_memory).make(0).unwrap();
             assert_eq!(ring.region.unpopulated().bytes(), left * geometry.stride() as u64);
         }
     }

@@ -4,12 +4,12 @@
 //! A single bit for each record would take 128 GiB: what works here needs no memory that grows with the dataset.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use forebay_client::{Next, Options, Patient, Session, State, Target};
 use forebay_coordinator::{Coordinator, MemoryStore, PERMUTATION, Plan, Settings, monotonic_clock};
-use forebay_pixels::{CenterCrop, Output, Size, Transform};
+use forebay_pixels::{CenterCrop, Output, Recipe, Size, Transform};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{EpochTally, LedgerSpec, Tally};
 use forebay_ring::{Listener, PACKET_LEN};
@@ -20,12 +20,12 @@ use tokio::runtime::Runtime;
 
 use super::*;
 use crate::cache::Caches;
-use crate::decode::GpuLanes;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
+use crate::decode::{GpuLanes, Pool};
 use crate::gpu_ring::Gpus;
 use crate::incarnation;
-use crate::settings::DecodeSettings;
+use crate::settings::{DecodeSettings, PrefetchSettings};
 
 const RECORDS: u64 = 1 << 40;
 const BATCH: usize = 4;

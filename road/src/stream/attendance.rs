@@ -1,0 +1,69 @@
+//! Who reads a stream: its trainers by number, each with its process.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use forebay_ring::ConsumerId;
+use parking_lot::Mutex;
+
+use crate::stream::Identity;
+
+/// The trainers of a stream.
+#[derive(Debug)]
+pub(super) struct Attendance {
+    next: AtomicU64,
+    processes: Mutex<HashMap<ConsumerId, u32>>,
+}
+
+impl Attendance {
+    pub(super) fn new() -> Self {
+        Self { next: AtomicU64::new(1), processes: Mutex::default() }
+    }
+
+    /// A number for a trainer; none is given twice.
+    pub(super) fn number(&self) -> ConsumerId {
+        ConsumerId(self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Notes a trainer, or says why it cannot come in.
+    pub(super) fn enter(&self, id: ConsumerId, pid: u32, identity: &Identity) -> Option<String> {
+        let mut processes = self.processes.lock();
+        // A process of another PID namespace has no number here that tells it from others.
+        if pid != 0 && processes.values().any(|other| *other == pid) {
+            return Some(format!(
+                "process {pid} has a trainer on stream \"{}\" already; two of one process would wait for each other. \
+                 Use one Loader, or close the first",
+                identity.stream
+            ));
+        }
+        if let (Some(shard), Some(other)) = (&identity.shard, processes.values().next()) {
+            return Some(format!(
+                "shard {} of stream \"{}\" has its trainer, process {other}; each shard_id may be used once",
+                shard.shard_id, identity.stream
+            ));
+        }
+        processes.insert(id, pid);
+        None
+    }
+
+    /// A trainer has left, or could not come in after all.
+    pub(super) fn leave(&self, id: ConsumerId) {
+        self.processes.lock().remove(&id);
+    }
+
+    /// Whether nobody is there.
+    pub(super) fn is_empty(&self) -> bool {
+        self.processes.lock().is_empty()
+    }
+
+    /// The process of a trainer that is not this one, if there is any.
+    pub(super) fn other_than(&self, id: ConsumerId) -> Option<u32> {
+        self.processes.lock().iter().find(|(other, _)| **other != id).map(|(_, pid)| *pid)
+    }
+
+    /// Keeps those that are there.
+    pub(super) fn keep_present(&self, ids: &mut Vec<ConsumerId>) {
+        let processes = self.processes.lock();
+        ids.retain(|id| processes.contains_key(id));
+    }
+}

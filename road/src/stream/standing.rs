@@ -1,0 +1,221 @@
+//! How a stream stands with its ledger: what it asks there, what it hands in, and what it was told last.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use forebay_coordinator::{CallError, Handle, Outage};
+use forebay_proto::v1::{
+    AckItem, AuditReply, LeasedRange, ListQuarantineReply, OpenRequest, Progress, QuarantineKey, ReclaimReply,
+    ReturnedRange, Snapshot,
+};
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::ack::{Fate, Fates, ReceiptCounts};
+use crate::consumers::Outbox;
+use crate::stream::news;
+use crate::worker::Worker;
+
+/// A stream's worker, and what goes through it.
+#[derive(Debug)]
+pub(super) struct Standing {
+    worker: Arc<Worker>,
+    fates: Fates,
+    counts: Arc<ReceiptCounts>,
+    spec_hash: Vec<u8>,
+    /// Whether leases may be asked for. A shard has one trainer, which may hold batches of an earlier incarnation: it is
+    /// heard first, however long it takes to come.
+    heard: watch::Sender<bool>,
+    /// What the ledger said last, for the status while it cannot be asked.
+    counted: Mutex<Counted>,
+}
+
+/// What the ledger has counted of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    /// Records that were delivered.
+    pub(super) delivered: u64,
+    /// Bad records.
+    pub(super) bad: u64,
+}
+
+/// What is to be told to the ledger, in order.
+pub(super) type Receipts = mpsc::UnboundedReceiver<Fate>;
+
+/// How long the ledger may be unwritable before those who ask for an audit are told so.
+const MOMENT: Duration = Duration::from_secs(1);
+
+impl Standing {
+    /// Opens a stream's ledger. What is handed in afterwards comes out of the receipts.
+    ///
+    /// # Errors
+    /// It cannot be asked, or it is about something else.
+    pub(super) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, Receipts), CallError> {
+        let sharded = request.spec.as_ref().is_some_and(|spec| spec.shard.is_some());
+        let (worker, opened) = Worker::open(ledgers, request).await?;
+        let (fates, receipts) = mpsc::unbounded_channel();
+        let standing = Self {
+            worker: Arc::new(worker),
+            fates,
+            counts: Arc::default(),
+            spec_hash: opened.spec_hash,
+            heard: watch::Sender::new(!sharded),
+            counted: Mutex::default(),
+        };
+        Ok((standing, receipts))
+    }
+
+    /// Starts the tasks that tell the ledger of receipts, and the ring's thread of what the ledger says.
+    pub(super) fn tell(&self, receipts: Receipts, outbox: &Outbox) {
+        news::follow(&self.worker, outbox.clone());
+        news::tell_of_outages(&self.worker, outbox.clone());
+        news::hand_in(Arc::clone(&self.worker), receipts, Arc::clone(&self.counts), outbox.clone());
+    }
+
+    /// What leases and receipts go through.
+    pub(super) fn worker(&self) -> &Arc<Worker> {
+        &self.worker
+    }
+
+    /// Where receipts are handed in.
+    pub(super) fn fates(&self) -> Fates {
+        self.fates.clone()
+    }
+
+    /// Names what the ledger is about.
+    pub(super) fn spec_hash(&self) -> &[u8] {
+        &self.spec_hash
+    }
+
+    /// How far the run is.
+    pub(super) fn progress(&self) -> Progress {
+        *self.worker.progress().borrow()
+    }
+
+    /// Notes that a trainer has said what it has: leases may be asked for.
+    pub(super) fn trainer_is_heard(&self) {
+        self.heard.send_replace(true);
+    }
+
+    /// Whether leases may be asked for.
+    pub(super) fn may_lease(&self) -> watch::Receiver<bool> {
+        self.heard.subscribe()
+    }
+
+    /// The run's state, with these receipts counted as consumed (semantics rule 22).
+    pub(super) async fn snapshot(&self, in_hand: Vec<AckItem>) -> Result<Snapshot, CallError> {
+        self.flush().await;
+        self.worker.snapshot(in_hand).await
+    }
+
+    /// Goes back to a snapshot.
+    pub(super) async fn restore(&self, snapshot: Snapshot) -> Result<(), CallError> {
+        self.worker.restore(snapshot).await
+    }
+
+    /// Ends an epoch; what of it was not delivered is listed as abandoned.
+    pub(super) async fn abandon(&self, epoch: u64) -> Result<(), CallError> {
+        self.worker.abandon(epoch).await.map(drop)
+    }
+
+    /// Receipts of an earlier incarnation's leases.
+    pub(super) async fn consumed(&self, items: Vec<AckItem>) -> Result<(), CallError> {
+        self.worker.hand_in(items).await.map(drop)
+    }
+
+    /// Takes back what a trainer holds of an earlier incarnation's leases.
+    pub(super) async fn reclaim(&self, items: Vec<LeasedRange>) -> Result<ReclaimReply, CallError> {
+        self.worker.reclaim(items).await
+    }
+
+    /// Gives ranges back, to go to others.
+    pub(super) fn give_back(&self, ranges: Vec<ReturnedRange>) {
+        if !ranges.is_empty() {
+            // The ledger's task ends after the stream.
+            let _gone = self.fates.send(Fate::Returned(ranges));
+        }
+    }
+
+    /// Waits until all that was handed in is durable.
+    pub(super) async fn flush(&self) {
+        let (done, flushed) = oneshot::channel();
+        if self.fates.send(Fate::Flush(done)).is_ok() {
+            // Answered, or the ledger's task has ended: then there is nothing to wait for.
+            let _flushed = flushed.await;
+        }
+    }
+
+    /// The ledger's tallies from an epoch on, a page of them, with all that was handed in.
+    ///
+    /// # Errors
+    /// The ledger cannot be asked; or it cannot be written, and something waits for that.
+    pub(super) async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
+        self.flush_or_outage().await?;
+        self.worker.audit(from_epoch).await
+    }
+
+    /// The quarantine's list behind an entry, a page of it, with all that was handed in.
+    ///
+    /// # Errors
+    /// As those of [`audit`](Self::audit).
+    pub(super) async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
+        self.flush_or_outage().await?;
+        self.worker.quarantine(after).await
+    }
+
+    /// The ledger's counts; the last known ones while it cannot be written, which the status says beside them.
+    pub(super) async fn counted(&self) -> Result<Counted, CallError> {
+        match self.totals().await {
+            Ok(counted) => {
+                *self.counted.lock() = counted;
+                Ok(counted)
+            }
+            Err(CallError::Unavailable(_)) => Ok(*self.counted.lock()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Bad records since the stream was opened.
+    pub(super) fn bad(&self) -> u64 {
+        self.counts.bad.load(Ordering::Relaxed)
+    }
+
+    /// Waits until all that was handed in is durable, but not for the end of an outage.
+    async fn flush_or_outage(&self) -> Result<(), CallError> {
+        let outage = self.worker.outage();
+        tokio::select! {
+            biased;
+            () = self.flush() => Ok(()),
+            outage = lasting(outage) => Err(CallError::Unavailable(format!("{outage}. Receipts wait until it can be written."))),
+        }
+    }
+
+    /// Records that were delivered in the run, and bad ones.
+    async fn totals(&self) -> Result<Counted, CallError> {
+        let mut counted = Counted::default();
+        let mut from_epoch = Some(0);
+        while let Some(epoch) = from_epoch {
+            let page = self.audit(epoch).await?;
+            for tally in &page.epochs {
+                counted.delivered += tally.delivered.unwrap_or_default().count;
+                counted.bad += tally.quarantined.unwrap_or_default().count;
+            }
+            from_epoch = page.next_epoch();
+        }
+        Ok(counted)
+    }
+}
+
+/// Returns when an outage has lasted for a moment; never without one.
+async fn lasting(mut outage: watch::Receiver<Option<Outage>>) -> Outage {
+    loop {
+        let Ok(begun) = outage.wait_for(Option::is_some).await.map(|begun| begun.clone()) else {
+            return std::future::pending().await;
+        };
+        let over = outage.wait_for(Option::is_none);
+        if let (Some(begun), Err(_elapsed)) = (begun, tokio::time::timeout(MOMENT, over).await) {
+            return begun;
+        }
+    }
+}
