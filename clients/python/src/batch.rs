@@ -1,4 +1,4 @@
-//! A batch for Python: its arrays as objects that numpy takes for memory, and the decision about it.
+//! A batch for Python: its arrays, as objects that numpy reads as memory, and the right to decide on it.
 
 use forebay_client::{Batch as Lent, Decision as Right, Dtype, Keep, Layout, Shape};
 use pyo3::prelude::*;
@@ -13,29 +13,29 @@ pub(crate) struct Batch {
     batch: Lent,
 }
 
-/// The right to acknowledge or reject a batch. Does not keep its memory.
+/// The right to acknowledge or reject a batch. It does not keep the slot in use.
 #[pyclass(frozen, module = "forebay._native")]
 #[derive(Debug)]
 pub(crate) struct Decision {
     right: Right,
 }
 
-/// One array of a batch. Keeps the batch's slot for as long as it lives, and with it every numpy array made of it.
+/// One array of a batch. It keeps the slot in use, and so does every numpy array made of it.
 #[pyclass(frozen, module = "forebay._native")]
 #[derive(Debug)]
 pub(crate) struct View {
-    /// Held for its drop alone.
+    /// Only its drop counts.
     _keep: Keep,
     address: usize,
     shape: Vec<usize>,
     typestr: &'static str,
 }
 
-/// Pixels of a batch in memory of a GPU. Keeps the batch's slot for as long as it lives.
+/// Pixels of a batch in memory of a GPU. It keeps the slot in use.
 #[pyclass(frozen, module = "forebay._native")]
 #[derive(Debug)]
 pub(crate) struct GpuView {
-    /// Held for its drop alone.
+    /// Only its drop counts.
     _keep: Keep,
     /// Number of the ring.
     #[pyo3(get)]
@@ -80,7 +80,7 @@ impl Batch {
         self.batch.shown()
     }
 
-    /// Number of the ring that it stands in.
+    /// Number of the batch's ring.
     #[getter]
     fn ring(&self) -> u64 {
         self.batch.ring().0.number()
@@ -97,7 +97,7 @@ impl Batch {
         self.view(self.batch.images(), shape, typestr)
     }
 
-    /// The images where they stand in memory of a GPU; `images` is not to be used then.
+    /// The images, if they are in memory of a GPU. `images` must not be used then.
     #[getter]
     fn gpu_images(&self) -> Option<GpuView> {
         let (ring, slot) = self.batch.ring();
@@ -135,7 +135,7 @@ fn form(shape: Shape) -> (Vec<usize>, &'static str) {
     let typestr = match dtype {
         Dtype::U8 => "|u1",
         Dtype::F16 => "<f2",
-        // Which numpy does not have: the bits.
+        // numpy has no such type, so it gets the bits.
         Dtype::Bf16 => "<u2",
         Dtype::F32 => "<f4",
     };
@@ -155,7 +155,7 @@ impl Decision {
 
 #[pymethods]
 impl View {
-    /// Where numpy finds the memory, and that it may not write there.
+    /// The memory's address for numpy, marked as read-only.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);

@@ -87,31 +87,31 @@ impl Raise for StateError {
     }
 }
 
-/// An argument that cannot be meant.
+/// An argument without a meaning.
 pub(crate) fn setting(py: Python<'_>, message: String) -> PyErr {
     make(py, "SettingsError", (message,))
 }
 
-/// The Loader was closed, by this thread before or by another one meanwhile.
+/// The Loader is closed. This thread may have closed it before, or another one during the call.
 pub(crate) fn closed(py: Python<'_>) -> PyErr {
     make(py, "ClosedError", ("the Loader is closed",))
 }
 
-/// Two threads at one Loader, or a signal's handler that has interrupted a call of it.
+/// Two threads use one Loader, or a signal handler has interrupted a call of it.
 pub(crate) fn busy(py: Python<'_>) -> PyErr {
-    let message = "this Loader is in use by another thread, or by the code that this signal handler has interrupted; \
-                   only close() may be called then";
+    let message = "another thread is using this Loader, or this signal handler has interrupted a call of it; only close() \
+                   may be called then";
     make(py, "Error", (message,))
 }
 
-/// What was handed out went back before its caller had it.
+/// A batch was put back before the caller of `next()` had it.
 pub(crate) fn overtaken(py: Python<'_>) -> PyErr {
-    let message = "another thread or a signal handler used this Loader while next() was at work, so that its batch was \
-                   put back; call next() again";
+    let message = "another thread or a signal handler used this Loader during next(), so the batch was put back; call \
+                   next() again";
     make(py, "Error", (message,))
 }
 
-/// A ring whose pages cannot be locked.
+/// A ring that cannot be page-locked.
 pub(crate) fn unlockable(py: Python<'_>, error: &Broken) -> PyErr {
     make(py, "GpuError", (format!("the ring cannot be page-locked: {error}"),))
 }
@@ -126,7 +126,7 @@ fn refused(py: Python<'_>, refusal: Refusal) -> PyErr {
     make(py, class, (refusal.message,))
 }
 
-/// An exception of `forebay.errors`. Where even that cannot be had, the reason is raised instead.
+/// An exception of `forebay.errors`. If that module cannot be imported, the import's error is raised instead.
 fn make<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
     let exception = || -> PyResult<Bound<'py, PyAny>> { py.import("forebay.errors")?.getattr(class)?.call1(arguments) };
     exception().map_or_else(|error| error, PyErr::from_value)

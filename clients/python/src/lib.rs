@@ -1,7 +1,7 @@
 //! The native half of the Python package `forebay`: sessions and batches of the Rust client, thinly wrapped.
 //!
-//! What users see is in `python/forebay/`; here is only what needs the client. There is no unsafe code: numpy learns
-//! of the ring's memory through `__array_interface__`, which is a number.
+//! Users see the classes in `python/forebay/`. This crate has only the code that needs the client. It has no unsafe code:
+//! numpy gets the ring's memory through `__array_interface__`, which is an address as a number.
 #![forbid(unsafe_code)]
 
 mod batch;

@@ -1,5 +1,5 @@
-//! A ring for Python: where its memory is in this process, and the descriptor of pixels in memory of a GPU. Numbers alone: what is
-//! done with them is the CUDA driver's part, which Python calls.
+//! A ring for Python: the address of its memory in this process, and the descriptor of its memory in a GPU. Both are numbers,
+//! which Python passes to the CUDA driver.
 
 use std::os::fd::AsRawFd as _;
 
@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 
 use crate::error::unlockable;
 
-/// A ring that batches may stand in. Keeps its memory mapped, and its descriptor open.
+/// A ring that may have batches. It keeps its memory mapped, and its descriptor open.
 #[pyclass(frozen, module = "forebay._native")]
 #[derive(Debug)]
 pub(crate) struct Ring {
@@ -41,13 +41,13 @@ impl Ring {
         self.mapped.is_pinnable()
     }
 
-    /// Calls `lock`, which has a driver lock the slots' pages, while they are writable.
+    /// Makes the slots writable while it calls `lock`, in which a driver page-locks them.
     fn while_writable<'py>(&self, lock: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let called = self.mapped.while_writable(|| lock.call0());
         called.map_err(|error| unlockable(lock.py(), &error))?
     }
 
-    /// UUID of the GPU in whose memory the pixels stand, bytes of that memory, and its descriptor; None in the host.
+    /// The UUID of the GPU that has the pixels, the bytes of its memory, and the descriptor; None in the host.
     #[getter]
     fn gpu<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, u64, i32)> {
         let gpu = self.mapped.gpu()?;

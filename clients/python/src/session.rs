@@ -1,4 +1,4 @@
-//! A session for Python: waits without the interpreter's lock, and hears signals and `close()` while it waits.
+//! A session for Python. Its waits release the interpreter's lock, and signals and `close()` end them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -41,7 +41,7 @@ struct Signals<'a> {
 
 /// Lanes of a daemon that was told of none.
 const CPU_ALONE: (&str, &str) = ("lanes", "cpu");
-/// Number of what is nothing to take over.
+/// The number that comes with nothing to take over.
 const NOTHING: u64 = 0;
 
 /// Record, file, reason, epochs.
@@ -69,7 +69,7 @@ impl Session {
         Self::attach(py, Target::Private { daemon, number, settings, files }, shard, gpus)
     }
 
-    /// Attaches to a stream of a daemon that runs.
+    /// Attaches to a stream of a running daemon.
     #[staticmethod]
     #[pyo3(signature = (socket, name, settings, shard, gpus))]
     fn stream(
@@ -103,17 +103,17 @@ impl Session {
         self.look(py, Client::credits)
     }
 
-    /// Slots of which a view is left.
+    /// Slots that still have views.
     fn viewed(&self, py: Python<'_>) -> PyResult<usize> {
         self.look(py, Client::viewed)
     }
 
-    /// How often there were other rings so far.
+    /// How often the rings have changed.
     fn ring_changes(&self, py: Python<'_>) -> PyResult<u64> {
         self.look(py, Client::ring_changes)
     }
 
-    /// The rings that batches may stand in now.
+    /// The rings that may have batches now.
     fn rings(&self, py: Python<'_>) -> PyResult<Vec<Ring>> {
         self.look(py, |client| client.rings().map(Ring::new).collect())
     }
@@ -132,8 +132,8 @@ impl Session {
         }
     }
 
-    /// The caller of `next()` has what that gave under this number. `CPython` looks for signals when a function was
-    /// called and when a loop goes back, but not when an attribute was stored.
+    /// The caller of `next()` has taken over the batch with this number. `CPython` looks for signals after calls and at
+    /// the end of loops, but not after an attribute was stored.
     #[setter]
     fn set_taken(&self, py: Python<'_>, number: u64) -> PyResult<()> {
         let taken = self.untaken.lock().take(number);
@@ -188,8 +188,8 @@ impl Session {
         Ok(epochs.into_iter().map(row).collect())
     }
 
-    /// Gives back what is in hand and lets go of the daemon. Where another thread waits here, or the code that a
-    /// signal's handler has interrupted, that wait ends, and does so. In a forked child nothing happens: the session is
+    /// Returns the batch in hand and detaches from the daemon. If a call of another thread waits here, or one that a
+    /// signal handler has interrupted, that call ends its wait and does this. A forked child does nothing: the session is
     /// its parent's.
     fn close(&self, py: Python<'_>) {
         if std::process::id() == self.pid {
@@ -209,7 +209,7 @@ impl Session {
         Ok(Self { client: Mutex::new(Some(client)), untaken, info, pid: std::process::id(), closing })
     }
 
-    /// Asks something of the session, without the interpreter's lock. What Python never took over is put back first.
+    /// Asks the session without the interpreter's lock. A batch that Python never took over is put back first.
     fn ask<T: Send, E: Raise>(
         &self,
         py: Python<'_>,
@@ -224,41 +224,41 @@ impl Session {
         if !self.closing.load(Ordering::Relaxed) {
             return answer;
         }
-        // `close()` found the session in use. What the answer holds must not outlive it: no slot could be freed after it.
+        // `close()` found the session in use. The answer must not outlive the session: nothing could free its slot then.
         let answer = answer.map(drop);
         self.let_go(py);
         answer.and_then(|()| Err(closed(py)))
     }
 
-    /// Looks at what the session knows. `next()` does so between a hand-out and the moment at which Python has it.
+    /// Reads something that the session knows. `next()` also does that while Python has not taken a batch over yet.
     fn look<T>(&self, py: Python<'_>, read: impl FnOnce(&Client) -> T) -> PyResult<T> {
         Ok(read(&*self.enter(py)?))
     }
 
-    /// Never waits for the lock: who holds it may be the code that the caller, a signal's handler, has interrupted.
+    /// Never waits for the lock: if the caller is a signal handler, it may have interrupted the code that has it.
     fn enter(&self, py: Python<'_>) -> PyResult<MappedMutexGuard<'_, Client>> {
         let used_in = std::process::id();
         if used_in != self.pid {
-            // Before the lock is touched, which another thread of the parent may have held at the fork.
+            // This comes before the lock: another thread of the parent may have held it at the fork.
             return Err(Broken::Forked { made_in: self.pid, used_in }.raise(py));
         }
         let Some(guard) = self.client.try_lock() else { return Err(busy(py)) };
         MutexGuard::try_map(guard, Option::as_mut).map_err(|_| closed(py))
     }
 
-    /// Ends the session, unless it is in use: who uses it does so then. The interpreter's lock keeps the two apart.
+    /// Ends the session, unless a call is using it, which then ends it. The interpreter's lock keeps the two apart.
     fn let_go(&self, py: Python<'_>) {
         let Some(mut guard) = self.client.try_lock() else { return };
         let client = guard.take();
         drop(guard);
-        // It keeps the slot, and the session says goodbye where none is kept.
+        // It keeps a slot in use, and a session says goodbye only if none is.
         let untaken = self.untaken.lock().clear();
         drop(untaken);
         py.detach(|| drop(client));
     }
 }
 
-/// The longest wait; None, infinity and what no clock counts are without end.
+/// The longest wait. None, infinity and numbers that no clock counts to are without end.
 fn limit(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration>> {
     match timeout {
         Some(seconds) if seconds.is_nan() || seconds < 0.0 => {
@@ -269,7 +269,7 @@ fn limit(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration>> {
     }
 }
 
-/// Runs what may wait, and turns an interruption into the signal's exception.
+/// Runs a call that may wait, and turns an interruption into the signal's exception.
 fn waiting<T: Send, E: Raise>(
     py: Python<'_>,
     closing: &AtomicBool,
@@ -320,7 +320,7 @@ impl Drop for Session {
     /// Lets the other threads run: the last session of the process waits for the end of its daemon.
     fn drop(&mut self) {
         let client = self.client.get_mut().take();
-        // Where no interpreter is left, the closure is dropped, and the client with it.
+        // If no interpreter is left, the closure is dropped, and the client with it.
         let _dropped = Python::try_attach(|py| py.detach(|| drop(client)));
     }
 }
@@ -331,7 +331,7 @@ impl Watch for Signals<'_> {
             return false;
         }
         let Some(raised) = Python::try_attach(|py| py.check_signals().err()) else { end_with_the_process() };
-        // The first one is what ends the wait.
+        // The first one ends the wait.
         self.raised = self.raised.take().or(raised);
         // A handler may have closed the session.
         self.raised.is_none() && !self.closing.load(Ordering::Relaxed)

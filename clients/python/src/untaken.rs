@@ -1,8 +1,8 @@
-//! What `next()` gave last, until Python has taken it over.
+//! The batch that `next()` handed out last, until Python has taken it over.
 //!
-//! An exception may come between any two steps of Python: a Ctrl-C, a signal's handler that raises, another thread that
-//! raises here. A hand-out that it throws away must not count as consumed. So Python says when it has it, by storing an
-//! attribute right before it returns to its caller, and what it never said that of is put back by the next call.
+//! An exception may come between any two steps of Python: by Ctrl-C, by a signal handler, or by another thread. A batch that
+//! it throws away must not count as consumed. So Python says when it has the batch: it stores an attribute right before it
+//! returns to its caller. The next call puts a batch back of which Python did not say that.
 
 use forebay_client::{Broken, Session};
 use pyo3::prelude::*;
@@ -12,12 +12,12 @@ use crate::batch::Batch;
 /// At most one hand-out, with its number.
 #[derive(Debug, Default)]
 pub(crate) struct Untaken {
-    /// Of the last hand-out.
+    /// The number of the last hand-out.
     number: u64,
     what: Option<HandOut>,
 }
 
-/// What can be put back.
+/// A hand-out that can be put back.
 #[derive(Debug)]
 pub(crate) enum HandOut {
     Batch(Py<Batch>),
@@ -25,19 +25,19 @@ pub(crate) enum HandOut {
 }
 
 impl Untaken {
-    /// Gives the number by which Python says that it has it.
+    /// Returns the number with which Python says that it has the batch.
     pub(crate) fn hand_out(&mut self, what: HandOut) -> u64 {
         self.number += 1;
         self.what = Some(what);
         self.number
     }
 
-    /// Python has it. None where it was put back meanwhile.
+    /// Python has taken the batch over. None if it was put back meanwhile.
     pub(crate) fn take(&mut self, number: u64) -> Option<HandOut> {
         if number == self.number { self.what.take() } else { None }
     }
 
-    /// Python never took it over: it comes again. With the session that is given, nothing else was done since.
+    /// Python never took the batch over, so the next call returns it again. The session must not have been used since.
     pub(crate) fn put_back(&mut self, client: &mut Session) -> Result<(), Broken> {
         match self.what.take() {
             Some(HandOut::Batch(batch)) => client.put_back(batch.get().lent()),
@@ -46,7 +46,7 @@ impl Untaken {
         }
     }
 
-    /// The session ends, and gives everything back.
+    /// Forgets the hand-out: the session ends, and returns everything.
     pub(crate) fn clear(&mut self) -> Option<HandOut> {
         self.what.take()
     }
