@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::progress;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct AuditArgs {
     /// Name of the stream. Left out: all streams.
     stream: Option<String>,
     /// Print it as JSON.
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 /// Below it the sum is there before a bar could be drawn.
 const WORTH_A_BAR: u64 = 50_000_000;
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let request = StreamAuditRequest { stream: args.stream.clone().unwrap_or_default() };
     let mut ledgers: Vec<(String, AuditReply)> = Vec::new();
     let ask = |mut client: Client| async move { client.list_audits(request).await };

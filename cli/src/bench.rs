@@ -23,7 +23,7 @@ use figures::{Figures, Measured};
 use stop::Stop;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct BenchArgs {
     /// Folder, .csv file or .txt list.
     path: String,
     /// How long to measure, after a second of warming up.
@@ -63,7 +63,7 @@ const STREAM: &str = "bench";
 /// How long a daemon may take to say why it ends.
 const ENDING: Duration = Duration::from_secs(5);
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let folder = Folder::new()?;
     let config = configuration(args, &folder.0)?;
     let decode_threads = config.decode.threads.unwrap_or_else(cores::usable);
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn configuration(args: &Args, folder: &Path) -> Result<Config, Failure> {
+fn configuration(args: &BenchArgs, folder: &Path) -> Result<Config, Failure> {
     let path = std::path::absolute(&args.path)?;
     let mut values = toml::Table::new();
     let mut stream = toml::Table::new();
@@ -127,7 +127,7 @@ fn configuration(args: &Args, folder: &Path) -> Result<Config, Failure> {
 }
 
 fn measure(
-    args: &Args,
+    args: &BenchArgs,
     folder: &Path,
     stop: &mut Stop,
     service_ended: impl FnMut() -> bool,

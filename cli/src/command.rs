@@ -16,32 +16,32 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve a folder, or the streams of a configuration, to trainers on this machine.
-    Serve(serve::Args),
+    Serve(serve::ServeArgs),
     /// Show the state of a running daemon: streams, trainers, waits.
-    Status(status::Args),
+    Status(status::StatusArgs),
     /// Prove from the ledger that every record of every epoch is accounted for.
-    Audit(audit::Args),
+    Audit(audit::AuditArgs),
     /// Make a running daemon read its configuration again, and retry the streams that are not open.
-    Reload(reload::Args),
+    Reload(reload::ReloadArgs),
     /// Start a new run of a stream.
     #[command(subcommand)]
-    Run(run::Command),
+    Run(run::RunCommand),
     /// Write a picture of the next batch: a contact sheet with labels.
-    Preview(preview::Args),
+    Preview(preview::PreviewArgs),
     /// Measure how fast a dataset is read and decoded, and name the bottleneck.
-    Bench(bench::Args),
+    Bench(bench::BenchArgs),
     /// Compare our pixels with Pillow's on your own pictures.
-    Compare(compare::Args),
+    Compare(compare::CompareArgs),
     /// Print a commented configuration, or check one.
-    Config(config::Args),
+    Config(config::ConfigArgs),
     /// Show what this machine has for decoding on a GPU, and what is missing.
-    Doctor(doctor::Args),
+    Doctor(doctor::DoctorArgs),
     /// Make a folder of generated pictures in class folders, for trying things out.
-    Sample(sample::Args),
+    Sample(sample::SampleArgs),
     /// Print completions for a shell.
-    Completions(completions::Args),
+    Completions(completions::CompletionsArgs),
     /// Write manual pages.
-    Man(man::Args),
+    Man(man::ManArgs),
 }
 
 impl Cli {

@@ -26,7 +26,7 @@ use sheet::Sheet;
 use task::Task;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CompareArgs {
     /// Folders, .csv files or .txt lists. Each gets its own table. This needs a Python with Pillow: that of the environment
     /// where this command is installed, or the one that `FOREBAY_PYTHON` names. If it also has torch, resizes with
     /// `match = "torch"` are compared with torch's.
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 /// Of the random parts: any will do, and the same ones every time.
 const SEED: u64 = 0;
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
     args.output.check_folder()?;
     let mut pillow = Pillow::start()?;

@@ -7,13 +7,13 @@ use clap_complete::Shell;
 use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CompletionsArgs {
     /// The shell.
     shell: Shell,
 }
 
 /// `command` is the whole command line.
-pub(crate) fn run(args: &Args, mut command: clap::Command) -> Result<(), Failure> {
+pub(crate) fn run(args: &CompletionsArgs, mut command: clap::Command) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "forebay", &mut script);
     Ok(io::stdout().write_all(&script)?)

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-pub(crate) struct Args {
+pub(crate) struct ConfigArgs {
     /// Print a commented configuration with the defaults.
     #[arg(long)]
     example: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     check: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &ConfigArgs) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match &args.check {
         None => out.write_all(Config::example().as_bytes())?,

@@ -16,7 +16,7 @@ use forebay_road::places;
 use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct DoctorArgs {
     /// The file of libnvjpeg, as `nvjpeg` of `[decode]`.
     #[arg(long, value_name = "FILE")]
     nvjpeg: Option<PathBuf>,
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &DoctorArgs) -> Result<(), Failure> {
     let places = places(args.nvjpeg.clone());
     let out = &mut io::stdout().lock();
     let rings = Gpus::new(rustix::process::geteuid().as_raw(), places.driver.clone());

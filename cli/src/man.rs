@@ -8,13 +8,13 @@ use forebay_proto::printable;
 use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ManArgs {
     /// Existing folder to write the pages to, such as /usr/local/share/man/man1.
     folder: PathBuf,
 }
 
 /// `command` is the whole command line.
-pub(crate) fn run(args: &Args, command: clap::Command) -> Result<(), Failure> {
+pub(crate) fn run(args: &ManArgs, command: clap::Command) -> Result<(), Failure> {
     let folder = printable(&args.folder);
     clap_mangen::generate_to(command, &args.folder)
         .map_err(|error| Failure::Failed(format!("The pages cannot be written to \"{folder}\": {error}.")))?;

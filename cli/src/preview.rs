@@ -14,7 +14,7 @@ use crate::picture::PngFile;
 use crate::progress;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct PreviewArgs {
     /// Folder, .csv file or .txt list. Left out: a stream of a running daemon.
     path: Option<String>,
     /// Stream of a running daemon.
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     shuffle: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     args.output.check_folder()?;
     // A path's daemon is this command's own, and first looks through the whole folder.
     let timeout = args.path.is_none().then(|| args.daemon.timeout());
@@ -82,7 +82,7 @@ fn bad(session: &mut Session) -> Result<BadPictures, Failure> {
     Ok(bad)
 }
 
-fn target(args: &Args) -> Result<Target, Failure> {
+fn target(args: &PreviewArgs) -> Result<Target, Failure> {
     let Some(path) = &args.path else {
         let socket = Some(args.daemon.socket(serve::SOCKET));
         return Ok(Target::Stream { socket, name: args.stream.clone(), settings: None });

@@ -9,12 +9,12 @@ use crate::daemon::Daemon;
 use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ReloadArgs {
     #[command(flatten)]
     daemon: Daemon,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &ReloadArgs) -> Result<(), Failure> {
     let ReloadReply { taken, refused, closed } =
         args.daemon.ask(|mut client| async move { client.reload(ReloadRequest {}).await })?;
     let mut out = io::stdout().lock();

@@ -13,7 +13,7 @@ use crate::daemon::Daemon;
 use crate::failure::Failure;
 
 #[derive(Debug, clap::Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum RunCommand {
     /// Forget a stream's ledger and start again at epoch 0. Its trainers reconnect. This also works while no daemon runs.
     New {
         /// Name of the stream.
@@ -26,8 +26,8 @@ pub(crate) enum Command {
     },
 }
 
-pub(crate) fn run(command: &Command) -> Result<(), Failure> {
-    let Command::New { stream, config, daemon } = command;
+pub(crate) fn run(command: &RunCommand) -> Result<(), Failure> {
+    let RunCommand::New { stream, config, daemon } = command;
     let run = if daemon.answers() {
         let request = RenewRunRequest { stream: stream.clone() };
         daemon.ask(|mut client| async move { client.renew_run(request).await })?.run

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::progress;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct SampleArgs {
     /// Folder to make. If it exists, it must be empty.
     dir: PathBuf,
     /// Number of pictures.
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     height: u32,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &SampleArgs) -> Result<(), Failure> {
     let classes = args.classes.unwrap_or_else(|| args.count.min(3));
     if classes > args.count {
         return Err(Failure::Usage(format!(
@@ -44,13 +44,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let failed = |error| Failure::Failed(format!("The folder \"{}\" cannot be filled: {error}.", printable(&args.dir)));
     prepare(args, classes).map_err(failed)?;
     write_all(args, classes).map_err(failed)?;
-    let Args { dir, count, .. } = args;
+    let SampleArgs { dir, count, .. } = args;
     writeln!(io::stdout(), "{}: {count} pictures in {classes} class folders.", printable(dir))?;
     Ok(())
 }
 
 /// Makes the class folders. What stands in the folder already is never touched.
-fn prepare(args: &Args, classes: u64) -> io::Result<()> {
+fn prepare(args: &SampleArgs, classes: u64) -> io::Result<()> {
     fs::create_dir_all(&args.dir)?;
     if fs::read_dir(&args.dir)?.next().is_some() {
         return Err(io::Error::other("it is not empty; give a new folder, or remove it first"));
@@ -58,7 +58,7 @@ fn prepare(args: &Args, classes: u64) -> io::Result<()> {
     (0..classes).try_for_each(|class| fs::create_dir(class_folder(&args.dir, class)))
 }
 
-fn write_all(args: &Args, classes: u64) -> io::Result<()> {
+fn write_all(args: &SampleArgs, classes: u64) -> io::Result<()> {
     let bar = progress::bar(args.count, "{wide_bar} {pos} of {len} pictures, {eta} left");
     let next = AtomicU64::new(0);
     let threads = cores::usable();
@@ -87,7 +87,7 @@ fn write_all(args: &Args, classes: u64) -> io::Result<()> {
 }
 
 /// Classes take turns; a picture's index decides its class, so the indices of one class are [`CLASSES`] apart.
-fn write_one(args: &Args, classes: u64, number: u64) -> io::Result<()> {
+fn write_one(args: &SampleArgs, classes: u64, number: u64) -> io::Result<()> {
     let (round, class) = (number / classes, number % classes);
     let file = class_folder(&args.dir, class).join(format!("{round:06}.jpg"));
     fs::write(file, photograph(round * CLASSES + class, args.width, args.height))

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["path", "config", "private"])))]
-pub(crate) struct Args {
+pub(crate) struct ServeArgs {
     /// Folder, .csv file or .txt list to serve as the stream "default", shuffled, at 224 x 224.
     path: Option<String>,
     /// Configuration file. `forebay config --example` prints one.
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     socket_fd: Option<i32>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     end_at_a_panic();
     let surroundings = Surroundings::of_process();
     start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
@@ -68,14 +68,14 @@ fn end_at_a_panic() {
     }));
 }
 
-fn configuration(args: &Args) -> Result<Config, Failure> {
+fn configuration(args: &ServeArgs) -> Result<Config, Failure> {
     if let Some(file) = &args.config {
         return crate::config::read(file);
     }
     Ok(with_options(Config::for_path(args.path.as_deref().unwrap_or("."))?, args))
 }
 
-fn with_options(mut config: Config, args: &Args) -> Config {
+fn with_options(mut config: Config, args: &ServeArgs) -> Config {
     if let Some(lanes) = &args.lanes {
         config.decode.lanes = lanes.clone();
     }

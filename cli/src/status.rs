@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use quarantine::Quarantine;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct StatusArgs {
     #[command(flatten)]
     daemon: Daemon,
     /// List the records that could not be read or decoded, with file and reason.
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &StatusArgs) -> Result<(), Failure> {
     if let Some(within) = args.wait {
         args.daemon.wait_until_ready(within)?;
     }

@@ -4,7 +4,7 @@
 
 use std::{error::Error, fs::File, io::Write, path::PathBuf, time::Instant};
 
-use forebay_coordinator::{Coordinator, EmbeddedStore, Handle, Plan, Settings, monotonic_clock};
+use forebay_coordinator::{Coordinator, CoordinatorSettings, EmbeddedStore, Handle, Plan, monotonic_clock};
 use forebay_proto::{
     RecordSum,
     v1::{AckItem, AckRequest, AcquireRequest, Caller, LedgerSpec, OpenRequest, Range, ack_item::Kind},
@@ -27,7 +27,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         permutation: 1,
         ..LedgerSpec::default()
     };
-    let handle = Coordinator::start(EmbeddedStore::open(&path)?, monotonic_clock(), Settings::default())?;
+    let handle = Coordinator::start(EmbeddedStore::open(&path)?, monotonic_clock(), CoordinatorSettings::default())?;
     let start = Instant::now();
     let workers: Vec<_> = (0..WORKERS).map(|n| tokio::spawn(work(handle.clone(), spec.clone(), n))).collect();
     let mut receipts = 0;

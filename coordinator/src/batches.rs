@@ -1,13 +1,13 @@
 //! How the last batch of an epoch ends (semantics rules 12 and 13), as pure arithmetic.
 //!
 //! Static assignment knows every batch of an epoch before it starts: [`Batching::epoch`] gives them, equal to what
-//! DALI 2.4 returns. In dynamic assignment a batch is what comes next; only its end follows the [`Policy`].
+//! DALI 2.4 returns. In dynamic assignment a batch is what comes next; only its end follows the [`LastBatchPolicy`].
 
 use crate::plan::{EpochOrder, Plan};
 
 /// What becomes of records that do not fill a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
+pub enum LastBatchPolicy {
     /// The batch is filled up with copies.
     Fill,
     /// The records are not delivered in this epoch; they count as dropped.
@@ -23,7 +23,7 @@ pub struct Batching {
     /// Places of a batch; 0 counts as 1.
     pub batch_size: u64,
     /// For the last batch.
-    pub policy: Policy,
+    pub policy: LastBatchPolicy,
     /// Every shard has the same number of batches, the last record repeated.
     pub pad_last_batch: bool,
 }
@@ -66,9 +66,9 @@ impl Batching {
         let batches = match self.policy {
             _ if order.is_empty() => 0,
             // DALI drops until every shard has as many batches as the smallest.
-            Policy::Drop => records / shards / self.size(),
+            LastBatchPolicy::Drop => records / shards / self.size(),
             _ if self.pad_last_batch => order.len().div_ceil(self.size()),
-            Policy::Fill | Policy::Partial => order.records().div_ceil(self.size()),
+            LastBatchPolicy::Fill | LastBatchPolicy::Partial => order.records().div_ceil(self.size()),
         };
         let delivered = order.records().min(batches.saturating_mul(self.size()));
         EpochBatches { batches, delivered, batching: *self, order, sticks: shard.stick_to_shard }
@@ -91,7 +91,7 @@ impl EpochBatches {
         let positions = size.min(self.order.len().saturating_sub(first));
         let start = first.min(self.order.records());
         let valid = size.min(self.order.records() - start);
-        let shown = if self.batching.policy == Policy::Partial { valid } else { size };
+        let shown = if self.batching.policy == LastBatchPolicy::Partial { valid } else { size };
         StaticBatch { start, valid, positions, shown }
     }
 
@@ -135,17 +135,17 @@ mod tests {
             .collect()
     }
 
-    fn batching(batch_size: u64, policy: Policy, pad_last_batch: bool) -> Batching {
+    fn batching(batch_size: u64, policy: LastBatchPolicy, pad_last_batch: bool) -> Batching {
         Batching { batch_size, policy, pad_last_batch }
     }
 
     #[test]
     fn rule_13_padding_repeats_the_last_record_and_makes_all_shards_equal() {
-        let pad = batching(2, Policy::Fill, true);
+        let pad = batching(2, LastBatchPolicy::Fill, true);
         assert_eq!(shown(&plan(11, 0, 3, false), pad, 0), [[0, 1], [2, 2]]);
         assert_eq!(shown(&plan(11, 1, 3, false), pad, 0), [[3, 4], [5, 6]]);
         assert_eq!(shown(&plan(11, 0, 3, false), pad, 1), [[3, 4], [5, 6]]);
-        let partial = batching(2, Policy::Partial, true);
+        let partial = batching(2, LastBatchPolicy::Partial, true);
         assert_eq!(shown(&plan(11, 0, 3, false), partial, 0), [vec![0, 1], vec![2]]);
         // The other shard has three batches, so this one has three: the third shows nothing of its own.
         assert_eq!(shown(&plan(9, 0, 2, false), partial, 0), [vec![0, 1], vec![2, 3], vec![]]);
@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn rule_13_filling_goes_on_in_dataset_order_and_wraps() {
-        let fill = batching(4, Policy::Fill, false);
+        let fill = batching(4, LastBatchPolicy::Fill, false);
         assert_eq!(shown(&plan(10, 1, 3, false), fill, 0), [[3, 4, 5, 6]]);
-        assert_eq!(shown(&plan(10, 2, 3, false), batching(3, Policy::Fill, false), 0), [[6, 7, 8], [9, 0, 1]]);
+        assert_eq!(shown(&plan(10, 2, 3, false), batching(3, LastBatchPolicy::Fill, false), 0), [[6, 7, 8], [9, 0, 1]]);
         // A shard that sticks wraps inside itself, as DALI's does.
         assert_eq!(shown(&plan(10, 1, 3, true), fill, 0), [[3, 4, 5, 3]]);
         assert_eq!(
-            shown(&plan(9, 0, 2, true), batching(16, Policy::Fill, false), 0),
+            shown(&plan(9, 0, 2, true), batching(16, LastBatchPolicy::Fill, false), 0),
             [[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]]
         );
     }
@@ -168,17 +168,17 @@ mod tests {
     #[test]
     fn rule_13_dropping_leaves_every_shard_as_many_batches_as_the_smallest() {
         for pad in [false, true] {
-            let batches = batching(2, Policy::Drop, pad).epoch(&plan(11, 1, 3, false), 0);
+            let batches = batching(2, LastBatchPolicy::Drop, pad).epoch(&plan(11, 1, 3, false), 0);
             assert_eq!((batches.batches, batches.delivered), (1, 2));
         }
         // DALI refuses these: no shard fills one batch. Here the epoch has no batch and all is dropped.
-        let batches = batching(16, Policy::Drop, true).epoch(&plan(9, 0, 2, false), 0);
+        let batches = batching(16, LastBatchPolicy::Drop, true).epoch(&plan(9, 0, 2, false), 0);
         assert_eq!((batches.batches, batches.delivered), (0, 0));
     }
 
     #[test]
     fn rule_13_an_empty_shard_has_an_epoch_of_no_batches() {
-        for policy in [Policy::Fill, Policy::Drop, Policy::Partial] {
+        for policy in [LastBatchPolicy::Fill, LastBatchPolicy::Drop, LastBatchPolicy::Partial] {
             for pad in [false, true] {
                 assert_eq!(batching(4, policy, pad).epoch(&plan(2, 0, 5, false), 0).batches, 0);
             }

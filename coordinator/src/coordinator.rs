@@ -30,14 +30,14 @@ pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// Times of a coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct CoordinatorSettings {
     /// A worker that says nothing for this long loses its leases. Only time in which the coordinator served counts.
     pub lease_ttl: Duration,
     /// What a dead incarnation had is not granted to anybody for this long (semantics rule 16).
     pub grace: Duration,
 }
 
-impl Default for Settings {
+impl Default for CoordinatorSettings {
     fn default() -> Self {
         Self { lease_ttl: Duration::from_secs(30), grace: Duration::from_millis(800) }
     }
@@ -98,7 +98,7 @@ impl Coordinator {
     /// assert_eq!(opened.ledger, "first/train/all");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn start(store: impl Store, clock: Clock, settings: Settings) -> Result<Handle, StartError> {
+    pub fn start(store: impl Store, clock: Clock, settings: CoordinatorSettings) -> Result<Handle, StartError> {
         let times = Times { lease_ttl: millis(settings.lease_ttl), grace: millis(settings.grace) };
         let (outages, outage) = Outages::new();
         let served = Served::new(clock());

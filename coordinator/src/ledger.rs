@@ -57,7 +57,7 @@ pub(crate) struct Ledger {
     cursor: u64,
     acks: u64,
     /// Rising by (epoch, start), disjoint.
-    returned: Vec<Returned>,
+    returned: Vec<ReturnedPositions>,
     workers: BTreeMap<String, Worker>,
     tallies: BTreeMap<u64, Tallies>,
     /// By (epoch, record), at most `QUARANTINE_LIST`; `quarantined` goes on counting.
@@ -81,7 +81,7 @@ struct Dirty {
 #[derive(Clone, Debug, Default)]
 struct Worker {
     incarnation: u64,
-    leases: BTreeMap<u64, Held>,
+    leases: BTreeMap<u64, LeaseOut>,
     replies: Replies,
     /// Not stored: after a restart every worker has a full time to live.
     deadline: u64,
@@ -89,7 +89,7 @@ struct Worker {
 
 /// A lease that is out.
 #[derive(Clone, Debug)]
-struct Held {
+struct LeaseOut {
     lease: Lease,
     deaths_alone: u32,
     /// Positions that are not complete, counted from the epoch's start; never empty.
@@ -98,7 +98,7 @@ struct Held {
 
 /// Positions that were leased, are not complete, and nobody has.
 #[derive(Clone, Debug)]
-struct Returned {
+struct ReturnedPositions {
     epoch: u64,
     start: u64,
     end: u64,

@@ -24,9 +24,9 @@ mod store;
 pub mod suite;
 
 pub use audit::{EpochAudit, Verdict, audit, expected};
-pub use batches::{Batching, EpochBatches, Policy, StaticBatch};
+pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
 pub use call::{CallError, Request};
-pub use coordinator::{Clock, Coordinator, Handle, Settings, StartError, monotonic_clock};
+pub use coordinator::{Clock, Coordinator, CoordinatorSettings, Handle, StartError, monotonic_clock};
 pub use outage::Outage;
 pub use permutation::Permutation;
 pub use plan::{EpochOrder, Plan};

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use forebay_coordinator::{Batching, Plan, Policy};
+use forebay_coordinator::{Batching, LastBatchPolicy, Plan};
 use forebay_proto::v1::{LedgerSpec, StaticShard};
 
 #[derive(serde::Deserialize)]
@@ -56,9 +56,9 @@ impl Case {
 
     fn batching(&self) -> Batching {
         let policy = match self.last_batch_policy.as_str() {
-            "fill" => Policy::Fill,
-            "drop" => Policy::Drop,
-            "partial" => Policy::Partial,
+            "fill" => LastBatchPolicy::Fill,
+            "drop" => LastBatchPolicy::Drop,
+            "partial" => LastBatchPolicy::Partial,
             other => panic!("a policy of another DALI: {other}"),
         };
         Batching { batch_size: self.batch_size, policy, pad_last_batch: self.pad_last_batch }

@@ -4,7 +4,8 @@
 use std::{os::unix::fs::PermissionsExt, path::Path};
 
 use forebay_coordinator::{
-    Change, Coordinator, EmbeddedStore, Handle, MemoryStore, Settings, Store, monotonic_clock, suite::check_store,
+    Change, Coordinator, CoordinatorSettings, EmbeddedStore, Handle, MemoryStore, Store, monotonic_clock,
+    suite::check_store,
 };
 use forebay_proto::v1::{AcquireRequest, Caller, LedgerSpec, OpenReply, OpenRequest};
 
@@ -158,7 +159,7 @@ fn serve(path: &Path) -> (Handle, OpenReply) {
             Err(error) => panic!("{error}"),
         }
     };
-    let handle = Coordinator::start(store, monotonic_clock(), Settings::default()).unwrap();
+    let handle = Coordinator::start(store, monotonic_clock(), CoordinatorSettings::default()).unwrap();
     let request = OpenRequest {
         run: "run".to_owned(),
         stream: "train".to_owned(),

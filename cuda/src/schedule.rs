@@ -25,7 +25,7 @@ pub struct Grip(u64);
 pub struct Schedule<T> {
     lanes: Vec<Lane<T>>,
     closed: LaneSet,
-    grips: HashMap<Grip, Taken>,
+    grips: HashMap<Grip, GroupUnderWay>,
     next: u64,
 }
 
@@ -38,7 +38,7 @@ struct Lane<T> {
 
 /// A group that is under way.
 #[derive(Debug)]
-struct Taken {
+struct GroupUnderWay {
     lane: LaneId,
     seconds: f64,
 }
@@ -117,14 +117,14 @@ impl<T> Schedule<T> {
         self.line(lane).begin(seconds);
         let grip = Grip(self.next);
         self.next += 1;
-        self.grips.insert(grip, Taken { lane, seconds });
+        self.grips.insert(grip, GroupUnderWay { lane, seconds });
         Some((grip, pictures))
     }
 
     /// A worker is done with what it took. What it decoded of that, and how long it took, tells how fast the lane is; a sample
     /// without pictures tells nothing.
     pub fn done(&mut self, grip: Grip, sample: &Sample) {
-        if let Some(Taken { lane, seconds }) = self.grips.remove(&grip) {
+        if let Some(GroupUnderWay { lane, seconds }) = self.grips.remove(&grip) {
             self.line(lane).end(seconds, sample);
         }
     }

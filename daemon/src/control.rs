@@ -40,7 +40,7 @@ struct Service {
 
 /// A socket that waits for the daemon to be ready. Its name is removed when it is dropped.
 #[derive(Debug)]
-pub struct Endpoint {
+pub struct ControlEndpoint {
     listener: UnixListener,
     _name: Name,
 }
@@ -60,7 +60,7 @@ enum NoPage {
 #[derive(Debug)]
 struct Name(PathBuf);
 
-impl Endpoint {
+impl ControlEndpoint {
     /// Makes the socket.
     ///
     /// # Errors
@@ -90,8 +90,8 @@ impl Drop for Name {
 ///
 /// # Errors
 /// The socket broke.
-pub async fn serve(daemon: Arc<Daemon>, endpoint: Endpoint, ring: PathBuf) -> std::io::Result<()> {
-    let Endpoint { listener, _name } = endpoint;
+pub async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: PathBuf) -> std::io::Result<()> {
+    let ControlEndpoint { listener, _name } = endpoint;
     let (reporter, health) = tonic_health::server::health_reporter();
     let ready = Arc::clone(&daemon);
     let readiness = async move {

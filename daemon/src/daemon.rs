@@ -32,7 +32,7 @@ use thiserror::Error;
 use tokio::sync::watch;
 
 use crate::config::{Config, Surroundings, default_threads};
-pub(crate) use admission::{Refusal, Request};
+pub(crate) use admission::{AdmissionRefusal, Request};
 use gates::Gates;
 use ledgers::{LedgerFiles, LedgersError};
 pub use open_error::OpenError;
@@ -41,7 +41,7 @@ pub use open_error::OpenError;
 #[derive(Debug)]
 pub struct Daemon {
     config: Mutex<Arc<Config>>,
-    kind: Kind,
+    kind: DaemonKind,
     incarnation: u64,
     uid: u32,
     started: Instant,
@@ -58,7 +58,7 @@ pub struct Daemon {
 
 /// Whose daemon it is.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum DaemonKind {
     /// It serves configured streams to whoever may attach.
     Service {
         /// The file of the ledgers.
@@ -95,7 +95,7 @@ impl Daemon {
     ///
     /// # Errors
     /// The system has no more threads.
-    pub fn new(config: Config, kind: Kind, surroundings: &Surroundings) -> Result<Arc<Self>, DaemonError> {
+    pub fn new(config: Config, kind: DaemonKind, surroundings: &Surroundings) -> Result<Arc<Self>, DaemonError> {
         let threads = config.decode.threads;
         let threads =
             threads.unwrap_or_else(|| default_threads(cores::usable(), surroundings.local_world_size.as_deref()));

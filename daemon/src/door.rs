@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_ring::{
-    Kind, Listener, Message, PACKET_LEN, PROTOCOL, PacketError, Peer, Received, Socket, text, text_code,
+    Listener, Message, MessageKind, PACKET_LEN, PROTOCOL, PacketError, Peer, Received, Socket, text, text_code,
 };
 
 use crate::accepting::Accepting;
-use crate::daemon::{Daemon, Refusal, Request};
+use crate::daemon::{AdmissionRefusal, Daemon, Request};
 use crate::descriptors::Shares;
 use crate::visitors::Visit;
 use readiness::Readiness;
@@ -60,7 +60,7 @@ pub(crate) async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::
 }
 
 /// Comes when a trainer that waits for its stream has hung up, or has to make place for others that wait as well.
-fn given_up(socket: &Socket, mut place: Visit) -> impl Future<Output = Option<Refusal>> + use<> {
+fn given_up(socket: &Socket, mut place: Visit) -> impl Future<Output = Option<AdmissionRefusal>> + use<> {
     let watch = Readiness::of(socket);
     async move {
         let hung_up = async {
@@ -146,7 +146,7 @@ async fn request(socket: &Socket) -> Option<Request> {
 
 fn refuse(socket: &Socket, code: u32, reason: &str) {
     // It may be gone already.
-    let _sent = socket.send(&text(Kind::Refused, code, reason), &[]);
+    let _sent = socket.send(&text(MessageKind::Refused, code, reason), &[]);
 }
 
 /// The next packet with its descriptors; nothing when the peer has hung up.

@@ -22,12 +22,12 @@ use tokio::task::{JoinError, JoinHandle};
 use crate::config::{Config, Surroundings};
 use crate::control;
 use crate::daemon::ledgers::{LEDGERS, LedgersError};
-use crate::daemon::{Daemon, DaemonError, Kind};
+use crate::daemon::{Daemon, DaemonError, DaemonKind};
 use crate::descriptors;
 use crate::door;
 use crate::folder::{self, FolderError, Whose};
 use crate::group;
-use crate::telemetry::{Endpoint, EndpointError, process};
+use crate::telemetry::{EndpointError, MetricsEndpoint, process};
 
 /// Name of the trainers' socket in the folder of sockets.
 pub const SOCKET: &str = "forebay.sock";
@@ -77,7 +77,7 @@ const FAREWELL: Duration = Duration::from_secs(4);
 
 /// Where a service's sockets stand.
 #[derive(Debug)]
-struct Place {
+struct ServiceFolder {
     folder: PathBuf,
     whose: Whose,
     mode: u32,
@@ -99,14 +99,15 @@ pub async fn service(
     descriptors::raise_limit();
     // Without a file there is nothing to read again, and the signal means what it means to every program.
     let hangups = configuration.as_ref().map(|_| listen(SignalKind::hangup())).transpose()?;
-    let place = Place::of(&config, &surroundings)?;
+    let place = ServiceFolder::of(&config, &surroundings)?;
     let (listener, path) = place.listen()?;
     let folder = config.coordinator.path.clone().or_else(|| surroundings.state_dir()).ok_or(ServeError::NoState)?;
     let managed = surroundings.state_directory.as_deref() == Some(&*folder);
     folder::own(&folder, None, if managed { Whose::Managed } else { Whose::Chosen })?;
-    let metrics = Endpoint::bind(&config.metrics, &place.folder)?;
+    let metrics = MetricsEndpoint::bind(&config.metrics, &place.folder)?;
     let control = place.control()?;
-    let daemon = Daemon::new(config, Kind::Service { ledgers: folder.join(LEDGERS), configuration }, &surroundings)?;
+    let daemon =
+        Daemon::new(config, DaemonKind::Service { ledgers: folder.join(LEDGERS), configuration }, &surroundings)?;
 
     // Trainers are let in before all streams are open: one whose dataset does not answer holds up no other.
     let mut door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));
@@ -223,7 +224,7 @@ pub async fn private(socket: i32, config: Config, surroundings: Surroundings) ->
     let mut signals = Signals::new(EndedBy::Signals)?;
     descriptors::raise_limit();
     let runs = surroundings.state_dir().map(|folder| folder.join("runs"));
-    let daemon = Daemon::new(config, Kind::Private { runs }, &surroundings)?;
+    let daemon = Daemon::new(config, DaemonKind::Private { runs }, &surroundings)?;
     let cause = tokio::select! {
         signal = signals.come() => signal,
         // The thread that watches lives as long as the parent: it says so, or it never does.
@@ -248,7 +249,7 @@ fn ends(process: OwnedFd) -> std::io::Result<oneshot::Receiver<()>> {
     Ok(ended)
 }
 
-impl Place {
+impl ServiceFolder {
     fn of(config: &Config, surroundings: &Surroundings) -> Result<Self, ServeError> {
         let group = match &config.control.group {
             Some(name) => Some(group::number(name).ok_or_else(|| ServeError::Group(name.clone()))?),
@@ -283,8 +284,8 @@ impl Place {
         Ok((listener, path))
     }
 
-    fn control(&self) -> Result<control::Endpoint, ServeError> {
-        let endpoint = control::Endpoint::bind(&self.folder, self.mode)
+    fn control(&self) -> Result<control::ControlEndpoint, ServeError> {
+        let endpoint = control::ControlEndpoint::bind(&self.folder, self.mode)
             .map_err(|source| ServeError::System { what: "the control socket cannot be made", source })?;
         self.give_to_group(&self.folder.join(control::SOCKET))?;
         Ok(endpoint)
@@ -295,7 +296,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ServiceFolder {
     fn drop(&mut self) {
         if self.whose == Whose::Exposed {
             // Another daemon may have its sockets there already: then it stays.

@@ -14,7 +14,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt as _;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
-pub(crate) use endpoint::{Endpoint, EndpointError};
+pub(crate) use endpoint::{EndpointError, MetricsEndpoint};
 pub(crate) use process::process;
 
 /// The environment's filter of log lines.

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 pub(crate) struct Visitors {
     of_user: usize,
     in_all: usize,
-    table: Arc<Mutex<Table>>,
+    table: Arc<Mutex<VisitorTable>>,
     /// One more than may be there: the next one, for which another makes place.
     room: Arc<Semaphore>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Room {
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct VisitorTable {
     next: u64,
     by_user: HashMap<u32, VecDeque<(u64, oneshot::Sender<()>)>>,
 }
@@ -35,7 +35,7 @@ struct Table {
 /// A connection's place, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Visit {
-    table: Arc<Mutex<Table>>,
+    table: Arc<Mutex<VisitorTable>>,
     user: u32,
     number: u64,
     lost: oneshot::Receiver<()>,

@@ -13,7 +13,7 @@ use std::time::Instant;
 use forebay_jpeg::Path;
 use forebay_jpeg::colour;
 use forebay_jpeg::idct::{self, Quant, Size};
-use forebay_jpeg::upsample::{self, Rows, Upsampling};
+use forebay_jpeg::upsample::{self, RowPair, Upsampling};
 
 /// Blocks in a row; pixels are eight times as many.
 const BLOCKS: usize = 64;
@@ -97,7 +97,7 @@ fn pixels() {
             ("4:2:0", Upsampling::Both),
             ("4:1:1", Upsampling::Repeat(4)),
         ] {
-            let rows = Rows {
+            let rows = RowPair {
                 near: &near[..WIDTH / upsampling.across()],
                 far: &far[..WIDTH / upsampling.across()],
                 below: true,

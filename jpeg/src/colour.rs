@@ -10,7 +10,7 @@ mod portable;
 mod sse2;
 
 use crate::Path;
-use crate::upsample::{self, Rows, Upsampling};
+use crate::upsample::{self, RowPair, Upsampling};
 
 /// Pixels that are made at once where chroma is upsampled first.
 const SPAN: usize = 512;
@@ -69,7 +69,15 @@ pub fn gray(path: Path, luma: &[u8], out: &mut [u8]) {
 /// # Panics
 ///
 /// As these do.
-pub fn row(path: Path, luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Rows<'_>, from: usize, out: &mut [u8]) {
+pub fn row(
+    path: Path,
+    luma: &[u8],
+    upsampling: Upsampling,
+    cb: RowPair<'_>,
+    cr: RowPair<'_>,
+    from: usize,
+    out: &mut [u8],
+) {
     assert_eq!(luma.len() * 3, out.len(), "three bytes for every pixel");
     if upsampling == Upsampling::Repeat(1) {
         let pixels = from..from + luma.len();
@@ -84,8 +92,8 @@ fn spans<const SPAN: usize>(
     path: Path,
     luma: &[u8],
     upsampling: Upsampling,
-    cb: Rows<'_>,
-    cr: Rows<'_>,
+    cb: RowPair<'_>,
+    cr: RowPair<'_>,
     from: usize,
     out: &mut [u8],
 ) {

@@ -8,7 +8,7 @@ use crate::huffman::{Code, Differences, END, Escape, Hops, Steps, Value};
 use crate::window::{Bytes, WINDOW};
 
 /// A block's coefficients, and behind them room for what damaged data puts past its end.
-pub(crate) type Block = [i16; 256];
+pub(crate) type PaddedBlock = [i16; 256];
 
 /// Where a coefficient goes by its number in zigzag order; those past the end go behind the block. What is put there is the
 /// place of the next block's DC value, which is written later. A place in a block and a byte's worth further is in here.
@@ -118,7 +118,7 @@ impl Tables {
         bits: Bits,
         window: &Bytes,
         order: &Order,
-        block: &mut Block,
+        block: &mut PaddedBlock,
     ) -> Option<(Bits, Decoded)> {
         let (mut bits, dc_difference) = self.dc_difference(bits, window)?;
         let mut k = 1;
@@ -172,7 +172,7 @@ impl Tables {
 
     /// Takes a look at `k` and stores what it finds. Gives the bits that it takes, and where the next look is.
     #[inline(always)]
-    fn look(&self, bits: Bits, order: &Order, block: &mut Block, k: usize) -> (u32, usize) {
+    fn look(&self, bits: Bits, order: &Order, block: &mut PaddedBlock, k: usize) -> (u32, usize) {
         let (taken, step) = self.ac.look(bits.next);
         // Where there is one symbol, the first is a zero in the last one's place.
         block[usize::from(order[k + usize::from(step.first_place)])] = i16::from(step.first);

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::entropy::{Bits, Block, Order, Tables};
+use crate::entropy::{Bits, Order, PaddedBlock, Tables};
 use crate::fault::Fault;
 use crate::frame::{Frame, Layout};
 use crate::header::{Component, Header};
@@ -16,7 +16,7 @@ use crate::window::Window;
 pub(crate) const BLOCK: usize = 64;
 
 /// How far damaged data may write behind the beginning of a block.
-const REACH: usize = size_of::<Block>() / size_of::<i16>();
+const REACH: usize = size_of::<PaddedBlock>() / size_of::<i16>();
 
 /// Blocks of an MCU, at most: 4:2:0 and 4:1:1.
 const BLOCKS_OF_MCU: usize = 6;
@@ -45,7 +45,7 @@ struct BlockRows {
 
 /// A block of the MCU.
 #[derive(Clone, Copy, Default, Debug)]
-struct Place {
+struct BlockPlace {
     component: usize,
     /// Number of the block in the first MCU of the cut, and how many there are to the next MCU's.
     first: usize,
@@ -67,7 +67,7 @@ pub(crate) struct Scan {
     restart_in: u32,
     restart_number: u8,
     rows: [BlockRows; 3],
-    places: [Place; BLOCKS_OF_MCU],
+    places: [BlockPlace; BLOCKS_OF_MCU],
     place_count: usize,
     coefficients: Vec<i16>,
     lasts: Vec<u8>,
@@ -153,7 +153,7 @@ impl Scan {
             let rows = BlockRows { rows: down, blocks: columns * across, first };
             for i in 0..across * down {
                 let first = first + i / across * rows.stride() + i % across;
-                self.places[self.place_count] = Place { component, first, step: across };
+                self.places[self.place_count] = BlockPlace { component, first, step: across };
                 self.place_count += 1;
             }
             first = rows.end();
@@ -200,7 +200,7 @@ impl Scan {
         for place in &places[..*place_count] {
             let tables = table_of[place.component];
             let number = place.first + mcu * place.step;
-            let block: &mut Block = coefficients.get_mut(number * BLOCK..)?.first_chunk_mut()?;
+            let block: &mut PaddedBlock = coefficients.get_mut(number * BLOCK..)?.first_chunk_mut()?;
             let last = lasts.get_mut(number)?;
             let dc = &mut dc[place.component];
             let difference;

@@ -7,7 +7,7 @@ use crate::idct::{self, Quant, Size};
 use crate::path::Path;
 use crate::region::Cut;
 use crate::scan::{Scan, Wanted};
-use crate::upsample::{Rows, Upsampling};
+use crate::upsample::{RowPair, Upsampling};
 
 /// The samples of the components.
 #[derive(Debug, Default)]
@@ -131,7 +131,7 @@ impl Strip {
     }
 
     /// The rows of samples that a row of pixels is made of.
-    fn rows_of(&self, mcu_row: u32, pixels: u32) -> Rows<'_> {
+    fn rows_of(&self, mcu_row: u32, pixels: u32) -> RowPair<'_> {
         let row = pixels / self.down;
         let near = self.row(mcu_row, row);
         let below = !pixels.is_multiple_of(self.down);
@@ -142,6 +142,6 @@ impl Strip {
         } else {
             self.row(mcu_row, row.saturating_sub(1))
         };
-        Rows { near, far, below }
+        RowPair { near, far, below }
     }
 }

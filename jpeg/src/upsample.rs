@@ -52,7 +52,7 @@ impl Upsampling {
 /// last sample is taken for the one that would follow. So they end where the component does (its own width, not that of
 /// its blocks), or at least one sample beyond the pixels that are asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Rows<'a> {
+pub struct RowPair<'a> {
     /// The row in which the pixels lie.
     pub near: &'a [u8],
     /// The nearer of its neighbours; the row itself where the picture ends, or where it is not needed.
@@ -67,7 +67,7 @@ pub struct Rows<'a> {
 /// # Panics
 ///
 /// If `rows` does not cover these pixels, or if its rows differ in length where both are needed.
-pub fn row(upsampling: Upsampling, rows: Rows<'_>, from: usize, out: &mut [u8]) {
+pub fn row(upsampling: Upsampling, rows: RowPair<'_>, from: usize, out: &mut [u8]) {
     let pixels = from..from + out.len();
     let covered = rows.near.len() * upsampling.across();
     assert!(pixels.end <= covered, "pixels up to {} are asked for, samples cover {covered}", pixels.end);

@@ -10,7 +10,7 @@ use std::array::from_fn;
 use forebay_jpeg::Path;
 use forebay_jpeg::colour;
 use forebay_jpeg::idct::{self, Block, ORDER, Quant, Size};
-use forebay_jpeg::upsample::{self, Rows, Upsampling};
+use forebay_jpeg::upsample::{self, RowPair, Upsampling};
 use proptest::prelude::*;
 
 /// Row times 8 plus column of each zigzag index, walked along the diagonals.
@@ -161,7 +161,7 @@ proptest! {
             (Upsampling::Repeat(4), here, false, here.iter().flat_map(|&sample| [sample; 4]).collect()),
         ];
         for (upsampling, far, below, wanted) in cases {
-            let rows = Rows { near: here, far, below };
+            let rows = RowPair { near: here, far, below };
             let (from, end) = (from % (wanted.len() + 1), end % (wanted.len() + 1));
             let (from, end) = (from.min(end), from.max(end));
             for span in [0..wanted.len(), from..end] {
@@ -182,8 +182,8 @@ proptest! {
         let luma = noise(seed, 1600);
         let [cb_near, cb_far, cr_near, cr_far] = [1, 2, 3, 4].map(|plane| noise(seed ^ plane, width));
         let (cb_near, cb_far, cr_near, cr_far) = (&cb_near[..], &cb_far[..], &cr_near[..], &cr_far[..]);
-        let cb = Rows { near: cb_near, far: cb_far, below };
-        let cr = Rows { near: cr_near, far: cr_far, below };
+        let cb = RowPair { near: cb_near, far: cb_far, below };
+        let cr = RowPair { near: cr_near, far: cr_far, below };
         let all = [Upsampling::Both, Upsampling::Across, Upsampling::Down, Upsampling::Repeat(1), Upsampling::Repeat(2)];
         for upsampling in all.into_iter().chain([Upsampling::Repeat(4)]) {
             let width = cb_near.len() * upsampling.across();

@@ -22,7 +22,7 @@ use crate::plan::stage::{Grid, Stage};
 use crate::plan::{Plan, Rect};
 use crate::recipe::{Input, Recipe};
 use crate::scale::Scale;
-use canvas::{Canvas, Held};
+use canvas::{Canvas, PlanInput};
 use jpeg::choice::JpegChoice;
 use jpeg::head::JpegHead;
 use jpeg::{JpegDecoders, JpegTask};
@@ -114,7 +114,7 @@ impl CpuDecoder {
         let background = recipe.output().background;
         let Loaded { decoded, held, begun } = load(jpeg, canvas, bytes, recipe.input(), background, limits, wanted)?;
         limits.check_time(begun)?;
-        canvas.carry_out(Held::canvas(held), plan, stages, recipe, out);
+        canvas.carry_out(PlanInput::canvas(held), plan, stages, recipe, out);
         limits.check_time(begun)?;
         Ok(decoded)
     }

@@ -18,10 +18,10 @@ mod slots;
 use std::collections::{BTreeMap, VecDeque};
 
 pub use action::{
-    Action, Adopted, Batch, ConsumerId, ConsumerState, Counts, CreditsTaken, Holder, Receipt, SlotId, Voided,
+    Action, Adopted, BatchId, ConsumerId, ConsumerState, CreditsTaken, HeldBatch, Holder, SlotCounts, SlotId, Voided,
 };
 use consumers::Consumers;
-use slots::{Delivery, Slot, Slots, State};
+use slots::{Delivery, Slot, SlotState, Slots};
 
 /// Slots beyond the trainers' credits: one to fill, one to stand ready.
 const SPARE_SLOTS: u32 = 2;
@@ -83,8 +83,8 @@ impl Exchange {
 
     /// The slot has its memory and becomes FREE.
     pub fn populated(&mut self, slot: SlotId) {
-        if let Some(entry) = self.slots.get_mut(slot).filter(|entry| matches!(entry.state, State::Unpopulated)) {
-            entry.state = State::Free;
+        if let Some(entry) = self.slots.get_mut(slot).filter(|entry| matches!(entry.state, SlotState::Unpopulated)) {
+            entry.state = SlotState::Free;
             self.actions.push_back(Action::Free(slot));
         }
     }
@@ -99,7 +99,7 @@ impl Exchange {
     pub fn claim(&mut self) -> Option<SlotId> {
         let slot = self.slots.free()?;
         let entry = self.slots.expect_mut(slot);
-        entry.state = State::Filling;
+        entry.state = SlotState::Filling;
         entry.generation += 1;
         Some(slot)
     }
@@ -114,8 +114,8 @@ impl Exchange {
     ///
     /// # Panics
     /// When the slot was not claimed; so does [`give_up`](Self::give_up).
-    pub fn publish(&mut self, slot: SlotId, batch: Batch) {
-        self.slots.expect_filling(slot).state = State::Ready(Delivery::new(batch));
+    pub fn publish(&mut self, slot: SlotId, batch: BatchId) {
+        self.slots.expect_filling(slot).state = SlotState::Ready(Delivery::new(batch));
         self.offer();
     }
 
@@ -124,11 +124,11 @@ impl Exchange {
     pub fn void(&mut self, seq: u64) -> Voided {
         let Some((slot, entry)) = self.slots.of_batch(seq) else { return Voided::Unknown };
         match &mut entry.state {
-            State::Held { delivery, acked: false, .. } => {
+            SlotState::Held { delivery, acked: false, .. } => {
                 delivery.void = true;
                 Voided::Held
             }
-            State::Ready(delivery) => {
+            SlotState::Ready(delivery) => {
                 let batch = delivery.batch;
                 self.actions.push_back(Action::Dropped { batch, seen: false });
                 self.finish(slot);
@@ -147,7 +147,7 @@ impl Exchange {
 
     /// The ledger knows for good what [`Action::Seen`] said of the batch, which may be offered again.
     pub fn noted(&mut self, seq: u64) {
-        if let Some((_, Slot { state: State::Ready(delivery), .. })) = self.slots.of_batch(seq) {
+        if let Some((_, Slot { state: SlotState::Ready(delivery), .. })) = self.slots.of_batch(seq) {
             delivery.unnoted = false;
         }
         self.offer();
@@ -178,16 +178,16 @@ impl Exchange {
 
     /// The batch was consumed. Its slot stays HELD until the [`release`](Self::release) (rule 14). False, and
     /// counted, when the receipt does not fit what the consumer holds.
-    pub fn ack(&mut self, consumer: ConsumerId, receipt: Receipt) -> bool {
+    pub fn ack(&mut self, consumer: ConsumerId, receipt: HeldBatch) -> bool {
         if receipt.is_handed_in() {
             let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return self.stale() };
             self.consumers.delivered(consumer);
-            let batch = Batch { seq: receipt.seq, epoch };
+            let batch = BatchId { seq: receipt.seq, epoch };
             self.actions.push_back(Action::AdoptedAcked(Adopted { consumer, batch }));
             return true;
         }
         match self.slots.held_mut(consumer, receipt) {
-            Some(State::Held { delivery, acked: acked @ false, .. }) => {
+            Some(SlotState::Held { delivery, acked: acked @ false, .. }) => {
                 *acked = true;
                 let batch = delivery.batch;
                 self.consumers.delivered(consumer);
@@ -199,19 +199,19 @@ impl Exchange {
     }
 
     /// True while the consumer holds this batch un-acked: a part of an ACK may be kept.
-    pub fn awaits(&self, consumer: ConsumerId, receipt: Receipt) -> bool {
+    pub fn awaits(&self, consumer: ConsumerId, receipt: HeldBatch) -> bool {
         if receipt.is_handed_in() {
             return self.adopted.contains_key(&(consumer, receipt.seq));
         }
-        matches!(self.slots.held(consumer, receipt), Some(State::Held { acked: false, .. }))
+        matches!(self.slots.held(consumer, receipt), Some(SlotState::Held { acked: false, .. }))
     }
 
     /// No view of the slot is left. A batch that was not acked, or is `returned`, goes to another trainer; an ack
     /// that came before stands. False, and counted, when the receipt does not fit.
-    pub fn release(&mut self, consumer: ConsumerId, receipt: Receipt, returned: bool) -> bool {
+    pub fn release(&mut self, consumer: ConsumerId, receipt: HeldBatch, returned: bool) -> bool {
         if receipt.is_handed_in() {
             let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return !returned || self.stale() };
-            let batch = Batch { seq: receipt.seq, epoch };
+            let batch = BatchId { seq: receipt.seq, epoch };
             self.actions.push_back(Action::Orphaned { adopted: Adopted { consumer, batch }, seen: false });
             return true;
         }
@@ -226,7 +226,7 @@ impl Exchange {
 
     /// The consumer holds a batch of the daemon's earlier incarnation, outside of every ring (rule 16). It ends as
     /// [`Action::AdoptedAcked`] or [`Action::Orphaned`].
-    pub fn adopt(&mut self, consumer: ConsumerId, batch: Batch) {
+    pub fn adopt(&mut self, consumer: ConsumerId, batch: BatchId) {
         self.adopted.insert((consumer, batch.seq), batch.epoch);
     }
 
@@ -266,7 +266,7 @@ impl Exchange {
     // Numbers.
 
     /// Slots by state.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> SlotCounts {
         self.slots.counts()
     }
 
@@ -299,12 +299,12 @@ impl Exchange {
     /// Offers READY batches while there is a batch that may be offered and a consumer with credit.
     fn offer(&mut self) {
         while let Some((slot, entry)) = self.slots.next_ready(self.open) {
-            let State::Ready(delivery) = &mut entry.state else { return };
+            let SlotState::Ready(delivery) = &mut entry.state else { return };
             let Some(consumer) = self.consumers.next(delivery.last) else { return };
             let (batch, redelivered) = (delivery.batch, delivery.offers);
             delivery.offers += 1;
             delivery.last = Some(consumer);
-            entry.state = State::Held { consumer, delivery: delivery.clone(), acked: false };
+            entry.state = SlotState::Held { consumer, delivery: delivery.clone(), acked: false };
             self.consumers.take(consumer);
             let generation = entry.generation;
             self.actions.push_back(Action::Offer { consumer, slot, batch, generation, redelivered });
@@ -314,7 +314,7 @@ impl Exchange {
     /// A HELD slot is in nobody's hands any more; who had it may have `seen` its batch.
     fn take_back(&mut self, slot: SlotId, seen: bool) {
         let entry = self.slots.expect_mut(slot);
-        let State::Held { delivery, acked, .. } = &mut entry.state else { return };
+        let SlotState::Held { delivery, acked, .. } = &mut entry.state else { return };
         let batch = delivery.batch;
         match (acked, delivery.void) {
             (true, _) => self.finish(slot),
@@ -324,7 +324,7 @@ impl Exchange {
             }
             (false, false) => {
                 delivery.unnoted = seen;
-                entry.state = State::Ready(delivery.clone());
+                entry.state = SlotState::Ready(delivery.clone());
                 if seen {
                     self.actions.push_back(Action::Seen(batch));
                 }
@@ -337,12 +337,12 @@ impl Exchange {
         let retired = self.slots.is_retired(slot.ring);
         let Slot { state, watchers, .. } = self.slots.expect_mut(slot);
         if !watchers.is_empty() {
-            *state = State::Quarantined;
+            *state = SlotState::Quarantined;
         } else if retired {
-            *state = State::Retired;
+            *state = SlotState::Retired;
             self.sweep(slot.ring);
         } else {
-            *state = State::Free;
+            *state = SlotState::Free;
             self.actions.push_back(Action::Free(slot));
         }
     }

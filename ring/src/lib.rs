@@ -25,7 +25,8 @@ mod view;
 
 pub use bulk::{Bulk, BulkError};
 pub use exchange::{
-    Action, Adopted, Batch, ConsumerId, ConsumerState, Counts, CreditsTaken, Exchange, Holder, Receipt, SlotId, Voided,
+    Action, Adopted, BatchId, ConsumerId, ConsumerState, CreditsTaken, Exchange, HeldBatch, Holder, SlotCounts, SlotId,
+    Voided,
 };
 pub use header::{Header, HeaderError};
 pub use inherited::inherited;

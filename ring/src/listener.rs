@@ -25,7 +25,7 @@ const BACKLOG: i32 = 128;
 #[derive(Debug)]
 pub struct Listener {
     fd: OwnedFd,
-    place: Option<Place>,
+    place: Option<SocketFiles>,
 }
 
 /// Why a daemon cannot listen.
@@ -61,7 +61,7 @@ pub enum BindError {
 
 /// What this process put into the file system.
 #[derive(Debug)]
-struct Place {
+struct SocketFiles {
     path: PathBuf,
     lock_path: PathBuf,
     /// Locked for as long as it is open.
@@ -92,7 +92,7 @@ impl Listener {
         rustix::fs::fchmod(&fd, Mode::RUSR | Mode::WUSR).map_err(|error| at("fchmod")(error.into()))?;
         let address = SocketAddrUnix::new(path).map_err(|error| at("making an address of it")(error.into()))?;
         rustix::net::bind(&fd, &address).map_err(|error| at("bind")(error.into()))?;
-        let place = Place { path: path.to_owned(), lock_path, _lock: lock };
+        let place = SocketFiles { path: path.to_owned(), lock_path, _lock: lock };
         let listener = Self { fd, place: Some(place) };
         std::fs::set_permissions(path, Permissions::from_mode(mode)).map_err(at("chmod"))?;
         rustix::net::listen(&listener.fd, BACKLOG).map_err(|error| at("listen")(error.into()))?;
@@ -132,7 +132,7 @@ impl AsFd for Listener {
     }
 }
 
-impl Drop for Place {
+impl Drop for SocketFiles {
     fn drop(&mut self) {
         // The lock is still held, so both files are ours. At the process's end there is nobody to tell of a failure,
         // and the next daemon replaces what is left.

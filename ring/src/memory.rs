@@ -34,7 +34,7 @@ pub struct TooLittle {
 }
 
 /// File names of one version of cgroups.
-struct Version {
+struct CgroupVersion {
     /// Where its memory controller is mounted.
     mount: &'static str,
     limit: &'static str,
@@ -43,14 +43,14 @@ struct Version {
     reclaimable: [&'static str; 2],
 }
 
-const V1: Version = Version {
+const V1: CgroupVersion = CgroupVersion {
     mount: "sys/fs/cgroup/memory",
     limit: "memory.limit_in_bytes",
     usage: "memory.usage_in_bytes",
     reclaimable: ["total_inactive_file", "total_active_file"],
 };
 
-const V2: Version = Version {
+const V2: CgroupVersion = CgroupVersion {
     mount: "sys/fs/cgroup",
     limit: "memory.max",
     usage: "memory.current",
@@ -83,14 +83,14 @@ impl Memory {
 }
 
 /// Bounds of a cgroup and all above it. A folder that cannot be seen from this container has none.
-fn bounds(root: &Path, version: &Version, group: &str) -> Vec<Memory> {
+fn bounds(root: &Path, version: &CgroupVersion, group: &str) -> Vec<Memory> {
     let mount = root.join(version.mount);
     let folder = mount.join(group.trim_start_matches('/'));
     let folders = folder.ancestors().take_while(|folder| folder.starts_with(&mount));
     folders.filter_map(|folder| bound(version, folder)).collect()
 }
 
-fn bound(version: &Version, folder: &Path) -> Option<Memory> {
+fn bound(version: &CgroupVersion, folder: &Path) -> Option<Memory> {
     let limit = number(&fs::read_to_string(folder.join(version.limit)).ok()?)?;
     let usage = number(&fs::read_to_string(folder.join(version.usage)).ok()?)?;
     let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
@@ -105,7 +105,7 @@ fn mem_available(meminfo: &str) -> Option<u64> {
 }
 
 /// This process's memory cgroups, from `/proc/self/cgroup`: `0::PATH` for version 2, `N:memory:PATH` for version 1.
-fn memory_groups(text: &str) -> Vec<(&'static Version, &str)> {
+fn memory_groups(text: &str) -> Vec<(&'static CgroupVersion, &str)> {
     let mut groups = Vec::new();
     for line in text.lines() {
         let mut parts = line.splitn(3, ':');

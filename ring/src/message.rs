@@ -1,6 +1,6 @@
 //! The messages on the ring's socket: small fixed little-endian structs, one per packet.
 //!
-//! A packet is one struct, of the [`Kind`] that its first word names, and for three kinds a tail: ACK carries a sum
+//! A packet is one struct, of the [`MessageKind`] that its first word names, and for three kinds a tail: ACK carries a sum
 //! per claim, REFUSED, FAILED and EVICT carry a text, CALL and ANSWER carry protobuf bytes. Larger things
 //! travel as sealed memory beside the packet ([`crate::Bulk`]). `docs/ring.md` has every byte.
 
@@ -28,7 +28,7 @@ pub const NO_RING: u32 = u32::MAX;
 /// First word of each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Kind {
+pub enum MessageKind {
     /// Trainer to daemon: [`Attach`].
     Attach = 1,
     /// Daemon to trainer: [`Welcome`], with two descriptors: the ring (opened read-only, unless it is pinnable) and a bulk `StreamInfo`;
@@ -85,7 +85,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Attach {
-    /// [`Kind::Attach`].
+    /// [`MessageKind::Attach`].
     pub kind: u32,
     /// [`PROTOCOL`] of the trainer.
     pub protocol: u32,
@@ -132,7 +132,7 @@ pub mod attach_flags {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Welcome {
-    /// [`Kind::Welcome`].
+    /// [`MessageKind::Welcome`].
     pub kind: u32,
     /// [`PROTOCOL`] of the daemon.
     pub protocol: u32,
@@ -152,7 +152,7 @@ pub struct Welcome {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Offer {
-    /// [`Kind::Offer`].
+    /// [`MessageKind::Offer`].
     pub kind: u32,
     /// Ring that the slot is in.
     pub ring: u32,
@@ -228,7 +228,7 @@ impl Claim {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Ack {
-    /// [`Kind::Ack`].
+    /// [`MessageKind::Ack`].
     pub kind: u32,
     /// Place in the ring.
     pub slot: u32,
@@ -260,7 +260,7 @@ pub struct ClaimSum {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Release {
-    /// [`Kind::Release`].
+    /// [`MessageKind::Release`].
     pub kind: u32,
     /// Place in the ring.
     pub slot: u32,
@@ -327,7 +327,7 @@ pub mod text_code {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Call {
-    /// [`Kind::Call`] or [`Kind::Answer`].
+    /// [`MessageKind::Call`] or [`MessageKind::Answer`].
     pub kind: u32,
     /// Bytes of protobuf that follow; 0 when they come as bulk.
     pub len: u32,
@@ -339,7 +339,7 @@ pub struct Call {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Held {
-    /// [`Kind::Held`].
+    /// [`MessageKind::Held`].
     pub kind: u32,
     /// Process that holds the batch.
     pub pid: u32,
@@ -359,7 +359,7 @@ pub struct Held {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct NewRing {
-    /// [`Kind::Ring`].
+    /// [`MessageKind::Ring`].
     pub kind: u32,
     /// Its number.
     pub ring: u32,

@@ -7,7 +7,7 @@ use std::{fmt, os::fd::OwnedFd};
 use bytemuck::{NoUninit, Pod};
 
 use crate::message::{
-    Ack, Attach, Call, ClaimSum, Held, Kind, NAME_LEN, NewRing, Number, Offer, PACKET_LEN, PROTOCOL, Release,
+    Ack, Attach, Call, ClaimSum, Held, MessageKind, NAME_LEN, NewRing, Number, Offer, PACKET_LEN, PROTOCOL, Release,
     SUMS_PER_ACK, Text, Welcome, attach_flags,
 };
 use crate::pixels::Pixels;
@@ -112,7 +112,7 @@ pub enum Body<'a> {
 
 /// A packet with its kind, during the checks.
 struct Reader<'a> {
-    kind: Kind,
+    kind: MessageKind,
     bytes: &'a [u8],
     fds: Vec<OwnedFd>,
 }
@@ -131,7 +131,7 @@ pub fn packet(head: &impl NoUninit, tail: &[u8]) -> Vec<u8> {
 }
 
 /// A REFUSED, FAILED or EVICT packet. A text too long for a packet is cut.
-pub fn text(kind: Kind, code: u32, reason: &str) -> Vec<u8> {
+pub fn text(kind: MessageKind, code: u32, reason: &str) -> Vec<u8> {
     let room = (0..=PACKET_LEN - size_of::<Text>()).rev().find(|end| reason.is_char_boundary(*end));
     let reason = &reason[..room.unwrap_or(0)];
     let len = u32::try_from(reason.len()).expect("it was cut to a packet's length");
@@ -158,40 +158,40 @@ impl<'a> Message<'a> {
     /// Checks a packet and its descriptors. On an error the descriptors are closed.
     pub fn parse(bytes: &'a [u8], fds: Vec<OwnedFd>) -> Result<Self, PacketError> {
         let Some(first) = bytes.first_chunk() else { return Err(PacketError::Short(bytes.len())) };
-        let kind = Kind::try_from(u32::from_le_bytes(*first))?;
+        let kind = MessageKind::try_from(u32::from_le_bytes(*first))?;
         let reader = Reader { kind, bytes, fds };
         match kind {
-            Kind::Attach => reader.attach(),
-            Kind::Welcome => {
+            MessageKind::Attach => reader.attach(),
+            MessageKind::Welcome => {
                 reader.check_version()?;
                 let head: Welcome = reader.whole()?;
                 let ([ring, info], pixels) = reader.with_pixels(&head.pixels)?;
                 Ok(Self::Welcome { head, ring, info, pixels })
             }
-            Kind::Refused => reader.text().map(|(code, text)| Self::Refused(code, text)),
-            Kind::Failed => reader.text().map(|(code, text)| Self::Failed(code, text)),
-            Kind::Evict => reader.text().map(|(code, text)| Self::Evict(code, text)),
-            Kind::Stalled => reader.text().map(|(code, text)| Self::Stalled(code, text)),
-            Kind::Notice => reader.text().map(|(code, text)| Self::Notice(code, text)),
-            Kind::Offer => reader.plain().map(Self::Offer),
-            Kind::Ack => reader.ack(),
-            Kind::Release => reader.plain().map(Self::Release),
-            Kind::Credit => reader.number().map(Self::Credit),
-            Kind::EpochEnd => reader.number().map(Self::EpochEnd),
-            Kind::Done => reader.number().map(Self::Done),
-            Kind::Deadline => reader.number().map(Self::Deadline),
-            Kind::Fenced => reader.number().map(Self::Fenced),
-            Kind::Retired => reader.number().map(Self::Retired),
-            Kind::Bye => reader.number().map(|_| Self::Bye),
-            Kind::Call => reader.call().map(|(id, body)| Self::Call(id, body)),
-            Kind::Answer => reader.call().map(|(id, body)| Self::Answer(id, body)),
-            Kind::Held => reader.plain().map(Self::Held),
-            Kind::Ring => {
+            MessageKind::Refused => reader.text().map(|(code, text)| Self::Refused(code, text)),
+            MessageKind::Failed => reader.text().map(|(code, text)| Self::Failed(code, text)),
+            MessageKind::Evict => reader.text().map(|(code, text)| Self::Evict(code, text)),
+            MessageKind::Stalled => reader.text().map(|(code, text)| Self::Stalled(code, text)),
+            MessageKind::Notice => reader.text().map(|(code, text)| Self::Notice(code, text)),
+            MessageKind::Offer => reader.plain().map(Self::Offer),
+            MessageKind::Ack => reader.ack(),
+            MessageKind::Release => reader.plain().map(Self::Release),
+            MessageKind::Credit => reader.number().map(Self::Credit),
+            MessageKind::EpochEnd => reader.number().map(Self::EpochEnd),
+            MessageKind::Done => reader.number().map(Self::Done),
+            MessageKind::Deadline => reader.number().map(Self::Deadline),
+            MessageKind::Fenced => reader.number().map(Self::Fenced),
+            MessageKind::Retired => reader.number().map(Self::Retired),
+            MessageKind::Bye => reader.number().map(|_| Self::Bye),
+            MessageKind::Call => reader.call().map(|(id, body)| Self::Call(id, body)),
+            MessageKind::Answer => reader.call().map(|(id, body)| Self::Answer(id, body)),
+            MessageKind::Held => reader.plain().map(Self::Held),
+            MessageKind::Ring => {
                 let head: NewRing = reader.whole()?;
                 let ([fd], pixels) = reader.with_pixels(&head.pixels)?;
                 Ok(Self::Ring { head, fd, pixels })
             }
-            Kind::Connect => {
+            MessageKind::Connect => {
                 let _head: Number = reader.whole()?;
                 let [socket, ledgers] = reader.descriptors()?;
                 Ok(Self::Connect { socket, ledgers })
@@ -200,39 +200,39 @@ impl<'a> Message<'a> {
     }
 }
 
-impl TryFrom<u32> for Kind {
+impl TryFrom<u32> for MessageKind {
     type Error = PacketError;
 
     fn try_from(word: u32) -> Result<Self, PacketError> {
-        const KINDS: [Kind; 22] = [
-            Kind::Attach,
-            Kind::Welcome,
-            Kind::Refused,
-            Kind::Offer,
-            Kind::Ack,
-            Kind::Release,
-            Kind::Credit,
-            Kind::EpochEnd,
-            Kind::Done,
-            Kind::Failed,
-            Kind::Evict,
-            Kind::Call,
-            Kind::Answer,
-            Kind::Held,
-            Kind::Ring,
-            Kind::Bye,
-            Kind::Connect,
-            Kind::Deadline,
-            Kind::Fenced,
-            Kind::Retired,
-            Kind::Notice,
-            Kind::Stalled,
+        const KINDS: [MessageKind; 22] = [
+            MessageKind::Attach,
+            MessageKind::Welcome,
+            MessageKind::Refused,
+            MessageKind::Offer,
+            MessageKind::Ack,
+            MessageKind::Release,
+            MessageKind::Credit,
+            MessageKind::EpochEnd,
+            MessageKind::Done,
+            MessageKind::Failed,
+            MessageKind::Evict,
+            MessageKind::Call,
+            MessageKind::Answer,
+            MessageKind::Held,
+            MessageKind::Ring,
+            MessageKind::Bye,
+            MessageKind::Connect,
+            MessageKind::Deadline,
+            MessageKind::Fenced,
+            MessageKind::Retired,
+            MessageKind::Notice,
+            MessageKind::Stalled,
         ];
         KINDS.into_iter().find(|kind| *kind as u32 == word).ok_or(PacketError::UnknownKind(word))
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for MessageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
     }

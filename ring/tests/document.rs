@@ -3,8 +3,8 @@
 use std::mem::offset_of;
 
 use forebay_ring::{
-    Ack, Attach, Call, Claim, ClaimSum, Dtype, Geometry, HandIn, Header, Held, Kind, Layout, NewRing, Number, Offer,
-    PROTOCOL, Pixels, Release, Shape, Text, Welcome,
+    Ack, Attach, Call, Claim, ClaimSum, Dtype, Geometry, HandIn, Header, Held, Layout, MessageKind, NewRing, Number,
+    Offer, PROTOCOL, Pixels, Release, Shape, Text, Welcome,
 };
 
 const PAGE: &str = include_str!("../../docs/ring.md");
@@ -65,10 +65,10 @@ fn tables_of_messages_have_every_field_at_its_offset() {
 #[test]
 fn every_kind_is_in_the_table_of_kinds() {
     for number in 1.. {
-        let Ok(kind) = Kind::try_from(number) else { break };
+        let Ok(kind) = MessageKind::try_from(number) else { break };
         let name = format!("{kind:?}").to_uppercase().replace("EPOCHEND", "EPOCH_END");
         assert!(PAGE.contains(&format!("| {number} | {name} |")), "{name}");
-        assert!(number > 19 || Kind::try_from(number + 1).is_ok(), "kinds have no gap before 20");
+        assert!(number > 19 || MessageKind::try_from(number + 1).is_ok(), "kinds have no gap before 20");
     }
 }
 

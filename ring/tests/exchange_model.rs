@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forebay_ring::{Action, Batch, ConsumerId, Exchange, NO_RING, Receipt, SlotId};
+use forebay_ring::{Action, BatchId, ConsumerId, Exchange, HeldBatch, NO_RING, SlotId};
 use proptest::prelude::*;
 
 const SLOTS: u32 = 6;
@@ -36,7 +36,7 @@ enum Event {
 #[derive(Clone, Copy, Debug)]
 struct InHand {
     consumer: ConsumerId,
-    receipt: Receipt,
+    receipt: HeldBatch,
     acked: bool,
 }
 
@@ -61,7 +61,7 @@ struct Model {
     /// Those that were told of, and that the ledger may still forget.
     unnoted: BTreeSet<u64>,
     adopted: BTreeSet<(ConsumerId, u64)>,
-    published: BTreeMap<u64, (Batch, SlotId)>,
+    published: BTreeMap<u64, (BatchId, SlotId)>,
     acked: BTreeSet<u64>,
     dropped: BTreeSet<u64>,
 }
@@ -130,7 +130,7 @@ impl Model {
                 if let Some(consumer) = pick(self.attached(), number) {
                     self.next_seq += 1;
                     self.adopted.insert((consumer, self.next_seq));
-                    self.exchange.adopt(consumer, Batch { seq: self.next_seq, epoch: self.exchange.open() });
+                    self.exchange.adopt(consumer, BatchId { seq: self.next_seq, epoch: self.exchange.open() });
                 }
             }
             Event::Ack(number) => self.ack(number),
@@ -144,7 +144,7 @@ impl Model {
             }
             Event::Lie { pick: number, seq, slot, generation } => {
                 if let Some(consumer) = pick(self.trainers.keys().copied(), number) {
-                    let receipt = Receipt { seq, slot: SlotId { ring: 0, slot }, generation };
+                    let receipt = HeldBatch { seq, slot: SlotId { ring: 0, slot }, generation };
                     if !self.hands.iter().any(|hand| hand.consumer == consumer && hand.receipt == receipt) {
                         assert!(!self.exchange.ack(consumer, receipt));
                         assert!(!self.exchange.release(consumer, receipt, true));
@@ -199,7 +199,7 @@ impl Model {
         }
         let (slot, epoch) = self.filling.swap_remove(number % self.filling.len());
         self.next_seq += 1;
-        let batch = Batch { seq: self.next_seq, epoch };
+        let batch = BatchId { seq: self.next_seq, epoch };
         self.published.insert(batch.seq, (batch, slot));
         self.exchange.publish(slot, batch);
     }
@@ -220,7 +220,7 @@ impl Model {
 
     fn ack(&mut self, number: usize) {
         if let Some((consumer, seq)) = pick(self.adopted.iter().copied(), number).filter(|_| number.is_multiple_of(5)) {
-            let receipt = Receipt { seq, slot: SlotId { ring: NO_RING, slot: 0 }, generation: 0 };
+            let receipt = HeldBatch { seq, slot: SlotId { ring: NO_RING, slot: 0 }, generation: 0 };
             assert!(self.exchange.ack(consumer, receipt));
         } else if !self.hands.is_empty() {
             let at = number % self.hands.len();
@@ -284,7 +284,7 @@ impl Model {
                     assert!(trainer.attached && trainer.credits > 0 && held < trainer.granted as usize);
                     trainer.credits -= 1;
                     trainer.may_read.insert(slot);
-                    let receipt = Receipt { seq: batch.seq, slot, generation };
+                    let receipt = HeldBatch { seq: batch.seq, slot, generation };
                     self.hands.push(InHand { consumer, receipt, acked: false });
                 }
                 Action::Acked { batch, .. } => {

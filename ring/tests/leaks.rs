@@ -5,7 +5,7 @@
 use std::{fs, io::IoSlice, mem::MaybeUninit, os::fd::AsFd};
 
 use forebay_ring::{
-    Bulk, Dtype, Geometry, Kind, Layout, Message, Number, PACKET_LEN, Received, Region, Sent, Shape, Socket,
+    Bulk, Dtype, Geometry, Layout, Message, MessageKind, Number, PACKET_LEN, Received, Region, Sent, Shape, Socket,
     SocketError, View, packet,
 };
 use rustix::{
@@ -23,7 +23,7 @@ fn ring_mappings() -> usize {
 }
 
 fn credit() -> Vec<u8> {
-    packet(&Number { kind: Kind::Credit as u32, reserved: 0, value: 1 }, &[])
+    packet(&Number { kind: MessageKind::Credit as u32, reserved: 0, value: 1 }, &[])
 }
 
 /// Good and bad packets, a ring made and mapped, all of it dropped.

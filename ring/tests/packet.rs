@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use bytemuck::Pod;
 use forebay_ring::{
-    Ack, Attach, Body, Bulk, Call, ClaimSum, Held, Kind, Message, NewRing, Number, Offer, PACKET_LEN, PROTOCOL,
+    Ack, Attach, Body, Bulk, Call, ClaimSum, Held, Message, MessageKind, NewRing, Number, Offer, PACKET_LEN, PROTOCOL,
     PacketError, Pixels, Received, Release, SUMS_PER_ACK, Sent, Socket, Welcome, attach_flags, packet, text, text_code,
 };
 use proptest::prelude::*;
@@ -14,19 +14,19 @@ fn fds(count: usize) -> Vec<OwnedFd> {
     (0..count).map(|_| fd.try_clone().expect("a duplicate")).collect()
 }
 
-fn number(kind: Kind, value: u64) -> Vec<u8> {
+fn number(kind: MessageKind, value: u64) -> Vec<u8> {
     packet(&Number { kind: kind as u32, reserved: 0, value }, &[])
 }
 
 fn attach(flags: u32) -> Attach {
     let name = Attach::pad_name("imagenet").expect("a short name");
-    let (kind, protocol, credits) = (Kind::Attach as u32, PROTOCOL, 2);
+    let (kind, protocol, credits) = (MessageKind::Attach as u32, PROTOCOL, 2);
     let devices = Attach::pad_gpus(&[]);
     Attach { kind, protocol, flags, credits, name, shard_id: 0, num_shards: 0, incarnation: 3, devices }
 }
 
 /// A head of which only the kind matters.
-fn head<T: Pod>(kind: Kind) -> T {
+fn head<T: Pod>(kind: MessageKind) -> T {
     let mut head = T::zeroed();
     bytemuck::bytes_of_mut(&mut head)[..4].copy_from_slice(&(kind as u32).to_le_bytes());
     head
@@ -34,30 +34,30 @@ fn head<T: Pod>(kind: Kind) -> T {
 
 fn ack(first: u32, sums: &[ClaimSum]) -> Vec<u8> {
     let count = u32::try_from(sums.len()).expect("a few");
-    let ack = Ack { first, count, last: 1, seq: 8, ..head(Kind::Ack) };
+    let ack = Ack { first, count, last: 1, seq: 8, ..head(MessageKind::Ack) };
     packet(&ack, bytemuck::cast_slice(sums))
 }
 
 #[test]
 fn every_kind_comes_back_as_it_was_sent() {
     let plain = [
-        (packet(&Offer { seq: 4, shown: 3, ..head(Kind::Offer) }, &[]), "Offer"),
-        (packet(&Release { seq: 4, returned: 1, ..head(Kind::Release) }, &[]), "Release"),
-        (packet(&Held { pid: 77, ..head(Kind::Held) }, &[]), "Held"),
-        (number(Kind::Credit, 2), "Credit(2)"),
-        (number(Kind::EpochEnd, 5), "EpochEnd(5)"),
-        (number(Kind::Done, 6), "Done(6)"),
-        (number(Kind::Deadline, 7), "Deadline(7)"),
-        (number(Kind::Fenced, 8), "Fenced(8)"),
-        (number(Kind::Retired, 1), "Retired(1)"),
-        (number(Kind::Bye, 0), "Bye"),
-        (text(Kind::Refused, text_code::BUSY, "full"), "Refused(8, \"full\")"),
-        (text(Kind::Failed, text_code::RECORD, "bad"), "Failed(7, \"bad\")"),
-        (text(Kind::Evict, text_code::OTHER, ""), "Evict(0, \"\")"),
-        (text(Kind::Stalled, text_code::OTHER, "gone"), "Stalled(0, \"gone\")"),
-        (text(Kind::Notice, text_code::OTHER, "full"), "Notice(0, \"full\")"),
-        (packet(&Call { len: 2, id: 9, ..head(Kind::Call) }, b"ab"), "Call(9, Inline([97, 98]))"),
-        (packet(&Call { len: 0, id: 9, ..head(Kind::Answer) }, b""), "Answer(9, Inline([]))"),
+        (packet(&Offer { seq: 4, shown: 3, ..head(MessageKind::Offer) }, &[]), "Offer"),
+        (packet(&Release { seq: 4, returned: 1, ..head(MessageKind::Release) }, &[]), "Release"),
+        (packet(&Held { pid: 77, ..head(MessageKind::Held) }, &[]), "Held"),
+        (number(MessageKind::Credit, 2), "Credit(2)"),
+        (number(MessageKind::EpochEnd, 5), "EpochEnd(5)"),
+        (number(MessageKind::Done, 6), "Done(6)"),
+        (number(MessageKind::Deadline, 7), "Deadline(7)"),
+        (number(MessageKind::Fenced, 8), "Fenced(8)"),
+        (number(MessageKind::Retired, 1), "Retired(1)"),
+        (number(MessageKind::Bye, 0), "Bye"),
+        (text(MessageKind::Refused, text_code::BUSY, "full"), "Refused(8, \"full\")"),
+        (text(MessageKind::Failed, text_code::RECORD, "bad"), "Failed(7, \"bad\")"),
+        (text(MessageKind::Evict, text_code::OTHER, ""), "Evict(0, \"\")"),
+        (text(MessageKind::Stalled, text_code::OTHER, "gone"), "Stalled(0, \"gone\")"),
+        (text(MessageKind::Notice, text_code::OTHER, "full"), "Notice(0, \"full\")"),
+        (packet(&Call { len: 2, id: 9, ..head(MessageKind::Call) }, b"ab"), "Call(9, Inline([97, 98]))"),
+        (packet(&Call { len: 0, id: 9, ..head(MessageKind::Answer) }, b""), "Answer(9, Inline([]))"),
     ];
     for (bytes, expected) in plain {
         let message = format!("{:?}", Message::parse(&bytes, Vec::new()).unwrap());
@@ -86,14 +86,14 @@ fn descriptors_come_in_the_order_of_the_flags_and_no_others() {
         let found = [settings, files, resume].map(|fd| fd.is_some());
         assert_eq!(found, [1, 2, 4].map(|flag| flags & flag != 0));
     }
-    let welcome = packet(&Welcome { protocol: PROTOCOL, ..head(Kind::Welcome) }, &[]);
+    let welcome = packet(&Welcome { protocol: PROTOCOL, ..head(MessageKind::Welcome) }, &[]);
     assert!(matches!(Message::parse(&welcome, fds(2)), Ok(Message::Welcome { .. })));
     assert!(Message::parse(&welcome, fds(1)).is_err());
-    let ring = packet(&head::<NewRing>(Kind::Ring), &[]);
+    let ring = packet(&head::<NewRing>(MessageKind::Ring), &[]);
     assert!(matches!(Message::parse(&ring, fds(1)), Ok(Message::Ring { .. })));
-    assert!(matches!(Message::parse(&number(Kind::Connect, 0), fds(2)), Ok(Message::Connect { .. })));
-    assert!(Message::parse(&number(Kind::Credit, 0), fds(1)).is_err());
-    let long = packet(&Call { id: 9, ..head(Kind::Call) }, &[]);
+    assert!(matches!(Message::parse(&number(MessageKind::Connect, 0), fds(2)), Ok(Message::Connect { .. })));
+    assert!(Message::parse(&number(MessageKind::Credit, 0), fds(1)).is_err());
+    let long = packet(&Call { id: 9, ..head(MessageKind::Call) }, &[]);
     assert!(matches!(Message::parse(&long, fds(1)), Ok(Message::Call(9, Body::Bulk(_)))));
     assert!(Message::parse(&long, fds(2)).is_err());
 }
@@ -101,8 +101,8 @@ fn descriptors_come_in_the_order_of_the_flags_and_no_others() {
 #[test]
 fn pixels_in_memory_of_a_gpu_have_a_descriptor_and_fields_that_mean_something() {
     let gpu = Pixels::in_gpu([7; 16], 2 << 20, 6 << 20);
-    let welcome = |pixels| packet(&Welcome { protocol: PROTOCOL, pixels, ..head(Kind::Welcome) }, &[]);
-    let ring = |pixels| packet(&NewRing { pixels, ..head(Kind::Ring) }, &[]);
+    let welcome = |pixels| packet(&Welcome { protocol: PROTOCOL, pixels, ..head(MessageKind::Welcome) }, &[]);
+    let ring = |pixels| packet(&NewRing { pixels, ..head(MessageKind::Ring) }, &[]);
     let bytes = welcome(gpu);
     let Message::Welcome { head, pixels, .. } = Message::parse(&bytes, fds(3)).unwrap() else { panic!("no WELCOME") };
     assert_eq!((head.pixels, pixels.is_some()), (gpu, true));
@@ -164,7 +164,7 @@ fn fields_out_of_bounds_are_refused() {
         packet(&Attach { shard_id: 1, num_shards: 0, ..attach(0) }, &[]),
         ack(u32::MAX, &[ClaimSum { high: 0, low: 0 }]),
         ack(0, &vec![ClaimSum { high: 0, low: 0 }; SUMS_PER_ACK + 1]),
-        packet(&Ack { last: 2, ..head(Kind::Ack) }, &[]),
+        packet(&Ack { last: 2, ..head(MessageKind::Ack) }, &[]),
     ];
     for bytes in bad {
         assert!(matches!(Message::parse(&bytes, Vec::new()), Err(PacketError::Field { .. })));
@@ -179,7 +179,7 @@ fn names_and_texts_of_any_length_are_packed() {
     assert_eq!(Attach::pad_name("a\0b"), None);
     let full = Attach { name: Attach::pad_name(&"x".repeat(64)).unwrap(), ..attach(0) };
     assert_eq!(full.stream_name().map(str::len), Some(64));
-    let long = text(Kind::Failed, 0, &"ü".repeat(PACKET_LEN));
+    let long = text(MessageKind::Failed, 0, &"ü".repeat(PACKET_LEN));
     assert!(long.len() <= PACKET_LEN);
     assert!(matches!(Message::parse(&long, Vec::new()), Ok(Message::Failed(0, text)) if text.ends_with('ü')));
 }
@@ -187,8 +187,8 @@ fn names_and_texts_of_any_length_are_packed() {
 #[test]
 fn what_a_trainer_sent_before_it_died_comes_before_the_hang_up() {
     let (daemon, trainer) = Socket::pair().unwrap();
-    assert_eq!(trainer.send(&number(Kind::Credit, 1), &[]).unwrap(), Sent::Done);
-    assert_eq!(trainer.send(&number(Kind::Credit, 2), &[]).unwrap(), Sent::Done);
+    assert_eq!(trainer.send(&number(MessageKind::Credit, 1), &[]).unwrap(), Sent::Done);
+    assert_eq!(trainer.send(&number(MessageKind::Credit, 2), &[]).unwrap(), Sent::Done);
     drop(trainer);
     let events = daemon.wait(None).unwrap();
     assert!(events.readable && events.hung_up);
@@ -198,14 +198,14 @@ fn what_a_trainer_sent_before_it_died_comes_before_the_hang_up() {
         assert!(matches!(Message::parse(&buffer[..len], fds), Ok(Message::Credit(value)) if value == expected));
     }
     assert!(matches!(daemon.recv(&mut buffer).unwrap(), Received::Closed));
-    assert_eq!(daemon.send(&number(Kind::Credit, 1), &[]).unwrap(), Sent::Closed);
+    assert_eq!(daemon.send(&number(MessageKind::Credit, 1), &[]).unwrap(), Sent::Closed);
 }
 
 #[test]
 fn a_peer_that_never_reads_blocks_nobody() {
     let (daemon, trainer) = Socket::pair().unwrap();
     let mut sent = 0;
-    while daemon.send(&number(Kind::EpochEnd, sent), &[]).unwrap() == Sent::Done {
+    while daemon.send(&number(MessageKind::EpochEnd, sent), &[]).unwrap() == Sent::Done {
         sent += 1;
     }
     assert!(sent > 10, "{sent} packets were queued");
@@ -248,7 +248,7 @@ proptest! {
     /// Right lengths, wild fields: what is let through keeps its bounds.
     #[test]
     fn hostile_acks_keep_their_bounds(first: u32, count in 0..3_u32, sums in 0..3_usize, last in 0..4_u32, slot: u32) {
-        let ack = Ack { first, count, last, slot, ..head(Kind::Ack) };
+        let ack = Ack { first, count, last, slot, ..head(MessageKind::Ack) };
         let bytes = packet(&ack, &vec![7; sums * size_of::<ClaimSum>()]);
         if let Ok(Message::Ack { head, sums }) = Message::parse(&bytes, Vec::new()) {
             prop_assert_eq!(sums.len(), count as usize);

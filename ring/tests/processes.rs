@@ -15,8 +15,8 @@ use std::{
 };
 
 use forebay_ring::{
-    Ack, Bulk, Dtype, Events, Geometry, Kind, Layout, Listener, Message, Number, Offer, PACKET_LEN, PROTOCOL, Peer,
-    Pixels, Received, Region, Release, Sent, Shape, Socket, View, Welcome, inherited, packet,
+    Ack, Bulk, Dtype, Events, Geometry, Layout, Listener, Message, MessageKind, Number, Offer, PACKET_LEN, PROTOCOL,
+    Peer, Pixels, Received, Region, Release, Sent, Shape, Socket, View, Welcome, inherited, packet,
 };
 use rustix::event::{PollFd, PollFlags};
 
@@ -24,7 +24,7 @@ const INCARNATION: u64 = 77;
 const ROLE: &str = "FOREBAY_RING_TEST_ROLE";
 const SOCKET: &str = "FOREBAY_RING_TEST_SOCKET";
 
-fn number(kind: Kind, value: u64) -> Vec<u8> {
+fn number(kind: MessageKind, value: u64) -> Vec<u8> {
     packet(&Number { kind: kind as u32, reserved: 0, value }, &[])
 }
 
@@ -86,12 +86,12 @@ fn a_batch_crosses_to_a_trainer_and_its_receipts_come_back() {
     drop(slot);
 
     let info = Bulk::write(b"stream info").unwrap();
-    let (kind, protocol) = (Kind::Welcome as u32, PROTOCOL);
+    let (kind, protocol) = (MessageKind::Welcome as u32, PROTOCOL);
     let welcome =
         Welcome { kind, protocol, incarnation: INCARNATION, consumer: 1, credits: 2, ring: 0, pixels: Pixels::HOST };
     assert_eq!(socket.send(&packet(&welcome, &[]), &[region.fd(), info.as_fd()]).unwrap(), Sent::Done);
     let offer = Offer {
-        kind: Kind::Offer as u32,
+        kind: MessageKind::Offer as u32,
         ring: 0,
         seq: 9,
         generation: 3,
@@ -208,7 +208,7 @@ fn child() {
         "trainer" => trainer(&connect().unwrap()),
         "trainer that waits" => {
             let socket = connect().unwrap();
-            send(&socket, &number(Kind::Credit, 3));
+            send(&socket, &number(MessageKind::Credit, 3));
             receive(&socket, |_| ());
         }
         "trainer with a worker" => {
@@ -220,7 +220,7 @@ fn child() {
         }
         "worker" => {
             let socket = Socket::from_fd(inherited(0).unwrap()).unwrap();
-            send(&socket, &number(Kind::Credit, 1));
+            send(&socket, &number(MessageKind::Credit, 1));
             assert!(receive(&socket, |_| ()).is_none());
             println!("worker saw the hang-up");
         }
@@ -255,9 +255,9 @@ fn trainer(socket: &Socket) {
     let (first, second) = view.images(slot).split_at(view.geometry().place_len());
     assert!(first.iter().all(|byte| *byte == 11) && second.iter().all(|byte| *byte == 22));
     assert_eq!(view.records(slot), [500, 501]);
-    let ack = Ack { kind: Kind::Ack as u32, slot, seq, generation, first: 0, count: 0, last: 1, ring };
+    let ack = Ack { kind: MessageKind::Ack as u32, slot, seq, generation, first: 0, count: 0, last: 1, ring };
     send(socket, &packet(&ack, &[]));
-    let release = Release { kind: Kind::Release as u32, slot, seq, generation, returned: 0, ring };
+    let release = Release { kind: MessageKind::Release as u32, slot, seq, generation, returned: 0, ring };
     send(socket, &packet(&release, &[]));
-    send(socket, &number(Kind::Bye, 0));
+    send(socket, &number(MessageKind::Bye, 0));
 }

@@ -214,7 +214,7 @@ fn count(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>, counts: &Re
 
 #[cfg(test)]
 mod tests {
-    use forebay_coordinator::{Coordinator, Handle, MemoryStore, PERMUTATION, Settings, monotonic_clock};
+    use forebay_coordinator::{Coordinator, CoordinatorSettings, Handle, MemoryStore, PERMUTATION, monotonic_clock};
     use forebay_proto::RecordSum;
     use forebay_proto::v1::{AuditRequest, LedgerSpec, OpenRequest, Range};
     use forebay_ring::Claim;
@@ -235,7 +235,8 @@ mod tests {
 
     impl Story {
         async fn begin() -> Self {
-            let handle = Coordinator::start(MemoryStore::new(), monotonic_clock(), Settings::default()).unwrap();
+            let handle =
+                Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default()).unwrap();
             let spec =
                 LedgerSpec { fingerprint: vec![7; 32], records: 20, permutation: PERMUTATION, ..LedgerSpec::default() };
             let request = OpenRequest {

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_proto::v1::{Cause, ReturnedRange};
-use forebay_ring::{Batch, ConsumerId, Exchange, Kind, PACKET_LEN, SlotId, SlotMut, Voided, text, text_code};
+use forebay_ring::{BatchId, ConsumerId, Exchange, MessageKind, PACKET_LEN, SlotId, SlotMut, Voided, text, text_code};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::ack::{Fate, Fates};
@@ -197,18 +197,18 @@ impl RingThread {
             }
             Note::Batch(Output::Unused(slot)) => self.hand_out(slot),
             Note::Batch(Output::Stalled { words, expired }) => {
-                let kind = if expired { Kind::Stalled } else { Kind::Notice };
+                let kind = if expired { MessageKind::Stalled } else { MessageKind::Notice };
                 self.send_all(&text(kind, text_code::OTHER, &words));
                 self.storage = Some(words);
             }
             Note::Batch(Output::Resumed) => {
-                self.send_all(&text(Kind::Notice, text_code::OTHER, "the storage gives files again"));
+                self.send_all(&text(MessageKind::Notice, text_code::OTHER, "the storage gives files again"));
                 self.storage = None;
             }
             Note::Batch(Output::Failed(reason)) => self.fail(text_code::RECORD, reason),
             Note::Failed(reason) => self.fail(text_code::OTHER, reason),
             Note::Tell { words, lasting } => {
-                self.send_all(&text(Kind::Notice, text_code::OTHER, &words));
+                self.send_all(&text(MessageKind::Notice, text_code::OTHER, &words));
                 self.ledger = lasting.then_some(words);
             }
             Note::Populated(slot, Ok(())) => self.exchange.populated(slot),
@@ -233,7 +233,7 @@ impl RingThread {
                 self.exchange.restart_at(progress.floor);
                 self.end.reopen(progress);
                 self.failure = None;
-                self.send_all(&number(Kind::Fenced, progress.floor));
+                self.send_all(&number(MessageKind::Fenced, progress.floor));
                 done.send(()).ok();
             }
             Note::Drain(done) => {
@@ -317,9 +317,9 @@ impl RingThread {
         self.exchange.give_up(place);
     }
 
-    fn enter(&mut self, mut ready: Ready) -> (SlotId, Batch) {
+    fn enter(&mut self, mut ready: Ready) -> (SlotId, BatchId) {
         let place = SlotId { ring: ready.slot.ring(), slot: ready.slot.index() };
-        let batch = Batch { seq: ready.seq, epoch: ready.epoch };
+        let batch = BatchId { seq: ready.seq, epoch: ready.epoch };
         self.claims.published(batch.seq, BatchClaims::new(&mut ready));
         // From here on the slot is read, and written by nobody.
         drop(ready);

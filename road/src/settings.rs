@@ -8,7 +8,7 @@ mod prefetch;
 
 use std::time::Duration;
 
-pub use forebay_coordinator::Policy;
+pub use forebay_coordinator::LastBatchPolicy;
 use forebay_pixels::Recipe;
 
 pub use cache::{CacheKind, CacheSettings};
@@ -33,7 +33,7 @@ pub struct StreamSettings {
     /// Who reads what.
     pub sharding: Sharding,
     /// What becomes of an epoch's last batch.
-    pub last_batch_policy: Policy,
+    pub last_batch_policy: LastBatchPolicy,
     /// Records per lease, where the user asked for a number; see [`shard_size`](Self::shard_size).
     pub wanted_shard_size: Option<u64>,
     /// Slots beyond those that trainers hold.
@@ -74,7 +74,7 @@ impl StreamSettings {
             seed: 0,
             epochs: None,
             sharding: Sharding::Dynamic,
-            last_batch_policy: Policy::default(),
+            last_batch_policy: LastBatchPolicy::default(),
             wanted_shard_size: None,
             prefetch_queue_depth: 2,
             placement: Placement::default(),

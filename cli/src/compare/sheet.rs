@@ -23,10 +23,10 @@ const PAPER: Rgb<u8> = Rgb([250, 250, 248]);
 /// One row for each dataset and comparison that has a difference.
 #[derive(Default)]
 pub(super) struct Sheet {
-    rows: Vec<Row>,
+    rows: Vec<ContactRow>,
 }
 
-struct Row {
+struct ContactRow {
     path: String,
     task: &'static str,
     caption: [String; 2],
@@ -65,7 +65,7 @@ impl Sheet {
             cut(&|at| theirs.rgb[at]),
             cut(&|at| ours.rgb[at].abs_diff(theirs.rgb[at]).saturating_mul(factor)),
         ];
-        let row = Row { path: path.to_owned(), task, caption: [title, caption], pictures };
+        let row = ContactRow { path: path.to_owned(), task, caption: [title, caption], pictures };
         match self.rows.iter_mut().find(|row| (row.path.as_str(), row.task) == (path, task)) {
             Some(old) => *old = row,
             None => self.rows.push(row),
@@ -77,7 +77,7 @@ impl Sheet {
         if self.rows.is_empty() {
             return None;
         }
-        let height = |row: &Row| row.pictures[0].height() + CAPTION + GAP;
+        let height = |row: &ContactRow| row.pictures[0].height() + CAPTION + GAP;
         let mut sheet =
             RgbImage::from_pixel(3 * (WINDOW + GAP) + GAP, self.rows.iter().map(height).sum::<u32>() + GAP, PAPER);
         let mut top = GAP;

@@ -13,7 +13,7 @@ const HEAD: [&str; 6] = ["", "pictures", "equal", "greatest", "mean", "worst pic
 /// Names of refused pictures that are shown; the rest are counted.
 const SHOWN: usize = 5;
 
-type Row = [String; 6];
+type TableRow = [String; 6];
 
 /// One dataset's tables.
 pub(super) fn text(out: &mut impl Write, report: &Report) -> io::Result<()> {
@@ -65,7 +65,7 @@ pub(super) fn markdown(out: &mut impl Write, versions: &Versions, reports: &[Rep
 }
 
 /// By what was done, then by what the pictures are.
-fn sections(report: &Report) -> Vec<Vec<Row>> {
+fn sections(report: &Report) -> Vec<Vec<TableRow>> {
     let mut works = Vec::new();
     for (index, (name, tally)) in report.tasks.iter().enumerate() {
         works.push(row(name, tally));
@@ -78,7 +78,7 @@ fn sections(report: &Report) -> Vec<Vec<Row>> {
     vec![works, kinds]
 }
 
-fn row(name: &str, tally: &Tally) -> Row {
+fn row(name: &str, tally: &Tally) -> TableRow {
     if tally.pictures == 0 {
         return [name, "0", "-", "-", "-", ""].map(str::to_owned);
     }

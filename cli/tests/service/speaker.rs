@@ -5,7 +5,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use bytemuck::Zeroable;
 use forebay_proto::RecordSum;
 use forebay_ring::{
-    Ack, Attach, ClaimSum, Kind, Message, Number, Offer, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View, packet,
+    Ack, Attach, ClaimSum, Message, MessageKind, Number, Offer, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View,
+    packet,
 };
 
 use crate::daemon::{Home, PATIENCE};
@@ -98,7 +99,7 @@ impl Speaker {
         let sums: Vec<ClaimSum> =
             sums.iter().map(|sum| sum.halves()).map(|(high, low)| ClaimSum { high, low }).collect();
         let head = Ack {
-            kind: Kind::Ack as u32,
+            kind: MessageKind::Ack as u32,
             slot: offer.slot,
             seq: offer.seq,
             generation: offer.generation,
@@ -109,7 +110,7 @@ impl Speaker {
         };
         self.say(&packet(&head, bytemuck::cast_slice(&sums)), &[]);
         let release = forebay_ring::Release {
-            kind: Kind::Release as u32,
+            kind: MessageKind::Release as u32,
             slot: offer.slot,
             seq: offer.seq,
             generation: offer.generation,
@@ -117,7 +118,7 @@ impl Speaker {
             ring: offer.ring,
         };
         self.say(&packet(&release, &[]), &[]);
-        self.say(&packet(&Number { kind: Kind::Credit as u32, reserved: 0, value: 1 }, &[]), &[]);
+        self.say(&packet(&Number { kind: MessageKind::Credit as u32, reserved: 0, value: 1 }, &[]), &[]);
     }
 }
 
@@ -130,7 +131,7 @@ impl Drop for Speaker {
 
 pub(crate) fn attach() -> Attach {
     Attach {
-        kind: Kind::Attach as u32,
+        kind: MessageKind::Attach as u32,
         protocol: PROTOCOL,
         credits: 2,
         name: Attach::pad_name("train").unwrap(),
@@ -139,5 +140,5 @@ pub(crate) fn attach() -> Attach {
 }
 
 pub(crate) fn goodbye() -> Vec<u8> {
-    packet(&Number { kind: Kind::Bye as u32, reserved: 0, value: 0 }, &[])
+    packet(&Number { kind: MessageKind::Bye as u32, reserved: 0, value: 0 }, &[])
 }

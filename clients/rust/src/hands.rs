@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use forebay_ring::{HandIn, Kind, Number, Offer, Sent, Socket, packet};
+use forebay_ring::{HandIn, MessageKind, Number, Offer, Sent, Socket, packet};
 use parking_lot::Mutex;
 
 use crate::error::Broken;
@@ -16,11 +16,11 @@ use crate::receipt::Receipt;
 #[derive(Debug)]
 pub(crate) struct Hands {
     owner: Owner,
-    state: Mutex<State>,
+    state: Mutex<HandsState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct HandsState {
     holds: Holds,
     line: Line,
     /// Packets that did not fit into the daemon's queue, or that wait for the next daemon, in order.
@@ -40,7 +40,7 @@ enum Line {
 
 impl Hands {
     pub(crate) fn new(owner: Owner) -> Self {
-        let state = State { holds: Holds::default(), line: Line::Down, waiting: VecDeque::new() };
+        let state = HandsState { holds: Holds::default(), line: Line::Down, waiting: VecDeque::new() };
         Self { owner, state: Mutex::new(state) }
     }
 
@@ -141,7 +141,7 @@ impl Hands {
         let mut state = self.state.lock();
         let mut packets = state.holds.leave(unread);
         if state.holds.viewed() == 0 {
-            packets.push(packet(&Number { kind: Kind::Bye as u32, reserved: 0, value: 0 }, &[]));
+            packets.push(packet(&Number { kind: MessageKind::Bye as u32, reserved: 0, value: 0 }, &[]));
         }
         state.waiting.extend(packets);
         state.flush();
@@ -152,7 +152,7 @@ impl Hands {
     }
 }
 
-impl State {
+impl HandsState {
     /// A hang-up, or a socket that fails, is seen where the session reads.
     fn flush(&mut self) {
         let socket = match &self.line {

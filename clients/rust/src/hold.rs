@@ -3,7 +3,7 @@
 //! ACK says that the batch was consumed, RELEASE that no view of its slot is left (semantics rule 14). Either may
 //! come first; the slot goes back when both have. Pure: events in, packets out.
 
-use forebay_ring::{HandIn, Kind, NO_RING, Number, Offer, Release, packet};
+use forebay_ring::{HandIn, MessageKind, NO_RING, Number, Offer, Release, packet};
 
 use crate::receipt::{Receipt, Sent};
 
@@ -222,7 +222,7 @@ impl Hold {
 /// A slot goes back. Offers that were never handed out go back by it as well.
 fn release(offer: &Offer, returned: bool, orphaned: bool) -> Vec<u8> {
     let head = Release {
-        kind: Kind::Release as u32,
+        kind: MessageKind::Release as u32,
         slot: if orphaned { 0 } else { offer.slot },
         seq: offer.seq,
         generation: offer.generation,
@@ -234,7 +234,7 @@ fn release(offer: &Offer, returned: bool, orphaned: bool) -> Vec<u8> {
 
 /// That many more offers may be sent.
 fn credit(offers: u64) -> Vec<u8> {
-    packet(&Number { kind: Kind::Credit as u32, reserved: 0, value: offers }, &[])
+    packet(&Number { kind: MessageKind::Credit as u32, reserved: 0, value: offers }, &[])
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use forebay_proto::printable;
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{
-    Attach, Body, Bulk, HandIn, Kind, Message, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket, SocketError,
-    View, Welcome, attach_flags, is_own_socket_dir, packet, socket_dir,
+    Attach, Body, Bulk, HandIn, Message, MessageKind, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket,
+    SocketError, View, Welcome, attach_flags, is_own_socket_dir, packet, socket_dir,
 };
 use prost::Message as _;
 
@@ -231,7 +231,7 @@ pub(crate) fn ask(
         }
     }
     let head = Attach {
-        kind: Kind::Attach as u32,
+        kind: MessageKind::Attach as u32,
         protocol: PROTOCOL,
         flags,
         credits: options.credits,

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use forebay_ring::{Kind, Number, Sent, Socket};
+use forebay_ring::{MessageKind, Number, Sent, Socket};
 use parking_lot::Mutex;
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -50,7 +50,7 @@ pub struct PrivateDaemon {
     owner: Owner,
     setup: Setup,
     sessions: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<DaemonState>,
 }
 
 /// What it is started with.
@@ -63,7 +63,7 @@ struct Setup {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct DaemonState {
     running: Option<Running>,
     /// What the daemon keeps its ledgers in: a daemon that is started again goes on with them, and they vanish with
     /// this process.
@@ -137,7 +137,7 @@ impl PrivateDaemon {
             state.bury_if_dead()?;
             let running = state.start(&self.setup)?;
             let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
-            let connect = Number { kind: Kind::Connect as u32, reserved: 0, value: 0 };
+            let connect = Number { kind: MessageKind::Connect as u32, reserved: 0, value: 0 };
             let fds = [theirs.as_fd(), running.ledgers.as_fd()];
             let sent = running.socket.send(bytemuck::bytes_of(&connect), &fds);
             match sent.map_err(Broken::from)? {
@@ -180,7 +180,7 @@ impl Setup {
     }
 }
 
-impl State {
+impl DaemonState {
     fn start(&mut self, setup: &Setup) -> Result<&Running, AttachError> {
         if self.running.is_none() {
             if self.deaths > RESTARTS {

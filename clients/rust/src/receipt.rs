@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use bytemuck::Zeroable;
 use forebay_proto::{RecordSum, v1};
-use forebay_ring::{Ack, Claim, ClaimSum, HandIn, Kind, Offer, SUMS_PER_ACK};
+use forebay_ring::{Ack, Claim, ClaimSum, HandIn, MessageKind, Offer, SUMS_PER_ACK};
 use thiserror::Error;
 
 /// Batches whose receipts are kept for a daemon that dies before it made them durable. A daemon forwards receipts at
@@ -82,7 +82,7 @@ impl Receipt {
         let last = parts.len() - 1;
         let packet = |(number, part): (usize, &&[ClaimSum])| {
             let head = Ack {
-                kind: Kind::Ack as u32,
+                kind: MessageKind::Ack as u32,
                 slot,
                 seq: self.seq,
                 generation,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use forebay_proto::v1::{AcquireReply, Cause, Lease, LeasedRange, ReclaimReply, Verdict, acquire_reply::Answer};
 
-use super::{Held, Ledger, receipts::Taken, spans::Spans};
+use super::{LeaseOut, Ledger, receipts::TakenPositions, spans::Spans};
 
 /// Leases that one Acquire gives at most.
 const MAX_GRANTED: u32 = 64;
@@ -63,10 +63,10 @@ impl Ledger {
 
     /// Puts positions back into the lease that they were in. It keeps its id: receipts that its consumers have of
     /// these positions are good after any number of deaths.
-    fn go_on(&mut self, worker: &str, id: u64, taken: Taken) {
-        let Taken { grant: Grant { epoch, range, .. }, lease_start, .. } = taken;
+    fn go_on(&mut self, worker: &str, id: u64, taken: TakenPositions) {
+        let TakenPositions { grant: Grant { epoch, range, .. }, lease_start, .. } = taken;
         // Consumers have seen these records: whatever the worker died of, it was not them.
-        let fresh = || Held {
+        let fresh = || LeaseOut {
             lease: Lease { id, epoch, start: lease_start, end: lease_start, deaths: 0 },
             deaths_alone: 0,
             open: Spans::default(),
@@ -143,7 +143,7 @@ impl Ledger {
         let Grant { epoch, range, deaths, deaths_alone, .. } = grant;
         let lease = Lease { id: self.next_lease, epoch, start: range.start, end: range.end, deaths };
         self.next_lease += 1;
-        let held = Held { lease, deaths_alone, open: Spans::of(range) };
+        let held = LeaseOut { lease, deaths_alone, open: Spans::of(range) };
         self.workers.entry(worker.to_owned()).or_default().leases.insert(lease.id, held);
         self.touch();
         lease

@@ -11,11 +11,11 @@ use forebay_proto::{
     },
 };
 
-use super::{Ledger, Returned, grant::Grant};
+use super::{Ledger, ReturnedPositions, grant::Grant};
 use crate::call::CallError;
 
 /// Positions taken out of a lease or out of the returned ones.
-pub(super) struct Taken {
+pub(super) struct TakenPositions {
     pub(super) grant: Grant,
     pub(super) lease_start: u64,
     /// They were among the returned ones.
@@ -45,7 +45,7 @@ impl Ledger {
         let taken =
             if hand_in { self.take_kept(worker, item.lease, &range) } else { self.take(worker, item.lease, &range) };
         match taken {
-            Ok(Taken { grant, .. }) => {
+            Ok(TakenPositions { grant, .. }) => {
                 if item.kind() == Kind::Bare {
                     self.account_bare(&grant, bad);
                 } else {
@@ -154,13 +154,13 @@ impl Ledger {
         ReturnReply { verdicts, progress: Some(self.progress()) }
     }
 
-    fn put_back(&mut self, worker: &str, lease: u64, taken: Taken, cause: Cause, now: u64) {
-        let Taken { grant, lease_start, returned } = taken;
+    fn put_back(&mut self, worker: &str, lease: u64, taken: TakenPositions, cause: Cause, now: u64) {
+        let TakenPositions { grant, lease_start, returned } = taken;
         let Grant { epoch, range, .. } = grant;
         // What a trainer had in its hands is no poison.
         let (deaths, deaths_alone) = if cause == Cause::Unseen { (grant.deaths, grant.deaths_alone) } else { (0, 0) };
         let kept_for_consumers = cause == Cause::DaemonStopped;
-        let mut back = Returned {
+        let mut back = ReturnedPositions {
             epoch,
             start: range.start,
             end: range.end,
@@ -177,7 +177,7 @@ impl Ledger {
             // A lease comes back in as few ranges as it may, however many batches gave it back. Halves of a lease
             // that killed stay apart: those were returned by a death.
             let (cause, kept) = (back.cause, back.kept_for_consumers);
-            let touches = |other: &Returned| {
+            let touches = |other: &ReturnedPositions| {
                 other.epoch == epoch
                     && other.lease == lease
                     && (other.cause, other.kept_for_consumers) == (cause, kept)
@@ -232,7 +232,7 @@ impl Ledger {
 
     /// Takes positions of a lease out of it, or out of the returned ones where the lease has ended without anybody
     /// else having got them.
-    fn take(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<Taken, Verdict> {
+    fn take(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<TakenPositions, Verdict> {
         let Some(holder) = self.workers.get_mut(worker) else { return Err(Verdict::Lost) };
         let Some(held) = holder.leases.get_mut(&lease) else { return self.take_returned(worker, lease, range) };
         let inner = held.lease;
@@ -252,16 +252,16 @@ impl Ledger {
             holder.leases.remove(&lease);
         }
         self.touch();
-        Ok(Taken { grant, lease_start: inner.start, returned: false })
+        Ok(TakenPositions { grant, lease_start: inner.start, returned: false })
     }
 
     /// Takes positions that are kept for consumers of a dead incarnation: a lease that is out is not theirs to end,
     /// nor what a living consumer gave back.
-    pub(super) fn take_kept(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<Taken, Verdict> {
+    pub(super) fn take_kept(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<TakenPositions, Verdict> {
         self.take_back(worker, lease, range, |back| back.kept_for_consumers)
     }
 
-    fn take_returned(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<Taken, Verdict> {
+    fn take_returned(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<TakenPositions, Verdict> {
         self.take_back(worker, lease, range, |_| true)
     }
 
@@ -271,13 +271,13 @@ impl Ledger {
         worker: &str,
         lease: u64,
         range: &v1::Range,
-        which: impl Fn(&Returned) -> bool,
-    ) -> Result<Taken, Verdict> {
-        let ours = |back: &Returned| lease != 0 && back.lease == lease && back.worker == worker && which(back);
+        which: impl Fn(&ReturnedPositions) -> bool,
+    ) -> Result<TakenPositions, Verdict> {
+        let ours = |back: &ReturnedPositions| lease != 0 && back.lease == lease && back.worker == worker && which(back);
         let first = self.returned.iter().find(|back| ours(back)).ok_or(Verdict::Lost)?;
         let (epoch, lease_start) = (first.epoch, first.lease_start);
         let wanted = positions(lease_start, range).ok_or(Verdict::Invalid)?;
-        let inside = |back: &Returned| back.start.max(wanted.start)..back.end.min(wanted.end);
+        let inside = |back: &ReturnedPositions| back.start.max(wanted.start)..back.end.min(wanted.end);
         let there: u64 = self
             .returned
             .iter()
@@ -288,7 +288,7 @@ impl Ledger {
         if there != wanted.end - wanted.start {
             return Err(Verdict::Lost);
         }
-        let parts: Vec<Returned> =
+        let parts: Vec<ReturnedPositions> =
             self.returned.extract_if(.., |back| ours(back) && !inside(back).is_empty()).collect();
         let mut grant = Grant { epoch, range: wanted.clone(), deaths: 0, deaths_alone: 0, cause: Cause::Unseen };
         for part in parts {
@@ -296,11 +296,11 @@ impl Ledger {
             grant.deaths = grant.deaths.max(part.deaths);
             grant.deaths_alone = grant.deaths_alone.max(part.deaths_alone);
             let (before, after) = (part.start..wanted.start, wanted.end..part.end);
-            self.insert_returned(Returned { start: before.start, end: before.end, ..part.clone() });
-            self.insert_returned(Returned { start: after.start, end: after.end, ..part });
+            self.insert_returned(ReturnedPositions { start: before.start, end: before.end, ..part.clone() });
+            self.insert_returned(ReturnedPositions { start: after.start, end: after.end, ..part });
         }
         self.touch();
-        Ok(Taken { grant, lease_start, returned: true })
+        Ok(TakenPositions { grant, lease_start, returned: true })
     }
 
     /// Epoch and first position of a lease, whether it is out or returned.

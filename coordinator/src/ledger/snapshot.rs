@@ -5,7 +5,7 @@ use forebay_proto::v1::{
 };
 
 use super::{
-    Ledger, MAX_EPOCH, Returned, Spans,
+    Ledger, MAX_EPOCH, ReturnedPositions, Spans,
     receipts::{positions, receipt_range},
     tallies::Tallies,
 };
@@ -15,7 +15,7 @@ use crate::{call::CallError, plan::Plan, spec::differences};
 const VERSION: u32 = 2;
 
 /// Positions of one lease, out or returned, on their way into a snapshot.
-struct Open {
+struct SnapshotLease {
     lease: u64,
     lease_start: u64,
     epoch: u64,
@@ -28,11 +28,11 @@ impl Ledger {
     /// The run's state in O(outstanding), in which `consumed` counts as delivered. The ledger stays as it is.
     pub(crate) fn take_snapshot(&mut self, consumed: &[AckItem]) -> Result<TakeSnapshotReply, CallError> {
         let progress = self.progress();
-        let mut open: Vec<Open> = self
+        let mut open: Vec<SnapshotLease> = self
             .workers
             .values()
             .flat_map(|worker| worker.leases.iter())
-            .map(|(&id, held)| Open {
+            .map(|(&id, held)| SnapshotLease {
                 lease: id,
                 lease_start: held.lease.start,
                 epoch: held.lease.epoch,
@@ -41,7 +41,7 @@ impl Ledger {
                 spans: held.open.clone(),
             })
             .collect();
-        open.extend(self.returned.iter().map(|back| Open {
+        open.extend(self.returned.iter().map(|back| SnapshotLease {
             lease: back.lease,
             lease_start: back.lease_start,
             epoch: back.epoch,
@@ -95,10 +95,10 @@ impl Ledger {
         }
         self.returned.clear();
         for open in &snapshot.open {
-            self.insert_returned(Returned {
+            self.insert_returned(ReturnedPositions {
                 deaths: open.deaths,
                 cause: open.cause(),
-                ..Returned::unleased(open.epoch, open.start..open.end)
+                ..ReturnedPositions::unleased(open.epoch, open.start..open.end)
             });
         }
         (self.cursor_epoch, self.cursor) = (snapshot.epoch, snapshot.cursor);
@@ -132,7 +132,7 @@ impl Ledger {
     pub(super) fn owe_padding(&mut self) {
         for epoch in self.first_open().unwrap_or(self.cursor_epoch)..self.cursor_epoch {
             let bare = self.plan.epoch_records(epoch)..self.plan.epoch_len(epoch);
-            self.insert_returned(Returned::unleased(epoch, bare));
+            self.insert_returned(ReturnedPositions::unleased(epoch, bare));
         }
     }
 
@@ -197,7 +197,7 @@ impl Ledger {
     }
 }
 
-impl Returned {
+impl ReturnedPositions {
     /// Positions that no lease of this run had.
     fn unleased(epoch: u64, positions: std::ops::Range<u64>) -> Self {
         Self {
@@ -220,7 +220,7 @@ impl Returned {
 /// went to others counts for nothing: its sum is of the whole.
 fn consume(
     plan: &Plan,
-    open: &mut [Open],
+    open: &mut [SnapshotLease],
     tallies: &mut std::collections::BTreeMap<u64, Tallies>,
     item: &AckItem,
 ) -> Result<(), CallError> {

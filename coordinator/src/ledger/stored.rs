@@ -7,7 +7,7 @@ use forebay_proto::v1::{
 };
 use prost::Message;
 
-use super::{Dirty, Held, Ledger, MAX_EPOCH, Returned, Spans, Tallies, Times, Worker, workers::Replies};
+use super::{Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Spans, Tallies, Times, Worker, workers::Replies};
 use crate::{plan::Plan, spec::spec_hash, store::Change};
 
 /// Layout of the documents. Version 1 is read as well.
@@ -162,7 +162,7 @@ impl Ledger {
 
 impl Worker {
     fn stored(&self) -> StoredWorker {
-        let lease = |held: &Held| StoredLease {
+        let lease = |held: &LeaseOut| StoredLease {
             lease: Some(held.lease),
             deaths_alone: held.deaths_alone,
             open: held.open.iter().map(|span| Range { start: span.start, end: span.end }).collect(),
@@ -189,17 +189,17 @@ fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
         if !bounded || open.is_empty() {
             return None;
         }
-        leases.insert(lease.id, Held { lease, deaths_alone, open });
+        leases.insert(lease.id, LeaseOut { lease, deaths_alone, open });
     }
     let replies = stored.replies.into_iter().map(|stored| (stored.sequence, (stored.command, stored.reply)));
     let deadline = now.saturating_add(times.lease_ttl);
     Some(Worker { incarnation: stored.incarnation, leases, replies: Replies(replies.collect()), deadline })
 }
 
-fn returned(stored: &StoredReturned, version: u32, now: u64, times: Times) -> Returned {
+fn returned(stored: &StoredReturned, version: u32, now: u64, times: Times) -> ReturnedPositions {
     // Version 1 counted whatever had been through a death.
     let died = version == 1 && stored.deaths > 0;
-    Returned {
+    ReturnedPositions {
         epoch: stored.epoch,
         start: stored.start,
         end: stored.end,

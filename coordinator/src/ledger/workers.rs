@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use forebay_proto::v1::{Caller, Cause};
 use prost::Message;
 
-use super::{Held, Ledger, Returned, Worker};
+use super::{LeaseOut, Ledger, ReturnedPositions, Worker};
 use crate::call::CallError;
 
 /// How many sequence numbers back a command may come.
@@ -143,7 +143,7 @@ impl Ledger {
     }
 
     /// Returns the leases of a worker that died, or whose incarnation did (rule 9: poison).
-    fn lose(&mut self, worker: &str, leases: BTreeMap<u64, Held>, cause: Cause, kept_until: Option<u64>) {
+    fn lose(&mut self, worker: &str, leases: BTreeMap<u64, LeaseOut>, cause: Cause, kept_until: Option<u64>) {
         for (id, held) in leases {
             let lease = held.lease;
             let deaths = lease.deaths.saturating_add(1);
@@ -163,7 +163,7 @@ impl Ledger {
             for range in held.open.iter() {
                 let middle = if deaths >= POISON { range.start + (range.end - range.start) / 2 } else { range.start };
                 for half in [range.start..middle, middle..range.end] {
-                    self.insert_returned(Returned {
+                    self.insert_returned(ReturnedPositions {
                         epoch: lease.epoch,
                         start: half.start,
                         end: half.end,
@@ -182,7 +182,7 @@ impl Ledger {
     }
 
     /// Puts positions among the returned ones, in their order; nothing for an empty range.
-    pub(super) fn insert_returned(&mut self, returned: Returned) {
+    pub(super) fn insert_returned(&mut self, returned: ReturnedPositions) {
         if returned.start < returned.end {
             let index = self.returned.partition_point(|r| (r.epoch, r.start) < (returned.epoch, returned.start));
             self.returned.insert(index, returned);

@@ -6,7 +6,8 @@ use std::sync::{
 };
 
 use forebay_coordinator::{
-    CallError, Change, Coordinator, EpochAudit, Handle, MemoryStore, Plan, Request, Settings, Store, StoreError, audit,
+    CallError, Change, Coordinator, CoordinatorSettings, EpochAudit, Handle, MemoryStore, Plan, Request, Store,
+    StoreError, audit,
 };
 use forebay_proto::{
     RecordSum,
@@ -360,5 +361,5 @@ fn leased(lease: &Lease, start: u64, end: u64) -> LeasedRange {
 fn start(store: &SharedStore, now: &Arc<AtomicU64>) -> Result<Handle, String> {
     let now = Arc::clone(now);
     let clock = Arc::new(move || now.load(Ordering::SeqCst));
-    Coordinator::start(store.clone(), clock, Settings::default()).map_err(|error| error.to_string())
+    Coordinator::start(store.clone(), clock, CoordinatorSettings::default()).map_err(|error| error.to_string())
 }

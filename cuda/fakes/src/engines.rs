@@ -9,14 +9,14 @@ use crate::dial::{Count, Knob};
 /// What the driver's video library has of the GPU for one state: so many surfaces and as many files' bytes, as wide, as high and
 /// as long as the largest so far.
 #[derive(Default)]
-pub(crate) struct Memory {
+pub(crate) struct EngineMemory {
     width: usize,
     height: usize,
     file: usize,
     taken: i64,
 }
 
-impl Memory {
+impl EngineMemory {
     /// Makes it large enough for a picture; whether the GPU has so much.
     pub(crate) fn grow(&mut self, slots: usize, width: usize, height: usize, file: usize) -> bool {
         self.width = self.width.max(width);
@@ -33,7 +33,7 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for EngineMemory {
     fn drop(&mut self) {
         Count::DeviceBytes.add(-self.taken);
     }

@@ -20,7 +20,7 @@ pub(crate) struct Object {
     /// The context in which it was made, which every call needs.
     pub(crate) home: usize,
     /// What the engines have for a state.
-    pub(crate) engines: engines::Memory,
+    pub(crate) engines: engines::EngineMemory,
     /// Memory that grows with its pictures, of the GPU and of the host.
     pub(crate) device: Option<Buffer>,
     pub(crate) pinned: Option<Buffer>,

@@ -16,18 +16,18 @@ use crate::dial::{Count, Knob};
 const PIECE: usize = 2 << 20;
 
 /// Memory of the GPU, here or of another process.
-struct Memory {
+struct GpuMemory {
     file: OwnedFd,
     len: usize,
     /// Taken from this process's GPU, not imported.
     own: bool,
 }
 
-fn memory<'a>(handle: u64) -> &'a Memory {
+fn memory<'a>(handle: u64) -> &'a GpuMemory {
     lent(handle as *mut c_void)
 }
 
-fn handle(to: *mut u64, memory: Memory) -> c_int {
+fn handle(to: *mut u64, memory: GpuMemory) -> c_int {
     hand_out(to.cast(), Count::SharedHandles, memory)
 }
 
@@ -58,10 +58,10 @@ c_functions! {
             return OUT_OF_MEMORY;
         }
         Count::DeviceBytes.add(more);
-        handle(to, Memory { file, len, own: true })
+        handle(to, GpuMemory { file, len, own: true })
     }
     fn cuMemRelease(given: u64) {
-        let memory = take_back::<Memory>(given as *mut c_void, Count::SharedHandles);
+        let memory = take_back::<GpuMemory>(given as *mut c_void, Count::SharedHandles);
         if memory.own {
             Count::DeviceBytes.add(-i64::try_from(memory.len).unwrap_or(0));
         }
@@ -82,7 +82,7 @@ c_functions! {
         let fd = unsafe { BorrowedFd::borrow_raw(fd) };
         let Ok(file) = fd.try_clone_to_owned() else { return INVALID };
         let len = fstat(&file).ok().and_then(|stat| usize::try_from(stat.st_size).ok()).unwrap_or(0);
-        handle(to, Memory { file, len, own: false })
+        handle(to, GpuMemory { file, len, own: false })
     }
     fn cuMemAddressReserve(to: *mut u64, len: usize, _alignment: usize, _wished: u64, _flags: u64) {
         if !pieces(len) {
@@ -100,7 +100,7 @@ c_functions! {
         code(unsafe { munmap(at as *mut c_void, len) })
     }
     fn cuMemMap(at: u64, len: usize, offset: usize, given: u64, _flags: u64) {
-        let Memory { file, len: whole, .. } = memory(given);
+        let GpuMemory { file, len: whole, .. } = memory(given);
         if offset.checked_add(len).is_none_or(|end| end > *whole) {
             return INVALID;
         }

@@ -12,8 +12,8 @@ use super::sys;
 #[derive(Debug)]
 pub struct Context {
     driver: Arc<Driver>,
-    device: sys::Device,
-    raw: sys::Context,
+    device: sys::RawDevice,
+    raw: sys::RawContext,
     page_locked: AtomicUsize,
 }
 
@@ -68,7 +68,7 @@ impl Context {
     }
 
     /// The GPU.
-    pub(super) fn device(&self) -> sys::Device {
+    pub(super) fn device(&self) -> sys::RawDevice {
         self.device
     }
 
@@ -81,7 +81,7 @@ impl Context {
         &self.driver.table
     }
 
-    pub(crate) fn check(&self, call: &'static str, code: sys::Status) -> Result<(), CudaError> {
+    pub(crate) fn check(&self, call: &'static str, code: sys::CuStatus) -> Result<(), CudaError> {
         self.table().check(call, code)
     }
 }

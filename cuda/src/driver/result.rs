@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 
 use thiserror::Error;
 
-use super::sys::{self, Status, Table};
+use super::sys::{self, CuStatus, Table};
 use crate::library::OpenError;
 
 /// A call of the driver that failed.
@@ -35,7 +35,7 @@ pub enum ShareError {
 
 /// Codes of which cuda.h says that every later call answers the same until the process is started again, or that the context is
 /// gone; of an uncorrectable error of memory or of a link between GPUs, and of an unknown one, it says no more than that it happened.
-const FAULTS: [Status; 18] = [4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999];
+const FAULTS: [CuStatus; 18] = [4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999];
 
 impl CudaError {
     /// Whether the GPU has too little memory left.
@@ -54,7 +54,7 @@ impl CudaError {
 }
 
 impl Table {
-    pub(super) fn check(&self, call: &'static str, code: Status) -> Result<(), CudaError> {
+    pub(super) fn check(&self, call: &'static str, code: CuStatus) -> Result<(), CudaError> {
         if code == sys::SUCCESS {
             return Ok(());
         }
@@ -90,49 +90,49 @@ impl Table {
         })
     }
 
-    pub(super) fn device(&self, ordinal: c_int) -> Result<sys::Device, CudaError> {
+    pub(super) fn device(&self, ordinal: c_int) -> Result<sys::RawDevice, CudaError> {
         self.number("cuDeviceGet", |to| {
             // SAFETY: the number is writable.
             unsafe { (self.device)(to, ordinal) }
         })
     }
 
-    pub(super) fn device_attribute(&self, attribute: c_int, device: sys::Device) -> Result<c_int, CudaError> {
+    pub(super) fn device_attribute(&self, attribute: c_int, device: sys::RawDevice) -> Result<c_int, CudaError> {
         self.number("cuDeviceGetAttribute", |to| {
             // SAFETY: the number is writable.
             unsafe { (self.device_attribute)(to, attribute, device) }
         })
     }
 
-    pub(super) fn device_name(&self, device: sys::Device) -> Result<String, CudaError> {
+    pub(super) fn device_name(&self, device: sys::RawDevice) -> Result<String, CudaError> {
         self.text("cuDeviceGetName", |to, len| {
             // SAFETY: there is room for `len` bytes.
             unsafe { (self.device_name)(to, len, device) }
         })
     }
 
-    pub(super) fn device_bus(&self, device: sys::Device) -> Result<String, CudaError> {
+    pub(super) fn device_bus(&self, device: sys::RawDevice) -> Result<String, CudaError> {
         self.text("cuDeviceGetPCIBusId", |to, len| {
             // SAFETY: there is room for `len` bytes.
             unsafe { (self.device_bus)(to, len, device) }
         })
     }
 
-    pub(super) fn device_memory(&self, device: sys::Device) -> Result<usize, CudaError> {
+    pub(super) fn device_memory(&self, device: sys::RawDevice) -> Result<usize, CudaError> {
         let mut bytes = 0;
         // SAFETY: the number is writable.
         let code = unsafe { (self.device_memory)(&raw mut bytes, device) };
         self.check("cuDeviceTotalMem", code).map(|()| bytes)
     }
 
-    pub(super) fn context_retain(&self, device: sys::Device) -> Result<sys::Context, CudaError> {
+    pub(super) fn context_retain(&self, device: sys::RawDevice) -> Result<sys::RawContext, CudaError> {
         self.pointer("cuDevicePrimaryCtxRetain", |to| {
             // SAFETY: the pointer is writable.
             unsafe { (self.context_retain)(to, device) }
         })
     }
 
-    pub(super) fn stream_create(&self, flags: c_uint) -> Result<sys::Stream, CudaError> {
+    pub(super) fn stream_create(&self, flags: c_uint) -> Result<sys::RawStream, CudaError> {
         self.pointer("cuStreamCreate", |to| {
             // SAFETY: the pointer is writable.
             unsafe { (self.stream_create)(to, flags) }
@@ -160,7 +160,7 @@ impl Table {
         self.check("cuMemAlloc", code).map(|()| at)
     }
 
-    fn number(&self, call: &'static str, ask: impl FnOnce(*mut c_int) -> Status) -> Result<c_int, CudaError> {
+    fn number(&self, call: &'static str, ask: impl FnOnce(*mut c_int) -> CuStatus) -> Result<c_int, CudaError> {
         let mut number = 0;
         self.check(call, ask(&raw mut number)).map(|()| number)
     }
@@ -168,13 +168,13 @@ impl Table {
     fn pointer(
         &self,
         call: &'static str,
-        ask: impl FnOnce(*mut *mut c_void) -> Status,
+        ask: impl FnOnce(*mut *mut c_void) -> CuStatus,
     ) -> Result<*mut c_void, CudaError> {
         let mut pointer = null_mut();
         self.check(call, ask(&raw mut pointer)).map(|()| pointer)
     }
 
-    fn text(&self, call: &'static str, ask: impl FnOnce(*mut c_char, c_int) -> Status) -> Result<String, CudaError> {
+    fn text(&self, call: &'static str, ask: impl FnOnce(*mut c_char, c_int) -> CuStatus) -> Result<String, CudaError> {
         let mut text = [0_u8; 256];
         self.check(call, ask(text.as_mut_ptr().cast(), 256))?;
         Ok(CStr::from_bytes_until_nul(&text).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default())

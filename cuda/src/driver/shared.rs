@@ -56,12 +56,12 @@ pub struct SharedPlace {
 struct Mapped {
     range: Range,
     /// The mapping holds the memory; this is the handle's own share in it.
-    _handle: Handle,
+    _handle: MemoryHandle,
 }
 
 /// Memory without a place.
 #[derive(Debug)]
-struct Handle {
+struct MemoryHandle {
     context: Arc<Context>,
     raw: Allocation,
 }
@@ -82,7 +82,7 @@ impl Driver {
     pub fn shareable(&self, ordinal: i32) -> Result<Shareable, ShareError> {
         let sharing = self.sharing()?;
         let device = self.table.device(ordinal)?;
-        let mut uuid = sys::Uuid::default();
+        let mut uuid = sys::RawUuid::default();
         // SAFETY: the place for the answer is writable.
         let code = unsafe { (sharing.device_uuid)(&raw mut uuid, device) };
         self.table.check("cuDeviceGetUuid", code)?;
@@ -117,7 +117,7 @@ impl SharedMemory {
         let code = unsafe { (sharing.granularity)(&raw mut piece, &raw const wanted, sys::GRANULARITY_MINIMUM) };
         context.check("cuMemGetAllocationGranularity", code)?;
         let len = len.max(1).next_multiple_of(piece.max(1));
-        let handle = Handle::new(context, sharing, len, &wanted)?;
+        let handle = MemoryHandle::new(context, sharing, len, &wanted)?;
         let fd = handle.export(sharing)?;
         let mapped = Mapped::new(Range::new(context, sharing, len)?, handle, sharing)?;
         Ok(Self { mapped, fd })
@@ -179,7 +179,7 @@ impl SharedPlace {
     }
 }
 
-impl Handle {
+impl MemoryHandle {
     fn new(context: &Arc<Context>, sharing: &Sharing, len: usize, wanted: &Properties) -> Result<Self, CudaError> {
         let mut raw = 0;
         // SAFETY: the handle is writable, and the properties are whole.
@@ -209,7 +209,7 @@ impl Range {
 }
 
 impl Mapped {
-    fn new(range: Range, handle: Handle, sharing: &Sharing) -> Result<Self, CudaError> {
+    fn new(range: Range, handle: MemoryHandle, sharing: &Sharing) -> Result<Self, CudaError> {
         let Range { ref context, at, len } = range;
         // SAFETY: the range is reserved and empty, and the memory is as long.
         let code = unsafe { (sharing.map)(at, len, 0, handle.raw, 0) };
@@ -242,7 +242,7 @@ impl Drop for Range {
     }
 }
 
-impl Drop for Handle {
+impl Drop for MemoryHandle {
     fn drop(&mut self) {
         if let (Ok(sharing), Ok(())) = (self.context.sharing(), self.context.bind()) {
             // SAFETY: made by `new`, released only here.

@@ -14,7 +14,7 @@ use super::sys;
 #[derive(Debug)]
 pub struct Stream {
     context: Arc<Context>,
-    raw: sys::Stream,
+    raw: sys::RawStream,
     event: sys::Event,
 }
 
@@ -37,7 +37,7 @@ impl Stream {
         Ok(Self { context: Arc::clone(context), raw, event })
     }
 
-    pub(crate) fn raw(&self) -> sys::Stream {
+    pub(crate) fn raw(&self) -> sys::RawStream {
         self.raw
     }
 

@@ -6,10 +6,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::library::table;
 
-pub(crate) type Status = c_int;
-pub(crate) type Device = c_int;
-pub(crate) type Context = *mut c_void;
-pub(crate) type Stream = *mut c_void;
+pub(crate) type CuStatus = c_int;
+pub(crate) type RawDevice = c_int;
+pub(crate) type RawContext = *mut c_void;
+pub(crate) type RawStream = *mut c_void;
 pub(crate) type Event = *mut c_void;
 pub(crate) type Module = *mut c_void;
 pub(crate) type Function = *mut c_void;
@@ -17,7 +17,7 @@ pub(crate) type DevicePtr = u64;
 /// `CUmemGenericAllocationHandle`.
 pub(crate) type Allocation = u64;
 
-pub(crate) const SUCCESS: Status = 0;
+pub(crate) const SUCCESS: CuStatus = 0;
 
 /// `CU_DEVICE_ATTRIBUTE_*`.
 pub(crate) const MULTIPROCESSORS: c_int = 16;
@@ -45,7 +45,7 @@ pub(crate) const EVENT_PLAIN: c_uint = 1 | 2;
 /// `CUuuid`.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(crate) struct Uuid {
+pub(crate) struct RawUuid {
     pub(crate) bytes: [u8; 16],
 }
 
@@ -78,14 +78,14 @@ pub(crate) struct Access {
 
 impl Location {
     /// `CU_MEM_LOCATION_TYPE_DEVICE`.
-    pub(crate) fn device(device: Device) -> Self {
+    pub(crate) fn device(device: RawDevice) -> Self {
         Self { kind: 1, device }
     }
 }
 
 impl Properties {
     /// `CU_MEM_ALLOCATION_TYPE_PINNED`, which is what all memory of a device is, with descriptors for other processes.
-    pub(crate) fn shareable(device: Device) -> Self {
+    pub(crate) fn shareable(device: RawDevice) -> Self {
         let windows = std::ptr::null_mut();
         Self { kind: 1, handles: POSIX_DESCRIPTOR, location: Location::device(device), windows, flags: [0; 8] }
     }
@@ -93,7 +93,7 @@ impl Properties {
 
 impl Access {
     /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE` from the device itself.
-    pub(crate) fn read_write(device: Device) -> Self {
+    pub(crate) fn read_write(device: RawDevice) -> Self {
         Self { location: Location::device(device), flags: 3 }
     }
 }
@@ -101,53 +101,53 @@ impl Access {
 table! {
     /// Functions with which memory crosses between processes; CUDA 11.4 has the last of them.
     Sharing {
-        device_uuid = "cuDeviceGetUuid_v2": fn(*mut Uuid, Device) -> Status;
-        register = "cuMemHostRegister_v2": fn(*mut c_void, usize, c_uint) -> Status;
-        unregister = "cuMemHostUnregister": fn(*mut c_void) -> Status;
-        granularity = "cuMemGetAllocationGranularity": fn(*mut usize, *const Properties, c_int) -> Status;
-        create = "cuMemCreate": fn(*mut Allocation, usize, *const Properties, u64) -> Status;
-        release = "cuMemRelease": fn(Allocation) -> Status;
-        export = "cuMemExportToShareableHandle": fn(*mut c_void, Allocation, c_int, u64) -> Status;
-        reserve = "cuMemAddressReserve": fn(*mut DevicePtr, usize, usize, DevicePtr, u64) -> Status;
-        address_free = "cuMemAddressFree": fn(DevicePtr, usize) -> Status;
-        map = "cuMemMap": fn(DevicePtr, usize, usize, Allocation, u64) -> Status;
-        set_access = "cuMemSetAccess": fn(DevicePtr, usize, *const Access, usize) -> Status;
-        unmap = "cuMemUnmap": fn(DevicePtr, usize) -> Status;
+        device_uuid = "cuDeviceGetUuid_v2": fn(*mut RawUuid, RawDevice) -> CuStatus;
+        register = "cuMemHostRegister_v2": fn(*mut c_void, usize, c_uint) -> CuStatus;
+        unregister = "cuMemHostUnregister": fn(*mut c_void) -> CuStatus;
+        granularity = "cuMemGetAllocationGranularity": fn(*mut usize, *const Properties, c_int) -> CuStatus;
+        create = "cuMemCreate": fn(*mut Allocation, usize, *const Properties, u64) -> CuStatus;
+        release = "cuMemRelease": fn(Allocation) -> CuStatus;
+        export = "cuMemExportToShareableHandle": fn(*mut c_void, Allocation, c_int, u64) -> CuStatus;
+        reserve = "cuMemAddressReserve": fn(*mut DevicePtr, usize, usize, DevicePtr, u64) -> CuStatus;
+        address_free = "cuMemAddressFree": fn(DevicePtr, usize) -> CuStatus;
+        map = "cuMemMap": fn(DevicePtr, usize, usize, Allocation, u64) -> CuStatus;
+        set_access = "cuMemSetAccess": fn(DevicePtr, usize, *const Access, usize) -> CuStatus;
+        unmap = "cuMemUnmap": fn(DevicePtr, usize) -> CuStatus;
     }
 }
 
 table! {
     /// Functions of libcuda.
     Table {
-        init = "cuInit": fn(c_uint) -> Status;
-        driver_version = "cuDriverGetVersion": fn(*mut c_int) -> Status;
-        error_name = "cuGetErrorName": fn(Status, *mut *const c_char) -> Status;
-        device_count = "cuDeviceGetCount": fn(*mut c_int) -> Status;
-        device = "cuDeviceGet": fn(*mut Device, c_int) -> Status;
-        device_name = "cuDeviceGetName": fn(*mut c_char, c_int, Device) -> Status;
-        device_memory = "cuDeviceTotalMem_v2": fn(*mut usize, Device) -> Status;
-        device_attribute = "cuDeviceGetAttribute": fn(*mut c_int, c_int, Device) -> Status;
-        device_bus = "cuDeviceGetPCIBusId": fn(*mut c_char, c_int, Device) -> Status;
-        context_retain = "cuDevicePrimaryCtxRetain": fn(*mut Context, Device) -> Status;
-        context_release = "cuDevicePrimaryCtxRelease_v2": fn(Device) -> Status;
-        context_set = "cuCtxSetCurrent": fn(Context) -> Status;
-        memory_alloc = "cuMemAlloc_v2": fn(*mut DevicePtr, usize) -> Status;
-        memory_free = "cuMemFree_v2": fn(DevicePtr) -> Status;
-        host_alloc = "cuMemHostAlloc": fn(*mut *mut c_void, usize, c_uint) -> Status;
-        host_free = "cuMemFreeHost": fn(*mut c_void) -> Status;
-        copy_to_host = "cuMemcpyDtoHAsync_v2": fn(*mut c_void, DevicePtr, usize, Stream) -> Status;
-        copy_to_device = "cuMemcpyHtoDAsync_v2": fn(DevicePtr, *const c_void, usize, Stream) -> Status;
-        module_load = "cuModuleLoadData": fn(*mut Module, *const c_void) -> Status;
-        module_unload = "cuModuleUnload": fn(Module) -> Status;
-        module_function = "cuModuleGetFunction": fn(*mut Function, Module, *const c_char) -> Status;
+        init = "cuInit": fn(c_uint) -> CuStatus;
+        driver_version = "cuDriverGetVersion": fn(*mut c_int) -> CuStatus;
+        error_name = "cuGetErrorName": fn(CuStatus, *mut *const c_char) -> CuStatus;
+        device_count = "cuDeviceGetCount": fn(*mut c_int) -> CuStatus;
+        device = "cuDeviceGet": fn(*mut RawDevice, c_int) -> CuStatus;
+        device_name = "cuDeviceGetName": fn(*mut c_char, c_int, RawDevice) -> CuStatus;
+        device_memory = "cuDeviceTotalMem_v2": fn(*mut usize, RawDevice) -> CuStatus;
+        device_attribute = "cuDeviceGetAttribute": fn(*mut c_int, c_int, RawDevice) -> CuStatus;
+        device_bus = "cuDeviceGetPCIBusId": fn(*mut c_char, c_int, RawDevice) -> CuStatus;
+        context_retain = "cuDevicePrimaryCtxRetain": fn(*mut RawContext, RawDevice) -> CuStatus;
+        context_release = "cuDevicePrimaryCtxRelease_v2": fn(RawDevice) -> CuStatus;
+        context_set = "cuCtxSetCurrent": fn(RawContext) -> CuStatus;
+        memory_alloc = "cuMemAlloc_v2": fn(*mut DevicePtr, usize) -> CuStatus;
+        memory_free = "cuMemFree_v2": fn(DevicePtr) -> CuStatus;
+        host_alloc = "cuMemHostAlloc": fn(*mut *mut c_void, usize, c_uint) -> CuStatus;
+        host_free = "cuMemFreeHost": fn(*mut c_void) -> CuStatus;
+        copy_to_host = "cuMemcpyDtoHAsync_v2": fn(*mut c_void, DevicePtr, usize, RawStream) -> CuStatus;
+        copy_to_device = "cuMemcpyHtoDAsync_v2": fn(DevicePtr, *const c_void, usize, RawStream) -> CuStatus;
+        module_load = "cuModuleLoadData": fn(*mut Module, *const c_void) -> CuStatus;
+        module_unload = "cuModuleUnload": fn(Module) -> CuStatus;
+        module_function = "cuModuleGetFunction": fn(*mut Function, Module, *const c_char) -> CuStatus;
         launch = "cuLaunchKernel": fn(
-            Function, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Stream, *mut *mut c_void, *mut *mut c_void,
-        ) -> Status;
-        stream_create = "cuStreamCreate": fn(*mut Stream, c_uint) -> Status;
-        stream_destroy = "cuStreamDestroy_v2": fn(Stream) -> Status;
-        event_create = "cuEventCreate": fn(*mut Event, c_uint) -> Status;
-        event_record = "cuEventRecord": fn(Event, Stream) -> Status;
-        event_synchronize = "cuEventSynchronize": fn(Event) -> Status;
-        event_destroy = "cuEventDestroy_v2": fn(Event) -> Status;
+            Function, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, RawStream, *mut *mut c_void, *mut *mut c_void,
+        ) -> CuStatus;
+        stream_create = "cuStreamCreate": fn(*mut RawStream, c_uint) -> CuStatus;
+        stream_destroy = "cuStreamDestroy_v2": fn(RawStream) -> CuStatus;
+        event_create = "cuEventCreate": fn(*mut Event, c_uint) -> CuStatus;
+        event_record = "cuEventRecord": fn(Event, RawStream) -> CuStatus;
+        event_synchronize = "cuEventSynchronize": fn(Event) -> CuStatus;
+        event_destroy = "cuEventDestroy_v2": fn(Event) -> CuStatus;
     }
 }

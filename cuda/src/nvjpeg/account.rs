@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::locked::PageLocked;
 use super::sys::Allocator;
-use crate::driver::sys::Stream;
+use crate::driver::sys::RawStream;
 use crate::driver::{Context, CudaError, DeviceMemory};
 
 /// Memory that may be taken of one GPU, and what has been. Shared by all lanes of the GPU.
@@ -123,7 +123,7 @@ impl Drop for Counted {
 }
 
 /// nvJPEG asks for memory of the GPU. Anything but 0 is a refusal, which it answers with "allocator failure".
-unsafe extern "C" fn give(account: *mut c_void, to: *mut *mut c_void, len: usize, _stream: Stream) -> c_int {
+unsafe extern "C" fn give(account: *mut c_void, to: *mut *mut c_void, len: usize, _stream: RawStream) -> c_int {
     // SAFETY: `Account::allocator` has set it, and its holder outlives what nvJPEG makes.
     let account = unsafe { &*account.cast::<Account>() };
     if len == 0 {
@@ -146,7 +146,7 @@ unsafe extern "C" fn give(account: *mut c_void, to: *mut *mut c_void, len: usize
 }
 
 /// nvJPEG gives memory back. The driver waits for what still uses it, so the order of streams does not matter.
-unsafe extern "C" fn take_back(account: *mut c_void, at: *mut c_void, _len: usize, _stream: Stream) -> c_int {
+unsafe extern "C" fn take_back(account: *mut c_void, at: *mut c_void, _len: usize, _stream: RawStream) -> c_int {
     // SAFETY: as in `give`.
     let account = unsafe { &*account.cast::<Account>() };
     if at.is_null() {

@@ -17,7 +17,7 @@ use crate::lane::LaneError;
 #[derive(Debug)]
 pub struct BatchState {
     handle: Arc<Handle>,
-    state: sys::State,
+    state: sys::RawState,
     parser: Parser,
     /// `nvjpegOutputFormat_t`.
     format: c_int,

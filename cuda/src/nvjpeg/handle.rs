@@ -32,7 +32,7 @@ pub struct Handle {
     nvjpeg: Arc<Nvjpeg>,
     account: Arc<Account>,
     context: Arc<Context>,
-    raw: sys::Handle,
+    raw: sys::RawHandle,
     backend: Backend,
     /// nvJPEG keeps the pointers.
     allocators: Box<Allocators>,
@@ -122,7 +122,7 @@ impl Handle {
         &self.nvjpeg.table
     }
 
-    pub(super) fn raw(&self) -> sys::Handle {
+    pub(super) fn raw(&self) -> sys::RawHandle {
         self.raw
     }
 

@@ -10,18 +10,18 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::sys::Allocator;
-use crate::driver::sys::Stream;
+use crate::driver::sys::RawStream;
 use crate::driver::{Context, PinnedMemory};
 
 /// What nvJPEG has of the host on behalf of one GPU.
 #[derive(Debug)]
 pub struct PageLocked {
     context: Arc<Context>,
-    state: Mutex<State>,
+    state: Mutex<LockedPieces>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LockedPieces {
     allowed: usize,
     used: usize,
     /// By address.
@@ -73,7 +73,7 @@ impl PageLocked {
 }
 
 /// nvJPEG asks for memory. Anything but 0 is a refusal, which it answers with "allocator failure".
-unsafe extern "C" fn give(locked: *mut c_void, to: *mut *mut c_void, len: usize, _stream: Stream) -> c_int {
+unsafe extern "C" fn give(locked: *mut c_void, to: *mut *mut c_void, len: usize, _stream: RawStream) -> c_int {
     // SAFETY: `PageLocked::allocator` has set it, and the account that it is in outlives what nvJPEG makes.
     let locked = unsafe { &*locked.cast::<PageLocked>() };
     let at = if len == 0 { Some(null_mut()) } else { locked.take(len) };
@@ -84,7 +84,7 @@ unsafe extern "C" fn give(locked: *mut c_void, to: *mut *mut c_void, len: usize,
 }
 
 /// nvJPEG gives memory back, of which nothing is under way: it has waited for its own copies.
-unsafe extern "C" fn take_back(locked: *mut c_void, at: *mut c_void, _len: usize, _stream: Stream) -> c_int {
+unsafe extern "C" fn take_back(locked: *mut c_void, at: *mut c_void, _len: usize, _stream: RawStream) -> c_int {
     // SAFETY: as in `give`.
     let locked = unsafe { &*locked.cast::<PageLocked>() };
     c_int::from(!at.is_null() && !locked.give_back(at))

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 
 use thiserror::Error;
 
-use super::sys::{self, Status, Table};
+use super::sys::{self, NvjpegStatus, Table};
 
 /// A call of nvJPEG that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -19,7 +19,7 @@ pub struct NvjpegError {
 }
 
 /// The name of an `nvjpegStatus_t`.
-fn name(status: Status) -> &'static str {
+fn name(status: NvjpegStatus) -> &'static str {
     const NAMES: [&str; 11] = [
         "success",
         "not initialised",
@@ -36,14 +36,14 @@ fn name(status: Status) -> &'static str {
     usize::try_from(status).ok().and_then(|status| NAMES.get(status)).copied().unwrap_or("an unknown status")
 }
 
-pub(super) fn check(call: &'static str, status: Status) -> Result<(), NvjpegError> {
+pub(super) fn check(call: &'static str, status: NvjpegStatus) -> Result<(), NvjpegError> {
     if status == sys::SUCCESS { Ok(()) } else { Err(NvjpegError { call, status }) }
 }
 
 /// A pointer that a call makes.
 pub(super) fn made(
     call: &'static str,
-    make: impl FnOnce(*mut *mut c_void) -> Status,
+    make: impl FnOnce(*mut *mut c_void) -> NvjpegStatus,
 ) -> Result<*mut c_void, NvjpegError> {
     let mut pointer = null_mut();
     check(call, make(&raw mut pointer)).map(|()| pointer)

@@ -20,8 +20,8 @@ use crate::lane::LaneError;
 pub struct SingleState {
     handle: Arc<Handle>,
     parser: Parser,
-    decoder: sys::Decoder,
-    state: sys::State,
+    decoder: sys::RawDecoder,
+    state: sys::RawState,
     params: sys::Params,
     pinned: sys::Buffer,
     device: sys::Buffer,

@@ -4,18 +4,18 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::driver::sys::Stream;
+use crate::driver::sys::RawStream;
 use crate::library::table;
 
-pub(crate) type Status = c_int;
-pub(crate) type Handle = *mut c_void;
-pub(crate) type State = *mut c_void;
+pub(crate) type NvjpegStatus = c_int;
+pub(crate) type RawHandle = *mut c_void;
+pub(crate) type RawState = *mut c_void;
 pub(crate) type JpegStream = *mut c_void;
 pub(crate) type Buffer = *mut c_void;
-pub(crate) type Decoder = *mut c_void;
+pub(crate) type RawDecoder = *mut c_void;
 pub(crate) type Params = *mut c_void;
 
-pub(crate) const SUCCESS: Status = 0;
+pub(crate) const SUCCESS: NvjpegStatus = 0;
 
 /// `libraryPropertyType`.
 pub(crate) const MAJOR: c_int = 0;
@@ -53,49 +53,49 @@ pub(crate) struct Image {
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Allocator {
-    pub(crate) malloc: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, usize, Stream) -> c_int,
-    pub(crate) free: unsafe extern "C" fn(*mut c_void, *mut c_void, usize, Stream) -> c_int,
+    pub(crate) malloc: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, usize, RawStream) -> c_int,
+    pub(crate) free: unsafe extern "C" fn(*mut c_void, *mut c_void, usize, RawStream) -> c_int,
     pub(crate) giver: *mut c_void,
 }
 
 table! {
     /// Functions of libnvjpeg.
     Table {
-        property = "nvjpegGetProperty": fn(c_int, *mut c_int) -> Status;
+        property = "nvjpegGetProperty": fn(c_int, *mut c_int) -> NvjpegStatus;
         create = "nvjpegCreateExV2":
-            fn(c_int, *mut Allocator, *mut Allocator, c_uint, *mut Handle) -> Status;
-        destroy = "nvjpegDestroy": fn(Handle) -> Status;
-        hardware = "nvjpegGetHardwareDecoderInfo": fn(Handle, *mut c_uint, *mut c_uint) -> Status;
-        state_create = "nvjpegJpegStateCreate": fn(Handle, *mut State) -> Status;
-        state_destroy = "nvjpegJpegStateDestroy": fn(State) -> Status;
-        batch_begin = "nvjpegDecodeBatchedInitialize": fn(Handle, State, c_int, c_int, c_int) -> Status;
+            fn(c_int, *mut Allocator, *mut Allocator, c_uint, *mut RawHandle) -> NvjpegStatus;
+        destroy = "nvjpegDestroy": fn(RawHandle) -> NvjpegStatus;
+        hardware = "nvjpegGetHardwareDecoderInfo": fn(RawHandle, *mut c_uint, *mut c_uint) -> NvjpegStatus;
+        state_create = "nvjpegJpegStateCreate": fn(RawHandle, *mut RawState) -> NvjpegStatus;
+        state_destroy = "nvjpegJpegStateDestroy": fn(RawState) -> NvjpegStatus;
+        batch_begin = "nvjpegDecodeBatchedInitialize": fn(RawHandle, RawState, c_int, c_int, c_int) -> NvjpegStatus;
         batch_reserve = "nvjpegDecodeBatchedPreAllocate":
-            fn(Handle, State, c_int, c_int, c_int, c_int, c_int) -> Status;
-        batch_takes = "nvjpegDecodeBatchedSupported": fn(Handle, JpegStream, *mut c_int) -> Status;
+            fn(RawHandle, RawState, c_int, c_int, c_int, c_int, c_int) -> NvjpegStatus;
+        batch_takes = "nvjpegDecodeBatchedSupported": fn(RawHandle, JpegStream, *mut c_int) -> NvjpegStatus;
         batch_decode = "nvjpegDecodeBatched":
-            fn(Handle, State, *const *const u8, *const usize, *mut Image, Stream) -> Status;
-        stream_create = "nvjpegJpegStreamCreate": fn(Handle, *mut JpegStream) -> Status;
-        stream_destroy = "nvjpegJpegStreamDestroy": fn(JpegStream) -> Status;
-        stream_header = "nvjpegJpegStreamParseHeader": fn(Handle, *const u8, usize, JpegStream) -> Status;
-        stream_parse = "nvjpegJpegStreamParse": fn(Handle, *const u8, usize, c_int, c_int, JpegStream) -> Status;
-        stream_size = "nvjpegJpegStreamGetFrameDimensions": fn(JpegStream, *mut c_uint, *mut c_uint) -> Status;
-        stream_sampling = "nvjpegJpegStreamGetChromaSubsampling": fn(JpegStream, *mut c_int) -> Status;
-        params_create = "nvjpegDecodeParamsCreate": fn(Handle, *mut Params) -> Status;
-        params_destroy = "nvjpegDecodeParamsDestroy": fn(Params) -> Status;
-        params_format = "nvjpegDecodeParamsSetOutputFormat": fn(Params, c_int) -> Status;
-        decoder_create = "nvjpegDecoderCreate": fn(Handle, c_int, *mut Decoder) -> Status;
-        decoder_destroy = "nvjpegDecoderDestroy": fn(Decoder) -> Status;
-        decoder_takes = "nvjpegDecoderJpegSupported": fn(Decoder, JpegStream, Params, *mut c_int) -> Status;
-        decoder_state = "nvjpegDecoderStateCreate": fn(Handle, Decoder, *mut State) -> Status;
-        pinned_create = "nvjpegBufferPinnedCreateV2": fn(Handle, *mut Allocator, *mut Buffer) -> Status;
-        pinned_destroy = "nvjpegBufferPinnedDestroy": fn(Buffer) -> Status;
-        device_create = "nvjpegBufferDeviceCreateV2": fn(Handle, *mut Allocator, *mut Buffer) -> Status;
-        device_destroy = "nvjpegBufferDeviceDestroy": fn(Buffer) -> Status;
-        attach_pinned = "nvjpegStateAttachPinnedBuffer": fn(State, Buffer) -> Status;
-        attach_device = "nvjpegStateAttachDeviceBuffer": fn(State, Buffer) -> Status;
-        decode_host = "nvjpegDecodeJpegHost": fn(Handle, Decoder, State, Params, JpegStream) -> Status;
+            fn(RawHandle, RawState, *const *const u8, *const usize, *mut Image, RawStream) -> NvjpegStatus;
+        stream_create = "nvjpegJpegStreamCreate": fn(RawHandle, *mut JpegStream) -> NvjpegStatus;
+        stream_destroy = "nvjpegJpegStreamDestroy": fn(JpegStream) -> NvjpegStatus;
+        stream_header = "nvjpegJpegStreamParseHeader": fn(RawHandle, *const u8, usize, JpegStream) -> NvjpegStatus;
+        stream_parse = "nvjpegJpegStreamParse": fn(RawHandle, *const u8, usize, c_int, c_int, JpegStream) -> NvjpegStatus;
+        stream_size = "nvjpegJpegStreamGetFrameDimensions": fn(JpegStream, *mut c_uint, *mut c_uint) -> NvjpegStatus;
+        stream_sampling = "nvjpegJpegStreamGetChromaSubsampling": fn(JpegStream, *mut c_int) -> NvjpegStatus;
+        params_create = "nvjpegDecodeParamsCreate": fn(RawHandle, *mut Params) -> NvjpegStatus;
+        params_destroy = "nvjpegDecodeParamsDestroy": fn(Params) -> NvjpegStatus;
+        params_format = "nvjpegDecodeParamsSetOutputFormat": fn(Params, c_int) -> NvjpegStatus;
+        decoder_create = "nvjpegDecoderCreate": fn(RawHandle, c_int, *mut RawDecoder) -> NvjpegStatus;
+        decoder_destroy = "nvjpegDecoderDestroy": fn(RawDecoder) -> NvjpegStatus;
+        decoder_takes = "nvjpegDecoderJpegSupported": fn(RawDecoder, JpegStream, Params, *mut c_int) -> NvjpegStatus;
+        decoder_state = "nvjpegDecoderStateCreate": fn(RawHandle, RawDecoder, *mut RawState) -> NvjpegStatus;
+        pinned_create = "nvjpegBufferPinnedCreateV2": fn(RawHandle, *mut Allocator, *mut Buffer) -> NvjpegStatus;
+        pinned_destroy = "nvjpegBufferPinnedDestroy": fn(Buffer) -> NvjpegStatus;
+        device_create = "nvjpegBufferDeviceCreateV2": fn(RawHandle, *mut Allocator, *mut Buffer) -> NvjpegStatus;
+        device_destroy = "nvjpegBufferDeviceDestroy": fn(Buffer) -> NvjpegStatus;
+        attach_pinned = "nvjpegStateAttachPinnedBuffer": fn(RawState, Buffer) -> NvjpegStatus;
+        attach_device = "nvjpegStateAttachDeviceBuffer": fn(RawState, Buffer) -> NvjpegStatus;
+        decode_host = "nvjpegDecodeJpegHost": fn(RawHandle, RawDecoder, RawState, Params, JpegStream) -> NvjpegStatus;
         decode_transfer = "nvjpegDecodeJpegTransferToDevice":
-            fn(Handle, Decoder, State, JpegStream, Stream) -> Status;
-        decode_device = "nvjpegDecodeJpegDevice": fn(Handle, Decoder, State, *mut Image, Stream) -> Status;
+            fn(RawHandle, RawDecoder, RawState, JpegStream, RawStream) -> NvjpegStatus;
+        decode_device = "nvjpegDecodeJpegDevice": fn(RawHandle, RawDecoder, RawState, *mut Image, RawStream) -> NvjpegStatus;
     }
 }

@@ -112,7 +112,7 @@ fn nothing_is_allocated_once_a_lane_runs_and_everything_is_given_back_at_its_end
         fake.set(Knob::Memory, 1);
         Worker::all(&gpu, LaneKind::Hybrid, LaneSize { workers: 2, ..SIZE }).unwrap_err();
         let locked = gpu.page_locked() + gpu.account().locked().untaken();
-        assert_eq!(locked, LaneKind::GPU.iter().map(|kind| SIZE.page_locked(*kind)).sum());
+        assert_eq!(locked, LaneKind::GPU.iter().map(|kind| SIZE.page_locked(*kind)).sum::<usize>());
         drop(workers);
         assert_eq!((gpu.page_locked(), gpu.account().locked().untaken(), gpu.account().used()), (0, 0, 0));
     }

@@ -7,7 +7,7 @@ mod placement;
 use std::path::PathBuf;
 
 use forebay_pixels::Recipe;
-use forebay_road::settings::{MaxFailures, OnError, Policy, Sharding, StreamSettings};
+use forebay_road::settings::{LastBatchPolicy, MaxFailures, OnError, Sharding, StreamSettings};
 use forebay_sources::Labels;
 use serde_json::{Map, Value};
 
@@ -208,7 +208,11 @@ fn settings(table: &mut Table<'_, '_>, default: StreamSettings, writer: Writer) 
         last_batch_policy: table.take_or(
             "last_batch_policy",
             default.last_batch_policy,
-            choice(&[("fill", Policy::Fill), ("drop", Policy::Drop), ("partial", Policy::Partial)]),
+            choice(&[
+                ("fill", LastBatchPolicy::Fill),
+                ("drop", LastBatchPolicy::Drop),
+                ("partial", LastBatchPolicy::Partial),
+            ]),
         ),
         wanted_shard_size: table.take("shard_size", whole(1..=1 << 32)),
         prefetch_queue_depth: table.take_or("prefetch_queue_depth", default.prefetch_queue_depth, whole(1..=1024)),

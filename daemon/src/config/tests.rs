@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forebay_pixels::{Dtype, Input, Layout, Match, Recipe, Transform};
 use forebay_road::ByteSize;
-use forebay_road::settings::{CacheKind, CacheSettings, MaxFailures, OnError, Policy, Sharding};
+use forebay_road::settings::{CacheKind, CacheSettings, LastBatchPolicy, MaxFailures, OnError, Sharding};
 use forebay_sources::Labels;
 use serde_json::json;
 
@@ -154,7 +154,7 @@ fn rule_4_a_stream_has_the_defaults_and_takes_credits_and_trainers_from_the_ring
     );
     assert_eq!(stream.settings.recipe, Recipe::training(224).unwrap());
     assert_eq!(stream.settings.sharding, Sharding::Dynamic);
-    assert_eq!(stream.settings.last_batch_policy, Policy::Partial);
+    assert_eq!(stream.settings.last_batch_policy, LastBatchPolicy::Partial);
     assert_eq!(
         (stream.settings.on_error, stream.settings.max_failures, stream.settings.epochs),
         (OnError::Fail, None, None)

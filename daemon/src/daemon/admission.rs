@@ -4,17 +4,17 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use forebay_cuda::Uuid;
-use forebay_ring::{Attach, Bulk, Kind as Word, Memory, Peer, Socket, text, text_code};
+use forebay_ring::{Attach, Bulk, Memory, MessageKind, Peer, Socket, text, text_code};
 use forebay_road::Credentials;
 use forebay_road::HandIns;
 use forebay_road::settings::Sharding;
 use forebay_road::threads;
 
 use crate::config::StreamSection;
-use crate::daemon::gates::Key;
+use crate::daemon::gates::StreamKey;
 use crate::daemon::ledgers::Ledgers;
 use crate::daemon::openings::{Entered, Wanted};
-use crate::daemon::{Daemon, Kind};
+use crate::daemon::{Daemon, DaemonKind};
 use crate::group;
 
 /// A request to attach, as it came.
@@ -31,7 +31,7 @@ pub struct Request {
 }
 
 /// Why a trainer is refused: a code for its program, and a sentence.
-pub(crate) type Refusal = (u32, String);
+pub(crate) type AdmissionRefusal = (u32, String);
 
 /// Longest settings document. In memory, JSON may take a hundred times as much as written.
 const SETTINGS_LIMIT: u64 = 64 << 10;
@@ -48,7 +48,7 @@ impl Daemon {
         socket: Socket,
         peer: Peer,
         request: Request,
-        gives_up: impl Future<Output = Option<Refusal>>,
+        gives_up: impl Future<Output = Option<AdmissionRefusal>>,
     ) {
         let credits = request.head.credits;
         let admitted = tokio::select! {
@@ -68,10 +68,10 @@ impl Daemon {
     }
 
     /// Nothing that the peer passed is read before it may attach.
-    async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Entered, HandIns), Refusal> {
+    async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Entered, HandIns), AdmissionRefusal> {
         let Request { head, settings, files, resume } = request;
         let trainer = Credentials { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
-        let is_service = matches!(self.kind, Kind::Service { .. });
+        let is_service = matches!(self.kind, DaemonKind::Service { .. });
         if is_service {
             self.may_attach(peer, head.stream_name().unwrap_or_default())?;
         }
@@ -90,7 +90,7 @@ impl Daemon {
     }
 
     /// Whether the stream is configured, and the peer may attach to it.
-    fn may_attach(&self, peer: &Peer, name: &str) -> Result<(), Refusal> {
+    fn may_attach(&self, peer: &Peer, name: &str) -> Result<(), AdmissionRefusal> {
         if name.is_empty() {
             let config = self.config();
             let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
@@ -116,7 +116,7 @@ impl Daemon {
 
     /// What the trainer has from an earlier incarnation. What it had from this one came back when it hung up, and
     /// counts for nothing: receipts for living leases come from those who hold them.
-    fn hand_ins(&self, head: &Attach, list: Option<OwnedFd>) -> Result<HandIns, Refusal> {
+    fn hand_ins(&self, head: &Attach, list: Option<OwnedFd>) -> Result<HandIns, AdmissionRefusal> {
         let Some(list) = list else { return Ok(HandIns::default()) };
         let hand_ins = HandIns::accept(list).map_err(|error| (text_code::PROTOCOL, error.to_string()))?;
         Ok(if [0, self.incarnation].contains(&head.incarnation) { HandIns::default() } else { hand_ins })
@@ -128,13 +128,13 @@ impl Daemon {
         head: &Attach,
         given: Option<&[u8]>,
         trainer: &Credentials,
-    ) -> Result<Entered, Refusal> {
+    ) -> Result<Entered, AdmissionRefusal> {
         let name = head.stream_name().unwrap_or_default();
         let given: Option<serde_json::Value> = given
             .map(serde_json::from_slice)
             .transpose()
             .map_err(|error| (text_code::SETTINGS, format!("the settings are no JSON: {error}")))?;
-        let fits = |section: &StreamSection| -> Result<Option<u32>, Refusal> {
+        let fits = |section: &StreamSection| -> Result<Option<u32>, AdmissionRefusal> {
             if let Some(given) = &given {
                 section.agree(given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
             }
@@ -159,7 +159,7 @@ impl Daemon {
         settings: &[u8],
         files: Option<Vec<u8>>,
         trainer: &Credentials,
-    ) -> Result<Entered, Refusal> {
+    ) -> Result<Entered, AdmissionRefusal> {
         let name = head.stream_name().unwrap_or_default();
         let section = StreamSection::from_json(settings, &self.config().ring)
             .map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
@@ -169,12 +169,12 @@ impl Daemon {
             Sharding::Static { shard_id, .. } => Some(shard_id.unwrap_or(0)),
             Sharding::Dynamic => None,
         };
-        self.suited(Wanted { key: Key { run, stream }, shard, section, files, trainer, ledgers }).await
+        self.suited(Wanted { key: StreamKey { run, stream }, shard, section, files, trainer, ledgers }).await
     }
 
     /// The stream of a Loader, with the Loader's own settings: one of another Loader that has left, or that left while
     /// it was opened, is opened anew.
-    async fn suited(self: &Arc<Self>, wanted: Wanted) -> Result<Entered, Refusal> {
+    async fn suited(self: &Arc<Self>, wanted: Wanted) -> Result<Entered, AdmissionRefusal> {
         loop {
             self.leave_unfit(&wanted).await;
             let (served, stays) =
@@ -200,13 +200,13 @@ impl Daemon {
         name: &str,
         section: &StreamSection,
         files: Option<&[u8]>,
-    ) -> Result<(Ledgers, String, String), Refusal> {
+    ) -> Result<(Ledgers, String, String), AdmissionRefusal> {
         let Some(run) = &section.run else { return Ok((Ledgers::Kept, "private".into(), name.into())) };
         if run.contains(['/', '\0']) || run.starts_with('.') {
             let reason = format!("run \"{run}\" is no name for a file; leave slashes and a leading dot out");
             return Err((text_code::SETTINGS, reason));
         }
-        let Kind::Private { runs: Some(folder) } = &self.kind else {
+        let DaemonKind::Private { runs: Some(folder) } = &self.kind else {
             let reason = "a named run needs a folder for its ledger: set XDG_STATE_HOME or HOME".to_owned();
             return Err((text_code::SETTINGS, reason));
         };
@@ -216,7 +216,7 @@ impl Daemon {
     }
 }
 
-fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, Refusal> {
+fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, AdmissionRefusal> {
     match (sharding, head.num_shards) {
         (Sharding::Dynamic, 0) => Ok(None),
         (Sharding::Dynamic, asked) => Err((
@@ -247,7 +247,7 @@ fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, R
 }
 
 /// Reads sealed memory, which may be long, where it keeps nobody waiting.
-async fn read(passed: Option<OwnedFd>, limit: u64, code: u32) -> Result<Option<Vec<u8>>, Refusal> {
+async fn read(passed: Option<OwnedFd>, limit: u64, code: u32) -> Result<Option<Vec<u8>>, AdmissionRefusal> {
     let Some(fd) = passed else { return Ok(None) };
     let bytes = threads::beside("forebay-attach", move || Bulk::accept(fd)?.read(limit)).await;
     let bytes = bytes.map_err(|error| (text_code::BUSY, error.to_string()))?;
@@ -255,7 +255,7 @@ async fn read(passed: Option<OwnedFd>, limit: u64, code: u32) -> Result<Option<V
 }
 
 /// Reads a list of files, unless there is too little memory for it and for what is made of it.
-async fn list(passed: Option<OwnedFd>) -> Result<Option<Vec<u8>>, Refusal> {
+async fn list(passed: Option<OwnedFd>) -> Result<Option<Vec<u8>>, AdmissionRefusal> {
     let Some(fd) = passed else { return Ok(None) };
     let list = threads::beside("forebay-attach", move || {
         let bulk = Bulk::accept(fd).map_err(|error| error.to_string())?;
@@ -277,8 +277,8 @@ fn room_for(bytes: u64) -> Result<(), String> {
     if bytes <= available { Ok(()) } else { Err(refused()) }
 }
 
-fn refuse(socket: &Socket, (code, reason): &Refusal) {
-    if let Err(error) = socket.send(&text(Word::Refused, *code, reason), &[]) {
+fn refuse(socket: &Socket, (code, reason): &AdmissionRefusal) {
+    if let Err(error) = socket.send(&text(MessageKind::Refused, *code, reason), &[]) {
         tracing::debug!(%error, "who was refused is gone already");
     }
 }
@@ -293,13 +293,13 @@ mod tests {
     async fn rule_01_a_named_run_that_a_loader_left_is_opened_anew_with_the_settings_of_the_next_one() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("0.ppm"), [&b"P6 8 8 255\n"[..], &[7; 192]].concat()).unwrap();
-        let kind = Kind::Private { runs: Some(folder.path().to_owned()) };
+        let kind = DaemonKind::Private { runs: Some(folder.path().to_owned()) };
         let daemon = Daemon::new(Config::default(), kind, &Surroundings::default()).unwrap();
         let wanted = |batch_size: u32| {
             let source = folder.path().display();
             let json = format!(r#"{{"source": "{source}", "batch_size": {batch_size}, "size": 8, "run": "r"}}"#);
             Wanted {
-                key: Key { run: "r".into(), stream: "s".into() },
+                key: StreamKey { run: "r".into(), stream: "s".into() },
                 shard: None,
                 section: StreamSection::from_json(json.as_bytes(), &daemon.config().ring).unwrap(),
                 files: None,

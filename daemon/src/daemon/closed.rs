@@ -5,7 +5,7 @@ use forebay_road::Metric;
 use forebay_road::Samples;
 
 use super::Daemon;
-use super::gates::{Closed, Key};
+use super::gates::{Closed, StreamKey};
 use super::openings::Wanted;
 
 impl Daemon {
@@ -17,7 +17,7 @@ impl Daemon {
     }
 
     fn closed_of(&self, wanted: &Wanted) -> Vec<ClosedStream> {
-        let Key { run, stream } = &wanted.key;
+        let StreamKey { run, stream } = &wanted.key;
         let shards = self.gates.lock().not_open(&wanted.key);
         let shown = |(shard, closed): (Option<u32>, Closed)| ClosedStream {
             name: shard.map_or_else(|| stream.clone(), |shard| format!("{stream} (shard {shard})")),

@@ -10,15 +10,15 @@ use forebay_road::threads;
 use forebay_road::{Credentials, PixelPlace};
 use forebay_road::{Stream, Surplus};
 
-use super::gates::{Gate, Key};
+use super::gates::{Gate, StreamKey};
 use super::openings::Wanted;
 use super::served::Served;
-use super::{Daemon, Kind};
+use super::{Daemon, DaemonKind};
 
 impl Daemon {
     /// A private stream ends with its Loader.
-    pub(super) fn surplus(self: &Arc<Self>, key: Key, shard: Option<u32>) -> Surplus {
-        let private = matches!(self.kind, Kind::Private { .. });
+    pub(super) fn surplus(self: &Arc<Self>, key: StreamKey, shard: Option<u32>) -> Surplus {
+        let private = matches!(self.kind, DaemonKind::Private { .. });
         let (daemon, runtime) = (Arc::downgrade(self), tokio::runtime::Handle::current());
         Box::new(move |left| {
             if let Some(daemon) = daemon.upgrade().filter(|_| private && left == 0) {
@@ -30,7 +30,7 @@ impl Daemon {
 
     /// Ends a private stream whose Loader has left, unless another one has come for it. A ledger that no run keeps
     /// goes with it.
-    async fn end_private(&self, key: &Key, shard: Option<u32>) {
+    async fn end_private(&self, key: &StreamKey, shard: Option<u32>) {
         let turn = self.gates.lock().turn(key);
         let _alone = turn.write().await;
         let Some(served) = self.take(key, shard, Stream::is_idle) else {
@@ -69,13 +69,13 @@ impl Daemon {
     async fn unfit(&self, Wanted { key, shard, section, trainer, .. }: &Wanted) -> Option<Arc<Stream>> {
         let served = self.gates.lock().running(key, *shard)?;
         // Those of a service are its configuration's.
-        if matches!(self.kind, Kind::Private { .. }) && served.section != *section {
+        if matches!(self.kind, DaemonKind::Private { .. }) && served.section != *section {
             return served.stream.is_left().await.then(|| Arc::clone(&served.stream));
         }
         self.misplaced(key, *shard, trainer.as_ref()?).await
     }
 
-    async fn misplaced(&self, key: &Key, shard: Option<u32>, trainer: &Credentials) -> Option<Arc<Stream>> {
+    async fn misplaced(&self, key: &StreamKey, shard: Option<u32>, trainer: &Credentials) -> Option<Arc<Stream>> {
         let stream = Arc::clone(&self.gates.lock().running(key, shard)?.stream);
         // One who will be refused moves nothing.
         let pins = stream.settings().pin_memory && trainer.may_pin(self.uid).is_err();
@@ -90,7 +90,7 @@ impl Daemon {
     }
 
     /// Takes a stream that runs away from its gate.
-    fn take(&self, key: &Key, shard: Option<u32>, condition: impl Fn(&Stream) -> bool) -> Option<Arc<Served>> {
+    fn take(&self, key: &StreamKey, shard: Option<u32>, condition: impl Fn(&Stream) -> bool) -> Option<Arc<Served>> {
         let mut gates = self.gates.lock();
         let served = gates.running(key, shard).filter(|served| condition(&served.stream))?;
         gates.forget(key, shard);
@@ -123,7 +123,7 @@ impl Daemon {
     }
 
     /// Ends all that is open at a gate, or about to be. Nobody is let in there meanwhile.
-    pub(super) async fn end_all(&self, key: &Key) {
+    pub(super) async fn end_all(&self, key: &StreamKey) {
         let gate = self.gates.lock().empty(key);
         for served in gate.call_off().await {
             served.stream.close().await;
@@ -170,8 +170,9 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_private_stream_that_has_ended_already_leaves_no_gate() {
-        let daemon = Daemon::new(Config::default(), Kind::Private { runs: None }, &Surroundings::default()).unwrap();
-        daemon.end_private(&Key { run: "r".into(), stream: "s".into() }, None).await;
+        let daemon =
+            Daemon::new(Config::default(), DaemonKind::Private { runs: None }, &Surroundings::default()).unwrap();
+        daemon.end_private(&StreamKey { run: "r".into(), stream: "s".into() }, None).await;
         assert_eq!(daemon.gates.lock().close().len(), 0);
     }
 }

@@ -13,7 +13,7 @@ use super::served::Served;
 
 /// A stream of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct StreamKey {
     pub(super) run: String,
     pub(super) stream: String,
 }
@@ -26,7 +26,7 @@ pub(super) type Turn = Arc<RwLock<()>>;
 pub(super) struct Gates {
     /// The daemon ends: nothing is opened any more.
     closed: bool,
-    by_key: BTreeMap<Key, Gate>,
+    by_key: BTreeMap<StreamKey, Gate>,
 }
 
 /// One stream's gate.
@@ -61,12 +61,12 @@ pub(super) enum Shut {
 
 impl Gates {
     /// The turn of a stream's gate, which is made if there is none.
-    pub(super) fn turn(&mut self, key: &Key) -> Turn {
+    pub(super) fn turn(&mut self, key: &StreamKey) -> Turn {
         Arc::clone(&self.by_key.entry(key.clone()).or_default().turn)
     }
 
     /// The gate whose turn this is.
-    pub(super) fn gate(&mut self, key: &Key, turn: &Turn) -> Result<&mut Gate, Shut> {
+    pub(super) fn gate(&mut self, key: &StreamKey, turn: &Turn) -> Result<&mut Gate, Shut> {
         if self.closed {
             return Err(Shut::Ending);
         }
@@ -76,7 +76,7 @@ impl Gates {
     /// The attempt to open a stream's dataset, or a new one. Nothing where there is no such gate any more.
     pub(super) fn dataset(
         &mut self,
-        key: &Key,
+        key: &StreamKey,
         begin: impl FnOnce() -> Attempt<Arc<dyn Source>>,
     ) -> Option<Attempt<Arc<dyn Source>>> {
         let gate = self.by_key.get_mut(key).filter(|_| !self.closed)?;
@@ -84,33 +84,33 @@ impl Gates {
     }
 
     /// Takes everything away from a gate. Its turn stays, for those who wait there.
-    pub(super) fn empty(&mut self, key: &Key) -> Gate {
+    pub(super) fn empty(&mut self, key: &StreamKey) -> Gate {
         let Some(gate) = self.by_key.get_mut(key) else { return Gate::default() };
         let turn = Arc::clone(&gate.turn);
         std::mem::replace(gate, Gate { turn, ..Gate::default() })
     }
 
     /// Forgets one stream of a gate.
-    pub(super) fn forget(&mut self, key: &Key, shard: Option<u32>) {
+    pub(super) fn forget(&mut self, key: &StreamKey, shard: Option<u32>) {
         if let Some(gate) = self.by_key.get_mut(key) {
             gate.shards.remove(&shard);
         }
     }
 
     /// Removes a gate at which nothing is open or about to be.
-    pub(super) fn remove_unused(&mut self, key: &Key) {
+    pub(super) fn remove_unused(&mut self, key: &StreamKey) {
         if self.by_key.get(key).is_some_and(|gate| gate.shards.values().all(Attempt::has_failed)) {
             self.by_key.remove(key);
         }
     }
 
     /// The stream that is open there.
-    pub(super) fn running(&self, key: &Key, shard: Option<u32>) -> Option<Arc<Served>> {
+    pub(super) fn running(&self, key: &StreamKey, shard: Option<u32>) -> Option<Arc<Served>> {
         self.by_key.get(key)?.shards.get(&shard)?.settled()?.ok()
     }
 
     /// Whether a stream is open there.
-    pub(super) fn has_open(&self, key: &Key) -> bool {
+    pub(super) fn has_open(&self, key: &StreamKey) -> bool {
         let open = |attempt: &Attempt<Arc<Served>>| matches!(attempt.settled(), Some(Ok(_)));
         self.by_key.get(key).is_some_and(|gate| gate.shards.values().any(open))
     }
@@ -122,7 +122,7 @@ impl Gates {
     }
 
     /// What of a stream is not open, by shard.
-    pub(super) fn not_open(&self, key: &Key) -> Vec<(Option<u32>, Closed)> {
+    pub(super) fn not_open(&self, key: &StreamKey) -> Vec<(Option<u32>, Closed)> {
         let Some(gate) = self.by_key.get(key) else { return vec![(None, Closed::Waiting)] };
         let shards = gate.shards.iter().filter_map(|(shard, attempt)| Some((*shard, Closed::of(attempt)?)));
         let mut closed: Vec<_> = shards.collect();
@@ -134,7 +134,7 @@ impl Gates {
     }
 
     /// Opens nothing more. Gives all that is open or about to be.
-    pub(super) fn close(&mut self) -> Vec<(Key, Gate)> {
+    pub(super) fn close(&mut self) -> Vec<(StreamKey, Gate)> {
         self.closed = true;
         self.by_key.iter().map(|(key, gate)| (key.clone(), gate.clone())).collect()
     }

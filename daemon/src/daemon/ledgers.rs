@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forebay_coordinator::{
-    Coordinator, EmbeddedStore, Handle, Outage, Settings, StartError, StoreError, monotonic_clock,
+    Coordinator, CoordinatorSettings, EmbeddedStore, Handle, Outage, StartError, StoreError, monotonic_clock,
 };
 use forebay_proto::printable;
 use forebay_proto::v1::NewRunRequest;
@@ -118,7 +118,7 @@ fn open(file: &Path) -> Result<Handle, LedgersError> {
 }
 
 fn start(store: EmbeddedStore) -> Result<Handle, LedgersError> {
-    Ok(Coordinator::start(store, monotonic_clock(), Settings::default())?)
+    Ok(Coordinator::start(store, monotonic_clock(), CoordinatorSettings::default())?)
 }
 
 #[cfg(test)]

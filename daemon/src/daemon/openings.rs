@@ -16,10 +16,10 @@ use tokio::time::{Instant, sleep_until};
 use super::OpenError;
 use super::attempt::{Attempt, Outcome};
 use super::dataset::dataset;
-use super::gates::{Key, Shut};
+use super::gates::{Shut, StreamKey};
 use super::ledgers::Ledgers;
 use super::served::Served;
-use super::{DEFAULT_RUN, Daemon, DaemonError, Kind};
+use super::{DEFAULT_RUN, Daemon, DaemonError, DaemonKind};
 use crate::config::StreamSection;
 use crate::group;
 
@@ -29,7 +29,7 @@ pub(super) type Entered = (Arc<Served>, OwnedRwLockReadGuard<()>);
 /// A stream that somebody wants to be open.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    pub(super) key: Key,
+    pub(super) key: StreamKey,
     pub(super) shard: Option<u32>,
     pub(super) section: StreamSection,
     /// A list of files.
@@ -98,7 +98,7 @@ impl Daemon {
     pub(super) fn configured(&self, name: &str, shard: Option<u32>, trainer: Option<Credentials>) -> Option<Wanted> {
         let section = self.config().streams.get(name)?.clone();
         let run = section.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
-        let key = Key { run, stream: name.into() };
+        let key = StreamKey { run, stream: name.into() };
         Some(Wanted { key, shard, section, files: None, trainer, ledgers: self.service_ledgers() })
     }
 
@@ -132,7 +132,7 @@ impl Daemon {
     /// The same by the configuration as it is now: a reload calls off an opening whose settings it changes.
     fn by_now(&self, wanted: &Wanted) -> Outcome<Wanted> {
         let Wanted { key, shard, section, trainer, .. } = wanted;
-        if matches!(self.kind, Kind::Private { .. }) {
+        if matches!(self.kind, DaemonKind::Private { .. }) {
             return Ok(wanted.clone());
         }
         let configured = self.configured(&key.stream, *shard, trainer.clone()).ok_or(OpenError::Removed)?;
@@ -189,7 +189,7 @@ impl Daemon {
                 dataset(section, files.clone(), limit).await.map_err(Arc::new)
             }
         };
-        if matches!(self.kind, Kind::Private { .. }) {
+        if matches!(self.kind, DaemonKind::Private { .. }) {
             // Loaders of one run name their settings themselves, each its own.
             return opening.await;
         }
@@ -202,7 +202,7 @@ impl Daemon {
     }
 
     fn identify(&self, wanted: &Wanted) -> Identity {
-        let Key { run, stream } = wanted.key.clone();
+        let StreamKey { run, stream } = wanted.key.clone();
         let identity = Identity { run, stream, shard: None, incarnation: self.incarnation };
         identity.of_shard(wanted.section.settings.sharding, wanted.shard)
     }
@@ -214,14 +214,14 @@ impl Daemon {
 
     pub(super) fn service_ledgers(&self) -> Ledgers {
         match &self.kind {
-            Kind::Service { ledgers, .. } => Ledgers::File(ledgers.clone()),
-            Kind::Private { .. } => Ledgers::Kept,
+            DaemonKind::Service { ledgers, .. } => Ledgers::File(ledgers.clone()),
+            DaemonKind::Private { .. } => Ledgers::Kept,
         }
     }
 
     /// A private stream that failed is its Loader's to tell of; a service's is shown until it is open.
-    fn forget_private(&self, key: &Key) {
-        if matches!(self.kind, Kind::Private { .. }) {
+    fn forget_private(&self, key: &StreamKey) {
+        if matches!(self.kind, DaemonKind::Private { .. }) {
             self.gates.lock().remove_unused(key);
         }
     }
@@ -253,7 +253,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_stream_that_is_waited_for_is_what_a_reload_makes_of_it_or_is_refused() {
-        let kind = Kind::Service { ledgers: "ledgers.redb".into(), configuration: None };
+        let kind = DaemonKind::Service { ledgers: "ledgers.redb".into(), configuration: None };
         let daemon = Daemon::new(config("batch_size = 4\n"), kind, &Surroundings::default()).unwrap();
         let wanted = daemon.configured("train", None, None).unwrap();
         let reload = |config| *daemon.config.lock() = Arc::new(config);

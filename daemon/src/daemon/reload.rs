@@ -8,7 +8,7 @@ use forebay_proto::printable;
 use forebay_proto::v1::ReloadReply;
 use forebay_road::threads;
 
-use super::{Daemon, Kind};
+use super::{Daemon, DaemonKind};
 use crate::config::{Change, Config};
 
 /// How long a reload waits for streams that take long to open.
@@ -29,7 +29,7 @@ impl Daemon {
     async fn reload_alone(self: Arc<Self>) -> Result<ReloadReply, String> {
         let _alone = self.reloading.lock().await;
         let mut reply = ReloadReply::default();
-        if let Kind::Service { configuration: Some(file), .. } = &self.kind {
+        if let DaemonKind::Service { configuration: Some(file), .. } = &self.kind {
             let file = file.clone();
             let next =
                 threads::beside("forebay-reload", move || read(&file)).await.map_err(|error| error.to_string())??;

@@ -31,7 +31,7 @@ use crate::visitors::Visit;
 /// A bound socket that nobody answers on yet: binding can fail before anything else has started. A Unix socket's name
 /// is removed when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Endpoint {
+pub(crate) struct MetricsEndpoint {
     listener: Listener,
     /// Removed with the endpoint.
     socket: Option<PathBuf>,
@@ -77,7 +77,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The user of those who come over TCP, where nobody says who it is.
 const NOBODY: u32 = u32::MAX;
 
-impl Endpoint {
+impl MetricsEndpoint {
     /// Binds the socket that the configuration names. Needs a tokio runtime around it.
     pub(crate) fn bind(place: &Metrics, control_dir: &Path) -> Result<Self, EndpointError> {
         match place {
@@ -119,7 +119,7 @@ impl Endpoint {
     }
 }
 
-impl Drop for Endpoint {
+impl Drop for MetricsEndpoint {
     fn drop(&mut self) {
         if let Some(path) = &self.socket
             && let Err(error) = fs::remove_file(path)
@@ -129,15 +129,15 @@ impl Drop for Endpoint {
     }
 }
 
-fn bind_tcp(address: SocketAddr) -> Result<Endpoint, EndpointError> {
+fn bind_tcp(address: SocketAddr) -> Result<MetricsEndpoint, EndpointError> {
     let bound = std::net::TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
-        Ok(Endpoint { listener: Listener::Tcp(TcpListener::from_std(listener)?), socket: None })
+        Ok(MetricsEndpoint { listener: Listener::Tcp(TcpListener::from_std(listener)?), socket: None })
     });
     bound.map_err(|source| EndpointError::Address { address, source })
 }
 
-fn bind_unix(path: PathBuf) -> Result<Endpoint, EndpointError> {
+fn bind_unix(path: PathBuf) -> Result<MetricsEndpoint, EndpointError> {
     if UnixStream::connect(&path).is_ok() {
         return Err(EndpointError::Taken { path });
     }
@@ -146,7 +146,7 @@ fn bind_unix(path: PathBuf) -> Result<Endpoint, EndpointError> {
     let removed = if left_behind { fs::remove_file(&path) } else { Ok(()) };
     let bound = removed.and_then(|()| UnixListener::bind(&path));
     match bound.and_then(|listener| fs::set_permissions(&path, fs::Permissions::from_mode(0o660)).map(|()| listener)) {
-        Ok(listener) => Ok(Endpoint { listener: Listener::Unix(listener), socket: Some(path) }),
+        Ok(listener) => Ok(MetricsEndpoint { listener: Listener::Unix(listener), socket: Some(path) }),
         Err(source) => Err(EndpointError::Socket { path, source }),
     }
 }
@@ -199,7 +199,7 @@ mod tests {
         answer
     }
 
-    fn serve(endpoint: Endpoint) -> tokio::task::JoinHandle<()> {
+    fn serve(endpoint: MetricsEndpoint) -> tokio::task::JoinHandle<()> {
         let registry = Arc::new(Registry::default());
         let mut samples = Samples::default();
         samples.level(Metric::Consumers, &[], 2);
@@ -211,7 +211,7 @@ mod tests {
     async fn metrics_are_served_on_a_unix_socket_whose_name_goes_with_the_endpoint() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("metrics.sock");
-        let task = serve(Endpoint::bind(&Metrics::BesideControl, dir.path()).unwrap());
+        let task = serve(MetricsEndpoint::bind(&Metrics::BesideControl, dir.path()).unwrap());
         let answer = get(UnixStream::connect(&path).await.unwrap(), "GET /metrics").await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         assert!(answer.contains("forebay_consumers 2"), "{answer}");
@@ -226,9 +226,10 @@ mod tests {
 
     #[tokio::test]
     async fn metrics_are_served_on_a_port_on_request() {
-        let endpoint = Endpoint::bind(&Metrics::Address("127.0.0.1:0".parse().unwrap()), Path::new("/")).unwrap();
+        let endpoint =
+            MetricsEndpoint::bind(&Metrics::Address("127.0.0.1:0".parse().unwrap()), Path::new("/")).unwrap();
         let address = endpoint.address().unwrap();
-        let taken = Endpoint::bind(&Metrics::Address(address), Path::new("/")).unwrap_err();
+        let taken = MetricsEndpoint::bind(&Metrics::Address(address), Path::new("/")).unwrap_err();
         assert!(taken.to_string().contains(&address.to_string()), "{taken}");
         let task = serve(endpoint);
         let answer = get(TcpStream::connect(address).await.unwrap(), "GET /metrics").await;
@@ -242,16 +243,16 @@ mod tests {
         let path = dir.path().join("m.sock");
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
         let place = Metrics::Socket(path.clone());
-        let first = Endpoint::bind(&place, dir.path()).unwrap();
-        let refused = Endpoint::bind(&place, dir.path()).unwrap_err();
+        let first = MetricsEndpoint::bind(&place, dir.path()).unwrap();
+        let refused = MetricsEndpoint::bind(&place, dir.path()).unwrap_err();
         assert!(matches!(&refused, EndpointError::Taken { path: named } if *named == path), "{refused}");
         drop(first);
         let file = dir.path().join("notes");
         fs::write(&file, "kept").unwrap();
-        let occupied = Endpoint::bind(&Metrics::Socket(file.clone()), dir.path()).unwrap_err();
+        let occupied = MetricsEndpoint::bind(&Metrics::Socket(file.clone()), dir.path()).unwrap_err();
         assert!(matches!(occupied, EndpointError::Socket { .. }), "{occupied}");
         assert_eq!(fs::read(file).unwrap(), b"kept");
-        let missing = Endpoint::bind(&Metrics::Socket(dir.path().join("no/m.sock")), dir.path()).unwrap_err();
+        let missing = MetricsEndpoint::bind(&Metrics::Socket(dir.path().join("no/m.sock")), dir.path()).unwrap_err();
         assert!(missing.to_string().contains("no/m.sock"), "{missing}");
     }
 }

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::{SPAN, portable, spans};
 use crate::Path;
-use crate::upsample::{Rows, Upsampling};
+use crate::upsample::{RowPair, Upsampling};
 
 /// Pixels that are made at once.
 const WIDE: usize = 32;
@@ -57,7 +57,7 @@ pub(super) fn gray(luma: &[u8], out: &mut [[u8; 3]]) {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn row(luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Rows<'_>, from: usize, out: &mut [u8]) {
+pub(super) fn row(luma: &[u8], upsampling: Upsampling, cb: RowPair<'_>, cr: RowPair<'_>, from: usize, out: &mut [u8]) {
     // Samples whose two pixels are both asked for: all but one pixel at either end.
     let end = from + luma.len();
     let samples = from.div_ceil(2)..end / 2;
@@ -90,7 +90,7 @@ pub(super) fn row(luma: &[u8], upsampling: Upsampling, cb: Rows<'_>, cr: Rows<'_
 /// are the first and the last themselves.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn fill(upsampling: Upsampling, rows: Rows<'_>, samples: &Range<usize>, values: &mut [i16]) {
+fn fill(upsampling: Upsampling, rows: RowPair<'_>, samples: &Range<usize>, values: &mut [i16]) {
     let (before, after) = (samples.start > 0, samples.end < rows.near.len());
     let window = samples.start - usize::from(before)..samples.end + usize::from(after);
     let inner = &mut values[usize::from(!before)..][..window.len()];

@@ -92,7 +92,7 @@ fn compare(codes: [&Code; 2], models: [&Model; 2], bytes: &[u8]) {
     let (mut bits, mut skipped, mut reader) = (first, first, Reader::new(bytes));
     let mut good = 0;
     while reader.at < bytes.len() * 8 {
-        let mut block: Block = [0; 256];
+        let mut block: PaddedBlock = [0; 256];
         let expected = read_block(models[0], models[1], &mut reader);
         let decoded = tables.block(bits, window.bytes(), &order, &mut block);
         let hopped = tables.skip_block(skipped, window.bytes());

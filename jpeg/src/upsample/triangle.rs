@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::Rows;
+use super::RowPair;
 
 /// Samples that are taken at once.
 const SPAN: usize = 64;
@@ -51,15 +51,15 @@ pub(super) fn across(row: &[u8], pixels: &Range<usize>, out: &mut [u8]) {
     }
 }
 
-pub(super) fn down(rows: Rows<'_>, pixels: &Range<usize>, out: &mut [u8]) {
+pub(super) fn down(rows: RowPair<'_>, pixels: &Range<usize>, out: &mut [u8]) {
     let round = 1 + u16::from(rows.below);
     for ((out, &near), &far) in out.iter_mut().zip(&rows.near[pixels.clone()]).zip(&rows.far[pixels.clone()]) {
         *out = byte((u16::from(near) * 3 + u16::from(far) + round) >> 2);
     }
 }
 
-pub(super) fn both(rows: Rows<'_>, pixels: &Range<usize>, out: &mut [u8]) {
-    let Rows { near, far, .. } = rows;
+pub(super) fn both(rows: RowPair<'_>, pixels: &Range<usize>, out: &mut [u8]) {
+    let RowPair { near, far, .. } = rows;
     assert_eq!(near.len(), far.len(), "rows of a component have the same length");
     let Inner { ends, samples, out } = Inner::split(near.len(), pixels, out);
     for (pixels, out) in ends {

@@ -1,7 +1,7 @@
 //! Carrying a plan's steps out: two buffers that take turns, the last pass written row by row into the place.
 
 use crate::cpu::buffer::{SLACK, sized};
-use crate::cpu::finish::Place;
+use crate::cpu::finish::OutputPlace;
 use crate::cpu::resize::{Resizer, Source, Task};
 use crate::fault::{Fault, Limits};
 use crate::matching::Match;
@@ -27,13 +27,13 @@ pub(super) struct Canvas {
 
 /// Pixels that a plan is carried out on, and where they lie in the first stage's picture.
 #[derive(Clone, Copy)]
-pub(super) struct Held<'a> {
+pub(super) struct PlanInput<'a> {
     /// Packed RGB with [`SLACK`] bytes behind it; the canvas's own where there are none.
     rgb: Option<&'a [u8]>,
     rect: Rect,
 }
 
-impl<'a> Held<'a> {
+impl<'a> PlanInput<'a> {
     /// The canvas holds this part.
     pub(super) fn canvas(rect: Rect) -> Self {
         Self { rgb: None, rect }
@@ -87,10 +87,17 @@ impl Canvas {
 
     /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `from` has at least what
     /// the first stage needs. The plan's steps are within the limits.
-    pub(super) fn carry_out(&mut self, from: Held<'_>, plan: &Plan, stages: &[Stage], recipe: &Recipe, out: &mut [u8]) {
-        let Held { rgb: mut kept, rect: mut held } = from;
+    pub(super) fn carry_out(
+        &mut self,
+        from: PlanInput<'_>,
+        plan: &Plan,
+        stages: &[Stage],
+        recipe: &Recipe,
+        out: &mut [u8],
+    ) {
+        let PlanInput { rgb: mut kept, rect: mut held } = from;
         let (width, height) = (plan.width as usize, plan.height as usize);
-        let mut place = Place { values: recipe.values(), layout: recipe.output().layout, width, height, out };
+        let mut place = OutputPlace { values: recipe.values(), layout: recipe.output().layout, width, height, out };
         let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
         for ((number, step), stage) in plan.steps.iter().enumerate().zip(stages.windows(2)) {
             let [Stage { frame, .. }, Stage { need: window, .. }] = *stage else { continue };

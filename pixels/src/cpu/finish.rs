@@ -17,7 +17,7 @@ pub(crate) enum Values {
 }
 
 /// The place, which is written row by row.
-pub(super) struct Place<'a> {
+pub(super) struct OutputPlace<'a> {
     /// What values become.
     pub(super) values: &'a Values,
     /// Where they go.
@@ -51,7 +51,7 @@ fn table<const N: usize>(value: impl Fn(usize, usize) -> [u8; N]) -> [[[u8; N]; 
     std::array::from_fn(|channel| std::array::from_fn(|v| value(channel, v)))
 }
 
-impl Place<'_> {
+impl OutputPlace<'_> {
     /// Writes row `number`, from packed RGB of the place's width.
     pub(super) fn put(&mut self, number: usize, rgb: &[u8], mirrored: bool) {
         match self.values {

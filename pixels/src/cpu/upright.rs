@@ -1,6 +1,6 @@
 //! Pictures that are kept decoded: whole and upright, of bounded size if wanted; and a recipe carried out on one.
 
-use crate::cpu::canvas::Held;
+use crate::cpu::canvas::PlanInput;
 use crate::cpu::{CpuDecoder, Loaded, Stored, Wanted, load};
 use crate::decoded::Decoded;
 use crate::draw::Draw;
@@ -86,7 +86,7 @@ impl CpuDecoder {
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
         let stored = Stored { size: (width, height), orientation: Orientation::AsStored };
         Wanted::of(recipe, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
-        self.canvas.carry_out(Held::kept(picture), &self.plan, &self.stages, recipe, out);
+        self.canvas.carry_out(PlanInput::kept(picture), &self.plan, &self.stages, recipe, out);
         self.canvas.trim();
         Ok(Decoded { format, width, height, by: None })
     }

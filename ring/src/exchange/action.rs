@@ -17,7 +17,7 @@ pub struct SlotId {
 
 /// What the exchange knows of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Batch {
+pub struct BatchId {
     /// Number of the batch, never used twice by an incarnation.
     pub seq: u64,
     /// Epoch of its records.
@@ -26,7 +26,7 @@ pub struct Batch {
 
 /// What a trainer says that it had in its hands, as it was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Receipt {
+pub struct HeldBatch {
     /// Number of the batch.
     pub seq: u64,
     /// Where it stood; ring [`NO_RING`] for a batch handed in from an earlier incarnation.
@@ -41,7 +41,7 @@ pub struct Adopted {
     /// Who holds it.
     pub consumer: ConsumerId,
     /// Its number in the earlier incarnation, and its epoch.
-    pub batch: Batch,
+    pub batch: BatchId,
 }
 
 /// What the daemon is to do. Every published batch ends in exactly one [`Acked`](Self::Acked) or
@@ -55,7 +55,7 @@ pub enum Action {
         /// Where the batch stands.
         slot: SlotId,
         /// Which batch.
-        batch: Batch,
+        batch: BatchId,
         /// Of the slot.
         generation: u64,
         /// How often it was offered before.
@@ -66,17 +66,17 @@ pub enum Action {
         /// By whom.
         consumer: ConsumerId,
         /// Which batch.
-        batch: Batch,
+        batch: BatchId,
     },
     /// A consumer that may have seen the batch ended without an ack. The batch is offered again, and before all others,
     /// once [`Exchange::noted`] says that this cannot be forgotten.
-    Seen(Batch),
+    Seen(BatchId),
     /// An adopted batch was consumed. Its number is of the earlier incarnation, and may be that of a published one too.
     AdoptedAcked(Adopted),
     /// The batch was void and is gone: claims of it that are not lost are given back.
     Dropped {
         /// Which batch.
-        batch: Batch,
+        batch: BatchId,
         /// The consumer that had it ended without an ack, and may have seen it. Earlier ones were told as
         /// [`Seen`](Self::Seen).
         seen: bool,
@@ -139,7 +139,7 @@ pub struct Holder {
 
 /// Slots by state. Each slot is in exactly one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct SlotCounts {
     /// Without memory yet.
     pub unpopulated: u32,
     /// To be claimed.
@@ -171,20 +171,20 @@ pub struct ConsumerState {
     pub delivered: u64,
 }
 
-impl Receipt {
+impl HeldBatch {
     /// True for a batch of an earlier incarnation.
     pub fn is_handed_in(&self) -> bool {
         self.slot.ring == NO_RING
     }
 }
 
-impl From<&Ack> for Receipt {
+impl From<&Ack> for HeldBatch {
     fn from(ack: &Ack) -> Self {
         Self { seq: ack.seq, slot: SlotId { ring: ack.ring, slot: ack.slot }, generation: ack.generation }
     }
 }
 
-impl From<&Release> for Receipt {
+impl From<&Release> for HeldBatch {
     fn from(release: &Release) -> Self {
         let slot = SlotId { ring: release.ring, slot: release.slot };
         Self { seq: release.seq, slot, generation: release.generation }

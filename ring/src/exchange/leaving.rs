@@ -1,6 +1,6 @@
 //! How consumers leave: put out while their process lives, gone with it, or with a BYE; and what becomes of what they held.
 
-use super::{Action, Adopted, Batch, ConsumerId, Exchange};
+use super::{Action, Adopted, BatchId, ConsumerId, Exchange};
 
 impl Exchange {
     /// The consumer's socket hung up, or it is evicted, and its process lives. Its un-acked batches go to others;
@@ -50,7 +50,7 @@ impl Exchange {
     fn orphan(&mut self, consumer: ConsumerId, seen: bool) {
         self.adopted.retain(|&(holder, seq), &mut epoch| {
             if holder == consumer {
-                let adopted = Adopted { consumer, batch: Batch { seq, epoch } };
+                let adopted = Adopted { consumer, batch: BatchId { seq, epoch } };
                 self.actions.push_back(Action::Orphaned { adopted, seen });
             }
             holder != consumer

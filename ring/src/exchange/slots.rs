@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Batch, ConsumerId, Counts, Holder, Receipt, SlotId};
+use super::{BatchId, ConsumerId, HeldBatch, Holder, SlotCounts, SlotId};
 
 /// Slots of all rings.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct Slots {
 
 #[derive(Debug)]
 pub(super) struct Slot {
-    pub(super) state: State,
+    pub(super) state: SlotState,
     /// Rises with each claim.
     pub(super) generation: u64,
     /// Living processes that were put out while they held the slot.
@@ -21,7 +21,7 @@ pub(super) struct Slot {
 }
 
 #[derive(Debug)]
-pub(super) enum State {
+pub(super) enum SlotState {
     Unpopulated,
     Free,
     Filling,
@@ -34,7 +34,7 @@ pub(super) enum State {
 /// A batch on its way to a trainer.
 #[derive(Clone, Debug)]
 pub(super) struct Delivery {
-    pub(super) batch: Batch,
+    pub(super) batch: BatchId,
     /// How often it was offered.
     pub(super) offers: u32,
     /// Who had it last.
@@ -46,7 +46,7 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    pub(super) fn new(batch: Batch) -> Self {
+    pub(super) fn new(batch: BatchId) -> Self {
         Self { batch, offers: 0, last: None, void: false, unnoted: false }
     }
 }
@@ -54,7 +54,7 @@ impl Delivery {
 impl Slots {
     pub(super) fn add_ring(&mut self, ring: u32, slots: u32) {
         for slot in 0..slots {
-            let entry = Slot { state: State::Unpopulated, generation: 0, watchers: BTreeSet::new() };
+            let entry = Slot { state: SlotState::Unpopulated, generation: 0, watchers: BTreeSet::new() };
             let before = self.by_id.insert(SlotId { ring, slot }, entry);
             assert!(before.is_none(), "there is a ring {ring} already");
         }
@@ -69,25 +69,27 @@ impl Slots {
     }
 
     pub(super) fn expect_filling(&mut self, slot: SlotId) -> &mut Slot {
-        let entry = self.by_id.get_mut(&slot).filter(|entry| matches!(entry.state, State::Filling));
+        let entry = self.by_id.get_mut(&slot).filter(|entry| matches!(entry.state, SlotState::Filling));
         entry.expect("a slot is claimed before it is published or given up")
     }
 
     /// The first free slot.
     pub(super) fn free(&self) -> Option<SlotId> {
-        self.by_id.iter().find(|(_, entry)| matches!(entry.state, State::Free)).map(|(id, _)| *id)
+        self.by_id.iter().find(|(_, entry)| matches!(entry.state, SlotState::Free)).map(|(id, _)| *id)
     }
 
     /// The READY batch to offer next: offered before first, then by number; none of a later epoch than `open`. None
     /// passes one that waits to be noted: a shard's batches keep their order.
     pub(super) fn next_ready(&mut self, open: u64) -> Option<(SlotId, &mut Slot)> {
         let key = |entry: &Slot| match &entry.state {
-            State::Ready(delivery) if delivery.batch.epoch <= open => Some((delivery.offers == 0, delivery.batch.seq)),
+            SlotState::Ready(delivery) if delivery.batch.epoch <= open => {
+                Some((delivery.offers == 0, delivery.batch.seq))
+            }
             _ => None,
         };
         let ready = self.by_id.iter_mut().filter_map(|(id, entry)| Some((key(entry)?, *id, entry)));
         let next = ready.min_by_key(|(key, ..)| *key).map(|(_, id, entry)| (id, entry));
-        next.filter(|(_, entry)| !matches!(&entry.state, State::Ready(delivery) if delivery.unnoted))
+        next.filter(|(_, entry)| !matches!(&entry.state, SlotState::Ready(delivery) if delivery.unnoted))
     }
 
     /// The slot of a READY or HELD batch.
@@ -102,12 +104,12 @@ impl Slots {
     }
 
     /// The state of a slot that the consumer holds as the receipt says.
-    pub(super) fn held(&self, consumer: ConsumerId, receipt: Receipt) -> Option<&State> {
+    pub(super) fn held(&self, consumer: ConsumerId, receipt: HeldBatch) -> Option<&SlotState> {
         let entry = self.by_id.get(&receipt.slot)?;
         entry.is_held(consumer, receipt).then_some(&entry.state)
     }
 
-    pub(super) fn held_mut(&mut self, consumer: ConsumerId, receipt: Receipt) -> Option<&mut State> {
+    pub(super) fn held_mut(&mut self, consumer: ConsumerId, receipt: HeldBatch) -> Option<&mut SlotState> {
         let entry = self.by_id.get_mut(&receipt.slot)?;
         entry.is_held(consumer, receipt).then_some(&mut entry.state)
     }
@@ -119,7 +121,7 @@ impl Slots {
 
     pub(super) fn holders(&self, epoch: u64) -> impl Iterator<Item = Holder> + '_ {
         self.by_id.values().filter_map(move |entry| match &entry.state {
-            State::Held { consumer, delivery, acked: false } if delivery.batch.epoch == epoch => {
+            SlotState::Held { consumer, delivery, acked: false } if delivery.batch.epoch == epoch => {
                 Some(Holder { consumer: *consumer, seq: delivery.batch.seq })
             }
             _ => None,
@@ -135,7 +137,7 @@ impl Slots {
         let mut done = Vec::new();
         for (id, entry) in &mut self.by_id {
             let left = entry.watchers.remove(&consumer) && entry.watchers.is_empty();
-            if left && matches!(entry.state, State::Quarantined) {
+            if left && matches!(entry.state, SlotState::Quarantined) {
                 done.push(*id);
             }
         }
@@ -146,8 +148,8 @@ impl Slots {
     pub(super) fn retire(&mut self, ring: u32) {
         self.retired.insert(ring);
         for entry in self.by_id.iter_mut().filter(|(id, _)| id.ring == ring).map(|(_, entry)| entry) {
-            if matches!(entry.state, State::Free | State::Unpopulated) {
-                entry.state = State::Retired;
+            if matches!(entry.state, SlotState::Free | SlotState::Unpopulated) {
+                entry.state = SlotState::Retired;
             }
         }
     }
@@ -159,7 +161,7 @@ impl Slots {
     /// Removes a retired ring that nobody uses; true if it did.
     pub(super) fn sweep(&mut self, ring: u32) -> bool {
         let mut slots = self.by_id.iter().filter(|(id, _)| id.ring == ring);
-        let empty = self.is_retired(ring) && slots.all(|(_, entry)| matches!(entry.state, State::Retired));
+        let empty = self.is_retired(ring) && slots.all(|(_, entry)| matches!(entry.state, SlotState::Retired));
         if empty {
             self.by_id.retain(|id, _| id.ring != ring);
             self.retired.remove(&ring);
@@ -174,23 +176,23 @@ impl Slots {
 
     pub(super) fn usable(&self) -> u32 {
         let usable = |id: &SlotId, entry: &Slot| {
-            let stuck = matches!(entry.state, State::Held { acked: true, .. }) || !entry.watchers.is_empty();
+            let stuck = matches!(entry.state, SlotState::Held { acked: true, .. }) || !entry.watchers.is_empty();
             !stuck && !self.is_retired(id.ring)
         };
         self.by_id.iter().map(|(id, entry)| u32::from(usable(id, entry))).sum()
     }
 
-    pub(super) fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub(super) fn counts(&self) -> SlotCounts {
+        let mut counts = SlotCounts::default();
         for entry in self.by_id.values() {
             let count = match entry.state {
-                State::Unpopulated => &mut counts.unpopulated,
-                State::Free => &mut counts.free,
-                State::Filling => &mut counts.filling,
-                State::Ready(_) => &mut counts.ready,
-                State::Held { .. } => &mut counts.held,
-                State::Quarantined => &mut counts.quarantined,
-                State::Retired => &mut counts.retired,
+                SlotState::Unpopulated => &mut counts.unpopulated,
+                SlotState::Free => &mut counts.free,
+                SlotState::Filling => &mut counts.filling,
+                SlotState::Ready(_) => &mut counts.ready,
+                SlotState::Held { .. } => &mut counts.held,
+                SlotState::Quarantined => &mut counts.quarantined,
+                SlotState::Retired => &mut counts.retired,
             };
             *count += 1;
         }
@@ -199,21 +201,21 @@ impl Slots {
 }
 
 impl Slot {
-    fn batch(&self) -> Option<Batch> {
+    fn batch(&self) -> Option<BatchId> {
         match &self.state {
-            State::Ready(delivery) | State::Held { delivery, .. } => Some(delivery.batch),
+            SlotState::Ready(delivery) | SlotState::Held { delivery, .. } => Some(delivery.batch),
             _ => None,
         }
     }
 
     fn holder(&self) -> Option<ConsumerId> {
         match self.state {
-            State::Held { consumer, .. } => Some(consumer),
+            SlotState::Held { consumer, .. } => Some(consumer),
             _ => None,
         }
     }
 
-    fn is_held(&self, consumer: ConsumerId, receipt: Receipt) -> bool {
+    fn is_held(&self, consumer: ConsumerId, receipt: HeldBatch) -> bool {
         let batch = self.batch().is_some_and(|batch| batch.seq == receipt.seq);
         self.holder() == Some(consumer) && batch && self.generation == receipt.generation
     }

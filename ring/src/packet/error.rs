@@ -1,6 +1,6 @@
 //! Why a packet is no message.
 
-use crate::message::{Kind, PROTOCOL};
+use crate::message::{MessageKind, PROTOCOL};
 
 /// Why a packet is refused. The peer does not keep to the protocol; the connection is of no further use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum PacketError {
     #[error("a {kind:?} packet of {found} bytes came; its head gives {expected}")]
     Len {
         /// Kind of the packet.
-        kind: Kind,
+        kind: MessageKind,
         /// Bytes that came.
         found: usize,
         /// Bytes by kind and head.
@@ -33,7 +33,7 @@ pub enum PacketError {
     #[error("a {kind:?} packet came with {found} descriptors instead of {expected}")]
     Descriptors {
         /// Kind of the packet.
-        kind: Kind,
+        kind: MessageKind,
         /// Descriptors that came.
         found: usize,
         /// Descriptors by kind and head.
@@ -43,7 +43,7 @@ pub enum PacketError {
     #[error("a {kind:?} packet came with {field} out of bounds")]
     Field {
         /// Kind of the packet.
-        kind: Kind,
+        kind: MessageKind,
         /// What is wrong.
         field: &'static str,
     },

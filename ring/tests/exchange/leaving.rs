@@ -1,6 +1,6 @@
 //! Trainers that die, are put out or say goodbye, and what becomes of what they held.
 
-use forebay_ring::{Action, Batch, Exchange, Receipt};
+use forebay_ring::{Action, BatchId, Exchange, HeldBatch};
 
 use crate::{ANNA, BELA, CLEO, actions, exchange, freed, offer, publish};
 
@@ -94,7 +94,7 @@ fn rule_11_a_dead_holders_last_batch_comes_to_the_one_that_waits() {
 
 #[test]
 fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_that_is_noted() {
-    type End = fn(&mut Exchange, Receipt);
+    type End = fn(&mut Exchange, HeldBatch);
     let ends: [(End, bool); 4] = [
         (|exchange, _| exchange.gone(ANNA), true),
         (|exchange, _| exchange.put_out(ANNA), true),
@@ -109,7 +109,7 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_that_is_not
         exchange.attach(BELA, 1).unwrap();
         end(&mut exchange, held);
         publish(&mut exchange, 2, 0);
-        let batch = Batch { seq: 1, epoch: 0 };
+        let batch = BatchId { seq: 1, epoch: 0 };
         let is_offer = |action: &Action| matches!(action, Action::Offer { .. });
         if seen {
             let told = actions(&mut exchange);
@@ -142,7 +142,7 @@ fn rule_15_what_is_noted_of_a_batch_says_nothing_of_its_next_trainer() {
     exchange.noted(1);
     exchange.attach(CLEO, 1).unwrap();
     exchange.gone(BELA);
-    let batch = Batch { seq: 1, epoch: 0 };
+    let batch = BatchId { seq: 1, epoch: 0 };
     assert_eq!(actions(&mut exchange).iter().filter(|action| **action == Action::Seen(batch)).count(), 2);
     // A batch that waits to be noted is dropped like any other.
     exchange.drop_ready();

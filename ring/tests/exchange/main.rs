@@ -2,7 +2,9 @@
 
 mod leaving;
 
-use forebay_ring::{Action, Adopted, Batch, ConsumerId, Counts, Exchange, Holder, NO_RING, Receipt, SlotId, Voided};
+use forebay_ring::{
+    Action, Adopted, BatchId, ConsumerId, Exchange, HeldBatch, Holder, NO_RING, SlotCounts, SlotId, Voided,
+};
 
 const ANNA: ConsumerId = ConsumerId(1);
 const BELA: ConsumerId = ConsumerId(2);
@@ -12,7 +14,7 @@ const CLEO: ConsumerId = ConsumerId(3);
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Offer {
     to: ConsumerId,
-    receipt: Receipt,
+    receipt: HeldBatch,
     redelivered: u32,
 }
 
@@ -28,7 +30,7 @@ fn exchange(slots: u32) -> Exchange {
 
 fn publish(exchange: &mut Exchange, seq: u64, epoch: u64) -> SlotId {
     let slot = exchange.claim().expect("a slot is free");
-    exchange.publish(slot, Batch { seq, epoch });
+    exchange.publish(slot, BatchId { seq, epoch });
     slot
 }
 
@@ -47,7 +49,7 @@ fn offers(exchange: &mut Exchange) -> Vec<Offer> {
         for action in actions {
             match action {
                 Action::Offer { consumer: to, slot, batch, generation, redelivered } => {
-                    offers.push(Offer { to, receipt: Receipt { seq: batch.seq, slot, generation }, redelivered });
+                    offers.push(Offer { to, receipt: HeldBatch { seq: batch.seq, slot, generation }, redelivered });
                 }
                 Action::Seen(batch) => exchange.noted(batch.seq),
                 _ => {}
@@ -112,12 +114,12 @@ fn a_retired_ring_is_empty_when_its_last_reader_lets_go() {
     let held = offer(&mut exchange).receipt;
     exchange.add_ring(1, 3);
     exchange.retire_ring(0);
-    assert_eq!(exchange.counts(), Counts { unpopulated: 3, held: 1, retired: 2, ..Counts::default() });
+    assert_eq!(exchange.counts(), SlotCounts { unpopulated: 3, held: 1, retired: 2, ..SlotCounts::default() });
     exchange.ack(ANNA, held);
     assert!(!actions(&mut exchange).contains(&Action::RingEmpty(0)));
     exchange.release(ANNA, held, false);
     assert!(actions(&mut exchange).contains(&Action::RingEmpty(0)));
-    assert_eq!(exchange.counts(), Counts { unpopulated: 3, ..Counts::default() });
+    assert_eq!(exchange.counts(), SlotCounts { unpopulated: 3, ..SlotCounts::default() });
 }
 
 #[test]
@@ -154,7 +156,7 @@ fn rule_14_an_acked_slot_stays_held_until_its_last_view_is_gone() {
     let slot = publish(&mut exchange, 1, 0);
     let held = offer(&mut exchange).receipt;
     assert!(exchange.ack(ANNA, held));
-    let batch = Batch { seq: 1, epoch: 0 };
+    let batch = BatchId { seq: 1, epoch: 0 };
     assert_eq!(actions(&mut exchange), [Action::Acked { consumer: ANNA, batch }]);
     assert_eq!(exchange.counts().held, 1);
     assert!(!exchange.ack(ANNA, held), "an ack counts once");
@@ -197,14 +199,14 @@ fn late_and_false_receipts_are_counted_and_change_nothing() {
     publish(&mut exchange, 1, 0);
     let held = offer(&mut exchange);
     let other = if held.to == ANNA { BELA } else { ANNA };
-    let Receipt { seq, slot, generation } = held.receipt;
+    let HeldBatch { seq, slot, generation } = held.receipt;
     let wrong = [
         (other, held.receipt),
-        (held.to, Receipt { seq: seq + 1, ..held.receipt }),
-        (held.to, Receipt { generation: generation + 1, ..held.receipt }),
-        (held.to, Receipt { slot: SlotId { slot: slot.slot + 1, ..slot }, ..held.receipt }),
-        (held.to, Receipt { slot: SlotId { ring: 9, ..slot }, ..held.receipt }),
-        (held.to, Receipt { slot: SlotId { ring: NO_RING, slot: 0 }, ..held.receipt }),
+        (held.to, HeldBatch { seq: seq + 1, ..held.receipt }),
+        (held.to, HeldBatch { generation: generation + 1, ..held.receipt }),
+        (held.to, HeldBatch { slot: SlotId { slot: slot.slot + 1, ..slot }, ..held.receipt }),
+        (held.to, HeldBatch { slot: SlotId { ring: 9, ..slot }, ..held.receipt }),
+        (held.to, HeldBatch { slot: SlotId { ring: NO_RING, slot: 0 }, ..held.receipt }),
         (CLEO, held.receipt),
     ];
     for (consumer, receipt) in wrong {
@@ -234,7 +236,7 @@ fn rule_11_no_batch_of_the_next_epoch_before_everybody_was_told_that_this_one_is
     exchange.open_epoch(1);
     let after = actions(&mut exchange);
     assert_eq!(after[0], Action::EpochEnd { consumer: ANNA, epoch: 0 });
-    assert!(matches!(after[1], Action::Offer { batch: Batch { seq: 2, epoch: 1 }, .. }), "{after:?}");
+    assert!(matches!(after[1], Action::Offer { batch: BatchId { seq: 2, epoch: 1 }, .. }), "{after:?}");
     exchange.open_epoch(0);
     assert_eq!(exchange.open(), 1, "epochs do not close again");
 }
@@ -248,12 +250,12 @@ fn a_batch_with_a_lost_claim_is_dropped_or_at_least_not_offered_again() {
     let held = offer(&mut exchange).receipt;
     assert_eq!(exchange.void(2), Voided::Dropped);
     let after = actions(&mut exchange);
-    assert_eq!(after, [Action::Dropped { batch: Batch { seq: 2, epoch: 0 }, seen: false }, Action::Free(slot)]);
+    assert_eq!(after, [Action::Dropped { batch: BatchId { seq: 2, epoch: 0 }, seen: false }, Action::Free(slot)]);
     assert_eq!(exchange.void(2), Voided::Unknown);
     assert_eq!(exchange.void(1), Voided::Held);
     exchange.release(ANNA, held, true);
     let after = actions(&mut exchange);
-    assert_eq!(after, [Action::Dropped { batch: Batch { seq: 1, epoch: 0 }, seen: false }, Action::Free(held.slot)]);
+    assert_eq!(after, [Action::Dropped { batch: BatchId { seq: 1, epoch: 0 }, seen: false }, Action::Free(held.slot)]);
 }
 
 #[test]
@@ -297,16 +299,16 @@ fn rule_16_a_batch_handed_in_from_an_earlier_incarnation_is_acked_or_orphaned() 
     let mut exchange = exchange(6);
     exchange.attach(ANNA, 2).unwrap();
     for seq in [41, 42, 43] {
-        exchange.adopt(ANNA, Batch { seq, epoch: 0 });
+        exchange.adopt(ANNA, BatchId { seq, epoch: 0 });
     }
-    let handed_in = |seq| Receipt { seq, slot: SlotId { ring: NO_RING, slot: 0 }, generation: 0 };
+    let handed_in = |seq| HeldBatch { seq, slot: SlotId { ring: NO_RING, slot: 0 }, generation: 0 };
     assert_eq!(exchange.holders(0).len(), 3, "the epoch waits for them");
     assert!(exchange.awaits(ANNA, handed_in(41)));
     assert!(exchange.ack(ANNA, handed_in(41)));
     assert!(exchange.release(ANNA, handed_in(41), false), "its slot is in no ring: nothing to do, nothing wrong");
     assert!(exchange.release(ANNA, handed_in(42), true));
     exchange.gone(ANNA);
-    let adopted = |seq| Adopted { consumer: ANNA, batch: Batch { seq, epoch: 0 } };
+    let adopted = |seq| Adopted { consumer: ANNA, batch: BatchId { seq, epoch: 0 } };
     let orphan = |seq, seen| Action::Orphaned { adopted: adopted(seq), seen };
     let acked = Action::AdoptedAcked(adopted(41));
     assert_eq!(actions(&mut exchange), [acked, orphan(42, false), orphan(43, true), Action::Gone(ANNA)]);
@@ -319,5 +321,5 @@ fn a_claim_that_is_given_up_frees_the_slot() {
     let slot = exchange.claim().unwrap();
     exchange.give_up(slot);
     assert!(freed(&mut exchange, slot));
-    assert_eq!(exchange.counts(), Counts { free: 3, ..Counts::default() });
+    assert_eq!(exchange.counts(), SlotCounts { free: 3, ..SlotCounts::default() });
 }

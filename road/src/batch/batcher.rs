@@ -21,7 +21,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use forebay_coordinator::{Plan, Policy};
+use forebay_coordinator::{LastBatchPolicy, Plan};
 
 use crate::batch::draft::{Draft, DraftPlace, Fill};
 use crate::place::At;
@@ -39,7 +39,7 @@ pub(crate) struct Rules {
     /// The stream fails at one more bad record than this.
     pub max_failures: Option<u64>,
     /// Dynamic assignment, with its policy for the last batch; static gives every batch its form.
-    pub dynamic: Option<Policy>,
+    pub dynamic: Option<LastBatchPolicy>,
 }
 
 /// The state.
@@ -341,12 +341,12 @@ impl Batcher {
         let Some(mut draft) = self.drafts.remove(&batch) else { return };
         let size = self.rules.batch_size;
         let (short, policy) = (!draft.is_full(), self.rules.dynamic);
-        if short && policy == Some(Policy::Drop) {
+        if short && policy == Some(LastBatchPolicy::Drop) {
             self.give_up(draft.owned().collect());
             self.actions.push_back(Action::Discard { batch });
             return;
         }
-        if short && policy == Some(Policy::Fill) {
+        if short && policy == Some(LastBatchPolicy::Fill) {
             let last = draft.taken() - 1;
             for place in draft.taken()..size {
                 self.actions.push_back(Action::Copy { from: (batch, last), to: (batch, place) });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{Batching, Plan, Policy};
+use forebay_coordinator::{Batching, LastBatchPolicy, Plan};
 use forebay_pixels::{Fault, Limits, Recipe};
 use forebay_proto::v1::{AckItem, LedgerSpec, Progress, StaticShard};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, SlotMut};
@@ -71,7 +71,7 @@ struct Setup {
     shelf: Arc<Shelf>,
     gates: Vec<(u8, channel::Receiver<()>)>,
     on_error: OnError,
-    policy: Policy,
+    policy: LastBatchPolicy,
     shard: Option<StaticShard>,
     slots: u32,
     read_timeout: Duration,
@@ -83,7 +83,7 @@ impl Setup {
             shelf: Arc::new(shelf),
             gates: Vec::new(),
             on_error: OnError::Skip,
-            policy: Policy::Partial,
+            policy: LastBatchPolicy::Partial,
             shard: None,
             slots: 3,
             read_timeout: Duration::from_secs(60),
@@ -312,7 +312,7 @@ fn rule_7_fail_tells_record_file_and_reason_and_nothing_further_is_published() {
 #[test]
 fn rule_12_drop_acks_the_last_records_as_dropped_and_needs_its_slot_no_more() {
     let mut setup = Setup::new(Shelf::new(8));
-    (setup.policy, setup.slots) = (Policy::Drop, 1);
+    (setup.policy, setup.slots) = (LastBatchPolicy::Drop, 1);
     let mut bench = setup.start();
     bench.lease(0, 0, 3);
     bench.prefetch.drained(1);

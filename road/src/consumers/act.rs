@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use forebay_proto::v1::{AckItem, BadRecord, Cause};
-use forebay_ring::{Action, Adopted, ConsumerId, Held, Kind, Number, Offer, packet};
+use forebay_ring::{Action, Adopted, ConsumerId, Held, MessageKind, Number, Offer, packet};
 
 use super::RingThread;
 use super::attached::Consumer;
@@ -29,7 +29,7 @@ impl RingThread {
                 let Some(known) = self.claims.get(batch.seq) else { return };
                 self.parts.counters.redelivered.fetch_add(u64::from(redelivered > 0), Ordering::Relaxed);
                 let offer = Offer {
-                    kind: Kind::Offer as u32,
+                    kind: MessageKind::Offer as u32,
                     ring: slot.ring,
                     seq: batch.seq,
                     generation,
@@ -65,14 +65,14 @@ impl RingThread {
                 self.give_back(ranges);
             }
             Action::Free(_) => self.claim_free(),
-            Action::EpochEnd { consumer, epoch } => self.send(consumer, &number(Kind::EpochEnd, epoch)),
+            Action::EpochEnd { consumer, epoch } => self.send(consumer, &number(MessageKind::EpochEnd, epoch)),
             Action::Gone(consumer) => {
                 self.consumers.remove(&consumer);
             }
             Action::RingEmpty(ring) => {
                 self.rings.remove(&ring);
                 // Behind every offer of it: trainers have nothing in their hands that stands there.
-                self.send_all(&number(Kind::Retired, ring.into()));
+                self.send_all(&number(MessageKind::Retired, ring.into()));
             }
         }
     }
@@ -105,7 +105,7 @@ impl RingThread {
         if self.end.done().is_some_and(|epochs| self.exchange.open() >= epochs)
             && let Some(epochs) = self.end.just_done()
         {
-            self.send_all(&number(Kind::Done, epochs));
+            self.send_all(&number(MessageKind::Done, epochs));
         }
     }
 
@@ -134,7 +134,7 @@ impl RingThread {
                 "the epoch's end waits for a batch that a trainer holds"
             );
             let held = Held {
-                kind: Kind::Held as u32,
+                kind: MessageKind::Held as u32,
                 pid,
                 epoch: open,
                 seq: holder.seq,
@@ -151,6 +151,6 @@ impl RingThread {
 }
 
 /// A message that is one number.
-pub(super) fn number(kind: Kind, value: u64) -> Vec<u8> {
+pub(super) fn number(kind: MessageKind, value: u64) -> Vec<u8> {
     packet(&Number { kind: kind as u32, reserved: 0, value }, &[])
 }

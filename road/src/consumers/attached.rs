@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use forebay_proto::v1::call_reply::Reply;
 use forebay_proto::v1::{CallReply, Failure};
 use forebay_ring::{
-    Bulk, BulkError, Call, Claim, ConsumerId, Kind, PACKET_LEN, PROTOCOL, Peer, Received, Sent, Socket, SocketError,
-    Welcome, packet, text, text_code,
+    Bulk, BulkError, Call, Claim, ConsumerId, MessageKind, PACKET_LEN, PROTOCOL, Peer, Received, Sent, Socket,
+    SocketError, Welcome, packet, text, text_code,
 };
 use prost::Message as _;
 
@@ -51,7 +51,7 @@ impl Arrival {
     pub(crate) fn refuse(self, code: u32, reason: &str) {
         tracing::info!(pid = self.peer.pid(), reason, "a trainer was refused");
         // It reads the reason and sees the end, or it is gone: both are well.
-        let _sent = self.socket.send(&text(Kind::Refused, code, reason), &[]);
+        let _sent = self.socket.send(&text(MessageKind::Refused, code, reason), &[]);
     }
 
     /// Welcomes it to a ring.
@@ -60,7 +60,7 @@ impl Arrival {
     /// It is gone already.
     pub(super) fn welcome(self, credits: u32, number: u32, ring: &StreamRing) -> Result<Consumer, SocketError> {
         let welcome = Welcome {
-            kind: Kind::Welcome as u32,
+            kind: MessageKind::Welcome as u32,
             protocol: PROTOCOL,
             incarnation: self.incarnation,
             consumer: self.id.0,
@@ -152,7 +152,7 @@ impl Consumer {
         if !reply.is_empty() && size_of::<Call>() + reply.len() <= PACKET_LEN {
             return self.send_answer(id, reply);
         }
-        let head = Call { kind: Kind::Answer as u32, len: 0, id };
+        let head = Call { kind: MessageKind::Answer as u32, len: 0, id };
         let sent = beside(reply).map_err(|error| error.to_string()).and_then(|fd| {
             let socket = self.socket.as_ref().map(|socket| socket.send(&packet(&head, &[]), &[fd.as_fd()]));
             socket.unwrap_or(Ok(Sent::Closed)).map_err(|error| error.to_string())
@@ -166,7 +166,7 @@ impl Consumer {
     }
 
     fn send_answer(&self, id: u64, reply: &[u8]) -> Sent {
-        let head = Call { kind: Kind::Answer as u32, len: u32::try_from(reply.len()).unwrap_or(0), id };
+        let head = Call { kind: MessageKind::Answer as u32, len: u32::try_from(reply.len()).unwrap_or(0), id };
         self.send(&packet(&head, reply), &[])
     }
 }

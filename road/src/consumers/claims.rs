@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, BadRecord, Cause, Range, ReturnedRange};
-use forebay_ring::{Ack, Batch, Claim, ClaimSum, ConsumerId, NO_RING};
+use forebay_ring::{Ack, BatchId, Claim, ClaimSum, ConsumerId, NO_RING};
 
 use crate::publish::Ready;
 use crate::receipt::{receipt, seen};
@@ -117,7 +117,7 @@ impl Claims {
     }
 
     /// The same of an adopted batch, of which it is not known what is wrong.
-    pub(super) fn adopted_acked(&mut self, consumer: ConsumerId, batch: Batch) -> (Vec<AckItem>, Vec<BadRecord>) {
+    pub(super) fn adopted_acked(&mut self, consumer: ConsumerId, batch: BatchId) -> (Vec<AckItem>, Vec<BadRecord>) {
         self.adopted.remove(&(consumer, batch.seq)).map(BatchClaims::receipts).unwrap_or_default()
     }
 
@@ -127,7 +127,7 @@ impl Claims {
     }
 
     /// What an adopted batch gives back that was returned, or whose consumer is gone.
-    pub(super) fn orphaned(&mut self, consumer: ConsumerId, batch: Batch, cause: Cause) -> Vec<ReturnedRange> {
+    pub(super) fn orphaned(&mut self, consumer: ConsumerId, batch: BatchId, cause: Cause) -> Vec<ReturnedRange> {
         self.adopted.remove(&(consumer, batch.seq)).map(|entry| ranges(entry.claims, cause)).unwrap_or_default()
     }
 }
@@ -242,7 +242,7 @@ mod tests {
         let mut claims = Claims::default();
         claims.adopted(ONE, 5, 2, vec![Some(CLAIMS[0])]);
         claims.adopted(ONE, 5, 2, vec![Some(CLAIMS[1])]);
-        let back = claims.orphaned(ONE, Batch { seq: 5, epoch: 2 }, Cause::TrainerEnded);
+        let back = claims.orphaned(ONE, BatchId { seq: 5, epoch: 2 }, Cause::TrainerEnded);
         assert_eq!(back.iter().map(|range| range.lease).collect::<Vec<_>>(), [7, 9]);
     }
 
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(claims.sums(ONE, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
         assert_eq!(claims.acked(5).0.iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
         assert_eq!(claims.sums(ONE, &Ack { ring: NO_RING, ..ack(0, 1, 1) }, &[sum(3)]), Receipts::Whole);
-        let (items, _) = claims.adopted_acked(ONE, Batch { seq: 5, epoch: 1 });
+        let (items, _) = claims.adopted_acked(ONE, BatchId { seq: 5, epoch: 1 });
         assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [3]);
     }
 
@@ -292,7 +292,7 @@ mod tests {
         claims.adopted(ONE, 5, 2, vec![None, Some(CLAIMS[1])]);
         let packet = Ack { ring: NO_RING, ..ack(0, 2, 1) };
         assert_eq!(claims.sums(ONE, &packet, &[sum(1), sum(2)]), Receipts::Whole);
-        let (items, _) = claims.adopted_acked(ONE, Batch { seq: 5, epoch: 2 });
+        let (items, _) = claims.adopted_acked(ONE, BatchId { seq: 5, epoch: 2 });
         assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use forebay_ring::{Kind, NewRing, SlotId, packet};
+use forebay_ring::{MessageKind, NewRing, SlotId, packet};
 
 use super::attached::Consumer;
 use super::{Note, Outbox, RingThread};
@@ -101,7 +101,7 @@ impl RingThread {
 
 /// Gives a trainer a ring beside the one that it was welcomed to.
 pub(super) fn pass(consumer: &Consumer, number: u32, ring: &StreamRing) {
-    let news = packet(&NewRing { kind: Kind::Ring as u32, ring: number, pixels: ring.pixels() }, &[]);
+    let news = packet(&NewRing { kind: MessageKind::Ring as u32, ring: number, pixels: ring.pixels() }, &[]);
     // One that does not take it is evicted at its next message, or has hung up.
     let _sent = consumer.send(&news, &ring.fds(None));
 }

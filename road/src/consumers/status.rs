@@ -1,7 +1,7 @@
 //! How a stream's ring and its consumers are, for the status page.
 
 use forebay_proto::v1::ConsumerStatus;
-use forebay_ring::{ConsumerState, Counts};
+use forebay_ring::{ConsumerState, SlotCounts};
 
 use crate::consumers::RingThread;
 use crate::consumers::attached::Consumer;
@@ -10,7 +10,7 @@ use crate::consumers::attached::Consumer;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RingStatus {
     /// Slots by state; those that the batch thread has in reserve count as being filled.
-    pub slots: Counts,
+    pub slots: SlotCounts,
     /// The consumers.
     pub consumers: Vec<ConsumerStatus>,
     /// First epoch that is not over.

@@ -108,14 +108,14 @@ impl Trainer {
 
     fn ack(&self, offer: &Offer) {
         let Offer { slot, seq, generation, ring, .. } = *offer;
-        let ack = Ack { kind: Kind::Ack as u32, slot, seq, generation, first: 0, count: 1, last: 1, ring };
+        let ack = Ack { kind: MessageKind::Ack as u32, slot, seq, generation, first: 0, count: 1, last: 1, ring };
         self.says(&packet(&ack, bytemuck::bytes_of(&ClaimSum { high: 0, low: 5 })));
     }
 
     fn call(&self, number: u64) {
         let body = CallRequest { call: Some(call_request::Call::Path(PathCall { record: 0 })) }.encode_to_vec();
         let len = u32::try_from(body.len()).unwrap();
-        self.says(&packet(&Call { kind: Kind::Call as u32, len, id: number }, &body));
+        self.says(&packet(&Call { kind: MessageKind::Call as u32, len, id: number }, &body));
     }
 }
 

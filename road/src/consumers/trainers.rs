@@ -1,7 +1,7 @@
 //! What trainers say and are told: they attach, hand receipts in, call, and leave.
 
 use forebay_proto::v1::Cause;
-use forebay_ring::{Batch, ConsumerId, Kind, Message, Receipt, Received, Sent, text, text_code};
+use forebay_ring::{BatchId, ConsumerId, HeldBatch, Message, MessageKind, Received, Sent, text, text_code};
 
 use super::RingThread;
 use super::act::number;
@@ -27,20 +27,20 @@ impl RingThread {
         tracing::info!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
         self.consumers.insert(id, consumer);
         for (seq, epoch, claims) in adopted {
-            self.exchange.adopt(id, Batch { seq, epoch });
+            self.exchange.adopt(id, BatchId { seq, epoch });
             self.claims.adopted(id, seq, epoch, claims);
         }
         // Ends since it was said which epoch the stream is in were told to those who were here.
         for ended in told..self.exchange.open() {
-            self.send(id, &number(Kind::EpochEnd, ended));
+            self.send(id, &number(MessageKind::EpochEnd, ended));
         }
         let waits = self.storage.iter().chain(&self.ledger);
-        let waits: Vec<_> = waits.map(|words| text(Kind::Notice, text_code::OTHER, words)).collect();
+        let waits: Vec<_> = waits.map(|words| text(MessageKind::Notice, text_code::OTHER, words)).collect();
         for packet in waits {
             self.send(id, &packet);
         }
         if let Some((code, reason)) = &self.failure {
-            let packet = text(Kind::Failed, *code, reason);
+            let packet = text(MessageKind::Failed, *code, reason);
             self.send(id, &packet);
         } else {
             self.tell_if_done(id);
@@ -94,7 +94,7 @@ impl RingThread {
 
     pub(super) fn tell_if_done(&mut self, id: ConsumerId) {
         if let Some(epochs) = self.end.done() {
-            self.send(id, &number(Kind::Done, epochs));
+            self.send(id, &number(MessageKind::Done, epochs));
         }
     }
 
@@ -127,7 +127,7 @@ impl RingThread {
     fn message(&mut self, id: ConsumerId, message: Message<'_>) {
         match message {
             Message::Ack { head, sums } => {
-                let receipt = Receipt::from(&head);
+                let receipt = HeldBatch::from(&head);
                 if !self.exchange.awaits(id, receipt) {
                     self.exchange.ack(id, receipt);
                     return;
@@ -141,7 +141,7 @@ impl RingThread {
                 }
             }
             Message::Release(release) => {
-                self.exchange.release(id, Receipt::from(&release), release.returned != 0);
+                self.exchange.release(id, HeldBatch::from(&release), release.returned != 0);
             }
             Message::Credit(more) => self.exchange.credit(id, more),
             Message::Call(call, body) => {
@@ -215,7 +215,7 @@ impl RingThread {
         if let Some(consumer) = self.consumers.get_mut(&id) {
             tracing::warn!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), reason, "evicted");
             // A full queue is one of the reasons why it is put out.
-            let _sent = consumer.send(&text(Kind::Evict, text_code::OTHER, reason), &[]);
+            let _sent = consumer.send(&text(MessageKind::Evict, text_code::OTHER, reason), &[]);
             self.put_out(id);
         }
     }
@@ -244,7 +244,7 @@ impl RingThread {
     /// Nothing more comes before a restore or a reset mends it.
     pub(super) fn fail(&mut self, code: u32, reason: String) {
         tracing::error!(stream = self.parts.stream, reason, "the stream has failed");
-        self.send_all(&text(Kind::Failed, code, &reason));
+        self.send_all(&text(MessageKind::Failed, code, &reason));
         self.failure.get_or_insert((code, reason));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{Handle, PERMUTATION, Plan, Policy};
+use forebay_coordinator::{Handle, LastBatchPolicy, PERMUTATION, Plan};
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
@@ -168,7 +168,7 @@ impl Opening {
         let Self { settings, identity, source, .. } = self;
         let records = source.len();
         let shards = identity.shard.map_or(1, |shard| u64::from(shard.num_shards.max(1)));
-        let drops = settings.last_batch_policy == Policy::Drop && settings.epochs.is_none();
+        let drops = settings.last_batch_policy == LastBatchPolicy::Drop && settings.epochs.is_none();
         if drops && records / shards < u64::from(settings.batch_size) {
             return Err(StreamError::NoBatch { records, shards, batch_size: settings.batch_size });
         }

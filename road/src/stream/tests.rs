@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use forebay_client::{Next, Options, Patient, Session, State, Target};
-use forebay_coordinator::{Coordinator, MemoryStore, PERMUTATION, Plan, Settings, monotonic_clock};
+use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, PERMUTATION, Plan, monotonic_clock};
 use forebay_pixels::{CenterCrop, Output, Recipe, Size, Transform};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{EpochTally, LedgerSpec, Tally};
@@ -107,7 +107,8 @@ impl Vast {
             dataset: "synthetic".into(),
             source: Arc::clone(&source) as Arc<dyn Source>,
             prefetch: PrefetchSettings::default(),
-            coordinator: Coordinator::start(MemoryStore::new(), monotonic_clock(), Settings::default()).unwrap(),
+            coordinator: Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default())
+                .unwrap(),
             pool: Arc::new(pool),
             memory: Arc::new(RingMemory::new(None, Arc::default())),
             caches: Arc::new(Caches::new(Arc::default())),

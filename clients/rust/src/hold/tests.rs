@@ -16,10 +16,10 @@ enum Sent {
 fn read(packets: &[Vec<u8>]) -> Vec<Sent> {
     let read = |packet: &Vec<u8>| {
         let kind: u32 = pod_read_unaligned(&packet[..4]);
-        if kind == Kind::Ack as u32 {
+        if kind == MessageKind::Ack as u32 {
             let ack: Ack = pod_read_unaligned(&packet[..size_of::<Ack>()]);
             Sent::Ack { seq: ack.seq, ring: ack.ring }
-        } else if kind == Kind::Release as u32 {
+        } else if kind == MessageKind::Release as u32 {
             let release: Release = pod_read_unaligned(packet);
             Sent::Release { seq: release.seq, returned: release.returned == 1, ring: release.ring }
         } else {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forebay_proto::v1::{self, call_reply::Reply, call_request::Call as Request};
-use forebay_ring::{Bulk, Call, Kind, PACKET_LEN, packet};
+use forebay_ring::{Bulk, Call, MessageKind, PACKET_LEN, packet};
 use prost::Message as _;
 
 use super::Session;
@@ -164,7 +164,7 @@ impl Session {
         let (tail, fds): (&[u8], Vec<OwnedFd>) =
             if inline { (body, Vec::new()) } else { (&[], vec![Bulk::write(body).map_err(Broken::from)?.into_fd()]) };
         let len = u32::try_from(tail.len()).expect("it fits into a packet");
-        let head = Call { kind: Kind::Call as u32, len, id: self.calls };
+        let head = Call { kind: MessageKind::Call as u32, len, id: self.calls };
         self.inbox.expect_answer(self.calls);
         while !self.hands.flush() {
             link::pause_for_room(&self.link.socket, patience)?;

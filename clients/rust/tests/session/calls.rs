@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use forebay_client::{CallError, Next, Patient, State};
-use forebay_ring::Kind;
+use forebay_ring::MessageKind;
 
 use crate::daemon::Plan;
 use crate::{World, batch, epoch, next};
@@ -38,7 +38,7 @@ fn rule_23_when_another_trainer_restores_queued_offers_are_void_and_the_batch_in
     let daemon = world.start(Plan::new(12, 4, 1));
     let mut session = world.attach();
     let in_hand = batch(next(&mut session));
-    daemon.number(Kind::Fenced, 0);
+    daemon.number(MessageKind::Fenced, 0);
     let went_back = || world.log.lock().releases.iter().any(|(_, returned)| *returned);
     while !went_back() {
         session.path(0, &mut Patient).unwrap();

@@ -16,8 +16,8 @@ use std::thread::JoinHandle;
 
 use forebay_proto::{RecordSum, v1};
 use forebay_ring::{
-    Action, Batch, Claim, ConsumerId, Dtype, Exchange, Geometry, HandIn, Kind, Layout, Listener, Message, Number,
-    Offer, PACKET_LEN, Pixels, Receipt, Received, Region, Sent, Shape, SlotId, Socket, packet,
+    Action, BatchId, Claim, ConsumerId, Dtype, Exchange, Geometry, HandIn, HeldBatch, Layout, Listener, Message,
+    MessageKind, Number, Offer, PACKET_LEN, Pixels, Received, Region, Sent, Shape, SlotId, Socket, packet,
 };
 use parking_lot::Mutex;
 
@@ -126,7 +126,7 @@ impl Daemon {
         self.commands.send(Command::Say(message)).unwrap();
     }
 
-    pub(crate) fn number(&self, kind: Kind, value: u64) {
+    pub(crate) fn number(&self, kind: MessageKind, value: u64) {
         self.say(packet(&Number { kind: kind as u32, reserved: 0, value }, &[]));
     }
 
@@ -236,7 +236,7 @@ impl Server {
         match message {
             Message::Attach { head, settings, files: _, resume } => self.attach(place, &head, settings, resume),
             Message::Ack { head, sums } => {
-                let receipt = Receipt::from(&head);
+                let receipt = HeldBatch::from(&head);
                 let batch = if receipt.is_handed_in() { &self.adopted } else { &self.published };
                 if let Some((_, first)) = batch.get(&head.seq) {
                     let sum: RecordSum = self.plan.span(*first).collect();
@@ -248,7 +248,7 @@ impl Server {
             }
             Message::Release(release) => {
                 self.log.lock().releases.push((release.seq, release.returned == 1));
-                self.exchange.release(id, Receipt::from(&release), release.returned == 1);
+                self.exchange.release(id, HeldBatch::from(&release), release.returned == 1);
             }
             Message::Credit(more) => self.exchange.credit(id, more),
             Message::Bye => self.log.lock().byes += 1,
@@ -280,7 +280,7 @@ impl Server {
             self.seq += 1;
             self.todo.remove(&(epoch, first));
             self.published.insert(self.seq, (epoch, first));
-            self.exchange.publish(id, Batch { seq: self.seq, epoch });
+            self.exchange.publish(id, BatchId { seq: self.seq, epoch });
         }
     }
 
@@ -303,7 +303,7 @@ impl Server {
                 let span = self.plan.span(first);
                 let valid = u32::try_from(span.end - span.start).unwrap();
                 let offer = Offer {
-                    kind: Kind::Offer as u32,
+                    kind: MessageKind::Offer as u32,
                     ring: slot.ring,
                     seq: batch.seq,
                     generation,
@@ -335,7 +335,10 @@ impl Server {
                 self.published.remove(&batch.seq);
             }
             Action::EpochEnd { consumer, epoch } => {
-                self.tell(consumer, &packet(&Number { kind: Kind::EpochEnd as u32, reserved: 0, value: epoch }, &[]));
+                self.tell(
+                    consumer,
+                    &packet(&Number { kind: MessageKind::EpochEnd as u32, reserved: 0, value: epoch }, &[]),
+                );
             }
             // Its ledger is always in time.
             Action::Seen(batch) => self.exchange.noted(batch.seq),
@@ -362,7 +365,7 @@ impl Server {
     }
 
     fn tell_done(&self) {
-        let done = packet(&Number { kind: Kind::Done as u32, reserved: 0, value: self.plan.epochs }, &[]);
+        let done = packet(&Number { kind: MessageKind::Done as u32, reserved: 0, value: self.plan.epochs }, &[]);
         self.trainers.iter().filter(|trainer| trainer.attached).for_each(|trainer| send(&trainer.socket, &done, &[]));
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use daemon::{Daemon, Log, Plan};
 use forebay_client::{Batch, Broken, Next, NextError, Notice, Options, Patient, Session, Target, Watch};
-use forebay_ring::{Held, Kind, Pixels, packet, text, text_code};
+use forebay_ring::{Held, MessageKind, Pixels, packet, text, text_code};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
@@ -171,8 +171,15 @@ fn rule_11_who_holds_up_the_epoch_is_told_first_and_raised_later() {
     let world = World::new();
     let daemon = world.start(Plan::new(0, 4, 1));
     let mut session = world.attach();
-    let held =
-        |expired| Held { kind: Kind::Held as u32, pid: 77, epoch: 0, seq: 5, for_ms: 11_000, expired, reserved: 0 };
+    let held = |expired| Held {
+        kind: MessageKind::Held as u32,
+        pid: 77,
+        epoch: 0,
+        seq: 5,
+        for_ms: 11_000,
+        expired,
+        reserved: 0,
+    };
     daemon.say(packet(&held(0), &[]));
     daemon.say(packet(&held(1), &[]));
     let mut watch = Impatient { slices: 100, ..Impatient::default() };
@@ -220,7 +227,7 @@ fn rule_19_a_batch_past_its_deadline_is_kept_back_until_it_is_renewed() {
     let mut session = world.attach();
     let short = Some(Duration::from_millis(300));
     assert!(matches!(session.next(short, &mut Patient), Err(NextError::Timeout { .. })));
-    daemon.number(Kind::Deadline, u64::MAX);
+    daemon.number(MessageKind::Deadline, u64::MAX);
     assert_eq!(batch(next(&mut session)).records(), [0, 1, 2, 3]);
 }
 
@@ -229,7 +236,7 @@ fn a_failed_stream_says_so_at_every_call_before_what_is_queued() {
     let world = World::new();
     let daemon = world.start(Plan::new(0, 4, 1));
     let mut session = world.attach();
-    daemon.say(text(Kind::Failed, text_code::RECORD, "record 7 (x.jpg): truncated"));
+    daemon.say(text(MessageKind::Failed, text_code::RECORD, "record 7 (x.jpg): truncated"));
     for _ in 0..2 {
         let error = next(&mut session).unwrap_err();
         assert!(matches!(&error, NextError::Failed(refusal) if refusal.code == text_code::RECORD), "{error}");
@@ -266,13 +273,13 @@ fn a_ring_that_is_retired_goes_when_its_last_view_does_and_one_that_nobody_knows
     let mut session = world.attach();
     let keep = batch(next(&mut session)).keep();
     assert_eq!((session.rings().count(), session.ring_changes()), (1, 0));
-    daemon.number(Kind::Retired, 0);
+    daemon.number(MessageKind::Retired, 0);
     while session.ring_changes() == 0 {
         session.path(0, &mut Patient).unwrap();
     }
     assert_eq!((session.rings().count(), session.ring_changes()), (0, 1));
     assert_eq!(keep.records(), [0, 1, 2, 3]);
-    daemon.number(Kind::Retired, 0);
+    daemon.number(MessageKind::Retired, 0);
     let error = loop {
         if let Err(error) = session.path(0, &mut Patient) {
             break error;
@@ -286,7 +293,7 @@ fn an_evicted_trainer_is_told_why() {
     let world = World::new();
     let daemon = world.start(Plan::new(0, 4, 1));
     let mut session = world.attach();
-    daemon.say(text(Kind::Evict, text_code::OTHER, "it did not read its messages"));
+    daemon.say(text(MessageKind::Evict, text_code::OTHER, "it did not read its messages"));
     let error = next(&mut session).unwrap_err().to_string();
     assert!(error.contains("did not read"), "{error}");
 }
@@ -306,7 +313,7 @@ fn a_wait_can_be_interrupted_and_goes_on_later() {
     let mut session = world.attach();
     let interrupted = session.next(None, &mut Impatient { slices: 3, ..Impatient::default() });
     assert!(matches!(interrupted, Err(NextError::Broken(Broken::Interrupted))));
-    daemon.number(Kind::EpochEnd, 0);
+    daemon.number(MessageKind::EpochEnd, 0);
     assert!(matches!(next(&mut session), Ok(Next::EpochEnd(0))));
 }
 

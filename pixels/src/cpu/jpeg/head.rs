@@ -48,7 +48,7 @@ pub struct JpegHead {
 }
 
 /// A frame header.
-struct Frame<'a> {
+struct FrameHeader<'a> {
     code: u8,
     precision: u8,
     width: u32,
@@ -80,11 +80,11 @@ impl JpegHead {
         let mut segments = Segments { rest: bytes.get(2..).unwrap_or_default() };
         let mut orientation = None;
         let mut marked = Marked::default();
-        let mut frame: Option<Frame<'_>> = None;
+        let mut frame: Option<FrameHeader<'_>> = None;
         let scan = loop {
             let (code, body) = segments.next()?;
             match code {
-                0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF => frame = Some(Frame::read(code, body)?),
+                0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF => frame = Some(FrameHeader::read(code, body)?),
                 0xE0 => marked.jfif |= body.len() >= 14 && body.starts_with(b"JFIF\0"),
                 0xEE if body.len() >= 12 && body.starts_with(b"Adobe") => marked.adobe = Some(body[11]),
                 0xE1 if orientation.is_none() => orientation = exif_orientation(body),
@@ -164,7 +164,7 @@ impl<'a> Segments<'a> {
     }
 }
 
-impl<'a> Frame<'a> {
+impl<'a> FrameHeader<'a> {
     fn read(code: u8, body: &'a [u8]) -> Result<Self, Fault> {
         let [precision, h1, h0, w1, w0, components, ref listed @ ..] = *body else {
             return Err(Fault::Corrupt { reason: "the frame header is too short".into() });

@@ -14,7 +14,7 @@ prop_compose! {
         batch_size in 1_u32..6,
         on_error in prop_oneof![Just(OnError::Skip), Just(OnError::Replace), Just(OnError::Fail)],
         max_failures in prop_oneof![4 => Just(None), 1 => (0_u64..4).prop_map(Some)],
-        policy in prop_oneof![Just(Policy::Fill), Just(Policy::Drop), Just(Policy::Partial)],
+        policy in prop_oneof![Just(LastBatchPolicy::Fill), Just(LastBatchPolicy::Drop), Just(LastBatchPolicy::Partial)],
         leases in prop::collection::vec(1_u64..9, 1..5),
         unreadable in prop::collection::hash_set(0_u64..32, 0..6),
         undecodable in prop::collection::hash_set(0_u64..32, 0..12),
@@ -49,14 +49,14 @@ proptest! {
         for epoch in 0..EPOCHS {
             let sheets = world.published.iter().filter(|sheet| sheet.epoch == epoch);
             let short: Vec<&Sheet> = sheets.filter(|sheet| sheet.shown < rules.batch_size).collect();
-            if policy == Policy::Partial {
+            if policy == LastBatchPolicy::Partial {
                 prop_assert!(short.len() as u64 <= 1 + late, "one short batch per end of the epoch");
             } else {
                 prop_assert_eq!(short.len(), 0);
             }
             let copies = world.published.iter().filter(|sheet| sheet.epoch == epoch && sheet.mask.contains(&0));
             if rules.on_error != OnError::Replace {
-                let most = if policy == Policy::Fill { 1 + late } else { 0 };
+                let most = if policy == LastBatchPolicy::Fill { 1 + late } else { 0 };
                 prop_assert!(copies.count() as u64 <= most, "only the last batch is filled up");
             }
         }

@@ -38,7 +38,7 @@ pub(super) struct Setting {
     /// Leases that come back after the epoch was drained.
     pub(super) late: u64,
     /// The batch that is not full ends so.
-    pub(super) policy: Policy,
+    pub(super) policy: LastBatchPolicy,
     /// Static: every epoch has a last position without a record.
     pub(super) bare: bool,
     /// Static: positions that are complete already and never come.
@@ -180,7 +180,7 @@ impl World {
         if self.is_static() {
             let size = u64::from(self.setting.rules.batch_size);
             let (index, records) = (position.index / size, self.records());
-            if self.setting.policy == Policy::Drop && index >= records / size {
+            if self.setting.policy == LastBatchPolicy::Drop && index >= records / size {
                 if position.index < records {
                     self.batcher.drop_position(position);
                 } else {
@@ -211,7 +211,8 @@ impl World {
             let (size, records) = (self.setting.rules.batch_size, self.records());
             let count = |all: u64| u32::try_from(all.saturating_sub(index * u64::from(size))).unwrap().min(size);
             let own = count(records);
-            let copies = if self.setting.policy == Policy::Fill { self.copies(size - own) } else { Vec::new() };
+            let copies =
+                if self.setting.policy == LastBatchPolicy::Fill { self.copies(size - own) } else { Vec::new() };
             let form = Form { positions: count(records + u64::from(self.setting.bare)), own, copies };
             let batch = self.batcher.begin_fixed(&position, &form);
             self.current.insert((position.epoch, index), batch);

@@ -12,7 +12,7 @@ use crate::sheet::Sheet;
 
 const FILE: &str = "cat.jpg";
 
-fn dynamic(on_error: OnError, policy: Policy) -> Batcher {
+fn dynamic(on_error: OnError, policy: LastBatchPolicy) -> Batcher {
     Batcher::new(Rules { batch_size: 4, on_error, max_failures: None, dynamic: Some(policy) })
 }
 
@@ -82,7 +82,7 @@ fn copy(from: At, to: At) -> Action {
 
 #[test]
 fn rule_5_a_batch_has_claims_of_several_leases_and_a_lease_feeds_several_batches() {
-    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial);
     good(&mut batcher, 0..12);
     let claims: Vec<Vec<Claim>> = actions(&mut batcher)
         .into_iter()
@@ -98,7 +98,7 @@ fn rule_5_a_batch_has_claims_of_several_leases_and_a_lease_feeds_several_batches
 
 #[test]
 fn rule_5_closing_gives_back_what_is_not_published() {
-    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial);
     good(&mut batcher, 0..5);
     bad(&mut batcher, 5);
     place(&mut batcher, 6);
@@ -108,7 +108,7 @@ fn rule_5_closing_gives_back_what_is_not_published() {
 
 #[test]
 fn batches_are_published_in_the_order_of_their_numbers() {
-    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial);
     let slow = place(&mut batcher, 0);
     good(&mut batcher, 1..8);
     assert_eq!(actions(&mut batcher), [], "the second batch is complete, and waits for the first");
@@ -125,7 +125,7 @@ fn batches_are_published_in_the_order_of_their_numbers() {
 
 #[test]
 fn rule_7_fail_quarantines_the_record_and_says_which_it_was_once() {
-    let mut batcher = dynamic(OnError::Fail, Policy::Partial);
+    let mut batcher = dynamic(OnError::Fail, LastBatchPolicy::Partial);
     bad(&mut batcher, 0);
     bad(&mut batcher, 1);
     let actions = actions(&mut batcher);
@@ -137,7 +137,7 @@ fn rule_7_fail_quarantines_the_record_and_says_which_it_was_once() {
 
 #[test]
 fn rule_7_skip_fills_the_place_with_the_next_record_of_the_order() {
-    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial);
     good(&mut batcher, 0..2);
     bad(&mut batcher, 2);
     good(&mut batcher, 3..5);
@@ -149,7 +149,7 @@ fn rule_7_skip_fills_the_place_with_the_next_record_of_the_order() {
 
 #[test]
 fn rule_7_skip_leaves_holes_only_at_the_end_of_the_last_batch() {
-    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial);
     let first = place(&mut batcher, 0);
     good(&mut batcher, 1..6);
     batcher.end(0);
@@ -166,7 +166,7 @@ fn rule_7_skip_leaves_holes_only_at_the_end_of_the_last_batch() {
 
 #[test]
 fn rule_7_replace_shows_the_nearest_earlier_good_record_of_the_lease() {
-    let mut batcher = dynamic(OnError::Replace, Policy::Partial);
+    let mut batcher = dynamic(OnError::Replace, LastBatchPolicy::Partial);
     good(&mut batcher, 0..2);
     bad(&mut batcher, 2);
     bad(&mut batcher, 3);
@@ -178,7 +178,7 @@ fn rule_7_replace_shows_the_nearest_earlier_good_record_of_the_lease() {
 
 #[test]
 fn rule_7_replace_fetches_a_record_that_was_published_before() {
-    let mut batcher = dynamic(OnError::Replace, Policy::Partial);
+    let mut batcher = dynamic(OnError::Replace, LastBatchPolicy::Partial);
     good(&mut batcher, 0..4);
     published(&mut batcher);
     bad(&mut batcher, 4);
@@ -192,7 +192,7 @@ fn rule_7_replace_fetches_a_record_that_was_published_before() {
 
 #[test]
 fn rule_7_replace_looks_further_in_the_lease_when_nothing_before_is_good() {
-    let mut batcher = dynamic(OnError::Replace, Policy::Partial);
+    let mut batcher = dynamic(OnError::Replace, LastBatchPolicy::Partial);
     for index in 0..4 {
         bad(&mut batcher, index);
     }
@@ -211,7 +211,7 @@ fn rule_7_replace_looks_further_in_the_lease_when_nothing_before_is_good() {
 #[test]
 fn rule_7_a_lease_without_one_good_record_gives_no_batch() {
     for on_error in [OnError::Skip, OnError::Replace] {
-        let mut batcher = dynamic(on_error, Policy::Fill);
+        let mut batcher = dynamic(on_error, LastBatchPolicy::Fill);
         for index in 0..6 {
             bad(&mut batcher, index);
             for action in actions(&mut batcher) {
@@ -234,7 +234,12 @@ fn rule_7_a_lease_without_one_good_record_gives_no_batch() {
 
 #[test]
 fn rule_7_max_failures_counts_records_not_how_often_they_failed() {
-    let rules = Rules { batch_size: 4, on_error: OnError::Skip, max_failures: Some(1), dynamic: Some(Policy::Partial) };
+    let rules = Rules {
+        batch_size: 4,
+        on_error: OnError::Skip,
+        max_failures: Some(1),
+        dynamic: Some(LastBatchPolicy::Partial),
+    };
     let mut batcher = Batcher::new(rules);
     for _epoch in 0..3 {
         bad(&mut batcher, 5);
@@ -256,20 +261,20 @@ fn rule_12_partial_is_short_fill_repeats_the_last_record_and_drop_acks_them_as_d
         assert!(batcher.drafts.is_empty());
         batcher
     };
-    let (before, sheet) = published(&mut end(Policy::Partial));
+    let (before, sheet) = published(&mut end(LastBatchPolicy::Partial));
     assert_eq!((sheet.shown, sheet.valid, sheet.records), (2, 2, vec![100, 101]));
     assert_eq!(before, [Action::Clear { at: (0, 2) }, Action::Clear { at: (0, 3) }]);
-    let (before, sheet) = published(&mut end(Policy::Fill));
+    let (before, sheet) = published(&mut end(LastBatchPolicy::Fill));
     assert_eq!((sheet.shown, sheet.valid, sheet.records), (4, 2, vec![100, 101, 101, 101]));
     assert_eq!((sheet.mask, sheet.claims), (vec![1, 1, 0, 0], vec![Claim::new(0, 0, 2)]));
     assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
     let dropped = Action::Dropped(vec![position(0), position(1)]);
-    assert_eq!(actions(&mut end(Policy::Drop)), [dropped, Action::Discard { batch: 0 }]);
+    assert_eq!(actions(&mut end(LastBatchPolicy::Drop)), [dropped, Action::Discard { batch: 0 }]);
 }
 
 #[test]
 fn rule_12_records_that_come_back_after_the_end_make_one_further_batch() {
-    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial);
     good(&mut batcher, 0..2);
     batcher.end(0);
     published(&mut batcher);
@@ -281,7 +286,7 @@ fn rule_12_records_that_come_back_after_the_end_make_one_further_batch() {
 
 #[test]
 fn rule_12_a_record_that_comes_back_before_the_last_batch_is_settled_joins_it() {
-    let mut batcher = dynamic(OnError::Skip, Policy::Partial);
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial);
     let slow = place(&mut batcher, 0);
     batcher.end(0);
     good(&mut batcher, 1..2);
@@ -306,7 +311,8 @@ fn a_shard_with_one_record_more_than_others_fails_only_when_each_of_its_own_is_b
     let shard = StaticShard { shard_id: 2, num_shards: 3, stick_to_shard: true };
     for good_ones in 0..2 {
         // The shards have four, four and five records.
-        let mut batcher = dynamic(OnError::Skip, Policy::Partial).failing_without_one_of(plan(13, Some(shard)));
+        let mut batcher =
+            dynamic(OnError::Skip, LastBatchPolicy::Partial).failing_without_one_of(plan(13, Some(shard)));
         good(&mut batcher, 0..good_ones);
         (good_ones..5).for_each(|index| bad(&mut batcher, index));
         assert_eq!(fails(&mut batcher), good_ones == 0);
@@ -315,7 +321,7 @@ fn a_shard_with_one_record_more_than_others_fails_only_when_each_of_its_own_is_b
 
 #[test]
 fn a_bad_record_that_is_read_again_is_one_bad_record() {
-    let mut batcher = dynamic(OnError::Skip, Policy::Partial).failing_without_one_of(plan(6, None));
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial).failing_without_one_of(plan(6, None));
     (0..8).for_each(|_| bad(&mut batcher, 0));
     assert!(!fails(&mut batcher));
     (1..6).for_each(|index| bad(&mut batcher, index));
@@ -326,7 +332,7 @@ fn a_bad_record_that_is_read_again_is_one_bad_record() {
 fn an_epoch_without_one_good_record_fails_the_stream_and_one_with_a_good_record_does_not() {
     for on_error in [OnError::Skip, OnError::Replace] {
         for good_ones in 0..2 {
-            let mut batcher = dynamic(on_error, Policy::Partial).failing_without_one_of(plan(6, None));
+            let mut batcher = dynamic(on_error, LastBatchPolicy::Partial).failing_without_one_of(plan(6, None));
             good(&mut batcher, 0..good_ones);
             (good_ones..6).for_each(|index| bad(&mut batcher, index));
             let failed = actions(&mut batcher).into_iter().find_map(|action| match action {

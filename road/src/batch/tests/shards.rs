@@ -3,7 +3,7 @@
 use super::*;
 
 /// The first of two shards of nine records: four of its own, and a position without one.
-fn shard(policy: Policy) -> Bench {
+fn shard(policy: LastBatchPolicy) -> Bench {
     let mut setup = Setup::new(Shelf::new(9));
     setup.shard = Some(StaticShard { shard_id: 0, num_shards: 2, stick_to_shard: false });
     (setup.policy, setup.slots) = (policy, 1);
@@ -12,7 +12,7 @@ fn shard(policy: Policy) -> Bench {
 
 #[test]
 fn rule_13_a_padded_shard_ends_with_a_batch_of_copies() {
-    let mut bench = shard(Policy::Fill);
+    let mut bench = shard(LastBatchPolicy::Fill);
     bench.lease(0, 0, 4);
     bench.lease_bare(0, 4);
     assert_eq!(bench.consume(bench.ready()), (vec![0, 1, 2, 3], vec![0, 1, 2, 3], vec![1; 4]));
@@ -28,7 +28,7 @@ fn rule_13_a_padded_shard_ends_with_a_batch_of_copies() {
 
 #[test]
 fn rule_13_a_position_without_a_record_that_no_batch_has_is_told_at_once() {
-    let mut bench = shard(Policy::Drop);
+    let mut bench = shard(LastBatchPolicy::Drop);
     bench.lease_bare(0, 4);
     match bench.fates.blocking_recv().unwrap() {
         Fate::Acked { items, .. } => assert_eq!(items, [receipt::receipt(&Claim::bare(1, 0, 1), RecordSum::default())]),
@@ -38,7 +38,7 @@ fn rule_13_a_position_without_a_record_that_no_batch_has_is_told_at_once() {
 
 #[test]
 fn rule_07_places_of_a_shard_follow_from_its_positions_after_a_restart() {
-    let mut bench = shard(Policy::Fill);
+    let mut bench = shard(LastBatchPolicy::Fill);
     bench.lease(0, 1, 1);
     bench.lease(0, 3, 1);
     let ready = bench.ready();

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use forebay_proto::v1;
-use forebay_ring::{Attach, Batch, Bulk, HandIn, Kind, PROTOCOL, Pixels, Welcome, packet, text};
+use forebay_ring::{Attach, BatchId, Bulk, HandIn, MessageKind, PROTOCOL, Pixels, Welcome, packet, text};
 use prost::Message as _;
 
 use super::{Server, send};
@@ -12,7 +12,7 @@ impl Server {
     pub(super) fn attach(&mut self, place: usize, head: &Attach, settings: Option<OwnedFd>, resume: Option<OwnedFd>) {
         let id = self.trainers[place].id;
         if let Some((code, reason)) = self.plan.refuse {
-            send(&self.trainers[place].socket, &text(Kind::Refused, code, reason), &[]);
+            send(&self.trainers[place].socket, &text(MessageKind::Refused, code, reason), &[]);
             self.trainers.swap_remove(place);
             return;
         }
@@ -28,7 +28,7 @@ impl Server {
                 self.todo.remove(&(item.epoch, first));
                 if item.held == 1 {
                     self.adopted.insert(item.seq, (item.epoch, first));
-                    self.exchange.adopt(id, Batch { seq: item.seq, epoch: item.epoch });
+                    self.exchange.adopt(id, BatchId { seq: item.seq, epoch: item.epoch });
                 } else {
                     self.finish(item.epoch, first);
                 }
@@ -50,7 +50,7 @@ impl Server {
         };
         let info = Bulk::write(&info.encode_to_vec()).unwrap();
         let welcome = Welcome {
-            kind: Kind::Welcome as u32,
+            kind: MessageKind::Welcome as u32,
             protocol: PROTOCOL,
             incarnation: self.incarnation,
             consumer: id.0,

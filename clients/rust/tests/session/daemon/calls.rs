@@ -1,7 +1,7 @@
 //! The scripted daemon's answers to calls.
 
 use forebay_proto::v1;
-use forebay_ring::{Body, Bulk, Call, Kind, packet};
+use forebay_ring::{Body, Bulk, Call, MessageKind, packet};
 use prost::Message as _;
 
 use super::{Server, send};
@@ -47,7 +47,7 @@ impl Server {
         let bytes = v1::CallReply { reply: Some(reply) }.encode_to_vec();
         let (tail, fds): (&[u8], _) =
             if bulk { (&[], vec![Bulk::write(&bytes).unwrap().into_fd()]) } else { (&bytes, Vec::new()) };
-        let head = Call { kind: Kind::Answer as u32, len: u32::try_from(tail.len()).unwrap(), id };
+        let head = Call { kind: MessageKind::Answer as u32, len: u32::try_from(tail.len()).unwrap(), id };
         send(&self.trainers[place].socket, &packet(&head, tail), &fds);
     }
 
