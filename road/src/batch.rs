@@ -18,6 +18,7 @@ use crossbeam_channel::{self as channel, select};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{Cause, Range, ReturnedRange};
 use forebay_ring::Claim;
+use forebay_sources::Locator;
 
 use crate::ack::Fate;
 use crate::decode::Done;
@@ -25,6 +26,7 @@ use crate::place::At;
 use crate::prefetch::readahead::TakenRead;
 use crate::prefetch::{Buffer, Patience, Read, StorageWait, Word};
 use crate::publish::Ready;
+use crate::reason::Reason;
 use crate::receipt;
 use crate::record::{BadRecord, Position};
 use batcher::fixed::Form;
@@ -162,7 +164,8 @@ impl BatchStage {
                 if self.batcher.keeps_places() {
                     self.make_room(&position);
                 }
-                self.batcher.unreadable(BadRecord { position, file: self.file(position.record), reason }, label);
+                let (locator, reason) = self.bad(position.record, reason);
+                self.batcher.unreadable(BadRecord { position, locator, reason }, label);
             }
         }
     }
@@ -207,7 +210,7 @@ impl BatchStage {
                     self.decode(at, content, epoch, record);
                 }
             }
-            Err(reason) => self.batcher.outcome(at, Err((self.file(record), reason))),
+            Err(reason) => self.batcher.outcome(at, Err(self.bad(record, reason))),
         }
     }
 
@@ -219,8 +222,12 @@ impl BatchStage {
     fn outcome(&mut self, done: Done) {
         let Done { at, place, outcome } = done;
         self.parts.slots.back(at, place);
-        let outcome =
-            outcome.map_err(|reason| (self.batcher.record(at).map_or_else(String::new, |r| self.file(r)), reason));
+        let outcome = match (outcome, self.batcher.record(at)) {
+            (Ok(()), _) => Ok(()),
+            (Err(reason), Some(record)) => Err(self.bad(record, reason)),
+            // Its batch is gone.
+            (Err(_), None) => return,
+        };
         self.batcher.outcome(at, outcome);
     }
 
@@ -262,8 +269,11 @@ impl BatchStage {
         }
     }
 
-    fn file(&self, record: u64) -> String {
-        self.parts.order.file(record)
+    /// Where a bad record is, and what is wrong with it.
+    fn bad(&self, record: u64, reason: Reason) -> (Locator, Reason) {
+        let (stream, locator) = (&self.parts.stream, self.parts.order.locator(record));
+        tracing::debug!(stream, record, %locator, %reason, may_pass = reason.may_pass(), "a record is bad");
+        (locator, reason)
     }
 
     fn tell(&self, fate: Fate) {

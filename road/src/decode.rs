@@ -31,6 +31,7 @@ use crate::cache::Cache;
 use crate::cores::{self, Pins};
 use crate::gpu_threads::GpuThreads;
 use crate::meter::{Meter, SLICE};
+use crate::reason::Reason;
 use crate::record::Input;
 use crate::{thread_class, threads};
 pub use board::LaneReport;
@@ -202,10 +203,10 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
         // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
         // outcome too. The decoder is made anew, so no broken state is used again.
         let outcome = match catch_unwind(AssertUnwindSafe(|| decoder.decode(picture))) {
-            Ok(outcome) => outcome.map_err(|fault| fault.to_string()),
+            Ok(outcome) => outcome.map_err(Reason::from),
             Err(panic) => {
                 decoder = make();
-                Err(format!("The decoder failed on it: {}.", panic_text(panic.as_ref())))
+                Err(Reason::Panic { panic: panic_text(panic.as_ref()).into() })
             }
         };
         board.done(ticket, began.elapsed(), from_file && outcome.is_ok());

@@ -21,6 +21,7 @@ mod place;
 mod placement;
 mod prefetch;
 mod publish;
+mod reason;
 mod receipt;
 mod record;
 mod samples;

@@ -24,11 +24,12 @@ use tokio::sync::Notify;
 
 use crate::cache::Cache;
 use crate::meter::{Meter, SLICE};
+use crate::reason::Reason;
 use crate::record::{Content, Input, Position};
 use crate::thread_class;
 use crate::threads;
 pub(crate) use patience::{Patience, Word};
-use readahead::{LoadedRead, Miss, Noted, ReadAhead, ReadJob, Span, Stall, TakenRead};
+use readahead::{LoadedRead, Noted, ReadAhead, ReadJob, Span, Stall, TakenRead};
 use spare::Spare;
 
 /// How reading ahead is done.
@@ -45,8 +46,8 @@ pub(crate) struct ReadAheadSettings {
 /// A read that takes longer is worth a word.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// What was read of one record: its content, or in words why not.
-pub(crate) type Read = Result<Buffer, String>;
+/// What was read of one record: its content, or why not.
+pub(crate) type Read = Result<Buffer, Reason>;
 
 /// The content of one record. Dropping it gives its room in the budget back and its memory to the next read.
 #[derive(Debug)]
@@ -193,12 +194,7 @@ impl Prefetch {
     /// Looks for reads that have taken too long; to be called now and then by the batch thread.
     pub(crate) fn expire(&self, now: Instant) {
         let timeout = self.settings.read_timeout;
-        let late = self
-            .shared
-            .state
-            .lock()
-            .ahead
-            .expire(now, timeout, |_record| format!("Reading it took longer than read_timeout ({timeout:?})."));
+        let late = self.shared.state.lock().ahead.expire(now, timeout);
         if late > 0 {
             tracing::warn!(late, "reads took longer than read_timeout; their threads are replaced");
             self.shared.replaced.fetch_add(late as u64, Ordering::Relaxed);
@@ -297,7 +293,7 @@ impl PrefetchShared {
     fn read_until_closed(&self, source: &dyn Source, cache: &Weak<Cache>) {
         loop {
             let Some((job, mut bytes)) = self.next_job(source, cache.upgrade().as_deref()) else { return };
-            let read = source.read(job.record, job.reserved, &mut bytes).map_err(Miss::from);
+            let read = source.read(job.record, job.reserved, &mut bytes);
             self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
             if let (Some(cache), Ok(())) = (cache.upgrade(), &read) {
                 cache.offer(job.record, &bytes);

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use forebay_pixels::KeptPicture;
 use forebay_proto::{printable, v1};
+use forebay_sources::Locator;
+
+use crate::reason::Reason;
 
 /// A record's place in a lease, and so in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +31,10 @@ pub struct Position {
 pub struct BadRecord {
     /// Where it stands.
     pub position: Position,
-    /// File that it comes from, for people.
-    pub file: String,
+    /// Where it is read from.
+    pub locator: Locator,
     /// What is wrong with it.
-    pub reason: String,
+    pub reason: Reason,
 }
 
 /// A record's content that several threads have at once, without a copy.
@@ -75,17 +78,25 @@ impl Content {
     }
 }
 
+impl BadRecord {
+    /// Where it is read from, for people.
+    fn file(&self) -> String {
+        self.locator.name().to_string_lossy().into_owned()
+    }
+}
+
 impl From<BadRecord> for v1::BadRecord {
     fn from(bad: BadRecord) -> Self {
-        let BadRecord { position: Position { lease, offset, record, .. }, file, reason } = bad;
-        Self { lease, position: offset, record, file, reason }
+        let Position { lease, offset, record, .. } = bad.position;
+        Self { lease, position: offset, record, file: bad.file(), reason: bad.reason.to_string() }
     }
 }
 
 /// Without a full stop: what the caller goes on with follows.
 impl fmt::Display for BadRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = self.reason.trim_end_matches('.');
-        write!(f, "record {} ({}): {}", self.position.record, printable(&self.file), printable(reason))
+        let (file, reason) = (self.file(), self.reason.to_string());
+        let reason = reason.trim_end_matches('.');
+        write!(f, "record {} ({}): {}", self.position.record, printable(&file), printable(reason))
     }
 }

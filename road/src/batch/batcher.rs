@@ -22,9 +22,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use forebay_coordinator::{LastBatchPolicy, Plan};
+use forebay_sources::Locator;
 
 use crate::batch::draft::{Draft, DraftPlace, Fill};
 use crate::place::At;
+use crate::reason::Reason;
 use crate::record::{BadRecord, Position};
 use crate::settings::OnError;
 pub(crate) use action::Action;
@@ -155,16 +157,16 @@ impl Batcher {
     }
 
     /// Notes what decoding gave, or for a copy, that it could not be read.
-    pub(crate) fn outcome(&mut self, at: At, outcome: Result<(), (String, String)>) {
+    pub(crate) fn outcome(&mut self, at: At, outcome: Result<(), (Locator, Reason)>) {
         let Some(draft) = self.drafts.get_mut(&at.0) else { return };
         let epoch = draft.epoch();
         let place = *draft.place(at.1);
         match (place.own, outcome) {
             (_, Ok(())) => draft.fill(at.1, Fill::Good),
-            (Some(position), Err((file, reason))) => {
+            (Some(position), Err((locator, reason))) => {
                 let fill = self.left_behind(position);
                 self.draft(at.0).set(at.1, DraftPlace { own: None, fill, ..place });
-                self.report(Some(at), BadRecord { position, file, reason });
+                self.report(Some(at), BadRecord { position, locator, reason });
             }
             (None, Err(_)) => self.copy_failed(at),
         }

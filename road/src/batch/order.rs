@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use forebay_coordinator::{Batching, EpochBatches, Plan};
-use forebay_sources::Source;
+use forebay_sources::{Locator, Source};
 
 use crate::record::Position;
 
@@ -30,9 +30,9 @@ impl Order {
         self.source.label(record)
     }
 
-    /// A record's file, for messages.
-    pub(crate) fn file(&self, record: u64) -> String {
-        self.source.locator(record).name().to_string_lossy().into_owned()
+    /// Where a record is read from.
+    pub(crate) fn locator(&self, record: u64) -> Locator {
+        self.source.locator(record)
     }
 
     /// The record at a place of an epoch.

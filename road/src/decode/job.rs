@@ -9,6 +9,7 @@ use crate::decode::outcomes::{Done, Reporter};
 use crate::place::At;
 use crate::place::PlaceRight;
 use crate::prefetch::Buffer;
+use crate::reason::Reason;
 
 /// A picture on its way into a slot.
 #[derive(Debug)]
@@ -33,7 +34,7 @@ pub(crate) struct DecodeJob {
 
 impl DecodeJob {
     /// Gives back what it holds, and tells what became of it.
-    pub(super) fn end(self, outcome: Result<(), String>) {
+    pub(super) fn end(self, outcome: Result<(), Reason>) {
         let Self { at, content, place, reporter, .. } = self;
         drop(content);
         reporter.report(Done { at, place, outcome });

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use crate::place::At;
 use crate::place::PlaceRight;
+use crate::reason::Reason;
 
 /// What became of a picture; the right to its place comes back.
 #[derive(Debug)]
@@ -20,8 +21,8 @@ pub(crate) struct Done {
     pub at: At,
     /// The right to write the place.
     pub place: PlaceRight,
-    /// The fault in words.
-    pub outcome: Result<(), String>,
+    /// What is wrong with it, if anything is.
+    pub outcome: Result<(), Reason>,
 }
 
 /// The batch thread's end.
@@ -101,6 +102,7 @@ impl Reporter {
 
 #[cfg(test)]
 mod tests {
+    use forebay_pixels::Fault;
     use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
 
     use super::*;
@@ -128,7 +130,7 @@ mod tests {
         for (((at, reporter), place), fault) in
             pictures.into_iter().zip(reporters).zip(places()).zip([false, true, false, false])
         {
-            let outcome = if fault { Err("bad".to_owned()) } else { Ok(()) };
+            let outcome = if fault { Err(Fault::Truncated.into()) } else { Ok(()) };
             reporter.report(Done { at, place, outcome });
             told.push(outcomes.news().try_recv().is_ok());
         }

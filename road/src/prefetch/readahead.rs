@@ -20,8 +20,11 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
+use forebay_sources::{ReadError, Retry};
+
+use crate::reason::Reason;
 use crate::record::Position;
-pub(crate) use noted::{Miss, Noted, Passed};
+pub(crate) use noted::{Noted, Passed};
 pub(crate) use outage::Stall;
 pub(crate) use span::Span;
 use stage::{Known, ReadStage, Tried};
@@ -49,7 +52,7 @@ pub(crate) struct ReadJob {
     epoch: Option<u64>,
 }
 
-/// The state; `B` is what a read gives, or in words why not.
+/// The state; `B` is what a read gives.
 pub(crate) struct ReadAhead<B> {
     budget: u64,
     /// Bytes that are being read, lie ready or were taken.
@@ -169,7 +172,7 @@ impl<B> ReadAhead<B> {
     }
 
     /// Notes what a read gave.
-    pub(crate) fn done(&mut self, job: &ReadJob, read: Result<B, Miss>, now: Instant) -> Noted {
+    pub(crate) fn done(&mut self, job: &ReadJob, read: Result<B, ReadError>, now: Instant) -> Noted {
         let found = match job.epoch {
             None => self.fetches.iter_mut().find(|fetch| fetch.id == job.id).map(|fetch| (0, &mut fetch.stage)),
             Some(epoch) => self.epochs.get_mut(&epoch).and_then(|epoch| {
@@ -183,16 +186,16 @@ impl<B> ReadAhead<B> {
         }
         let Some((place, Tried { began, mut known, lost }, stage)) = found else { return Noted::Late };
         let failed_before = known.failing.is_some();
-        let done = match read {
+        let done = match read.map_err(|error| (error.retry(), Box::new(error))) {
             Ok(bytes) => Ok(LoadedRead { bytes, reserved: job.reserved }),
-            Err(Miss::Bad(reason)) => Err(reason),
-            Err(Miss::Larger(bytes)) if known.grown < MOST_GROWN => {
+            Err((Retry::Never, error)) => Err(Reason::Read(error)),
+            Err((Retry::WithRoom(bytes), _)) if known.grown < MOST_GROWN => {
                 *stage = ReadStage::Waiting(Known { bytes, grown: known.grown + 1, ..known });
                 self.again += usize::from(job.epoch.is_some());
                 return if lost { Noted::Late } else { Noted::Behind };
             }
-            Err(Miss::Larger(bytes)) => Err(format!("The file grows while it is read, to {bytes} bytes by now.")),
-            Err(Miss::Outage(outage)) => {
+            Err((Retry::WithRoom(bytes), _)) => Err(Reason::Growing { bytes }),
+            Err((Retry::Later, outage)) => {
                 known.failed(began, now, outage);
                 *stage = ReadStage::Waiting(known);
                 self.again += usize::from(job.epoch.is_some());
@@ -216,7 +219,7 @@ impl<B> ReadAhead<B> {
         &mut self,
         limit: u64,
         room: impl Fn(&Position) -> bool,
-    ) -> TakenRead<Result<LoadedRead<B>, String>> {
+    ) -> TakenRead<Result<LoadedRead<B>, Reason>> {
         if let Some(place) = self.fetches.iter().position(|fetch| matches!(fetch.stage, ReadStage::Done(_)))
             && let Some(Fetch { tag, record, stage: ReadStage::Done(read), .. }) = self.fetches.remove(place)
         {
@@ -293,7 +296,7 @@ impl<B> ReadAhead<B> {
         rest
     }
 
-    fn hand_out(&mut self, read: Result<LoadedRead<B>, String>) -> Result<LoadedRead<B>, String> {
+    fn hand_out(&mut self, read: Result<LoadedRead<B>, Reason>) -> Result<LoadedRead<B>, Reason> {
         self.taken += read.as_ref().map_or(0, |held| held.reserved);
         read
     }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::fixed::Form;
 use super::model::{EPOCHS, Setting, World};
+use super::tests::wrong;
 use super::*;
 use crate::sheet::Sheet;
 
@@ -115,7 +116,7 @@ fn shard(rules: Rules, records: u64, bare: u64, open: &BTreeSet<u64>, bad: &Hash
             batcher.bare(position);
         } else {
             let at = batcher.place(position, 0);
-            let outcome = if bad.contains(&index) { Err(("file".into(), "bad".into())) } else { Ok(()) };
+            let outcome = if bad.contains(&index) { Err(wrong()) } else { Ok(()) };
             batcher.outcome(at, outcome);
         }
     }

@@ -6,6 +6,7 @@ mod published;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::fixed::Form;
+use super::tests::wrong;
 use super::*;
 use crate::sheet::Sheet;
 
@@ -200,8 +201,8 @@ impl World {
             let at = self.batcher.place(position, label(position.record));
             self.decode(at, position.record);
         } else {
-            let (file, reason) = ("file".into(), "unreadable".into());
-            self.batcher.unreadable(BadRecord { position, file, reason }, label(position.record));
+            let (locator, reason) = wrong();
+            self.batcher.unreadable(BadRecord { position, locator, reason }, label(position.record));
         }
     }
 
@@ -243,13 +244,13 @@ impl World {
         if fails {
             self.pixels.remove(&at);
         }
-        let outcome = if fails { Err(("file".into(), "undecodable".into())) } else { Ok(()) };
+        let outcome = if fails { Err(wrong()) } else { Ok(()) };
         self.batcher.outcome(at, outcome);
     }
 
     fn fetched(&mut self, at: At, record: u64) {
         if self.setting.unreadable.contains(&record) {
-            self.batcher.outcome(at, Err(("file".into(), "unreadable".into())));
+            self.batcher.outcome(at, Err(wrong()));
         } else {
             self.batcher.copying(at, record, label(record));
             self.decode(at, record);

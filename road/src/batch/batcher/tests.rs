@@ -3,6 +3,7 @@
 mod places;
 
 use forebay_coordinator::PERMUTATION;
+use forebay_pixels::Fault;
 use forebay_proto::v1::{LedgerSpec, StaticShard};
 use forebay_ring::Claim;
 
@@ -10,7 +11,10 @@ use super::fixed::Form;
 use super::*;
 use crate::sheet::Sheet;
 
-const FILE: &str = "cat.jpg";
+/// What is wrong with a bad record, and where it is.
+pub(super) fn wrong() -> (Locator, Reason) {
+    (Locator::file("cat.jpg"), Fault::Truncated.into())
+}
 
 fn dynamic(on_error: OnError, policy: LastBatchPolicy) -> Batcher {
     Batcher::new(Rules { batch_size: 4, on_error, max_failures: None, dynamic: Some(policy) })
@@ -56,11 +60,12 @@ fn good(batcher: &mut Batcher, indices: impl IntoIterator<Item = u64>) {
 
 fn bad(batcher: &mut Batcher, index: u64) {
     let at = place(batcher, index);
-    batcher.outcome(at, Err((FILE.into(), "no end marker".into())));
+    batcher.outcome(at, Err(wrong()));
 }
 
 fn nack(index: u64) -> Action {
-    Action::Nack(BadRecord { position: position(index), file: FILE.into(), reason: "no end marker".into() })
+    let (locator, reason) = wrong();
+    Action::Nack(BadRecord { position: position(index), locator, reason })
 }
 
 fn actions(batcher: &mut Batcher) -> Vec<Action> {
@@ -130,7 +135,8 @@ fn rule_7_fail_quarantines_the_record_and_says_which_it_was_once() {
     bad(&mut batcher, 1);
     let actions = actions(&mut batcher);
     let Action::Fail(text) = &actions[1] else { panic!("{actions:?}") };
-    assert!(text.starts_with("record 100 (cat.jpg): no end marker. The stream stops"), "{text}");
+    let reason = "The picture is truncated: its data ends before the picture does";
+    assert!(text.starts_with(&format!("record 100 (cat.jpg): {reason}. The stream stops")), "{text}");
     assert_eq!([&actions[0], &actions[2]], [&nack(0), &nack(1)]);
     assert_eq!(actions.len(), 3);
 }
@@ -153,7 +159,7 @@ fn rule_7_skip_leaves_holes_only_at_the_end_of_the_last_batch() {
     let first = place(&mut batcher, 0);
     good(&mut batcher, 1..6);
     batcher.end(0);
-    batcher.outcome(first, Err((FILE.into(), "no end marker".into())));
+    batcher.outcome(first, Err(wrong()));
     let mut actions = actions(&mut batcher);
     let Some(Action::Publish(last)) = actions.pop() else { panic!("{actions:?}") };
     assert_eq!(last.records, [104]);
@@ -200,7 +206,7 @@ fn rule_7_replace_looks_further_in_the_lease_when_nothing_before_is_good() {
         |index| (0..4).map(move |place| Action::Probe { at: (0, place), epoch: 0, index: index + u64::from(place) });
     assert_eq!(actions(&mut batcher)[4..], probes(1).collect::<Vec<_>>());
     for place in 0..3 {
-        batcher.outcome((0, place), Err((FILE.into(), "no end marker".into())));
+        batcher.outcome((0, place), Err(wrong()));
     }
     batcher.copying((0, 3), 104, 7);
     batcher.outcome((0, 3), Ok(()));
@@ -216,14 +222,14 @@ fn rule_7_a_lease_without_one_good_record_gives_no_batch() {
             bad(&mut batcher, index);
             for action in actions(&mut batcher) {
                 if let Action::Fetch { at, .. } | Action::Probe { at, .. } = action {
-                    batcher.outcome(at, Err((FILE.into(), "no end marker".into())));
+                    batcher.outcome(at, Err(wrong()));
                 }
             }
         }
         batcher.end(0);
         while let Some(action) = batcher.action() {
             match action {
-                Action::Probe { at, .. } => batcher.outcome(at, Err((FILE.into(), "no end marker".into()))),
+                Action::Probe { at, .. } => batcher.outcome(at, Err(wrong())),
                 Action::Publish(sheet) => panic!("{sheet:?}"),
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! Who gets which picture, what becomes of one that a lane leaves, and what of a lane that is given up. Nothing is decoded.
 
 use forebay_cuda::schedule::Cost;
+use forebay_pixels::Fault;
 use forebay_pixels::sample::JpegForm;
 
 use super::jobs::{Jobs, photograph, progressive};
@@ -170,7 +171,7 @@ fn only_decoded_jpegs_tell_how_fast_a_lane_is() {
     board.push(jobs.job(progressive()));
     let (job, ticket) = board.task(Duration::ZERO).unwrap().unwrap();
     board.done(ticket, TOOK, false);
-    job.end(Err("a fault".into()));
+    job.end(Err(Fault::Truncated.into()));
     board.push(jobs.job(jpeg.clone()));
     let mut group = take(&board, HARDWARE).unwrap();
     board.came_back(&mut group, vec![Err(Refusal::Failed)]);

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-use forebay_sources::ReadErrorKind;
+use forebay_sources::{ReadError, ReadErrorKind};
 use proptest::prelude::*;
 
-use super::tests::{outage, span};
+use super::tests::{error, span};
 use super::*;
 
 #[derive(Clone, Debug)]
@@ -129,9 +129,9 @@ impl World {
                     let job = self.jobs.swap_remove(which % self.jobs.len());
                     let read = match how {
                         How::Good => Ok(job.record),
-                        How::Bad => Err(Miss::Bad("bad".into())),
-                        How::Outage => Err(Miss::from(outage(ReadErrorKind::Storage))),
-                        How::Larger => Err(Miss::Larger(size(job.record, job.reserved) + 3)),
+                        How::Bad => Err(error(ReadErrorKind::Missing)),
+                        How::Outage => Err(error(ReadErrorKind::Storage)),
+                        How::Larger => Err(error(ReadErrorKind::Larger { size: size(job.record, job.reserved) + 3 })),
                     };
                     self.finish(&job, read);
                 }
@@ -152,12 +152,12 @@ impl World {
             Step::Expire => {
                 self.now += 2 * TIMEOUT;
                 self.waits = None;
-                self.ahead.expire(self.now, TIMEOUT, |_| "late".into());
+                self.ahead.expire(self.now, TIMEOUT);
             }
         }
     }
 
-    fn finish(&mut self, job: &ReadJob, read: Result<u64, Miss>) {
+    fn finish(&mut self, job: &ReadJob, read: Result<u64, ReadError>) {
         // Whoever takes is told of a late one as well: it may count.
         if self.ahead.done(job, read, self.now) != Noted::Behind {
             self.waits = None;

@@ -1,18 +1,5 @@
 //! What came of a read, and what it changes for whoever takes records: most change nothing, and nobody is woken for them.
 
-use forebay_sources::{ReadError, Retry};
-
-/// Why a record was not read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Miss {
-    /// The record is bad, in words.
-    Bad(String),
-    /// It has more bytes than it was given room for; so many.
-    Larger(u64),
-    /// It is not its fault.
-    Outage(Box<ReadError>),
-}
-
 /// What came of noting a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Noted {
@@ -33,14 +20,4 @@ pub(crate) struct Passed {
     pub last: bool,
     /// One of them may be taken next, as soon as it is its epoch's turn.
     pub next: bool,
-}
-
-impl From<ReadError> for Miss {
-    fn from(error: ReadError) -> Self {
-        match error.retry() {
-            Retry::WithRoom(bytes) => Self::Larger(bytes),
-            Retry::Later => Self::Outage(Box::new(error)),
-            Retry::Never => Self::Bad(error.to_string()),
-        }
-    }
 }

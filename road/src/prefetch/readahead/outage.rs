@@ -10,6 +10,7 @@ use forebay_sources::{ReadError, ReadErrorKind};
 
 use super::ReadAhead;
 use super::stage::ReadStage;
+use crate::reason::Reason;
 
 /// The oldest read that fails or hangs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,20 +24,20 @@ pub(crate) struct Stall {
 }
 
 impl<B> ReadAhead<B> {
-    /// Looks for reads that began more than `timeout` ago. `reason` says so of one that is its record's fault. Answers how
+    /// Looks for reads that began more than `timeout` ago, and judges those that are their record's fault. Answers how
     /// many threads have not come back.
-    pub(crate) fn expire(&mut self, now: Instant, timeout: Duration, reason: impl Fn(u64) -> String) -> usize {
+    pub(crate) fn expire(&mut self, now: Instant, timeout: Duration) -> usize {
         let (answered, troubled) = (self.answered, self.troubled());
         let given_since = |began: Instant| answered.is_some_and(|answered| answered > began);
         let late = |began: Instant| now.saturating_duration_since(began) > timeout;
         let (mut lost_threads, mut judged_to_wait) = (0, 0);
-        for (ticket, record, stage) in self.stages_mut() {
+        for (ticket, stage) in self.stages_mut() {
             match stage {
                 ReadStage::Reading { began, lost, .. } if late(*began) => {
                     lost_threads += usize::from(!std::mem::replace(lost, true));
                     if given_since(*began) {
                         // Its bytes stay in use until the thread comes back, if it does.
-                        *stage = ReadStage::Done(Err(reason(record)));
+                        *stage = ReadStage::Done(Err(Reason::Late { timeout }));
                     }
                 }
                 ReadStage::Waiting(known) => {
@@ -44,9 +45,8 @@ impl<B> ReadAhead<B> {
                     // What the system lacks is never in a file.
                     let judged = judged.filter(|failing| failing.outage.kind != ReadErrorKind::Resources);
                     if let Some(failing) = judged.filter(|failing| given_since(failing.since)) {
-                        let (place, outage) = (&failing.outage.locator, &failing.outage);
-                        let text = format!("{place}: {outage}, for {timeout:?}, while it gives other files");
-                        *stage = ReadStage::Done(Err(text));
+                        let error = failing.outage.clone();
+                        *stage = ReadStage::Done(Err(Reason::Outlasted { error, timeout }));
                         judged_to_wait += usize::from(ticket);
                     }
                 }
@@ -73,7 +73,7 @@ impl<B> ReadAhead<B> {
     pub(super) fn given(&mut self, began: Instant, failed_before: bool, now: Instant) {
         self.answered = self.answered.max(Some(began));
         if failed_before {
-            for (_, _, stage) in self.stages_mut() {
+            for (_, stage) in self.stages_mut() {
                 if let ReadStage::Waiting(known) = stage
                     && let Some(failing) = &mut known.failing
                 {
@@ -94,10 +94,10 @@ impl<B> ReadAhead<B> {
         tickets.chain(self.fetches.iter().map(|fetch| (fetch.record, &fetch.stage)))
     }
 
-    /// Whether each is one of a position, and its record.
-    fn stages_mut(&mut self) -> impl Iterator<Item = (bool, u64, &mut ReadStage<B>)> {
+    /// Whether each is one of a position.
+    fn stages_mut(&mut self) -> impl Iterator<Item = (bool, &mut ReadStage<B>)> {
         let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
-        let tickets = tickets.map(|ticket| (true, ticket.position.record, &mut ticket.stage));
-        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, fetch.record, &mut fetch.stage)))
+        let tickets = tickets.map(|ticket| (true, &mut ticket.stage));
+        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, &mut fetch.stage)))
     }
 }

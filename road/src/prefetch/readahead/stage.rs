@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use forebay_sources::ReadError;
 
 use super::LoadedRead;
+use crate::reason::Reason;
 
 /// How far it is.
 pub(super) enum ReadStage<B> {
@@ -20,7 +21,7 @@ pub(super) enum ReadStage<B> {
         lost: bool,
     },
     /// It was read, or is bad.
-    Done(Result<LoadedRead<B>, String>),
+    Done(Result<LoadedRead<B>, Reason>),
 }
 
 /// A try that has come to its end.

@@ -15,10 +15,10 @@ pub(super) fn span(lease: u64, epoch: u64, start: u64, len: u64) -> Span {
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn storage() -> ReadError {
-    outage(ReadErrorKind::Storage)
+    error(ReadErrorKind::Storage)
 }
 
-pub(super) fn outage(kind: ReadErrorKind) -> ReadError {
+pub(super) fn error(kind: ReadErrorKind) -> ReadError {
     ReadError { kind, locator: Locator::file("0.jpg"), cause: "no answer".into() }
 }
 
@@ -31,7 +31,7 @@ fn read(ahead: &mut ReadAhead<u64>, now: Instant) -> Vec<u64> {
     jobs.iter().map(|job| job.record).collect()
 }
 
-fn record(taken: TakenRead<Result<LoadedRead<u64>, String>>) -> u64 {
+fn record(taken: TakenRead<Result<LoadedRead<u64>, Reason>>) -> u64 {
     match taken {
         TakenRead::Record(_, Ok(held)) => held.bytes,
         other => panic!("{other:?}"),
@@ -46,11 +46,14 @@ fn records_are_taken_in_order_however_the_reads_come_back() {
     assert_eq!(jobs.map(|job| (job.record, job.last)), [(5, false), (6, true)]);
     assert_eq!(ahead.done(&jobs[1], Ok("second"), now), Noted::Behind);
     assert_eq!(ahead.take(0, |_| true), TakenRead::Wait);
-    assert_eq!(ahead.done(&jobs[0], Err(Miss::Bad("gone".into())), now), Noted::Next);
+    assert_eq!(ahead.done(&jobs[0], Err(error(ReadErrorKind::Missing)), now), Noted::Next);
     let position =
         |offset| Position { epoch: 0, lease: 7, offset, lease_len: 2, index: 5 + offset, record: 5 + offset };
     assert_eq!(ahead.take(0, |_| false), TakenRead::NoRoom(position(0)));
-    assert_eq!(ahead.take(0, |_| true), TakenRead::Record(position(0), Err("gone".into())));
+    assert_eq!(
+        ahead.take(0, |_| true),
+        TakenRead::Record(position(0), Err(Reason::Read(Box::new(error(ReadErrorKind::Missing)))))
+    );
     assert_eq!(
         ahead.take(0, |_| true),
         TakenRead::Record(position(1), Ok(LoadedRead { bytes: "second", reserved: 1 }))
@@ -111,14 +114,14 @@ fn rule_28_a_read_that_is_late_is_an_outcome_as_soon_as_the_storage_gives_anothe
     let (mut ahead, start) = (ReadAhead::new(100, 0), Instant::now());
     ahead.lease(span(1, 0, 0, 2));
     let job = ahead.next_job(start, |_, _| 10).unwrap();
-    assert_eq!(ahead.expire(start + TIMEOUT, TIMEOUT, |_| "late".into()), 0);
+    assert_eq!(ahead.expire(start + TIMEOUT, TIMEOUT), 0);
     let late = start + TIMEOUT + Duration::from_millis(1);
-    assert_eq!(ahead.expire(late, TIMEOUT, |_| "late".into()), 1, "its thread is replaced");
-    assert_eq!((ahead.expire(late, TIMEOUT, |_| "late".into()), ahead.take(0, |_| true)), (0, TakenRead::Wait));
+    assert_eq!(ahead.expire(late, TIMEOUT), 1, "its thread is replaced");
+    assert_eq!((ahead.expire(late, TIMEOUT), ahead.take(0, |_| true)), (0, TakenRead::Wait));
     let other = ahead.next_job(late, |_, _| 10).unwrap();
     assert_eq!(ahead.done(&other, Ok(1), late), Noted::Behind);
-    assert_eq!(ahead.expire(late, TIMEOUT, |record| format!("{record} is late")), 0);
-    assert!(matches!(ahead.take(0, |_| true), TakenRead::Record(_, Err(reason)) if reason == "0 is late"));
+    assert_eq!(ahead.expire(late, TIMEOUT), 0);
+    assert!(matches!(ahead.take(0, |_| true), TakenRead::Record(_, Err(Reason::Late { timeout: TIMEOUT }))));
     assert_eq!(record(ahead.take(0, |_| true)), 1);
     assert_eq!(ahead.used(), 20, "the thread still has its memory");
     assert_eq!(ahead.done(&job, Ok(0), late), Noted::Late);
@@ -131,7 +134,7 @@ fn while_every_read_hangs_no_record_is_to_blame_and_what_comes_back_counts() {
     ahead.lease(span(1, 0, 0, 3));
     let jobs = [0, 1, 2].map(|_| ahead.next_job(start, |_, _| 10).unwrap());
     let late = start + 10 * TIMEOUT;
-    assert_eq!(ahead.expire(late, TIMEOUT, |_| "late".into()), 3);
+    assert_eq!(ahead.expire(late, TIMEOUT), 3);
     assert_eq!(ahead.take(0, |_| true), TakenRead::Wait);
     let stall = ahead.stall(late, TIMEOUT).unwrap();
     assert_eq!((stall.since, stall.record, stall.outage), (start, 0, None));
@@ -144,16 +147,16 @@ fn while_every_read_hangs_no_record_is_to_blame_and_what_comes_back_counts() {
 
 #[test]
 fn what_is_not_the_record_s_fault_is_tried_again_and_holds_no_room_meanwhile() {
-    for outage in [storage(), outage(ReadErrorKind::Resources)] {
+    for outage in [storage(), error(ReadErrorKind::Resources)] {
         let (mut ahead, mut now) = (ReadAhead::new(10, 0), Instant::now());
         ahead.lease(span(1, 0, 0, 1));
         let began = now;
         for _ in 0..20 {
             let job = ahead.next_job(now, |_, _| 10).unwrap();
-            assert_eq!(ahead.done(&job, Err(Miss::from(outage.clone())), now), Noted::Behind);
+            assert_eq!(ahead.done(&job, Err(outage.clone()), now), Noted::Behind);
             assert_eq!((ahead.used(), ahead.next_job(now, |_, _| 10)), (0, None), "not at once");
             now += Duration::from_secs(6);
-            assert_eq!(ahead.expire(now, TIMEOUT, |_| "late".into()), 0);
+            assert_eq!(ahead.expire(now, TIMEOUT), 0);
         }
         assert_eq!(ahead.stall(now, TIMEOUT), Some(Stall { since: began, record: 0, outage: Some(outage) }));
         let job = ahead.next_job(now, |_, _| 10).unwrap();
@@ -168,14 +171,14 @@ fn when_the_storage_is_back_everything_that_waits_for_it_is_read_at_once() {
     ahead.lease(span(1, 0, 0, 3));
     for _ in 0..5 {
         while let Some(job) = ahead.next_job(now, |_, _| 10) {
-            ahead.done(&job, Err(Miss::from(storage())), now);
+            ahead.done(&job, Err(storage()), now);
         }
         now += Duration::from_secs(5);
     }
     let job = ahead.next_job(now, |_, _| 10).unwrap();
     let rest = [0, 1].map(|_| ahead.next_job(now, |_, _| 10).unwrap());
     for job in &rest {
-        assert_eq!(ahead.done(job, Err(Miss::from(storage())), now), Noted::Behind);
+        assert_eq!(ahead.done(job, Err(storage()), now), Noted::Behind);
     }
     assert_eq!(ahead.next_job(now, |_, _| 10), None);
     ahead.done(&job, Ok(0), now);
@@ -189,23 +192,23 @@ fn a_record_that_the_storage_fails_alone_for_read_timeout_is_bad_and_one_among_m
         ahead.lease(span(1, 0, 0, 4));
         let jobs = [0, 1, 2].map(|_| ahead.next_job(start, |_, _| 10).unwrap());
         for job in &jobs[..fails] {
-            ahead.done(job, Err(Miss::from(storage())), start);
+            ahead.done(job, Err(storage()), start);
         }
         for job in &jobs[fails..] {
             ahead.done(job, Ok(job.record), start);
         }
         let late = start + 2 * TIMEOUT;
-        ahead.expire(late, TIMEOUT, |_| "late".into());
+        ahead.expire(late, TIMEOUT);
         assert_eq!(ahead.take(0, |_| true), TakenRead::Wait, "no read that began later has come back");
         for _ in 0..fails {
             let again = ahead.next_job(late, |_, _| 10).unwrap();
-            assert_eq!(ahead.done(&again, Err(Miss::from(storage())), late), Noted::Behind);
+            assert_eq!(ahead.done(&again, Err(storage()), late), Noted::Behind);
         }
         assert_eq!(read(&mut ahead, late), [3]);
-        ahead.expire(late, TIMEOUT, |_| "late".into());
+        ahead.expire(late, TIMEOUT);
         match ahead.take(0, |_| true) {
-            TakenRead::Record(_, Err(reason)) if fails == 1 => {
-                assert!(reason.contains("gives other files"), "{reason}");
+            TakenRead::Record(_, Err(Reason::Outlasted { error, timeout: TIMEOUT })) if fails == 1 => {
+                assert_eq!(*error, storage());
             }
             taken => assert_eq!((taken, fails), (TakenRead::Wait, 2)),
         }
@@ -218,7 +221,7 @@ fn an_outage_ends_reading_ahead_after_a_while() {
     ahead.lease(span(1, 0, 0, 1000));
     let mut tried = 0;
     while let Some(job) = ahead.next_job(now, |_, _| 10) {
-        ahead.done(&job, Err(Miss::from(storage())), now);
+        ahead.done(&job, Err(storage()), now);
         tried += 1;
     }
     assert_eq!(tried, MOST_TROUBLED);
@@ -230,7 +233,7 @@ fn rule_31_a_file_that_has_grown_is_read_when_the_budget_has_room_for_all_of_it(
     let size = |_, bytes: u64| bytes.max(10);
     ahead.lease(span(1, 0, 0, 4));
     let jobs = [0, 1].map(|_| ahead.next_job(now, size).unwrap());
-    assert_eq!(ahead.done(&jobs[1], Err(Miss::Larger(95)), now), Noted::Behind);
+    assert_eq!(ahead.done(&jobs[1], Err(error(ReadErrorKind::Larger { size: 95 })), now), Noted::Behind);
     assert_eq!(ahead.used(), 10, "what it had is given back");
     assert_eq!(ahead.next_job(now, size), None, "it has no room, and nothing overtakes it");
     ahead.done(&jobs[0], Ok(0), now);
@@ -247,12 +250,12 @@ fn rule_31_a_file_that_has_grown_is_read_when_the_budget_has_room_for_all_of_it(
     for more in 1.. {
         let job = ahead.next_job(now, size).unwrap();
         assert_eq!(job.record, 2);
-        if ahead.done(&job, Err(Miss::Larger(10 + more)), now) == Noted::Next {
+        if ahead.done(&job, Err(error(ReadErrorKind::Larger { size: 10 + more })), now) == Noted::Next {
             break;
         }
         assert!(more < 10);
     }
-    assert!(matches!(ahead.take(0, |_| true), TakenRead::Record(_, Err(reason)) if reason.contains("grows")));
+    assert!(matches!(ahead.take(0, |_| true), TakenRead::Record(_, Err(Reason::Growing { .. }))));
     assert_eq!(ahead.used(), 0);
 }
 

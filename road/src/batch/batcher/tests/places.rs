@@ -68,8 +68,8 @@ fn rule_7_skip_in_a_static_epoch_repeats_the_nearest_earlier_picture_as_no_recor
     assert_eq!((sheet.records, sheet.mask, sheet.valid), (vec![100, 101, -1, 103], vec![1, 1, 0, 1], 3));
     assert_eq!(sheet.labels, [7; 4]);
     assert_eq!(sheet.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 1), Claim::bare(0, 2, 1)]);
-    let (bad, reason) = (sheet.bad[0].position, sheet.bad[0].reason.as_str());
-    assert_eq!((bad, reason), (position(2), "no end marker"));
+    let (locator, reason) = wrong();
+    assert_eq!(sheet.bad, [BadRecord { position: position(2), locator, reason }]);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn rule_13_a_copy_that_cannot_be_read_shows_another_picture_as_no_record() {
     good(&mut batcher, 4..5);
     batcher.end(0);
     assert_eq!(actions(&mut batcher), [Action::Fetch { at: (0, 2), epoch: 0, record: 105 }]);
-    batcher.outcome((0, 2), Err((FILE.into(), "gone".into())));
+    batcher.outcome((0, 2), Err(wrong()));
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [1, 2, 3].map(|place| copy((0, 0), (0, place))));
     assert_eq!(sheet.records, [104, -1, -1, -1]);

@@ -1,0 +1,87 @@
+//! Why a record is bad. A reason keeps its type up to the ledger and to the message for a person, which is where it
+//! becomes text.
+
+use std::time::Duration;
+
+use forebay_pixels::Fault;
+use forebay_sources::{ReadError, Retry};
+use thiserror::Error;
+
+/// Why a record cannot be part of a batch.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Reason {
+    /// Its source cannot read it.
+    #[error(transparent)]
+    Read(Box<ReadError>),
+    /// Its source cannot read it for so long, while it reads others.
+    #[error("{}: {error}, for {timeout:?}, while it gives other files", error.locator)]
+    Outlasted {
+        /// What the last read failed with.
+        error: Box<ReadError>,
+        /// The time that a record's reads may fail alone.
+        timeout: Duration,
+    },
+    /// Its read has not come back in time, while later ones have.
+    #[error("Reading it took longer than read_timeout ({timeout:?}).")]
+    Late {
+        /// The time that a read may take.
+        timeout: Duration,
+    },
+    /// Each read finds more bytes than the one before.
+    #[error("The file grows while it is read, to {bytes} bytes by now.")]
+    Growing {
+        /// What the last one found.
+        bytes: u64,
+    },
+    /// It cannot be decoded.
+    #[error(transparent)]
+    Decode(#[from] Fault),
+    /// The decoder has a bug that the record shows.
+    #[error("The decoder failed on it: {panic}.")]
+    Panic {
+        /// What the decoder said.
+        panic: Box<str>,
+    },
+}
+
+impl Reason {
+    /// Whether the record may be good if it is read once more: what it is read from is at fault, and not its content.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Read(error) => error.retry() != Retry::Never,
+            Self::Outlasted { .. } | Self::Late { .. } | Self::Growing { .. } => true,
+            // Time is the one limit that the same bytes may keep or not.
+            Self::Decode(fault) => matches!(fault, Fault::TooSlow { .. }),
+            Self::Panic { .. } => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_sources::{Locator, ReadErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn a_reason_says_whether_another_read_may_give_a_good_record() {
+        let of = |kind| Box::new(ReadError::new(kind, Locator::file("a.jpg")));
+        let timeout = Duration::from_secs(60);
+        for (reason, may_pass) in [
+            (Reason::Read(of(ReadErrorKind::Missing)), false),
+            (Reason::Outlasted { error: of(ReadErrorKind::Storage), timeout }, true),
+            (Reason::Late { timeout }, true),
+            (Reason::Growing { bytes: 7 }, true),
+            (Fault::Truncated.into(), false),
+            (Fault::TooSlow { limit: timeout }.into(), true),
+            (Reason::Panic { panic: "no".into() }, false),
+        ] {
+            assert_eq!(reason.may_pass(), may_pass, "{reason}");
+        }
+    }
+
+    #[test]
+    fn good_pictures_carry_no_more_for_the_reasons_of_bad_ones_than_five_words() {
+        assert!(size_of::<Result<(), Reason>>() <= 5 * size_of::<usize>(), "{}", size_of::<Result<(), Reason>>());
+    }
+}
