@@ -1,12 +1,13 @@
 //! The ring's thread of one stream: sockets and deaths come in, offers go out.
 //!
-//! [`Exchange`] decides; this thread does what it says. It is the only one that knows which slot is where: batches
+//! [`Deliveries`] decides; this thread does what it says. It is the only one that knows which slot is where: batches
 //! come to it as rights to slots, and free slots leave it as rights. It never waits for anybody but the kernel.
 
 mod act;
 mod asked;
 mod attached;
 mod claims;
+mod deliveries;
 mod epoch_end;
 mod inbox;
 mod rings;
@@ -20,8 +21,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_proto::v1::{Cause, ReturnedRange};
-use forebay_ring::{BatchId, ConsumerId, Exchange, MessageKind, PACKET_LEN, SlotId, SlotMut, Voided, text, text_code};
+use forebay_proto::v1::ReturnedRange;
+use forebay_ring::{ConsumerId, MessageKind, PACKET_LEN, SlotMut, text, text_code};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::ack::{Fate, Fates};
@@ -35,8 +36,7 @@ pub(crate) use asked::Asked;
 pub(crate) use attached::Arrival;
 use attached::Consumer;
 pub(crate) use claims::ranges;
-use claims::{BatchClaims, Claims};
-use epoch_end::EpochEnd;
+use deliveries::Deliveries;
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
 use rings::{Further, Work, ring_work};
 pub(crate) use status::RingStatus;
@@ -82,16 +82,13 @@ pub(crate) struct Counters {
 pub(crate) struct RingThread {
     parts: RingParts,
     inbox: Inbox,
-    exchange: Exchange,
+    deliveries: Deliveries,
     rings: BTreeMap<u32, StreamRing>,
     works: channel::Sender<Work>,
     further: Further,
     consumers: BTreeMap<ConsumerId, Consumer>,
     /// Calls that are still to be handed on.
     calls: Vec<(ConsumerId, u64, Asked)>,
-    /// Published batches that are not acked, by number.
-    claims: Claims,
-    end: EpochEnd,
     /// [`text_code`] and reason.
     failure: Option<(u32, String)>,
     /// Why the storage gives nothing at this moment.
@@ -100,8 +97,6 @@ pub(crate) struct RingThread {
     ledger: Option<String>,
     /// The stream is about to end.
     draining: bool,
-    /// It ends: what trainers hold comes back because of that.
-    ending: bool,
 }
 
 impl std::fmt::Debug for RingParts {
@@ -114,7 +109,7 @@ impl std::fmt::Debug for RingThread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RingThread")
             .field("parts", &self.parts)
-            .field("exchange", &self.exchange)
+            .field("deliveries", &self.deliveries)
             .finish_non_exhaustive()
     }
 }
@@ -127,8 +122,7 @@ impl RingThread {
     pub(crate) fn start(parts: RingParts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
         let works = ring_work(outbox.clone(), Arc::clone(&parts.further))?;
         let mut state = Self {
-            exchange: Exchange::new(parts.epoch),
-            end: EpochEnd::new(parts.epoch, parts.epochs, parts.epoch_end_timeout),
+            deliveries: Deliveries::new(parts.epoch, parts.epochs, parts.epoch_end_timeout),
             parts,
             inbox,
             rings: BTreeMap::new(),
@@ -136,12 +130,10 @@ impl RingThread {
             further: Further::default(),
             consumers: BTreeMap::new(),
             calls: Vec::new(),
-            claims: Claims::default(),
             failure: None,
             storage: None,
             ledger: None,
             draining: false,
-            ending: false,
         };
         threads::start("forebay-ring", move || {
             state.add_ring(0, first);
@@ -211,39 +203,36 @@ impl RingThread {
                 self.send_all(&text(MessageKind::Notice, text_code::OTHER, &words));
                 self.ledger = lasting.then_some(words);
             }
-            Note::Populated(slot, Ok(())) => self.exchange.populated(slot),
+            Note::Populated(slot, Ok(())) => self.deliveries.populated(slot),
             Note::Populated(_, Err(error)) => self.fail(text_code::MEMORY, error.to_string()),
             Note::Ring(ring, made) => self.take_over(ring, made),
             Note::Attach(arrival) => self.attach(*arrival),
-            Note::Progress(progress) => self.end.heard(progress),
+            Note::Progress(progress) => self.deliveries.heard(progress),
             Note::Answer { consumer, id, reply } => self.send_answer(consumer, id, &reply),
             Note::Evict { consumer, reason } => self.evict(consumer, &reason),
             Note::DropReady { progress, fenced, done } => {
                 if fenced {
-                    // Nothing of a fenced lease can be given back.
-                    let _void = self.claims.clear(progress.floor);
+                    self.deliveries.drop_fenced(progress);
+                } else {
+                    self.deliveries.drop_ready();
                 }
-                self.exchange.drop_ready();
                 self.act();
-                // A reset has fenced its epoch's leases alone, and trainers may have offers of the next one.
-                let left = self.claims.clear(progress.floor);
+                let left = self.deliveries.restart(progress);
                 self.give_back(left);
                 // The batch thread that waited for it has ended; the next one says so itself.
                 self.storage = None;
-                self.exchange.restart_at(progress.floor);
-                self.end.reopen(progress);
                 self.failure = None;
                 self.send_all(&number(MessageKind::Fenced, progress.floor));
                 done.send(()).ok();
             }
             Note::Drain(done) => {
                 self.draining = true;
-                self.exchange.drop_ready();
+                self.deliveries.drop_ready();
                 self.act();
                 done.send(()).ok();
             }
-            Note::Lost(leases) => self.lose(&leases),
-            Note::Noted(batch) => self.exchange.noted(batch),
+            Note::Lost(leases) => self.deliveries.lose(&leases),
+            Note::Noted(batch) => self.deliveries.noted(batch),
             Note::Restored(consumer) => self.tell_if_done(consumer),
             // The loop ends at it.
             Note::Close(_) => {}
@@ -253,24 +242,15 @@ impl RingThread {
         }
     }
 
-    /// These leases are somebody else's: batches of them that nobody holds are void (semantics rule 5).
-    fn lose(&mut self, leases: &[u64]) {
-        for seq in self.claims.of_leases(leases) {
-            if self.exchange.void(seq) == Voided::Dropped {
-                self.claims.lose(seq, leases);
-            }
-        }
-    }
-
     /// What was sent counts; what is held after it is given back, so that the end is no death (semantics rule 21).
     fn end(&mut self, buffer: &mut [u8]) {
-        self.exchange.drop_ready();
+        self.deliveries.drop_ready();
         self.act();
-        self.ending = true;
+        self.deliveries.end();
         let ids: Vec<_> = self.consumers.keys().copied().collect();
         for id in ids {
             self.last_words(id, buffer);
-            self.exchange.gone(id);
+            self.deliveries.gone(id);
         }
         self.act();
     }
@@ -278,7 +258,7 @@ impl RingThread {
     // Slots.
 
     fn claim_free(&mut self) {
-        while let Some(slot) = self.exchange.claim() {
+        while let Some(slot) = self.deliveries.claim() {
             let right = self.rings.get(&slot.ring).map(|ring| ring.region.slot(slot.slot));
             match right {
                 Some(Ok(right)) => self.hand_out(right),
@@ -305,25 +285,13 @@ impl RingThread {
         if !items.is_empty() {
             self.tell(Fate::Acked { items, bad: Vec::new(), urgent: true });
         }
-        let (place, batch) = self.enter(ready);
-        self.exchange.publish(place, batch);
+        self.deliveries.publish(ready);
     }
 
     /// What no trainer gets: its claims and its slot go back.
     fn drop_batch(&mut self, ready: Ready) {
-        let (place, batch) = self.enter(ready);
-        let ranges = self.claims.dropped(batch.seq, Cause::Unseen);
+        let ranges = self.deliveries.give_up(ready);
         self.give_back(ranges);
-        self.exchange.give_up(place);
-    }
-
-    fn enter(&mut self, mut ready: Ready) -> (SlotId, BatchId) {
-        let place = SlotId { ring: ready.slot.ring(), slot: ready.slot.index() };
-        let batch = BatchId { seq: ready.seq, epoch: ready.epoch };
-        self.claims.published(batch.seq, BatchClaims::new(&mut ready));
-        // From here on the slot is read, and written by nobody.
-        drop(ready);
-        (place, batch)
     }
 
     fn give_back(&self, ranges: Vec<ReturnedRange>) {

@@ -1,75 +1,44 @@
-//! What the exchange has decided, done: offers, receipts to the ledger, free slots, ends of epochs.
+//! What is to be done with batches, done: offers, receipts to the ledger, free slots, ends of epochs.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use forebay_proto::v1::{AckItem, BadRecord, Cause};
-use forebay_ring::{Action, Adopted, ConsumerId, Held, MessageKind, Number, Offer, packet};
+use forebay_ring::{Held, MessageKind, Number, packet};
 
 use super::RingThread;
 use super::attached::Consumer;
-use crate::ack::Fate;
+use super::deliveries::{Deed, Overdue};
 
 impl RingThread {
     pub(super) fn act(&mut self) {
         loop {
-            let actions: Vec<Action> = self.exchange.drain().collect();
-            if actions.is_empty() {
+            let deeds = self.deliveries.deeds();
+            if deeds.is_empty() {
                 return self.advance();
             }
-            for action in actions {
-                self.do_one(action);
+            for deed in deeds {
+                self.do_one(deed);
             }
         }
     }
 
-    fn do_one(&mut self, action: Action) {
-        match action {
-            Action::Offer { consumer, slot, batch, generation, redelivered } => {
-                let Some(known) = self.claims.get(batch.seq) else { return };
-                self.parts.counters.redelivered.fetch_add(u64::from(redelivered > 0), Ordering::Relaxed);
-                let offer = Offer {
-                    kind: MessageKind::Offer as u32,
-                    ring: slot.ring,
-                    seq: batch.seq,
-                    generation,
-                    epoch: batch.epoch,
-                    slot: slot.slot,
-                    shown: known.shown,
-                    valid: known.valid,
-                    claims: known.len(),
-                    redelivered,
-                    reserved: 0,
-                    deadline: u64::MAX,
-                    ready: known.ready,
-                };
+    fn do_one(&mut self, deed: Deed) {
+        match deed {
+            Deed::Offer(consumer, offer) => {
+                self.parts.counters.redelivered.fetch_add(u64::from(offer.redelivered > 0), Ordering::Relaxed);
                 self.send(consumer, &packet(&offer, &[]));
             }
-            Action::Acked { consumer: _, batch } => {
-                let (items, bad) = self.claims.acked(batch.seq);
-                self.deliver(batch.epoch, items, bad);
+            Deed::Delivered(records, fate) => {
+                self.parts.counters.delivered.fetch_add(records, Ordering::Relaxed);
+                self.tell(fate);
             }
-            Action::Seen(batch) => {
-                self.tell(Fate::Seen { items: self.claims.seen(batch.seq), batch: batch.seq });
-            }
-            Action::AdoptedAcked(Adopted { consumer, batch }) => {
-                let (items, bad) = self.claims.adopted_acked(consumer, batch);
-                self.deliver(batch.epoch, items, bad);
-            }
-            Action::Dropped { batch, seen } => {
-                let ranges = self.claims.dropped(batch.seq, self.cause(seen));
-                self.give_back(ranges);
-            }
-            Action::Orphaned { adopted: Adopted { consumer, batch }, seen } => {
-                let ranges = self.claims.orphaned(consumer, batch, self.cause(seen));
-                self.give_back(ranges);
-            }
-            Action::Free(_) => self.claim_free(),
-            Action::EpochEnd { consumer, epoch } => self.send(consumer, &number(MessageKind::EpochEnd, epoch)),
-            Action::Gone(consumer) => {
+            Deed::Tell(fate) => self.tell(fate),
+            Deed::Claim => self.claim_free(),
+            Deed::EpochEnd(consumer, epoch) => self.send(consumer, &number(MessageKind::EpochEnd, epoch)),
+            Deed::Gone(consumer) => {
                 self.consumers.remove(&consumer);
             }
-            Action::RingEmpty(ring) => {
+            Deed::RingEmpty(ring) => {
                 self.rings.remove(&ring);
                 // Behind every offer of it: trainers have nothing in their hands that stands there.
                 self.send_all(&number(MessageKind::Retired, ring.into()));
@@ -77,67 +46,36 @@ impl RingThread {
         }
     }
 
-    fn deliver(&self, epoch: u64, items: Vec<AckItem>, bad: Vec<BadRecord>) {
-        let records = items.iter().map(|item| item.count).sum();
-        self.parts.counters.delivered.fetch_add(records, Ordering::Relaxed);
-        let urgent = self.claims.undelivered(epoch) == 0;
-        self.tell(Fate::Acked { items, bad, urgent });
-    }
-
-    /// Why a batch comes back that was not acked, and may have been seen or not.
-    const fn cause(&self, seen: bool) -> Cause {
-        match (seen, self.ending) {
-            (false, _) => Cause::Unseen,
-            (true, false) => Cause::TrainerEnded,
-            (true, true) => Cause::DaemonStopped,
-        }
-    }
-
     /// Opens the next epoch when the current one is over, and says when the last one is.
     pub(super) fn advance(&mut self) {
-        let open = self.exchange.open();
-        if self.claims.undelivered(open) == 0 && self.end.is_over(open) {
-            tracing::info!(stream = self.parts.stream, epoch = open, "the epoch is complete");
-            self.exchange.open_epoch(open + 1);
+        if let Some(epoch) = self.deliveries.advance() {
+            tracing::info!(stream = self.parts.stream, epoch, "the epoch is complete");
             self.act();
         }
-        // Told behind the end of the last epoch, which a reset or a restore may have ended as well.
-        if self.end.done().is_some_and(|epochs| self.exchange.open() >= epochs)
-            && let Some(epochs) = self.end.just_done()
-        {
+        if let Some(epochs) = self.deliveries.just_done() {
             self.send_all(&number(MessageKind::Done, epochs));
         }
     }
 
     /// What time brings: an epoch that waits for a holder, a ring whose slots are stuck.
     pub(super) fn look(&mut self) {
-        let open = self.exchange.open();
-        let holders = self.exchange.holders(open);
-        let waiting: Vec<ConsumerId> =
-            if self.end.only_held_left(open) && self.claims.undelivered(open) <= holders.len() {
-                let holds = |id: &ConsumerId| holders.iter().any(|holder| holder.consumer == *id);
-                self.consumers.iter().filter(|(id, each)| each.is_open() && !holds(id)).map(|(id, _)| *id).collect()
-            } else {
-                Vec::new()
-            };
-        let waits = !waiting.is_empty() && !holders.is_empty();
-        if let Some((for_how_long, expired)) = self.end.waits(waits, Instant::now())
-            && let Some(holder) = holders.first()
-        {
-            let pid = self.consumers.get(&holder.consumer).map_or(0, Consumer::pid);
+        let here = self.consumers.iter().filter(|(_, each)| each.is_open()).map(|(id, _)| *id);
+        if let Some(overdue) = self.deliveries.overdue(here, Instant::now()) {
+            let Overdue { epoch, holder, batch, for_how_long, expired, waiting } = overdue;
+            let pid = self.consumers.get(&holder).map_or(0, Consumer::pid);
             tracing::warn!(
                 stream = self.parts.stream,
-                epoch = open,
+                epoch,
                 pid,
-                batch = holder.seq,
+                batch,
                 seconds = for_how_long.as_secs(),
                 "the epoch's end waits for a batch that a trainer holds"
             );
             let held = Held {
                 kind: MessageKind::Held as u32,
                 pid,
-                epoch: open,
-                seq: holder.seq,
+                epoch,
+                seq: batch,
                 for_ms: u64::try_from(for_how_long.as_millis()).unwrap_or(u64::MAX),
                 expired: u32::from(expired),
                 reserved: 0,

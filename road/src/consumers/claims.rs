@@ -63,7 +63,7 @@ impl Claims {
     pub(super) fn clear(&mut self, from: u64) -> Vec<ReturnedRange> {
         let published = std::mem::take(&mut self.published).into_values();
         let all = published.chain(std::mem::take(&mut self.adopted).into_values());
-        all.filter(|entry| entry.epoch >= from).flat_map(|entry| ranges(entry.claims, Cause::Unseen)).collect()
+        all.filter(|entry| entry.epoch >= from).flat_map(|entry| entry.back(Cause::Unseen)).collect()
     }
 
     /// A published batch.
@@ -123,12 +123,12 @@ impl Claims {
 
     /// What a dropped batch gives back, and how somebody may have seen it.
     pub(super) fn dropped(&mut self, seq: u64, cause: Cause) -> Vec<ReturnedRange> {
-        self.published.remove(&seq).map(|entry| ranges(entry.claims, cause)).unwrap_or_default()
+        self.published.remove(&seq).map(|entry| entry.back(cause)).unwrap_or_default()
     }
 
     /// What an adopted batch gives back that was returned, or whose consumer is gone.
     pub(super) fn orphaned(&mut self, consumer: ConsumerId, batch: BatchId, cause: Cause) -> Vec<ReturnedRange> {
-        self.adopted.remove(&(consumer, batch.seq)).map(|entry| ranges(entry.claims, cause)).unwrap_or_default()
+        self.adopted.remove(&(consumer, batch.seq)).map(|entry| entry.back(cause)).unwrap_or_default()
     }
 }
 
@@ -143,6 +143,11 @@ impl BatchClaims {
     /// Number of claims, as an offer says it.
     pub(super) fn len(&self) -> u32 {
         u32::try_from(self.claims.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What the batch gives back, and how somebody may have seen it.
+    pub(super) fn back(self, cause: Cause) -> Vec<ReturnedRange> {
+        ranges(self.claims, cause)
     }
 
     fn take(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> Receipts {

@@ -36,7 +36,7 @@ pub(super) enum Further {
 impl RingThread {
     pub(super) fn add_ring(&mut self, ring: u32, made: StreamRing) {
         let slots = made.region.geometry().slots();
-        self.exchange.add_ring(ring, slots);
+        self.deliveries.add_ring(ring, slots);
         for slot in 0..slots {
             // The thread beside lives as long as this one.
             self.works.send(Work::Populate(SlotId { ring, slot }, made.clone())).ok();
@@ -51,10 +51,10 @@ impl RingThread {
 
     /// Asks for a further ring when too few slots of this one can still become free.
     pub(super) fn look_at_rings(&mut self) {
-        if self.exchange.usable() >= 2 && self.further == Further::Refused {
+        if self.deliveries.exchange().usable() >= 2 && self.further == Further::Refused {
             self.further = Further::NotAsked;
         }
-        if self.exchange.counts().unpopulated > 0 || self.exchange.usable() >= 2 {
+        if self.deliveries.exchange().counts().unpopulated > 0 || self.deliveries.exchange().usable() >= 2 {
             return;
         }
         let ring = self.rings.last_key_value().map_or(0, |(ring, _)| ring + 1);
@@ -78,7 +78,7 @@ impl RingThread {
                 let older: Vec<u32> = self.rings.keys().copied().collect();
                 self.add_ring(ring, made);
                 for ring in older {
-                    self.exchange.retire_ring(ring);
+                    self.deliveries.retire_ring(ring);
                 }
             }
             Err(reason) => self.refused(&reason),

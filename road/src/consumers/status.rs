@@ -23,11 +23,12 @@ pub(crate) struct RingStatus {
 
 impl RingThread {
     pub(super) fn status(&self) -> RingStatus {
+        let exchange = self.deliveries.exchange();
         RingStatus {
-            slots: self.exchange.counts(),
-            consumers: self.exchange.consumers().map(|state| self.consumer_status(&state)).collect(),
-            epoch: self.exchange.open(),
-            unfinished: self.exchange.holders(self.exchange.open()).len(),
+            slots: exchange.counts(),
+            consumers: exchange.consumers().map(|state| self.consumer_status(&state)).collect(),
+            epoch: exchange.open(),
+            unfinished: exchange.holders(exchange.open()).len(),
             failure: self.failure.as_ref().map(|(_, reason)| reason.clone()),
         }
     }

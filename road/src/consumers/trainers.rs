@@ -7,7 +7,7 @@ use super::RingThread;
 use super::act::number;
 use super::asked::Asked;
 use super::attached::{Arrival, Consumer};
-use super::claims::{Receipts, ranges};
+use super::claims::ranges;
 use super::rings::pass;
 
 /// Packets taken from one consumer before the next has its turn.
@@ -27,11 +27,10 @@ impl RingThread {
         tracing::info!(stream = self.parts.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
         self.consumers.insert(id, consumer);
         for (seq, epoch, claims) in adopted {
-            self.exchange.adopt(id, BatchId { seq, epoch });
-            self.claims.adopted(id, seq, epoch, claims);
+            self.deliveries.adopt(id, BatchId { seq, epoch }, claims);
         }
         // Ends since it was said which epoch the stream is in were told to those who were here.
-        for ended in told..self.exchange.open() {
+        for ended in told..self.deliveries.exchange().open() {
             self.send(id, &number(MessageKind::EpochEnd, ended));
         }
         let waits = self.storage.iter().chain(&self.ledger);
@@ -55,7 +54,7 @@ impl RingThread {
             return None;
         }
         let (newest, newest_ring) = self.rings.last_key_value()?;
-        let granted = match self.exchange.attach(id, arrival.credits) {
+        let granted = match self.deliveries.attach(id, arrival.credits) {
             Ok(granted) => granted,
             Err(taken) => {
                 arrival.refuse(text_code::BUSY, &taken.to_string());
@@ -72,7 +71,7 @@ impl RingThread {
             }
             Err(error) => {
                 tracing::info!(%error, "a trainer left before it was welcomed");
-                self.exchange.gone(id);
+                self.deliveries.gone(id);
                 None
             }
         }
@@ -83,7 +82,7 @@ impl RingThread {
         let pid = arrival.peer.pid();
         // A process of another PID namespace has no number here that tells it from others.
         let earlier = self.consumers.iter().filter(|(_, each)| !each.is_open() && pid != 0 && each.pid() == pid);
-        let watched: u32 = earlier.map(|(id, _)| self.exchange.watched_by(*id)).sum();
+        let watched: u32 = earlier.map(|(id, _)| self.deliveries.exchange().watched_by(*id)).sum();
         (watched > arrival.credits.max(1).saturating_mul(2)).then(|| {
             format!(
                 "process {pid} still looks at {watched} batches of Loaders of this stream that it closed; their slots \
@@ -93,7 +92,7 @@ impl RingThread {
     }
 
     pub(super) fn tell_if_done(&mut self, id: ConsumerId) {
-        if let Some(epochs) = self.end.done() {
+        if let Some(epochs) = self.deliveries.done() {
             self.send(id, &number(MessageKind::Done, epochs));
         }
     }
@@ -127,23 +126,14 @@ impl RingThread {
     fn message(&mut self, id: ConsumerId, message: Message<'_>) {
         match message {
             Message::Ack { head, sums } => {
-                let receipt = HeldBatch::from(&head);
-                if !self.exchange.awaits(id, receipt) {
-                    self.exchange.ack(id, receipt);
-                    return;
-                }
-                match self.claims.sums(id, &head, &sums) {
-                    Receipts::Partial => {}
-                    Receipts::Whole => {
-                        self.exchange.ack(id, receipt);
-                    }
-                    Receipts::Wrong => self.evict(id, "an ACK's sums do not fit the batch's claims"),
+                if !self.deliveries.ack(id, &head, &sums) {
+                    self.evict(id, "an ACK's sums do not fit the batch's claims");
                 }
             }
             Message::Release(release) => {
-                self.exchange.release(id, HeldBatch::from(&release), release.returned != 0);
+                self.deliveries.release(id, HeldBatch::from(&release), release.returned != 0);
             }
-            Message::Credit(more) => self.exchange.credit(id, more),
+            Message::Credit(more) => self.deliveries.credit(id, more),
             Message::Call(call, body) => {
                 let may = self.consumers.get_mut(&id).is_some_and(Consumer::calls);
                 match Asked::take(body) {
@@ -154,7 +144,7 @@ impl RingThread {
             }
             Message::Bye => {
                 self.leave(id);
-                self.exchange.bye(id);
+                self.deliveries.bye(id);
             }
             _ => self.evict(id, "a trainer does not send this kind of message"),
         }
@@ -190,13 +180,13 @@ impl RingThread {
     /// The consumer has hung up, or has to; its process may live on and look at its slots.
     pub(super) fn put_out(&mut self, id: ConsumerId) {
         self.leave(id);
-        self.exchange.put_out(id);
+        self.deliveries.put_out(id);
     }
 
     /// The consumer looks at nothing any more: its process has ended.
     pub(super) fn gone(&mut self, id: ConsumerId) {
         self.leave(id);
-        self.exchange.gone(id);
+        self.deliveries.gone(id);
     }
 
     fn leave(&mut self, id: ConsumerId) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forebay_coordinator::Outage;
 use tokio::sync::watch;
 
-use super::standing::Receipts;
+use super::standing::FateReceiver;
 use crate::ack::{self, ReceiptCounts};
 use crate::consumers::{Note, Outbox};
 use crate::worker::Worker;
@@ -25,7 +25,7 @@ pub(super) fn follow(worker: &Worker, outbox: Outbox) {
 }
 
 /// A task that hands receipts in, and tells the ring's thread what becomes of them.
-pub(super) fn hand_in(worker: Arc<Worker>, receipts: Receipts, counts: Arc<ReceiptCounts>, outbox: Outbox) {
+pub(super) fn hand_in(worker: Arc<Worker>, receipts: FateReceiver, counts: Arc<ReceiptCounts>, outbox: Outbox) {
     let (tell, note) = (outbox.clone(), outbox.clone());
     let lost = move |leases| tell.post(Note::Lost(leases));
     let forward = ack::forward(worker, receipts, counts, lost, move |batch| note.post(Note::Noted(batch)));

@@ -41,7 +41,7 @@ pub(super) struct Counted {
 }
 
 /// What is to be told to the ledger, in order.
-pub(super) type Receipts = mpsc::UnboundedReceiver<Fate>;
+pub(super) type FateReceiver = mpsc::UnboundedReceiver<Fate>;
 
 /// How long the ledger may be unwritable before those who ask for an audit are told so.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ impl Standing {
     ///
     /// # Errors
     /// It cannot be asked, or it is about something else.
-    pub(super) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, Receipts), CallError> {
+    pub(super) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, FateReceiver), CallError> {
         let sharded = request.spec.as_ref().is_some_and(|spec| spec.shard.is_some());
         let (worker, opened) = Worker::open(ledgers, request).await?;
         let (fates, receipts) = mpsc::unbounded_channel();
@@ -66,8 +66,8 @@ impl Standing {
         Ok((standing, receipts))
     }
 
-    /// Starts the tasks that tell the ledger of receipts, and the ring's thread of what the ledger says.
-    pub(super) fn tell(&self, receipts: Receipts, outbox: &Outbox) {
+    /// Starts the tasks that tell the ledger what became of records, and the ring's thread of what the ledger says.
+    pub(super) fn tell(&self, receipts: FateReceiver, outbox: &Outbox) {
         news::follow(&self.worker, outbox.clone());
         news::tell_of_outages(&self.worker, outbox.clone());
         news::hand_in(Arc::clone(&self.worker), receipts, Arc::clone(&self.counts), outbox.clone());
@@ -119,7 +119,7 @@ impl Standing {
         self.worker.abandon(epoch).await.map(drop)
     }
 
-    /// Receipts of an earlier incarnation's leases.
+    /// Hands in receipts of an earlier incarnation's leases.
     pub(super) async fn consumed(&self, items: Vec<AckItem>) -> Result<(), CallError> {
         self.worker.hand_in(items).await.map(drop)
     }

@@ -1,0 +1,324 @@
+//! The one owner of published batches: where each stands and who has it, what it answers for, and whether its epoch may
+//! end. These three change together, here; the ring's thread asks, and does what comes out. Without I/O: time is an argument.
+
+use std::time::{Duration, Instant};
+
+use forebay_proto::v1::{AckItem, BadRecord, Cause, Progress, ReturnedRange};
+use forebay_ring::{
+    Ack, Action, Adopted, BatchId, Claim, ClaimSum, ConsumerId, CreditsTaken, Exchange, HeldBatch, MessageKind, Offer,
+    SlotId, Voided,
+};
+
+use super::claims::{BatchClaims, Claims, Receipts};
+use super::epoch_end::EpochEnd;
+use crate::ack::Fate;
+use crate::publish::Ready;
+
+/// The published batches of a stream, and those of an earlier incarnation in trainers' hands.
+#[derive(Debug)]
+pub(super) struct Deliveries {
+    /// Which slot each is in, and who has it.
+    exchange: Exchange,
+    /// What each answers for, until it is acked.
+    claims: Claims,
+    end: EpochEnd,
+    /// The stream ends: what trainers hold comes back because of that.
+    ending: bool,
+}
+
+/// Something that is to be done.
+#[derive(Debug)]
+pub(super) enum Deed {
+    /// Offer a batch to a trainer.
+    Offer(ConsumerId, Offer),
+    /// Hand in that so many records of a batch were consumed.
+    Delivered(u64, Fate),
+    /// Tell the ledger.
+    Tell(Fate),
+    /// Fill the slots that are free.
+    Claim,
+    /// Tell a trainer that this epoch is over.
+    EpochEnd(ConsumerId, u64),
+    /// Forget a trainer.
+    Gone(ConsumerId),
+    /// Let go of a ring.
+    RingEmpty(u32),
+}
+
+/// An epoch's end that waits for a trainer.
+#[derive(Debug)]
+pub(super) struct Overdue {
+    pub(super) epoch: u64,
+    /// Who holds a batch, and its number.
+    pub(super) holder: ConsumerId,
+    pub(super) batch: u64,
+    pub(super) for_how_long: Duration,
+    /// It has been too long.
+    pub(super) expired: bool,
+    /// Who has nothing to do meanwhile.
+    pub(super) waiting: Vec<ConsumerId>,
+}
+
+impl Deliveries {
+    /// None yet; the stream starts at `epoch`.
+    pub(super) fn new(epoch: u64, epochs: Option<u64>, end_timeout: Duration) -> Self {
+        let end = EpochEnd::new(epoch, epochs, end_timeout);
+        Self { exchange: Exchange::new(epoch), claims: Claims::default(), end, ending: false }
+    }
+
+    /// What stands where, to look at.
+    pub(super) fn exchange(&self) -> &Exchange {
+        &self.exchange
+    }
+
+    /// What is to be done, oldest first. Call it after every event.
+    pub(super) fn deeds(&mut self) -> Vec<Deed> {
+        let Self { exchange, claims, ending, .. } = self;
+        exchange.drain().filter_map(|action| deed(action, claims, *ending)).collect()
+    }
+
+    // Batches.
+
+    /// A batch goes to whoever is next.
+    pub(super) fn publish(&mut self, ready: Ready) {
+        let (place, batch, entry) = split(ready);
+        self.claims.published(batch.seq, entry);
+        self.exchange.publish(place, batch);
+    }
+
+    /// No trainer gets this batch: its slot goes back, and what it answers for is to go back too.
+    pub(super) fn give_up(&mut self, ready: Ready) -> Vec<ReturnedRange> {
+        let (place, _, entry) = split(ready);
+        self.exchange.give_up(place);
+        entry.back(Cause::Unseen)
+    }
+
+    /// A trainer came with a batch of an earlier incarnation.
+    pub(super) fn adopt(&mut self, consumer: ConsumerId, batch: BatchId, claims: Vec<Option<Claim>>) {
+        self.exchange.adopt(consumer, batch);
+        self.claims.adopted(consumer, batch.seq, batch.epoch, claims);
+    }
+
+    /// Takes one ACK packet. False where its sums do not fit the batch's claims; a receipt that fits no batch is counted,
+    /// and no more.
+    pub(super) fn ack(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> bool {
+        let receipt = HeldBatch::from(ack);
+        let receipts = if self.exchange.awaits(consumer, receipt) {
+            self.claims.sums(consumer, ack, sums)
+        } else {
+            Receipts::Whole
+        };
+        if receipts == Receipts::Whole {
+            self.exchange.ack(consumer, receipt);
+        }
+        receipts != Receipts::Wrong
+    }
+
+    /// A trainer has no view of a slot any more, or gives its batch back.
+    pub(super) fn release(&mut self, consumer: ConsumerId, receipt: HeldBatch, returned: bool) {
+        self.exchange.release(consumer, receipt, returned);
+    }
+
+    /// The ledger knows who may have seen the batch: it may be offered again.
+    pub(super) fn noted(&mut self, seq: u64) {
+        self.exchange.noted(seq);
+    }
+
+    /// These leases are somebody else's: batches of them that nobody holds are void (semantics rule 5).
+    pub(super) fn lose(&mut self, leases: &[u64]) {
+        for seq in self.claims.of_leases(leases) {
+            if self.exchange.void(seq) == Voided::Dropped {
+                self.claims.lose(seq, leases);
+            }
+        }
+    }
+
+    /// Drops the batches that nobody holds.
+    pub(super) fn drop_ready(&mut self) {
+        self.exchange.drop_ready();
+    }
+
+    /// As [`drop_ready`](Self::drop_ready), after every lease was fenced: nothing of them can be given back.
+    pub(super) fn drop_fenced(&mut self, progress: Progress) {
+        let _void = self.claims.clear(progress.floor);
+        self.drop_ready();
+    }
+
+    /// Goes on where the ledger stands, when what was dropped is done with. Gives what of the epochs from there on is to
+    /// go back: a reset has fenced its epoch's leases alone, and trainers may have offers of the next one.
+    pub(super) fn restart(&mut self, progress: Progress) -> Vec<ReturnedRange> {
+        let left = self.claims.clear(progress.floor);
+        self.exchange.restart_at(progress.floor);
+        self.end.reopen(progress);
+        left
+    }
+
+    /// What trainers hold from now on comes back because the stream ends, which is no death (semantics rule 21).
+    pub(super) fn end(&mut self) {
+        self.ending = true;
+    }
+
+    // Epochs.
+
+    /// News from the coordinator.
+    pub(super) fn heard(&mut self, progress: Progress) {
+        self.end.heard(progress);
+    }
+
+    /// Opens the next epoch where the current one is over, and says which that was.
+    pub(super) fn advance(&mut self) -> Option<u64> {
+        let open = self.exchange.open();
+        if self.claims.undelivered(open) > 0 || !self.end.is_over(open) {
+            return None;
+        }
+        self.exchange.open_epoch(open + 1);
+        Some(open)
+    }
+
+    /// The number of epochs, once all are over.
+    pub(super) fn done(&self) -> Option<u64> {
+        self.end.done()
+    }
+
+    /// As [`done`](Self::done), once, and behind the end of the last epoch, which a reset or a restore may have ended as
+    /// well.
+    pub(super) fn just_done(&mut self) -> Option<u64> {
+        let open = self.exchange.open();
+        self.end.done().filter(|epochs| open >= *epochs)?;
+        self.end.just_done()
+    }
+
+    /// Looks whether the open epoch's end waits for a trainer while others of those that are `here` have nothing to do.
+    /// Nothing where that is not worth a word.
+    pub(super) fn overdue(&mut self, here: impl Iterator<Item = ConsumerId>, now: Instant) -> Option<Overdue> {
+        let epoch = self.exchange.open();
+        let holders = self.exchange.holders(epoch);
+        let waiting: Vec<_> = if self.end.only_held_left(epoch) && self.claims.undelivered(epoch) <= holders.len() {
+            here.filter(|id| holders.iter().all(|holder| holder.consumer != *id)).collect()
+        } else {
+            Vec::new()
+        };
+        let waits = !waiting.is_empty() && !holders.is_empty();
+        let (for_how_long, expired) = self.end.waits(waits, now)?;
+        let holder = holders.first()?;
+        Some(Overdue { epoch, holder: holder.consumer, batch: holder.seq, for_how_long, expired, waiting })
+    }
+
+    // Slots.
+
+    /// A ring has come.
+    pub(super) fn add_ring(&mut self, ring: u32, slots: u32) {
+        self.exchange.add_ring(ring, slots);
+    }
+
+    /// A slot has its memory.
+    pub(super) fn populated(&mut self, slot: SlotId) {
+        self.exchange.populated(slot);
+    }
+
+    /// No slot of this ring is filled any more.
+    pub(super) fn retire_ring(&mut self, ring: u32) {
+        self.exchange.retire_ring(ring);
+    }
+
+    /// A slot to be filled, while there is one.
+    pub(super) fn claim(&mut self) -> Option<SlotId> {
+        self.exchange.claim()
+    }
+
+    // Trainers.
+
+    /// A trainer comes, and asks for credits.
+    pub(super) fn attach(&mut self, consumer: ConsumerId, asked: u32) -> Result<u32, CreditsTaken> {
+        self.exchange.attach(consumer, asked)
+    }
+
+    /// A trainer allows more offers.
+    pub(super) fn credit(&mut self, consumer: ConsumerId, more: u64) {
+        self.exchange.credit(consumer, more);
+    }
+
+    /// A trainer has said that it leaves.
+    pub(super) fn bye(&mut self, consumer: ConsumerId) {
+        self.exchange.bye(consumer);
+    }
+
+    /// A trainer has hung up, or has to; its process may live on and look at its slots.
+    pub(super) fn put_out(&mut self, consumer: ConsumerId) {
+        self.exchange.put_out(consumer);
+    }
+
+    /// A trainer's process has ended.
+    pub(super) fn gone(&mut self, consumer: ConsumerId) {
+        self.exchange.gone(consumer);
+    }
+}
+
+/// What the exchange has decided, with what the batch answers for.
+fn deed(action: Action, claims: &mut Claims, ending: bool) -> Option<Deed> {
+    Some(match action {
+        Action::Offer { consumer, slot, batch, generation, redelivered } => {
+            let known = claims.get(batch.seq)?;
+            let offer = Offer {
+                kind: MessageKind::Offer as u32,
+                ring: slot.ring,
+                seq: batch.seq,
+                generation,
+                epoch: batch.epoch,
+                slot: slot.slot,
+                shown: known.shown,
+                valid: known.valid,
+                claims: known.len(),
+                redelivered,
+                reserved: 0,
+                deadline: u64::MAX,
+                ready: known.ready,
+            };
+            Deed::Offer(consumer, offer)
+        }
+        Action::Acked { consumer: _, batch } => {
+            let receipts = claims.acked(batch.seq);
+            delivered(batch.epoch, receipts, claims)
+        }
+        Action::AdoptedAcked(Adopted { consumer, batch }) => {
+            let receipts = claims.adopted_acked(consumer, batch);
+            delivered(batch.epoch, receipts, claims)
+        }
+        Action::Seen(batch) => Deed::Tell(Fate::Seen { items: claims.seen(batch.seq), batch: batch.seq }),
+        Action::Dropped { batch, seen } => back(claims.dropped(batch.seq, cause(seen, ending)))?,
+        Action::Orphaned { adopted: Adopted { consumer, batch }, seen } => {
+            back(claims.orphaned(consumer, batch, cause(seen, ending)))?
+        }
+        Action::Free(_) => Deed::Claim,
+        Action::EpochEnd { consumer, epoch } => Deed::EpochEnd(consumer, epoch),
+        Action::Gone(consumer) => Deed::Gone(consumer),
+        Action::RingEmpty(ring) => Deed::RingEmpty(ring),
+    })
+}
+
+/// The last receipts of an epoch are urgent: its end waits for them.
+fn delivered(epoch: u64, (items, bad): (Vec<AckItem>, Vec<BadRecord>), claims: &Claims) -> Deed {
+    let records = items.iter().map(|item| item.count).sum();
+    let urgent = claims.undelivered(epoch) == 0;
+    Deed::Delivered(records, Fate::Acked { items, bad, urgent })
+}
+
+fn back(ranges: Vec<ReturnedRange>) -> Option<Deed> {
+    (!ranges.is_empty()).then_some(Deed::Tell(Fate::Returned(ranges)))
+}
+
+/// Why a batch comes back that was not acked, and may have been seen or not.
+const fn cause(seen: bool, ending: bool) -> Cause {
+    match (seen, ending) {
+        (false, _) => Cause::Unseen,
+        (true, false) => Cause::TrainerEnded,
+        (true, true) => Cause::DaemonStopped,
+    }
+}
+
+/// A batch's place, number and claims. From here on the slot is read, and written by nobody.
+fn split(mut ready: Ready) -> (SlotId, BatchId, BatchClaims) {
+    let place = SlotId { ring: ready.slot.ring(), slot: ready.slot.index() };
+    let batch = BatchId { seq: ready.seq, epoch: ready.epoch };
+    (place, batch, BatchClaims::new(&mut ready))
+}
