@@ -7,11 +7,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use forebay_client::{Next, NextError, Options, Session, Target};
+use forebay_client::{AttachError, Next, NextError, Options, Session, Target};
 use forebay_daemon::config::{Config, Surroundings};
 use forebay_daemon::serve::{self, EndedBy};
 use forebay_proto::printable;
 use forebay_proto::v1::{QuarantineRequest, StatusReply, StatusRequest, StreamQuarantine};
+use forebay_ring::SocketError;
 use forebay_road::cores;
 use forebay_road::threads;
 
@@ -202,12 +203,18 @@ fn attach(socket: &Path, stop: &mut Stop, mut service_ended: impl FnMut() -> boo
         if let Some(signal) = stop.signal() {
             return Err(Failure::Interrupted(signal, "Nothing was measured until then."));
         }
-        if service_ended() || there {
+        if service_ended() || (there && !is_about_to_listen(&refused)) {
             return Err(Failure::Failed(refused.to_string()));
         }
         // The daemon is about to make its socket.
         std::thread::park_timeout(Duration::from_millis(50));
     }
+}
+
+/// Whether a daemon has made its socket, and does not listen there yet.
+fn is_about_to_listen(error: &AttachError) -> bool {
+    let AttachError::Connect { source: SocketError::Io(cause), .. } = error else { return false };
+    cause.kind() == io::ErrorKind::ConnectionRefused
 }
 
 /// The pictures that were left out.
