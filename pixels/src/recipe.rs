@@ -54,6 +54,8 @@ impl Recipe {
         if transforms.len() > MAX_TRANSFORMS {
             return Err(RecipeError::TooMany { len: transforms.len() });
         }
+        // Two recipes that do the same are equal, however their sizes were written.
+        let transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
         let mut shape = Shape::Open;
         for (place, transform) in transforms.iter().enumerate() {
             transform.check(place)?;

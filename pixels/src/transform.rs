@@ -120,6 +120,21 @@ pub enum Interpolation {
 }
 
 impl Transform {
+    /// The same with height and width in place of one number, where that means a square. Of a resize it is the shorter
+    /// side.
+    pub(crate) fn squared(mut self) -> Self {
+        let size = match &mut self {
+            Self::RandomResizedCrop(RandomResizedCrop { size, .. })
+            | Self::CenterCrop(CenterCrop { size })
+            | Self::Pad(Pad { size, .. }) => size,
+            Self::Resize(_) | Self::RandomHorizontalFlip(_) | Self::Normalize(_) => return self,
+        };
+        if let Size::One(side) = *size {
+            *size = Size::HeightWidth([side; 2]);
+        }
+        self
+    }
+
     /// What `size=` means with shuffle: a random part resized to a square, mirrored half the time.
     pub fn training(size: u32) -> Vec<Self> {
         vec![

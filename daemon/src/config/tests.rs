@@ -303,6 +303,8 @@ fn rule_26_settings_given_with_a_stream_must_agree_and_every_difference_is_named
     assert_eq!(stream.agree(&json!({})), Ok(()));
     let pair = json!([{ "random_resized_crop": { "size": 224 } }, { "random_horizontal_flip": {} }]);
     assert_eq!(stream.agree(&json!({ "transform": pair })), Ok(()), "the same in other words");
+    let squared = json!([{ "random_resized_crop": { "size": [224, 224] } }, { "random_horizontal_flip": {} }]);
+    assert_eq!(stream.agree(&json!({ "transform": squared })), Ok(()), "one number is a square");
 
     let differs =
         json!({ "batch_size": 128, "size": 192, "dtype": "bfloat16", "match": "torch", "sizes": 1, "num_shards": 2 });
