@@ -82,9 +82,9 @@ impl Coordinator {
     /// Loads the ledgers of `store` and serves them until every [`Handle`] is dropped.
     ///
     /// ```
-    /// # use forebay_coordinator::{Coordinator, MemoryStore, Settings, monotonic_clock};
+    /// # use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, monotonic_clock};
     /// # use forebay_proto::v1::{LedgerSpec, OpenRequest};
-    /// let handle = Coordinator::start(MemoryStore::new(), monotonic_clock(), Settings::default())?;
+    /// let handle = Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default())?;
     /// let spec = LedgerSpec { fingerprint: vec![0; 32], records: 500, permutation: 1, ..Default::default() };
     /// let opened = handle.wait(OpenRequest {
     ///     run: "first".into(),

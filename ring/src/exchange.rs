@@ -29,7 +29,7 @@ const SPARE_SLOTS: u32 = 2;
 /// The slots of a stream's rings, the batches in them and the consumers that read them.
 ///
 /// ```
-/// use forebay_ring::{Action, Batch, ConsumerId, Exchange, Receipt};
+/// use forebay_ring::{Action, BatchId, ConsumerId, Exchange, HeldBatch};
 ///
 /// let mut exchange = Exchange::new(0);
 /// exchange.add_ring(0, 4);
@@ -38,9 +38,9 @@ const SPARE_SLOTS: u32 = 2;
 /// assert_eq!(exchange.attach(trainer, 2)?, 2);
 ///
 /// let slot = exchange.claim().expect("one slot is populated");
-/// exchange.publish(slot, Batch { seq: 1, epoch: 0 });
+/// exchange.publish(slot, BatchId { seq: 1, epoch: 0 });
 /// let offer = exchange.drain().find_map(|action| match action {
-///     Action::Offer { batch, slot, generation, .. } => Some(Receipt { seq: batch.seq, slot, generation }),
+///     Action::Offer { batch, slot, generation, .. } => Some(HeldBatch { seq: batch.seq, slot, generation }),
 ///     _ => None,
 /// });
 /// let receipt = offer.expect("the trainer has credit");

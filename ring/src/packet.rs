@@ -120,9 +120,9 @@ struct Reader<'a> {
 /// Puts head and tail into one packet.
 ///
 /// ```
-/// use forebay_ring::{Kind, Message, Number, packet};
+/// use forebay_ring::{MessageKind, Message, Number, packet};
 ///
-/// let bytes = packet(&Number { kind: Kind::Credit as u32, reserved: 0, value: 2 }, &[]);
+/// let bytes = packet(&Number { kind: MessageKind::Credit as u32, reserved: 0, value: 2 }, &[]);
 /// assert!(matches!(Message::parse(&bytes, Vec::new())?, Message::Credit(2)));
 /// # Ok::<(), forebay_ring::PacketError>(())
 /// ```
