@@ -3,27 +3,24 @@
 //! [`Deliveries`] decides; this thread does what it says. It is the only one that knows which slot is where: batches
 //! come to it as rights to slots, and free slots leave it as rights. It never waits for anybody but the kernel.
 
-mod act;
 mod asked;
 mod attached;
 mod claims;
+mod condition;
 mod deliveries;
 mod epoch_end;
 mod inbox;
+mod parts;
+mod readers;
 mod rings;
 mod status;
-mod trainers;
 
-use std::collections::BTreeMap;
-use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel as channel;
-use forebay_proto::v1::ReturnedRange;
-use forebay_ring::{ConsumerId, MessageKind, PACKET_LEN, SlotMut, text, text_code};
-use rustix::event::{PollFd, PollFlags, poll};
+use forebay_proto::v1::{Progress, ReturnedRange};
+use forebay_ring::{Held, MessageKind, PACKET_LEN, packet, text_code};
 
 use crate::ack::{Fate, Fates};
 use crate::batch::Output;
@@ -31,84 +28,38 @@ use crate::gpu_ring::StreamRing;
 use crate::publish::Ready;
 use crate::suspects::Suspects;
 use crate::threads;
-use act::number;
 pub(crate) use asked::Asked;
 pub(crate) use attached::Arrival;
-use attached::Consumer;
 pub(crate) use claims::ranges;
-use deliveries::Deliveries;
+use condition::Condition;
+use deliveries::{Deed, Deliveries, Overdue};
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
-use rings::{Further, Work, ring_work};
+pub(crate) use parts::{Counters, RingParts};
+use readers::{Readers, number};
+use rings::RingSet;
 pub(crate) use status::RingStatus;
-
-/// What the thread works with.
-pub(crate) struct RingParts {
-    /// Name of the stream, for messages.
-    pub stream: String,
-    /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
-    pub further: Arc<dyn Fn(u32) -> Result<StreamRing, String> + Send + Sync>,
-    /// Rights to free slots, for the batch thread.
-    pub free: channel::Sender<SlotMut>,
-    /// Receipts, for the ledger.
-    pub fates: Fates,
-    /// Records that may have killed a daemon, until they are in a finished batch.
-    pub suspects: Arc<Suspects>,
-    /// Calls of consumers; answers come back as [`Note::Answer`], or [`Note::Evict`] for one that cannot be read.
-    pub calls: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
-    /// Told when a consumer has left, or was not let in, with how many are left.
-    pub left: Box<dyn Fn(ConsumerId, usize) + Send>,
-    /// First epoch that is not complete.
-    pub epoch: u64,
-    /// Epochs in all, without end if nothing.
-    pub epochs: Option<u64>,
-    /// How long an epoch's end may wait for a held batch.
-    pub epoch_end_timeout: Duration,
-    /// What is counted.
-    pub counters: Arc<Counters>,
-}
-
-/// What the ring's thread counts, for metrics.
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    /// Batches that were published.
-    pub published: AtomicU64,
-    /// Batches that were offered again.
-    pub redelivered: AtomicU64,
-    /// Records whose batch was consumed.
-    pub delivered: AtomicU64,
-}
 
 /// The thread, and what it knows.
 pub(crate) struct RingThread {
-    parts: RingParts,
+    /// Name of the stream, for messages.
+    stream: String,
     inbox: Inbox,
+    /// Receipts, for the ledger.
+    fates: Fates,
+    suspects: Arc<Suspects>,
+    counters: Arc<Counters>,
     deliveries: Deliveries,
-    rings: BTreeMap<u32, StreamRing>,
-    works: channel::Sender<Work>,
-    further: Further,
-    consumers: BTreeMap<ConsumerId, Consumer>,
-    /// Calls that are still to be handed on.
-    calls: Vec<(ConsumerId, u64, Asked)>,
-    /// [`text_code`] and reason.
-    failure: Option<(u32, String)>,
-    /// Why the storage gives nothing at this moment.
-    storage: Option<String>,
-    /// Why the ledger takes nothing at this moment.
-    ledger: Option<String>,
+    readers: Readers,
+    rings: RingSet,
+    condition: Condition,
     /// The stream is about to end.
     draining: bool,
-}
-
-impl std::fmt::Debug for RingParts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RingParts").field("stream", &self.stream).finish_non_exhaustive()
-    }
 }
 
 impl std::fmt::Debug for RingThread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RingThread")
-            .field("parts", &self.parts)
+            .field("stream", &self.stream)
             .field("deliveries", &self.deliveries)
             .finish_non_exhaustive()
     }
@@ -120,23 +71,21 @@ const LOOK: Duration = Duration::from_secs(1);
 impl RingThread {
     /// Starts the thread with the first ring; it ends when the inbox says so or is dropped.
     pub(crate) fn start(parts: RingParts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
-        let works = ring_work(outbox.clone(), Arc::clone(&parts.further))?;
+        let RingParts { stream, further, free, fates, suspects, calls, left, counters, .. } = parts;
         let mut state = Self {
             deliveries: Deliveries::new(parts.epoch, parts.epochs, parts.epoch_end_timeout),
-            parts,
+            readers: Readers::new(stream.clone(), calls, left),
+            rings: RingSet::start(stream.clone(), free, further, outbox.clone())?,
+            stream,
             inbox,
-            rings: BTreeMap::new(),
-            works,
-            further: Further::default(),
-            consumers: BTreeMap::new(),
-            calls: Vec::new(),
-            failure: None,
-            storage: None,
-            ledger: None,
+            fates,
+            suspects,
+            counters,
+            condition: Condition::default(),
             draining: false,
         };
         threads::start("forebay-ring", move || {
-            state.add_ring(0, first);
+            state.rings.add(0, first, &mut state.deliveries);
             state.run();
         })?;
         Ok(())
@@ -160,15 +109,15 @@ impl RingThread {
                 None => return,
             }
             self.act();
-            let (readable, dead) = self.wait();
+            let (readable, dead) = self.readers.wait(self.inbox.bell(), LOOK);
             for id in readable {
-                self.receive(id, &mut buffer);
+                self.readers.receive(id, &mut buffer, &mut self.deliveries);
                 self.act();
             }
             for id in dead {
                 // What it sent before it died counts: everything is received first.
-                self.last_words(id, &mut buffer);
-                self.gone(id);
+                self.readers.last_words(id, &mut buffer, &mut self.deliveries);
+                self.readers.gone(id, &mut self.deliveries);
                 self.act();
             }
             self.hand_on_calls(&mut buffer);
@@ -181,48 +130,23 @@ impl RingThread {
     }
 
     fn note(&mut self, note: Note) {
+        let Self { deliveries, readers, rings, condition, .. } = self;
         match note {
-            Note::Batch(Output::Ready(ready)) => self.publish(ready),
-            Note::Batch(Output::Lost(ready, reason)) => {
-                self.drop_batch(ready);
-                self.fail(text_code::OTHER, reason);
-            }
-            Note::Batch(Output::Unused(slot)) => self.hand_out(slot),
-            Note::Batch(Output::Stalled { words, expired }) => {
-                let kind = if expired { MessageKind::Stalled } else { MessageKind::Notice };
-                self.send_all(&text(kind, text_code::OTHER, &words));
-                self.storage = Some(words);
-            }
-            Note::Batch(Output::Resumed) => {
-                self.send_all(&text(MessageKind::Notice, text_code::OTHER, "the storage gives files again"));
-                self.storage = None;
-            }
-            Note::Batch(Output::Failed(reason)) => self.fail(text_code::RECORD, reason),
+            Note::Batch(output) => self.batch(output),
             Note::Failed(reason) => self.fail(text_code::OTHER, reason),
-            Note::Tell { words, lasting } => {
-                self.send_all(&text(MessageKind::Notice, text_code::OTHER, &words));
-                self.ledger = lasting.then_some(words);
-            }
-            Note::Populated(slot, Ok(())) => self.deliveries.populated(slot),
+            Note::Tell { words, lasting } => readers.send_all(&condition.ledger_says(words, lasting), deliveries),
+            Note::Populated(slot, Ok(())) => deliveries.populated(slot),
             Note::Populated(_, Err(error)) => self.fail(text_code::MEMORY, error.to_string()),
-            Note::Ring(ring, made) => self.take_over(ring, made),
-            Note::Attach(arrival) => self.attach(*arrival),
-            Note::Progress(progress) => self.deliveries.heard(progress),
-            Note::Answer { consumer, id, reply } => self.send_answer(consumer, id, &reply),
-            Note::Evict { consumer, reason } => self.evict(consumer, &reason),
+            Note::Ring(ring, made) => rings.take_over(ring, made, readers, deliveries),
+            Note::Attach(arrival) => {
+                let back = readers.attach(*arrival, rings, condition, deliveries);
+                self.give_back(back);
+            }
+            Note::Progress(progress) => deliveries.heard(progress),
+            Note::Answer { consumer, id, reply } => readers.answer(consumer, id, &reply, deliveries),
+            Note::Evict { consumer, reason } => readers.evict(consumer, &reason, deliveries),
             Note::DropReady { progress, fenced, done } => {
-                if fenced {
-                    self.deliveries.drop_fenced(progress);
-                } else {
-                    self.deliveries.drop_ready();
-                }
-                self.act();
-                let left = self.deliveries.restart(progress);
-                self.give_back(left);
-                // The batch thread that waited for it has ended; the next one says so itself.
-                self.storage = None;
-                self.failure = None;
-                self.send_all(&number(MessageKind::Fenced, progress.floor));
+                self.begin_anew(progress, fenced);
                 done.send(()).ok();
             }
             Note::Drain(done) => {
@@ -231,15 +155,46 @@ impl RingThread {
                 self.act();
                 done.send(()).ok();
             }
-            Note::Lost(leases) => self.deliveries.lose(&leases),
-            Note::Noted(batch) => self.deliveries.noted(batch),
-            Note::Restored(consumer) => self.tell_if_done(consumer),
+            Note::Lost(leases) => deliveries.lose(&leases),
+            Note::Noted(batch) => deliveries.noted(batch),
+            Note::Restored(consumer) => readers.tell_if_done(consumer, deliveries),
             // The loop ends at it.
             Note::Close(_) => {}
             Note::Status(reply) => {
-                reply.send(self.status()).ok();
+                reply.send(RingStatus::of(deliveries, readers, condition)).ok();
             }
         }
+    }
+
+    fn batch(&mut self, output: Output) {
+        let Self { deliveries, readers, condition, .. } = self;
+        match output {
+            Output::Ready(ready) => self.publish(ready),
+            Output::Lost(ready, reason) => {
+                self.drop_batch(ready);
+                self.fail(text_code::OTHER, reason);
+            }
+            Output::Unused(slot) => self.rings.hand_out(slot),
+            Output::Stalled { words, expired } => {
+                readers.send_all(&condition.storage_stalls(words, expired), deliveries);
+            }
+            Output::Resumed => readers.send_all(&condition.storage_goes_on(), deliveries),
+            Output::Failed(reason) => self.fail(text_code::RECORD, reason),
+        }
+    }
+
+    /// Drops what nobody holds, and goes on where the ledger stands.
+    fn begin_anew(&mut self, progress: Progress, fenced: bool) {
+        if fenced {
+            self.deliveries.drop_fenced(progress);
+        } else {
+            self.deliveries.drop_ready();
+        }
+        self.act();
+        let left = self.deliveries.restart(progress);
+        self.give_back(left);
+        self.condition.begins_anew();
+        self.readers.send_all(&number(MessageKind::Fenced, progress.floor), &mut self.deliveries);
     }
 
     /// What was sent counts; what is held after it is given back, so that the end is no death (semantics rule 21).
@@ -247,41 +202,19 @@ impl RingThread {
         self.deliveries.drop_ready();
         self.act();
         self.deliveries.end();
-        let ids: Vec<_> = self.consumers.keys().copied().collect();
-        for id in ids {
-            self.last_words(id, buffer);
+        for id in self.readers.ids() {
+            self.readers.last_words(id, buffer, &mut self.deliveries);
             self.deliveries.gone(id);
         }
         self.act();
     }
 
-    // Slots.
-
-    fn claim_free(&mut self) {
-        while let Some(slot) = self.deliveries.claim() {
-            let right = self.rings.get(&slot.ring).map(|ring| ring.region.slot(slot.slot));
-            match right {
-                Some(Ok(right)) => self.hand_out(right),
-                Some(Err(error)) => {
-                    tracing::error!(%error, "a free slot cannot be written");
-                    return;
-                }
-                None => return,
-            }
-        }
-    }
-
-    fn hand_out(&self, slot: SlotMut) {
-        // The batch thread may be between two lives; the next one takes over the same channel.
-        self.parts.free.send(slot).ok();
-    }
-
     fn publish(&mut self, ready: Ready) {
-        self.parts.counters.published.fetch_add(1, Ordering::Relaxed);
+        self.counters.published.fetch_add(1, Ordering::Relaxed);
         if self.draining {
             return self.drop_batch(ready);
         }
-        let items = self.parts.suspects.finished(&ready.claims);
+        let items = self.suspects.finished(&ready.claims);
         if !items.is_empty() {
             self.tell(Fate::Acked { items, bad: Vec::new(), urgent: true });
         }
@@ -302,29 +235,104 @@ impl RingThread {
 
     fn tell(&self, fate: Fate) {
         // The ledger's task outlives this thread, but for a daemon that ends at once.
-        self.parts.fates.send(fate).ok();
+        self.fates.send(fate).ok();
     }
 
-    /// Waits for something to do: (consumers with a packet or hung up, consumers whose process has ended).
-    fn wait(&self) -> (Vec<ConsumerId>, Vec<ConsumerId>) {
-        let consumers: Vec<(&ConsumerId, &Consumer)> = self.consumers.iter().collect();
-        let mut fds = vec![PollFd::new(self.inbox.bell(), PollFlags::IN)];
-        let mut of: Vec<(ConsumerId, bool)> = Vec::new();
-        for (id, consumer) in consumers {
-            fds.push(PollFd::from_borrowed_fd(consumer.pidfd(), PollFlags::IN));
-            of.push((*id, true));
-            if let Some(socket) = consumer.socket() {
-                fds.push(PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN));
-                of.push((*id, false));
+    /// Nothing more comes before a restore or a reset mends it.
+    fn fail(&mut self, code: u32, reason: String) {
+        tracing::error!(stream = self.stream, reason, "the stream has failed");
+        self.readers.send_all(&self.condition.fails(code, reason), &mut self.deliveries);
+    }
+
+    /// Hands on what consumers asked. What any consumer sent before a call counts in its answer, whichever of the sockets
+    /// was looked at first: it is taken, and its receipts go to the ledger, before the call does.
+    fn hand_on_calls(&mut self, buffer: &mut [u8]) {
+        loop {
+            let calls = self.readers.called(buffer, &mut self.deliveries);
+            if calls.is_empty() {
+                return;
+            }
+            self.act();
+            self.readers.hand_on(calls);
+        }
+    }
+
+    /// Does what is to be done with batches.
+    fn act(&mut self) {
+        loop {
+            let deeds = self.deliveries.deeds();
+            if deeds.is_empty() {
+                return self.advance();
+            }
+            for deed in deeds {
+                self.do_one(deed);
             }
         }
-        let timeout = rustix::time::Timespec { tv_sec: LOOK.as_secs().cast_signed(), tv_nsec: 0 };
-        // EINTR and the like: the loop comes round again.
-        let _woken = poll(&mut fds, Some(&timeout));
-        let ready = fds[1..].iter().zip(of).filter(|(fd, _)| !fd.revents().is_empty());
-        let (dead, readable): (Vec<_>, Vec<_>) = ready.map(|(_, who)| who).partition(|(_, is_pidfd)| *is_pidfd);
-        let ids = |list: Vec<(ConsumerId, bool)>| list.into_iter().map(|(id, _)| id).collect();
-        (ids(readable), ids(dead))
+    }
+
+    fn do_one(&mut self, deed: Deed) {
+        let Self { deliveries, readers, rings, counters, .. } = self;
+        match deed {
+            Deed::Offer(consumer, offer) => {
+                counters.redelivered.fetch_add(u64::from(offer.redelivered > 0), Ordering::Relaxed);
+                readers.send(consumer, &packet(&offer, &[]), deliveries);
+            }
+            Deed::Delivered(records, fate) => {
+                counters.delivered.fetch_add(records, Ordering::Relaxed);
+                self.tell(fate);
+            }
+            Deed::Tell(fate) => self.tell(fate),
+            Deed::Claim => rings.claim_free(deliveries),
+            Deed::EpochEnd(consumer, epoch) => {
+                readers.send(consumer, &number(MessageKind::EpochEnd, epoch), deliveries);
+            }
+            Deed::Gone(consumer) => readers.forget(consumer),
+            Deed::RingEmpty(ring) => {
+                rings.remove(ring);
+                // Behind every offer of it: trainers have nothing in their hands that stands there.
+                readers.send_all(&number(MessageKind::Retired, ring.into()), deliveries);
+            }
+        }
+    }
+
+    /// Opens the next epoch when the current one is over, and says when the last one is.
+    fn advance(&mut self) {
+        if let Some(epoch) = self.deliveries.advance() {
+            tracing::info!(stream = self.stream, epoch, "the epoch is complete");
+            self.act();
+        }
+        if let Some(epochs) = self.deliveries.just_done() {
+            self.readers.send_all(&number(MessageKind::Done, epochs), &mut self.deliveries);
+        }
+    }
+
+    /// What time brings: an epoch that waits for a holder, a ring whose slots are stuck.
+    fn look(&mut self) {
+        if let Some(overdue) = self.deliveries.overdue(self.readers.open(), Instant::now()) {
+            let Overdue { epoch, holder, batch, for_how_long, expired, waiting } = overdue;
+            let pid = self.readers.pid(holder);
+            tracing::warn!(
+                stream = self.stream,
+                epoch,
+                pid,
+                batch,
+                seconds = for_how_long.as_secs(),
+                "the epoch's end waits for a batch that a trainer holds"
+            );
+            let held = Held {
+                kind: MessageKind::Held as u32,
+                pid,
+                epoch,
+                seq: batch,
+                for_ms: u64::try_from(for_how_long.as_millis()).unwrap_or(u64::MAX),
+                expired: u32::from(expired),
+                reserved: 0,
+            };
+            for id in waiting {
+                self.readers.send(id, &packet(&held, &[]), &mut self.deliveries);
+            }
+        }
+        self.rings.look(&self.deliveries);
     }
 }
 

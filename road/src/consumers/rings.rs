@@ -1,13 +1,16 @@
 //! A stream's rings: their slots' memory, and a further ring where slots are held for ever (semantics rule 4). What
 //! the kernel may take its time for is done by a thread beside the ring's.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use forebay_ring::{MessageKind, NewRing, SlotId, packet};
+use forebay_ring::{MessageKind, NewRing, SlotId, SlotMut, packet};
 
 use super::attached::Consumer;
-use super::{Note, Outbox, RingThread};
+use super::deliveries::Deliveries;
+use super::readers::Readers;
+use super::{Note, Outbox};
 use crate::gpu_ring::StreamRing;
 use crate::threads;
 
@@ -15,7 +18,7 @@ use crate::threads;
 const MOST: usize = 4;
 
 /// What the thread beside the ring's does.
-pub(super) enum Work {
+enum Work {
     /// Takes a slot's memory from the kernel.
     Populate(SlotId, StreamRing),
     /// Makes a ring.
@@ -24,7 +27,7 @@ pub(super) enum Work {
 
 /// How far a further ring is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Further {
+enum Further {
     #[default]
     NotAsked,
     Asked,
@@ -33,28 +36,109 @@ pub(super) enum Further {
     AskedAgain,
 }
 
-impl RingThread {
-    pub(super) fn add_ring(&mut self, ring: u32, made: StreamRing) {
+/// The rings of a stream, by number.
+pub(super) struct RingSet {
+    /// Name of the stream, for messages.
+    stream: String,
+    rings: BTreeMap<u32, StreamRing>,
+    /// Rights to free slots, for the batch thread.
+    free: channel::Sender<SlotMut>,
+    works: channel::Sender<Work>,
+    further: Further,
+}
+
+impl RingSet {
+    /// None yet; `make` makes a further one, on the thread beside.
+    ///
+    /// # Errors
+    /// There is no room for that thread.
+    pub(super) fn start(
+        stream: String,
+        free: channel::Sender<SlotMut>,
+        make: Arc<dyn Fn(u32) -> Result<StreamRing, String> + Send + Sync>,
+        outbox: Outbox,
+    ) -> std::io::Result<Self> {
+        let works = ring_work(outbox, make)?;
+        Ok(Self { stream, rings: BTreeMap::new(), free, works, further: Further::default() })
+    }
+
+    /// Takes a ring up, and its slots' memory from the kernel.
+    pub(super) fn add(&mut self, ring: u32, made: StreamRing, deliveries: &mut Deliveries) {
         let slots = made.region.geometry().slots();
-        self.deliveries.add_ring(ring, slots);
+        deliveries.add_ring(ring, slots);
         for slot in 0..slots {
             // The thread beside lives as long as this one.
             self.works.send(Work::Populate(SlotId { ring, slot }, made.clone())).ok();
         }
-        if ring > 0 {
-            for consumer in self.consumers.values() {
-                pass(consumer, ring, &made);
-            }
-        }
         self.rings.insert(ring, made);
     }
 
+    /// A further ring is made: the stream moves on to it.
+    pub(super) fn take_over(
+        &mut self,
+        ring: u32,
+        made: Result<StreamRing, String>,
+        readers: &Readers,
+        deliveries: &mut Deliveries,
+    ) {
+        match made {
+            Ok(made) => {
+                self.further = Further::NotAsked;
+                tracing::warn!(stream = self.stream, ring, "slots are held for ever; a further ring is opened");
+                let older: Vec<u32> = self.rings.keys().copied().collect();
+                readers.pass(ring, &made);
+                self.add(ring, made, deliveries);
+                for ring in older {
+                    deliveries.retire_ring(ring);
+                }
+            }
+            Err(reason) => self.refused(&reason),
+        }
+    }
+
+    /// Lets go of a ring.
+    pub(super) fn remove(&mut self, ring: u32) {
+        self.rings.remove(&ring);
+    }
+
+    /// The newest one, which a trainer is welcomed to.
+    pub(super) fn newest(&self) -> Option<(u32, &StreamRing)> {
+        self.rings.last_key_value().map(|(number, ring)| (*number, ring))
+    }
+
+    /// Those before one.
+    pub(super) fn before(&self, ring: u32) -> impl Iterator<Item = (u32, &StreamRing)> {
+        self.rings.range(..ring).map(|(number, ring)| (*number, ring))
+    }
+
+    /// Hands out the slots that are free.
+    pub(super) fn claim_free(&self, deliveries: &mut Deliveries) {
+        while let Some(slot) = deliveries.claim() {
+            let right = self.rings.get(&slot.ring).map(|ring| ring.region.slot(slot.slot));
+            match right {
+                Some(Ok(right)) => self.hand_out(right),
+                Some(Err(error)) => {
+                    tracing::error!(%error, "a free slot cannot be written");
+                    return;
+                }
+                None => return,
+            }
+        }
+    }
+
+    /// Hands out the right to a slot.
+    pub(super) fn hand_out(&self, slot: SlotMut) {
+        // The batch thread may be between two lives; the next one takes over the same channel.
+        self.free.send(slot).ok();
+    }
+
     /// Asks for a further ring when too few slots of this one can still become free.
-    pub(super) fn look_at_rings(&mut self) {
-        if self.deliveries.exchange().usable() >= 2 && self.further == Further::Refused {
+    pub(super) fn look(&mut self, deliveries: &Deliveries) {
+        let exchange = deliveries.exchange();
+        if exchange.usable() >= 2 && self.further == Further::Refused {
             self.further = Further::NotAsked;
         }
-        if self.deliveries.exchange().counts().unpopulated > 0 || self.deliveries.exchange().usable() >= 2 {
+        if exchange.counts().unpopulated > 0 || exchange.usable() >= 2 {
             return;
         }
         let ring = self.rings.last_key_value().map_or(0, |(ring, _)| ring + 1);
@@ -69,28 +153,12 @@ impl RingThread {
         self.works.send(Work::Ring(ring)).ok();
     }
 
-    /// A further ring is made: the stream moves on to it.
-    pub(super) fn take_over(&mut self, ring: u32, made: Result<StreamRing, String>) {
-        match made {
-            Ok(made) => {
-                self.further = Further::NotAsked;
-                tracing::warn!(stream = self.parts.stream, ring, "slots are held for ever; a further ring is opened");
-                let older: Vec<u32> = self.rings.keys().copied().collect();
-                self.add_ring(ring, made);
-                for ring in older {
-                    self.deliveries.retire_ring(ring);
-                }
-            }
-            Err(reason) => self.refused(&reason),
-        }
-    }
-
     /// The stream goes on with the slots that it has; whoever holds the others may let go.
     fn refused(&mut self, reason: &str) {
         let told = std::mem::replace(&mut self.further, Further::Refused);
         if matches!(told, Further::NotAsked | Further::Asked) {
             tracing::warn!(
-                stream = self.parts.stream,
+                stream = self.stream,
                 reason,
                 "slots are held for ever, and no further ring can be opened; end the processes that keep arrays of \
                  Loaders that they closed"
@@ -107,7 +175,7 @@ pub(super) fn pass(consumer: &Consumer, number: u32, ring: &StreamRing) {
 }
 
 /// A thread that takes the slots' memory from the kernel, one by one: the first batch need not wait for the last slot.
-pub(super) fn ring_work(
+fn ring_work(
     outbox: Outbox,
     further: Arc<dyn Fn(u32) -> Result<StreamRing, String> + Send + Sync>,
 ) -> std::io::Result<channel::Sender<Work>> {

@@ -1,10 +1,11 @@
 //! How a stream's ring and its consumers are, for the status page.
 
 use forebay_proto::v1::ConsumerStatus;
-use forebay_ring::{ConsumerState, SlotCounts};
+use forebay_ring::SlotCounts;
 
-use crate::consumers::RingThread;
-use crate::consumers::attached::Consumer;
+use super::condition::Condition;
+use super::deliveries::Deliveries;
+use super::readers::Readers;
 
 /// A reading.
 #[derive(Clone, Debug, Default)]
@@ -21,26 +22,16 @@ pub(crate) struct RingStatus {
     pub failure: Option<String>,
 }
 
-impl RingThread {
-    pub(super) fn status(&self) -> RingStatus {
-        let exchange = self.deliveries.exchange();
-        RingStatus {
+impl RingStatus {
+    /// How it is with these.
+    pub(super) fn of(deliveries: &Deliveries, readers: &Readers, condition: &Condition) -> Self {
+        let exchange = deliveries.exchange();
+        Self {
             slots: exchange.counts(),
-            consumers: exchange.consumers().map(|state| self.consumer_status(&state)).collect(),
+            consumers: exchange.consumers().map(|state| readers.status(&state)).collect(),
             epoch: exchange.open(),
             unfinished: exchange.holders(exchange.open()).len(),
-            failure: self.failure.as_ref().map(|(_, reason)| reason.clone()),
-        }
-    }
-
-    fn consumer_status(&self, state: &ConsumerState) -> ConsumerStatus {
-        let consumer = self.consumers.get(&state.id);
-        ConsumerStatus {
-            id: state.id.0,
-            pid: consumer.map_or(0, Consumer::pid),
-            uid: consumer.map_or(0, Consumer::uid),
-            held: state.held,
-            delivered: state.delivered,
+            failure: condition.failure().map(str::to_owned),
         }
     }
 }

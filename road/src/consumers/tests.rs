@@ -5,7 +5,8 @@ use std::time::Duration;
 use crossbeam_channel as channel;
 use forebay_proto::v1::{CallRequest, PathCall, Progress, Range, ack_item, call_request};
 use forebay_ring::{
-    Ack, Call, Claim, ClaimSum, Dtype, Geometry, Layout, Message, Offer, Peer, Region, Shape, Socket, packet,
+    Ack, Call, Claim, ClaimSum, ConsumerId, Dtype, Geometry, Layout, Message, Offer, Peer, Region, Shape, SlotMut,
+    Socket, packet,
 };
 use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};

@@ -1,0 +1,66 @@
+//! Why a stream gives nothing, for good or at this moment, and what trainers are told of it.
+
+use forebay_ring::{MessageKind, text, text_code};
+
+/// What keeps a stream.
+#[derive(Debug, Default)]
+pub(super) struct Condition {
+    /// [`text_code`] and reason: nothing more comes before a restore or a reset mends it.
+    failure: Option<(u32, String)>,
+    /// Why the storage gives nothing at this moment.
+    storage: Option<String>,
+    /// Why the ledger takes nothing at this moment.
+    ledger: Option<String>,
+}
+
+impl Condition {
+    /// The storage gives nothing, by now for too long if `expired`. Gives the packet for all trainers, as the others do.
+    pub(super) fn storage_stalls(&mut self, words: String, expired: bool) -> Vec<u8> {
+        let kind = if expired { MessageKind::Stalled } else { MessageKind::Notice };
+        let packet = text(kind, text_code::OTHER, &words);
+        self.storage = Some(words);
+        packet
+    }
+
+    /// The storage gives files again.
+    pub(super) fn storage_goes_on(&mut self) -> Vec<u8> {
+        self.storage = None;
+        notice("the storage gives files again")
+    }
+
+    /// Words of the ledger, which hold until others come if they are `lasting`.
+    pub(super) fn ledger_says(&mut self, words: String, lasting: bool) -> Vec<u8> {
+        let packet = notice(&words);
+        self.ledger = lasting.then_some(words);
+        packet
+    }
+
+    /// Nothing more comes. The first reason is the one that is kept.
+    pub(super) fn fails(&mut self, code: u32, reason: String) -> Vec<u8> {
+        let packet = text(MessageKind::Failed, code, &reason);
+        self.failure.get_or_insert((code, reason));
+        packet
+    }
+
+    /// The stream begins anew. Where the storage still gives nothing, the next batch thread says so itself.
+    pub(super) fn begins_anew(&mut self) {
+        self.storage = None;
+        self.failure = None;
+    }
+
+    /// Why it has failed, if it has.
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.failure.as_ref().map(|(_, reason)| reason.as_str())
+    }
+
+    /// What a trainer is told that comes now: why it waits, and the failure behind it.
+    pub(super) fn packets(&self) -> Vec<Vec<u8>> {
+        let waits = self.storage.iter().chain(&self.ledger).map(|words| notice(words));
+        let failure = self.failure.iter().map(|(code, reason)| text(MessageKind::Failed, *code, reason));
+        waits.chain(failure).collect()
+    }
+}
+
+fn notice(words: &str) -> Vec<u8> {
+    text(MessageKind::Notice, text_code::OTHER, words)
+}

@@ -1,0 +1,56 @@
+//! What the ring's thread works with, and what it counts.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use crossbeam_channel as channel;
+use forebay_ring::{ConsumerId, SlotMut};
+
+use super::Asked;
+use crate::ack::Fates;
+use crate::gpu_ring::StreamRing;
+use crate::suspects::Suspects;
+
+/// What the thread works with.
+pub(crate) struct RingParts {
+    /// Name of the stream, for messages.
+    pub stream: String,
+    /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
+    pub further: Arc<dyn Fn(u32) -> Result<StreamRing, String> + Send + Sync>,
+    /// Rights to free slots, for the batch thread.
+    pub free: channel::Sender<SlotMut>,
+    /// Receipts, for the ledger.
+    pub fates: Fates,
+    /// Records that may have killed a daemon, until they are in a finished batch.
+    pub suspects: Arc<Suspects>,
+    /// Calls of consumers; answers come back as [`Note::Answer`](super::Note::Answer), or [`Note::Evict`](super::Note::Evict) for one that cannot be read.
+    pub calls: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
+    /// Told when a consumer has left, or was not let in, with how many are left.
+    pub left: Box<dyn Fn(ConsumerId, usize) + Send>,
+    /// First epoch that is not complete.
+    pub epoch: u64,
+    /// Epochs in all, without end if nothing.
+    pub epochs: Option<u64>,
+    /// How long an epoch's end may wait for a held batch.
+    pub epoch_end_timeout: Duration,
+    /// What is counted.
+    pub counters: Arc<Counters>,
+}
+
+/// What the ring's thread counts, for metrics.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// Batches that were published.
+    pub published: AtomicU64,
+    /// Batches that were offered again.
+    pub redelivered: AtomicU64,
+    /// Records whose batch was consumed.
+    pub delivered: AtomicU64,
+}
+
+impl std::fmt::Debug for RingParts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RingParts").field("stream", &self.stream).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,346 @@
+//! A stream's trainers and what they say: they attach, hand receipts in, call, and leave. Whoever does not keep to the
+//! protocol is put out.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use forebay_proto::v1::{Cause, ConsumerStatus, ReturnedRange};
+use forebay_ring::{
+    BatchId, ConsumerId, ConsumerState, HeldBatch, Message, MessageKind, Number, Received, Sent, packet, text,
+    text_code,
+};
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::asked::Asked;
+use super::attached::{Arrival, Consumer};
+use super::claims::ranges;
+use super::condition::Condition;
+use super::deliveries::Deliveries;
+use super::rings::{RingSet, pass};
+use crate::gpu_ring::StreamRing;
+
+/// Packets taken from one consumer before the next has its turn.
+const TURN: usize = 64;
+/// Turns that take all that can wait in a socket: the kernel's buffer holds fewer than 300 packets.
+const WAITING_TURNS: usize = 8;
+
+/// A call that is still to be handed on.
+type Call = (ConsumerId, u64, Asked);
+
+/// The trainers that are attached, and those that were put out and live.
+pub(super) struct Readers {
+    /// Name of the stream, for messages.
+    stream: String,
+    by_id: BTreeMap<ConsumerId, Consumer>,
+    calls: Vec<Call>,
+    hand_on: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
+    left: Box<dyn Fn(ConsumerId, usize) + Send>,
+}
+
+impl Readers {
+    /// None yet. `hand_on` has a call answered, and `left` is told of each that has left or was not let in.
+    pub(super) fn new(
+        stream: String,
+        hand_on: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
+        left: Box<dyn Fn(ConsumerId, usize) + Send>,
+    ) -> Self {
+        Self { stream, by_id: BTreeMap::new(), calls: Vec::new(), hand_on, left }
+    }
+
+    /// A trainer has come. What it brought is to be given back where it is not let in.
+    pub(super) fn attach(
+        &mut self,
+        mut arrival: Arrival,
+        rings: &RingSet,
+        condition: &Condition,
+        deliveries: &mut Deliveries,
+    ) -> Vec<ReturnedRange> {
+        let (id, told, adopted) = (arrival.id, arrival.epoch, std::mem::take(&mut arrival.adopted));
+        let Some(consumer) = self.let_in(arrival, rings, deliveries) else {
+            (self.left)(id, self.open().count());
+            // What it holds was taken back for it, and is nobody's now.
+            return ranges(adopted.into_iter().flat_map(|(_, _, claims)| claims), Cause::TrainerEnded);
+        };
+        tracing::info!(stream = self.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
+        self.by_id.insert(id, consumer);
+        for (seq, epoch, claims) in adopted {
+            deliveries.adopt(id, BatchId { seq, epoch }, claims);
+        }
+        // Ends since it was said which epoch the stream is in were told to those who were here.
+        for ended in told..deliveries.exchange().open() {
+            self.send(id, &number(MessageKind::EpochEnd, ended), deliveries);
+        }
+        for packet in condition.packets() {
+            self.send(id, &packet, deliveries);
+        }
+        if condition.failure().is_none() {
+            self.tell_if_done(id, deliveries);
+        }
+        Vec::new()
+    }
+
+    /// Welcomes a trainer, or sends it away with the reason.
+    fn let_in(&self, arrival: Arrival, rings: &RingSet, deliveries: &mut Deliveries) -> Option<Consumer> {
+        let id = arrival.id;
+        if let Some(reason) = self.looks_back(&arrival, deliveries) {
+            arrival.refuse(text_code::BUSY, &reason);
+            return None;
+        }
+        let (newest, ring) = rings.newest()?;
+        let granted = match deliveries.attach(id, arrival.credits) {
+            Ok(granted) => granted,
+            Err(taken) => {
+                arrival.refuse(text_code::BUSY, &taken.to_string());
+                return None;
+            }
+        };
+        match arrival.welcome(granted, newest, ring) {
+            Ok(consumer) => {
+                // Batches may be left in older rings.
+                for (number, ring) in rings.before(newest) {
+                    pass(&consumer, number, ring);
+                }
+                Some(consumer)
+            }
+            Err(error) => {
+                tracing::info!(%error, "a trainer left before it was welcomed");
+                deliveries.gone(id);
+                None
+            }
+        }
+    }
+
+    /// Why a process may not come again yet: it would take the ring away slot by slot, Loader by Loader.
+    fn looks_back(&self, arrival: &Arrival, deliveries: &Deliveries) -> Option<String> {
+        let pid = arrival.peer.pid();
+        // A process of another PID namespace has no number here that tells it from others.
+        let earlier = self.by_id.iter().filter(|(_, each)| !each.is_open() && pid != 0 && each.pid() == pid);
+        let watched: u32 = earlier.map(|(id, _)| deliveries.exchange().watched_by(*id)).sum();
+        (watched > arrival.credits.max(1).saturating_mul(2)).then(|| {
+            format!(
+                "process {pid} still looks at {watched} batches of Loaders of this stream that it closed; their slots \
+                 are kept until it ends. Start it anew, and drop a Loader's arrays before the Loader"
+            )
+        })
+    }
+
+    /// Gives all of them a further ring.
+    pub(super) fn pass(&self, number: u32, ring: &StreamRing) {
+        for consumer in self.by_id.values() {
+            pass(consumer, number, ring);
+        }
+    }
+
+    /// Tells a trainer that the last epoch is over, if it is.
+    pub(super) fn tell_if_done(&mut self, id: ConsumerId, deliveries: &mut Deliveries) {
+        if let Some(epochs) = deliveries.done() {
+            self.send(id, &number(MessageKind::Done, epochs), deliveries);
+        }
+    }
+
+    // What they say.
+
+    /// Waits for something to do, also for the bell, and no longer than so long: (those with a packet or that hung up,
+    /// those whose process has ended).
+    pub(super) fn wait(&self, bell: &OwnedFd, longest: Duration) -> (Vec<ConsumerId>, Vec<ConsumerId>) {
+        let mut fds = vec![PollFd::new(bell, PollFlags::IN)];
+        let mut of: Vec<(ConsumerId, bool)> = Vec::new();
+        for (id, consumer) in &self.by_id {
+            fds.push(PollFd::from_borrowed_fd(consumer.pidfd(), PollFlags::IN));
+            of.push((*id, true));
+            if let Some(socket) = consumer.socket() {
+                fds.push(PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN));
+                of.push((*id, false));
+            }
+        }
+        let timeout = rustix::time::Timespec { tv_sec: longest.as_secs().cast_signed(), tv_nsec: 0 };
+        // EINTR and the like: the loop comes round again.
+        let _woken = poll(&mut fds, Some(&timeout));
+        let ready = fds[1..].iter().zip(of).filter(|(fd, _)| !fd.revents().is_empty());
+        let (dead, readable): (Vec<_>, Vec<_>) = ready.map(|(_, who)| who).partition(|(_, is_pidfd)| *is_pidfd);
+        let ids = |list: Vec<(ConsumerId, bool)>| list.into_iter().map(|(id, _)| id).collect();
+        (ids(readable), ids(dead))
+    }
+
+    /// Takes what a consumer sent. True when there may be more.
+    pub(super) fn receive(&mut self, id: ConsumerId, buffer: &mut [u8], deliveries: &mut Deliveries) -> bool {
+        for _ in 0..TURN {
+            let Some(consumer) = self.by_id.get(&id) else { return false };
+            match consumer.receive(buffer) {
+                Ok(Received::Packet { len, fds }) => {
+                    let parsed = Message::parse(&buffer[..len], fds);
+                    match parsed {
+                        Ok(message) => self.message(id, message, deliveries),
+                        Err(error) => self.evict(id, &error.to_string(), deliveries),
+                    }
+                }
+                Ok(Received::WouldBlock) => return false,
+                Ok(Received::Closed) => {
+                    self.put_out(id, deliveries);
+                    return false;
+                }
+                Err(error) => {
+                    self.evict(id, &error.to_string(), deliveries);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn message(&mut self, id: ConsumerId, message: Message<'_>, deliveries: &mut Deliveries) {
+        match message {
+            Message::Ack { head, sums } => {
+                if !deliveries.ack(id, &head, &sums) {
+                    self.evict(id, "an ACK's sums do not fit the batch's claims", deliveries);
+                }
+            }
+            Message::Release(release) => {
+                deliveries.release(id, HeldBatch::from(&release), release.returned != 0);
+            }
+            Message::Credit(more) => deliveries.credit(id, more),
+            Message::Call(call, body) => {
+                let may = self.by_id.get_mut(&id).is_some_and(Consumer::calls);
+                match Asked::take(body) {
+                    Ok(asked) if may => self.calls.push((id, call, asked)),
+                    Ok(_) => self.evict(
+                        id,
+                        "it asks on and on without waiting for answers, which come one by one",
+                        deliveries,
+                    ),
+                    Err(reason) => self.evict(id, &reason, deliveries),
+                }
+            }
+            Message::Bye => {
+                self.leave(id);
+                deliveries.bye(id);
+            }
+            _ => self.evict(id, "a trainer does not send this kind of message", deliveries),
+        }
+    }
+
+    /// Takes what waits in the sockets, and gives the calls that were asked by then; none when nobody calls.
+    pub(super) fn called(&mut self, buffer: &mut [u8], deliveries: &mut Deliveries) -> Vec<Call> {
+        let calls = std::mem::take(&mut self.calls);
+        if !calls.is_empty() {
+            for id in self.ids() {
+                // One that sends without end keeps nobody waiting.
+                let mut turns = 0..WAITING_TURNS;
+                while turns.next().is_some() && self.receive(id, buffer, deliveries) {}
+            }
+        }
+        calls
+    }
+
+    /// Has calls answered.
+    pub(super) fn hand_on(&self, calls: Vec<Call>) {
+        for (id, call, asked) in calls {
+            (self.hand_on)(id, call, asked);
+        }
+    }
+
+    /// Takes everything that a consumer sent up to now, when nothing more of it counts.
+    pub(super) fn last_words(&mut self, id: ConsumerId, buffer: &mut [u8], deliveries: &mut Deliveries) {
+        if let Some(consumer) = self.by_id.get(&id) {
+            // Nothing comes after this, also not of a forked child: there is an end to what is to be taken.
+            consumer.shut_down();
+        }
+        while self.receive(id, buffer, deliveries) {}
+    }
+
+    // How they leave.
+
+    /// The consumer has hung up, or has to; its process may live on and look at its slots.
+    fn put_out(&mut self, id: ConsumerId, deliveries: &mut Deliveries) {
+        self.leave(id);
+        deliveries.put_out(id);
+    }
+
+    /// The consumer looks at nothing any more: its process has ended.
+    pub(super) fn gone(&mut self, id: ConsumerId, deliveries: &mut Deliveries) {
+        self.leave(id);
+        deliveries.gone(id);
+    }
+
+    /// Nothing is known of the consumer any more.
+    pub(super) fn forget(&mut self, id: ConsumerId) {
+        self.by_id.remove(&id);
+    }
+
+    fn leave(&mut self, id: ConsumerId) {
+        if let Some(consumer) = self.by_id.get_mut(&id).filter(|consumer| consumer.is_open()) {
+            consumer.close();
+            tracing::info!(stream = self.stream, consumer = id.0, pid = consumer.pid(), "a trainer left");
+            (self.left)(id, self.open().count());
+        }
+    }
+
+    /// Puts a consumer out that does not keep to the protocol.
+    pub(super) fn evict(&mut self, id: ConsumerId, reason: &str, deliveries: &mut Deliveries) {
+        if let Some(consumer) = self.by_id.get_mut(&id) {
+            tracing::warn!(stream = self.stream, consumer = id.0, pid = consumer.pid(), reason, "evicted");
+            // A full queue is one of the reasons why it is put out.
+            let _sent = consumer.send(&text(MessageKind::Evict, text_code::OTHER, reason), &[]);
+            self.put_out(id, deliveries);
+        }
+    }
+
+    // What they are told.
+
+    /// Sends one a packet.
+    pub(super) fn send(&mut self, id: ConsumerId, packet: &[u8], deliveries: &mut Deliveries) {
+        let sent = self.by_id.get_mut(&id).map(|consumer| consumer.send(packet, &[]));
+        if sent == Some(Sent::WouldBlock) {
+            // Hundreds of packets fit: who does not take them is stuck or hostile.
+            self.evict(id, "it does not take its messages", deliveries);
+        }
+    }
+
+    /// Answers a call.
+    pub(super) fn answer(&mut self, id: ConsumerId, call: u64, reply: &[u8], deliveries: &mut Deliveries) {
+        if self.by_id.get_mut(&id).map(|each| each.answer(call, reply)) == Some(Sent::WouldBlock) {
+            self.evict(id, "it does not take its messages", deliveries);
+        }
+    }
+
+    /// Sends all of them a packet.
+    pub(super) fn send_all(&mut self, packet: &[u8], deliveries: &mut Deliveries) {
+        for id in self.ids() {
+            self.send(id, packet, deliveries);
+        }
+    }
+
+    // Who they are.
+
+    /// All of them.
+    pub(super) fn ids(&self) -> Vec<ConsumerId> {
+        self.by_id.keys().copied().collect()
+    }
+
+    /// Those that can be talked to.
+    pub(super) fn open(&self) -> impl Iterator<Item = ConsumerId> + '_ {
+        self.by_id.iter().filter(|(_, consumer)| consumer.is_open()).map(|(id, _)| *id)
+    }
+
+    /// The process of one, for people.
+    pub(super) fn pid(&self, id: ConsumerId) -> u32 {
+        self.by_id.get(&id).map_or(0, Consumer::pid)
+    }
+
+    /// How one is, for the status page.
+    pub(super) fn status(&self, state: &ConsumerState) -> ConsumerStatus {
+        ConsumerStatus {
+            id: state.id.0,
+            pid: self.pid(state.id),
+            uid: self.by_id.get(&state.id).map_or(0, Consumer::uid),
+            held: state.held,
+            delivered: state.delivered,
+        }
+    }
+}
+
+/// A message that is one number.
+pub(super) fn number(kind: MessageKind, value: u64) -> Vec<u8> {
+    packet(&Number { kind: kind as u32, reserved: 0, value }, &[])
+}
