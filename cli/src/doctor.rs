@@ -98,14 +98,14 @@ fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
             lack.remedy
         )?;
     }
-    if survey.gpus.iter().flatten().any(|gpu| gpu.hardware.is_ok() && gpu.kernel.is_ok()) {
+    if survey.gpus.iter().flatten().any(|gpu| gpu.engines.is_ok() && gpu.kernel.is_ok()) {
         writeln!(out, "\ndecode.lanes = \"auto\" uses the NVJPG engines and the CPU.")?;
     }
     Ok(())
 }
 
 fn one(out: &mut impl Write, gpu: &FoundGpu) -> io::Result<()> {
-    let FoundGpu { device, hardware, gpu_huffman, hybrid, kernel } = gpu;
+    let FoundGpu { device, engines, decoders, kernel } = gpu;
     let (major, minor) = device.capability;
     writeln!(
         out,
@@ -116,14 +116,14 @@ fn one(out: &mut impl Write, gpu: &FoundGpu) -> io::Result<()> {
         device.memory >> 20,
         device.multiprocessors
     )?;
-    match hardware {
-        Ok((engines, cores)) => writeln!(out, "  hardware     {engines} NVJPG engines of {cores} cores")?,
-        Err(error) => writeln!(out, "  hardware     none: {error}")?,
-    }
-    for (what, outcome) in [("gpu-huffman", gpu_huffman), ("hybrid", hybrid), ("kernel", kernel)] {
-        match outcome {
-            Ok(()) => writeln!(out, "  {what:<11}  available")?,
-            Err(error) => writeln!(out, "  {what:<11}  none: {error}")?,
+    let decoders = decoders.iter().map(|(kind, outcome)| (kind.name(), kind.uses_engines(), outcome));
+    for (what, by_engines, outcome) in decoders.chain([("kernel", false, kernel)]) {
+        match (outcome, engines) {
+            (Ok(()), Ok((engines, cores))) if by_engines => {
+                writeln!(out, "  {what:<11}  {engines} NVJPG engines of {cores} cores")?;
+            }
+            (Ok(()), _) => writeln!(out, "  {what:<11}  available")?,
+            (Err(error), _) => writeln!(out, "  {what:<11}  none: {error}")?,
         }
     }
     Ok(())

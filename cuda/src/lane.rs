@@ -1,63 +1,24 @@
-//! The ways to decode, and why one of them leaves a picture to the next: hardware, hardware-single, gpu-huffman, hybrid, CPU;
-//! what the CPU lane finds bad is bad.
+//! The ways to decode, of which [`LaneKind`] is the table, and why one of them leaves a picture to the next.
 
 pub mod ceiling;
 mod engine;
 pub mod gpu;
+mod kind;
 pub mod recycle;
 pub mod self_test;
 pub mod size;
 mod staging;
+mod state;
 pub mod trial;
 pub mod whole;
 pub mod worker;
 
-use std::fmt;
-
 use thiserror::Error;
+
+pub use kind::LaneKind;
 
 use crate::driver::CudaError;
 use crate::nvjpeg::NvjpegError;
-
-/// One way to decode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LaneKind {
-    /// The NVJPG engines, a group of pictures at a time.
-    Hardware,
-    /// The NVJPG engines, a picture at a time for each: no picture waits for the others of a group.
-    HardwareSingle,
-    /// All on the GPU's multiprocessors, a group at a time.
-    GpuHuffman,
-    /// Huffman coding on a CPU thread, the rest on the GPU's multiprocessors.
-    Hybrid,
-    /// The CPU alone.
-    Cpu,
-}
-
-impl LaneKind {
-    /// All of them, in the order in which a picture falls from one to the next.
-    pub const ALL: [Self; 5] = [Self::Hardware, Self::HardwareSingle, Self::GpuHuffman, Self::Hybrid, Self::Cpu];
-
-    /// Those of a GPU, in the same order.
-    pub const GPU: [Self; 4] = [Self::Hardware, Self::HardwareSingle, Self::GpuHuffman, Self::Hybrid];
-
-    /// As the configuration names it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Hardware => "hardware",
-            Self::HardwareSingle => "hardware-single",
-            Self::GpuHuffman => "gpu-huffman",
-            Self::Hybrid => "hybrid",
-            Self::Cpu => "cpu",
-        }
-    }
-}
-
-impl fmt::Display for LaneKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// Why a lane does not decode a picture, which the next lane then gets. Another lane may still find it good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -148,6 +109,9 @@ pub enum LaneError {
         /// What was asked for.
         needed: usize,
     },
+    /// Lanes of this kind use no GPU.
+    #[error("the {0} lane uses no GPU")]
+    NoGpu(LaneKind),
     /// The system has no room for a thread.
     #[error("a thread cannot be started: {0}")]
     Thread(String),

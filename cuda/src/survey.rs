@@ -11,7 +11,7 @@ pub use lack::Lack;
 
 use crate::compose::ComposeKernel;
 use crate::driver::{Context, CudaError, Device, Driver, DriverError};
-use crate::lane::LaneError;
+use crate::lane::{LaneError, LaneKind};
 use crate::library::Library;
 use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegOpenError, NvjpegPlaces};
 
@@ -66,12 +66,10 @@ pub struct FoundNvjpeg {
 pub struct FoundGpu {
     /// What the driver says of it.
     pub device: Device,
-    /// Its NVJPG engines and cores of each, or why it decodes none.
-    pub hardware: Result<(u32, u32), NotToBeHad>,
-    /// Whether the decoder that does all on the multiprocessors starts, or why not.
-    pub gpu_huffman: Result<(), NotToBeHad>,
-    /// Whether the hybrid decoder starts, or why not.
-    pub hybrid: Result<(), NotToBeHad>,
+    /// Its NVJPG engines and cores of each, or why it has none.
+    pub engines: Result<(u32, u32), NotToBeHad>,
+    /// Of each decoder of nvJPEG, the first kind of lane that it is for, and whether it starts, or why not.
+    pub decoders: Vec<(LaneKind, Result<(), NotToBeHad>)>,
     /// Whether the driver takes the kernel that composes what was decoded, without which there is no lane, or why not.
     pub kernel: Result<(), NotToBeHad>,
 }
@@ -118,10 +116,16 @@ impl FoundGpu {
             Handle::new(nvjpeg, context, &Account::new(context, TRIAL), backend).map_err(NotToBeHad::Start)
         };
         let load = |context: &Arc<Context>| ComposeKernel::load(context).map_err(LaneError::Kernel);
+        let engines = |handle: Arc<Handle>| handle.engines().map_err(NotToBeHad::Start);
+        let engines = start(Backend::Hardware).and_then(engines);
+        let found = |kind: LaneKind, backend| match backend {
+            Backend::Hardware => (kind, engines.clone().map(drop)),
+            other => (kind, start(other).map(drop)),
+        };
+        let decoders = LaneKind::GPU.into_iter().filter_map(|kind| Some(found(kind, kind.own_backend()?)));
         Self {
-            hardware: start(Backend::Hardware).and_then(|handle| handle.engines().map_err(NotToBeHad::Start)),
-            gpu_huffman: start(Backend::GpuHybrid).map(drop),
-            hybrid: start(Backend::Hybrid).map(drop),
+            decoders: decoders.collect(),
+            engines,
             kernel: context
                 .as_ref()
                 .map_err(Clone::clone)

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use forebay_cuda::lane::LaneError;
+use forebay_cuda::lane::{LaneError, LaneKind};
 use forebay_cuda::survey::{Places, survey};
 use forebay_cuda::{
     Account, Backend, Context, Driver, DriverError, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces,
@@ -46,7 +46,7 @@ fn a_gpu_is_shown_with_its_engines_and_everything_is_given_back() {
     fake.set(Knob::Engines, 7);
     let found = survey(&places(&fake));
     let found_gpus = found.gpus.unwrap();
-    let gpus: Vec<_> = found_gpus.iter().map(|gpu| (gpu.device.ordinal, gpu.hardware.clone())).collect();
+    let gpus: Vec<_> = found_gpus.iter().map(|gpu| (gpu.device.ordinal, gpu.engines.clone())).collect();
     assert_eq!(gpus, [(0, Ok((7, 1))), (1, Ok((7, 1)))]);
     assert_eq!(found_gpus[0].device.capability, (9, 0));
     assert_eq!(found.driver.unwrap().cuda, (13, 0));
@@ -62,9 +62,9 @@ fn a_gpu_without_engines_says_why_and_keeps_the_hybrid_lane() {
     fake.set(Knob::Engines, 0);
     let found = survey(&places(&fake));
     let gpu = &found.gpus.as_ref().unwrap()[0];
-    let error = gpu.hardware.clone().unwrap_err().to_string();
+    let error = gpu.engines.clone().unwrap_err().to_string();
     assert_eq!(error, "nvjpegCreateExV2 answered architecture mismatch (7)");
-    assert_eq!(gpu.hybrid, Ok(()));
+    assert_eq!(gpu.decoders.last(), Some(&(LaneKind::Hybrid, Ok(()))));
     let lacks = found.lacks();
     assert!(
         lacks.iter().any(|lack| lack.cost == "no hardware lane on this GPU" && lack.remedy.contains("A100")),

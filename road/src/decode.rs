@@ -1,4 +1,4 @@
-//! Decoding: the trait of a lane, and the pool of threads that all streams share.
+//! Decoding: the lanes, and the pool of threads that all streams share.
 //!
 //! Whole pictures are the unit of work. Jobs never wait for anything but a large picture's memory, and their number is
 //! bounded by the places of the open slots, so the queue needs no bound of its own (semantics rule 28).
@@ -58,25 +58,16 @@ pub struct Picture<'a> {
     pub out: &'a mut [u8],
 }
 
-/// One way to decode, as one thread uses it.
-///
-/// The contract: the pixels are a pure function of the picture's bytes, recipe and draw, and of the form in which a
-/// cache keeps pictures, whatever was decoded before and whatever the cache holds;
-/// a bad picture is a [`Fault`] and harms no later one; nothing outside `out` is written. Decoders are made once per
-/// thread and keep their state and memory. `decode/suite.rs` checks it: one line per implementation.
-pub trait Decoder: Send {
-    /// Decodes one picture into its place.
-    ///
-    /// # Errors
-    /// The picture's fault; `out` may hold anything then.
-    fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault>;
-}
+/// What a thread of the pool does with a picture: decodes it into its place, or says what is wrong with it; the place may hold
+/// anything then. It is made once per thread and keeps its state and memory. The contract is that of every lane, which
+/// `decode/suite.rs` checks.
+pub(crate) type Decode = Box<dyn FnMut(Picture<'_>) -> Result<(), Fault> + Send>;
 
 /// How the names of decode threads begin. Their panics are caught; those of other threads end the process.
 pub const DECODE_THREAD: &str = "forebay-decode-";
 
-/// Makes a decoder for one thread.
-pub(crate) type MakeDecoder = Arc<dyn Fn() -> Box<dyn Decoder> + Send + Sync>;
+/// Makes it for one thread.
+pub(crate) type MakeDecode = Arc<dyn Fn() -> Decode + Send + Sync>;
 
 /// The threads of all lanes. Dropping the pool lets them end after the jobs that are queued, and waits for those of the GPUs'
 /// lanes: what they made there is given back while the process still stands. One that does not come back ends the process.
@@ -97,7 +88,7 @@ impl Pool {
     pub fn start(
         threads: usize,
         pins: Option<&Pins>,
-        make: &MakeDecoder,
+        make: &MakeDecode,
         limits: Limits,
         lanes: GpuLanes,
     ) -> std::io::Result<Self> {
@@ -108,7 +99,7 @@ impl Pool {
         of_gpus: GpuThreads,
         threads: usize,
         pins: Option<&Pins>,
-        make: &MakeDecoder,
+        make: &MakeDecode,
         limits: Limits,
         mut lanes: GpuLanes,
     ) -> std::io::Result<Self> {
@@ -184,8 +175,8 @@ impl Drop for Pool {
     }
 }
 
-fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
-    let mut decoder = make();
+fn work(board: &Board, make: &MakeDecode, meter: &Meter) {
+    let mut decode = make();
     loop {
         let waited = Instant::now();
         let task = board.task(SLICE);
@@ -201,11 +192,11 @@ fn work(board: &Board, make: &MakeDecoder, meter: &Meter) {
         let from_file = matches!(input, Input::File(_));
         let picture = Picture { input, cache: cache.as_deref(), recipe, draw: *draw, out: place.as_mut() };
         // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
-        // outcome too. The decoder is made anew, so no broken state is used again.
-        let outcome = match catch_unwind(AssertUnwindSafe(|| decoder.decode(picture))) {
+        // outcome too. It is made anew, so no broken state is used again.
+        let outcome = match catch_unwind(AssertUnwindSafe(|| decode(picture))) {
             Ok(outcome) => outcome.map_err(Reason::from),
             Err(panic) => {
-                decoder = make();
+                decode = make();
                 Err(Reason::Panic { panic: panic_text(panic.as_ref()).into() })
             }
         };
@@ -278,7 +269,7 @@ mod tests {
             let (tell, told) = channel::unbounded();
             let lane = CpuLane::maker(cpu());
             // Decoders are made by the threads that use them.
-            let make: MakeDecoder = Arc::new(move || {
+            let make: MakeDecode = Arc::new(move || {
                 tell.send(allowed()).unwrap();
                 lane()
             });

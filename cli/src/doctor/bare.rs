@@ -17,8 +17,6 @@ use crate::failure::Failure;
 /// The best way is measured so often, each time so many times as long as the others.
 const ROUNDS: usize = 3;
 const LONGER: u32 = 5;
-/// Lengths of batches of the engines: powers of two, and multiples of an H100's and H200's seven engines.
-const BATCHES: [usize; 8] = [16, 28, 32, 56, 64, 112, 128, 256];
 /// Memory of the GPU that a loop may take.
 const MEMORY: usize = 8 << 30;
 
@@ -36,7 +34,7 @@ pub(super) fn measure(out: &mut impl Write, places: &Places, folder: &Path, seco
         let gpu = gpu.map_err(|error| fail(&error))?;
         writeln!(out, "\nGPU {}, {} files", gpu.ordinal(), files.len())?;
         let mut best: Option<(f64, Drive)> = None;
-        for drive in drives().into_iter().filter(|drive| gpu.lacks(drive.kind).is_none()) {
+        for drive in Drive::all().into_iter().filter(|drive| gpu.lacks(drive.kind).is_none()) {
             let rate = line(out, "bare", &gpu, &files, drive, time)?;
             let beaten = rate.filter(|rate| best.is_none_or(|(most, _)| *rate > most));
             if let (LaneKind::Hardware, Form::Planes, Some(rate)) = (drive.kind, drive.form, beaten) {
@@ -50,19 +48,6 @@ pub(super) fn measure(out: &mut impl Write, places: &Places, folder: &Path, seco
         }
     }
     Ok(())
-}
-
-/// Everything that is tried.
-fn drives() -> Vec<Drive> {
-    let engines = |form, states, batch| Drive { kind: LaneKind::Hardware, form, states, batch };
-    let of = |kind, states, batch| Drive { kind, form: Form::Planes, states, batch };
-    let planes = (1..=3).flat_map(|states| BATCHES.map(|batch| engines(Form::Planes, states, batch)));
-    let rgb = [32, 112, 256].map(|batch| engines(Form::Rgb, 2, batch));
-    let single = [7, 14, 21].map(|states| of(LaneKind::HardwareSingle, states, 8));
-    // More than 50 pictures have their Huffman coding decoded on the GPU.
-    let huffman = [(1, 64), (1, 256), (2, 128)].map(|(states, batch)| of(LaneKind::GpuHuffman, states, batch));
-    let hybrid = [1, 2, 4, 8, 16].map(|states| of(LaneKind::Hybrid, states, 8));
-    planes.chain(rgb).chain(single).chain(huffman).chain(hybrid).collect()
 }
 
 fn line(
@@ -116,7 +101,7 @@ mod tests {
     #[test]
     fn every_way_has_a_line_and_the_engines_best_is_measured_once_more() {
         let text = measured(&Fake::new(), (32, 24));
-        assert_eq!(text.matches("bare ").count(), drives().len(), "{text}");
+        assert_eq!(text.matches("bare ").count(), Drive::all().len(), "{text}");
         assert_eq!(text.matches("best hardware loop, planes: ").count(), ROUNDS, "{text}");
         assert!(text.contains("bare hardware loop, RGB: 2 states") && !text.contains("none"), "{text}");
     }

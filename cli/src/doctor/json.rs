@@ -28,9 +28,9 @@ pub(super) fn survey(survey: &Survey, rings: &Gpus) -> Value {
 }
 
 fn gpu(found: &FoundGpu, rings: &Gpus) -> Value {
-    let FoundGpu { device, hardware, gpu_huffman, hybrid, kernel } = found;
+    let FoundGpu { device, engines, decoders, kernel } = found;
     let (major, minor) = device.capability;
-    let engines = hardware.as_ref().ok().map(|(engines, cores)| json!({ "engines": engines, "cores": cores }));
+    let engines = engines.as_ref().ok().map(|(engines, cores)| json!({ "engines": engines, "cores": cores }));
     json!({
         "gpu": device.ordinal,
         "name": device.name,
@@ -39,11 +39,7 @@ fn gpu(found: &FoundGpu, rings: &Gpus) -> Value {
         "compute_capability": version(&[major, minor]),
         "multiprocessors": device.multiprocessors,
         "nvjpg": engines,
-        "lanes": {
-            "hardware": outcome(hardware),
-            "gpu-huffman": outcome(gpu_huffman),
-            "hybrid": outcome(hybrid),
-        },
+        "lanes": decoders.iter().map(|(kind, found)| (kind.to_string(), outcome(found))).collect::<Value>(),
         "kernel": outcome(kernel),
         "placement": outcome(&rings.can_hold(device.ordinal)),
         "locks_read_only_memory": device.locks_read_only,

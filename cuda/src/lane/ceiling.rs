@@ -7,10 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::gpu::Gpu;
+use super::state::LaneState;
 use super::{LaneError, LaneKind};
 use crate::driver::Stream;
 use crate::frame::{Form, Frame, Placed, Surface};
-use crate::nvjpeg::{AccountedMemory, BatchState, SingleState};
+use crate::nvjpeg::AccountedMemory;
 
 /// What a state may take of the host's page-locked memory: more than any does.
 const PAGE_LOCKED: usize = 1 << 30;
@@ -79,6 +80,15 @@ pub fn ceiling(gpu: &Gpu, files: &[Vec<u8>], drive: Drive, time: Duration) -> Re
 }
 
 impl Drive {
+    /// Everything that is measured.
+    pub fn all() -> Vec<Self> {
+        let bare = |kind: LaneKind| kind.on_gpu().into_iter().flat_map(|lane| lane.bare).map(move |bare| (kind, *bare));
+        let drives = |(kind, (form, states, batches)): (_, (_, _, &'static [usize]))| {
+            batches.iter().map(move |batch| Self { kind, form, states, batch: *batch })
+        };
+        LaneKind::GPU.into_iter().flat_map(bare).flat_map(drives).collect()
+    }
+
     fn surface(&self, frame: Frame) -> Surface {
         match self.form {
             Form::Planes => Surface::of(frame),
@@ -87,15 +97,9 @@ impl Drive {
     }
 }
 
-/// What decodes.
-enum Decoder {
-    Batch(BatchState),
-    Single(SingleState),
-}
-
 /// One thread's loop.
 struct BareLoop<'a> {
-    decoder: Decoder,
+    state: LaneState,
     surfaces: AccountedMemory,
     stream: Stream,
     taken: &'a [(&'a [u8], Surface)],
@@ -114,20 +118,12 @@ impl<'a> BareLoop<'a> {
         let size = (side(|frame| frame.width), side(|frame| frame.height));
         let needed = largest * batch;
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed };
-        let handle = gpu.handle(kind)?;
+        let mut state = LaneState::new(gpu, kind, form, PAGE_LOCKED)?;
+        if let (LaneState::Batch(state), true) = (&mut state, kind.uses_engines()) {
+            state.reserve(batch, size)?;
+        }
         Ok(Self {
-            decoder: match kind {
-                LaneKind::Hardware | LaneKind::GpuHuffman => {
-                    let mut state = BatchState::giving(form, handle, PAGE_LOCKED)?;
-                    if kind == LaneKind::Hardware {
-                        state.reserve(batch, size)?;
-                    }
-                    Decoder::Batch(state)
-                }
-                LaneKind::HardwareSingle | LaneKind::Hybrid | LaneKind::Cpu => {
-                    Decoder::Single(SingleState::new(handle, PAGE_LOCKED)?)
-                }
-            },
+            state,
             surfaces: gpu.account().take(needed)?.ok_or(memory)?,
             stream: Stream::new(gpu.context())?,
             taken,
@@ -145,9 +141,9 @@ impl<'a> BareLoop<'a> {
             .map(|(place, (bytes, surface))| Placed { bytes, surface: *surface, at: place * self.largest })
             .collect();
         self.next += self.batch;
-        match &mut self.decoder {
-            Decoder::Batch(state) => state.decode(&placed, &mut self.surfaces, &mut self.stream),
-            Decoder::Single(state) => {
+        match &mut self.state {
+            LaneState::Batch(state) => state.decode(&placed, &mut self.surfaces, &mut self.stream),
+            LaneState::Single(state) => {
                 placed.iter().try_for_each(|picture| state.decode(picture, &mut self.surfaces, &mut self.stream))
             }
         }

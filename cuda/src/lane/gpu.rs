@@ -92,7 +92,7 @@ impl Gpu {
 
     /// Why it has no such lane.
     pub fn lacks(&self, kind: LaneKind) -> Option<LaneError> {
-        self.handle(kind).err()
+        kind.on_gpu().and_then(|lane| self.handle(lane.backend)).err()
     }
 
     /// Its NVJPG engines, and cores of each.
@@ -100,7 +100,7 @@ impl Gpu {
     /// # Errors
     /// It has none.
     pub fn engines(&self) -> Result<(u32, u32), LaneError> {
-        self.handle(LaneKind::Hardware)?.engines()
+        self.handle(Backend::Hardware)?.engines()
     }
 
     pub(crate) fn context(&self) -> &Arc<Context> {
@@ -113,12 +113,7 @@ impl Gpu {
         kernel.as_ref().map_err(|error| LaneError::Kernel(error.clone()))
     }
 
-    pub(super) fn handle(&self, kind: LaneKind) -> Result<&Arc<Handle>, LaneError> {
-        let backend = match kind {
-            LaneKind::Hardware | LaneKind::HardwareSingle => Backend::Hardware,
-            LaneKind::GpuHuffman => Backend::GpuHybrid,
-            LaneKind::Hybrid | LaneKind::Cpu => Backend::Hybrid,
-        };
+    pub(super) fn handle(&self, backend: Backend) -> Result<&Arc<Handle>, LaneError> {
         let handle = self.handles[backend as usize]
             .get_or_init(|| Handle::new(&self.nvjpeg, &self.context, &self.account, backend));
         handle.as_ref().map_err(Clone::clone)

@@ -4,10 +4,11 @@
 use forebay_pixels::sample;
 
 use super::gpu::Gpu;
+use super::state::LaneState;
 use super::{LaneError, LaneKind};
 use crate::driver::{PinnedMemory, Stream};
-use crate::frame::{Frame, Placed, Surface};
-use crate::nvjpeg::{AccountedMemory, BatchState, SingleState};
+use crate::frame::{Form, Frame, Placed, Surface};
+use crate::nvjpeg::AccountedMemory;
 
 /// Size of the pictures.
 const SIZE: (u32, u32) = (160, 120);
@@ -23,15 +24,9 @@ pub struct Recycled {
     pub without_wait: usize,
 }
 
-/// What decodes.
-enum Decoder {
-    Batch(BatchState),
-    Single(SingleState),
-}
-
 /// Everything that a picture needs, with the surface at the end of `memory`: a copy of all of it comes to the surface last.
 struct Road {
-    decoder: Decoder,
+    state: LaneState,
     stream: Stream,
     memory: AccountedMemory,
     host: PinnedMemory,
@@ -50,12 +45,8 @@ pub fn recycle(gpu: &Gpu, kind: LaneKind, rounds: usize, len: usize) -> Result<R
     let files = [1, 2].map(|index| sample::photograph(index, SIZE.0, SIZE.1));
     let frame = Frame::read(&files[0]).expect("a photograph of ours is one that lanes take");
     let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
-    let handle = gpu.handle(kind)?;
     let mut road = Road {
-        decoder: match kind {
-            LaneKind::Hardware | LaneKind::GpuHuffman => Decoder::Batch(BatchState::new(handle, len)?),
-            _ => Decoder::Single(SingleState::new(handle, len)?),
-        },
+        state: LaneState::new(gpu, kind, Form::Planes, len)?,
         stream: Stream::new(gpu.context())?,
         memory: gpu.account().take(len)?.ok_or(memory)?,
         host: PinnedMemory::new(gpu.context(), len)?,
@@ -99,14 +90,14 @@ impl Road {
     /// Begins to decode.
     ///
     /// # Safety
-    /// As of [`BatchState::begin`] and [`SingleState::begin`].
+    /// As of `begin` of either state.
     unsafe fn begin(&mut self, placed: Placed<'_>) -> Result<(), LaneError> {
         let (memory, stream) = (&self.memory, &mut self.stream);
-        match &mut self.decoder {
+        match &mut self.state {
             // SAFETY: as the caller promises.
-            Decoder::Batch(state) => unsafe { state.begin(&[placed], memory, stream) },
+            LaneState::Batch(state) => unsafe { state.begin(&[placed], memory, stream) },
             // SAFETY: as the caller promises.
-            Decoder::Single(state) => unsafe { state.begin(&placed, memory, stream) },
+            LaneState::Single(state) => unsafe { state.begin(&placed, memory, stream) },
         }
     }
 

@@ -234,7 +234,7 @@ fn pictures(kind: LaneKind) -> Vec<(String, bool, Vec<u8>)> {
             pictures.push((format!("{name} JPEG of {width} x {height}"), required, bytes));
         }
     }
-    if kind == LaneKind::Hybrid {
+    if kind.takes_several_scans() {
         let (width, height) = (117, 83);
         for (name, sampling, _) in forms.into_iter().filter(|(name, ..)| usual(*name)) {
             let form = JpegForm { sampling, progressive: true, ..JpegForm::default() };

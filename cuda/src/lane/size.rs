@@ -1,6 +1,8 @@
 //! How large a lane is: its threads, and the memory of each.
 
-use super::LaneKind;
+use super::LaneError;
+use super::gpu::Gpu;
+use super::kind::{LaneKind, OnGpu};
 
 /// Every lane has to decode pictures of this size, in the usual samplings. Engines have a smallest picture, which nvJPEG does not
 /// tell; a lane whose memory is not enough for so large a one is not worth having.
@@ -15,26 +17,6 @@ pub(super) fn table_room(results: usize) -> usize {
     results / TABLES
 }
 
-/// Bytes of page-locked memory that nvJPEG may take for a worker with surfaces of so many bytes. Its host decoder keeps two
-/// bytes a coefficient there, of whole blocks, as versions 12 and 13 have been seen to ask for. The others keep a few
-/// kilobytes a picture, and, should they copy them, the files' bytes.
-pub(super) fn nvjpeg_room(kind: LaneKind, surfaces: usize) -> usize {
-    match kind {
-        LaneKind::Hybrid => 2 * surfaces + surfaces / 4,
-        _ => surfaces / 4,
-    }
-}
-
-/// Parts of the memory that a lane may take of the GPU, of which a worker's surfaces are one. As much goes to results, and an
-/// eighth to their tables. Where the multiprocessors decode, nvJPEG has two bytes a coefficient and one a sample; with the
-/// engines, what the surfaces leave is the engines' own.
-fn parts(kind: LaneKind) -> usize {
-    match kind {
-        LaneKind::Hybrid | LaneKind::GpuHuffman => 6,
-        _ => 4,
-    }
-}
-
 /// How a lane of a GPU is to be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneSize {
@@ -47,19 +29,30 @@ pub struct LaneSize {
 }
 
 impl LaneSize {
+    /// A lane of this kind that may take `limit` bytes of the GPU.
+    ///
+    /// # Errors
+    /// The GPU has no such lane.
+    pub fn of(kind: LaneKind, gpu: &Gpu, limit: usize) -> Result<Self, LaneError> {
+        let OnGpu { workers, surfaces, .. } = kind.on_gpu()?;
+        Self::within(limit, kind, workers(gpu)?, *surfaces)
+    }
+
     /// So many workers with surfaces of at most `most` bytes each, where the lane may take `limit` bytes of the GPU: whatever
     /// fits into their surfaces, nvJPEG has memory for as well.
-    pub fn within(limit: usize, kind: LaneKind, workers: usize, most: usize) -> Self {
+    ///
+    /// # Errors
+    /// No GPU has such a lane.
+    pub fn within(limit: usize, kind: LaneKind, workers: usize, most: usize) -> Result<Self, LaneError> {
+        let OnGpu { parts, engine_surfaces, .. } = kind.on_gpu()?;
         let each = limit / workers.max(1);
-        let engines = match kind {
-            LaneKind::Hardware | LaneKind::HardwareSingle => each * 3 / 8,
-            _ => 0,
-        };
-        Self { workers, surfaces: (each / parts(kind)).min(most), engines }
+        let engines = if engine_surfaces.is_some() { each * 3 / 8 } else { 0 };
+        Ok(Self { workers, surfaces: (each / parts).min(most), engines })
     }
 
     /// Bytes of page-locked memory of the host that such a lane takes: of these, nvJPEG takes its own as pictures come.
     pub fn page_locked(self, kind: LaneKind) -> usize {
-        self.workers * (table_room(self.surfaces) + nvjpeg_room(kind, self.surfaces))
+        let of_nvjpeg = kind.on_gpu().map_or(0, |lane| (lane.page_locked)(self.surfaces));
+        self.workers * (table_room(self.surfaces) + of_nvjpeg)
     }
 }

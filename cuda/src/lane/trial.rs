@@ -42,7 +42,7 @@ pub fn trials(gpu: &Gpu, kind: LaneKind, copy: usize) -> Vec<Trial> {
         Trial { name: "bad pictures among good ones", outcome: with_worker(gpu, kind, among_bad) },
         Trial { name: "memory", outcome: with_worker(gpu, kind, |worker| memory(gpu, worker)) },
     ];
-    if matches!(kind, LaneKind::Hardware | LaneKind::HardwareSingle) {
+    if kind.uses_engines() {
         trials.push(Trial { name: "surfaces used again", outcome: recycled(gpu, kind, copy) });
     }
     trials

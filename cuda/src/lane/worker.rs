@@ -12,23 +12,14 @@ use forebay_pixels::{Composition, Draw, JpegHead, Limits, Recipe};
 
 use super::engine::EngineMemory;
 use super::gpu::Gpu;
-use super::size::{LaneSize, nvjpeg_room};
+use super::size::LaneSize;
 use super::staging::Staging;
+use super::state::LaneState;
 use super::{LaneError, LaneKind, Refusal};
 use crate::compose::Source;
 use crate::driver::{Context, CudaError, SharedPlace, Stream};
-use crate::frame::{Frame, Placed, Surface};
-use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError, SingleState};
-
-/// Groups of the hardware lane are this many times what its engines decode at once. nvJPEG has room for so many: for what goes
-/// beyond, the call that queues the group spins until room is there. Other workers keep the engines busy meanwhile.
-const ROUNDS: usize = 2;
-/// nvJPEG does Huffman coding on the GPU for more than 50 pictures at once.
-const HUFFMAN_GROUP: usize = 64;
-/// Pictures that a hybrid worker takes at once.
-const HYBRID_GROUP: usize = 4;
-/// Surfaces that the engines' decoder keeps for a worker of single pictures: one at work, and the next.
-const SINGLE_SURFACES: usize = 2;
+use crate::frame::{Form, Frame, Placed, Surface};
+use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError};
 
 /// Sides of the pictures for which a state has memory before they come: no engine refuses the largest, and a GPU that has none
 /// for the smallest is no place to decode.
@@ -41,20 +32,14 @@ const LEAST_RESERVED: u32 = 64;
 pub struct Worker {
     kind: LaneKind,
     context: Arc<Context>,
-    decoder: Decoder,
+    state: LaneState,
     stream: Stream,
     surfaces: AccountedMemory,
-    /// Of lanes that use the engines; after the decoder, which takes it.
+    /// Of lanes that use the engines; after the state, which takes it.
     engines: Option<EngineMemory>,
     staging: Staging,
     group: usize,
     failure: Option<NvjpegError>,
-}
-
-#[derive(Debug)]
-enum Decoder {
-    Batch(BatchState),
-    Single(SingleState),
 }
 
 /// A picture for a lane: its file, what is made of it, and where to.
@@ -138,42 +123,25 @@ impl Worker {
     /// # Errors
     /// The GPU has no such lane, or the limit of its memory is too low.
     pub fn all(gpu: &Gpu, kind: LaneKind, size: LaneSize) -> Result<Vec<Self>, LaneError> {
-        let group = match kind {
-            LaneKind::Hardware => {
-                let (engines, cores) = gpu.engines()?;
-                engines as usize * cores.max(1) as usize * ROUNDS
-            }
-            LaneKind::HardwareSingle => 1,
-            LaneKind::GpuHuffman => HUFFMAN_GROUP,
-            LaneKind::Hybrid | LaneKind::Cpu => HYBRID_GROUP,
-        };
-        (0..size.workers).map(|_| Self::new(gpu, kind, group.max(1), size)).collect()
+        let group = (kind.on_gpu()?.group)(gpu)?;
+        (0..size.workers).map(|_| Self::new(gpu, kind, group, size)).collect()
     }
 
     /// A worker for groups of `group` pictures, with as much memory for the results as for surfaces.
     fn new(gpu: &Gpu, kind: LaneKind, group: usize, size: LaneSize) -> Result<Self, LaneError> {
         let LaneSize { surfaces: len, engines, .. } = size;
-        let of_engines = |surfaces| EngineMemory::new(gpu.account(), surfaces, engines);
-        let page_locked = nvjpeg_room(kind, len);
-        let (decoder, engines) = match kind {
-            LaneKind::Hardware => {
-                let engines = of_engines(group)?;
-                (Decoder::Batch(reserved(gpu, group, engines.side(), page_locked)?), Some(engines))
-            }
-            LaneKind::GpuHuffman => (Decoder::Batch(BatchState::new(gpu.handle(kind)?, page_locked)?), None),
-            LaneKind::HardwareSingle => {
-                let engines = of_engines(SINGLE_SURFACES)?;
-                (Decoder::Single(SingleState::new(gpu.handle(kind)?, page_locked)?), Some(engines))
-            }
-            LaneKind::Hybrid | LaneKind::Cpu => {
-                (Decoder::Single(SingleState::new(gpu.handle(kind)?, page_locked)?), None)
-            }
-        };
+        let lane = kind.on_gpu()?;
+        let engines = lane.engine_surfaces.map(|surfaces| EngineMemory::new(gpu.account(), surfaces(group), engines));
+        let engines = engines.transpose()?;
+        let mut state = LaneState::new(gpu, kind, Form::Planes, (lane.page_locked)(len))?;
+        if let (LaneState::Batch(state), Some(engines)) = (&mut state, &engines) {
+            reserve(state, group, engines.side())?;
+        }
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
         Ok(Self {
             kind,
             context: Arc::clone(gpu.context()),
-            decoder,
+            state,
             stream: Stream::new(gpu.context())?,
             surfaces: gpu.account().take(len)?.ok_or(memory)?,
             engines,
@@ -253,10 +221,10 @@ impl Worker {
             Ok(fitting) => fitting,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let taken = match &mut self.decoder {
-            Decoder::Batch(state) => state.takes(order.bytes, &surface.frame()),
+        let taken = match &mut self.state {
+            LaneState::Batch(state) => state.takes(order.bytes, &surface.frame()),
             // Its parser reads the whole file; it is asked when the picture's turn comes.
-            Decoder::Single(_) => Ok(true),
+            LaneState::Single(_) => Ok(true),
         };
         Ok(match taken {
             Ok(true) => Ok((surface, made)),
@@ -275,7 +243,7 @@ impl Worker {
         if surface.bytes() > self.surfaces.len() || !of_engines {
             return Err(Refusal::TooLarge);
         }
-        if !frame.baseline && self.kind != LaneKind::Hybrid {
+        if !frame.baseline && !self.kind.takes_several_scans() {
             return Err(Refusal::Kind);
         }
         let made = order.made.of(&head).ok_or(Refusal::Transforms)?;
@@ -293,8 +261,8 @@ impl Worker {
                 Ok(refusal)
             }
             LaneError::Cuda(error) => Err(error),
-            LaneError::Kernel(_) | LaneError::Memory { .. } | LaneError::Thread(_) => {
-                unreachable!("decoding takes no memory, no kernel and no thread")
+            LaneError::Kernel(_) | LaneError::Memory { .. } | LaneError::NoGpu(_) | LaneError::Thread(_) => {
+                unreachable!("decoding takes no memory, no kernel, no lane and no thread")
             }
         }
     }
@@ -320,9 +288,9 @@ impl Worker {
         orders: &mut [Order<'_>],
         failed: &mut [Option<Refusal>],
     ) -> Result<(), CudaError> {
-        let together = match self.decoder {
-            Decoder::Batch(_) => group.len(),
-            Decoder::Single(_) => 1,
+        let together = match self.state {
+            LaneState::Batch(_) => group.len(),
+            LaneState::Single(_) => 1,
         };
         for part in group.chunks(together) {
             self.decode_part(part, failed)?;
@@ -342,14 +310,14 @@ impl Worker {
     /// Queues decoding of a part of a group. One bad picture fails a whole call, so a part that fails is tried in halves.
     fn decode_part(&mut self, part: &[UnderWay<'_>], failed: &mut [Option<Refusal>]) -> Result<(), CudaError> {
         let (surfaces, stream) = (&mut self.surfaces, &mut self.stream);
-        let outcome = match &mut self.decoder {
-            Decoder::Batch(state) => {
+        let outcome = match &mut self.state {
+            LaneState::Batch(state) => {
                 let pictures: Vec<_> = part.iter().map(|picture| picture.placed).collect();
                 // SAFETY: the surfaces are this worker's; whatever used them or the state was waited for, at the end of `make` or
                 // below; the files are borrowed until `make` has waited.
                 unsafe { state.begin(&pictures, surfaces, stream) }
             }
-            Decoder::Single(state) => state.decode(&part[0].placed, surfaces, stream),
+            LaneState::Single(state) => state.decode(&part[0].placed, surfaces, stream),
         };
         match outcome {
             Ok(()) => Ok(()),
@@ -379,16 +347,14 @@ impl NvjpegError {
     }
 }
 
-/// A state of the engines with memory for pictures of this side, or, where the GPU has less, half of that, and so on: the rest
-/// is taken as pictures come.
-fn reserved(gpu: &Gpu, group: usize, side: u32, page_locked: usize) -> Result<BatchState, LaneError> {
-    let mut state = BatchState::new(gpu.handle(LaneKind::Hardware)?, page_locked)?;
+/// Takes memory of the engines for pictures of this side, or, where the GPU has less, half of that, and so on: the rest is taken
+/// as pictures come.
+fn reserve(state: &mut BatchState, group: usize, side: u32) -> Result<(), LaneError> {
     let mut side = side.min(MOST_RESERVED);
     loop {
         match state.reserve(group, (side, side)) {
-            Ok(()) => return Ok(state),
             Err(LaneError::Nvjpeg(_)) if side > LEAST_RESERVED => side /= 2,
-            Err(error) => return Err(error),
+            outcome => return outcome,
         }
     }
 }

@@ -75,7 +75,7 @@ impl AddAssign for Work {
 
 impl Cost {
     /// The cost before anything was measured, in seconds.
-    pub fn new(fixed: f64, per_megapixel: f64, per_kilobyte: f64) -> Self {
+    pub const fn new(fixed: f64, per_megapixel: f64, per_kilobyte: f64) -> Self {
         let prior = [fixed, per_megapixel, per_kilobyte];
         Self { weights: prior, prior, matrix: [[0.0; 3]; 3], right: [0.0; 3] }
     }

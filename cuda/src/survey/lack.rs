@@ -80,17 +80,13 @@ impl Survey {
                 "install a driver of CUDA 12.4 (550) or later",
             ));
         }
-        let lanes = [
-            ("hardware", gpu.hardware.as_ref().err()),
-            ("gpu-huffman", gpu.gpu_huffman.as_ref().err()),
-            ("hybrid", gpu.hybrid.as_ref().err()),
-        ];
-        let missing: Vec<_> = lanes.into_iter().filter_map(|(lane, error)| Some((lane, error?))).collect();
+        let missing: Vec<_> =
+            gpu.decoders.iter().filter_map(|(lane, found)| Some((*lane, found.as_ref().err()?))).collect();
         let started = missing.iter().any(|(_, error)| !matches!(error, NotToBeHad::NoNvjpeg));
         if !started {
             return lacks;
         }
-        if let [(_, error), _, _] = missing.as_slice() {
+        if let (Some((_, error)), true) = (missing.first(), missing.len() == gpu.decoders.len()) {
             let what = format!("starts no decoder of nvJPEG: {error}");
             lacks.push(lack(what, "no lane decodes on this GPU", self.remedy_of_nvjpeg()));
             return lacks;
@@ -98,12 +94,12 @@ impl Survey {
         for (lane, error) in missing {
             let no_such_hardware =
                 matches!(error, NotToBeHad::Start(LaneError::Nvjpeg(NvjpegError { status: NO_SUCH_HARDWARE, .. })));
-            let remedy = match lane {
-                "hardware" if no_such_hardware => {
+            let remedy = match lane.uses_engines() {
+                true if no_such_hardware => {
                     "A100, A30, H100, H200, B200 and Thor have NVJPG engines; others decode with lanes = [\"hybrid\", \"cpu\"]"
                 }
-                "hardware" => "see that libnvcuvid.so.1 is of the same driver as libcuda.so.1",
-                _ => self.remedy_of_nvjpeg(),
+                true => "see that libnvcuvid.so.1 is of the same driver as libcuda.so.1",
+                false => self.remedy_of_nvjpeg(),
             };
             lacks.push(lack(format!("has no {lane} lane: {error}"), &format!("no {lane} lane on this GPU"), remedy));
         }

@@ -148,7 +148,7 @@ fn rule_31_nvjpegs_memory_of_the_host_and_of_the_gpu_grows_with_the_pictures_wit
     let fake = Fake::new();
     for kind in LaneKind::GPU {
         let gpu = gpu(&fake, LIMIT);
-        let size = LaneSize::within(LIMIT, kind, 2, 2 << 20);
+        let size = LaneSize::within(LIMIT, kind, 2, 2 << 20).unwrap();
         let mut workers = Worker::all(&gpu, kind, size).unwrap();
         let may_lock = size.page_locked(kind);
         let at_first = gpu.page_locked();

@@ -35,6 +35,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::config::decode::EXAMPLE;
+
+    #[test]
+    fn the_help_tells_of_every_lane() {
+        let untold: Vec<_> =
+            LaneKind::ALL.into_iter().filter(|kind| !EXAMPLE.contains(&format!("\"{kind}\""))).collect();
+        assert_eq!(untold, []);
+    }
 
     #[test]
     fn lanes_are_words_or_a_list_and_anything_else_says_what_is_allowed() {

@@ -10,7 +10,7 @@ use crate::record::Position;
 
 /// Which record is where.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct RecordOrder {
     source: Arc<dyn Source>,
     plan: Arc<Plan>,
     /// Static assignment: the shape of an epoch's batches.
@@ -19,7 +19,7 @@ pub(crate) struct Order {
     epochs: BTreeMap<u64, EpochBatches>,
 }
 
-impl Order {
+impl RecordOrder {
     /// The records of this source as the plan orders them; with static assignment, in batches of this shape.
     pub(crate) fn new(source: Arc<dyn Source>, plan: Arc<Plan>, fixed: Option<Batching>) -> Self {
         Self { source, plan, fixed, epochs: BTreeMap::new() }

@@ -9,7 +9,7 @@ use forebay_ring::SlotMut;
 use tokio::sync::watch;
 
 use crate::ack::Fates;
-use crate::batch::order::Order;
+use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
 use crate::decode::Decoding;
 use crate::meter::Meter;
@@ -45,7 +45,7 @@ pub(crate) struct BatchParts {
     /// How long trainers wait for a storage that gives nothing.
     pub storage_timeout: Duration,
     /// Which record is where.
-    pub order: Order,
+    pub order: RecordOrder,
     /// Records that were read.
     pub prefetch: Arc<Prefetch>,
     /// Where batches are made.

@@ -15,9 +15,9 @@ use tokio::sync::{mpsc, watch};
 
 use super::*;
 use crate::batch::batcher::Rules;
-use crate::batch::order::Order;
+use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
-use crate::decode::{Decoder, Decoding, GpuLanes, MakeDecoder, Picture, Pool};
+use crate::decode::{Decoding, GpuLanes, MakeDecode, Picture, Pool};
 use crate::meter::Meter;
 use crate::prefetch::readahead::Span;
 use crate::prefetch::shelf::Shelf;
@@ -36,11 +36,12 @@ type Gates = Arc<Vec<(u8, channel::Receiver<()>)>>;
 const BAD: u8 = 66;
 const PANICS: u8 = 99;
 
-impl Decoder for Painter {
-    fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
-        let Input::File(bytes) = picture.input else { panic!("there is no cache") };
+impl Painter {
+    fn decode(&self, picture: Picture<'_>) -> Result<(), Fault> {
+        let Picture { input, draw, out, .. } = picture;
+        let Input::File(bytes) = input else { panic!("there is no cache") };
         let record = bytes[0];
-        assert_eq!(picture.draw.record, u64::from(record));
+        assert_eq!(draw.record, u64::from(record));
         if let Some((_, gate)) = self.gates.iter().find(|(gated, _)| *gated == record) {
             gate.recv().unwrap_err();
         }
@@ -48,7 +49,7 @@ impl Decoder for Painter {
         if record == BAD {
             return Err(Fault::Truncated);
         }
-        picture.out.fill(record);
+        out.fill(record);
         Ok(())
     }
 }
@@ -120,7 +121,10 @@ impl Setup {
             ..LedgerSpec::default()
         };
         let gates: Gates = Arc::new(self.gates);
-        let make: MakeDecoder = Arc::new(move || Box::new(Painter { gates: Arc::clone(&gates) }));
+        let make: MakeDecode = Arc::new(move || {
+            let painter = Painter { gates: Arc::clone(&gates) };
+            Box::new(move |picture| painter.decode(picture))
+        });
         let (outbox, output) = channel::unbounded();
         let (fates, told) = mpsc::unbounded_channel();
         let progress = watch::Sender::new(Progress::default());
@@ -130,7 +134,7 @@ impl Setup {
         let parts = BatchParts {
             stream: "test".into(),
             storage_timeout: Duration::from_secs(60),
-            order: Order::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
+            order: RecordOrder::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
             prefetch: Arc::clone(&prefetch),
             slots: Slots::new(slots.clone(), None, None),
             decoding: Decoding::new(pool, Arc::new(Recipe::training(8).unwrap()), 0, None, None),

@@ -7,7 +7,7 @@ use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, KeptPicture, Limits, P
 use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::tally::Tally;
-use crate::decode::{Decoder, MakeDecoder, Picture};
+use crate::decode::{MakeDecode, Picture};
 use crate::record::{Content, Input};
 use crate::settings::JpegDecoder;
 
@@ -56,9 +56,12 @@ fn checked() -> JpegChoice {
 }
 
 impl CpuLane {
-    /// Makes the lane's decoders.
-    pub(crate) fn maker(shared: CpuShared) -> MakeDecoder {
-        Arc::new(move || Box::new(Self { decoder: CpuDecoder::with_jpeg(shared.jpeg), shared: shared.clone() }))
+    /// Makes what the lane's threads decode with.
+    pub(crate) fn maker(shared: CpuShared) -> MakeDecode {
+        Arc::new(move || {
+            let mut lane = Self { decoder: CpuDecoder::with_jpeg(shared.jpeg), shared: shared.clone() };
+            Box::new(move |picture| lane.decode(picture))
+        })
     }
 
     /// Decodes a picture that is kept decoded, or would be if there were room. It may have been kept since it was read.
@@ -91,9 +94,8 @@ impl CpuLane {
         }
         decoder.decode(bytes, recipe, draw, limits, out).map(|decoded| tally.count(&decoded))
     }
-}
 
-impl Decoder for CpuLane {
+    /// Decodes a picture into its place.
     fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
         let Picture { input, cache, recipe, draw, .. } = picture;
         let (limits, memory) = (self.shared.limits, Arc::clone(&self.shared.memory));
@@ -128,16 +130,17 @@ mod tests {
 
     use super::*;
     use crate::cache::admission::OVERHEAD;
+    use crate::decode::Decode;
 
     /// What a lane makes of a file with this cache; the second time by what the cache holds, if it does.
-    fn twice(lane: &mut dyn Decoder, bytes: &[u8], record: u64, cache: &Cache) -> [Result<Vec<u8>, Fault>; 2] {
+    fn twice(lane: &mut Decode, bytes: &[u8], record: u64, cache: &Cache) -> [Result<Vec<u8>, Fault>; 2] {
         let recipe = Recipe::training(32).unwrap();
         let draw = Draw { seed: 0, epoch: 0, record };
         [(); 2].map(|()| {
             let found = cache.find(record);
             let input = found.as_ref().map_or(Input::File(bytes), Content::input);
             let mut out = vec![0; recipe.place_len()];
-            lane.decode(Picture { input, cache: Some(cache), recipe: &recipe, draw, out: &mut out }).map(|()| out)
+            lane(Picture { input, cache: Some(cache), recipe: &recipe, draw, out: &mut out }).map(|()| out)
         })
     }
 
@@ -145,11 +148,11 @@ mod tests {
         CpuShared::new(limits, Arc::new(Budget::new(128 << 20)), JpegDecoder::Auto)
     }
 
-    fn lane_with(limits: Limits, memory: Arc<Budget>) -> Box<dyn Decoder> {
+    fn lane_with(limits: Limits, memory: Arc<Budget>) -> Decode {
         CpuLane::maker(CpuShared { memory, ..shared(limits) })()
     }
 
-    fn lane() -> Box<dyn Decoder> {
+    fn lane() -> Decode {
         CpuLane::maker(shared(Limits::default()))()
     }
 
@@ -163,7 +166,7 @@ mod tests {
             let mut lane = lane_with(limits, Arc::clone(&memory));
             let draw = Draw { seed: 0, epoch: 0, record: 0 };
             let input = Input::File(&bytes);
-            lane.decode(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out })
+            lane(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out })
         };
         decode(Limits::default()).unwrap();
         let refused = decode(Limits { pixels: 1000, ..Limits::default() });
@@ -180,10 +183,10 @@ mod tests {
             for (record, (width, height)) in [(200, 150), (90, 120), (121, 7)].into_iter().enumerate() {
                 let record = record as u64;
                 let bytes = sample::photograph(record, width, height);
-                let kept = twice(&mut *lane, &bytes, record, &roomy);
+                let kept = twice(&mut lane, &bytes, record, &roomy);
                 assert!(roomy.find(record).is_some() && full.find(record).is_none());
                 assert!(kept[0].is_ok() && kept[0] == kept[1], "{width} x {height}, {max_side:?}");
-                assert_eq!(twice(&mut *lane, &bytes, record, &full), kept, "{width} x {height}, {max_side:?}");
+                assert_eq!(twice(&mut lane, &bytes, record, &full), kept, "{width} x {height}, {max_side:?}");
             }
         }
     }
@@ -201,7 +204,7 @@ mod tests {
         let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
         let picture = Picture { input: Input::Picture(&kept), cache: None, recipe: &recipe, draw, out: &mut out };
         let waited = std::thread::scope(|scope| {
-            let decoding = scope.spawn(|| lane.decode(picture));
+            let decoding = scope.spawn(|| lane(picture));
             while !decoding.is_finished() && memory.waiting() == 0 {
                 std::thread::yield_now();
             }
@@ -222,7 +225,7 @@ mod tests {
         for (budget, expected) in [(1 << 20, 1), (0, 2)] {
             let before = counted();
             let cache = Cache::new(Keep::Decoded(Form::default()), budget);
-            assert!(twice(&mut *lane, &bytes, 7, &cache).iter().all(Result::is_ok));
+            assert!(twice(&mut lane, &bytes, 7, &cache).iter().all(Result::is_ok));
             assert_eq!(counted() - before, expected, "a cache of {budget} bytes");
         }
     }
@@ -242,7 +245,7 @@ mod tests {
             for bytes in &files {
                 let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
                 let input = Input::File(bytes);
-                lane.decode(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out }).unwrap();
+                lane(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out }).unwrap();
             }
             assert!(shared.tally.figures().eq(expected), "{jpeg:?}");
         }
@@ -257,7 +260,7 @@ mod tests {
         for max_side in [None, Some(50)] {
             let cache = Cache::new(Keep::Decoded(Form { max_side, ..Form::default() }), 1 << 20);
             let fault = Err(Fault::TooManyScans { limit: 2 });
-            assert_eq!(twice(&mut *lane, &bytes, 7, &cache), [fault.clone(), fault]);
+            assert_eq!(twice(&mut lane, &bytes, 7, &cache), [fault.clone(), fault]);
             assert!(cache.find(7).is_none());
             assert_eq!(cache.figures().bytes, OVERHEAD, "a note that it is not to be tried again");
         }

@@ -17,25 +17,6 @@ use crate::memory::Promises;
 /// which proves too tight costs no figure, and for nothing else.
 const UNTESTED: &str = "FOREBAY_UNTESTED_LANES";
 
-/// Threads of a hardware lane: while the group of one is composed and copied to its places, the engines work for
-/// the others.
-const HARDWARE_WORKERS: usize = 3;
-/// Threads of a hybrid lane, each of which keeps a core busy; and of the lane that does all on the GPU, where the
-/// group of one is copied to its places while the other's is decoded.
-const FURTHER_WORKERS: usize = 2;
-/// The most threads of a lane with one for each engine.
-const SINGLE_WORKERS: usize = 16;
-
-/// The most that a worker's surfaces take: a group of photographs, or one of eight megapixels in 4:4:4. The worker takes as much
-/// again for what becomes of them.
-const SURFACES: usize = 24 << 20;
-/// The same where a worker decodes one picture at a time, and a lane has many workers: one of 2.7 megapixels in 4:4:4.
-const SINGLE_SURFACES: usize = 8 << 20;
-
-/// The same where nvJPEG has to get more than 50 pictures together: 64 photographs in 4:4:4, or as many results of 224 x 224 in
-/// single precision.
-const HUFFMAN_SURFACES: usize = 40 << 20;
-
 /// Why there are no workers for a lane, in words.
 #[derive(Debug)]
 pub(super) enum NoWorkers {
@@ -75,16 +56,7 @@ pub(super) fn workers(
     promises: &Promises,
     system: fn() -> io::Result<Memory>,
 ) -> Result<Vec<Worker>, NoWorkers> {
-    let (workers, surfaces) = match kind {
-        LaneKind::Hardware => (HARDWARE_WORKERS, SURFACES),
-        LaneKind::HardwareSingle => {
-            let (engines, _) = gpu.engines()?;
-            ((engines as usize).clamp(1, SINGLE_WORKERS), SINGLE_SURFACES)
-        }
-        LaneKind::GpuHuffman => (FURTHER_WORKERS, HUFFMAN_SURFACES),
-        LaneKind::Hybrid | LaneKind::Cpu => (FURTHER_WORKERS, SURFACES),
-    };
-    let size = LaneSize::within(limit, kind, workers, surfaces);
+    let size = LaneSize::of(kind, gpu, limit)?;
     let page_locked = u64::try_from(size.page_locked(kind)).unwrap_or(u64::MAX);
     let made = promises.take(page_locked, system, || Worker::all(gpu, kind, size));
     let made = made.map_err(|error| NoWorkers::Lacking(error.to_string()))?;

@@ -94,7 +94,7 @@ impl GpuLanes {
         let kinds = config.lanes.kinds();
         let choice = LaneChoice { fixed: config.lanes == Lanes::Fixed, cpu: kinds.contains(&LaneKind::Cpu) };
         let mut lanes = Self { choice: Some(choice), ..Self::default() };
-        let wanted: Vec<_> = kinds.iter().copied().filter(|kind| *kind != LaneKind::Cpu).collect();
+        let wanted: Vec<_> = kinds.iter().copied().filter(|kind| kind.is_of_gpu()).collect();
         let Some(first) = wanted.first().copied() else { return Ok(lanes) };
         let strict = config.lanes != Lanes::Auto;
         let limit = usize::try_from(config.gpu_memory_limit.0).unwrap_or(usize::MAX);

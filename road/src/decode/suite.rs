@@ -1,4 +1,4 @@
-//! The conformance suite of [`Decoder`].
+//! The conformance suite of the lanes: it holds every kind in the table to the contract that stands there.
 
 use std::sync::Arc;
 
@@ -13,36 +13,32 @@ use forebay_pixels::{Draw, Fault, Limits, Recipe, sample};
 
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
-use crate::decode::{Decoder, MakeDecoder, Picture};
+use crate::decode::{Decode, MakeDecode, Picture};
 use crate::record::Input;
 use crate::settings::JpegDecoder;
 
-/// Makes the decoders of one lane.
-type Lane = fn() -> MakeDecoder;
+/// The ways to decode of a kind of lane, by name.
+fn ways(kind: LaneKind) -> Vec<(String, MakeDecode)> {
+    if kind.is_of_gpu() {
+        return vec![(kind.to_string(), gpu(kind))];
+    }
+    let ways = [JpegDecoder::Auto, JpegDecoder::LibjpegTurbo, JpegDecoder::Image];
+    ways.map(|jpeg| (format!("{kind}, JPEGs by {jpeg:?}"), cpu(jpeg))).into()
+}
 
-pub(super) const DECODERS: &[(&str, Lane)] = &[
-    ("cpu", || cpu(JpegDecoder::Auto)),
-    ("cpu, libjpeg-turbo", || cpu(JpegDecoder::LibjpegTurbo)),
-    ("cpu, image", || cpu(JpegDecoder::Image)),
-    ("hardware", || gpu(LaneKind::Hardware)),
-    ("hardware-single", || gpu(LaneKind::HardwareSingle)),
-    ("gpu-huffman", || gpu(LaneKind::GpuHuffman)),
-    ("hybrid", || gpu(LaneKind::Hybrid)),
-];
-
-fn cpu(jpeg: JpegDecoder) -> MakeDecoder {
+fn cpu(jpeg: JpegDecoder) -> MakeDecode {
     CpuLane::maker(CpuShared::new(Limits::default(), Arc::new(Budget::new(128 << 20)), jpeg))
 }
 
 /// A GPU lane with the CPU lane behind it, as the pool puts them together, for one picture at a time.
 struct OneByOne {
     worker: Worker,
-    cpu: Box<dyn Decoder>,
+    cpu: Decode,
     /// Holds the library.
     _fake: Arc<Fake>,
 }
 
-fn gpu(kind: LaneKind) -> MakeDecoder {
+fn gpu(kind: LaneKind) -> MakeDecode {
     let fake = Arc::new(Fake::new());
     let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
     let places = Places { driver: Some(fake.path()), nvjpeg };
@@ -50,25 +46,25 @@ fn gpu(kind: LaneKind) -> MakeDecoder {
     Arc::new(move || {
         let size = LaneSize { workers: 1, surfaces: 1 << 20, engines: 8 << 20 };
         let worker = Worker::all(&gpu, kind, size).unwrap().pop().unwrap();
-        Box::new(OneByOne { worker, cpu: cpu(JpegDecoder::Auto)(), _fake: Arc::clone(&fake) })
+        let mut lane = OneByOne { worker, cpu: cpu(JpegDecoder::Auto)(), _fake: Arc::clone(&fake) };
+        Box::new(move |picture| lane.decode(picture))
     })
 }
 
-impl Decoder for OneByOne {
+impl OneByOne {
     fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
-        let Input::File(bytes) = picture.input else { return self.cpu.decode(picture) };
+        let Input::File(bytes) = picture.input else { return (self.cpu)(picture) };
         let limits = Limits::default();
         let made = Made::By(picture.recipe, picture.draw, &limits);
         let outcome = self.worker.decode(&mut [Order { bytes, made, out: Target::Host(picture.out) }]).unwrap()[0];
-        if outcome.is_ok() { Ok(()) } else { self.cpu.decode(picture) }
+        if outcome.is_ok() { Ok(()) } else { (self.cpu)(picture) }
     }
 }
 
 #[test]
-fn every_decoder_keeps_the_contract() {
-    for (name, lane) in DECODERS {
+fn every_lane_keeps_the_contract() {
+    for (name, make) in LaneKind::ALL.into_iter().flat_map(ways) {
         println!("{name}");
-        let make = lane();
         rule_8_pixels_follow_from_bytes_recipe_and_draw_alone(&make);
         every_byte_of_the_place_is_written(&make);
         a_bad_picture_is_a_fault_and_harms_no_later_one(&make);
@@ -83,43 +79,43 @@ fn draw(record: u64) -> Draw {
     Draw { seed: 42, epoch: 1, record }
 }
 
-fn decode(decoder: &mut dyn Decoder, bytes: &[u8], draw: Draw, before: u8) -> Result<Vec<u8>, Fault> {
+fn decode(with: &mut Decode, bytes: &[u8], draw: Draw, before: u8) -> Result<Vec<u8>, Fault> {
     let recipe = Recipe::training(48).unwrap();
     let mut out = vec![before; recipe.place_len()];
     let input = Input::File(bytes);
-    decoder.decode(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out }).map(|()| out)
+    with(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out }).map(|()| out)
 }
 
-fn rule_8_pixels_follow_from_bytes_recipe_and_draw_alone(make: &MakeDecoder) {
+fn rule_8_pixels_follow_from_bytes_recipe_and_draw_alone(make: &MakeDecode) {
     let mut used = make();
     for bytes in &pictures() {
         for record in 0..4 {
-            let fresh = decode(&mut *make(), bytes, draw(record), 0).unwrap();
-            assert_eq!(decode(&mut *used, bytes, draw(record), 0).unwrap(), fresh, "whatever was decoded before");
+            let fresh = decode(&mut make(), bytes, draw(record), 0).unwrap();
+            assert_eq!(decode(&mut used, bytes, draw(record), 0).unwrap(), fresh, "whatever was decoded before");
         }
     }
     let photograph = &pictures()[0];
-    let crops = [0, 1].map(|record| decode(&mut *used, photograph, draw(record), 0).unwrap());
+    let crops = [0, 1].map(|record| decode(&mut used, photograph, draw(record), 0).unwrap());
     assert_ne!(crops[0], crops[1], "another record is cut in another way");
 }
 
-fn every_byte_of_the_place_is_written(make: &MakeDecoder) {
+fn every_byte_of_the_place_is_written(make: &MakeDecode) {
     let mut decoder = make();
     for bytes in &pictures() {
-        let dark = decode(&mut *decoder, bytes, draw(0), 0).unwrap();
-        assert_eq!(decode(&mut *decoder, bytes, draw(0), 255).unwrap(), dark);
+        let dark = decode(&mut decoder, bytes, draw(0), 0).unwrap();
+        assert_eq!(decode(&mut decoder, bytes, draw(0), 255).unwrap(), dark);
     }
 }
 
-fn a_bad_picture_is_a_fault_and_harms_no_later_one(make: &MakeDecoder) {
+fn a_bad_picture_is_a_fault_and_harms_no_later_one(make: &MakeDecode) {
     let photograph = &pictures()[0];
     let mut decoder = make();
-    let expected = decode(&mut *decoder, photograph, draw(0), 0).unwrap();
+    let expected = decode(&mut decoder, photograph, draw(0), 0).unwrap();
     let cut = photograph.len() / 2;
     let mut torn = photograph.clone();
     torn[2..40].fill(0);
     for bad in [&[][..], b"no picture at all", &photograph[..cut], &photograph[..3], &torn] {
-        decode(&mut *decoder, bad, draw(0), 0).unwrap_err();
-        assert_eq!(decode(&mut *decoder, photograph, draw(0), 0).unwrap(), expected);
+        decode(&mut decoder, bad, draw(0), 0).unwrap_err();
+        assert_eq!(decode(&mut decoder, photograph, draw(0), 0).unwrap(), expected);
     }
 }

@@ -21,15 +21,15 @@ impl Default for Lanes {
 
 impl Lanes {
     /// The kinds that are used where they are there.
-    pub fn kinds(&self) -> &[LaneKind] {
+    pub fn kinds(&self) -> Vec<LaneKind> {
         match self {
-            Self::Named(kinds) => kinds,
-            Self::Auto | Self::Fixed => &[LaneKind::Hardware, LaneKind::Cpu],
+            Self::Named(kinds) => kinds.clone(),
+            Self::Auto | Self::Fixed => LaneKind::ALL.into_iter().filter(|kind| kind.is_automatic()).collect(),
         }
     }
 
     /// Whether any of them is a GPU's.
     pub fn want_gpu(&self) -> bool {
-        self.kinds().iter().any(|kind| *kind != LaneKind::Cpu)
+        self.kinds().into_iter().any(LaneKind::is_of_gpu)
     }
 }

@@ -7,7 +7,7 @@ use crossbeam_channel as channel;
 use tokio::sync::{MutexGuard, oneshot};
 
 use crate::batch::batcher::{Batcher, Rules};
-use crate::batch::order::Order;
+use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
 use crate::batch::{BatchParts, BatchStage};
 use crate::consumers::Note;
@@ -158,7 +158,7 @@ impl Pipeline {
         let parts = BatchParts {
             stream: self.identity.to_string(),
             storage_timeout: settings.storage_timeout,
-            order: Order::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
+            order: RecordOrder::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
             slots: Slots::new(ring.free(), ring.gpu(), watched),
             decoding: Decoding::new(

@@ -7,7 +7,7 @@ use std::fmt;
 
 use forebay_cuda::Frame;
 use forebay_cuda::lane::{LaneKind, Refusal};
-use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Work};
+use forebay_cuda::schedule::{LaneId, LaneSet, LaneSpec, Work};
 use forebay_pixels::{Fault, Format, JpegHead, Limits};
 
 use crate::cache::Keep;
@@ -56,8 +56,8 @@ pub(super) struct Routing {
 pub(super) enum Takers {
     /// None.
     Cpu,
-    /// Those that do not mind several scans.
-    Hybrid,
+    /// Those that take several scans.
+    SeveralScans,
     /// All.
     All,
 }
@@ -110,8 +110,8 @@ impl Routes {
 
     /// All lanes as the schedule has to know them, with so many threads of the CPU's.
     pub(super) fn specs(&self, threads: usize) -> impl Iterator<Item = LaneSpec> {
-        let cpu = LaneSpec { workers: u32::try_from(threads).unwrap_or(u32::MAX), prior: prior(LaneKind::Cpu) };
-        let gpu = self.lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: prior(lane.kind) });
+        let cpu = LaneSpec { workers: u32::try_from(threads).unwrap_or(u32::MAX), prior: LaneKind::Cpu.prior() };
+        let gpu = self.lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: lane.kind.prior() });
         [cpu].into_iter().chain(gpu)
     }
 
@@ -145,8 +145,8 @@ impl Routes {
         match Frame::of(&head) {
             Ok(frame) if frame.baseline => Routing { work, takers: Takers::All, refusal: None },
             Ok(_) => {
-                let takers = if scans_at_most(bytes) <= self.limits.scans { Takers::Hybrid } else { Takers::Cpu };
-                let refusal = (takers == Takers::Cpu || first.kind != LaneKind::Hybrid).then_some(Refusal::Kind);
+                let takers = if scans_at_most(bytes) <= self.limits.scans { Takers::SeveralScans } else { Takers::Cpu };
+                let refusal = (takers == Takers::Cpu || !first.kind.takes_several_scans()).then_some(Refusal::Kind);
                 Routing { work, takers, refusal }
             }
             Err(refusal) => cpu(work, Some(refusal)),
@@ -164,7 +164,7 @@ impl Routes {
         };
         let takes = |lane: &GpuLane| match takers {
             Takers::Cpu => false,
-            Takers::Hybrid => lane.kind == LaneKind::Hybrid,
+            Takers::SeveralScans => lane.kind.takes_several_scans(),
             Takers::All => true,
         };
         let of = |gpu: i32| those(&|lane| lane.ordinal == gpu && takes(lane));
@@ -208,15 +208,4 @@ impl Routes {
 fn scans_at_most(bytes: &[u8]) -> u32 {
     let starts = bytes.windows(2).filter(|pair| *pair == [0xFF, 0xDA]).count();
     u32::try_from(starts).unwrap_or(u32::MAX)
-}
-
-/// What a picture costs a worker before anything was measured, by guesses that the first hundred pictures mend: a CPU decodes a
-/// photograph of 0.2 megapixels in two milliseconds, an engine in 0.4.
-fn prior(kind: LaneKind) -> Cost {
-    match kind {
-        LaneKind::Cpu => Cost::new(0.2e-3, 2e-3, 1e-5),
-        LaneKind::Hardware | LaneKind::GpuHuffman => Cost::new(0.15e-3, 0.3e-3, 0.0),
-        LaneKind::HardwareSingle => Cost::new(0.3e-3, 0.6e-3, 0.0),
-        LaneKind::Hybrid => Cost::new(0.2e-3, 0.5e-3, 6e-6),
-    }
 }

@@ -29,7 +29,7 @@ fn what_a_picture_is_decides_who_takes_it_and_the_reason_is_told() {
     let cmyk = cmyk.encode(&[photograph_rgb(1, 48, 32), vec![0; 48 * 32]].concat(), 48, 32).unwrap();
     for (content, takers, refusal) in [
         (jpeg.clone(), Takers::All, None),
-        (progressive(), Takers::Hybrid, Some(Refusal::Kind)),
+        (progressive(), Takers::SeveralScans, Some(Refusal::Kind)),
         (photograph(JpegForm { arithmetic: true, ..form }), Takers::Cpu, Some(Refusal::Kind)),
         (cmyk, Takers::Cpu, Some(Refusal::Colours)),
         (photograph(JpegForm { sampling: [4, 1], ..form }), Takers::Cpu, Some(Refusal::Sampling)),
@@ -59,19 +59,19 @@ fn rule_29_a_picture_beyond_the_limits_is_for_the_lane_that_says_so() {
     assert_eq!(admit(&jpeg, &|limits| limits.bytes = 100), Takers::Cpu);
     let count = scans_at_most(&scans);
     assert!(count > 5, "{count} scans");
-    assert_eq!(admit(&scans, &|limits| limits.scans = count), Takers::Hybrid);
+    assert_eq!(admit(&scans, &|limits| limits.scans = count), Takers::SeveralScans);
     assert_eq!(admit(&scans, &|limits| limits.scans = count - 1), Takers::Cpu);
 }
 
 #[test]
 fn pictures_of_several_scans_are_for_hybrid_lanes_and_the_cpu() {
     let lanes = |choice, takers| routes(&FOUR, choice).lanes(takers, Errand::default(), LaneSet::default());
-    assert_eq!(lanes(LOAD, Takers::Hybrid), set(&[0, 3, 4]));
-    assert_eq!(lanes(NO_CPU, Takers::Hybrid), set(&[3, 4]));
+    assert_eq!(lanes(LOAD, Takers::SeveralScans), set(&[0, 3, 4]));
+    assert_eq!(lanes(NO_CPU, Takers::SeveralScans), set(&[3, 4]));
     assert_eq!(lanes(NO_CPU, Takers::All), set(&[1, 2, 3, 4]));
     assert_eq!(lanes(NO_CPU, Takers::Cpu), set(&[0]));
     let hardware = routes(&FOUR[..2], NO_CPU);
-    assert_eq!(hardware.lanes(Takers::Hybrid, Errand::default(), LaneSet::default()), set(&[0]));
+    assert_eq!(hardware.lanes(Takers::SeveralScans, Errand::default(), LaneSet::default()), set(&[0]));
 }
 
 #[test]
