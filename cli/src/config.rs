@@ -44,5 +44,5 @@ pub(crate) fn read(file: &Path) -> Result<Config, Failure> {
 }
 
 fn text(file: &Path) -> Result<String, Failure> {
-    Config::text_of(file).map_err(Failure::Failed)
+    Config::text_of(file).map_err(|error| Failure::Failed(error.to_string()))
 }

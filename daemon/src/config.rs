@@ -21,7 +21,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use forebay_proto::printable;
 use forebay_road::settings::{DecodeSettings, PrefetchSettings};
 use serde_json::{Map, Value, json};
 
@@ -32,7 +31,7 @@ pub use decode::default_threads;
 pub use duration::parse_duration;
 pub use lanes::parse_lanes;
 use lines::Lines;
-pub use mistake::{Mistake, Mistakes};
+pub use mistake::{Mistake, Mistakes, UnreadableConfig};
 pub use ring::Ring;
 pub use stream::StreamSection;
 pub use surroundings::Surroundings;
@@ -110,10 +109,9 @@ impl Config {
     /// The text of a configuration's file.
     ///
     /// # Errors
-    /// The file cannot be read. In words.
-    pub fn text_of(file: &Path) -> Result<String, String> {
-        std::fs::read_to_string(file)
-            .map_err(|error| format!("The configuration \"{}\" cannot be read: {error}.", printable(file)))
+    /// The file cannot be read.
+    pub fn text_of(file: &Path) -> Result<String, UnreadableConfig> {
+        std::fs::read_to_string(file).map_err(|source| UnreadableConfig { file: file.to_owned(), source })
     }
 
     /// Reads a configuration that is no file; `document` is for the message.

@@ -195,13 +195,18 @@ impl Control for Service {
     }
 
     async fn renew_run(&self, request: Request<RenewRunRequest>) -> Result<Response<RenewRunReply>, Status> {
-        let run = self.daemon.new_run(&request.get_ref().stream).await.map_err(Status::failed_precondition)?;
+        let run = self.daemon.new_run(&request.get_ref().stream).await.map_err(|error| refused(&error))?;
         Ok(Response::new(RenewRunReply { run }))
     }
 
     async fn reload(&self, _: Request<ReloadRequest>) -> Result<Response<ReloadReply>, Status> {
-        self.daemon.reload().await.map(Response::new).map_err(Status::failed_precondition)
+        self.daemon.reload().await.map(Response::new).map_err(|error| refused(&error))
     }
+}
+
+/// What was asked for was not done.
+fn refused(error: &impl std::error::Error) -> Status {
+    Status::failed_precondition(error.to_string())
 }
 
 /// A reply that is made page by page.

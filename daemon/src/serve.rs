@@ -189,7 +189,7 @@ async fn reload(daemon: Arc<Daemon>, hangups: Option<Signal>) {
     while hangups.recv().await.is_some() {
         match daemon.reload().await {
             Ok(_told) => tracing::info!("the configuration was read again"),
-            Err(reason) => tracing::error!(reason, "nothing was changed"),
+            Err(error) => tracing::error!(reason = error.to_string(), "nothing was changed"),
         }
     }
 }

@@ -4,12 +4,15 @@
 pub(crate) mod scene;
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-use forebay_cuda::{Context, CudaError, Driver, DriverError, Registered, SharedMemory, SharedPlace, Stream, Uuid};
+use forebay_cuda::{
+    Context, CudaError, Driver, DriverError, Registered, ShareError, SharedMemory, SharedPlace, Stream, Uuid,
+};
 use forebay_ring::{Geometry, Pixels, Region, RegionError};
 use parking_lot::Mutex;
 
@@ -73,6 +76,20 @@ pub struct Locks {
     taken: Arc<RingCosts>,
     context: Arc<Context>,
     slots: Mutex<Vec<Registered>>,
+}
+
+/// Why a further ring cannot be made: an error of the stream, which those who ask for a ring do not know.
+pub(crate) type NoRing = Box<dyn Error + Send + Sync>;
+
+/// A slot that is not page-locked.
+#[derive(Debug, thiserror::Error)]
+enum LockError {
+    /// The ring has no such slot.
+    #[error(transparent)]
+    Slot(#[from] RegionError),
+    /// The driver refuses, or cannot do it.
+    #[error(transparent)]
+    Driver(#[from] ShareError),
 }
 
 /// Where a driver that is there has its device.
@@ -293,10 +310,9 @@ impl StreamRing {
 }
 
 impl Locks {
-    fn add(&self, region: &Region, slot: u32) -> Result<(), String> {
-        let memory = region.locate(slot).map_err(|error| error.to_string())?;
-        let locked = Registered::new(&self.context, memory.cast(), memory.len(), region.clone());
-        let locked = locked.map_err(|error| error.to_string())?;
+    fn add(&self, region: &Region, slot: u32) -> Result<(), LockError> {
+        let memory = region.locate(slot)?;
+        let locked = Registered::new(&self.context, memory.cast(), memory.len(), region.clone())?;
         self.taken.page_locked.fetch_add(locked.len() as u64, Ordering::Relaxed);
         self.slots.lock().push(locked);
         Ok(())

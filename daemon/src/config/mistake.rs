@@ -1,6 +1,10 @@
 //! What is wrong with a configuration: every mistake of it, not only the first.
 
 use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use forebay_proto::printable;
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,3 +46,13 @@ impl fmt::Display for Mistakes {
 }
 
 impl std::error::Error for Mistakes {}
+
+/// A configuration's file that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("The configuration \"{file}\" cannot be read: {source}.", file = printable(file))]
+pub struct UnreadableConfig {
+    /// The file.
+    pub file: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}

@@ -4,11 +4,12 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use forebay_cuda::Uuid;
-use forebay_ring::{Attach, Bulk, Memory, MessageKind, Peer, Socket, text, text_code};
+use forebay_ring::{Attach, Bulk, BulkError, Memory, MessageKind, Peer, Socket, text, text_code};
 use forebay_road::Credentials;
 use forebay_road::HandIns;
 use forebay_road::settings::Sharding;
 use forebay_road::threads;
+use thiserror::Error;
 
 use crate::config::StreamSection;
 use crate::daemon::gates::StreamKey;
@@ -32,6 +33,27 @@ pub struct Request {
 
 /// Why a trainer is refused: a code for its program, and a sentence.
 pub(crate) type AdmissionRefusal = (u32, String);
+
+/// A list of files that is not read.
+#[derive(Debug, Error)]
+enum ListError {
+    /// Its memory is not sealed, or too long, or the kernel refuses it.
+    #[error(transparent)]
+    Bulk(#[from] BulkError),
+    /// There is too little memory for it.
+    #[error("the list of files takes {needed} MiB of memory, and {limited_by} leaves {left} MiB")]
+    NoRoom {
+        /// MiB that it takes.
+        needed: u64,
+        /// Who sets the bound.
+        limited_by: String,
+        /// MiB that are left.
+        left: u64,
+    },
+    /// The system does not say how much memory there is.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+}
 
 /// Longest settings document. In memory, JSON may take a hundred times as much as written.
 const SETTINGS_LIMIT: u64 = 64 << 10;
@@ -258,23 +280,22 @@ async fn read(passed: Option<OwnedFd>, limit: u64, code: u32) -> Result<Option<V
 async fn list(passed: Option<OwnedFd>) -> Result<Option<Vec<u8>>, AdmissionRefusal> {
     let Some(fd) = passed else { return Ok(None) };
     let list = threads::beside("forebay-attach", move || {
-        let bulk = Bulk::accept(fd).map_err(|error| error.to_string())?;
+        let bulk = Bulk::accept(fd)?;
         // As it came, and as it is kept.
         room_for(bulk.len().saturating_mul(2))?;
-        let list = bulk.read(LIST_LIMIT).map_err(|error| error.to_string())?;
+        let list = bulk.read(LIST_LIMIT)?;
         let paths = list.split(|byte| *byte == 0).count();
         room_for((paths as u64).saturating_mul(PATH) + bulk.len())?;
         Ok(list)
     });
-    let list: Result<_, String> = list.await.map_err(|error| (text_code::BUSY, error.to_string()))?;
-    list.map(Some).map_err(|reason| (text_code::SETTINGS, reason))
+    let list: Result<_, ListError> = list.await.map_err(|error| (text_code::BUSY, error.to_string()))?;
+    list.map(Some).map_err(|error| (text_code::SETTINGS, error.to_string()))
 }
 
-fn room_for(bytes: u64) -> Result<(), String> {
-    let Memory { available, limited_by } = Memory::now().map_err(|error| error.to_string())?;
+fn room_for(bytes: u64) -> Result<(), ListError> {
+    let Memory { available, limited_by } = Memory::now()?;
     let [needed, left] = [bytes, available].map(|bytes| bytes >> 20);
-    let refused = || format!("the list of files takes {needed} MiB of memory, and {limited_by} leaves {left} MiB");
-    if bytes <= available { Ok(()) } else { Err(refused()) }
+    if bytes <= available { Ok(()) } else { Err(ListError::NoRoom { needed, limited_by, left }) }
 }
 
 fn refuse(socket: &Socket, (code, reason): &AdmissionRefusal) {

@@ -4,16 +4,36 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forebay_coordinator::CallError;
 use forebay_proto::v1::NewRunRequest;
 use forebay_road::settings::Placement;
 use forebay_road::threads;
 use forebay_road::{Credentials, PixelPlace};
 use forebay_road::{Stream, Surplus};
+use thiserror::Error;
+use tokio::task::JoinError;
 
 use super::gates::{Gate, StreamKey};
 use super::openings::Wanted;
 use super::served::Served;
-use super::{Daemon, DaemonKind};
+use super::{Daemon, DaemonKind, OpenError};
+
+/// A new run that was not begun, or whose stream is not open.
+#[derive(Debug, Error)]
+pub enum NewRunError {
+    /// The configuration has no such stream.
+    #[error("{0}")]
+    NoStream(String),
+    /// The ledgers cannot be changed.
+    #[error(transparent)]
+    Ledgers(#[from] CallError),
+    /// The ledgers, or the stream in its new run, cannot be opened.
+    #[error(transparent)]
+    Open(#[from] Arc<OpenError>),
+    /// The daemon has ended meanwhile.
+    #[error(transparent)]
+    Ended(#[from] JoinError),
+}
 
 impl Daemon {
     /// A private stream ends with its Loader.
@@ -100,26 +120,28 @@ impl Daemon {
     /// Begins a new run of a configured stream: its ledgers are forgotten, its trainers reconnect.
     ///
     /// # Errors
-    /// There is no such stream, or the ledgers cannot be changed. In words.
-    pub async fn new_run(self: &Arc<Self>, name: &str) -> Result<String, String> {
-        let Some(wanted) = self.configured(name, None, None) else { return Err(self.no_stream(name)) };
+    /// There is no such stream, or the ledgers cannot be changed.
+    pub async fn new_run(self: &Arc<Self>, name: &str) -> Result<String, NewRunError> {
+        let Some(wanted) = self.configured(name, None, None) else {
+            return Err(NewRunError::NoStream(self.no_stream(name)));
+        };
         let (daemon, run) = (Arc::clone(self), wanted.key.run.clone());
         // In a task of its own: whoever asked may hang up in the middle.
         let renewed = tokio::spawn(async move { daemon.renew(wanted).await });
-        renewed.await.map_err(|error| error.to_string())?.map(|()| run)
+        renewed.await?.map(|()| run)
     }
 
-    async fn renew(self: Arc<Self>, wanted: Wanted) -> Result<(), String> {
+    async fn renew(self: Arc<Self>, wanted: Wanted) -> Result<(), NewRunError> {
         let key = &wanted.key;
         let turn = self.gates.lock().turn(key);
         // Trainers reconnect at once: none may open the stream before its old ledgers are forgotten.
         let alone = turn.write().await;
         self.end_all(key).await;
-        let handle = self.coordinator(&wanted.ledgers).await.map_err(|error| error.to_string())?;
+        let handle = self.coordinator(&wanted.ledgers).await.map_err(Arc::new)?;
         let request = NewRunRequest { run: key.run.clone(), stream: key.stream.clone() };
-        handle.call(request).await.map_err(|error| error.to_string())?;
+        handle.call(request).await?;
         drop(alone);
-        self.prepare(&key.stream).await.1.map_err(|error| error.to_string())
+        Ok(self.prepare(&key.stream).await.1?)
     }
 
     /// Ends all that is open at a gate, or about to be. Nobody is let in there meanwhile.

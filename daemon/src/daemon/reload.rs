@@ -7,32 +7,50 @@ use std::time::Duration;
 use forebay_proto::printable;
 use forebay_proto::v1::ReloadReply;
 use forebay_road::threads;
+use thiserror::Error;
+use tokio::task::JoinError;
 
 use super::{Daemon, DaemonKind};
-use crate::config::{Change, Config};
+use crate::config::{Change, Config, Mistakes, UnreadableConfig};
 
 /// How long a reload waits for streams that take long to open.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A configuration that was not taken up: nothing has changed.
+#[derive(Debug, Error)]
+pub enum ReloadError {
+    /// Its file cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] UnreadableConfig),
+    /// It has mistakes.
+    #[error(transparent)]
+    Mistakes(#[from] Mistakes),
+    /// The system has no room for a thread.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+    /// The daemon has ended meanwhile.
+    #[error(transparent)]
+    Ended(#[from] JoinError),
+}
 
 impl Daemon {
     /// Takes up what the configuration says by now, as far as that is possible, and opens what is not open. Without a
     /// file of its own it does the latter alone.
     ///
     /// # Errors
-    /// The configuration cannot be read, or has mistakes: nothing has changed then. In words.
-    pub async fn reload(self: &Arc<Self>) -> Result<ReloadReply, String> {
+    /// The configuration cannot be read, or has mistakes: nothing has changed then.
+    pub async fn reload(self: &Arc<Self>) -> Result<ReloadReply, ReloadError> {
         let daemon = Arc::clone(self);
         // In a task of its own: whoever asked may hang up in the middle.
-        tokio::spawn(async move { daemon.reload_alone().await }).await.map_err(|error| error.to_string())?
+        tokio::spawn(async move { daemon.reload_alone().await }).await?
     }
 
-    async fn reload_alone(self: Arc<Self>) -> Result<ReloadReply, String> {
+    async fn reload_alone(self: Arc<Self>) -> Result<ReloadReply, ReloadError> {
         let _alone = self.reloading.lock().await;
         let mut reply = ReloadReply::default();
         if let DaemonKind::Service { configuration: Some(file), .. } = &self.kind {
             let file = file.clone();
-            let next =
-                threads::beside("forebay-reload", move || read(&file)).await.map_err(|error| error.to_string())??;
+            let next = threads::beside("forebay-reload", move || read(&file)).await??;
             let change = self.config().change(&next, |name| self.is_open(name));
             self.replace(&change).await;
             (reply.taken, reply.refused) = (change.taken, change.refused);
@@ -70,7 +88,7 @@ impl Daemon {
     }
 }
 
-fn read(file: &Path) -> Result<Config, String> {
+fn read(file: &Path) -> Result<Config, ReloadError> {
     let text = Config::text_of(file)?;
-    Config::parse(&text, &printable(file).to_string()).map_err(|mistakes| mistakes.to_string())
+    Ok(Config::parse(&text, &printable(file).to_string())?)
 }

@@ -6,8 +6,9 @@ mod weight;
 use std::os::fd::OwnedFd;
 
 use forebay_proto::v1::CallRequest;
-use forebay_ring::{Body, Bulk};
-use prost::Message as _;
+use forebay_ring::{Body, Bulk, BulkError};
+use prost::{DecodeError, Message as _};
+use thiserror::Error;
 
 /// Bytes of a call's protobuf: a snapshot of a ledger with very many open ranges is the longest.
 const LIMIT: u64 = 64 << 20;
@@ -23,12 +24,32 @@ pub(crate) enum Asked {
     Beside(OwnedFd),
 }
 
+/// A call that is none: the consumer does not keep to the protocol.
+#[derive(Debug, Error)]
+pub(crate) enum NoCall {
+    /// The memory beside the packet is not sealed, or too long, or the kernel refuses it.
+    #[error(transparent)]
+    Bulk(#[from] BulkError),
+    /// It is cut short, or nested too deep.
+    #[error("its call is no protobuf")]
+    NoProtobuf,
+    /// It is small as it came, and large as it would be kept.
+    #[error("its call would take {} MiB of memory, of which {} may be", weight >> 20, WEIGHT >> 20)]
+    TooLarge {
+        /// Bytes that it would take.
+        weight: usize,
+    },
+    /// It is protobuf, and no request.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+}
+
 impl Asked {
     /// Takes the body of a CALL.
     ///
     /// # Errors
-    /// In words: it is no protobuf `CallRequest`.
-    pub(super) fn take(body: Body<'_>) -> Result<Self, String> {
+    /// It is no protobuf `CallRequest`.
+    pub(super) fn take(body: Body<'_>) -> Result<Self, NoCall> {
         match body {
             Body::Inline(bytes) => decode(bytes).map(Self::Here),
             Body::Bulk(fd) => Ok(Self::Beside(fd)),
@@ -43,24 +64,21 @@ impl Asked {
     /// The request. Reads the bulk, if it is one, which may take long: not on the ring's thread.
     ///
     /// # Errors
-    /// In words: the bulk is not sealed or too long, or no protobuf `CallRequest`.
-    pub(crate) fn read(self) -> Result<CallRequest, String> {
+    /// The bulk is not sealed or too long, or no protobuf `CallRequest`.
+    pub(crate) fn read(self) -> Result<CallRequest, NoCall> {
         match self {
             Self::Here(request) => Ok(request),
-            Self::Beside(fd) => {
-                let bytes = Bulk::accept(fd).and_then(|bulk| bulk.read(LIMIT)).map_err(|error| error.to_string())?;
-                decode(&bytes)
-            }
+            Self::Beside(fd) => decode(&Bulk::accept(fd)?.read(LIMIT)?),
         }
     }
 }
 
-fn decode(bytes: &[u8]) -> Result<CallRequest, String> {
-    let weight = weight::of_call(bytes).ok_or("its call is no protobuf")?;
+fn decode(bytes: &[u8]) -> Result<CallRequest, NoCall> {
+    let weight = weight::of_call(bytes).ok_or(NoCall::NoProtobuf)?;
     if weight > WEIGHT {
-        return Err(format!("its call would take {} MiB of memory, of which {} may be", weight >> 20, WEIGHT >> 20));
+        return Err(NoCall::TooLarge { weight });
     }
-    CallRequest::decode(bytes).map_err(|error| error.to_string())
+    Ok(CallRequest::decode(bytes)?)
 }
 
 #[cfg(test)]
@@ -74,7 +92,7 @@ mod tests {
     fn rule_25_a_call_beside_the_packet_is_looked_at_only_when_it_is_read() {
         let request = CallRequest { call: Some(Call::Path(PathCall { record: 7 })) };
         let bulk = Bulk::write(&request.encode_to_vec()).unwrap().into_fd();
-        assert_eq!(Asked::take(Body::Bulk(bulk)).unwrap().read(), Ok(request));
+        assert_eq!(Asked::take(Body::Bulk(bulk)).unwrap().read().unwrap(), request);
         let unsealed = rustix::fs::memfd_create("unsealed", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         assert!(Asked::take(Body::Bulk(unsealed)).unwrap().read().is_err());
         assert!(Asked::take(Body::Inline(&[0xff])).is_err());
@@ -95,7 +113,7 @@ mod tests {
             bytes.extend(inside);
             bytes
         };
-        let refused = Asked::take(Body::Inline(&nested(2, &nested(1, &tallies)))).unwrap_err();
+        let refused = Asked::take(Body::Inline(&nested(2, &nested(1, &tallies)))).unwrap_err().to_string();
         assert!(refused.contains("MiB of memory, of which 64 may be"), "{refused}");
         let few = nested(2, &nested(1, &tallies[..2 << 10]));
         let Ok(Asked::Here(request)) = Asked::take(Body::Inline(&few)) else { panic!("it is small") };

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::batch::Output;
 use crate::consumers::{Arrival, RingStatus};
-use crate::gpu_ring::StreamRing;
+use crate::gpu_ring::{NoRing, StreamRing};
 
 /// Something that the ring's thread is to know.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) enum Note {
     /// A slot has its memory, or cannot get it.
     Populated(SlotId, Result<(), RegionError>),
     /// A further ring is made, or why not.
-    Ring(u32, Result<StreamRing, String>),
+    Ring(u32, Result<StreamRing, NoRing>),
     /// A trainer whose request was accepted.
     Attach(Box<Arrival>),
     /// From the coordinator.

@@ -9,7 +9,7 @@ use forebay_ring::{ConsumerId, SlotMut};
 
 use super::Asked;
 use crate::ack::Fates;
-use crate::gpu_ring::StreamRing;
+use crate::gpu_ring::{NoRing, StreamRing};
 use crate::suspects::Suspects;
 
 /// What the thread works with.
@@ -17,7 +17,7 @@ pub(crate) struct RingParts {
     /// Name of the stream, for messages.
     pub stream: String,
     /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
-    pub further: Arc<dyn Fn(u32) -> Result<StreamRing, String> + Send + Sync>,
+    pub further: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
     /// Rights to free slots, for the batch thread.
     pub free: channel::Sender<SlotMut>,
     /// Receipts, for the ledger.

@@ -209,7 +209,7 @@ impl Readers {
                         "it asks on and on without waiting for answers, which come one by one",
                         deliveries,
                     ),
-                    Err(reason) => self.evict(id, &reason, deliveries),
+                    Err(error) => self.evict(id, &error.to_string(), deliveries),
                 }
             }
             Message::Bye => {

@@ -11,7 +11,7 @@ use super::attached::Consumer;
 use super::deliveries::Deliveries;
 use super::readers::Readers;
 use super::{Note, Outbox};
-use crate::gpu_ring::StreamRing;
+use crate::gpu_ring::{NoRing, StreamRing};
 use crate::threads;
 
 /// Rings of a stream that take memory at the same time.
@@ -55,7 +55,7 @@ impl RingSet {
     pub(super) fn start(
         stream: String,
         free: channel::Sender<SlotMut>,
-        make: Arc<dyn Fn(u32) -> Result<StreamRing, String> + Send + Sync>,
+        make: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
         outbox: Outbox,
     ) -> std::io::Result<Self> {
         let works = ring_work(outbox, make)?;
@@ -77,7 +77,7 @@ impl RingSet {
     pub(super) fn take_over(
         &mut self,
         ring: u32,
-        made: Result<StreamRing, String>,
+        made: Result<StreamRing, NoRing>,
         readers: &Readers,
         deliveries: &mut Deliveries,
     ) {
@@ -92,7 +92,7 @@ impl RingSet {
                     deliveries.retire_ring(ring);
                 }
             }
-            Err(reason) => self.refused(&reason),
+            Err(error) => self.refused(&error.to_string()),
         }
     }
 
@@ -177,7 +177,7 @@ pub(super) fn pass(consumer: &Consumer, number: u32, ring: &StreamRing) {
 /// A thread that takes the slots' memory from the kernel, one by one: the first batch need not wait for the last slot.
 fn ring_work(
     outbox: Outbox,
-    further: Arc<dyn Fn(u32) -> Result<StreamRing, String> + Send + Sync>,
+    further: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
 ) -> std::io::Result<channel::Sender<Work>> {
     let (sender, work) = channel::unbounded();
     threads::start("forebay-populate", move || {

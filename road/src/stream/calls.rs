@@ -48,7 +48,7 @@ impl Calls {
             let _turn = if asked.is_beside() { calls.long.acquire().await.ok() } else { None };
             match threads::beside("forebay-call", || asked.read()).await {
                 Ok(Ok(request)) => calls.answer(&stream, consumer, id, request).await,
-                Ok(Err(reason)) => stream.ring.post(Note::Evict { consumer, reason }),
+                Ok(Err(error)) => stream.ring.post(Note::Evict { consumer, reason: error.to_string() }),
                 Err(error) => {
                     let failure = Failure { message: format!("The request cannot be read: {error}.") };
                     let reply = CallReply { reply: Some(Reply::Failure(failure)) }.encode_to_vec();

@@ -12,7 +12,7 @@ use forebay_sources::Source;
 use crate::cache::{Cache, Caches, Key};
 use crate::consumers::{self, RingThread};
 use crate::decode::Pool;
-use crate::gpu_ring::{Gpus, StreamRing};
+use crate::gpu_ring::{Gpus, NoRing, StreamRing};
 use crate::incarnation;
 use crate::placement::Credentials;
 use crate::settings::Sharding;
@@ -197,7 +197,7 @@ fn parts(stream: &Arc<Stream>, rings: Rings, free: channel::Sender<SlotMut>, sur
     let Stream { identity, settings, standing, ring, .. } = &**stream;
     consumers::RingParts {
         stream: identity.to_string(),
-        further: Arc::new(move |ring| rings.make(ring).map_err(|error| error.to_string())),
+        further: Arc::new(move |ring| rings.make(ring).map_err(NoRing::from)),
         free,
         fates: standing.fates(),
         suspects: standing.worker().suspects(),
