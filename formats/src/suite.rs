@@ -1,55 +1,75 @@
 //! The conformance suite of [`Source`]: what its contract says, checked on every implementation.
 //!
-//! A new source is one line in [`SOURCES`].
+//! A new source is one line in [`FIXTURES`]. Sources that keep their records in another way than those here, such as in
+//! archives or object stores, bring a [`Fixture`] of their own.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod pictures;
+
+use std::collections::HashSet;
 use std::thread;
 
-use forebay_sources::{Options, ReadErrorKind, Source};
+use forebay_sources::{Options, ReadErrorKind, Retry, Source};
 
-use crate::open;
+use crate::Opened;
+use pictures::Pictures;
 
-/// Lays a dataset out over the picture files of a folder and gives the name to open it by.
-type Lay = fn(&Path) -> PathBuf;
+/// A dataset that the suite may break and change: it knows how the source keeps its records.
+trait Fixture {
+    /// Opens the dataset as it is now.
+    fn open(&self, options: &Options) -> Opened;
 
-const SOURCES: &[(&str, Lay)] = &[
-    ("folder", |dir| dir.to_owned()),
-    ("csv", |dir| list(dir, "list.csv", &["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,x"])),
-    ("files", |dir| list(dir, "list.txt", &["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"])),
+    /// What its records hold, in their order: at least four, of different lengths from one byte on.
+    fn contents(&self) -> Vec<Vec<u8>>;
+
+    /// Makes one record unreadable, and no other. Gives what its read is to say.
+    fn spoil(&self, record: u64) -> ReadErrorKind;
+
+    /// Gives one record more bytes.
+    fn grow(&self, record: u64);
+
+    /// Changes what belongs to a record and not to the dataset, such as the time of its last change.
+    fn touch(&self, record: u64);
+
+    /// Takes back what [`spoil`](Self::spoil) and [`grow`](Self::grow) have changed.
+    fn mend(&self);
+}
+
+/// Builds a fixture.
+type Build = fn() -> Box<dyn Fixture>;
+
+const FIXTURES: &[(&str, Build)] = &[
+    ("folder", || Pictures::folder(["a/1.jpg", "a/2.png", "b/3.jpg", "b/4.JPG"])),
+    ("csv", || Pictures::list("list.csv", ["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,x"])),
+    ("files", || Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"])),
 ];
-
-const FILES: [(&str, &str); 4] =
-    [("a/1.jpg", "one"), ("a/2.png", "second"), ("b/3.jpg", "3"), ("b/4.JPG", "the fourth")];
 
 #[test]
 fn every_source_keeps_the_contract() {
-    for (name, lay) in SOURCES {
-        let dir = tempfile::tempdir().unwrap();
-        for (file, content) in FILES {
-            let path = dir.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
-        }
-        let dataset = lay(dir.path());
-        let open = || open(dataset.to_str().unwrap(), &Options::default()).unwrap();
-        println!("{name}: {}", dataset.display());
-        records_are_numbered_labelled_and_readable(&*open());
-        many_threads_may_read_at_once(&*open());
-        a_record_that_cannot_be_read_spoils_no_other(&open);
-        rule_2_the_fingerprint_knows_paths_and_sizes_but_not_times(&open);
-        limits_hold(&dataset);
+    for (name, build) in FIXTURES {
+        println!("{name}");
+        let fixture = &*build();
+        records_are_numbered_labelled_and_readable(fixture);
+        many_threads_may_read_at_once(fixture);
+        a_record_that_cannot_be_read_spoils_no_other(fixture);
+        a_record_without_room_takes_no_memory(fixture);
+        rule_2_the_fingerprint_knows_sizes_but_not_times(fixture);
+        limits_hold(fixture);
     }
 }
 
-fn records_are_numbered_labelled_and_readable(source: &dyn Source) {
-    assert_eq!(source.len(), FILES.len() as u64);
+fn open(fixture: &dyn Fixture) -> Box<dyn Source> {
+    fixture.open(&Options::default()).unwrap()
+}
+
+fn records_are_numbered_labelled_and_readable(fixture: &dyn Fixture) {
+    let (source, contents) = (open(fixture), fixture.contents());
+    assert_eq!(source.len(), contents.len() as u64);
     assert!(!source.is_empty());
     let mut buf = b"left over".to_vec();
-    for record in 0..source.len() {
+    for (record, content) in (0..).zip(&contents) {
         source.read(record, u64::MAX, &mut buf).unwrap();
-        assert_eq!(buf, fs::read(file(source, record)).unwrap());
-        assert_eq!(source.size(record), buf.len() as u64);
+        assert_eq!(&buf, content);
+        assert_eq!(source.size(record), content.len() as u64);
         let label = source.label(record);
         match usize::try_from(label) {
             Ok(place) => assert!(source.classes().is_empty() || place < source.classes().len()),
@@ -57,71 +77,72 @@ fn records_are_numbered_labelled_and_readable(source: &dyn Source) {
         }
         assert!(!source.shard_name(record).is_empty());
     }
+    let shown: HashSet<String> = (0..source.len()).map(|record| source.locator(record).to_string()).collect();
+    assert_eq!(shown.len(), contents.len(), "a person can tell the records apart: {shown:?}");
 }
 
-fn many_threads_may_read_at_once(source: &dyn Source) {
+fn many_threads_may_read_at_once(fixture: &dyn Fixture) {
+    let (source, contents) = (&*open(fixture), &fixture.contents());
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
                 let mut buf = Vec::new();
-                for record in (0..source.len()).cycle().take(100) {
+                for (record, content) in (0..).zip(contents).cycle().take(100) {
                     source.read(record, u64::MAX, &mut buf).unwrap();
-                    assert_eq!(buf, fs::read(file(source, record)).unwrap());
+                    assert_eq!(&buf, content);
                 }
             });
         }
     });
 }
 
-fn a_record_that_cannot_be_read_spoils_no_other(open: &dyn Fn() -> Box<dyn Source>) {
-    let source = open();
-    let path = file(&*source, 1);
-    let content = fs::read(&path).unwrap();
-    fs::remove_file(&path).unwrap();
+fn a_record_that_cannot_be_read_spoils_no_other(fixture: &dyn Fixture) {
+    let (source, contents) = (open(fixture), fixture.contents());
+    let kind = fixture.spoil(1);
     let mut buf = b"left over".to_vec();
     let error = source.read(1, u64::MAX, &mut buf).unwrap_err();
-    assert_eq!((error.kind, error.locator), (ReadErrorKind::Missing, source.locator(1)));
+    assert_eq!((error.kind, &error.locator), (kind, &source.locator(1)), "{error}");
+    assert_eq!(error.retry(), Retry::Never, "it is the record's own fault");
     assert!(buf.is_empty());
     source.read(2, u64::MAX, &mut buf).unwrap();
-    assert_eq!(source.len(), FILES.len() as u64);
-    fs::write(&path, content).unwrap();
+    assert_eq!(buf, contents[2]);
+    assert_eq!(source.len(), contents.len() as u64);
+    fixture.mend();
     source.read(1, u64::MAX, &mut buf).unwrap();
+    assert_eq!(buf, contents[1]);
 }
 
-fn rule_2_the_fingerprint_knows_paths_and_sizes_but_not_times(open: &dyn Fn() -> Box<dyn Source>) {
-    let source = open();
-    let path = file(&*source, 0);
-    let content = fs::read(&path).unwrap();
-    fs::File::open(&path).unwrap().set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
-    assert_eq!(open().fingerprint(), source.fingerprint(), "another time, the same dataset");
-    fs::write(&path, [content.as_slice(), b"more"].concat()).unwrap();
-    assert_ne!(open().fingerprint(), source.fingerprint(), "another size, another dataset");
-    fs::write(&path, content).unwrap();
-    assert_eq!(open().fingerprint(), source.fingerprint());
-}
-
-fn limits_hold(dataset: &Path) {
-    let options = Options { byte_limit: 6, ..Options::default() };
-    let source = open(dataset.to_str().unwrap(), &options).unwrap();
-    let mut buf = Vec::new();
-    for record in 0..source.len() {
-        let size = fs::metadata(file(&*source, record)).unwrap().len();
-        match source.read(record, u64::MAX, &mut buf) {
-            Ok(()) => assert!(size <= 6),
-            Err(error) => {
-                assert!(size > 6);
-                assert_eq!(error.kind, ReadErrorKind::TooLarge { limit: 6, size });
-            }
-        }
+fn a_record_without_room_takes_no_memory(fixture: &dyn Fixture) {
+    let source = open(fixture);
+    for (record, content) in (0..).zip(fixture.contents()) {
+        let (mut buf, size) = (Vec::new(), content.len() as u64);
+        let error = source.read(record, size - 1, &mut buf).unwrap_err();
+        assert_eq!(error.retry(), Retry::WithRoom(size), "{error}");
+        assert_eq!(buf.capacity(), 0);
+        source.read(record, size, &mut buf).unwrap();
     }
 }
 
-fn file(source: &dyn Source, record: u64) -> PathBuf {
-    source.locator(record).name().into()
+fn rule_2_the_fingerprint_knows_sizes_but_not_times(fixture: &dyn Fixture) {
+    let print = || open(fixture).fingerprint();
+    let first = print();
+    fixture.touch(0);
+    assert_eq!(print(), first, "another time, the same dataset");
+    fixture.grow(0);
+    assert_ne!(print(), first, "another size, another dataset");
+    fixture.mend();
+    assert_eq!(print(), first);
 }
 
-fn list(dir: &Path, name: &str, lines: &[&str]) -> PathBuf {
-    let path = dir.join(name);
-    fs::write(&path, lines.join("\n")).unwrap();
-    path
+fn limits_hold(fixture: &dyn Fixture) {
+    let contents = fixture.contents();
+    let sizes: Vec<u64> = contents.iter().map(|content| content.len() as u64).collect();
+    // Some are beyond the limit, and some are not.
+    let limit = sizes.iter().sum::<u64>() / sizes.len() as u64;
+    let source = fixture.open(&Options { byte_limit: limit, ..Options::default() }).unwrap();
+    for (record, size) in (0..).zip(sizes) {
+        let read = source.read(record, u64::MAX, &mut Vec::new()).map_err(|error| error.kind);
+        let refused = Err(ReadErrorKind::TooLarge { size, limit });
+        assert_eq!(read, if size <= limit { Ok(()) } else { refused });
+    }
 }
