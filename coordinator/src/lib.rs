@@ -28,7 +28,6 @@ pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
 pub use call::{CallError, Request};
 pub use coordinator::{Clock, Coordinator, CoordinatorSettings, Handle, StartError, monotonic_clock};
 pub use outage::Outage;
-pub use permutation::Permutation;
 pub use plan::{EpochOrder, Plan};
 pub use procedures::LedgerService;
 pub use spec::{PERMUTATION, SpecError, differences, spec_hash};

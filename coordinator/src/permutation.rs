@@ -9,16 +9,8 @@ const ROUNDS: usize = 12;
 const MIN_BITS: u32 = 8;
 
 /// A permutation of `0..n`.
-///
-/// ```
-/// use forebay_coordinator::Permutation;
-/// let order = Permutation::new(1000, 42, 0, b"dataset", "records");
-/// let record = order.forward(7);
-/// assert!(record < 1000);
-/// assert_eq!(order.inverse(record), 7);
-/// ```
 #[derive(Clone, Debug)]
-pub struct Permutation {
+pub(crate) struct Permutation {
     n: u64,
     low_bits: u32,
     low_mask: u64,
@@ -28,7 +20,7 @@ pub struct Permutation {
 
 impl Permutation {
     /// The permutation of `0..n` for an epoch of a dataset. `domain` keeps different uses of one seed apart.
-    pub fn new(n: u64, seed: u64, epoch: u64, fingerprint: &[u8], domain: &str) -> Self {
+    pub(crate) fn new(n: u64, seed: u64, epoch: u64, fingerprint: &[u8], domain: &str) -> Self {
         let bits = (u64::BITS - n.saturating_sub(1).leading_zeros()).max(MIN_BITS);
         let low_bits = bits.div_ceil(2);
         let mut hasher = blake3::Hasher::new_derive_key("forebay permutation 1");
@@ -46,18 +38,13 @@ impl Permutation {
         Self { n, low_bits, low_mask: mask(low_bits), high_mask: mask(bits - low_bits), keys }
     }
 
-    /// How many numbers are permuted.
-    pub const fn size(&self) -> u64 {
-        self.n
-    }
-
     /// Where `x` goes; for `x < n` the result is below `n`. Other `x` give `x`.
-    pub fn forward(&self, x: u64) -> u64 {
+    pub(crate) fn forward(&self, x: u64) -> u64 {
         self.walk(x, Self::encrypt)
     }
 
     /// The number that goes to `y`: the inverse of [`forward`](Self::forward).
-    pub fn inverse(&self, y: u64) -> u64 {
+    pub(crate) fn inverse(&self, y: u64) -> u64 {
         self.walk(y, Self::decrypt)
     }
 

@@ -82,7 +82,7 @@ impl Composer {
     }
 
     /// Bytes that a picture takes of the tables' room.
-    pub fn table_len(made: &Composition) -> usize {
+    pub(crate) fn table_len(made: &Composition) -> usize {
         let taps = |pass: &Pass| (stride(pass) * pass.len() * 4).next_multiple_of(ALIGN);
         size_of::<Picture>() + taps(&made.columns) + taps(&made.rows)
     }

@@ -40,7 +40,7 @@ impl Region {
     }
 
     /// Whether it is not empty and lies in a picture of this size.
-    pub fn is_in(&self, width: u32, height: u32) -> bool {
+    pub(crate) fn is_in(&self, width: u32, height: u32) -> bool {
         let inside = |start: u32, len: u32, side: u32| len > 0 && start < side && len <= side - start;
         inside(self.left, self.width, width) && inside(self.top, self.height, height)
     }

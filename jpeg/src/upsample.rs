@@ -43,7 +43,7 @@ impl Upsampling {
     }
 
     /// Whether the row above or below is needed.
-    pub const fn needs_far(self) -> bool {
+    pub(crate) const fn needs_far(self) -> bool {
         matches!(self, Self::Down | Self::Both)
     }
 }

@@ -15,7 +15,7 @@ use crate::recipe::Recipe;
 use crate::transform::{Interpolation, Normalize};
 
 /// Bits after the point of a weight in whole numbers, as Pillow has them.
-pub const WEIGHT_BITS: u32 = 22;
+pub(crate) const WEIGHT_BITS: u32 = 22;
 
 /// What is made of one picture.
 ///

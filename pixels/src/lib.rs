@@ -41,7 +41,7 @@ pub mod sample;
 mod scale;
 mod transform;
 
-pub use composition::{Composition, Pass, WEIGHT_BITS, fixed};
+pub use composition::{Composition, Pass, fixed};
 pub use cpu::jpeg::choice::JpegChoice;
 pub use cpu::jpeg::head::JpegHead;
 #[doc(hidden)]

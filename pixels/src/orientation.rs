@@ -42,7 +42,7 @@ impl Orientation {
     }
 
     /// Whether rows become columns.
-    pub fn swaps_sides(self) -> bool {
+    pub(crate) fn swaps_sides(self) -> bool {
         self as u8 >= Self::Transposed as u8
     }
 

@@ -56,14 +56,13 @@ pub struct Exchange {
     /// Batches of an earlier incarnation in a consumer's hands, with their epochs.
     adopted: BTreeMap<(ConsumerId, u64), u64>,
     actions: VecDeque<Action>,
-    stale: u64,
 }
 
 impl Exchange {
     /// No slots and no consumers; batches of epochs up to `open` are offered.
     pub fn new(open: u64) -> Self {
         let (slots, consumers) = (Slots::default(), Consumers::default());
-        Self { open, slots, consumers, adopted: BTreeMap::new(), actions: VecDeque::new(), stale: 0 }
+        Self { open, slots, consumers, adopted: BTreeMap::new(), actions: VecDeque::new() }
     }
 
     /// What is to be done, oldest first. Call it after every event.
@@ -180,7 +179,7 @@ impl Exchange {
     /// counted, when the receipt does not fit what the consumer holds.
     pub fn ack(&mut self, consumer: ConsumerId, receipt: HeldBatch) -> bool {
         if receipt.is_handed_in() {
-            let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return self.stale() };
+            let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return false };
             self.consumers.delivered(consumer);
             let batch = BatchId { seq: receipt.seq, epoch };
             self.actions.push_back(Action::AdoptedAcked(Adopted { consumer, batch }));
@@ -194,7 +193,7 @@ impl Exchange {
                 self.actions.push_back(Action::Acked { consumer, batch });
                 true
             }
-            _ => self.stale(),
+            _ => false,
         }
     }
 
@@ -210,13 +209,13 @@ impl Exchange {
     /// that came before stands. False, and counted, when the receipt does not fit.
     pub fn release(&mut self, consumer: ConsumerId, receipt: HeldBatch, returned: bool) -> bool {
         if receipt.is_handed_in() {
-            let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return !returned || self.stale() };
+            let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return !returned };
             let batch = BatchId { seq: receipt.seq, epoch };
             self.actions.push_back(Action::Orphaned { adopted: Adopted { consumer, batch }, seen: false });
             return true;
         }
         if self.slots.held_mut(consumer, receipt).is_none() {
-            return self.stale();
+            return false;
         }
         self.consumers.let_go(consumer);
         self.take_back(receipt.slot, !returned);
@@ -281,19 +280,9 @@ impl Exchange {
         self.slots.watched_by(consumer)
     }
 
-    /// Receipts that fitted nothing: late, repeated, or false.
-    pub fn stale_receipts(&self) -> u64 {
-        self.stale
-    }
-
     /// The consumers, in order of their numbers.
     pub fn consumers(&self) -> impl Iterator<Item = ConsumerState> + '_ {
         self.consumers.states()
-    }
-
-    fn stale(&mut self) -> bool {
-        self.stale += 1;
-        false
     }
 
     /// Offers READY batches while there is a batch that may be offered and a consumer with credit.

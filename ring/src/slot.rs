@@ -127,28 +127,6 @@ impl SlotMut {
         unsafe { self.frame.right.bytes_mut(range) }
     }
 
-    /// Copies the pixels of one place to another one of the same slot.
-    pub fn copy_place(&mut self, from: u32, to: u32) {
-        if from == to {
-            return;
-        }
-        let slot = self.index();
-        let (from, to) = (self.geometry().place(slot, from), self.geometry().place(slot, to));
-        // SAFETY: the right is whole and borrowed exclusively, and the target below is another place.
-        let source = unsafe { self.frame.right.bytes(from) };
-        // SAFETY: the right is whole and borrowed exclusively, and the source above is another place.
-        let target = unsafe { self.frame.right.bytes_mut(to) };
-        target.copy_from_slice(source);
-    }
-
-    /// Copies the pixels of a place of another slot, of a ring of the same shape.
-    ///
-    /// # Panics
-    /// When the pictures have another length.
-    pub fn copy_place_from(&mut self, to: u32, other: &Self, from: u32) {
-        self.place_mut(to).copy_from_slice(other.place(from));
-    }
-
     /// Splits into one right per place, in order, and the rest.
     pub fn split(self) -> (SlotFrame, Vec<PlaceMut>) {
         let right = &self.frame.right;

@@ -84,7 +84,7 @@ pub enum Labels {
 }
 
 /// Largest record that is read unless the options say otherwise.
-pub const BYTE_LIMIT: u64 = 1 << 30;
+const BYTE_LIMIT: u64 = 1 << 30;
 
 impl Default for Options {
     fn default() -> Self {

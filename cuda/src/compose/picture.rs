@@ -66,7 +66,7 @@ const RGB: u32 = 2;
 
 impl Source {
     /// Planes that begin at an address.
-    pub fn planar(surface: &Surface, address: u64) -> Self {
+    pub(crate) fn planar(surface: &Surface, address: u64) -> Self {
         let planes = surface.planes();
         let plane = |number: usize| planes[number.min(planes.len() - 1)];
         let sampling = surface.frame().sampling;

@@ -43,7 +43,7 @@ impl NvjpegPlaces {
     }
 
     /// The files and names to try, in this order.
-    pub fn candidates(&self) -> Vec<PathBuf> {
+    pub(crate) fn candidates(&self) -> Vec<PathBuf> {
         if let Some(file) = &self.file {
             return vec![file.clone()];
         }

@@ -89,7 +89,7 @@ impl Cost {
     }
 
     /// Takes in what was measured.
-    pub fn observe(&mut self, sample: &Sample) {
+    pub(crate) fn observe(&mut self, sample: &Sample) {
         let Sample { pictures, work, took } = *sample;
         if pictures == 0 {
             return;
@@ -109,7 +109,7 @@ impl Cost {
     }
 
     /// Trusts what was measured less, and the prior more.
-    pub fn fade(&mut self) {
+    pub(crate) fn fade(&mut self) {
         self.matrix.as_flattened_mut().iter_mut().chain(&mut self.right).for_each(|sum| *sum *= FADED);
         self.fit();
     }

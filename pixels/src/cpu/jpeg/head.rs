@@ -129,12 +129,12 @@ impl JpegHead {
 
     /// Whether it takes several scans: it is progressive, or its first scan leaves components to others. It is decoded
     /// whole, and its coefficients are kept meanwhile.
-    pub fn several_scans(&self) -> bool {
+    pub(crate) fn several_scans(&self) -> bool {
         matches!(self.process, 0xC2 | 0xCA) || !self.interleaved
     }
 
     /// Whether it can be decoded at a part of its size: a lossless one has no transform that would do it.
-    pub fn scales(&self) -> bool {
+    pub(crate) fn scales(&self) -> bool {
         self.process != 0xC3
     }
 }
