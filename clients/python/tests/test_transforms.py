@@ -8,6 +8,7 @@ import json
 import forebay
 import pytest
 from forebay import transforms
+from forebay.settings import request
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,70 @@ def test_rule_26_the_daemon_has_the_same_defaults(pictures, service, steps, tabl
     other = dataclasses.replace(steps[0], interpolation="bicubic")
     with pytest.raises(forebay.SettingsError, match=r"transform: is .*, but the stream has"):
         forebay.Loader("stream:train", socket=daemon.socket, transform=[other, *steps[1:]])
+
+
+@dataclasses.dataclass
+class Halved(transforms.Transform):
+    """A user's own step, by `@dataclass`."""
+
+    size: int
+
+    def to_settings(self):
+        return transforms.Resize(self.size // 2).to_settings()
+
+
+class Doubled(transforms.Transform):
+    """A user's own step, which sets an attribute."""
+
+    def __init__(self, size):
+        self.size = size * 2
+
+    def to_settings(self):
+        return transforms.Resize(self.size).to_settings()
+
+
+class GentleCrop(transforms.RandomResizedCrop):
+    """A step with a user's own defaults."""
+
+    def __init__(self, size):
+        super().__init__(size, scale=(0.5, 1.0))
+
+
+@dataclasses.dataclass(frozen=True)
+class NotedPad(transforms.Pad):
+    """A step with one more field."""
+
+    note: str = "mine"
+
+
+@pytest.mark.parametrize(
+    ("own", "step"),
+    [
+        (Halved(16), transforms.Resize(8)),
+        (Doubled(4), transforms.Resize(8)),
+        (GentleCrop(8), transforms.RandomResizedCrop(8, scale=(0.5, 1.0))),
+        (NotedPad(8, fill=7), transforms.Pad(8, fill=7)),
+    ],
+)
+def test_a_user_s_subclass_is_the_daemon_s_step(own, step):
+    assert own.to_settings() == step.to_settings()
+    asked = request("/pictures", {"batch_size": 4, "transform": [own]}, by_name=False)
+    assert json.loads(asked.settings)["transform"] == [step.to_settings()]
+
+
+@dataclasses.dataclass
+class Sharpen(transforms.Transform):
+    """A step that the daemon does not have."""
+
+    amount: float = 1.0
+
+
+@pytest.mark.parametrize("own", [transforms.Transform, Sharpen])
+def test_a_step_without_settings_is_refused(own):
+    with pytest.raises(NotImplementedError, match=f"^{own.__name__} is not a step that the daemon knows"):
+        own().to_settings()
+    with pytest.raises(NotImplementedError, match="override to_settings"):
+        request("/pictures", {"batch_size": 4, "transform": own()}, by_name=False)
 
 
 def test_every_transform_is_exported():

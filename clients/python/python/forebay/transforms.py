@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Union
 
 __all__ = [
@@ -35,14 +35,25 @@ __all__ = [
 Size = Union[int, Sequence[int]]
 
 
-@dataclass(frozen=True)
 class Transform:
     """One step. A `transform` list in the daemon's configuration has the same steps as tables."""
 
     def to_settings(self) -> dict[str, dict[str, Any]]:
-        """The step as a table with one key, which is the class's name in snake case."""
-        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()
-        return {name: {field.name: _plain(getattr(self, field.name)) for field in fields(self)}}
+        """The step as a table with one key, which is the class's name in snake case.
+
+        A subclass of a step, such as of `Resize`, gives the table of that step. The daemon knows no others.
+
+        Raises:
+            NotImplementedError: This is no such step, and its class does not override `to_settings()`.
+        """
+        step = next((cls for cls in type(self).__mro__ if cls.__module__ == __name__ and is_dataclass(cls)), None)
+        if step is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} is not a step that the daemon knows. Use one of forebay.transforms, such as "
+                "Resize, or override to_settings()"
+            )
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", step.__name__).lower()
+        return {name: {field.name: _plain(getattr(self, field.name)) for field in fields(step)}}
 
 
 @dataclass(frozen=True)
