@@ -1,7 +1,10 @@
 """Loaders that convert batches, without any framework."""
 
+import inspect
+
 import forebay
 import pytest
+from forebay.batches import Batches
 from forebay.converted import Converted
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
@@ -55,8 +58,72 @@ def test_a_conversion_that_fails_loses_no_batch(pictures):
         assert (reds.audit()[0].delivered, reds.audit()[0].repeats) == (8, {})
 
 
+class Counted(forebay.Loader):
+    """Keeps a number of its own beside the batches."""
+
+    steps = 0
+
+    def state_dict(self):
+        return {**super().state_dict(), "steps": self.steps}
+
+    def load_state_dict(self, state):
+        self.steps = state["steps"]
+        super().load_state_dict({name: value for name, value in state.items() if name != "steps"})
+
+    def close(self):
+        self.steps = None
+        super().close()
+
+
+def test_a_subclass_of_loader_keeps_its_own_state(pictures):
+    source = pictures(12)
+    with Converted(Counted(source, batch_size=4, size=8, epochs=1), colours) as reds:
+        assert reds.next() == [0, 1, 2, 3]
+        reds.loader.steps = 17
+        state = reds.state_dict()
+    assert reds.loader.steps is None
+    with Converted(Counted(source, batch_size=4, size=8, epochs=1), colours) as reds:
+        reds.load_state_dict(state)
+        assert reds.loader.steps == 17
+        assert list(reds) == [[4, 5, 6, 7], [8, 9, 10, 11]]
+
+
+def test_everything_that_a_subclass_of_loader_overrides_is_used(pictures):
+    names = [name for name in vars(Batches) if not name.startswith("_") and name != "next"]
+    properties = [name for name in names if isinstance(vars(Batches)[name], property)]
+    methods = [name for name in names if name not in properties]
+    assert {"placement", "classes"} <= set(properties)
+    assert {"pin", "close"} <= set(methods)
+
+    def method(name):
+        return lambda _, *args, **kwargs: (name, args, kwargs)
+
+    def draw(loader, timeout=None):
+        number, batch = forebay.Loader._draw(loader, timeout)
+        return number, None if batch is None else batch.copy()
+
+    overridden = {
+        **{name: property(lambda _, name=name: name) for name in properties},
+        **{name: method(name) for name in methods},
+        "__len__": lambda _: 41,
+        "_draw": draw,
+    }
+    loader = type("Overridden", (forebay.Loader,), overridden)(pictures(4), batch_size=4, size=8)
+    try:
+        own = Converted(loader, lambda batch: batch)
+        assert len(own) == 41
+        assert [getattr(own, name) for name in properties] == properties
+        for name in methods:
+            assert getattr(own, name)(1, two=2) == (name, (1,), {"two": 2})
+        assert own.next().images.flags.writeable, "only a copy is"
+    finally:
+        forebay.Loader.close(loader)
+
+
 def test_it_documents_every_method_itself():
     names = [name for name in dir(forebay.Loader) if not name.startswith("_") and name != "torch"]
     assert len(names) > 10
     for name in names:
         assert len(getattr(Converted, name).__doc__) > 20, name
+        if callable(getattr(Converted, name)):
+            assert inspect.signature(getattr(Converted, name)) == inspect.signature(getattr(forebay.Loader, name))

@@ -22,6 +22,22 @@ def test_rule_14_tensors_are_copies_that_may_be_kept_and_written(pictures):
     assert (batches[0].labels.dtype, batches[0].valid) == (torch.int64, 4)
 
 
+def test_what_a_subclass_of_loader_overrides_is_used(pictures):
+    closed = []
+
+    class Mine(forebay.Loader):
+        def state_dict(self):
+            return {"mine": super().state_dict()}
+
+        def close(self):
+            closed.append(True)
+            super().close()
+
+    with Mine(pictures(4), batch_size=4, size=8).torch() as tensors:
+        assert list(tensors.state_dict()) == ["mine"]
+    assert closed == [True]
+
+
 @pytest.mark.filterwarnings("error")
 def test_rule_14_views_share_the_rings_memory(pictures):
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, dtype="float16") as loader:

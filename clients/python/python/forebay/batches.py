@@ -12,7 +12,6 @@ from forebay.state import pack, unpack
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from forebay.batch import Batch
     from forebay.feed import Feed
 
 __all__ = ["Batches"]
@@ -157,11 +156,7 @@ class Batches(Generic[T]):
         self._feed.close()
 
     def _draw(self, timeout: float | None = None) -> tuple[int, T | None]:
-        """See `Feed.draw`."""
-        number, batch = self._feed.draw(timeout)
-        return number, None if batch is None else self._convert(batch)
-
-    def _convert(self, batch: Batch) -> T:
+        """The next batch as `T`. See `Feed.draw`."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, TypeVar
+import functools
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from forebay.batches import Batches
 
@@ -15,7 +16,9 @@ T = TypeVar("T")
 
 
 class Converted(Batches[T]):
-    """A Loader that gives `T`. Everything else is the same as in the Loader, with which it shares its session.
+    """A Loader that gives `T`. It shares its session with the Loader that it is made of.
+
+    Everything but `for` and `next()` calls that Loader, so what a subclass of `Loader` overrides is used here too.
 
     Attributes:
         loader: The Loader.
@@ -31,5 +34,25 @@ class Converted(Batches[T]):
         self.loader = loader
         self._conversion = convert
 
-    def _convert(self, batch: Batch) -> T:
-        return self._conversion(batch)
+    def _draw(self, timeout: float | None = None) -> tuple[int, T | None]:
+        number, batch = self.loader._draw(timeout)
+        return number, None if batch is None else self._conversion(batch)
+
+
+def _passed_on(name: str) -> Any:  # noqa: ANN401 - a method or a property
+    """A method or property that calls the Loader's. Its documentation and signature are those of `Batches`."""
+    documented = getattr(Batches, name)
+    if isinstance(documented, property):
+        return property(lambda self: getattr(self.loader, name), doc=documented.__doc__)
+
+    @functools.wraps(documented)
+    def method(self: Converted[Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the Loader's
+        return getattr(self.loader, name)(*args, **kwargs)
+
+    return method
+
+
+# Type checkers take these from `Batches`.
+for _name in vars(Batches):
+    if _name == "__len__" or not (_name.startswith("_") or _name == "next"):
+        setattr(Converted, _name, _passed_on(_name))

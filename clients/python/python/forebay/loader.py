@@ -209,5 +209,5 @@ class Loader(Batches[Batch]):
 
         return TorchLoader(self, copy=copy, device=device)
 
-    def _convert(self, batch: Batch) -> Batch:
-        return batch
+    def _draw(self, timeout: float | None = None) -> tuple[int, Batch | None]:
+        return self._feed.draw(timeout)
