@@ -10,7 +10,7 @@ use crate::ledgers::Ledgers;
 pub enum CallError {
     /// The store or the coordinator is out of reach, and whether the command was applied is not known. Repeat it
     /// with the same sequence number; an outage is never the end of the data.
-    #[error("The coordinator cannot be reached or cannot store its ledgers: {0} The call may be repeated.")]
+    #[error("The coordinator cannot be reached or cannot store its ledgers: {0} You may retry the call.")]
     Unavailable(String),
     /// The request itself is wrong.
     #[error("{0}")]

@@ -32,7 +32,7 @@ impl Ledgers {
         let mut by_name = BTreeMap::<&str, Vec<(&str, &[u8])>>::new();
         for (key, bytes) in documents {
             let (name, document) = split(key).ok_or_else(|| {
-                CallError::Corrupt(format!("The store holds {key:?}, which is no document of a ledger."))
+                CallError::Corrupt(format!("The store holds {key:?}, which is not a document of a ledger."))
             })?;
             by_name.entry(name).or_default().push((document, bytes));
         }

@@ -80,7 +80,7 @@ impl Refusal {
             Self::TooLarge => "too large for the lane's memory",
             Self::Transforms => "transforms",
             Self::Limits => "beyond the limits",
-            Self::Scaled => "decoded at a part of its size",
+            Self::Scaled => "decoded at a fraction of its size",
             Self::Kept => "kept decoded by a cache",
             Self::NotSupported => "not supported by nvJPEG",
             Self::Memory => "no memory for nvJPEG",

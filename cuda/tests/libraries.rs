@@ -78,7 +78,7 @@ fn each_cause_has_its_own_cost_and_its_own_remedy() {
     let cases = [
         (Knob::Gpus, 0, "CUDA_ERROR_NO_DEVICE", "no GPU is used", "CUDA_VISIBLE_DEVICES"),
         (Knob::NoCount, 1, "does not tell of its GPUs", "no GPU is used", "nvidia-smi"),
-        (Knob::DeadGpu, 1, "cannot be taken into use", "no ring stands in it", "compute mode"),
+        (Knob::DeadGpu, 1, "cannot be taken into use", "no ring can be in it", "compute mode"),
         (Knob::OldDriver, 1, "does not take our kernel", "no lane decodes on this GPU", "550"),
         (Knob::Unstarted, 7, "starts no decoder", "no lane decodes on this GPU", "is free"),
         (Knob::Unstarted, 1, "has no hybrid lane", "no hybrid lane on this GPU", "is free"),

@@ -93,7 +93,7 @@ impl Config {
     /// assert_eq!(
     ///     mistakes.to_string(),
     ///     "There are 2 mistakes in a.toml:\n  \
-    ///        line 2: ring.credit: is no key. Did you mean \"credits\"?\n  \
+    ///        line 2: ring.credit: is not a key. Did you mean \"credits\"?\n  \
     ///        line 4: prefetch.threads: is 0; give a whole number from 1 to 1024."
     /// );
     /// ```
@@ -118,7 +118,7 @@ impl Config {
     pub fn from_table(values: toml::Table, document: &str) -> Result<Self, Mistakes> {
         match serde_json::to_value(values) {
             Ok(Value::Object(values)) => Self::from_values(&values, document),
-            Ok(_) => Err(broken(document, "it is no table.".to_owned())),
+            Ok(_) => Err(broken(document, "it is not a table.".to_owned())),
             Err(error) => Err(broken(document, format!("a value cannot be used: {error}."))),
         }
     }
@@ -190,7 +190,10 @@ fn named_stream(name: &str, table: &mut Table<'_, '_>, ring: &Ring) -> Option<St
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if name.len() > forebay_ring::NAME_LEN || !name.bytes().all(plain) || name.starts_with('.') || name.is_empty() {
         let longest = forebay_ring::NAME_LEN;
-        table.mistake("", format!("is no name for a stream; use at most {longest} letters, digits, '-', '_' and '.'."));
+        table.mistake(
+            "",
+            format!("is not a name for a stream; use at most {longest} letters, digits, '-', '_' and '.'."),
+        );
     }
     StreamSection::from_table(table, ring)
 }

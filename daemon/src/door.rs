@@ -98,7 +98,7 @@ pub(crate) async fn serve_parent(daemon: Arc<Daemon>, parent: Socket) -> std::io
                         }
                     });
                 }
-                Err(error) => tracing::warn!(%error, "the parent passed something that is no socket"),
+                Err(error) => tracing::warn!(%error, "the parent passed something that is not a socket"),
             },
             Ok(_) => tracing::warn!("the parent sent a message that is not for its socket"),
             Err(error) => tracing::warn!(%error, "the parent sent something else"),

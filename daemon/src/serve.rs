@@ -51,15 +51,17 @@ pub enum ServeError {
     #[error("{0}")]
     Folder(#[from] FolderError),
     /// A group that the configuration names.
-    #[error("there is no group \"{0}\" on this machine; control.group and a stream's group name one from /etc/group")]
+    #[error(
+        "there is no group \"{0}\" on this machine; name one from /etc/group in control.group and in the group of a stream"
+    )]
     Group(String),
     /// There is no place for ledgers.
     #[error("there is no folder for ledgers: set HOME or XDG_STATE_HOME, or coordinator.path in the configuration")]
     NoState,
     /// Its end took too long.
     #[error(
-        "{0} before everything was handed in, and the daemon did not wait longer; nothing that was acknowledged is lost, and \
-         what trainers held is granted again when it is started again"
+        "{0} before trainers had handed everything in, and the daemon did not wait longer. Nothing that was acknowledged is \
+         lost. When the daemon is started again, it hands out again what trainers held"
     )]
     Unfinished(String),
     /// The system.
@@ -151,7 +153,7 @@ async fn end(daemon: &Arc<Daemon>, drain: Duration, signals: &mut Signals) -> Re
         _second = signals.come() => false,
     };
     if !late {
-        tracing::warn!("a second signal: what trainers hold is given back at once");
+        tracing::warn!("a second signal: what trainers hold is returned at once");
         tokio::select! {
             () = daemon.close(Duration::ZERO) => return Ok(()),
             () = hopeless(daemon) => {}

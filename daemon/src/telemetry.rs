@@ -24,7 +24,9 @@ pub const LOG_FILTER: &str = "FOREBAY_LOG";
 #[derive(Debug, Error)]
 pub enum LogError {
     /// The environment's filter is wrong.
-    #[error("{LOG_FILTER} is \"{text}\", which is no filter: {problem}. Write a level such as info, or forebay=debug.")]
+    #[error(
+        "{LOG_FILTER} is \"{text}\", which is not a filter: {problem}. Write a level such as info, or forebay=debug."
+    )]
     Filter {
         /// The variable's value.
         text: String,

@@ -57,7 +57,7 @@ fn open(root: &Path, options: &Options) -> Result<Listing, SourceError> {
         });
     }
     if hidden + others > 0 {
-        tracing::info!(folder = %printable(root), hidden, others, "left out hidden entries and files that are no pictures");
+        tracing::info!(folder = %printable(root), hidden, others, "left out hidden entries and files that are not pictures");
     }
     let paths = pictures.sorted();
     let (labels, classes) = if options.labels == Labels::None || paths.iter().all(|path| class_of(path).is_none()) {

@@ -76,7 +76,7 @@ impl Reader<'_> {
             (true, false) => ("size", Transform::evaluation(size?)),
             (false, true) => ("transform", self.parsed(list?)?),
             (true, true) => {
-                self.mistake("size", "stands beside transform; give one of the two.");
+                self.mistake("size", "cannot be combined with transform; give one of the two.");
                 return None;
             }
             (false, false) => {
@@ -108,7 +108,7 @@ impl Reader<'_> {
         let fast = self.take_or("fast", false, flag);
         let reducing_gap = self.take("reducing_gap", number(1.0));
         if fast && reducing_gap.is_some() {
-            self.mistake("fast", format!("is a short word for reducing_gap = {FAST_GAP:?}; give one of the two."));
+            self.mistake("fast", format!("is short for reducing_gap = {FAST_GAP:?}; give one of the two."));
         }
         Input { adjust_orientation, reducing_gap: reducing_gap.or_else(|| fast.then_some(FAST_GAP)) }
     }

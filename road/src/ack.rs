@@ -203,7 +203,11 @@ fn count(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>, counts: &Re
     }
     if !lost.is_empty() {
         counts.lost.fetch_add(lost.len() as u64, Ordering::Relaxed);
-        tracing::info!(lost = lost.len(), what, "the leases are not this daemon's any more; the records come again");
+        tracing::info!(
+            lost = lost.len(),
+            what,
+            "the leases are no longer this daemon's; the records are delivered again"
+        );
     }
     if invalid > 0 {
         counts.invalid.fetch_add(invalid, Ordering::Relaxed);

@@ -100,7 +100,7 @@ impl BatchStage {
                 }
                 let words = format!(
                     "stream \"{stream}\" has waited {seconds} s for its files ({reason}). Nothing is lost, and reads are \
-                     tried again: mend the cause"
+                     retried: fix the cause"
                 );
                 if expired || time >= WORTH_A_WORD {
                     (self.parts.output)(Output::Stalled { words, expired });
@@ -246,7 +246,7 @@ impl BatchStage {
             Action::Copy { from, to } => {
                 if let Err(error) = self.parts.slots.copy(from, to) {
                     self.act(Action::Fail(format!(
-                        "A picture that stands in for another cannot be read from the GPU: {error}."
+                        "The copy of a replacement picture cannot be read from the GPU: {error}."
                     )));
                 }
             }

@@ -19,7 +19,7 @@ pub struct ByteSize(pub u64);
 
 /// A text that is no size.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("\"{0}\" is no size; write a number and b, kb, mb, gb, tb, kib, mib, gib or tib, such as \"1.5gb\"")]
+#[error("\"{0}\" is not a size; write a number and b, kb, mb, gb, tb, kib, mib, gib or tib, such as \"1.5gb\"")]
 pub struct NoSize(String);
 
 const SIZE_UNITS: [(&str, u64); 10] = [

@@ -317,7 +317,7 @@ impl RingThread {
                 pid,
                 batch,
                 seconds = for_how_long.as_secs(),
-                "the epoch's end waits for a batch that a trainer holds"
+                "the end of the epoch waits for a batch that a trainer holds"
             );
             let held = Held {
                 kind: MessageKind::Held as u32,

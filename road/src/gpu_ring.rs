@@ -168,7 +168,7 @@ fn twice(mut copy: impl FnMut() -> Result<(), CudaError>) -> Result<(), CudaErro
         match copy() {
             Err(error) if error.is_fault() => broken(&error),
             Err(error) if last => return Err(error),
-            Err(error) => tracing::warn!(%error, "a copy failed on the GPU, and is tried again"),
+            Err(error) => tracing::warn!(%error, "a copy failed on the GPU, and is retried"),
             Ok(()) => break,
         }
     }

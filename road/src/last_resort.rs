@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The GPU's context is broken.
 pub(crate) fn broken(error: &dyn std::error::Error) -> ! {
-    tracing::error!(%error, "the GPU failed; the daemon ends, to be started again");
+    tracing::error!(%error, "the GPU failed; the daemon ends so that it can be restarted");
     abort()
 }
 
@@ -15,7 +15,7 @@ pub(crate) fn hung(thread: &str, limit: Duration) -> ! {
     tracing::error!(
         thread,
         seconds = limit.as_secs_f64(),
-        "the GPU has not come back from what this thread gave it: nvJPEG or the driver hangs; the daemon ends, to be started again"
+        "the GPU did not finish what this thread gave it: nvJPEG or the driver hangs; the daemon ends so that it can be restarted"
     );
     abort()
 }
@@ -26,8 +26,8 @@ pub(crate) fn unfixed(record: u64, lane: &str, reason: &str) -> ! {
         record,
         lane,
         reason,
-        "decode.lanes = \"fixed\" cannot be kept: the lane failed twice, and another one would give other pixels; the daemon ends, \
-         to be started again"
+        "decode.lanes = \"fixed\" cannot be kept: the lane failed twice, and another lane would give other pixels; the daemon ends \
+         so that it can be restarted"
     );
     abort()
 }

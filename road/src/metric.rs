@@ -65,7 +65,7 @@ metrics! {
     CacheRecords: Gauge, "forebay_cache_records", "Records that the cache holds.";
     CacheBytes: Gauge, "forebay_cache_bytes", "Bytes that the cache takes.";
     CacheBudget: Gauge, "forebay_cache_budget_bytes", "The most that the cache may take.";
-    RingGpu: Gauge, "forebay_ring_gpu_bytes", "Memory of a GPU in which the stream's pixels stand.";
+    RingGpu: Gauge, "forebay_ring_gpu_bytes", "Memory of a GPU that the stream's pixels are in.";
     RingPageLocked: Gauge, "forebay_ring_page_locked_bytes",
         "Memory of the stream's slots that is page-locked, since a GPU copies from it or to it.";
     BuildInfo: Gauge, "forebay_build_info", "1, with the version of the daemon.";

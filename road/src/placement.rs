@@ -77,7 +77,7 @@ pub enum PlacementRefusal {
     },
     /// It is a part of a GPU.
     #[error(
-        "GPU {ordinal} is a part of a GPU (MIG), whose memory other processes cannot map. Switch MIG off, or take \
+        "GPU {ordinal} is a part of a GPU (MIG), whose memory other processes cannot map. Switch MIG off, or set \
          placement = \"host\""
     )]
     Part {
@@ -86,17 +86,15 @@ pub enum PlacementRefusal {
     },
     /// Others cannot use it beside the daemon.
     #[error(
-        "GPU {ordinal} is set to be used by one process alone, or by none (its compute mode), and a ring takes two: the \
-         daemon and its trainer. Set it by nvidia-smi -i {ordinal} -c DEFAULT, or take placement = \"host\""
+        "the compute mode of GPU {ordinal} allows only one process, or none, but a ring needs two: the daemon and its \
+         trainer. Run nvidia-smi -i {ordinal} -c DEFAULT, or set placement = \"host\""
     )]
     Alone {
         /// Its number.
         ordinal: i32,
     },
     /// The driver refuses, for a reason of its own.
-    #[error(
-        "GPU {ordinal} cannot be taken into use ({cause}). Look at what nvidia-smi says of it, or take placement = \"host\""
-    )]
+    #[error("GPU {ordinal} cannot be used ({cause}). See what nvidia-smi says about it, or set placement = \"host\"")]
     Unusable {
         /// Its number.
         ordinal: i32,
@@ -111,8 +109,8 @@ pub enum PlacementRefusal {
     },
     /// The GPU, or its driver, cannot do it.
     #[error(
-        "GPU {ordinal} cannot share memory: it lacks {lacks}. That takes a GPU and a driver with CUDA's virtual memory \
-         management; take placement = \"host\""
+        "GPU {ordinal} cannot share memory: it lacks {lacks}. This needs a GPU and a driver with CUDA's virtual memory \
+         management; set placement = \"host\""
     )]
     Lacks {
         /// Its number.
@@ -122,7 +120,7 @@ pub enum PlacementRefusal {
     },
     /// The GPU's memory is full.
     #[error(
-        "GPU {ordinal} gives no memory for the ring ({cause}). Lower batch_size, credits or prefetch_queue_depth, or free memory of the GPU"
+        "GPU {ordinal} has no memory for the ring ({cause}). Lower batch_size, credits or prefetch_queue_depth, or free memory on the GPU"
     )]
     Memory {
         /// Its number.
@@ -132,8 +130,8 @@ pub enum PlacementRefusal {
     },
     /// Its trainers could write to it.
     #[error(
-        "this stream's pixels stand in memory of a GPU, which whoever maps it can write: only trainers of the daemon's own \
-         user ({daemon}) may attach, not of user {uid}. Take placement = \"host\" for streams of a group"
+        "this stream's pixels are in memory of a GPU, and every process that maps it can write to it. Only trainers of the \
+         daemon's own user ({daemon}) may attach, not of user {uid}. Set placement = \"host\" for streams of a group"
     )]
     OtherUser {
         /// The trainer's user.
@@ -143,7 +141,7 @@ pub enum PlacementRefusal {
     },
     /// Its trainers could write to its ring.
     #[error(
-        "trainers of this stream may page-lock its ring, and so can write to it: only those of the daemon's own user \
+        "trainers of this stream may page-lock its ring, and so can write to it. Only trainers of the daemon's own user \
          ({daemon}) may attach, not of user {uid}. Leave pin_memory out for streams of a group"
     )]
     OtherUserPins {
@@ -154,15 +152,15 @@ pub enum PlacementRefusal {
     },
     /// The trainer has no use for it.
     #[error(
-        "the pixels are to stand in memory of a GPU, and this trainer sees none: CUDA does not work in it, or it cannot map \
-         such memory, or its Loader was made before it used CUDA and without placement=. Look at CUDA_VISIBLE_DEVICES and \
-         at the trainer's container, give the Loader a placement, or take placement = \"host\" for the stream"
+        "the stream's pixels belong in memory of a GPU, but this trainer sees none: CUDA does not work in it, or it cannot \
+         map such memory, or its Loader was made without placement= before it used CUDA. Look at CUDA_VISIBLE_DEVICES and at the trainer's \
+         container, give the Loader a placement, or set placement = \"host\" for the stream"
     )]
     TrainerWithoutGpu,
     /// The trainer cannot map it.
     #[error(
-        "the pixels are to stand in memory of GPU {ordinal} ({uuid}), and this trainer sees another GPU: {sees}. Give both \
-         the same GPU by CUDA_VISIBLE_DEVICES, or take placement = \"host\""
+        "the stream's pixels belong in memory of GPU {ordinal} ({uuid}), but this trainer sees another GPU: {sees}. Give both \
+         the same GPU with CUDA_VISIBLE_DEVICES, or set placement = \"host\""
     )]
     OtherGpu {
         /// The GPU's number in the daemon.

@@ -86,8 +86,8 @@ pub enum StreamError {
     /// Every epoch would be dropped whole, one after the other without end.
     #[error(
         "{records} records over {shards} shards never fill a batch of {batch_size}, and last_batch_policy = \"drop\" \
-         leaves out what does not: no epoch would ever have a batch. Lower batch_size, take \"partial\" or \"fill\", or \
-         give epochs for so many epochs without a batch"
+         leaves out batches that are not full: no epoch would ever have a batch. Lower batch_size, set \"partial\" or \"fill\", \
+         or give epochs for that many epochs without a batch"
     )]
     NoBatch {
         /// Records of the dataset.

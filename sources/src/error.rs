@@ -18,7 +18,7 @@ pub enum SourceError {
         path: PathBuf,
     },
     /// The path may not be read.
-    #[error("\"{path}\" may not be read by this user. Give the daemon's user the right to read it (chmod, or its group).", path = printable(path))]
+    #[error("\"{path}\" may not be read by this user. Give the daemon's user permission to read it (chmod, or its group).", path = printable(path))]
     Denied {
         /// File or folder.
         path: PathBuf,
@@ -38,10 +38,10 @@ pub enum SourceError {
         source: io::Error,
     },
     /// The storage fails, or the system lacks what reading takes, as the files are looked at.
-    #[error("{}: {_0}. The dataset itself may be in order: try again once this is mended.", _0.locator)]
+    #[error("{}: {_0}. The dataset itself may be fine: try again once this is fixed.", _0.locator)]
     Outage(ReadError),
     /// `name` begins with a scheme that is not in the table.
-    #[error("\"{name}\" is no source that this version knows. Give a path, or one of: {known}.", name = printable(name))]
+    #[error("\"{name}\" is not a source that this version knows. Give a path, or one of: {known}.", name = printable(name))]
     UnknownScheme {
         /// The source as given.
         name: String,
@@ -49,7 +49,7 @@ pub enum SourceError {
         known: String,
     },
     /// The path exists, but is nothing that a scheme takes.
-    #[error("\"{path}\" is no dataset that can be recognised. A source is one of: {known}. For one picture give its folder.", path = printable(path))]
+    #[error("\"{path}\" is not a dataset that Forebay recognises. A source is one of: {known}. For a single picture, give its folder.", path = printable(path))]
     Unrecognised {
         /// The path as given.
         path: PathBuf,
@@ -63,7 +63,7 @@ pub enum SourceError {
         path: PathBuf,
     },
     /// A folder with files, but without one picture.
-    #[error("The folder \"{path}\" holds no picture, only {others} other files and {hidden} hidden ones. Pictures are known by their extension: {extensions}.", path = printable(path))]
+    #[error("The folder \"{path}\" holds no picture, only {others} other files and {hidden} hidden ones. Pictures are recognised by their extension: {extensions}.", path = printable(path))]
     NoPictures {
         /// The folder.
         path: PathBuf,
@@ -81,7 +81,7 @@ pub enum SourceError {
         path: PathBuf,
     },
     /// Pictures and class folders side by side.
-    #[error("The picture \"{picture}\" stands beside the class folder \"{class}\". Move it into a class folder, or give labels=\"none\" to take all pictures without labels.", picture = printable(picture), class = printable(class))]
+    #[error("The picture \"{picture}\" is beside the class folder \"{class}\". Move it into a class folder, or give labels=\"none\" to take all pictures without labels.", picture = printable(picture), class = printable(class))]
     MixedFolder {
         /// A picture outside of the class folders.
         picture: PathBuf,
@@ -89,7 +89,7 @@ pub enum SourceError {
         class: PathBuf,
     },
     /// Folders that contain themselves through a symbolic link.
-    #[error("The folder \"{path}\" is reached again through a symbolic link inside of it. Remove the link.", path = printable(path))]
+    #[error("The folder \"{path}\" can be reached again through a symbolic link inside it. Remove the link.", path = printable(path))]
     Loop {
         /// The folder.
         path: PathBuf,
@@ -144,7 +144,7 @@ pub enum LineProblem {
     },
     /// Numbers and texts in one label column.
     #[error(
-        "the label \"{label}\" is {is}, but line {other} has {was}. Write all labels as integers or none, or give labels=\"text\" to take all as text.",
+        "the label \"{label}\" is {is}, but line {other} has {was}. Write either all labels as integers or none, or give labels=\"text\" to read all as text.",
         label = printable(label)
     )]
     MixedLabels {

@@ -33,13 +33,13 @@ pub enum ReadErrorKind {
     #[error("the file may not be read by this user")]
     Denied,
     /// A folder, a pipe, a socket or a device.
-    #[error("this is no regular file")]
+    #[error("this is not a regular file")]
     NotAFile,
     /// Zero bytes.
     #[error("the file is empty")]
     Empty,
     /// More bytes than the limit.
-    #[error("the file has {size} bytes, the limit is {limit} (decode.byte_limit)")]
+    #[error("the file has {size} bytes; the limit is {limit} (decode.byte_limit)")]
     TooLarge {
         /// Its size in bytes.
         size: u64,
@@ -56,13 +56,13 @@ pub enum ReadErrorKind {
         size: u64,
     },
     /// The system lacks descriptors or memory.
-    #[error("the system lacks what a read takes")]
+    #[error("the system lacks the resources for a read")]
     Resources,
     /// The storage fails.
     #[error("the storage fails")]
     Storage,
     /// The dataset is gone as a whole.
-    #[error("the dataset is gone, not this file alone")]
+    #[error("the dataset is gone, not only this file")]
     Gone,
 }
 

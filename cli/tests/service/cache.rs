@@ -114,5 +114,5 @@ fn rule_31_a_cache_that_the_machine_has_no_memory_for_is_refused_with_the_number
     home.configure(&home.train("cache = { keep = \"encoded\", memory = \"1000tb\" }"));
     let (code, said) = home.fails_to_start();
     assert_eq!(code, Some(1));
-    assert!(said.contains("memory = \"1000tb\" is asked for") && said.contains("lower cache.memory"), "{said}");
+    assert!(said.contains("memory = \"1000tb\" does not fit") && said.contains("lower cache.memory"), "{said}");
 }

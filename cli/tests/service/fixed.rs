@@ -35,12 +35,12 @@ fn without_its_lane_on_every_gpu_fixed_is_refused_at_the_start() {
     let machine = Machine::new(8, &[(Knob::Engines, 0)]);
     machine.configure("epochs = 1", "\"fixed\"");
     let (_, said) = Daemon::spawn(machine.command()).fails();
-    assert!(said.contains("decode.lanes asks for \"hardware\"") && said.contains("architecture mismatch"), "{said}");
+    assert!(said.contains("decode.lanes names \"hardware\"") && said.contains("architecture mismatch"), "{said}");
     for (knob, reason) in [(Knob::WrongGpu, "hardware on GPU 1: it decodes a "), (Knob::DeadGpu, "GPU 1: cuDevice")] {
         let machine = Machine::new(8, &[(Knob::Gpus, 2), (knob, 2)]);
         machine.configure("epochs = 1", "\"fixed\"");
         let (_, said) = Daemon::spawn(machine.command()).fails();
-        assert!(said.contains("decode.lanes asks for \"hardware\"") && said.contains(reason), "{said}");
+        assert!(said.contains("decode.lanes names \"hardware\"") && said.contains(reason), "{said}");
     }
 }
 

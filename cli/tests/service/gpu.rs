@@ -224,7 +224,7 @@ fn a_lane_that_gives_wrong_pictures_is_switched_off_or_refused_where_it_is_named
     daemon.stop();
     machine.configure("epochs = 1", "[\"hardware\", \"cpu\"]");
     let (_, said) = Daemon::spawn(machine.command()).fails();
-    assert!(said.contains("decode.lanes asks for \"hardware\"") && said.contains("wrongly"), "{said}");
+    assert!(said.contains("decode.lanes names \"hardware\"") && said.contains("wrongly"), "{said}");
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn a_list_of_held_batches_that_makes_no_sense_is_refused_or_leads_nowhere() {
     speaker.say(&resume, &[Bulk::write(&[0; 65]).unwrap().into_fd()]);
     let (code, reason) = speaker.refused();
     assert_eq!(code, text_code::PROTOCOL);
-    assert!(reason.contains("cut in the middle"), "{reason}");
+    assert!(reason.contains("is incomplete"), "{reason}");
 
     // Leases that never were, ranges without an end, and every number at its limit.
     let wild =

@@ -186,7 +186,7 @@ fn rule_26_settings_that_differ_are_listed_each_and_equal_ones_are_taken() {
     }
     let broken = refusal(&home, "train", Some("{\"batch_size\":"));
     assert_eq!(broken.code, text_code::SETTINGS);
-    assert!(broken.message.contains("no JSON"), "{broken}");
+    assert!(broken.message.contains("not JSON"), "{broken}");
     let same = Some("{\"batch_size\": 4, \"size\": 16, \"seed\": 3, \"shuffle\": true}");
     Session::attach(target(&home.socket(), "train", same), options(), &mut Patient).unwrap();
 }

@@ -292,12 +292,13 @@ fn the_first_trainer_of_an_auto_stream_decides_and_others_have_to_agree() {
     assert!(first.session.rings().all(|ring| ring.gpu().is_some()));
     let refused = refusal(&machine.home, &GPUS[1..]);
     assert!(refused.contains("sees another GPU"), "{refused}");
-    drop((first, daemon.hears("stand in memory of a GPU")));
+    drop((first, daemon.hears("are in memory of a GPU")));
     daemon.stop();
     let mut daemon = machine.start("placement = \"auto\"", &[]);
     let blind = Trainer::with(&machine.home, Options { gpus: Vec::new(), ..options() }).unwrap();
     assert!(blind.session.rings().all(|ring| ring.gpu().is_none()));
-    daemon.hears("stand in memory of the host: the pixels are to stand in memory of a GPU, and this trainer sees none");
+    daemon
+        .hears("are in memory of the host: the stream's pixels belong in memory of a GPU, but this trainer sees none");
     let _seeing = Puppet::attach(&machine.home);
     assert_eq!(machine.home.status().ring.unwrap().placement, "host", "it has a trainer");
 }
@@ -321,7 +322,7 @@ fn an_auto_stream_that_nobody_reads_is_placed_anew_and_goes_on_from_its_ledger()
     seen.sort_unstable();
     assert_eq!(seen, (0..40).collect::<Vec<_>>());
     for _ in 0..3 {
-        daemon.hears("opened anew as this trainer needs it");
+        daemon.hears("opened again as this trainer needs it");
     }
     machine.home.audit();
 }
@@ -337,7 +338,7 @@ fn a_machine_that_cannot_share_a_gpu_says_why_and_auto_takes_the_host() {
         (&[(Knob::NoDescriptors, 1)], "file descriptors"),
         (&[(Knob::Memory, 1 << 20)], "CUDA_ERROR_OUT_OF_MEMORY"),
         (&[(Knob::NoStreams, 1)], "cuStreamCreate"),
-        (&[(Knob::DeadGpu, 1)], "GPU 0 cannot be taken into use (cuDevicePrimaryCtxRetain"),
+        (&[(Knob::DeadGpu, 1)], "GPU 0 cannot be used (cuDevicePrimaryCtxRetain"),
     ];
     for (knobs, cause) in cases {
         let (_, said) = Daemon::spawn(machine.command("epochs = 1\nplacement = \"gpu:0\"", knobs)).fails();

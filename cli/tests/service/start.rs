@@ -151,7 +151,7 @@ fn serve_takes_lanes_beside_a_path_and_a_configuration_has_its_own() {
     };
     let pictures = home.path("pictures").display().to_string();
     let (code, missing) = said(&[&pictures, "--lanes", "hardware,cpu"]);
-    assert!(code == Some(1) && missing.contains("asks for \"hardware\"") && missing.contains("no-driver"), "{missing}");
+    assert!(code == Some(1) && missing.contains("names \"hardware\"") && missing.contains("no-driver"), "{missing}");
     let (code, unknown) = said(&[&pictures, "--lanes", "gpu"]);
     assert!(code == Some(2) && unknown.contains("\"gpu-huffman\""), "{unknown}");
     let (code, both) = said(&["--config", "forebay.toml", "--lanes", "auto"]);

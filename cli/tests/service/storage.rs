@@ -45,7 +45,7 @@ fn a_daemon_without_descriptors_for_a_while_quarantines_nothing() {
         while let Ok(Next::Batch(batch)) = trainer.session.next(Some(Duration::from_secs(1)), &mut Patient) {
             seen.push(Seen::of(&batch));
         }
-        daemon.hears("the system lacks what a read takes: Too many open files");
+        daemon.hears("the system lacks the resources for a read: Too many open files");
         limit_descriptors(&daemon, 1024);
         seen.extend(trainer.epoch());
         assert_whole(&home, &seen);
@@ -66,7 +66,7 @@ fn a_dataset_that_vanishes_is_waited_for_and_trainers_are_told() {
             other => panic!("{other:?}"),
         }
     };
-    assert!(stalled.contains("the dataset is gone, not this file alone"), "{stalled}");
+    assert!(stalled.contains("the dataset is gone, not only this file"), "{stalled}");
     daemon.hears("the dataset is gone");
     let status = home.status();
     assert!(status.storage.contains("the dataset is gone") && status.storage_wait_ms >= 1000, "{status:?}");

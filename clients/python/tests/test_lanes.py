@@ -31,7 +31,7 @@ def test_lanes_of_a_gpu_give_the_pixels_of_the_cpu(jpegs):
 
 def test_lanes_that_are_named_have_to_be_right(decoding_gpu, jpegs):
     decoding_gpu.set_for_daemons(Wrong=1)
-    with pytest.raises(AttachError, match='asks for "hardware"'):
+    with pytest.raises(AttachError, match='names "hardware"'):
         everything(jpegs, lanes=["hardware"])
     assert len(everything(jpegs, lanes="auto")) == 12, "and auto goes on without one that is wrong"
 

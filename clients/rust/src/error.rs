@@ -183,7 +183,7 @@ pub enum Broken {
     #[error("the daemon does not keep to the protocol: {0}")]
     Protocol(String),
     /// The batch was acknowledged or given back before.
-    #[error("batch {seq} was acknowledged or given back before")]
+    #[error("batch {seq} was already acknowledged or returned")]
     Decided {
         /// Number of the batch.
         seq: u64,

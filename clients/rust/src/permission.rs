@@ -12,7 +12,7 @@ pub(crate) fn who_may_use(socket: &Path) -> String {
     let seen = socket.ancestors().find_map(|path| Some((path, fs::metadata(path).ok()?)));
     match seen {
         Some((path, rights)) => told(path, rights.mode(), rights.uid(), rights.gid(), &groups),
-        None => "nobody but its daemon's user may look there".to_owned(),
+        None => "only its daemon's user may look there".to_owned(),
     }
 }
 

@@ -17,7 +17,7 @@ pub struct State {
 
 /// The bytes are no state.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("these bytes are no state of a Forebay run: {0}")]
+#[error("these bytes are not a state of a Forebay run: {0}")]
 pub struct StateError(String);
 
 impl State {

@@ -29,7 +29,7 @@ impl Replies {
             None if sequence == 0 => Err(CallError::Invalid("Sequence numbers start at 1.".to_owned())),
             None => match self.0.last_key_value() {
                 Some((last, _)) if sequence.saturating_add(WINDOW) <= *last => Err(CallError::SequenceTooOld(format!(
-                    "Sequence number {sequence} is too old: the worker has come to {last}, and replies are kept for \
+                    "Sequence number {sequence} is too old: the worker is at {last}, and replies are kept for \
                          the last {WINDOW}. A command must be repeated before {WINDOW} others are sent."
                 ))),
                 _ => Ok(None),
@@ -104,7 +104,7 @@ impl Ledger {
         })?;
         if worker.incarnation != caller.incarnation {
             return Err(CallError::Fenced(format!(
-                "Worker {:?} was started again as incarnation {:x}; incarnation {:x} has no say any more.",
+                "Worker {:?} was started again as incarnation {:x}; incarnation {:x} no longer counts.",
                 caller.worker, worker.incarnation, caller.incarnation
             )));
         }

@@ -70,7 +70,7 @@ impl Survey {
         let mut lacks = Vec::new();
         if let Err(NotToBeHad::Context(error)) = &gpu.kernel {
             let what = format!("cannot be taken into use: {error}");
-            return vec![lack(what, "no lane decodes on this GPU, and no ring stands in it", remedy_of_start(error))];
+            return vec![lack(what, "no lane decodes on this GPU, and no ring can be in it", remedy_of_start(error))];
         }
         if let Err(error) = &gpu.kernel {
             let cost = "no lane decodes on this GPU: nothing cuts and resizes what nvJPEG decodes there";
@@ -138,7 +138,7 @@ fn remedy_of_start(error: &CudaError) -> &'static str {
             "the driver was updated under the running kernel: start the machine anew, or load its modules again"
         }
         UNAVAILABLE => {
-            "another process has the GPU for itself, or nobody may: nvidia-smi -c 0 sets its compute mode back"
+            "another process has the GPU to itself, or no process may use it: nvidia-smi -c 0 resets its compute mode"
         }
         2 => "free memory of the GPU (nvidia-smi shows who has it)",
         _ => "see what nvidia-smi and the kernel's log (dmesg, NVRM: Xid) say; a restart of the machine may help",

@@ -137,8 +137,8 @@ impl StreamSection {
         };
         let written = match serde_json::from_slice(document) {
             Ok(Value::Object(written)) => written,
-            Ok(_) => return Err(broken("they are no JSON object.".to_owned())),
-            Err(error) => return Err(broken(format!("they are no JSON: {error}."))),
+            Ok(_) => return Err(broken("they are not a JSON object.".to_owned())),
+            Err(error) => return Err(broken(format!("they are not JSON: {error}."))),
         };
         Self::from_object(&written, ring, Writer::Loader)
     }
@@ -254,7 +254,7 @@ fn source(table: &mut Table<'_, '_>, writer: Writer) -> Option<Option<String>> {
             None
         }
         (Some(_), true) => {
-            table.mistake("source", "stands beside files; give one of the two.");
+            table.mistake("source", "cannot be combined with files; give one of the two.");
             None
         }
         (Some(source), false) => Some(Some(source)),
@@ -281,20 +281,23 @@ fn sharding(table: &mut Table<'_, '_>, writer: Writer) -> Sharding {
             table.mistake("shard_id", format!("is {id}, but the shards of num_shards = {num_shards} are 0 to {last}."));
         }
         (Some(_), None) if writer == Writer::Loader && !table.has("shard_id") => {
-            table.mistake("num_shards", "stands without shard_id; give both, or none for dynamic assignment.");
+            table.mistake("num_shards", "needs shard_id; give both, or neither for dynamic assignment.");
         }
         (None, Some(_)) if !table.has("num_shards") => {
-            table.mistake("shard_id", "stands without num_shards; give both, or none for dynamic assignment.");
+            table.mistake("shard_id", "needs num_shards; give both, or neither for dynamic assignment.");
         }
         _ => {}
     }
     let Some(num_shards) = num_shards else {
         let dynamic = !table.has("num_shards");
         if dynamic && stick_to_shard {
-            table.mistake("stick_to_shard", "has a meaning only with num_shards; leave it out or give both.");
+            table.mistake("stick_to_shard", "has an effect only with num_shards; leave it out, or give both.");
         }
         if dynamic && !pad_last_batch {
-            table.mistake("pad_last_batch", "has a meaning only with num_shards; last_batch_policy decides here.");
+            table.mistake(
+                "pad_last_batch",
+                "has an effect only with num_shards; without it, last_batch_policy decides.",
+            );
         }
         return Sharding::Dynamic;
     };
@@ -309,5 +312,5 @@ fn max_failures(value: &Value) -> Result<MaxFailures, String> {
     let fraction = value.as_f64().filter(|part| value.is_f64() && (0.0..=1.0).contains(part));
     fraction
         .map(MaxFailures::Fraction)
-        .ok_or_else(|| "a count, such as 100, or a part of the dataset from 0.0 to 1.0".to_owned())
+        .ok_or_else(|| "a count, such as 100, or a fraction of the dataset from 0.0 to 1.0".to_owned())
 }

@@ -135,8 +135,8 @@ impl<'v, 'm> Table<'v, 'm> {
             let mut known = self.known.clone();
             known.sort_unstable();
             let problem = match nearest(key, &known) {
-                Some(meant) => format!("is no key. Did you mean \"{meant}\"?"),
-                None => format!("is no key. The keys here are: {}.", known.join(", ")),
+                Some(meant) => format!("is not a key. Did you mean \"{meant}\"?"),
+                None => format!("is not a key. The keys here are: {}.", known.join(", ")),
             };
             self.mistake(key, problem);
         }

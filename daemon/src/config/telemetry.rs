@@ -35,7 +35,7 @@ impl Metrics {
         });
         match (socket, address) {
             (Some(_), Some(_)) => {
-                table.mistake("socket", "stands beside address; give one of the two.");
+                table.mistake("socket", "cannot be combined with address; give one of the two.");
                 Self::BesideControl
             }
             (Some(socket), None) => Self::Socket(socket),

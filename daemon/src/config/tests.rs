@@ -120,19 +120,19 @@ fn every_mistake_is_reported_at_once_with_its_key_and_what_is_allowed() {
         mistakes.to_string(),
         r#"There are 14 mistakes in forebay.toml:
   line 2: drain_timeout: is "soon"; give a duration above 0, such as "500ms", "5s", "10m" or "2h".
-  line 4: ring.credit: is no key. Did you mean "credits"?
+  line 4: ring.credit: is not a key. Did you mean "credits"?
   line 6: prefetch.budget: is "lots"; give a size above 0, such as "512kb", "1.5gb" or "64MiB".
   line 8: decode.threads: is 0; give a whole number from 1 to 1024.
   line 11: streams.train.batch_size: is -1; give a whole number from 1 to 1048576.
-  line 12: streams.train.size: stands beside transform; give one of the two.
+  line 12: streams.train.size: cannot be combined with transform; give one of the two.
   line 14: streams.train.last_batch_policy: is "keep"; give one of "fill", "drop", "partial".
-  line 15: streams.train.random_shuffle: is no key. Did you mean "shuffle"?
-  line 16: streams.no good: is no name for a stream; use at most 64 letters, digits, '-', '_' and '.'.
+  line 15: streams.train.random_shuffle: is not a key. Did you mean "shuffle"?
+  line 16: streams.no good: is not a name for a stream; use at most 64 letters, digits, '-', '_' and '.'.
   line 16: streams.no good.source: is missing; give the path of a folder, of a .csv file or of a .txt list.
   line 16: streams.no good.batch_size: is missing; give the number of records in a batch, such as 256.
   line 16: streams.no good.size: is missing, and so is transform; give one of the two, such as size = 224.
-  line 18: metrics.socket: stands beside address; give one of the two.
-  line 20: unheard_of: is no key. The keys here are: control, coordinator, decode, drain_timeout, metrics, prefetch, ring, streams."#
+  line 18: metrics.socket: cannot be combined with address; give one of the two.
+  line 20: unheard_of: is not a key. The keys here are: control, coordinator, decode, drain_timeout, metrics, prefetch, ring, streams."#
     );
 }
 
@@ -347,7 +347,7 @@ fn pictures_can_be_left_as_they_are_stored_and_large_ones_be_decoded_smaller() {
     assert_eq!(input("fast = true").reducing_gap, Some(2.0));
     let refused = |text: &str| read(text).unwrap_err().to_string();
     assert!(refused("reducing_gap = 0.5").contains("reducing_gap: is 0.5; give a number from 1.0 up"));
-    assert!(refused("fast = true\nreducing_gap = 3.0").contains("fast: is a short word for reducing_gap = 2.0"));
+    assert!(refused("fast = true\nreducing_gap = 3.0").contains("fast: is short for reducing_gap = 2.0"));
 }
 
 proptest::proptest! {

@@ -155,7 +155,7 @@ impl Daemon {
         let given: Option<serde_json::Value> = given
             .map(serde_json::from_slice)
             .transpose()
-            .map_err(|error| (text_code::SETTINGS, format!("the settings are no JSON: {error}")))?;
+            .map_err(|error| (text_code::SETTINGS, format!("the settings are not JSON: {error}")))?;
         let fits = |section: &StreamSection| -> Result<Option<u32>, AdmissionRefusal> {
             if let Some(given) = &given {
                 section.agree(given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
@@ -225,7 +225,7 @@ impl Daemon {
     ) -> Result<(Ledgers, String, String), AdmissionRefusal> {
         let Some(run) = &section.run else { return Ok((Ledgers::Kept, "private".into(), name.into())) };
         if run.contains(['/', '\0']) || run.starts_with('.') {
-            let reason = format!("run \"{run}\" is no name for a file; leave slashes and a leading dot out");
+            let reason = format!("run \"{run}\" cannot be used as a file name; leave out slashes and a leading dot");
             return Err((text_code::SETTINGS, reason));
         }
         let DaemonKind::Private { runs: Some(folder) } = &self.kind else {

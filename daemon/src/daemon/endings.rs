@@ -80,7 +80,10 @@ impl Daemon {
         let _alone = turn.write().await;
         // Somebody may have come before the turn did.
         if let Some(stream) = self.unfit(wanted).await {
-            tracing::info!(stream = key.stream, "nobody reads the stream: it is opened anew as this trainer needs it");
+            tracing::info!(
+                stream = key.stream,
+                "the stream has no trainers: it is opened again as this trainer needs it"
+            );
             self.take(key, *shard, |_| true);
             stream.close().await;
         }

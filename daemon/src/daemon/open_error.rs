@@ -26,13 +26,13 @@ pub enum OpenError {
     #[error("there is no group \"{0}\" on this machine; name one from /etc/group, or leave group out")]
     Group(String),
     /// By a reload, while it was waited for.
-    #[error("the configuration does not have it any more")]
+    #[error("the configuration no longer has it")]
     Removed,
     /// By a reload, while it was waited for.
-    #[error("the configuration has changed its shards; attach as it says now")]
+    #[error("its shards have changed in the configuration; attach with the new ones")]
     Resharded,
     /// The daemon ends.
-    #[error("the daemon is about to end")]
+    #[error("the daemon is shutting down")]
     Ending,
 }
 

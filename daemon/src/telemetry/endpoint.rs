@@ -57,7 +57,7 @@ pub enum EndpointError {
         source: io::Error,
     },
     /// A living daemon has the socket.
-    #[error("\"{path}\" is another daemon's, which answers there. Stop it, or give another metrics.socket.", path = printable(path))]
+    #[error("another daemon answers at \"{path}\". Stop it, or give another metrics.socket.", path = printable(path))]
     Taken {
         /// The socket.
         path: PathBuf,

@@ -28,8 +28,8 @@ pub struct Key {
 pub enum CacheError {
     /// Its budget is more than there is.
     #[error(
-        "the cache: memory = \"{}\" is asked for, but {limited_by} leaves {:#}, of which {:#} are \
-         promised to rings and other caches; lower cache.memory, or raise that limit",
+        "the cache: memory = \"{}\" does not fit: {limited_by} leaves {:#}, of which {:#} are \
+         reserved for rings and other caches; lower cache.memory, or raise that limit",
         ByteSize(*.budget), ByteSize(*.available), ByteSize(*.promised)
     )]
     TooLarge {

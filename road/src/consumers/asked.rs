@@ -31,7 +31,7 @@ pub(crate) enum NoCall {
     #[error(transparent)]
     Bulk(#[from] BulkError),
     /// It is cut short, or nested too deep.
-    #[error("its call is no protobuf")]
+    #[error("its call is not protobuf")]
     NoProtobuf,
     /// It is small as it came, and large as it would be kept.
     #[error("its call would take {} MiB of memory, of which {} may be", weight >> 20, WEIGHT >> 20)]

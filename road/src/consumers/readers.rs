@@ -204,11 +204,7 @@ impl Readers {
                 let may = self.by_id.get_mut(&id).is_some_and(Consumer::calls);
                 match Asked::take(body) {
                     Ok(asked) if may => self.calls.push((id, call, asked)),
-                    Ok(_) => self.evict(
-                        id,
-                        "it asks on and on without waiting for answers, which come one by one",
-                        deliveries,
-                    ),
+                    Ok(_) => self.evict(id, "it sends calls without waiting for their answers", deliveries),
                     Err(error) => self.evict(id, &error.to_string(), deliveries),
                 }
             }

@@ -84,7 +84,7 @@ impl RingSet {
         match made {
             Ok(made) => {
                 self.further = Further::NotAsked;
-                tracing::warn!(stream = self.stream, ring, "slots are held for ever; a further ring is opened");
+                tracing::warn!(stream = self.stream, ring, "slots are held for good; another ring is opened");
                 let older: Vec<u32> = self.rings.keys().copied().collect();
                 readers.pass(ring, &made);
                 self.add(ring, made, deliveries);
@@ -160,7 +160,7 @@ impl RingSet {
             tracing::warn!(
                 stream = self.stream,
                 reason,
-                "slots are held for ever, and no further ring can be opened; end the processes that keep arrays of \
+                "slots are held for good, and no other ring can be opened; end the processes that keep arrays of \
                  Loaders that they closed"
             );
         }

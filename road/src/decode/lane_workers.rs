@@ -73,7 +73,7 @@ pub(super) fn workers(
     for worker in &mut workers {
         let Passed { difference, refused } = match self_test(worker) {
             Err(SelfTestError::Wrong { form, difference }) if std::env::var_os(UNTESTED).is_some() => {
-                tracing::warn!(lane = %kind, form, ?difference, "the lane is wrong, and decodes all the same: {UNTESTED} is set");
+                tracing::warn!(lane = %kind, form, ?difference, "the lane gives wrong pictures, and is used because {UNTESTED} is set");
                 Passed { difference, ..Passed::default() }
             }
             tested => tested?,
@@ -82,7 +82,7 @@ pub(super) fn workers(
         left = refused;
     }
     for refused in left {
-        tracing::info!(gpu = gpu.ordinal(), lane = %kind, refused, "the lane leaves such pictures to the next one");
+        tracing::info!(gpu = gpu.ordinal(), lane = %kind, refused, "the lane leaves such pictures to the next lane");
     }
     tracing::info!(gpu = gpu.ordinal(), lane = %kind, workers = workers.len(), "the lane decodes");
     Ok(workers)

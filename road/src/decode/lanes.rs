@@ -58,8 +58,8 @@ struct OpenLane {
 /// A lane that the configuration asks for cannot be had.
 #[derive(Debug, Error)]
 #[error(
-    "decode.lanes asks for \"{kind}\", which cannot be had: {reason}. `forebay doctor` shows what this machine has; \
-     lanes = \"auto\" takes what is there"
+    "decode.lanes names \"{kind}\", which is not available: {reason}. `forebay doctor` shows what this machine has; \
+     lanes = \"auto\" uses what is there"
 )]
 pub struct LaneMissing {
     kind: LaneKind,

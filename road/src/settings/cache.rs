@@ -42,8 +42,10 @@ impl CacheSettings {
     /// would have other pixels than where there was.
     pub fn check(&self, recipe: &Recipe) -> Result<(), &'static str> {
         if self.kind == CacheKind::Decoded && recipe.input().reducing_gap.is_some() {
-            return Err("is \"decoded\", which keeps pictures as they are without reducing_gap (or fast); leave \
-                        one of the two out.");
+            return Err(
+                "is \"decoded\", which keeps pictures at full size, so it cannot be combined with reducing_gap or \
+                        fast; leave one of the two out.",
+            );
         }
         Ok(())
     }

@@ -38,7 +38,7 @@ impl Attendance {
         }
         if let (Some(shard), Some(other)) = (&identity.shard, processes.values().next()) {
             return Some(format!(
-                "shard {} of stream \"{}\" has its trainer, process {other}; each shard_id may be used once",
+                "shard {} of stream \"{}\" has a trainer already, process {other}; use each shard_id once",
                 shard.shard_id, identity.stream
             ));
         }

@@ -25,7 +25,7 @@ pub enum HandInError {
     #[error("{0}")]
     Bulk(#[from] BulkError),
     /// It ends within an entry.
-    #[error("the list of held batches is cut in the middle")]
+    #[error("the list of held batches is incomplete")]
     Cut,
 }
 

@@ -51,7 +51,7 @@ pub(super) fn tell_of_outages(worker: &Worker, outbox: Outbox) {
 async fn tell_of_each(mut outage: watch::Receiver<Option<Outage>>, outbox: Outbox) {
     while let Ok(Some(begun)) = outage.wait_for(Option::is_some).await.map(|begun| begun.clone()) {
         let words = format!(
-            "the daemon cannot write its ledger, so that no further batch comes: {}; nothing is lost, and it goes on when \
+            "the daemon cannot write its ledger, so it sends no more batches: {}; nothing is lost, and it continues when \
              the cause is gone",
             begun.cause
         );

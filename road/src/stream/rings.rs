@@ -61,7 +61,7 @@ impl Site {
         let second_best = match made {
             Ok(Some((rings, first))) => {
                 let ordinal = rings.ordinal();
-                tracing::info!(gpu = ordinal, "the stream's pixels stand in memory of a GPU");
+                tracing::info!(gpu = ordinal, "the stream's pixels are in memory of a GPU");
                 return Ok(site(gpus, Some(rings), Some(first), Some(ordinal)));
             }
             Ok(None) => second_best,
@@ -69,7 +69,7 @@ impl Site {
             Err(refusal) => return Err(refusal),
         };
         if let Some(refusal) = second_best {
-            tracing::info!("the stream's pixels stand in memory of the host: {refusal}");
+            tracing::info!("the stream's pixels are in memory of the host: {refusal}");
         }
         Ok(site(gpus, None, None, decodes))
     }

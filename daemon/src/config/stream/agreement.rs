@@ -19,7 +19,7 @@ impl StreamSection {
         let Value::Object(given) = given else {
             return Err(mistakes(vec![Mistake {
                 key: String::new(),
-                problem: "they are no JSON object.".to_owned(),
+                problem: "they are not a JSON object.".to_owned(),
                 line: None,
             }]));
         };

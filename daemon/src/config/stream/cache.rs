@@ -20,7 +20,7 @@ pub(super) fn read(table: &mut Table<'_, '_>, recipe: &Recipe) -> Option<CacheSe
             table.mistake("memory", "is missing; give the most that the cache may take, such as \"20gb\".");
         }
         if kind == Some(CacheKind::Encoded) && table.has("max_side") {
-            table.mistake("max_side", "has a meaning only with keep = \"decoded\"; leave it out.");
+            table.mistake("max_side", "has an effect only with keep = \"decoded\"; leave it out.");
         }
         let cache = CacheSettings { kind: kind?, memory: memory?, max_side };
         if let Err(problem) = cache.check(recipe) {
