@@ -3,6 +3,7 @@
 //! State is the cursor and the exceptions to it: leases that are out and ranges that came back. Every position below
 //! the cursor that is in neither is complete. So its size depends on what is out, never on the dataset's.
 
+mod damage;
 mod grant;
 mod receipts;
 mod snapshot;

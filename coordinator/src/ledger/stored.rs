@@ -7,6 +7,7 @@ use forebay_proto::v1::{
 };
 use prost::Message;
 
+use super::damage::Damage;
 use super::{Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Spans, Tallies, Times, Worker, workers::Replies};
 use crate::{plan::Plan, spec::spec_hash, store::Change};
 
@@ -49,16 +50,16 @@ impl Ledger {
         epochs.chain(quarantine).chain(workers).chain(["head".to_owned()]).collect()
     }
 
-    /// A ledger from all of its documents, keys without prefix. The error says what is wrong with which.
-    pub(crate) fn load(documents: &[(&str, &[u8])], times: Times, now: u64) -> Result<Self, String> {
+    /// A ledger from all of its documents, keys without prefix.
+    pub(crate) fn load(documents: &[(&str, &[u8])], times: Times, now: u64) -> Result<Self, Damage> {
         let find = documents.iter().find(|(key, _)| *key == "head");
-        let head: StoredHead = decode("head", find.ok_or("the document head is missing")?.1)?;
+        let head: StoredHead = decode("head", find.ok_or(Damage::NoHead)?.1)?;
         if !(1..=VERSION).contains(&head.version) {
-            return Err(format!("it has version {}, and this build reads versions 1 to {VERSION}", head.version));
+            return Err(Damage::Version { found: head.version, newest: VERSION });
         }
-        let spec = head.spec.as_ref().ok_or("the document head has no spec")?;
+        let spec = head.spec.as_ref().ok_or(Damage::NoSpec)?;
         let mut ledger = Self {
-            plan: Plan::new(spec).map_err(|error| error.to_string())?,
+            plan: Plan::new(spec)?,
             spec_hash: spec_hash(spec),
             shard_size: head.shard_size,
             epochs: head.epochs,
@@ -78,7 +79,8 @@ impl Ledger {
         };
         for (key, bytes) in documents {
             if let Some(name) = key.strip_prefix("worker/") {
-                let worker = worker(decode(key, bytes)?, now, times).ok_or_else(|| wrong(key))?;
+                let worker =
+                    worker(decode(key, bytes)?, now, times).ok_or_else(|| Damage::Leases((*key).to_owned()))?;
                 ledger.workers.insert(name.to_owned(), worker);
             } else if key.starts_with("epoch/") {
                 let tally: EpochTally = decode(key, bytes)?;
@@ -87,7 +89,7 @@ impl Ledger {
                 let entry: QuarantinedRecord = decode(key, bytes)?;
                 ledger.quarantine.insert((entry.epoch, entry.record), entry);
             } else if *key != "head" {
-                return Err(format!("the document {key} is none that a ledger has"));
+                return Err(Damage::Unknown((*key).to_owned()));
             }
         }
         ledger.returned.sort_by_key(|back| (back.epoch, back.start));
@@ -128,7 +130,7 @@ impl Ledger {
     }
 
     /// No position is in two leases, or in a lease and returned, or beyond the cursor; no lease id is to come again.
-    pub(super) fn check_exclusive(&self) -> Result<(), String> {
+    fn check_exclusive(&self) -> Result<(), Damage> {
         let possible = self.shard_size > 0
             && self.cursor_epoch <= MAX_EPOCH
             && self.cursor <= self.plan.epoch_len(self.cursor_epoch)
@@ -136,12 +138,12 @@ impl Ledger {
             && self.generation <= MAX_EPOCH
             && self.next_lease < 1 << 63;
         if !possible {
-            return Err("a number in the document head is impossible".to_owned());
+            return Err(Damage::Number);
         }
         let leases = || self.workers.values().flat_map(|worker| worker.leases.values());
         let ids: BTreeSet<u64> = leases().map(|held| held.lease.id).collect();
         if ids.len() != leases().count() || ids.last().is_some_and(|last| *last >= self.next_lease) {
-            return Err("a lease id is there twice, or is still to come".to_owned());
+            return Err(Damage::LeaseIds);
         }
         let held = leases().flat_map(|held| held.open.iter().map(|span| (held.lease.epoch, span.start, span.end)));
         let mut ranges: Vec<_> = held.chain(self.returned.iter().map(|b| (b.epoch, b.start, b.end))).collect();
@@ -151,10 +153,10 @@ impl Ledger {
             start < end && end <= len && epoch <= self.cursor_epoch
         };
         if !ranges.iter().all(inside) {
-            return Err("a range is outside of what was leased".to_owned());
+            return Err(Damage::Outside);
         }
         if !ranges.is_sorted_by(|a, b| a.0 < b.0 || a.2 <= b.1) {
-            return Err("a position is in two places at once".to_owned());
+            return Err(Damage::Twice);
         }
         Ok(())
     }
@@ -214,12 +216,8 @@ fn returned(stored: &StoredReturned, version: u32, now: u64, times: Times) -> Re
     }
 }
 
-fn decode<M: Message + Default>(key: &str, bytes: &[u8]) -> Result<M, String> {
-    M::decode(bytes).map_err(|error| format!("the document {key} cannot be read: {error}"))
-}
-
-fn wrong(key: &str) -> String {
-    format!("the document {key} has leases that cannot be")
+fn decode<M: Message + Default>(key: &str, bytes: &[u8]) -> Result<M, Damage> {
+    M::decode(bytes).map_err(|error| Damage::Undecodable { key: key.to_owned(), error })
 }
 
 fn epoch_key(epoch: u64) -> String {

@@ -1,0 +1,54 @@
+//! What is wrong with a ledger's documents, if they cannot be those of a ledger that this build wrote.
+
+use prost::DecodeError;
+use thiserror::Error;
+
+use crate::spec::SpecError;
+
+/// A stored ledger that is none.
+#[derive(Debug, Error)]
+pub(crate) enum Damage {
+    /// A newer build wrote it.
+    #[error("it has version {found}, and this build reads versions 1 to {newest}")]
+    Version {
+        /// The documents' version.
+        found: u32,
+        /// The last one that this build reads.
+        newest: u32,
+    },
+    /// A document that each ledger has.
+    #[error("the document head is missing")]
+    NoHead,
+    /// The head does not say of what it is.
+    #[error("the document head has no spec")]
+    NoSpec,
+    /// The spec is none of a dataset that can be planned.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// A document is no protobuf.
+    #[error("the document {key} cannot be read: {error}")]
+    Undecodable {
+        /// Its key.
+        key: String,
+        /// What prost said.
+        error: DecodeError,
+    },
+    /// A worker's document has leases outside of their bounds.
+    #[error("the document {0} has leases that cannot be")]
+    Leases(String),
+    /// A document that no build writes.
+    #[error("the document {0} is none that a ledger has")]
+    Unknown(String),
+    /// A number in the head is out of its range.
+    #[error("a number in the document head is impossible")]
+    Number,
+    /// Lease ids are never used twice.
+    #[error("a lease id is there twice, or is still to come")]
+    LeaseIds,
+    /// A range beyond the cursor.
+    #[error("a range is outside of what was leased")]
+    Outside,
+    /// A position is in two leases, or leased and returned.
+    #[error("a position is in two places at once")]
+    Twice,
+}
