@@ -6,8 +6,8 @@
 //!
 //! let keys = Map::from_iter([("size".to_owned(), 224.into())]);
 //! assert_eq!(document::read(&keys, true).unwrap(), Recipe::training(224)?);
-//! let mistakes = document::read(&Map::new(), true).unwrap_err();
-//! assert!(mistakes[0].problem.starts_with("is missing"));
+//! let refused = document::read(&Map::new(), true).unwrap_err();
+//! assert!(refused.mistakes[0].problem.starts_with("is missing"));
 //! # Ok::<(), forebay_pixels::RecipeError>(())
 //! ```
 
@@ -21,7 +21,8 @@ use crate::matching::Match;
 use crate::output::{Dtype, Layout, Output};
 use crate::recipe::{Input, Recipe};
 use crate::transform::Transform;
-pub use value::{choice, flag, given, number, shown, take, whole};
+use value::number;
+pub use value::{choice, flag, given, shown, take, whole};
 
 /// The keys that [`read`] knows. It passes over all others.
 pub const KEYS: [&str; 9] =
@@ -41,15 +42,25 @@ pub struct Mistake {
     pub problem: String,
 }
 
+/// A document that is not taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused {
+    /// What is wrong, in the order in which the keys are read; at least one.
+    pub mistakes: Vec<Mistake>,
+    /// The recipe with the defaults of the keys that are wrong, if there can be one: what depends on it can be checked
+    /// all the same, so that every mistake is reported at once.
+    pub otherwise: Option<Recipe>,
+}
+
 /// Reads a recipe. `shuffle` decides what `size` means: [`Recipe::training`] with it, [`Recipe::evaluation`] without.
 ///
 /// # Errors
-/// Every mistake, in the order in which the keys are read. A shape that is not fixed is one (semantics rule 6).
-pub fn read(values: &Map<String, Value>, shuffle: bool) -> Result<Recipe, Vec<Mistake>> {
+/// There are mistakes. A shape that is not fixed is one (semantics rule 6).
+pub fn read(values: &Map<String, Value>, shuffle: bool) -> Result<Recipe, Refused> {
     let mut reader = Reader { values, mistakes: Vec::new() };
     match reader.recipe(shuffle) {
         Some(recipe) if reader.mistakes.is_empty() => Ok(recipe),
-        _ => Err(reader.mistakes),
+        otherwise => Err(Refused { mistakes: reader.mistakes, otherwise }),
     }
 }
 

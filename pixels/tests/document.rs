@@ -44,7 +44,7 @@ fn every_mistake_is_named_at_its_place() {
         "dtype": "int8", "layout": 1, "fill": [0, 0], "adjust_orientation": "no", "fast": true, "reducing_gap": 2.0,
         "match": "cv2", "transform": [{ "center_crop": { "size": 8 } }, { "spin": {} }, 7],
     }));
-    let mistakes = read(&values, false).unwrap_err();
+    let mistakes = read(&values, false).unwrap_err().mistakes;
     let all = ["dtype", "layout", "fill", "adjust_orientation", "fast", "match", "transform[1]", "transform[2]"];
     assert_eq!(keys(&mistakes), all);
     assert_eq!(mistakes[0].problem, r#"is "int8"; give one of "uint8", "float16", "bfloat16", "float32"."#);
@@ -60,14 +60,15 @@ fn one_wrong_key_is_enough_to_have_no_recipe() {
         (json!({ "transform": {} }), "transform"),
         (json!({ "size": 8, "reducing_gap": 0.5 }), "reducing_gap"),
     ] {
-        let mistakes = read(&document(values.clone()), true).unwrap_err();
+        let mistakes = read(&document(values.clone()), true).unwrap_err().mistakes;
         assert_eq!(keys(&mistakes), [key], "{values}");
     }
 }
 
 #[test]
 fn rule_6_a_shape_that_is_not_fixed_is_a_mistake() {
-    let mistakes = read(&document(json!({ "transform": [{ "resize": { "size": 256 } }] })), false).unwrap_err();
+    let mistakes =
+        read(&document(json!({ "transform": [{ "resize": { "size": 256 } }] })), false).unwrap_err().mistakes;
     assert_eq!(keys(&mistakes), ["transform"]);
     assert!(mistakes[0].problem.contains("center_crop"), "{mistakes:?}");
 }

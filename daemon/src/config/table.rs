@@ -65,17 +65,17 @@ impl<'v, 'm> Table<'v, 'm> {
         document::given(self.values, key).is_some()
     }
 
-    /// Reads the keys of a recipe. Nothing if one of them is wrong.
+    /// Reads the keys of a recipe, with the defaults of those that are wrong. Nothing if there is none even so.
     pub(super) fn recipe(&mut self, shuffle: bool) -> Option<Recipe> {
         self.known.extend(document::KEYS);
-        let mistakes = match document::read(self.values, shuffle) {
+        let refused = match document::read(self.values, shuffle) {
             Ok(recipe) => return Some(recipe),
-            Err(mistakes) => mistakes,
+            Err(refused) => refused,
         };
-        for mistake in mistakes {
+        for mistake in refused.mistakes {
             self.take_over(mistake);
         }
-        None
+        refused.otherwise
     }
 
     /// Reads the table under a key; an absent one is an empty one. Its unknown keys are reported.

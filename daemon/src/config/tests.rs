@@ -267,6 +267,13 @@ fn wrong_settings_of_a_loader_are_all_named() {
         assert_eq!(keys.first(), Some(&"batch_size"), "{mistakes}");
         keys[1..].join(" ")
     });
+    let both = loader(&json!({ "source": "x", "batch_size": 1, "size": 8, "dtype": "wrong", "reducing_gap": 2.0,
+        "cache": { "keep": "decoded", "memory": "1gb" } }));
+    assert_eq!(
+        keys(&both.unwrap_err()),
+        ["dtype", "cache.keep"],
+        "the cache is checked against the rest of the recipe"
+    );
     let all =
         ["cache.keep cache.memory", "cache.keep cache.memory cache.max_side cache.disk", "cache.max_side", "cache"];
     assert_eq!(mistakes, all);

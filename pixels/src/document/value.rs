@@ -45,7 +45,7 @@ where
 }
 
 /// A number from `least` up.
-pub fn number(least: f64) -> impl FnOnce(&Value) -> Result<f64, String> {
+pub(super) fn number(least: f64) -> impl FnOnce(&Value) -> Result<f64, String> {
     move |value| {
         let number = value.as_f64().filter(|number| *number >= least && number.is_finite());
         number.ok_or_else(|| format!("a number from {least:?} up"))
