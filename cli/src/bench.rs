@@ -13,8 +13,7 @@ use forebay_daemon::serve::{self, EndedBy};
 use forebay_proto::printable;
 use forebay_proto::v1::{QuarantineRequest, StatusReply, StatusRequest, StreamQuarantine};
 use forebay_ring::SocketError;
-use forebay_road::cores;
-use forebay_road::threads;
+use forebay_road::{cores, threads};
 
 use crate::bad::BadPictures;
 use crate::daemon::{Client, Daemon};

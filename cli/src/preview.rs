@@ -7,11 +7,10 @@ use forebay_client::{Next, NextError, Options, Patient, PrivateDaemon, Session, 
 use forebay_daemon::serve;
 
 use crate::bad::BadPictures;
-use crate::contact;
 use crate::daemon::Daemon;
 use crate::failure::Failure;
 use crate::picture::PngFile;
-use crate::progress;
+use crate::{contact, progress};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PreviewArgs {

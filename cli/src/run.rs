@@ -3,9 +3,8 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use forebay_daemon::DEFAULT_RUN;
 use forebay_daemon::config::{Config, Surroundings};
-use forebay_daemon::{LEDGERS, forget_run};
+use forebay_daemon::{DEFAULT_RUN, LEDGERS, forget_run};
 use forebay_proto::printable;
 use forebay_proto::v1::RenewRunRequest;
 

@@ -1,10 +1,9 @@
 //! `forebay sample`: makes a folder of generated pictures in class folders, the same on every machine.
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
+use std::{fs, thread};
 
 use clap::value_parser;
 use forebay_pixels::sample::{CLASSES, photograph};

@@ -6,10 +6,8 @@ use std::{panic, process, thread};
 use forebay_daemon::config::{Config, Surroundings, parse_lanes};
 use forebay_daemon::serve::{self, EndedBy};
 use forebay_daemon::start_logs;
-use forebay_road::ByteSize;
-use forebay_road::DECODE_THREAD;
 use forebay_road::settings::Lanes;
-use forebay_road::threads;
+use forebay_road::{ByteSize, DECODE_THREAD, threads};
 
 use crate::failure::Failure;
 

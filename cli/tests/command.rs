@@ -1,11 +1,10 @@
 //! The `forebay` command as a user meets it: what it prints, and how it ends.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use forebay_daemon::config::Config;
 use forebay_formats::open;

@@ -19,14 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forebay_coordinator::Outage;
-use forebay_road::Caches;
-use forebay_road::Gpus;
-use forebay_road::Promises;
-use forebay_road::cores;
-use forebay_road::cuda_driver;
-use forebay_road::incarnation;
-use forebay_road::{Pools, PoolsError};
-use forebay_road::{RingMemory, Stream};
+use forebay_road::{Caches, Gpus, Pools, PoolsError, Promises, RingMemory, Stream, cores, cuda_driver, incarnation};
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::watch;

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use forebay_proto::v1::ClosedStream;
 use forebay_ring::{BindError, Listener, Socket, inherited};
-use forebay_road::Metric;
-use forebay_road::threads;
-use forebay_road::{Registry, Samples};
+use forebay_road::{Metric, Registry, Samples, threads};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
@@ -20,14 +18,11 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
 
 use crate::config::{Config, Surroundings};
-use crate::control;
 use crate::daemon::ledgers::{LEDGERS, LedgersError};
 use crate::daemon::{Daemon, DaemonError, DaemonKind};
-use crate::descriptors;
-use crate::door;
 use crate::folder::{self, FolderError, Whose};
-use crate::group;
 use crate::telemetry::{EndpointError, MetricsEndpoint, process};
+use crate::{control, descriptors, door, group};
 
 /// Name of the trainers' socket in the folder of sockets.
 pub const SOCKET: &str = "forebay.sock";

@@ -3,9 +3,8 @@
 mod endpoint;
 mod process;
 
-use std::env;
-use std::fmt;
 use std::io::{IsTerminal as _, stderr};
+use std::{env, fmt};
 
 use forebay_proto::printable;
 use thiserror::Error;

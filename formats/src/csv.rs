@@ -15,11 +15,10 @@ use forebay_proto::printable;
 use forebay_sources::{Labels, LineProblem, Options, SourceError};
 
 use self::labels::Column;
-use crate::Opened;
-use crate::Scheme;
 use crate::files::existing;
 use crate::listing::Found;
 use crate::paths::Paths;
+use crate::{Opened, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "csv",

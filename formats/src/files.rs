@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 
 use forebay_sources::{LineProblem, Options, Source as _, SourceError};
 
-use crate::Opened;
-use crate::Scheme;
-use crate::listing::Found;
-use crate::listing::Listing;
+use crate::listing::{Found, Listing};
 use crate::paths::Paths;
+use crate::{Opened, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "files",

@@ -1,17 +1,15 @@
 //! `folder:`: all pictures below a folder; its top-level folders are the classes, if it has any (semantics rule 2).
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::{fs, io};
 
 use forebay_proto::printable;
 use forebay_sources::{Labels, Options, Source, SourceError};
 
 use crate::Scheme;
-use crate::listing::Found;
-use crate::listing::Listing;
+use crate::listing::{Found, Listing};
 use crate::paths::Paths;
 use crate::progress::Progress;
 

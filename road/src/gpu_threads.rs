@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use crossbeam_channel::{self as channel, Receiver, RecvTimeoutError, Sender};
 
-use crate::last_resort;
-use crate::threads;
 use crate::watch::{Late, Watch, Watched};
+use crate::{last_resort, threads};
 
 /// How often the watch looks.
 const TICK: Duration = Duration::from_secs(1);

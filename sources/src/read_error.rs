@@ -1,9 +1,8 @@
 //! Why a record was not read, and whether it makes sense to read it again: what the file itself says is an outcome of
 //! the record, all else is an outage.
 
-use std::fmt;
-use std::io;
 use std::path::PathBuf;
+use std::{fmt, io};
 
 use rustix::io::Errno;
 use thiserror::Error;

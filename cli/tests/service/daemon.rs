@@ -1,12 +1,11 @@
 //! A daemon of one test: its folder with pictures, sockets and ledgers, its process, and what it says.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use crossbeam_channel::{self as channel, RecvTimeoutError};
 use forebay_pixels::sample::photograph;

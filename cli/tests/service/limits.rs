@@ -1,10 +1,9 @@
 //! Connections without end, and a daemon with few descriptors: nobody is kept out by those who say nothing.
 
-use std::fs;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use forebay_ring::{Sent, Socket, packet, text_code};
 

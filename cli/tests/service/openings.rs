@@ -1,10 +1,9 @@
 //! Streams that cannot be opened, or whose dataset does not answer: each is alone with it.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use forebay_client::{AttachError, Options, Patient, PrivateDaemon, Refusal, Session, Shard, Target, text_code};
 use rustix::fs::{CWD, FileType, Mode, mknodat};

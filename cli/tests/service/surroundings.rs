@@ -1,10 +1,9 @@
 //! What the rest of the machine sees of a daemon: numbers, health, and nothing in places that are not its own.
 
-use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use rustix::process::Signal;
 use tonic_health::pb::HealthCheckRequest;

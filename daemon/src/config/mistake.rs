@@ -1,8 +1,7 @@
 //! What is wrong with a configuration: every mistake of it, not only the first.
 
-use std::fmt;
-use std::io;
 use std::path::PathBuf;
+use std::{fmt, io};
 
 use forebay_proto::printable;
 

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use forebay_cuda::Uuid;
 use forebay_ring::{Attach, Bulk, BulkError, Memory, MessageKind, Peer, Socket, text, text_code};
-use forebay_road::Credentials;
-use forebay_road::HandIns;
 use forebay_road::settings::Sharding;
-use forebay_road::threads;
+use forebay_road::{Credentials, HandIns, threads};
 use thiserror::Error;
 
 use crate::config::StreamSection;

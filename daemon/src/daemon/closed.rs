@@ -1,8 +1,7 @@
 //! What the daemon tells of configured streams that are not open.
 
 use forebay_proto::v1::ClosedStream;
-use forebay_road::Metric;
-use forebay_road::Samples;
+use forebay_road::{Metric, Samples};
 
 use super::Daemon;
 use super::gates::{Closed, StreamKey};

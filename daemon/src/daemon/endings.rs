@@ -7,9 +7,7 @@ use std::time::Duration;
 use forebay_coordinator::CallError;
 use forebay_proto::v1::NewRunRequest;
 use forebay_road::settings::Placement;
-use forebay_road::threads;
-use forebay_road::{Credentials, PixelPlace};
-use forebay_road::{Stream, Surplus};
+use forebay_road::{Credentials, PixelPlace, Stream, Surplus, threads};
 use thiserror::Error;
 use tokio::task::JoinError;
 

@@ -3,9 +3,7 @@
 use forebay_cuda::lane::Refusal;
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
-use forebay_road::Metric;
-use forebay_road::Samples;
-use forebay_road::{LaneReport, SwitchedOff};
+use forebay_road::{LaneReport, Metric, Samples, SwitchedOff};
 
 use super::Daemon;
 

@@ -4,22 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_coordinator::Handle;
-use forebay_road::Credentials;
 use forebay_road::settings::{Placement, Sharding, StreamSettings};
-use forebay_road::{Identity, Opening};
+use forebay_road::{Credentials, Identity, Opening};
 use forebay_sources::Source;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::OwnedRwLockReadGuard;
 use tokio::time::{Instant, sleep_until};
 
-use super::OpenError;
 use super::attempt::{Attempt, Outcome};
 use super::dataset::dataset;
 use super::gates::{Shut, StreamKey};
 use super::ledgers::Ledgers;
 use super::served::Served;
-use super::{DEFAULT_RUN, Daemon, DaemonError, DaemonKind};
+use super::{DEFAULT_RUN, Daemon, DaemonError, DaemonKind, OpenError};
 use crate::config::StreamSection;
 use crate::group;
 

@@ -1,14 +1,13 @@
 //! Where Prometheus finds the metrics: `GET /metrics` over a Unix socket or TCP.
 
 use std::convert::Infallible;
-use std::fs;
-use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 use forebay_proto::printable;
 use forebay_road::Registry;
@@ -185,8 +184,7 @@ fn respond(request: &Request<Incoming>, render: &impl Fn() -> String) -> Respons
 
 #[cfg(test)]
 mod tests {
-    use forebay_road::Metric;
-    use forebay_road::Samples;
+    use forebay_road::{Metric, Samples};
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpStream, UnixStream};
 

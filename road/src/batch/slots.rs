@@ -9,8 +9,7 @@ use forebay_cuda::CudaError;
 use forebay_ring::{SlotFrame, SlotMut};
 
 use crate::gpu_ring::GpuRings;
-use crate::place::At;
-use crate::place::PlaceRight;
+use crate::place::{At, PlaceRight};
 use crate::watch::Watched;
 
 /// The slots.

@@ -6,8 +6,7 @@ use forebay_pixels::{Draw, Recipe};
 
 use crate::cache::Cache;
 use crate::decode::outcomes::{Done, Reporter};
-use crate::place::At;
-use crate::place::PlaceRight;
+use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
 use crate::reason::Reason;
 

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use crossbeam_channel as channel;
 use parking_lot::Mutex;
 
-use crate::place::At;
-use crate::place::PlaceRight;
+use crate::place::{At, PlaceRight};
 use crate::reason::Reason;
 
 /// What became of a picture; the right to its place comes back.

@@ -13,10 +13,8 @@ use crate::cache::{Cache, Caches, Key};
 use crate::consumers::{self, RingThread};
 use crate::decode::Pool;
 use crate::gpu_ring::{Gpus, NoRing, StreamRing};
-use crate::incarnation;
 use crate::placement::Credentials;
-use crate::settings::Sharding;
-use crate::settings::{PrefetchSettings, StreamSettings};
+use crate::settings::{PrefetchSettings, Sharding, StreamSettings};
 use crate::stream::attendance::Attendance;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
@@ -25,7 +23,7 @@ use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::standing::Standing;
 use crate::stream::{RingMemory, Stream, StreamError};
-use crate::threads;
+use crate::{incarnation, threads};
 
 /// Who a stream is.
 #[derive(Clone, Debug, PartialEq, Eq)]
