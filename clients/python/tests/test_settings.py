@@ -114,7 +114,7 @@ def test_a_dtype_that_is_none():
 
 @pytest.mark.parametrize(("key", "value"), [("seed", object()), ("root", b"/p")])
 def test_a_setting_of_an_impossible_kind_is_named(key, value):
-    with pytest.raises(SettingsError, match=f"{key}=.*no setting takes a {type(value).__name__}"):
+    with pytest.raises(SettingsError, match=f"{key}=.*no setting takes a value of type {type(value).__name__}"):
         asked("/p", batch_size=1, **{key: value})
 
 

@@ -6,6 +6,7 @@ import inspect
 import json
 
 import forebay
+import numpy as np
 import pytest
 from forebay import transforms
 from forebay.settings import request
@@ -40,6 +41,20 @@ from forebay.settings import request
 def test_each_step_is_a_table_with_one_key(step, settings):
     assert step.to_settings() == settings
     assert json.loads(json.dumps(step.to_settings())) == settings
+
+
+def test_numbers_of_numpy_are_numbers():
+    steps = [
+        transforms.Resize(np.int64(8)),
+        transforms.Pad((np.int32(8), 9)),
+        transforms.Normalize(np.ones(3), [1, 1, 1]),
+    ]
+    settings = request("/pictures", {"batch_size": 4, "transform": steps}, by_name=False).settings
+    assert json.loads(settings)["transform"] == [
+        {"resize": {"size": 8, "interpolation": "bilinear"}},
+        {"pad": {"size": [8, 9], "fill": 0}},
+        {"normalize": {"mean": [1.0, 1.0, 1.0], "std": [1, 1, 1]}},
+    ]
 
 
 @pytest.mark.daemon

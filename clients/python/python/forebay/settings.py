@@ -188,8 +188,8 @@ def _options(settings: dict[str, Any], stream: str | None) -> tuple[tuple[str, s
     if given and stream is not None:
         name, value = given[0]
         raise SettingsError(
-            f"{name}={value!r}: the daemon has one {name} for all its streams, also for {stream!r}; set {name} in the "
-            "[decode] table of its configuration"
+            f"{name}={value!r}: the daemon has one value of {name} for all its streams, also for {stream!r}; set "
+            f"{name} in the [decode] table of its configuration"
         )
     return tuple((name.replace("_", "-"), OF_THE_DAEMON[name](name, value)) for name, value in given)
 
@@ -245,7 +245,7 @@ def _plain(key: str, value: Any) -> Any:  # noqa: ANN401 - JSON
         return {name: _plain(key, item) for name, item in value.items()}
     if isinstance(value, (str, int, float, bool)):
         return value
-    raise SettingsError(f"{key}={value!r}: no setting takes a {type(value).__name__}")
+    raise SettingsError(f"{key}={value!r}: no setting takes a value of type {type(value).__name__}")
 
 
 def _count(text: str | None) -> int:

@@ -161,4 +161,4 @@ class Normalize(Transform):
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a field's
     """Sequences as JSON has them."""
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else value
