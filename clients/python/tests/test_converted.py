@@ -1,6 +1,8 @@
 """Loaders that convert batches, without any framework."""
 
+import copy
 import inspect
+import pickle
 
 import forebay
 import pytest
@@ -118,6 +120,29 @@ def test_everything_that_a_subclass_of_loader_overrides_is_used(pictures):
         assert own.next().images.flags.writeable, "only a copy is"
     finally:
         forebay.Loader.close(loader)
+
+
+class Again(forebay.Loader):
+    """Is made anew where it is unpickled."""
+
+    def __init__(self, source):
+        super().__init__(source, batch_size=4, size=8, epochs=1)
+        self.source = source
+
+    def __reduce__(self):
+        return Again, (self.source,)
+
+
+def test_it_can_be_pickled_if_its_loader_can(pictures):
+    with Again(pictures(4)) as loader:
+        twin = pickle.loads(pickle.dumps(Converted(loader, colours)))
+        with twin:
+            assert twin.loader is not loader
+            assert list(twin) == list(Converted(loader, colours)) == [[0, 1, 2, 3]]
+    with Converted(forebay.Loader(pictures(4), batch_size=4, size=8), colours) as reds:
+        with pytest.raises(TypeError, match="bound to the process that made it"):
+            pickle.dumps(reds)
+        assert copy.copy(reds).loader is reds.loader
 
 
 def test_it_documents_every_method_itself():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.epoch import Epoch
@@ -25,8 +25,7 @@ class Batches(Generic[T]):
     After `close()`, methods that need the daemon raise `ClosedError`.
     """
 
-    def __init__(self, feed: Feed) -> None:
-        self._feed = feed
+    _feed: Feed
 
     def __iter__(self) -> Iterator[T]:
         """The rest of the stream's current epoch. A `for` loop calls this."""
@@ -164,9 +163,3 @@ class Batches(Generic[T]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            "a Loader is bound to the process that made it, so it can be neither pickled nor copied. Make a Loader in "
-            "each process, and move its progress with state_dict() and load_state_dict()"
-        )

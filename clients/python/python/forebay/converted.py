@@ -9,6 +9,7 @@ from forebay.batches import Batches
 
 if TYPE_CHECKING:
     from forebay.batch import Batch
+    from forebay.feed import Feed
 
 __all__ = ["Converted"]
 
@@ -30,9 +31,12 @@ class Converted(Batches[T]):
     """
 
     def __init__(self, loader: Batches[Batch], convert: Callable[[Batch], T]) -> None:
-        super().__init__(loader._feed)
         self.loader = loader
         self._conversion = convert
+
+    @property
+    def _feed(self) -> Feed:  # type: ignore[override] - only a Loader sets it
+        return self.loader._feed
 
     def _draw(self, timeout: float | None = None) -> tuple[int, T | None]:
         number, batch = self.loader._draw(timeout)

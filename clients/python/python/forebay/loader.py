@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar, cast
 
 from forebay import frameworks
 from forebay.attachment import attach
@@ -179,7 +179,7 @@ class Loader(Batches[Batch]):
         asked = request(source, given, by_name=socket is not None)
         refuse_unsharded(given, os.environ, frameworks.ranks(), asked.stream)
         path = None if socket is None else os.path.abspath(os.fspath(socket))
-        super().__init__(attach(asked, path, placement))
+        self._feed = attach(asked, path, placement)
         if pin_memory:
             try:
                 self.pin()
@@ -211,3 +211,9 @@ class Loader(Batches[Batch]):
 
     def _draw(self, timeout: float | None = None) -> tuple[int, Batch | None]:
         return self._feed.draw(timeout)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Loader is bound to the process that made it, so it can be neither pickled nor copied. Make a Loader in "
+            "each process, and move its progress with state_dict() and load_state_dict()"
+        )
