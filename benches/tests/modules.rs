@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-/// The crates whose modules are in an order. In `pixels` a recipe and its plan know each other, in `cuda` nvJPEG and its
-/// lanes do.
-const CRATES: [&str; 11] = [
+/// The crates whose modules are in an order. In `pixels` a recipe and its plan know each other.
+const CRATES: [&str; 12] = [
     "proto",
     "ring",
     "jpeg",
     "coordinator",
     "sources",
     "formats",
+    "cuda",
     "road",
     "daemon",
     "cli",

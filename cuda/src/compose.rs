@@ -18,7 +18,7 @@ use forebay_pixels::{Composition, Match, Pass, fixed};
 pub use picture::Source;
 
 use crate::driver::{Context, CudaError, Kernel, PinnedMemory, Stream};
-use crate::lane::LaneError;
+use crate::error::LaneError;
 use crate::nvjpeg::{Account, AccountedMemory};
 use picture::{Picture, PictureTables, Taps};
 use twin::Copied;

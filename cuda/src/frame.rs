@@ -5,7 +5,7 @@ use std::ops::Range;
 use forebay_pixels::sample::JpegColors;
 use forebay_pixels::{Fault, Format, JpegHead, Sampling};
 
-use crate::lane::Refusal;
+use crate::refusal::Refusal;
 
 /// A JPEG that a GPU lane may take: 8 bits, Huffman coding, gray or luminance with two colour differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,10 +10,13 @@
 
 pub mod compose;
 mod driver;
+mod error;
 mod frame;
 pub mod lane;
 mod library;
 mod nvjpeg;
+mod places;
+mod refusal;
 pub mod schedule;
 pub mod survey;
 

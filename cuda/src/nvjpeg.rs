@@ -20,9 +20,9 @@ pub use batch::BatchState;
 pub use find::NvjpegPlaces;
 pub use handle::{Backend, Handle};
 pub use locked::PageLocked;
-pub use result::NvjpegError;
 pub use single::SingleState;
 
+pub use crate::error::NvjpegError;
 use crate::library::{Library, OpenError};
 use sys::Table;
 

@@ -7,28 +7,20 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+pub use crate::places::Places;
 pub use lack::Lack;
 
 use crate::compose::ComposeKernel;
 use crate::driver::{Context, CudaError, Device, Driver, DriverError};
 use crate::lane::{LaneError, LaneKind};
 use crate::library::Library;
-use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegOpenError, NvjpegPlaces};
+use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegOpenError};
 
 /// The driver's video library, which nvJPEG opens for the NVJPG engines.
 const NVCUVID: &str = "libnvcuvid.so.1";
 
 /// Memory of the GPU that the look at a backend may take.
 const TRIAL: usize = 256 << 20;
-
-/// Where the libraries are looked for.
-#[derive(Clone, Debug, Default)]
-pub struct Places {
-    /// The driver's file; by default the machine's libcuda.so.1.
-    pub driver: Option<PathBuf>,
-    /// nvJPEG.
-    pub nvjpeg: NvjpegPlaces,
-}
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]

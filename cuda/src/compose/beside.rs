@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "launches the kernel on memory that it fills itself")]
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forebay_pixels::{Composition, Draw, Dtype, Limits, Orientation, Output, Recipe, Sampling, Transform};
@@ -9,18 +10,25 @@ use half::{bf16, f16};
 
 use super::cases::{pick, recipe};
 use super::twin::{self, Copied};
-use super::{Composer, Source};
-use crate::driver::{PinnedMemory, Stream};
+use super::{ComposeKernel, Composer, Source};
+use crate::driver::{Context, PinnedMemory, Stream};
+use crate::error::LaneError;
 use crate::frame::{Frame, Surface};
-use crate::lane::LaneError;
-use crate::lane::gpu::Gpu;
-use crate::nvjpeg::AccountedMemory;
+use crate::nvjpeg::{Account, AccountedMemory};
 
 /// Cases of a launch, and bytes that their sources, their results and their tables have.
 const TOGETHER: u64 = 50;
 const ROOM: usize = 16 << 20;
 /// Sides of sources and results.
 const LONGEST: (u32, u32) = (96, 80);
+
+/// Where the kernel is launched: a GPU's context, the account of its memory, and the kernel as it is loaded there.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    pub(crate) context: &'a Arc<Context>,
+    pub(crate) account: &'a Arc<Account>,
+    pub(crate) kernel: &'a ComposeKernel,
+}
 
 /// How far the kernel is from its twin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,15 +54,15 @@ struct Bench {
 
 impl Bench {
     /// With noise in its sources, and in its results, so that all of it can be read.
-    fn new(gpu: &Gpu, room: usize) -> Result<Self, LaneError> {
-        let memory = || LaneError::Memory { limit: gpu.account().limit(), needed: room };
+    fn new(site: Site<'_>, room: usize) -> Result<Self, LaneError> {
+        let memory = || LaneError::Memory { limit: site.account.limit(), needed: room };
         let mut bench = Self {
-            stream: Stream::new(gpu.context())?,
-            sources: gpu.account().take(room)?.ok_or_else(memory)?,
-            results: gpu.account().take(room)?.ok_or_else(memory)?,
-            composer: Composer::new(gpu.context(), gpu.account(), gpu.kernel()?, ROOM)?,
-            given: PinnedMemory::new(gpu.context(), room)?,
-            made: PinnedMemory::new(gpu.context(), room)?,
+            stream: Stream::new(site.context)?,
+            sources: site.account.take(room)?.ok_or_else(memory)?,
+            results: site.account.take(room)?.ok_or_else(memory)?,
+            composer: Composer::new(site.context, site.account, site.kernel, ROOM)?,
+            given: PinnedMemory::new(site.context, room)?,
+            made: PinnedMemory::new(site.context, room)?,
         };
         let noise = Draw { seed: 11, epoch: 0, record: 0 }.at(0);
         for (number, bytes) in (0..).zip(bench.given.as_chunks_mut::<8>().0) {
@@ -110,9 +118,9 @@ impl Case {
 ///
 /// # Errors
 /// The GPU fails, or does not take the kernel.
-pub fn beside(gpu: &Gpu, cases: u64) -> Result<Beside, LaneError> {
-    let mut bench = Bench::new(gpu, ROOM)?;
-    let mut expected = PinnedMemory::new(gpu.context(), ROOM)?;
+pub fn beside(site: Site<'_>, cases: u64) -> Result<Beside, LaneError> {
+    let mut bench = Bench::new(site, ROOM)?;
+    let mut expected = PinnedMemory::new(site.context, ROOM)?;
     let mut seen = Beside::default();
     let mut records = 0..;
     while seen.cases < cases {
@@ -191,7 +199,7 @@ fn apart(dtype: Dtype, deviation: f32, a: &[u8], b: &[u8]) -> u32 {
 ///
 /// # Errors
 /// The GPU fails, or does not take the kernel.
-pub fn speed(gpu: &Gpu, batch: u32, output: Output, time: Duration) -> Result<f64, LaneError> {
+pub fn speed(site: Site<'_>, batch: u32, output: Output, time: Duration) -> Result<f64, LaneError> {
     let surface = Surface::of(Frame { width: 500, height: 375, sampling: Sampling::S420, baseline: true });
     let recipe = Recipe::new(Transform::training(224), output).expect("the side is allowed");
     let made: Vec<_> = (0..u64::from(batch))
@@ -201,7 +209,7 @@ pub fn speed(gpu: &Gpu, batch: u32, output: Output, time: Duration) -> Result<f6
         })
         .collect();
     let place = made.iter().map(Composition::result_len).max().unwrap_or(0).next_multiple_of(8);
-    let mut bench = Bench::new(gpu, made.len() * surface.bytes().max(place))?;
+    let mut bench = Bench::new(site, made.len() * surface.bytes().max(place))?;
     let (mut pictures, mut begun) = (0, Instant::now());
     for launch in 0.. {
         if launch == 1 {
@@ -227,8 +235,9 @@ mod tests {
     use forebay_fake_gpu::Fake;
 
     use super::*;
+    use crate::lane::gpu::Gpu;
     use crate::nvjpeg::NvjpegPlaces;
-    use crate::survey::Places;
+    use crate::places::Places;
 
     fn gpu(fake: &Fake) -> Gpu {
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
@@ -239,7 +248,7 @@ mod tests {
     #[test]
     fn the_fake_driver_runs_the_twin_and_so_nothing_differs() {
         let fake = Fake::new();
-        let seen = beside(&gpu(&fake), 130).unwrap();
+        let seen = beside(gpu(&fake).site().unwrap(), 130).unwrap();
         assert_eq!(seen, Beside { cases: 130, worst: 0, differ: 0 });
     }
 
@@ -271,7 +280,7 @@ mod tests {
         let fake = Fake::new();
         for dtype in [Dtype::Uint8, Dtype::Float16] {
             let output = Output { dtype, ..Output::default() };
-            assert!(speed(&gpu(&fake), 2, output, Duration::ZERO).unwrap() > 0.0);
+            assert!(speed(gpu(&fake).site().unwrap(), 2, output, Duration::ZERO).unwrap() > 0.0);
         }
     }
 }

@@ -6,9 +6,10 @@ use thiserror::Error;
 
 use super::{LaneError, LaneKind};
 use crate::compose::ComposeKernel;
+use crate::compose::beside::Site;
 use crate::driver::{Context, CudaError, Device, Driver, DriverError};
 use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegOpenError};
-use crate::survey::Places;
+use crate::places::Places;
 
 /// A GPU in use.
 #[derive(Debug)]
@@ -111,6 +112,11 @@ impl Gpu {
     pub(crate) fn kernel(&self) -> Result<&ComposeKernel, LaneError> {
         let kernel = self.kernel.get_or_init(|| ComposeKernel::load(&self.context));
         kernel.as_ref().map_err(|error| LaneError::Kernel(error.clone()))
+    }
+
+    /// Where the kernel is launched.
+    pub(crate) fn site(&self) -> Result<Site<'_>, LaneError> {
+        Ok(Site { context: &self.context, account: &self.account, kernel: self.kernel()? })
     }
 
     pub(super) fn handle(&self, backend: Backend) -> Result<&Arc<Handle>, LaneError> {

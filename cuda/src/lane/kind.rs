@@ -129,7 +129,7 @@ impl LaneKind {
 
     /// How a GPU decodes.
     pub(super) fn on_gpu(self) -> Result<&'static OnGpu, LaneError> {
-        self.descriptor().on_gpu.as_ref().ok_or(LaneError::NoGpu(self))
+        self.descriptor().on_gpu.as_ref().ok_or_else(|| LaneError::NoGpu(self.name()))
     }
 }
 

@@ -51,7 +51,7 @@ pub fn trials(gpu: &Gpu, kind: LaneKind, copy: usize) -> Vec<Trial> {
 /// Tests the kernel: beside its twin over so many random cases, and how fast it is with so many pictures in a launch, for about
 /// this time.
 pub fn kernel_trials(gpu: &Gpu, cases: u64, pictures: u32, time: Duration) -> Vec<Trial> {
-    let beside = beside(gpu, cases).map_err(|error| error.to_string());
+    let beside = gpu.site().and_then(|site| beside(site, cases)).map_err(|error| error.to_string());
     let beside = beside.and_then(|Beside { cases, worst, differ }| {
         let told = format!("{cases} cases, worst difference {worst} of 255, {differ} values differ");
         if worst <= MOST { Ok(told) } else { Err(told) }
@@ -59,7 +59,8 @@ pub fn kernel_trials(gpu: &Gpu, cases: u64, pictures: u32, time: Duration) -> Ve
     let forms = [(Dtype::Uint8, Layout::Nhwc, "uint8"), (Dtype::Float16, Layout::Nchw, "float16 in planes")];
     let speeds = forms.map(|(dtype, layout, name)| {
         let output = Output { dtype, layout, ..Output::default() };
-        let rate = speed(gpu, pictures, output, time).map_err(|error| error.to_string())?;
+        let rate =
+            gpu.site().and_then(|site| speed(site, pictures, output, time)).map_err(|error| error.to_string())?;
         Ok(format!("{rate:.0} pictures/s to {name}"))
     });
     let speeds: Result<Vec<_>, String> = speeds.into_iter().collect();

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::account::AccountedMemory;
 use super::allowance::Allowance;
 use super::handle::{Handle, Parser, image};
-use super::result::{NvjpegError, check, made};
+use super::result::{check, made};
 use super::sys;
 use crate::driver::Stream;
+use crate::error::{LaneError, NvjpegError};
 use crate::frame::{Form, Frame, Placed};
-use crate::lane::LaneError;
 
 /// A state of the batched decoder, for one thread. Made once: making one takes locks for long.
 #[derive(Debug)]

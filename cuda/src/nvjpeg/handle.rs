@@ -9,11 +9,11 @@ use forebay_pixels::Sampling;
 
 use super::Nvjpeg;
 use super::account::Account;
-use super::result::{NvjpegError, check, made};
+use super::result::{check, made};
 use super::sys::{self, Allocator, Image};
 use crate::driver::{Context, DeviceMemory};
+use crate::error::{LaneError, NvjpegError};
 use crate::frame::{Frame, Surface};
-use crate::lane::LaneError;
 
 /// What decodes (`nvjpegBackend_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

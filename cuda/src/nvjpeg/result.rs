@@ -4,37 +4,8 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
-use thiserror::Error;
-
 use super::sys::{self, NvjpegStatus, Table};
-
-/// A call of nvJPEG that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{call} answered {} ({status})", name(*status))]
-pub struct NvjpegError {
-    /// The function.
-    pub call: &'static str,
-    /// `nvjpegStatus_t`.
-    pub status: i32,
-}
-
-/// The name of an `nvjpegStatus_t`.
-fn name(status: NvjpegStatus) -> &'static str {
-    const NAMES: [&str; 11] = [
-        "success",
-        "not initialised",
-        "invalid parameter",
-        "bad JPEG",
-        "JPEG not supported",
-        "allocator failure",
-        "execution failed",
-        "architecture mismatch",
-        "internal error",
-        "implementation not supported",
-        "incomplete bitstream",
-    ];
-    usize::try_from(status).ok().and_then(|status| NAMES.get(status)).copied().unwrap_or("an unknown status")
-}
+use crate::error::NvjpegError;
 
 pub(super) fn check(call: &'static str, status: NvjpegStatus) -> Result<(), NvjpegError> {
     if status == sys::SUCCESS { Ok(()) } else { Err(NvjpegError { call, status }) }

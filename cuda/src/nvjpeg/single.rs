@@ -9,11 +9,11 @@ use std::sync::Arc;
 use super::account::AccountedMemory;
 use super::allowance::Allowance;
 use super::handle::{Handle, Parser, image};
-use super::result::{NvjpegError, check, made};
+use super::result::{check, made};
 use super::sys;
 use crate::driver::Stream;
+use crate::error::{LaneError, NvjpegError};
 use crate::frame::Placed;
-use crate::lane::LaneError;
 
 /// A state of the decoupled decoder with its buffers, for one thread. Made once.
 #[derive(Debug)]

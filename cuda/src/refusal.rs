@@ -1,0 +1,70 @@
+//! Why a lane leaves a picture to the next one.
+
+/// Why a lane does not decode a picture, which the next lane then gets. Another lane may still find it good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Refusal {
+    /// It is no JPEG.
+    NotJpeg,
+    /// Its markers do not read, or nvJPEG finds it bad.
+    Damaged,
+    /// Progressive, arithmetic, lossless, or with more than 8 bits, where the lane does not take that.
+    Kind,
+    /// Neither gray nor luminance with two colour differences.
+    Colours,
+    /// Planes of other sizes than the lane knows.
+    Sampling,
+    /// More bytes than the lane's surfaces, or its room for results, have.
+    TooLarge,
+    /// Transforms that no single launch carries out, or whose result is beyond the limits.
+    Transforms,
+    /// More pixels or bytes than any picture may have.
+    Limits,
+    /// It is to be decoded at a part of its size.
+    Scaled,
+    /// What is decoded is kept for other epochs, whole.
+    Kept,
+    /// nvJPEG says that it does not take it.
+    NotSupported,
+    /// nvJPEG got no memory for it.
+    Memory,
+    /// nvJPEG failed on it.
+    Failed,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::NotJpeg,
+        Self::Damaged,
+        Self::Kind,
+        Self::Colours,
+        Self::Sampling,
+        Self::TooLarge,
+        Self::Transforms,
+        Self::Limits,
+        Self::Scaled,
+        Self::Kept,
+        Self::NotSupported,
+        Self::Memory,
+        Self::Failed,
+    ];
+
+    /// In words, for status and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotJpeg => "no JPEG",
+            Self::Damaged => "damaged",
+            Self::Kind => "kind of JPEG",
+            Self::Colours => "colours",
+            Self::Sampling => "sampling",
+            Self::TooLarge => "too large for the lane's memory",
+            Self::Transforms => "transforms",
+            Self::Limits => "beyond the limits",
+            Self::Scaled => "decoded at a fraction of its size",
+            Self::Kept => "kept decoded by a cache",
+            Self::NotSupported => "not supported by nvJPEG",
+            Self::Memory => "no memory for nvJPEG",
+            Self::Failed => "nvJPEG failed",
+        }
+    }
+}
