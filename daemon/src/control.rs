@@ -138,11 +138,12 @@ impl Control for Service {
             ledger_outage,
             closed: self.daemon.closed(),
             ready: self.daemon.is_ready(),
-            lanes: self.daemon.lane_status(),
-            gpus: self.daemon.gpu_status(),
-            switched_off: self.daemon.switched_off(),
+            lanes: self.daemon.shared().lane_status(),
+            gpus: self.daemon.shared().gpu_status(),
+            switched_off: self.daemon.shared().switched_off(),
             decoders: self
                 .daemon
+                .shared()
                 .decoded()
                 .map(|(name, pictures)| DecoderStatus { name: name.into(), pictures })
                 .collect(),

@@ -3,15 +3,15 @@
 mod admission;
 mod attempt;
 mod closed;
+mod configuration;
 mod dataset;
-mod endings;
 mod gates;
-mod lanes;
 pub(crate) mod ledgers;
 mod open_error;
-mod openings;
-mod reload;
 mod served;
+mod shared;
+mod streams;
+mod wanted;
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -19,34 +19,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forebay_coordinator::Outage;
-use forebay_road::{Caches, Gpus, Pools, PoolsError, Promises, RingMemory, Stream, cores, cuda_driver, incarnation};
-use parking_lot::Mutex;
+use forebay_proto::v1::{ClosedStream, ReloadReply};
+use forebay_ring::{Peer, Socket};
+use forebay_road::{PoolsError, Samples, Stream, incarnation};
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::config::{Config, Surroundings, default_threads};
+use crate::config::{Config, Surroundings};
 pub(crate) use admission::{AdmissionRefusal, Request};
-use gates::Gates;
-use ledgers::{LedgerFiles, LedgersError};
+use configuration::{Configuration, ReloadError};
+use ledgers::LedgersError;
+use open_error::NewRunError;
 pub use open_error::OpenError;
+pub(crate) use shared::Shared;
+use streams::Streams;
 
-/// The streams of this process, with what they share.
+/// The process: its streams, and whether it is ready.
 #[derive(Debug)]
 pub struct Daemon {
-    config: Mutex<Arc<Config>>,
-    kind: DaemonKind,
-    incarnation: u64,
-    uid: u32,
     started: Instant,
-    pools: Pools,
-    ledgers: LedgerFiles,
-    gates: Mutex<Gates>,
     ready: watch::Sender<bool>,
-    /// Held by whoever reads the configuration again.
-    reloading: tokio::sync::Mutex<()>,
-    ring_memory: Arc<RingMemory>,
-    caches: Arc<Caches>,
-    gpus: Arc<Gpus>,
+    streams: Arc<Streams>,
 }
 
 /// Whose daemon it is.
@@ -80,6 +73,9 @@ pub enum DaemonError {
     NoStream(Vec<(String, Arc<OpenError>)>),
 }
 
+/// How long a reload waits for streams that take long to open.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Run that a service's streams have unless they name one.
 pub const DEFAULT_RUN: &str = "default";
 
@@ -89,36 +85,46 @@ impl Daemon {
     /// # Errors
     /// The system has no more threads.
     pub fn new(config: Config, kind: DaemonKind, surroundings: &Surroundings) -> Result<Arc<Self>, DaemonError> {
-        let threads = config.decode.threads;
-        let threads =
-            threads.unwrap_or_else(|| default_threads(cores::usable(), surroundings.local_world_size.as_deref()));
-        let promises = Arc::new(Promises::default());
-        let pools = Pools::start(&config.decode, threads, &promises)?;
-        Ok(Arc::new(Self {
-            ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&promises))),
-            caches: Arc::new(Caches::new(promises)),
-            config: Mutex::new(Arc::new(config)),
-            kind,
-            incarnation: incarnation::fresh()?,
-            uid: surroundings.uid,
-            started: Instant::now(),
-            pools,
-            gpus: Arc::new(Gpus::new(surroundings.uid, cuda_driver())),
-            ledgers: LedgerFiles::default(),
-            gates: Mutex::default(),
-            ready: watch::Sender::new(false),
-            reloading: tokio::sync::Mutex::default(),
-        }))
+        let shared = Shared::start(&config, surroundings)?;
+        let configuration = Configuration::new(config, kind);
+        let streams = Streams::new(incarnation::fresh()?, surroundings.uid, configuration, shared);
+        Ok(Arc::new(Self { started: Instant::now(), ready: watch::Sender::new(false), streams: Arc::new(streams) }))
     }
 
     /// The configuration, as it is by now.
     pub fn config(&self) -> Arc<Config> {
-        Arc::clone(&self.config.lock())
+        self.streams.configuration().now()
     }
 
     /// How long it has been running.
     pub fn uptime(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// Lets a trainer in, or sends it away with the reason. `gives_up` comes when it is not to wait any longer, with
+    /// the reason where it is still there.
+    pub async fn attach(
+        self: &Arc<Self>,
+        socket: Socket,
+        peer: Peer,
+        request: Request,
+        gives_up: impl Future<Output = Option<AdmissionRefusal>>,
+    ) {
+        let credits = request.head.credits;
+        let admitted = tokio::select! {
+            admitted = admission::admit(&self.streams, &peer, request) => admitted,
+            reason = gives_up => match reason {
+                Some(reason) => Err(reason),
+                None => return tracing::debug!(pid = peer.pid(), "a trainer hung up before its stream was open"),
+            },
+        };
+        match admitted {
+            Ok(((served, _stays), hand_ins)) => served.stream.attach(socket, peer, credits, hand_ins).await,
+            Err(refusal) => {
+                tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");
+                admission::refuse(&socket, &refusal);
+            }
+        }
     }
 
     /// Notes that all configured streams are open, as far as they are waited for.
@@ -138,19 +144,52 @@ impl Daemon {
         drop(ready.wait_for(|ready| *ready).await);
     }
 
+    /// Opens the configured streams, all at once: whole where no trainer has to say which shard it wants, else their
+    /// datasets alone. Returns when each is open or has failed. One that takes long is not waited for, where another
+    /// is open.
+    ///
+    /// # Errors
+    /// There are streams, and none of them can be opened.
+    pub async fn open_streams(&self) -> Result<(), DaemonError> {
+        self.streams.open_all().await
+    }
+
+    /// Begins a new run of a configured stream: its ledgers are forgotten, its trainers reconnect.
+    ///
+    /// # Errors
+    /// There is no such stream, or the ledgers cannot be changed.
+    pub async fn new_run(&self, name: &str) -> Result<String, NewRunError> {
+        self.streams.new_run(name).await
+    }
+
+    /// Ends every stream, as the daemon ends. Nothing is opened any more; what is about to be is not waited for.
+    pub async fn close(&self, drain: Duration) {
+        self.streams.close(drain).await;
+    }
+
     /// The streams that run.
     pub fn streams(&self) -> Vec<Arc<Stream>> {
-        self.gates.lock().open().iter().map(|served| Arc::clone(&served.stream)).collect()
+        self.streams.gates().lock().open().iter().map(|served| Arc::clone(&served.stream)).collect()
     }
 
     /// Since when a ledger cannot be written, and why, if that is so.
     pub fn outage(&self) -> Option<Outage> {
-        self.ledgers.outage()
+        self.streams.ledgers().outage()
     }
 
-    /// How many pictures each decoder has made so far.
-    pub fn decoded(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.pools.decoded()
+    /// What its streams share.
+    pub(crate) fn shared(&self) -> &Shared {
+        self.streams.shared()
+    }
+
+    /// The configured streams, and shards of them, that are not open, for the status.
+    pub fn closed(&self) -> Vec<ClosedStream> {
+        closed::closed(self.streams.configuration(), self.streams.gates())
+    }
+
+    /// Brings the metric of streams that are open, or wait for their first trainer, up to date.
+    pub fn show_streams(&self, samples: &mut Samples) {
+        closed::show(self.streams.configuration(), self.streams.gates(), samples);
     }
 
     /// Keeps private ledgers in this memory, which the trainer's process holds as well: they outlive this daemon and
@@ -159,13 +198,42 @@ impl Daemon {
     /// # Errors
     /// It does not hold ledgers.
     pub async fn keep_ledgers_in(&self, memory: OwnedFd) -> Result<(), LedgersError> {
-        self.ledgers.keep_in(memory).await
+        self.streams.ledgers().keep_in(memory).await
     }
 
-    fn no_stream(&self, name: &str) -> String {
+    // The configuration, read again while streams run.
+
+    /// Takes up what the configuration says by now, as far as that is possible, and opens what is not open. Without a
+    /// file of its own it does the latter alone.
+    ///
+    /// # Errors
+    /// The configuration cannot be read, or has mistakes: nothing has changed then.
+    pub async fn reload(self: &Arc<Self>) -> Result<ReloadReply, ReloadError> {
+        let daemon = Arc::clone(self);
+        // In a task of its own: whoever asked may hang up in the middle.
+        tokio::spawn(async move { daemon.reload_alone().await }).await?
+    }
+
+    async fn reload_alone(self: Arc<Self>) -> Result<ReloadReply, ReloadError> {
+        let _alone = self.streams.configuration().alone().await;
+        let mut reply = ReloadReply::default();
+        if let Some(next) = self.streams.configuration().read_again().await? {
+            let change = self.config().change(&next, |name| self.streams.is_open(name));
+            self.streams.replace(&change).await;
+            (reply.taken, reply.refused) = (change.taken, change.refused);
+        }
         let config = self.config();
-        let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
-        format!("there is no stream \"{name}\"; this daemon has {}", known.join(", "))
+        let opening = config.streams.keys().map(|name| self.streams.prepare(name));
+        // What takes longer is shown as it is by then.
+        let _all = tokio::time::timeout(PATIENCE, futures_util::future::join_all(opening)).await;
+        reply.closed = self.closed();
+        for key in &reply.taken {
+            tracing::info!(key, "reload: applied");
+        }
+        for key in &reply.refused {
+            tracing::warn!(key, "reload: refused");
+        }
+        Ok(reply)
     }
 }
 

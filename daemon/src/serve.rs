@@ -366,14 +366,14 @@ async fn keep_gauges(daemon: Arc<Daemon>, registry: Arc<Registry>) {
         tick.tick().await;
         let mut samples = Samples::default();
         process(&mut samples);
-        daemon.show_lanes(&mut samples);
+        daemon.shared().show_lanes(&mut samples);
         daemon.show_streams(&mut samples);
         samples.level(Metric::LedgerWritable, &[], daemon.outage().is_none().into());
         for stream in daemon.streams() {
             // One that is just stopped and started anew is left out: it holds up no other's figures.
             let _late = tokio::time::timeout(GAUGES, stream.show(&mut samples)).await;
         }
-        for (decoder, pictures) in daemon.decoded() {
+        for (decoder, pictures) in daemon.shared().decoded() {
             samples.counter(Metric::PicturesDecoded, &[("decoder", decoder)], pictures);
         }
         registry.replace(samples);

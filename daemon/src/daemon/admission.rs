@@ -1,6 +1,7 @@
 //! Who may come in, and to which stream: a trainer's request is read and checked before anything is opened for it.
 
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 
 use forebay_cuda::Uuid;
@@ -12,8 +13,8 @@ use thiserror::Error;
 use crate::config::StreamSection;
 use crate::daemon::gates::StreamKey;
 use crate::daemon::ledgers::Ledgers;
-use crate::daemon::openings::{Entered, Wanted};
-use crate::daemon::{Daemon, DaemonKind};
+use crate::daemon::streams::{Entered, Streams};
+use crate::daemon::wanted::Wanted;
 use crate::group;
 
 /// A request to attach, as it came.
@@ -60,59 +61,53 @@ const LIST_LIMIT: u64 = 4 << 30;
 /// What a path takes in memory beside its bytes: where it ends, how large its file is.
 const PATH: u64 = 16;
 
-impl Daemon {
-    /// Lets a trainer in, or sends it away with the reason. `gives_up` comes when it is not to wait any longer, with
-    /// the reason where it is still there.
-    pub async fn attach(
-        self: &Arc<Self>,
-        socket: Socket,
-        peer: Peer,
-        request: Request,
-        gives_up: impl Future<Output = Option<AdmissionRefusal>>,
-    ) {
-        let credits = request.head.credits;
-        let admitted = tokio::select! {
-            admitted = self.admit(&peer, request) => admitted,
-            reason = gives_up => match reason {
-                Some(reason) => Err(reason),
-                None => return tracing::debug!(pid = peer.pid(), "a trainer hung up before its stream was open"),
-            },
-        };
-        match admitted {
-            Ok(((served, _stays), hand_ins)) => served.stream.attach(socket, peer, credits, hand_ins).await,
-            Err(refusal) => {
-                tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");
-                refuse(&socket, &refusal);
-            }
-        }
-    }
+/// A trainer that asks to come in.
+struct Admission<'a> {
+    streams: &'a Arc<Streams>,
+    peer: &'a Peer,
+    head: &'a Attach,
+    trainer: Credentials,
+}
 
-    /// Nothing that the peer passed is read before it may attach.
-    async fn admit(self: &Arc<Self>, peer: &Peer, request: Request) -> Result<(Entered, HandIns), AdmissionRefusal> {
-        let Request { head, settings, files, resume } = request;
-        let trainer = Credentials { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
-        let is_service = matches!(self.kind, DaemonKind::Service { .. });
-        if is_service {
-            self.may_attach(peer, head.stream_name().unwrap_or_default())?;
-        }
-        let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
-        let hand_ins = self.hand_ins(&head, resume)?;
-        let (served, stays) = if is_service {
-            self.service_stream(peer, &head, given.as_deref(), &trainer).await?
-        } else {
-            let files = list(files).await?;
-            self.private_stream(&head, given.as_deref().unwrap_or(b"{}"), files, &trainer).await?
-        };
-        // Another trainer may have opened it, for a place of its own.
-        let open_to = served.stream.open_to(&trainer);
-        open_to.map_err(|refusal| (refusal.code(), format!("{}: {refusal}", refusal.key())))?;
-        Ok(((served, stays), hand_ins))
+/// The stream that a trainer asks for, where it may come in, and what it brings. Nothing that the peer passed is read before
+/// it may attach.
+pub(super) async fn admit(
+    streams: &Arc<Streams>,
+    peer: &Peer,
+    request: Request,
+) -> Result<(Entered, HandIns), AdmissionRefusal> {
+    let Request { head, settings, files, resume } = request;
+    let trainer = Credentials { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
+    let admission = Admission { streams, peer, head: &head, trainer };
+    let is_service = !streams.configuration().is_private();
+    if is_service {
+        admission.may_attach()?;
+    }
+    let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
+    let hand_ins = admission.hand_ins(resume)?;
+    let (served, stays) = if is_service {
+        admission.service_stream(given.as_deref()).await?
+    } else {
+        let files = list(files).await?;
+        admission.private_stream(given.as_deref().unwrap_or(b"{}"), files).await?
+    };
+    // Another trainer may have opened it, for a place of its own.
+    let open_to = served.stream.open_to(&admission.trainer);
+    open_to.map_err(|refusal| (refusal.code(), format!("{}: {refusal}", refusal.key())))?;
+    Ok(((served, stays), hand_ins))
+}
+
+impl Admission<'_> {
+    /// What it calls the stream.
+    fn name(&self) -> &str {
+        self.head.stream_name().unwrap_or_default()
     }
 
     /// Whether the stream is configured, and the peer may attach to it.
-    fn may_attach(&self, peer: &Peer, name: &str) -> Result<(), AdmissionRefusal> {
+    fn may_attach(&self) -> Result<(), AdmissionRefusal> {
+        let (streams, peer, name) = (self.streams, self.peer, self.name());
         if name.is_empty() {
-            let config = self.config();
+            let config = streams.configuration().now();
             let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
             let known = known.join(", ");
             let reason = format!(
@@ -121,10 +116,10 @@ impl Daemon {
             );
             return Err((text_code::PERMISSION, reason));
         }
-        let Some(section) = self.config().streams.get(name).cloned() else {
-            return Err((text_code::NOT_FOUND, self.no_stream(name)));
+        let Some(section) = streams.configuration().now().streams.get(name).cloned() else {
+            return Err((text_code::NOT_FOUND, streams.configuration().no_stream(name)));
         };
-        if peer.uid() != self.uid && !section.group.as_deref().is_some_and(|name| group::has(name, peer)) {
+        if peer.uid() != streams.uid() && !section.group.as_deref().is_some_and(|name| group::has(name, peer)) {
             let who = section.group.as_ref().map_or_else(
                 || "only the daemon's own user may attach; the stream's settings may name a group".to_owned(),
                 |group| format!("only members of group \"{group}\" may attach"),
@@ -136,20 +131,14 @@ impl Daemon {
 
     /// What the trainer has from an earlier incarnation. What it had from this one came back when it hung up, and
     /// counts for nothing: receipts for living leases come from those who hold them.
-    fn hand_ins(&self, head: &Attach, list: Option<OwnedFd>) -> Result<HandIns, AdmissionRefusal> {
+    fn hand_ins(&self, list: Option<OwnedFd>) -> Result<HandIns, AdmissionRefusal> {
         let Some(list) = list else { return Ok(HandIns::default()) };
         let hand_ins = HandIns::accept(list).map_err(|error| (text_code::PROTOCOL, error.to_string()))?;
-        Ok(if [0, self.incarnation].contains(&head.incarnation) { HandIns::default() } else { hand_ins })
+        Ok(if [0, self.streams.incarnation()].contains(&self.head.incarnation) { HandIns::default() } else { hand_ins })
     }
 
-    async fn service_stream(
-        self: &Arc<Self>,
-        peer: &Peer,
-        head: &Attach,
-        given: Option<&[u8]>,
-        trainer: &Credentials,
-    ) -> Result<Entered, AdmissionRefusal> {
-        let name = head.stream_name().unwrap_or_default();
+    async fn service_stream(&self, given: Option<&[u8]>) -> Result<Entered, AdmissionRefusal> {
+        let (streams, name) = (self.streams, self.name());
         let given: Option<serde_json::Value> = given
             .map(serde_json::from_slice)
             .transpose()
@@ -158,82 +147,76 @@ impl Daemon {
             if let Some(given) = &given {
                 section.agree(given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
             }
-            shard(name, section.settings.sharding, head)
+            shard(name, section.settings.sharding, self.head)
         };
-        let wanted = self.configured(name, None, Some(trainer.clone()));
-        let mut wanted = wanted.ok_or_else(|| (text_code::NOT_FOUND, self.no_stream(name)))?;
+        let wanted = streams.configuration().wanted(name, None, Some(self.trainer.clone()));
+        let mut wanted = wanted.ok_or_else(|| (text_code::NOT_FOUND, streams.configuration().no_stream(name)))?;
         wanted.shard = fits(&wanted.section)?;
-        self.leave_unfit(&wanted).await;
-        let opened = self.enter(wanted).await;
+        streams.leave_unfit(&wanted).await;
+        let opened = streams.enter(wanted).await;
         let (served, stays) =
             opened.map_err(|error| (error.code(), format!("stream \"{name}\" cannot be opened: {error}")))?;
         // A reload may have changed it while it was waited for.
-        self.may_attach(peer, name)?;
+        self.may_attach()?;
         fits(&served.section)?;
         Ok((served, stays))
     }
 
-    async fn private_stream(
-        self: &Arc<Self>,
-        head: &Attach,
-        settings: &[u8],
-        files: Option<Vec<u8>>,
-        trainer: &Credentials,
-    ) -> Result<Entered, AdmissionRefusal> {
-        let name = head.stream_name().unwrap_or_default();
-        let section = StreamSection::from_json(settings, &self.config().ring)
+    async fn private_stream(&self, settings: &[u8], files: Option<Vec<u8>>) -> Result<Entered, AdmissionRefusal> {
+        let streams = self.streams;
+        let section = StreamSection::from_json(settings, &streams.configuration().now().ring)
             .map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
-        let (ledgers, run, stream) = self.private_ledger(name, &section, files.as_deref())?;
-        let (files, trainer) = (files.map(Arc::new), Some(trainer.clone()));
+        let (ledgers, run, stream) =
+            private_ledger(streams.configuration().runs(), self.name(), &section, files.as_deref())?;
+        let (files, trainer) = (files.map(Arc::new), Some(self.trainer.clone()));
         let shard = match section.settings.sharding {
             Sharding::Static { shard_id, .. } => Some(shard_id.unwrap_or(0)),
             Sharding::Dynamic => None,
         };
-        self.suited(Wanted { key: StreamKey { run, stream }, shard, section, files, trainer, ledgers }).await
+        suited(streams, Wanted { key: StreamKey { run, stream }, shard, section, files, trainer, ledgers }).await
     }
+}
 
-    /// The stream of a Loader, with the Loader's own settings: one of another Loader that has left, or that left while
-    /// it was opened, is opened anew.
-    async fn suited(self: &Arc<Self>, wanted: Wanted) -> Result<Entered, AdmissionRefusal> {
-        loop {
-            self.leave_unfit(&wanted).await;
-            let (served, stays) =
-                self.enter(wanted.clone()).await.map_err(|error| (error.code(), error.to_string()))?;
-            if served.section == wanted.section {
-                return Ok((served, stays));
-            }
-            drop(stays);
-            if !served.stream.is_left().await {
-                let reason = format!(
-                    "another Loader of this process reads run \"{}\" of this dataset with other settings; close it first",
-                    wanted.key.run
-                );
-                return Err((text_code::BUSY, reason));
-            }
+/// The stream of a Loader, with the Loader's own settings: one of another Loader that has left, or that left while
+/// it was opened, is opened anew.
+async fn suited(streams: &Arc<Streams>, wanted: Wanted) -> Result<Entered, AdmissionRefusal> {
+    loop {
+        streams.leave_unfit(&wanted).await;
+        let (served, stays) = streams.enter(wanted.clone()).await.map_err(|error| (error.code(), error.to_string()))?;
+        if served.section == wanted.section {
+            return Ok((served, stays));
+        }
+        drop(stays);
+        if !served.stream.is_left().await {
+            let reason = format!(
+                "another Loader of this process reads run \"{}\" of this dataset with other settings; close it first",
+                wanted.key.run
+            );
+            return Err((text_code::BUSY, reason));
         }
     }
+}
 
-    /// A Loader without a run has a ledger of its own in the trainer's memory; a named run has a file, in which the
-    /// dataset's path tells one Loader's ledger from another's.
-    fn private_ledger(
-        &self,
-        name: &str,
-        section: &StreamSection,
-        files: Option<&[u8]>,
-    ) -> Result<(Ledgers, String, String), AdmissionRefusal> {
-        let Some(run) = &section.run else { return Ok((Ledgers::Kept, "private".into(), name.into())) };
-        if run.contains(['/', '\0']) || run.starts_with('.') {
-            let reason = format!("run \"{run}\" cannot be used as a file name; leave out slashes and a leading dot");
-            return Err((text_code::SETTINGS, reason));
-        }
-        let DaemonKind::Private { runs: Some(folder) } = &self.kind else {
-            let reason = "a named run needs a folder for its ledger: set XDG_STATE_HOME or HOME".to_owned();
-            return Err((text_code::SETTINGS, reason));
-        };
-        let source = files.or_else(|| section.source.as_deref().map(str::as_bytes)).unwrap_or_default();
-        let stream = blake3::hash(source).to_hex()[..16].to_owned();
-        Ok((Ledgers::File(folder.join(format!("{run}.redb"))), run.clone(), stream))
+/// A Loader without a run has a ledger of its own in the trainer's memory; a named run has a file, in which the
+/// dataset's path tells one Loader's ledger from another's.
+fn private_ledger(
+    runs: Option<&Path>,
+    name: &str,
+    section: &StreamSection,
+    files: Option<&[u8]>,
+) -> Result<(Ledgers, String, String), AdmissionRefusal> {
+    let Some(run) = &section.run else { return Ok((Ledgers::Kept, "private".into(), name.into())) };
+    if run.contains(['/', '\0']) || run.starts_with('.') {
+        let reason = format!("run \"{run}\" cannot be used as a file name; leave out slashes and a leading dot");
+        return Err((text_code::SETTINGS, reason));
     }
+    let Some(folder) = runs else {
+        let reason = "a named run needs a folder for its ledger: set XDG_STATE_HOME or HOME".to_owned();
+        return Err((text_code::SETTINGS, reason));
+    };
+    let source = files.or_else(|| section.source.as_deref().map(str::as_bytes)).unwrap_or_default();
+    let stream = blake3::hash(source).to_hex()[..16].to_owned();
+    Ok((Ledgers::File(folder.join(format!("{run}.redb"))), run.clone(), stream))
 }
 
 fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, AdmissionRefusal> {
@@ -296,7 +279,8 @@ fn room_for(bytes: u64) -> Result<(), ListError> {
     if bytes <= available { Ok(()) } else { Err(ListError::NoRoom { needed, limited_by, left }) }
 }
 
-fn refuse(socket: &Socket, (code, reason): &AdmissionRefusal) {
+/// Sends a trainer away with the reason.
+pub(super) fn refuse(socket: &Socket, (code, reason): &AdmissionRefusal) {
     if let Err(error) = socket.send(&text(MessageKind::Refused, *code, reason), &[]) {
         tracing::debug!(%error, "who was refused is gone already");
     }
@@ -307,33 +291,37 @@ mod tests {
     use super::super::served::Served;
     use super::*;
     use crate::config::{Config, Surroundings};
+    use crate::daemon::configuration::Configuration;
+    use crate::daemon::{DaemonKind, Shared};
 
     #[tokio::test(flavor = "multi_thread")]
     async fn rule_01_a_named_run_that_a_loader_left_is_opened_anew_with_the_settings_of_the_next_one() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("0.ppm"), [&b"P6 8 8 255\n"[..], &[7; 192]].concat()).unwrap();
         let kind = DaemonKind::Private { runs: Some(folder.path().to_owned()) };
-        let daemon = Daemon::new(Config::default(), kind, &Surroundings::default()).unwrap();
+        let (config, surroundings) = (Config::default(), Surroundings::default());
+        let shared = Shared::start(&config, &surroundings).unwrap();
+        let streams = Arc::new(Streams::new(1, surroundings.uid, Configuration::new(config, kind), shared));
         let wanted = |batch_size: u32| {
             let source = folder.path().display();
             let json = format!(r#"{{"source": "{source}", "batch_size": {batch_size}, "size": 8, "run": "r"}}"#);
             Wanted {
                 key: StreamKey { run: "r".into(), stream: "s".into() },
                 shard: None,
-                section: StreamSection::from_json(json.as_bytes(), &daemon.config().ring).unwrap(),
+                section: StreamSection::from_json(json.as_bytes(), &streams.configuration().now().ring).unwrap(),
                 files: None,
                 trainer: None,
                 ledgers: Ledgers::File(folder.path().join("r.redb")),
             }
         };
         // Nobody reads it any more, and it has not ended yet.
-        let (left, stays) = daemon.enter(wanted(4)).await.unwrap();
+        let (left, stays) = streams.enter(wanted(4)).await.unwrap();
         drop(stays);
-        let (next, stays) = daemon.suited(wanted(8)).await.unwrap();
+        let (next, stays) = suited(&streams, wanted(8)).await.unwrap();
         drop(stays);
         let places = |served: &Served| served.stream.settings().batch_size;
         assert_eq!((places(&left), places(&next)), (4, 8));
-        let (same, _stays) = daemon.suited(wanted(8)).await.unwrap();
+        let (same, _stays) = suited(&streams, wanted(8)).await.unwrap();
         assert!(Arc::ptr_eq(&same, &next), "one with the same settings goes on");
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use forebay_road::Stream;
 use forebay_sources::Source;
 use tokio::sync::RwLock;
 
@@ -91,7 +92,7 @@ impl Gates {
     }
 
     /// Forgets one stream of a gate.
-    pub(super) fn forget(&mut self, key: &StreamKey, shard: Option<u32>) {
+    fn forget(&mut self, key: &StreamKey, shard: Option<u32>) {
         if let Some(gate) = self.by_key.get_mut(key) {
             gate.shards.remove(&shard);
         }
@@ -107,6 +108,18 @@ impl Gates {
     /// The stream that is open there.
     pub(super) fn running(&self, key: &StreamKey, shard: Option<u32>) -> Option<Arc<Served>> {
         self.by_key.get(key)?.shards.get(&shard)?.settled()?.ok()
+    }
+
+    /// Takes a stream that runs away from its gate.
+    pub(super) fn take(
+        &mut self,
+        key: &StreamKey,
+        shard: Option<u32>,
+        condition: impl Fn(&Stream) -> bool,
+    ) -> Option<Arc<Served>> {
+        let served = self.running(key, shard).filter(|served| condition(&served.stream))?;
+        self.forget(key, shard);
+        Some(served)
     }
 
     /// Whether a stream is open there.
@@ -179,5 +192,17 @@ impl Gate {
             self.dataset = None;
         }
         self.shards.retain(|_, attempt| !attempt.has_failed());
+    }
+
+    /// Ends all that is about to be opened, and gives what is open.
+    pub(super) async fn call_off(&self) -> Vec<Arc<Served>> {
+        let mut open = Vec::new();
+        for attempt in self.shards.values() {
+            open.extend(attempt.call_off().await);
+        }
+        if let Some(dataset) = &self.dataset {
+            dataset.call_off().await;
+        }
+        open
     }
 }

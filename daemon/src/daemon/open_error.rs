@@ -1,9 +1,13 @@
 //! Why a stream that was asked for is not open: its dataset, its ledger, the stream itself, or what happened meanwhile.
 
+use std::sync::Arc;
+
+use forebay_coordinator::CallError;
 use forebay_ring::text_code;
 use forebay_road::StreamError;
 use forebay_sources::SourceError;
 use thiserror::Error;
+use tokio::task::JoinError;
 
 use super::ledgers::LedgersError;
 
@@ -64,4 +68,21 @@ mod tests {
         }
         assert_eq!(OpenError::Group("trainers".into()).code(), text_code::SETTINGS);
     }
+}
+
+/// A new run that was not begun, or whose stream is not open.
+#[derive(Debug, Error)]
+pub enum NewRunError {
+    /// The configuration has no such stream.
+    #[error("{0}")]
+    NoStream(String),
+    /// The ledgers cannot be changed.
+    #[error(transparent)]
+    Ledgers(#[from] CallError),
+    /// The ledgers, or the stream in its new run, cannot be opened.
+    #[error(transparent)]
+    Open(#[from] Arc<OpenError>),
+    /// The daemon has ended meanwhile.
+    #[error(transparent)]
+    Ended(#[from] JoinError),
 }

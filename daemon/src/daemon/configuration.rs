@@ -1,0 +1,139 @@
+//! The configuration of a daemon, as it is by now, and what it makes of a stream that is wanted.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use forebay_proto::printable;
+use forebay_road::settings::Sharding;
+use forebay_road::{Credentials, threads};
+use parking_lot::Mutex;
+use thiserror::Error;
+use tokio::sync::MutexGuard;
+use tokio::task::JoinError;
+
+use super::attempt::Outcome;
+use super::gates::StreamKey;
+use super::ledgers::Ledgers;
+use super::wanted::Wanted;
+use super::{DEFAULT_RUN, DaemonKind, OpenError};
+use crate::config::{Config, Mistakes, UnreadableConfig};
+
+/// A configuration that was not taken up: nothing has changed.
+#[derive(Debug, Error)]
+pub enum ReloadError {
+    /// Its file cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] UnreadableConfig),
+    /// It has mistakes.
+    #[error(transparent)]
+    Mistakes(#[from] Mistakes),
+    /// The system has no room for a thread.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+    /// The daemon has ended meanwhile.
+    #[error(transparent)]
+    Ended(#[from] JoinError),
+}
+
+/// What the daemon is for, and the configuration that it goes by.
+#[derive(Debug)]
+pub(super) struct Configuration {
+    kind: DaemonKind,
+    current: Mutex<Arc<Config>>,
+    /// Held by whoever reads it again.
+    reloading: tokio::sync::Mutex<()>,
+}
+
+impl Configuration {
+    pub(super) fn new(config: Config, kind: DaemonKind) -> Self {
+        Self { kind, current: Mutex::new(Arc::new(config)), reloading: tokio::sync::Mutex::default() }
+    }
+
+    /// As it is by now.
+    pub(super) fn now(&self) -> Arc<Config> {
+        Arc::clone(&self.current.lock())
+    }
+
+    /// Goes on with another one.
+    pub(super) fn replace(&self, config: Config) {
+        *self.current.lock() = Arc::new(config);
+    }
+
+    /// The right to read it again, which one has at a time.
+    pub(super) async fn alone(&self) -> MutexGuard<'_, ()> {
+        self.reloading.lock().await
+    }
+
+    /// What its file says by now; nothing where there is no file.
+    ///
+    /// # Errors
+    /// It cannot be read, or has mistakes.
+    pub(super) async fn read_again(&self) -> Result<Option<Config>, ReloadError> {
+        let DaemonKind::Service { configuration: Some(file), .. } = &self.kind else { return Ok(None) };
+        let file = file.clone();
+        Ok(Some(threads::beside("forebay-reload", move || read(&file)).await??))
+    }
+
+    /// Whether the daemon serves the Loaders of the process that started it.
+    pub(super) fn is_private(&self) -> bool {
+        matches!(self.kind, DaemonKind::Private { .. })
+    }
+
+    /// The folder for the ledgers of a private daemon's named runs, where there is one.
+    pub(super) fn runs(&self) -> Option<&Path> {
+        match &self.kind {
+            DaemonKind::Private { runs } => runs.as_deref(),
+            DaemonKind::Service { .. } => None,
+        }
+    }
+
+    /// Words for whoever asks for a stream that is not configured.
+    pub(super) fn no_stream(&self, name: &str) -> String {
+        let config = self.now();
+        let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
+        format!("there is no stream \"{name}\"; this daemon has {}", known.join(", "))
+    }
+
+    /// What a configured stream needs.
+    pub(super) fn wanted(&self, name: &str, shard: Option<u32>, trainer: Option<Credentials>) -> Option<Wanted> {
+        let section = self.now().streams.get(name)?.clone();
+        let run = section.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
+        let key = StreamKey { run, stream: name.into() };
+        Some(Wanted { key, shard, section, files: None, trainer, ledgers: self.service_ledgers() })
+    }
+
+    /// The same by the configuration as it is now: a reload calls off an opening whose settings it changes.
+    pub(super) fn by_now(&self, wanted: &Wanted) -> Outcome<Wanted> {
+        let Wanted { key, shard, section, trainer, .. } = wanted;
+        if self.is_private() {
+            return Ok(wanted.clone());
+        }
+        let configured = self.wanted(&key.stream, *shard, trainer.clone()).ok_or(OpenError::Removed)?;
+        // Which shard is wanted was said for the old ones.
+        if shards(configured.section.settings.sharding) == shards(section.settings.sharding) {
+            Ok(configured)
+        } else {
+            Err(Arc::new(OpenError::Resharded))
+        }
+    }
+
+    fn service_ledgers(&self) -> Ledgers {
+        match &self.kind {
+            DaemonKind::Service { ledgers, .. } => Ledgers::File(ledgers.clone()),
+            DaemonKind::Private { .. } => Ledgers::Kept,
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<Config, ReloadError> {
+    let text = Config::text_of(file)?;
+    Ok(Config::parse(&text, &printable(file).to_string())?)
+}
+
+/// How many shards a stream has, if it has any.
+fn shards(sharding: Sharding) -> Option<u32> {
+    match sharding {
+        Sharding::Dynamic => None,
+        Sharding::Static { num_shards, .. } => Some(num_shards),
+    }
+}

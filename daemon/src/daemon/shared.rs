@@ -1,0 +1,122 @@
+//! What all streams of the process share: threads and lanes that decode, memory for rings, caches, GPUs.
+
+use std::sync::Arc;
+
+use forebay_cuda::lane::Refusal;
+use forebay_cuda::lane::gpu::Gpu;
+use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
+use forebay_road::{
+    Caches, Gpus, LaneReport, Metric, Pool, Pools, PoolsError, Promises, RingMemory, Samples, SwitchedOff, cores,
+    cuda_driver,
+};
+
+use crate::config::{Config, Surroundings, default_threads};
+
+/// What the streams share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pools: Pools,
+    ring_memory: Arc<RingMemory>,
+    caches: Arc<Caches>,
+    gpus: Arc<Gpus>,
+}
+
+impl Shared {
+    /// Starts the threads that decode.
+    ///
+    /// # Errors
+    /// The system has no more threads, or there is no lane that is named.
+    pub(super) fn start(config: &Config, surroundings: &Surroundings) -> Result<Self, PoolsError> {
+        let threads = config.decode.threads;
+        let threads =
+            threads.unwrap_or_else(|| default_threads(cores::usable(), surroundings.local_world_size.as_deref()));
+        let promises = Arc::new(Promises::default());
+        Ok(Self {
+            pools: Pools::start(&config.decode, threads, &promises)?,
+            ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&promises))),
+            caches: Arc::new(Caches::new(promises)),
+            gpus: Arc::new(Gpus::new(surroundings.uid, cuda_driver())),
+        })
+    }
+
+    /// The threads that decode, or others for a stream with a number of its own.
+    ///
+    /// # Errors
+    /// The system has no more threads.
+    pub(super) fn pool(&self, threads: Option<usize>) -> std::io::Result<Arc<Pool>> {
+        self.pools.with(threads)
+    }
+
+    /// Where rings take their memory from.
+    pub(super) fn ring_memory(&self) -> &Arc<RingMemory> {
+        &self.ring_memory
+    }
+
+    pub(super) fn caches(&self) -> &Arc<Caches> {
+        &self.caches
+    }
+
+    pub(super) fn gpus(&self) -> &Arc<Gpus> {
+        &self.gpus
+    }
+
+    /// The daemon ends: a GPU is not waited for any more.
+    pub(super) fn leave(&self) {
+        self.pools.shared().leave();
+    }
+
+    /// How many pictures each decoder has made so far.
+    pub(crate) fn decoded(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.pools.decoded()
+    }
+
+    /// The lanes, for the status.
+    pub(crate) fn lane_status(&self) -> Vec<LaneStatus> {
+        let refusal = |(reason, pictures): (Refusal, u64)| LaneRefusal { reason: reason.name().into(), pictures };
+        let status = |LaneReport { name, pictures, stolen, refused }| LaneStatus {
+            name,
+            pictures,
+            stolen,
+            refused: refused.into_iter().map(refusal).collect(),
+        };
+        self.pools.shared().lanes().into_iter().map(status).collect()
+    }
+
+    /// The GPUs' memory, for the status.
+    pub(crate) fn gpu_status(&self) -> Vec<GpuStatus> {
+        let status = |gpu: &Gpu| GpuStatus {
+            gpu: gpu.ordinal(),
+            memory_used: gpu.account().used() as u64,
+            memory_peak: gpu.account().peak() as u64,
+            memory_limit: gpu.account().limit() as u64,
+            page_locked: gpu.page_locked() as u64,
+        };
+        self.pools.shared().gpus().iter().map(status).collect()
+    }
+
+    /// What of the GPUs is switched off, for the status.
+    pub(crate) fn switched_off(&self) -> Vec<proto::SwitchedOff> {
+        let status = |SwitchedOff { name, reason }: SwitchedOff| proto::SwitchedOff { name, reason };
+        self.pools.shared().switched_off().into_iter().map(status).collect()
+    }
+
+    /// Their metrics.
+    pub(crate) fn show_lanes(&self, samples: &mut Samples) {
+        for lane in self.lane_status() {
+            let label = ("lane", lane.name.as_str());
+            samples.counter(Metric::LanePictures, &[label], lane.pictures);
+            for LaneRefusal { reason, pictures } in lane.refused {
+                samples.counter(Metric::LaneRefused, &[label, ("reason", &reason)], pictures);
+            }
+        }
+        for off in self.switched_off() {
+            samples.level(Metric::SwitchedOff, &[("what", &off.name), ("reason", &off.reason)], 1);
+        }
+        for gpu in self.gpu_status() {
+            let number = gpu.gpu.to_string();
+            for (metric, bytes) in [(Metric::GpuMemory, gpu.memory_used), (Metric::PageLocked, gpu.page_locked)] {
+                samples.level(metric, &[("gpu", &number)], bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! A stream that somebody wants to be open: which one, with which settings, and for whom.
+
+use std::sync::Arc;
+
+use forebay_road::Credentials;
+
+use super::gates::StreamKey;
+use super::ledgers::Ledgers;
+use crate::config::StreamSection;
+
+/// A stream that somebody wants to be open.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    pub(super) key: StreamKey,
+    pub(super) shard: Option<u32>,
+    pub(super) section: StreamSection,
+    /// A list of files.
+    pub(super) files: Option<Arc<Vec<u8>>>,
+    /// What the trainer says of itself; nothing for a stream that is opened before there is a trainer.
+    pub(super) trainer: Option<Credentials>,
+    pub(super) ledgers: Ledgers,
+}
