@@ -42,7 +42,7 @@ struct Service {
 #[derive(Debug)]
 pub struct ControlEndpoint {
     listener: UnixListener,
-    _name: Name,
+    _name: SocketName,
 }
 
 /// Takes the pages of a reply, one at a time: the next is made when the caller has taken the last.
@@ -58,7 +58,7 @@ enum NoPage {
 
 /// A socket's place in the file system.
 #[derive(Debug)]
-struct Name(PathBuf);
+struct SocketName(PathBuf);
 
 impl ControlEndpoint {
     /// Makes the socket.
@@ -73,13 +73,13 @@ impl ControlEndpoint {
             _ => {}
         }
         let listener = UnixListener::bind(&path)?;
-        let endpoint = Self { listener, _name: Name(path.clone()) };
+        let endpoint = Self { listener, _name: SocketName(path.clone()) };
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
         Ok(endpoint)
     }
 }
 
-impl Drop for Name {
+impl Drop for SocketName {
     fn drop(&mut self) {
         // The process ends; the next daemon replaces what is left.
         let _removed = std::fs::remove_file(&self.0);

@@ -24,14 +24,14 @@ pub(super) const SCHEME: Scheme = Scheme {
     name: "csv",
     takes: "a .csv file with a path and a label per line",
     recognises: |path| path.is_file() && path.extension().is_some_and(|found| found.eq_ignore_ascii_case("csv")),
-    open: |path, options| Table::new(path, options).open(),
+    open: |path, options| CsvTable::new(path, options).open(),
 };
 
 const PATH_NAMES: [&str; 7] = ["path", "file", "filename", "file_name", "filepath", "image", "image_path"];
 const LABEL_NAMES: [&str; 5] = ["label", "class", "labels", "target", "class_name"];
 
 /// A CSV that is being read.
-struct Table<'a> {
+struct CsvTable<'a> {
     file: &'a Path,
     options: &'a Options,
     /// Where its paths start, and what they must stay inside.
@@ -48,7 +48,7 @@ struct Columns {
     named: bool,
 }
 
-impl<'a> Table<'a> {
+impl<'a> CsvTable<'a> {
     fn new(file: &'a Path, options: &'a Options) -> Self {
         let folder = file.parent().unwrap_or_else(|| Path::new(""));
         let root = options.root.clone().unwrap_or_else(|| folder.to_owned());

@@ -84,7 +84,7 @@ struct Framed {
 
 /// What has been met on the way.
 #[derive(Default)]
-struct Met {
+struct MetSegments {
     size: Option<(u16, u16)>,
     framed: [Framed; 3],
     count: usize,
@@ -105,7 +105,7 @@ impl Header {
         if !bytes.starts_with(&[0xFF, 0xD8]) {
             return Err(Fault::Irregular("it does not begin with SOI"));
         }
-        let mut met = Met::default();
+        let mut met = MetSegments::default();
         let mut at = 2;
         loop {
             let marker = next_marker(bytes, &mut at)?;
@@ -137,7 +137,7 @@ impl Header {
     }
 }
 
-impl Met {
+impl MetSegments {
     fn quantisation(&mut self, mut segment: &[u8]) -> Result<(), Fault> {
         while let [kind, rest @ ..] = segment {
             let wide = kind >> 4 != 0;

@@ -43,9 +43,9 @@ const SPARE_SLOTS: u32 = 2;
 ///     Action::Offer { batch, slot, generation, .. } => Some(HeldBatch { seq: batch.seq, slot, generation }),
 ///     _ => None,
 /// });
-/// let receipt = offer.expect("the trainer has credit");
-/// assert!(exchange.ack(trainer, receipt));
-/// assert!(exchange.release(trainer, receipt, false));
+/// let held = offer.expect("the trainer has credit");
+/// assert!(exchange.ack(trainer, held));
+/// assert!(exchange.release(trainer, held, false));
 /// # Ok::<(), forebay_ring::CreditsTaken>(())
 /// ```
 #[derive(Debug)]
@@ -175,17 +175,17 @@ impl Exchange {
         self.offer();
     }
 
-    /// The batch was consumed. Its slot stays HELD until the [`release`](Self::release) (rule 14). False, and
-    /// counted, when the receipt does not fit what the consumer holds.
-    pub fn ack(&mut self, consumer: ConsumerId, receipt: HeldBatch) -> bool {
-        if receipt.is_handed_in() {
-            let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return false };
+    /// The batch was consumed. Its slot stays HELD until the [`release`](Self::release) (rule 14). False when it is
+    /// not what the consumer holds.
+    pub fn ack(&mut self, consumer: ConsumerId, held: HeldBatch) -> bool {
+        if held.is_handed_in() {
+            let Some(epoch) = self.adopted.remove(&(consumer, held.seq)) else { return false };
             self.consumers.delivered(consumer);
-            let batch = BatchId { seq: receipt.seq, epoch };
+            let batch = BatchId { seq: held.seq, epoch };
             self.actions.push_back(Action::AdoptedAcked(Adopted { consumer, batch }));
             return true;
         }
-        match self.slots.held_mut(consumer, receipt) {
+        match self.slots.held_mut(consumer, held) {
             Some(SlotState::Held { delivery, acked: acked @ false, .. }) => {
                 *acked = true;
                 let batch = delivery.batch;
@@ -198,27 +198,27 @@ impl Exchange {
     }
 
     /// True while the consumer holds this batch un-acked: a part of an ACK may be kept.
-    pub fn awaits(&self, consumer: ConsumerId, receipt: HeldBatch) -> bool {
-        if receipt.is_handed_in() {
-            return self.adopted.contains_key(&(consumer, receipt.seq));
+    pub fn awaits(&self, consumer: ConsumerId, held: HeldBatch) -> bool {
+        if held.is_handed_in() {
+            return self.adopted.contains_key(&(consumer, held.seq));
         }
-        matches!(self.slots.held(consumer, receipt), Some(SlotState::Held { acked: false, .. }))
+        matches!(self.slots.held(consumer, held), Some(SlotState::Held { acked: false, .. }))
     }
 
     /// No view of the slot is left. A batch that was not acked, or is `returned`, goes to another trainer; an ack
-    /// that came before stands. False, and counted, when the receipt does not fit.
-    pub fn release(&mut self, consumer: ConsumerId, receipt: HeldBatch, returned: bool) -> bool {
-        if receipt.is_handed_in() {
-            let Some(epoch) = self.adopted.remove(&(consumer, receipt.seq)) else { return !returned };
-            let batch = BatchId { seq: receipt.seq, epoch };
+    /// that came before stands. False when it is not what the consumer holds.
+    pub fn release(&mut self, consumer: ConsumerId, held: HeldBatch, returned: bool) -> bool {
+        if held.is_handed_in() {
+            let Some(epoch) = self.adopted.remove(&(consumer, held.seq)) else { return !returned };
+            let batch = BatchId { seq: held.seq, epoch };
             self.actions.push_back(Action::Orphaned { adopted: Adopted { consumer, batch }, seen: false });
             return true;
         }
-        if self.slots.held_mut(consumer, receipt).is_none() {
+        if self.slots.held_mut(consumer, held).is_none() {
             return false;
         }
         self.consumers.let_go(consumer);
-        self.take_back(receipt.slot, !returned);
+        self.take_back(held.slot, !returned);
         self.offer();
         true
     }

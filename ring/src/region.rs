@@ -28,7 +28,7 @@ use crate::{
     mapping::Mapping,
     slot::{SlotError, SlotMut},
 };
-use inner::Inner;
+use inner::RegionInner;
 
 /// The seals of a ring. Without `FUTURE_WRITE` a trainer can map the ring writable, which a driver asks for that is to
 /// lock its pages.
@@ -56,12 +56,12 @@ pub(crate) fn seals(pinnable: bool) -> SealFlags {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Region {
-    inner: Arc<Inner>,
+    inner: Arc<RegionInner>,
 }
 
 /// How much of a ring's memory is still to be taken from the kernel. It does not keep the ring.
 #[derive(Clone, Debug)]
-pub struct Unpopulated(Weak<Inner>);
+pub struct Unpopulated(Weak<RegionInner>);
 
 /// Why a ring's memory cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -130,7 +130,7 @@ impl Region {
         };
         let flags = || (0..geometry.slots()).map(|_| AtomicBool::new(false)).collect();
         let (claimed, populated) = (flags(), flags());
-        Ok(Self { inner: Arc::new(Inner { mapping, geometry, ring, fd, claimed, populated }) })
+        Ok(Self { inner: Arc::new(RegionInner { mapping, geometry, ring, fd, claimed, populated }) })
     }
 
     /// Where everything stands.

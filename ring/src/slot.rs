@@ -10,7 +10,7 @@ use std::{ops::Range, sync::Arc};
 
 use bytemuck::Pod;
 
-use crate::{layout::Geometry, message::Claim, region::inner::Inner};
+use crate::{layout::Geometry, message::Claim, region::inner::RegionInner};
 
 /// The exclusive right to write in one slot.
 #[derive(Debug)]
@@ -68,12 +68,12 @@ pub enum JoinError {
 /// Marks the slot as claimed; dropped with the last part.
 #[derive(Debug)]
 struct Right {
-    region: Arc<Inner>,
+    region: Arc<RegionInner>,
     slot: u32,
 }
 
 impl SlotMut {
-    pub(crate) fn claim(region: &Arc<Inner>, slot: u32) -> Result<Self, SlotError> {
+    pub(crate) fn claim(region: &Arc<RegionInner>, slot: u32) -> Result<Self, SlotError> {
         if slot >= region.geometry().slots() {
             return Err(SlotError::NoSlot(slot));
         }

@@ -24,7 +24,7 @@ use crate::ack::Fate;
 use crate::decode::Done;
 use crate::place::At;
 use crate::prefetch::readahead::TakenRead;
-use crate::prefetch::{Buffer, Patience, Read, StorageWait, Word};
+use crate::prefetch::{Buffer, Patience, Read, StorageNotice, StorageWait};
 use crate::publish::Ready;
 use crate::reason::Reason;
 use crate::receipt;
@@ -93,7 +93,7 @@ impl BatchStage {
         let wait = self.parts.prefetch.storage_wait(now);
         let (stream, word) = (&self.parts.stream, self.patience.look(now, wait.as_ref().map(|wait| wait.since)));
         match (word, wait) {
-            (Some(Word::Waits { time, log, expired }), Some(StorageWait { reason, .. })) => {
+            (Some(StorageNotice::Waits { time, log, expired }), Some(StorageWait { reason, .. })) => {
                 let seconds = time.as_secs();
                 if log {
                     tracing::warn!(stream, seconds, reason, "the storage gives no files; reads are retried");
@@ -106,7 +106,7 @@ impl BatchStage {
                     (self.parts.output)(Output::Stalled { words, expired });
                 }
             }
-            (Some(Word::Over(time)), _) => {
+            (Some(StorageNotice::Over(time)), _) => {
                 tracing::info!(stream, seconds = time.as_secs(), "the storage gives files again");
                 if time >= WORTH_A_WORD {
                     (self.parts.output)(Output::Resumed);

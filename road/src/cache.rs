@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use crate::memory::Promisee;
 use crate::record::Content;
 use admission::Admission;
-pub(crate) use caches::Key;
+pub(crate) use caches::CacheKey;
 pub use caches::{CacheError, Caches};
 
 /// What is kept of a record.

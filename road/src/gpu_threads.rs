@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{self as channel, Receiver, RecvTimeoutError, Sender};
 
-use crate::watch::{Late, Watch, Watched};
+use crate::watch::{LateThread, Watch, Watched};
 use crate::{last_resort, threads};
 
 /// How often the watch looks.
@@ -91,7 +91,7 @@ impl GpuThreads {
         let (watch, ended, tick) = (Arc::clone(&self.watch), self.ended.clone(), self.tick);
         self.spawn("forebay-gpu-watch", move || {
             while ended.recv_timeout(tick) == Err(RecvTimeoutError::Timeout) {
-                if let Some(Late { thread, looks }) = watch.look() {
+                if let Some(LateThread { thread, looks }) = watch.look() {
                     hung(&thread, tick * looks);
                 }
             }

@@ -27,7 +27,7 @@ use crate::meter::{Meter, SLICE};
 use crate::reason::Reason;
 use crate::record::{Content, Input, Position};
 use crate::{thread_class, threads};
-pub(crate) use patience::{Patience, Word};
+pub(crate) use patience::{Patience, StorageNotice};
 use readahead::{LoadedRead, Noted, ReadAhead, ReadJob, Span, Stall, TakenRead};
 use spare::Spare;
 

@@ -33,7 +33,7 @@ pub(crate) struct Watched {
 
 /// A thread that has waited for longer than so many looks.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Late {
+pub(crate) struct LateThread {
     pub(crate) thread: String,
     pub(crate) looks: u32,
 }
@@ -58,12 +58,12 @@ impl Watch {
     }
 
     /// A look, of which one is made at every tick: a thread that has waited for too many.
-    pub(crate) fn look(&self) -> Option<Late> {
+    pub(crate) fn look(&self) -> Option<LateThread> {
         let mut state = self.0.lock();
         state.looks += 1;
         let WatchState { looks, limit, entries } = &*state;
         let late = |entry: &&WatchedThread| entry.since.is_some_and(|since| looks - since > u64::from(*limit));
-        entries.iter().find(late).map(|entry| Late { thread: entry.name.clone(), looks: *limit })
+        entries.iter().find(late).map(|entry| LateThread { thread: entry.name.clone(), looks: *limit })
     }
 }
 
@@ -86,8 +86,8 @@ impl Watched {
 mod tests {
     use super::*;
 
-    fn late(thread: &str, looks: u32) -> Late {
-        Late { thread: thread.into(), looks }
+    fn late(thread: &str, looks: u32) -> LateThread {
+        LateThread { thread: thread.into(), looks }
     }
 
     #[test]

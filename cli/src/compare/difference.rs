@@ -22,12 +22,12 @@ pub(super) struct Tally {
     sum: u64,
     values: u64,
     /// The one with the greatest mean difference.
-    pub worst: Option<Worst>,
+    pub worst: Option<WorstPicture>,
 }
 
 /// Which picture differs most.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Worst {
+pub(super) struct WorstPicture {
     pub picture: String,
     pub mean: f64,
 }
@@ -69,7 +69,7 @@ impl Tally {
         let mean = difference.mean();
         let worst = mean > self.worst.as_ref().map_or(0.0, |worst| worst.mean);
         if worst {
-            self.worst = Some(Worst { picture: picture.to_owned(), mean });
+            self.worst = Some(WorstPicture { picture: picture.to_owned(), mean });
         }
         worst
     }
@@ -113,7 +113,7 @@ mod tests {
         assert!(tally.add("far", &of(&[7, 7, 7], &[7, 7, 13])));
         assert!(!tally.add("near", &of(&[7, 7, 7], &[7, 7, 10])));
         assert_eq!((tally.pictures, tally.equal, tally.greatest), (3, 1, 6));
-        assert_eq!(tally.worst, Some(Worst { picture: "far".into(), mean: 2.0 }));
+        assert_eq!(tally.worst, Some(WorstPicture { picture: "far".into(), mean: 2.0 }));
         assert!((tally.mean() - 1.0).abs() < 1e-9);
     }
 }

@@ -17,7 +17,7 @@ const GAP: f64 = 2.0;
 const SHORTER: u32 = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum TaskKind {
     Whole,
     Middle,
     Training,
@@ -35,7 +35,7 @@ enum Kind {
 pub(super) struct Task {
     /// What it is called in tables.
     pub name: &'static str,
-    kind: Kind,
+    kind: TaskKind,
     /// None is the whole picture.
     recipe: Option<Recipe>,
 }
@@ -44,28 +44,34 @@ impl Task {
     /// All of them, whole pictures first; those beside torch's where it is there.
     pub(super) fn all(torch: bool) -> Result<Vec<Self>, RecipeError> {
         [
-            ("decode: whole pictures, upright", Kind::Whole),
-            ("crop: the middle 224, not resized", Kind::Middle),
-            ("training: random part to 224, mirrored by chance", Kind::Training),
-            ("evaluation: shorter side 256, the middle 224", Kind::Evaluation),
-            ("resize to 224 x 224, bilinear", Kind::Resize(Interpolation::Bilinear)),
-            ("resize to 224 x 224, bicubic", Kind::Resize(Interpolation::Bicubic)),
-            ("resize to 224 x 224, lanczos3", Kind::Resize(Interpolation::Lanczos3)),
-            ("resize to 224 x 224, nearest", Kind::Resize(Interpolation::Nearest)),
-            ("resize to 224 x 224, bilinear, match = \"torch\", beside torch's", Kind::Torch(Interpolation::Bilinear)),
-            ("resize to 224 x 224, bicubic, match = \"torch\", beside torch's", Kind::Torch(Interpolation::Bicubic)),
-            ("reducing_gap 2.0, to 64 x 64, beside Pillow's", Kind::Reduced { exact: false }),
-            ("reducing_gap 2.0, to 64 x 64, beside an exact resize", Kind::Reduced { exact: true }),
+            ("decode: whole pictures, upright", TaskKind::Whole),
+            ("crop: the middle 224, not resized", TaskKind::Middle),
+            ("training: random part to 224, mirrored by chance", TaskKind::Training),
+            ("evaluation: shorter side 256, the middle 224", TaskKind::Evaluation),
+            ("resize to 224 x 224, bilinear", TaskKind::Resize(Interpolation::Bilinear)),
+            ("resize to 224 x 224, bicubic", TaskKind::Resize(Interpolation::Bicubic)),
+            ("resize to 224 x 224, lanczos3", TaskKind::Resize(Interpolation::Lanczos3)),
+            ("resize to 224 x 224, nearest", TaskKind::Resize(Interpolation::Nearest)),
+            (
+                "resize to 224 x 224, bilinear, match = \"torch\", beside torch's",
+                TaskKind::Torch(Interpolation::Bilinear),
+            ),
+            (
+                "resize to 224 x 224, bicubic, match = \"torch\", beside torch's",
+                TaskKind::Torch(Interpolation::Bicubic),
+            ),
+            ("reducing_gap 2.0, to 64 x 64, beside Pillow's", TaskKind::Reduced { exact: false }),
+            ("reducing_gap 2.0, to 64 x 64, beside an exact resize", TaskKind::Reduced { exact: true }),
         ]
         .into_iter()
-        .filter(|(_, kind)| torch || !matches!(kind, Kind::Torch(_)))
+        .filter(|(_, kind)| torch || !matches!(kind, TaskKind::Torch(_)))
         .map(|(name, kind)| Ok(Self { name, kind, recipe: kind.recipe()? }))
         .collect()
     }
 
     /// Whether it takes the picture as it is, so that formats and orientations show.
     pub(super) fn is_whole(&self) -> bool {
-        self.kind == Kind::Whole
+        self.kind == TaskKind::Whole
     }
 
     /// Our pixels.
@@ -84,14 +90,14 @@ impl Task {
     /// What Pillow, or torch, is to do with a picture that is seen as `width` x `height`.
     pub(super) fn theirs(&self, width: u32, height: u32, draw: Draw) -> Value {
         match self.kind {
-            Kind::Whole => json!({ "do": "whole" }),
-            Kind::Middle => json!({ "do": "middle", "side": SIDE }),
-            Kind::Evaluation => json!({ "do": "evaluation", "shorter": SHORTER, "side": SIDE }),
-            Kind::Resize(filter) => json!({ "do": "resize", "filter": name(filter), "side": SIDE }),
-            Kind::Torch(filter) => json!({ "do": "torch", "filter": name(filter), "side": SIDE }),
-            Kind::Reduced { exact: true } => json!({ "do": "resize", "filter": "bilinear", "side": SMALL }),
-            Kind::Reduced { exact: false } => json!({ "do": "reduce", "gap": GAP, "side": SMALL }),
-            Kind::Training => {
+            TaskKind::Whole => json!({ "do": "whole" }),
+            TaskKind::Middle => json!({ "do": "middle", "side": SIDE }),
+            TaskKind::Evaluation => json!({ "do": "evaluation", "shorter": SHORTER, "side": SIDE }),
+            TaskKind::Resize(filter) => json!({ "do": "resize", "filter": name(filter), "side": SIDE }),
+            TaskKind::Torch(filter) => json!({ "do": "torch", "filter": name(filter), "side": SIDE }),
+            TaskKind::Reduced { exact: true } => json!({ "do": "resize", "filter": "bilinear", "side": SMALL }),
+            TaskKind::Reduced { exact: false } => json!({ "do": "reduce", "gap": GAP, "side": SMALL }),
+            TaskKind::Training => {
                 let plan = self.recipe.as_ref().expect("it has a recipe").plan(width, height, draw);
                 let part = match plan.steps.first() {
                     Some(Step::Cut(part)) => [part.left, part.top, part.left + part.width, part.top + part.height],
@@ -103,7 +109,7 @@ impl Task {
     }
 }
 
-impl Kind {
+impl TaskKind {
     fn recipe(self) -> Result<Option<Recipe>, RecipeError> {
         let one = |transform| Recipe::new(vec![transform], Output::default());
         let size = Size::HeightWidth([SIDE, SIDE]);

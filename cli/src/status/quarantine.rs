@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 /// The lists of all streams.
 #[derive(Debug, Default)]
 pub(super) struct Quarantine {
-    streams: Vec<Listed>,
+    streams: Vec<ListedStream>,
 }
 
 #[derive(Debug)]
-struct Listed {
+struct ListedStream {
     stream: String,
     /// Times that a record was put in quarantine; the list may have fewer, since its length is bounded.
     quarantined: u64,
-    by_record: BTreeMap<u64, Bad>,
+    by_record: BTreeMap<u64, BadRecord>,
 }
 
 #[derive(Debug)]
-struct Bad {
+struct BadRecord {
     file: String,
     /// Of the first epoch.
     reason: String,
@@ -34,20 +34,20 @@ impl Quarantine {
     pub(super) fn add(&mut self, page: StreamQuarantine) {
         let StreamQuarantine { stream, records, quarantined } = page;
         if self.streams.last().is_none_or(|last| last.stream != stream) {
-            self.streams.push(Listed { stream, quarantined, by_record: BTreeMap::new() });
+            self.streams.push(ListedStream { stream, quarantined, by_record: BTreeMap::new() });
         }
         let Some(listed) = self.streams.last_mut() else { return };
         for QuarantinedRecord { epoch, record, file, reason } in records {
-            let bad = listed.by_record.entry(record).or_insert(Bad { file, reason, epochs: Vec::new() });
+            let bad = listed.by_record.entry(record).or_insert(BadRecord { file, reason, epochs: Vec::new() });
             bad.epochs.push(epoch);
         }
     }
 
     pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
-        for Listed { stream, by_record, .. } in &self.streams {
+        for ListedStream { stream, by_record, .. } in &self.streams {
             let records = if by_record.len() == 1 { "record" } else { "records" };
             writeln!(out, "stream {stream}: {} {records} in quarantine", by_record.len())?;
-            for (record, Bad { file, reason, epochs }) in by_record {
+            for (record, BadRecord { file, reason, epochs }) in by_record {
                 let (file, reason) = (printable(file), printable(reason.trim_end_matches('.')));
                 writeln!(out, "  record {record} {file}: {reason} ({})", spans(epochs))?;
             }
@@ -57,8 +57,8 @@ impl Quarantine {
     }
 
     pub(super) fn json(&self) -> Value {
-        let bad = |(record, bad): (&u64, &Bad)| json!({ "record": record, "file": bad.file, "reason": bad.reason, "epochs": bad.epochs });
-        let stream = |listed: &Listed| {
+        let bad = |(record, bad): (&u64, &BadRecord)| json!({ "record": record, "file": bad.file, "reason": bad.reason, "epochs": bad.epochs });
+        let stream = |listed: &ListedStream| {
             json!({
                 "name": listed.stream,
                 "quarantined": listed.quarantined,
@@ -78,7 +78,7 @@ impl Quarantine {
     }
 }
 
-impl Listed {
+impl ListedStream {
     fn entries(&self) -> u64 {
         self.by_record.values().map(|bad| bad.epochs.len() as u64).sum()
     }

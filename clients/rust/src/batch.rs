@@ -6,7 +6,7 @@ use forebay_ring::{Offer, Shape};
 
 use crate::error::Broken;
 use crate::hands::Hands;
-use crate::hold::Ticket;
+use crate::hold::HoldTicket;
 use crate::mapped::{Mapped, Ring};
 
 /// One batch. Its arrays are read-only memory of the ring, shared with the daemon.
@@ -31,20 +31,20 @@ pub struct Keep {
 #[derive(Clone, Debug)]
 pub struct Decision {
     hands: Arc<Hands>,
-    ticket: Ticket,
+    ticket: HoldTicket,
     seq: u64,
 }
 
 #[derive(Debug)]
 struct Lent {
     hands: Arc<Hands>,
-    ticket: Ticket,
+    ticket: HoldTicket,
     ring: Arc<Ring>,
     slot: u32,
 }
 
 impl Batch {
-    pub(crate) fn new(hands: &Arc<Hands>, ticket: Ticket, ring: Arc<Ring>, offer: Offer) -> Self {
+    pub(crate) fn new(hands: &Arc<Hands>, ticket: HoldTicket, ring: Arc<Ring>, offer: Offer) -> Self {
         let lent = Arc::new(Lent { hands: Arc::clone(hands), ticket, ring, slot: offer.slot });
         let decision = Decision { hands: Arc::clone(hands), ticket, seq: offer.seq };
         Self { offer, keep: Keep { lent }, decision }
@@ -54,7 +54,7 @@ impl Batch {
         self.offer
     }
 
-    pub(crate) fn ticket(&self) -> Ticket {
+    pub(crate) fn ticket(&self) -> HoldTicket {
         self.decision.ticket
     }
 

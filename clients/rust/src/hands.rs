@@ -8,7 +8,7 @@ use forebay_ring::{HandIn, MessageKind, Number, Offer, Sent, Socket, packet};
 use parking_lot::Mutex;
 
 use crate::error::Broken;
-use crate::hold::{Holds, Packets, Ticket};
+use crate::hold::{HoldTicket, Holds, Packets};
 use crate::owner::Owner;
 use crate::receipt::Receipt;
 
@@ -70,18 +70,18 @@ impl Hands {
         state.holds.hand_in()
     }
 
-    pub(crate) fn take(&self, offer: Offer, receipt: Receipt) -> Ticket {
+    pub(crate) fn take(&self, offer: Offer, receipt: Receipt) -> HoldTicket {
         self.state.lock().holds.take(offer, receipt)
     }
 
-    pub(crate) fn consume(&self, ticket: Ticket) -> Result<(), Broken> {
+    pub(crate) fn consume(&self, ticket: HoldTicket) -> Result<(), Broken> {
         self.owner.check()?;
         self.change(|holds| holds.consume(ticket));
         Ok(())
     }
 
     /// False where the batch was decided before.
-    pub(crate) fn give_back(&self, ticket: Ticket) -> Result<bool, Broken> {
+    pub(crate) fn give_back(&self, ticket: HoldTicket) -> Result<bool, Broken> {
         self.owner.check()?;
         let mut found = false;
         self.change(|holds| {
@@ -93,7 +93,7 @@ impl Hands {
     }
 
     /// The caller never had the batch. False where its offer cannot wait again.
-    pub(crate) fn put_back(&self, ticket: Ticket) -> bool {
+    pub(crate) fn put_back(&self, ticket: HoldTicket) -> bool {
         let mut waits = false;
         self.change(|holds| {
             let (can_wait, packets) = holds.put_back(ticket);
@@ -104,12 +104,12 @@ impl Hands {
     }
 
     /// A batch that was put back is handed out again.
-    pub(crate) fn take_again(&self, ticket: Ticket) {
+    pub(crate) fn take_again(&self, ticket: HoldTicket) {
         self.state.lock().holds.take_again(ticket);
     }
 
     /// The last view of a batch is gone. In a forked child nothing happens: the slot is still its parent's.
-    pub(crate) fn unview(&self, ticket: Ticket) {
+    pub(crate) fn unview(&self, ticket: HoldTicket) {
         if self.owner.is_here() {
             self.change(|holds| holds.unview(ticket));
         }

@@ -5,28 +5,28 @@
 
 use forebay_ring::{HandIn, MessageKind, NO_RING, Number, Offer, Release, packet};
 
-use crate::receipt::{Receipt, Sent};
+use crate::receipt::{Receipt, SentReceipts};
 
 /// One batch that was handed out. Unique in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket(u64);
+pub(crate) struct HoldTicket(u64);
 
 /// Every batch that was handed out and is not wholly given back.
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
     entries: Vec<Hold>,
     tickets: u64,
-    sent: Sent,
+    sent: SentReceipts,
     /// The session ends: no further offer is wanted.
     leaving: bool,
 }
 
 #[derive(Debug)]
 struct Hold {
-    ticket: Ticket,
+    ticket: HoldTicket,
     offer: Offer,
     receipt: Receipt,
-    stage: Stage,
+    stage: HoldStage,
     /// A view of the slot is left.
     viewed: bool,
     /// The daemon that offered it has died; its slot is this process's own memory now.
@@ -34,7 +34,7 @@ struct Hold {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum HoldStage {
     /// Handed out, neither acked nor given back.
     InHand,
     /// Put back: the caller never had it, and its offer waits again.
@@ -50,18 +50,18 @@ pub(crate) type Packets = Vec<Vec<u8>>;
 
 impl Holds {
     /// A batch is handed out.
-    pub(crate) fn take(&mut self, offer: Offer, receipt: Receipt) -> Ticket {
+    pub(crate) fn take(&mut self, offer: Offer, receipt: Receipt) -> HoldTicket {
         self.tickets += 1;
-        let ticket = Ticket(self.tickets);
-        self.entries.push(Hold { ticket, offer, receipt, stage: Stage::InHand, viewed: true, orphaned: false });
+        let ticket = HoldTicket(self.tickets);
+        self.entries.push(Hold { ticket, offer, receipt, stage: HoldStage::InHand, viewed: true, orphaned: false });
         ticket
     }
 
     /// The batch was consumed. Nothing happens to one that was acked or given back before.
-    pub(crate) fn consume(&mut self, ticket: Ticket) -> Packets {
+    pub(crate) fn consume(&mut self, ticket: HoldTicket) -> Packets {
         let mut packets = Packets::new();
         if let Some(hold) = self.in_hand_mut(ticket) {
-            hold.stage = Stage::Consumed;
+            hold.stage = HoldStage::Consumed;
             packets.extend(hold.ack());
             let receipt = hold.receipt.clone();
             self.sent.keep(receipt);
@@ -72,22 +72,22 @@ impl Holds {
 
     /// Everything in hand was consumed: the next batch is asked for.
     pub(crate) fn consume_all(&mut self) -> Packets {
-        let tickets: Vec<Ticket> = self.in_hand().map(|hold| hold.ticket).collect();
+        let tickets: Vec<HoldTicket> = self.in_hand().map(|hold| hold.ticket).collect();
         tickets.into_iter().flat_map(|ticket| self.consume(ticket)).collect()
     }
 
     /// The batch goes back unread. Returns false where it was acked or given back before.
-    pub(crate) fn give_back(&mut self, ticket: Ticket) -> (bool, Packets) {
-        let found = self.in_hand_mut(ticket).map(|hold| hold.stage = Stage::Returned).is_some();
+    pub(crate) fn give_back(&mut self, ticket: HoldTicket) -> (bool, Packets) {
+        let found = self.in_hand_mut(ticket).map(|hold| hold.stage = HoldStage::Returned).is_some();
         (found, self.settle(ticket))
     }
 
     /// The caller never had the batch, whose offer is to wait again. False where it cannot: it was decided before, or
     /// its daemon has died, so that the next one must hear of its return.
-    pub(crate) fn put_back(&mut self, ticket: Ticket) -> (bool, Packets) {
+    pub(crate) fn put_back(&mut self, ticket: HoldTicket) -> (bool, Packets) {
         match self.in_hand_mut(ticket) {
             Some(hold) if !hold.orphaned => {
-                hold.stage = Stage::Waiting;
+                hold.stage = HoldStage::Waiting;
                 (true, Packets::new())
             }
             _ => (false, self.give_back(ticket).1),
@@ -95,9 +95,9 @@ impl Holds {
     }
 
     /// A batch that was put back is handed out again.
-    pub(crate) fn take_again(&mut self, ticket: Ticket) {
+    pub(crate) fn take_again(&mut self, ticket: HoldTicket) {
         if let Some(hold) = self.waiting_mut(|hold| hold.ticket == ticket) {
-            hold.stage = Stage::InHand;
+            hold.stage = HoldStage::InHand;
         }
     }
 
@@ -108,7 +108,7 @@ impl Holds {
         for offer in offers {
             match self.waiting_mut(|hold| hold.offer.seq == offer.seq) {
                 Some(hold) => {
-                    hold.stage = Stage::Returned;
+                    hold.stage = HoldStage::Returned;
                     let ticket = hold.ticket;
                     packets.extend(self.settle(ticket));
                 }
@@ -120,7 +120,7 @@ impl Holds {
 
     /// Everything in hand goes back unread: the caller closes, or the run was restored.
     pub(crate) fn give_back_all(&mut self) -> Packets {
-        let tickets: Vec<Ticket> = self.in_hand().map(|hold| hold.ticket).collect();
+        let tickets: Vec<HoldTicket> = self.in_hand().map(|hold| hold.ticket).collect();
         tickets.into_iter().flat_map(|ticket| self.give_back(ticket).1).collect()
     }
 
@@ -133,7 +133,7 @@ impl Holds {
     }
 
     /// The last view of the batch's slot is gone.
-    pub(crate) fn unview(&mut self, ticket: Ticket) -> Packets {
+    pub(crate) fn unview(&mut self, ticket: HoldTicket) -> Packets {
         if let Some(hold) = self.entries.iter_mut().find(|hold| hold.ticket == ticket) {
             hold.viewed = false;
         }
@@ -142,7 +142,7 @@ impl Holds {
 
     /// The daemon has died: its slots count no more, and what is in hand is to be handed in.
     pub(crate) fn orphan(&mut self) {
-        self.entries.retain(|hold| hold.stage == Stage::InHand);
+        self.entries.retain(|hold| hold.stage == HoldStage::InHand);
         for hold in &mut self.entries {
             hold.orphaned = true;
         }
@@ -182,27 +182,27 @@ impl Holds {
     }
 
     fn in_hand(&self) -> impl Iterator<Item = &Hold> {
-        self.entries.iter().filter(|hold| hold.stage == Stage::InHand)
+        self.entries.iter().filter(|hold| hold.stage == HoldStage::InHand)
     }
 
-    fn in_hand_mut(&mut self, ticket: Ticket) -> Option<&mut Hold> {
-        self.entries.iter_mut().find(|hold| hold.ticket == ticket && hold.stage == Stage::InHand)
+    fn in_hand_mut(&mut self, ticket: HoldTicket) -> Option<&mut Hold> {
+        self.entries.iter_mut().find(|hold| hold.ticket == ticket && hold.stage == HoldStage::InHand)
     }
 
     fn waiting_mut(&mut self, is_meant: impl Fn(&Hold) -> bool) -> Option<&mut Hold> {
-        self.entries.iter_mut().find(|hold| hold.stage == Stage::Waiting && is_meant(hold))
+        self.entries.iter_mut().find(|hold| hold.stage == HoldStage::Waiting && is_meant(hold))
     }
 
     /// Sends RELEASE, with the credit for one more offer, once the batch is decided and its last view gone.
-    fn settle(&mut self, ticket: Ticket) -> Packets {
-        let decided = |hold: &Hold| matches!(hold.stage, Stage::Consumed | Stage::Returned);
+    fn settle(&mut self, ticket: HoldTicket) -> Packets {
+        let decided = |hold: &Hold| matches!(hold.stage, HoldStage::Consumed | HoldStage::Returned);
         let done = |hold: &Hold| hold.ticket == ticket && decided(hold) && (hold.orphaned || !hold.viewed);
         let Some(place) = self.entries.iter().position(done) else { return Packets::new() };
         let hold = self.entries.remove(place);
         match (hold.orphaned, hold.stage) {
-            (true, Stage::Returned) => vec![release(&hold.offer, true, true)],
+            (true, HoldStage::Returned) => vec![release(&hold.offer, true, true)],
             (true, _) => Packets::new(),
-            (false, stage) => self.back(release(&hold.offer, stage == Stage::Returned, false)),
+            (false, stage) => self.back(release(&hold.offer, stage == HoldStage::Returned, false)),
         }
     }
 

@@ -48,14 +48,14 @@ const FAREWELL: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct PrivateDaemon {
     owner: Owner,
-    setup: Setup,
+    setup: DaemonSetup,
     sessions: AtomicU64,
     state: Mutex<DaemonState>,
 }
 
 /// What it is started with.
 #[derive(Debug)]
-struct Setup {
+struct DaemonSetup {
     binary: PathBuf,
     /// Names of long options, with their values.
     options: BTreeMap<String, String>,
@@ -71,7 +71,7 @@ struct DaemonState {
     deaths: u32,
     /// How the last one ended.
     cause: String,
-    words: Words,
+    words: ErrorLines,
 }
 
 #[derive(Debug)]
@@ -84,7 +84,7 @@ struct Running {
 
 /// Last lines of the daemon's standard error.
 #[derive(Clone, Debug, Default)]
-struct Words {
+struct ErrorLines {
     lines: Arc<Mutex<VecDeque<String>>>,
 }
 
@@ -93,7 +93,7 @@ impl PrivateDaemon {
     pub fn new(binary: impl Into<PathBuf>) -> Self {
         Self {
             owner: Owner::this_process(),
-            setup: Setup { binary: binary.into(), options: BTreeMap::new(), packages: Vec::new() },
+            setup: DaemonSetup { binary: binary.into(), options: BTreeMap::new(), packages: Vec::new() },
             sessions: AtomicU64::new(0),
             state: Mutex::default(),
         }
@@ -162,7 +162,7 @@ impl PrivateDaemon {
     }
 }
 
-impl Setup {
+impl DaemonSetup {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command
@@ -181,13 +181,13 @@ impl Setup {
 }
 
 impl DaemonState {
-    fn start(&mut self, setup: &Setup) -> Result<&Running, AttachError> {
+    fn start(&mut self, setup: &DaemonSetup) -> Result<&Running, AttachError> {
         if self.running.is_none() {
             if self.deaths > RESTARTS {
                 let (deaths, cause, words) = (self.deaths, self.cause.clone(), self.words.text());
                 return Err(AttachError::PrivateDied { deaths, cause, words });
             }
-            self.words = Words::default();
+            self.words = ErrorLines::default();
             let ledgers = match &self.ledgers {
                 Some(ledgers) => Arc::clone(ledgers),
                 None => Arc::clone(self.ledgers.insert(Arc::new(memory().map_err(Broken::from)?))),
@@ -219,7 +219,7 @@ impl DaemonState {
 }
 
 impl Running {
-    fn spawn(setup: &Setup, ledgers: Arc<OwnedFd>, words: Words) -> Result<Self, AttachError> {
+    fn spawn(setup: &DaemonSetup, ledgers: Arc<OwnedFd>, words: ErrorLines) -> Result<Self, AttachError> {
         let at = |source| AttachError::Spawn { binary: setup.binary.clone(), source };
         let (ours, theirs) = Socket::pair().map_err(Broken::from)?;
         let mut child = setup.command().stdin(theirs.into_fd()).spawn().map_err(at)?;
@@ -253,7 +253,7 @@ fn memory() -> io::Result<OwnedFd> {
     Ok(memfd_create("forebay-ledgers", MemfdFlags::CLOEXEC)?)
 }
 
-impl Words {
+impl ErrorLines {
     /// Passes every line on to this process's standard error and remembers the last ones.
     fn read(&self, from: ChildStderr) {
         for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {

@@ -26,7 +26,7 @@ pub(crate) struct Receipt {
 
 /// Receipts that the daemon has been sent and may not have made durable yet, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Sent {
+pub(crate) struct SentReceipts {
     receipts: VecDeque<Receipt>,
     /// Of all of them.
     claims: usize,
@@ -127,7 +127,7 @@ impl Receipt {
     }
 }
 
-impl Sent {
+impl SentReceipts {
     /// Keeps a receipt whose ACK went out.
     pub(crate) fn keep(&mut self, receipt: Receipt) {
         self.claims += receipt.claims.len();
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn rule_16_no_more_claims_are_kept_than_a_daemon_takes_and_the_oldest_go_first() {
-        let mut sent = Sent::default();
+        let mut sent = SentReceipts::default();
         let claims = vec![(Claim::zeroed(), RecordSum::default()); KEPT_CLAIMS / 4];
         for seq in 0..6 {
             sent.keep(Receipt { seq, epoch: seq, claims: claims.clone() });
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn receipts_are_kept_until_their_epoch_is_complete() {
-        let mut sent = Sent::default();
+        let mut sent = SentReceipts::default();
         for (seq, epoch) in [(1, 0), (2, 0), (3, 1)] {
             sent.keep(Receipt { seq, epoch, claims: Vec::new() });
         }

@@ -10,7 +10,7 @@ pub(super) struct Column {
     /// Text even where it looks like a number.
     as_text: bool,
     /// What the first line was, and its number; later ones must be the same.
-    first: Option<(Kind, u64)>,
+    first: Option<(CellKind, u64)>,
     /// Integers; or places in `texts`, in order of appearance.
     values: Vec<i64>,
     texts: HashMap<Vec<u8>, i64>,
@@ -18,7 +18,7 @@ pub(super) struct Column {
 
 /// What stands in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CellKind {
     Nothing,
     Integer,
     Text,
@@ -32,15 +32,15 @@ impl Column {
     pub(super) fn push(&mut self, cell: &[u8], line: u64) -> Result<(), LineProblem> {
         let number = str::from_utf8(cell).ok().and_then(|text| text.parse::<i64>().ok());
         let kind = match number {
-            _ if cell.is_empty() => Kind::Nothing,
-            Some(_) if !self.as_text => Kind::Integer,
-            _ => Kind::Text,
+            _ if cell.is_empty() => CellKind::Nothing,
+            Some(_) if !self.as_text => CellKind::Integer,
+            _ => CellKind::Text,
         };
         let &mut (expected, other) = self.first.get_or_insert((kind, line));
         match (expected, kind) {
-            (Kind::Nothing, Kind::Nothing) => {}
-            (Kind::Integer, Kind::Integer) => self.values.extend(number),
-            (Kind::Text, Kind::Text) => {
+            (CellKind::Nothing, CellKind::Nothing) => {}
+            (CellKind::Integer, CellKind::Integer) => self.values.extend(number),
+            (CellKind::Text, CellKind::Text) => {
                 let next = i64::try_from(self.texts.len()).expect("fewer texts than i64::MAX fit into memory");
                 let place = match self.texts.get(cell) {
                     Some(&place) => place,
@@ -48,8 +48,8 @@ impl Column {
                 };
                 self.values.push(place);
             }
-            (_, Kind::Nothing) => return Err(LineProblem::NoLabel { other }),
-            (Kind::Nothing, _) => return Err(LineProblem::SurplusLabel { other }),
+            (_, CellKind::Nothing) => return Err(LineProblem::NoLabel { other }),
+            (CellKind::Nothing, _) => return Err(LineProblem::SurplusLabel { other }),
             (was, is) => {
                 let label = String::from_utf8_lossy(cell).into_owned();
                 return Err(LineProblem::MixedLabels { label, is: is.words(), was: was.words(), other });
@@ -75,7 +75,7 @@ impl Column {
     }
 }
 
-impl Kind {
+impl CellKind {
     fn words(self) -> &'static str {
         match self {
             Self::Nothing => "absent",

@@ -103,15 +103,15 @@ impl Slots {
         self.by_id.values().filter_map(|entry| entry.batch().map(|batch| batch.seq)).collect()
     }
 
-    /// The state of a slot that the consumer holds as the receipt says.
-    pub(super) fn held(&self, consumer: ConsumerId, receipt: HeldBatch) -> Option<&SlotState> {
-        let entry = self.by_id.get(&receipt.slot)?;
-        entry.is_held(consumer, receipt).then_some(&entry.state)
+    /// The state of a slot that the consumer holds, if it is this one.
+    pub(super) fn held(&self, consumer: ConsumerId, held: HeldBatch) -> Option<&SlotState> {
+        let entry = self.by_id.get(&held.slot)?;
+        entry.is_held(consumer, held).then_some(&entry.state)
     }
 
-    pub(super) fn held_mut(&mut self, consumer: ConsumerId, receipt: HeldBatch) -> Option<&mut SlotState> {
-        let entry = self.by_id.get_mut(&receipt.slot)?;
-        entry.is_held(consumer, receipt).then_some(&mut entry.state)
+    pub(super) fn held_mut(&mut self, consumer: ConsumerId, held: HeldBatch) -> Option<&mut SlotState> {
+        let entry = self.by_id.get_mut(&held.slot)?;
+        entry.is_held(consumer, held).then_some(&mut entry.state)
     }
 
     pub(super) fn held_by(&self, consumer: ConsumerId) -> Vec<SlotId> {
@@ -215,8 +215,8 @@ impl Slot {
         }
     }
 
-    fn is_held(&self, consumer: ConsumerId, receipt: HeldBatch) -> bool {
-        let batch = self.batch().is_some_and(|batch| batch.seq == receipt.seq);
-        self.holder() == Some(consumer) && batch && self.generation == receipt.generation
+    fn is_held(&self, consumer: ConsumerId, held: HeldBatch) -> bool {
+        let batch = self.batch().is_some_and(|batch| batch.seq == held.seq);
+        self.holder() == Some(consumer) && batch && self.generation == held.generation
     }
 }

@@ -8,7 +8,7 @@ use crate::mapping::Mapping;
 
 /// The memory and who writes in it.
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct RegionInner {
     pub(super) mapping: Mapping,
     pub(super) geometry: Geometry,
     pub(super) ring: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Inner {
     pub(super) populated: Box<[AtomicBool]>,
 }
 
-impl Inner {
+impl RegionInner {
     pub(crate) fn geometry(&self) -> &Geometry {
         &self.geometry
     }

@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
     use crate::gpu_ring::scene::Scene;
-    use crate::watch::{Late, Watch};
+    use crate::watch::{LateThread, Watch};
 
     #[test]
     fn a_copy_of_a_place_in_a_gpu_that_does_not_come_back_is_noticed() {
@@ -165,7 +165,7 @@ mod tests {
         while fake.count(Count::Held) == 0 {
             std::thread::yield_now();
         }
-        assert_eq!((watch.look(), watch.look()), (None, Some(Late { thread: "forebay-batch".into(), looks: 1 })));
+        assert_eq!((watch.look(), watch.look()), (None, Some(LateThread { thread: "forebay-batch".into(), looks: 1 })));
         fake.set(Knob::HoldCopies, 0);
         assert_eq!(copy.join().unwrap(), Ok(()));
         assert_eq!(watch.look(), None);

@@ -14,7 +14,7 @@ use crate::memory::Promises;
 
 /// Which cache a stream asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct CacheKey {
     /// The dataset's fingerprint: relative paths and sizes, not times.
     fingerprint: [u8; 32],
     /// Where its first record is: another folder with files of the same names and sizes is another dataset here.
@@ -51,10 +51,10 @@ pub enum CacheError {
 #[derive(Debug, Default)]
 pub struct Caches {
     promises: Arc<Promises>,
-    open: Mutex<HashMap<Key, Weak<Cache>>>,
+    open: Mutex<HashMap<CacheKey, Weak<Cache>>>,
 }
 
-impl Key {
+impl CacheKey {
     /// The cache of this dataset that keeps such, within such a budget.
     pub fn new(source: &dyn Source, keep: Keep, budget: ByteSize) -> Self {
         Self { fingerprint: source.fingerprint(), first: source.locator(0), keep, budget: budget.0 }
@@ -71,13 +71,13 @@ impl Caches {
     ///
     /// # Errors
     /// There is less memory than its budget; caches and rings that are not full yet count as if they were.
-    pub fn open(&self, key: Key) -> Result<Arc<Cache>, CacheError> {
+    pub fn open(&self, key: CacheKey) -> Result<Arc<Cache>, CacheError> {
         self.open_within(key, Memory::now)
     }
 
     fn open_within(
         &self,
-        key: Key,
+        key: CacheKey,
         memory: impl FnOnce() -> std::io::Result<Memory>,
     ) -> Result<Arc<Cache>, CacheError> {
         let mut caches = self.open.lock();
@@ -105,11 +105,11 @@ mod tests {
     use super::*;
     use crate::record::Content;
 
-    fn key(dataset: u8, budget: u64) -> Key {
-        Key { fingerprint: [dataset; 32], first: Locator::file("/data/a.jpg"), keep: Keep::Encoded, budget }
+    fn key(dataset: u8, budget: u64) -> CacheKey {
+        CacheKey { fingerprint: [dataset; 32], first: Locator::file("/data/a.jpg"), keep: Keep::Encoded, budget }
     }
 
-    fn open(caches: &Caches, key: Key) -> Result<Arc<Cache>, CacheError> {
+    fn open(caches: &Caches, key: CacheKey) -> Result<Arc<Cache>, CacheError> {
         caches.open_within(key, || Ok(Memory { available: 10_000, limited_by: "the test".into() }))
     }
 
@@ -121,8 +121,8 @@ mod tests {
         let second = open(&caches, key(1, 4000)).unwrap();
         assert!(Arc::ptr_eq(&first, &second));
         let holds = |cache: &Cache, record| cache.find(record).is_some();
-        let elsewhere = Key { first: Locator::file("/data/copy/a.jpg"), ..key(1, 4000) };
-        let decoded = Key { keep: Keep::Decoded(Form::default()), ..key(1, 1000) };
+        let elsewhere = CacheKey { first: Locator::file("/data/copy/a.jpg"), ..key(1, 4000) };
+        let decoded = CacheKey { keep: Keep::Decoded(Form::default()), ..key(1, 1000) };
         for other in [elsewhere, decoded] {
             assert!(!holds(&open(&caches, other).unwrap(), 7));
         }

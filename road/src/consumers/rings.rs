@@ -18,7 +18,7 @@ use crate::threads;
 const MOST: usize = 4;
 
 /// What the thread beside the ring's does.
-enum Work {
+enum RingWork {
     /// Takes a slot's memory from the kernel.
     Populate(SlotId, StreamRing),
     /// Makes a ring.
@@ -43,7 +43,7 @@ pub(super) struct RingSet {
     rings: BTreeMap<u32, StreamRing>,
     /// Rights to free slots, for the batch thread.
     free: channel::Sender<SlotMut>,
-    works: channel::Sender<Work>,
+    works: channel::Sender<RingWork>,
     further: Further,
 }
 
@@ -68,7 +68,7 @@ impl RingSet {
         deliveries.add_ring(ring, slots);
         for slot in 0..slots {
             // The thread beside lives as long as this one.
-            self.works.send(Work::Populate(SlotId { ring, slot }, made.clone())).ok();
+            self.works.send(RingWork::Populate(SlotId { ring, slot }, made.clone())).ok();
         }
         self.rings.insert(ring, made);
     }
@@ -150,7 +150,7 @@ impl RingSet {
             Further::NotAsked => Further::Asked,
             Further::Refused => Further::AskedAgain,
         };
-        self.works.send(Work::Ring(ring)).ok();
+        self.works.send(RingWork::Ring(ring)).ok();
     }
 
     /// The stream goes on with the slots that it has; whoever holds the others may let go.
@@ -178,13 +178,13 @@ pub(super) fn pass(consumer: &Consumer, number: u32, ring: &StreamRing) {
 fn ring_work(
     outbox: Outbox,
     further: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
-) -> std::io::Result<channel::Sender<Work>> {
+) -> std::io::Result<channel::Sender<RingWork>> {
     let (sender, work) = channel::unbounded();
     threads::start("forebay-populate", move || {
         for work in work {
             outbox.post(match work {
-                Work::Populate(slot, ring) => Note::Populated(slot, ring.populate(slot.slot)),
-                Work::Ring(ring) => Note::Ring(ring, further(ring)),
+                RingWork::Populate(slot, ring) => Note::Populated(slot, ring.populate(slot.slot)),
+                RingWork::Ring(ring) => Note::Ring(ring, further(ring)),
             });
         }
     })?;

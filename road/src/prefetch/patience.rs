@@ -21,7 +21,7 @@ struct StorageWaiting {
 
 /// What is to be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum StorageNotice {
     /// It has gone on for so long.
     Waits {
         /// How long.
@@ -45,10 +45,10 @@ impl Patience {
     }
 
     /// Looks at the wait that there is, by its beginning.
-    pub(crate) fn look(&mut self, now: Instant, since: Option<Instant>) -> Option<Word> {
+    pub(crate) fn look(&mut self, now: Instant, since: Option<Instant>) -> Option<StorageNotice> {
         let Some(since) = since else {
             let over = self.waiting.take()?;
-            return Some(Word::Over(now.saturating_duration_since(over.since)));
+            return Some(StorageNotice::Over(now.saturating_duration_since(over.since)));
         };
         let (word, expires) = (Duration::ZERO, self.timeout);
         let waiting = self.waiting.get_or_insert(StorageWaiting { since, word, expires });
@@ -60,7 +60,7 @@ impl Patience {
         if expired {
             waiting.expires = time + self.timeout;
         }
-        (log || expired).then_some(Word::Waits { time, log, expired })
+        (log || expired).then_some(StorageNotice::Waits { time, log, expired })
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
         let mut words = Vec::new();
         for second in 0..200 {
             match patience.look(start + Duration::from_secs(second), Some(start)) {
-                Some(Word::Waits { time, log, expired }) => {
+                Some(StorageNotice::Waits { time, log, expired }) => {
                     assert_eq!(time.as_secs(), second);
                     words.push((second, log, expired));
                 }
@@ -86,7 +86,7 @@ mod tests {
         let raised: Vec<u64> = words.iter().filter(|(.., expired)| *expired).map(|(second, ..)| *second).collect();
         assert_eq!((told, raised), (vec![0, 10, 20, 40, 80, 160], vec![60, 120, 180]));
         let end = start + Duration::from_secs(200);
-        assert_eq!(patience.look(end, None), Some(Word::Over(Duration::from_secs(200))));
+        assert_eq!(patience.look(end, None), Some(StorageNotice::Over(Duration::from_secs(200))));
         assert_eq!(patience.look(end, None), None);
     }
 }

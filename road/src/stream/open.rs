@@ -9,7 +9,7 @@ use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
 use forebay_sources::Source;
 
-use crate::cache::{Cache, Caches, Key};
+use crate::cache::{Cache, CacheKey, Caches};
 use crate::consumers::{self, RingThread};
 use crate::decode::Pool;
 use crate::gpu_ring::{Gpus, NoRing, StreamRing};
@@ -147,7 +147,7 @@ impl Opening {
     fn cache(&self) -> Result<Option<Arc<Cache>>, StreamError> {
         let Some(wanted) = &self.settings.cache else { return Ok(None) };
         let keep = wanted.keep(&self.settings.recipe);
-        Ok(Some(self.caches.open(Key::new(self.source.as_ref(), keep, wanted.memory))?))
+        Ok(Some(self.caches.open(CacheKey::new(self.source.as_ref(), keep, wanted.memory))?))
     }
 
     fn spec(&self) -> LedgerSpec {

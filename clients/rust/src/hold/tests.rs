@@ -33,7 +33,7 @@ fn offer(seq: u64) -> Offer {
     Offer { seq, epoch: 0, ring: 3, slot: 1, claims: 1, ..Offer::zeroed() }
 }
 
-fn take(holds: &mut Holds, seq: u64) -> Ticket {
+fn take(holds: &mut Holds, seq: u64) -> HoldTicket {
     let offer = offer(seq);
     let claim = Claim::new(seq, 0, 1);
     holds.take(offer, Receipt::read(&offer, &[claim], &[7], &[1]).unwrap())

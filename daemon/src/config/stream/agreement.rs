@@ -45,7 +45,7 @@ impl StreamSection {
                 mistakes.list.into_iter().find(|mistake| mistake.key == key)
             }
             _ => {
-                let own = Own(self.written.get(key));
+                let own = OwnValue(self.written.get(key));
                 let problem = format!("is {}, but the stream has {own}. Leave it out or give the same.", shown(value));
                 Some(Mistake { key: key.to_owned(), problem, line: None })
             }
@@ -59,9 +59,9 @@ impl StreamSection {
 }
 
 /// The stream's own value of a key.
-struct Own<'a>(Option<&'a Value>);
+struct OwnValue<'a>(Option<&'a Value>);
 
-impl fmt::Display for Own<'_> {
+impl fmt::Display for OwnValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(value) => f.write_str(&shown(value)),
