@@ -41,11 +41,11 @@ pub(super) fn markdown(out: &mut impl Write, versions: &Versions, reports: &[Rep
     writeln!(
         out,
         "# Pixels beside Pillow's\n\nMade by `forebay compare`, version {}, beside Pillow {} with libjpeg-turbo {}{}.\n\n\
-         Differences are those of single channels, 0 to 255: the greatest of all, and the mean over all values.\n\
-         *Equal* are pictures without any. The worst picture is the one with the greatest mean, which stands beside it.\n\
-         Where the greatest is 1, the mean is the share of values that differ.\n\
-         Both sides turn pictures upright, lay transparent ones over black and take 16 bits for their upper 8. Crops and\n\
-         sizes are told to Pillow, but for evaluation, where it follows torchvision's rules by itself.",
+         Differences are those of single channels, from 0 to 255. The table has the greatest one, and the mean over all values.\n\
+         *Equal* pictures have no difference. The worst picture has the greatest mean, which is given beside its name.\n\
+         If the greatest difference is 1, the mean is the share of values that differ.\n\
+         Both sides turn pictures upright, put transparent ones on black, and keep the upper 8 of 16 bits. Pillow is told crops\n\
+         and sizes. Only in evaluation, it follows torchvision's rules by itself.",
         env!("CARGO_PKG_VERSION"),
         versions.pillow,
         versions.libjpeg.as_deref().unwrap_or("of unknown version"),
