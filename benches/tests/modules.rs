@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-/// The crates whose modules are in an order. In `pixels` a recipe and its plan know each other.
-const CRATES: [&str; 12] = [
+/// The crates whose modules are in an order.
+const CRATES: [&str; 13] = [
     "proto",
     "ring",
     "jpeg",
+    "pixels",
     "coordinator",
     "sources",
     "formats",

@@ -1,9 +1,7 @@
 //! Decoding on the CPU: one [`CpuDecoder`] per thread turns a file's bytes into the pixels of a place.
 
-pub(crate) mod buffer;
 mod canvas;
 mod cmyk;
-pub(crate) mod finish;
 pub(crate) mod jpeg;
 pub(crate) mod other;
 mod resize;

@@ -23,12 +23,14 @@
 //! The crate knows nothing of the rest of Forebay.
 
 mod axis;
+mod buffer;
 mod composition;
 mod cpu;
 mod decoded;
 pub mod document;
 mod draw;
 mod fault;
+mod finish;
 mod format;
 mod matching;
 mod orientation;
@@ -37,6 +39,7 @@ mod picture;
 mod plan;
 mod probe;
 mod recipe;
+mod recipe_error;
 pub mod sample;
 mod scale;
 mod transform;
@@ -58,8 +61,8 @@ pub use output::{Dtype, Layout, Output};
 pub use picture::{KeptPicture, Picture};
 pub use plan::{Plan, Rect, Step};
 pub use probe::{Probe, probe};
-pub use recipe::error::RecipeError;
 pub use recipe::{Input, Recipe};
+pub use recipe_error::RecipeError;
 pub use transform::{
     CenterCrop, Interpolation, Normalize, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Size, Transform,
 };

@@ -1,6 +1,6 @@
 //! Decoded pictures: a whole one for those who look at it, and a whole one that is kept for later transforms.
 
-use crate::cpu::buffer::SLACK;
+use crate::buffer::SLACK;
 use crate::format::Format;
 
 /// A whole picture as seen: rows of red, green, blue, 8 bits each, without padding.

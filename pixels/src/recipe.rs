@@ -1,12 +1,10 @@
 //! A recipe: a checked list of transforms with the form of its output. Its shape is fixed, or it cannot be made.
 
-pub(crate) mod error;
-
-use crate::cpu::finish::Values;
+use crate::finish::Values;
 use crate::matching::Match;
 use crate::output::{Dtype, Output};
+use crate::recipe_error::{MAX_TRANSFORMS, RecipeError};
 use crate::transform::{CenterCrop, Interpolation, Normalize, RandomResizedCrop, Resize, Size, Transform};
-use error::{MAX_TRANSFORMS, RecipeError};
 
 /// How a file becomes the picture that the transforms see.
 #[derive(Clone, Copy, Debug, PartialEq)]

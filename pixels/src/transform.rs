@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use crate::recipe::error::RecipeError;
+use crate::recipe_error::RecipeError;
 
 /// Longest side that a transform may ask for.
 const MAX_SIDE: u32 = 16_384;

@@ -1,9 +1,9 @@
 //! Carrying a plan's steps out: two buffers that take turns, the last pass written row by row into the place.
 
-use crate::cpu::buffer::{SLACK, sized};
-use crate::cpu::finish::OutputPlace;
+use crate::buffer::{SLACK, sized};
 use crate::cpu::resize::{Resizer, Source, Task};
 use crate::fault::{Fault, Limits};
+use crate::finish::OutputPlace;
 use crate::matching::Match;
 use crate::picture::KeptPicture;
 use crate::plan::stage::{Frame, Stage};

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use image::{ColorType, ImageDecoder, ImageReader};
 
-use crate::cpu::buffer::cleared;
+use crate::buffer::cleared;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;

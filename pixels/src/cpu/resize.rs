@@ -12,7 +12,7 @@ mod plain;
 mod taps;
 
 use crate::axis::Axis;
-use crate::cpu::buffer::sized;
+use crate::buffer::sized;
 use crate::matching::Match;
 use crate::plan::Rect;
 use crate::transform::Interpolation;
@@ -23,7 +23,7 @@ use taps::Taps;
 /// A source of pixels.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
-    /// Packed RGB, rows without padding, and [`SLACK`](crate::cpu::buffer::SLACK) bytes.
+    /// Packed RGB, rows without padding, and [`SLACK`](crate::buffer::SLACK) bytes.
     pub(super) rgb: &'a [u8],
     /// Where these pixels stand in the picture.
     pub(super) held: Rect,
@@ -220,7 +220,7 @@ fn padded(pixels: usize) -> (usize, usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::buffer::SLACK;
+    use crate::buffer::SLACK;
     use crate::draw::Draw;
 
     const FILTERS: [Interpolation; 4] =

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 // The shim calls libjpeg-turbo; naming the crate links it.
 use turbojpeg_sys as _;
 
-use crate::cpu::buffer::sized;
+use crate::buffer::sized;
 use crate::cpu::canvas::Canvas;
 use crate::cpu::cmyk;
 use crate::cpu::jpeg::task::JpegTask;

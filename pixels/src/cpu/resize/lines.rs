@@ -1,6 +1,6 @@
 //! What either pass of a resize reads, and how much of it at a time.
 
-use crate::cpu::buffer::SLACK;
+use crate::buffer::SLACK;
 
 /// The pass down the columns is given rows of whole blocks of this many bytes.
 pub(super) const BLOCK: usize = 32;

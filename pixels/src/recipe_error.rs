@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 /// Longest list of transforms.
-pub(super) const MAX_TRANSFORMS: usize = 32;
+pub(crate) const MAX_TRANSFORMS: usize = 32;
 
 /// Why a list of transforms makes no recipe.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -17,17 +17,17 @@ pub(crate) enum Values {
 }
 
 /// The place, which is written row by row.
-pub(super) struct OutputPlace<'a> {
+pub(crate) struct OutputPlace<'a> {
     /// What values become.
-    pub(super) values: &'a Values,
+    pub(crate) values: &'a Values,
     /// Where they go.
-    pub(super) layout: Layout,
+    pub(crate) layout: Layout,
     /// Columns.
-    pub(super) width: usize,
+    pub(crate) width: usize,
     /// Rows.
-    pub(super) height: usize,
+    pub(crate) height: usize,
     /// Just the bytes that the picture takes.
-    pub(super) out: &'a mut [u8],
+    pub(crate) out: &'a mut [u8],
 }
 
 impl Values {
@@ -53,7 +53,7 @@ fn table<const N: usize>(value: impl Fn(usize, usize) -> [u8; N]) -> [[[u8; N]; 
 
 impl OutputPlace<'_> {
     /// Writes row `number`, from packed RGB of the place's width.
-    pub(super) fn put(&mut self, number: usize, rgb: &[u8], mirrored: bool) {
+    pub(crate) fn put(&mut self, number: usize, rgb: &[u8], mirrored: bool) {
         match self.values {
             Values::Uint8 if self.layout == Layout::Nhwc && !mirrored => {
                 self.out[number * rgb.len()..][..rgb.len()].copy_from_slice(rgb);

@@ -5,7 +5,7 @@ pub(crate) const SLACK: usize = 32;
 
 /// The first `len` bytes of a buffer, of unspecified content; it grows to that if it must. A fresh buffer is zeroed by the
 /// kernel as it is written to, so that a picture that only declares its pixels costs no memory.
-pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+pub(crate) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
         *buffer = vec![0; len];
     }
@@ -14,7 +14,7 @@ pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
 
 /// The first `len` bytes of a buffer, all zero: for decoders that leave out what a damaged file lacks, where another
 /// picture's pixels would show.
-pub(super) fn cleared(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+pub(crate) fn cleared(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
         return sized(buffer, len);
     }
