@@ -51,6 +51,8 @@ const SPARE_SLOTS: u32 = 2;
 #[derive(Debug)]
 pub struct Exchange {
     open: u64,
+    /// No batch passes another one.
+    in_order: bool,
     slots: Slots,
     consumers: Consumers,
     /// Batches of an earlier incarnation in a consumer's hands, with their epochs.
@@ -62,7 +64,14 @@ impl Exchange {
     /// No slots and no consumers; batches of epochs up to `open` are offered.
     pub fn new(open: u64) -> Self {
         let (slots, consumers) = (Slots::default(), Consumers::default());
-        Self { open, slots, consumers, adopted: BTreeMap::new(), actions: VecDeque::new() }
+        Self { open, in_order: false, slots, consumers, adopted: BTreeMap::new(), actions: VecDeque::new() }
+    }
+
+    /// Batches keep their order also where one waits to be [`noted`](Self::noted): those behind it wait too. Otherwise
+    /// batches that nobody has seen pass it.
+    #[must_use]
+    pub fn in_order(self) -> Self {
+        Self { in_order: true, ..self }
     }
 
     /// What is to be done, oldest first. Call it after every event.
@@ -287,7 +296,7 @@ impl Exchange {
 
     /// Offers READY batches while there is a batch that may be offered and a consumer with credit.
     fn offer(&mut self) {
-        while let Some((slot, entry)) = self.slots.next_ready(self.open) {
+        while let Some((slot, entry)) = self.slots.next_ready(self.open, self.in_order) {
             let SlotState::Ready(delivery) = &mut entry.state else { return };
             let Some(consumer) = self.consumers.next(delivery.last) else { return };
             let (batch, redelivered) = (delivery.batch, delivery.offers);

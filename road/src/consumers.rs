@@ -73,7 +73,7 @@ impl RingThread {
     pub(crate) fn start(parts: RingParts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
         let RingParts { stream, further, free, fates, suspects, calls, left, counters, .. } = parts;
         let mut state = Self {
-            deliveries: Deliveries::new(parts.epoch, parts.epochs, parts.epoch_end_timeout),
+            deliveries: Deliveries::new(parts.epoch, parts.epochs, parts.epoch_end_timeout, parts.in_order),
             readers: Readers::new(stream.clone(), calls, left),
             rings: RingSet::start(stream.clone(), free, further, outbox.clone())?,
             stream,

@@ -68,8 +68,8 @@ pub enum Action {
         /// Which batch.
         batch: BatchId,
     },
-    /// A consumer that may have seen the batch ended without an ack. The batch is offered again, and before all others,
-    /// once [`Exchange::noted`] says that this cannot be forgotten.
+    /// A consumer that may have seen the batch ended, or let go of it, without an ack. The batch is offered again once
+    /// [`Exchange::noted`] says that this cannot be forgotten, and then before all that nobody has seen.
     Seen(BatchId),
     /// An adopted batch was consumed. Its number is of the earlier incarnation, and may be that of a published one too.
     AdoptedAcked(Adopted),

@@ -41,7 +41,7 @@ pub(super) struct Delivery {
     pub(super) last: Option<ConsumerId>,
     /// A claim of it is lost: it is not offered again.
     pub(super) void: bool,
-    /// Somebody may have seen it, which could still be forgotten: it waits, and so does what comes behind it.
+    /// A trainer may have seen it, which the ledger could still forget: it waits until that is noted.
     pub(super) unnoted: bool,
 }
 
@@ -78,13 +78,12 @@ impl Slots {
         self.by_id.iter().find(|(_, entry)| matches!(entry.state, SlotState::Free)).map(|(id, _)| *id)
     }
 
-    /// The READY batch to offer next: offered before first, then by number; none of a later epoch than `open`. None
-    /// passes one that waits to be noted: a shard's batches keep their order.
-    pub(super) fn next_ready(&mut self, open: u64) -> Option<(SlotId, &mut Slot)> {
+    /// The READY batch to offer next: offered before first, then by number; none of a later epoch than `open`. One that
+    /// waits to be noted is passed by the others, but not `in_order`.
+    pub(super) fn next_ready(&mut self, open: u64, in_order: bool) -> Option<(SlotId, &mut Slot)> {
+        let may_be_next = |delivery: &Delivery| delivery.batch.epoch <= open && (in_order || !delivery.unnoted);
         let key = |entry: &Slot| match &entry.state {
-            SlotState::Ready(delivery) if delivery.batch.epoch <= open => {
-                Some((delivery.offers == 0, delivery.batch.seq))
-            }
+            SlotState::Ready(delivery) if may_be_next(delivery) => Some((delivery.offers == 0, delivery.batch.seq)),
             _ => None,
         };
         let ready = self.by_id.iter_mut().filter_map(|(id, entry)| Some((key(entry)?, *id, entry)));

@@ -102,7 +102,7 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_that_is_not
         (|exchange, held| assert!(exchange.release(ANNA, held, true)), false),
     ];
     for (end, seen) in ends {
-        let mut exchange = exchange(6);
+        let mut exchange = exchange(6).in_order();
         exchange.attach(ANNA, 1).unwrap();
         publish(&mut exchange, 1, 0);
         let held = offer(&mut exchange).receipt;
@@ -114,7 +114,7 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_that_is_not
         if seen {
             let told = actions(&mut exchange);
             assert!(told.contains(&Action::Seen(batch)), "{told:?}");
-            assert!(!told.iter().any(is_offer), "it waits, and nothing passes it: {told:?}");
+            assert!(!told.iter().any(is_offer), "it waits, and in order nothing passes it: {told:?}");
             exchange.noted(1);
         }
         let told = actions(&mut exchange);
@@ -128,6 +128,30 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_that_is_not
         assert!(told.contains(&Action::Dropped { batch, seen: true }), "{told:?}");
         assert!(!told.contains(&Action::Seen(batch)), "{told:?}");
     }
+}
+
+#[test]
+fn rule_19_batches_that_nobody_saw_pass_the_one_that_waits_to_be_noted() {
+    let mut exchange = exchange(6);
+    exchange.attach(ANNA, 1).unwrap();
+    publish(&mut exchange, 1, 0);
+    offer(&mut exchange);
+    exchange.gone(ANNA);
+    exchange.attach(BELA, 3).unwrap();
+    let offered = |exchange: &mut Exchange| -> Vec<(u64, u32)> {
+        let told = exchange.drain().filter_map(|action| match action {
+            Action::Offer { batch, redelivered, .. } => Some((batch.seq, redelivered)),
+            _ => None,
+        });
+        told.collect()
+    };
+    publish(&mut exchange, 2, 0);
+    publish(&mut exchange, 3, 1);
+    assert_eq!(offered(&mut exchange), [(2, 0)], "and none of a later epoch");
+    exchange.open_epoch(1);
+    assert_eq!(offered(&mut exchange), [(3, 0)]);
+    exchange.noted(1);
+    assert_eq!(offered(&mut exchange), [(1, 1)]);
 }
 
 #[test]

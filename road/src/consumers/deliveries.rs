@@ -60,10 +60,11 @@ pub(super) struct Overdue {
 }
 
 impl Deliveries {
-    /// None yet; the stream starts at `epoch`.
-    pub(super) fn new(epoch: u64, epochs: Option<u64>, end_timeout: Duration) -> Self {
+    /// None yet; the stream starts at `epoch`. `in_order`: no batch passes one that waits for the ledger.
+    pub(super) fn new(epoch: u64, epochs: Option<u64>, end_timeout: Duration, in_order: bool) -> Self {
         let end = EpochEnd::new(epoch, epochs, end_timeout);
-        Self { exchange: Exchange::new(epoch), claims: Claims::default(), end, ending: false }
+        let exchange = if in_order { Exchange::new(epoch).in_order() } else { Exchange::new(epoch) };
+        Self { exchange, claims: Claims::default(), end, ending: false }
     }
 
     /// What stands where, to look at.

@@ -34,6 +34,8 @@ pub(crate) struct RingParts {
     pub epochs: Option<u64>,
     /// How long an epoch's end may wait for a held batch.
     pub epoch_end_timeout: Duration,
+    /// A shard, whose one trainer gets its batches in their order: none passes one that waits for the ledger.
+    pub in_order: bool,
     /// What is counted.
     pub counters: Arc<Counters>,
 }

@@ -27,8 +27,13 @@ struct Scene {
 struct Trainer(Socket);
 
 impl Scene {
-    /// `calls` is told of each call's number on the ring's thread.
+    /// Of a dynamic stream. `calls` is told of each call's number on the ring's thread.
     fn new(calls: impl Fn(u64) + Send + 'static) -> Self {
+        Self::of(false, calls)
+    }
+
+    /// Of a shard if `in_order`.
+    fn of(in_order: bool, calls: impl Fn(u64) + Send + 'static) -> Self {
         let shape = Shape { batch: 1, height: 1, width: 1, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
         let region = Region::create(Geometry::try_new(shape, 4).unwrap(), 1, 0).unwrap();
         let (outbox, inbox) = inbox().unwrap();
@@ -45,6 +50,7 @@ impl Scene {
             epoch: 0,
             epochs: None,
             epoch_end_timeout: Duration::from_secs(600),
+            in_order,
             counters: Arc::default(),
         };
         RingThread::start(parts, StreamRing::new(region, None, None), inbox, &outbox).unwrap();
@@ -70,6 +76,20 @@ impl Scene {
         self.outbox.post(Note::Progress(progress));
         self.outbox.post(Note::DropReady { progress, fenced, done });
         restarted.blocking_recv().unwrap();
+    }
+
+    /// The batch that the trainer is offered for what the thread was told until now.
+    fn offered_so_far(&self, trainer: &Trainer) -> Option<u64> {
+        // What it was told is done before it takes the next notes.
+        let (reply, taken) = oneshot::channel();
+        self.outbox.post(Note::Status(reply));
+        taken.blocking_recv().unwrap();
+        self.outbox.post(Note::Tell { words: "so far".into(), lasting: false });
+        trainer.hears(|message| match message {
+            Message::Offer(offer) => Some(Some(offer.seq)),
+            Message::Notice(..) => Some(None),
+            _ => None,
+        })
     }
 
     fn publish(&self, seq: u64) {
@@ -198,13 +218,27 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_the_ledger_
         [(7, Some(Range { start: 0, end: 1 }), ack_item::Kind::Seen)]
     );
     let next = scene.attach(2);
-    scene.outbox.post(Note::Tell { words: "not yet".into(), lasting: false });
-    let first = |message: &Message<'_>| match message {
-        Message::Offer(offer) => Some(offer.seq),
-        Message::Notice(..) => Some(0),
-        _ => None,
-    };
-    assert_eq!(next.hears(first), 0, "it is not offered before");
+    assert_eq!(scene.offered_so_far(&next), None, "it is not offered before");
     scene.outbox.post(Note::Noted(1));
     assert_eq!(next.offer().seq, 1);
+}
+
+#[test]
+fn rule_19_a_ledger_that_does_not_answer_holds_up_what_a_dead_trainer_saw_and_of_a_shard_what_comes_behind_it() {
+    for in_order in [false, true] {
+        let mut scene = Scene::of(in_order, |_| ());
+        let ended = scene.attach(1);
+        scene.publish(1);
+        ended.offer();
+        drop(ended);
+        assert!(matches!(scene.fates.blocking_recv(), Some(Fate::Seen { batch: 1, .. })));
+        // The ledger has no answer to that.
+        let next = scene.attach(2);
+        scene.publish(2);
+        let passes = (!in_order).then_some(2);
+        assert_eq!(scene.offered_so_far(&next), passes);
+        scene.outbox.post(Note::Noted(1));
+        let heir = if passes.is_some() { scene.attach(3) } else { next };
+        assert_eq!(heir.offer().seq, 1);
+    }
 }

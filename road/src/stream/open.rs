@@ -207,6 +207,7 @@ fn parts(stream: &Arc<Stream>, rings: Rings, free: channel::Sender<SlotMut>, sur
         epoch: standing.progress().floor,
         epochs: settings.epochs,
         epoch_end_timeout: settings.epoch_end_timeout,
+        in_order: identity.shard.is_some(),
         counters: Arc::clone(ring.counters()),
     }
 }
