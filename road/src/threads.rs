@@ -17,13 +17,27 @@ struct NoRoom {
     source: io::Error,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// The system has no room for a thread that this one starts.
+    pub(crate) static NO_ROOM: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 /// Starts a thread.
 ///
 /// # Errors
 /// The system has no room for it.
 pub fn start<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<JoinHandle<T>> {
+    #[cfg(test)]
+    if NO_ROOM.get() {
+        return Err(no_room(name, io::ErrorKind::WouldBlock.into()));
+    }
     let started = Builder::new().name(name.to_owned()).spawn(work);
-    started.map_err(|source| io::Error::new(source.kind(), NoRoom { name: name.to_owned(), source }))
+    started.map_err(|source| no_room(name, source))
+}
+
+fn no_room(name: &str, source: io::Error) -> io::Error {
+    io::Error::new(source.kind(), NoRoom { name: name.to_owned(), source })
 }
 
 /// Does what may take long by a thread of its own, where it keeps no other task waiting. tokio's own way panics where the

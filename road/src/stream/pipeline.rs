@@ -38,7 +38,16 @@ pub(super) struct Pipeline {
     pool: Arc<Pool>,
     /// The batch stage's.
     meter: Arc<Meter>,
-    running: tokio::sync::Mutex<Option<Running>>,
+    stages: tokio::sync::Mutex<Stages>,
+}
+
+/// The stages if they run, and what outlives them.
+#[derive(Debug, Default)]
+struct Stages {
+    running: Option<Running>,
+    /// Number of the first batch when they are started next. It stays when that fails: trainers may still hold batches of
+    /// the numbers before it, and none is used twice.
+    next: u64,
 }
 
 /// The stages that run.
@@ -60,9 +69,7 @@ struct Running {
 /// Stages that do not run, and that nobody else starts.
 pub(super) struct Stopped<'a> {
     pipeline: &'a Pipeline,
-    running: MutexGuard<'a, Option<Running>>,
-    /// Number of the next batch.
-    next: u64,
+    stages: MutexGuard<'a, Stages>,
 }
 
 impl Pipeline {
@@ -86,7 +93,7 @@ impl Pipeline {
             ring,
             pool,
             meter,
-            running: tokio::sync::Mutex::new(None),
+            stages: tokio::sync::Mutex::default(),
         }
     }
 
@@ -96,24 +103,24 @@ impl Pipeline {
     /// As those of [`Stopped::go_on`].
     pub(super) async fn begin(&self) -> io::Result<()> {
         let running = self.start(0)?;
-        *self.running.lock().await = Some(running);
+        self.stages.lock().await.running = Some(running);
         Ok(())
     }
 
     /// Stops the stages; what was not handed on is given back.
     pub(super) async fn stop(&self) -> Stopped<'_> {
-        let mut running = self.running.lock().await;
-        let next = match running.take() {
-            Some(running) => running.stop().await,
-            None => 0,
-        };
-        Stopped { pipeline: self, running, next }
+        let mut stages = self.stages.lock().await;
+        if let Some(running) = stages.running.take() {
+            stages.next = running.stop().await;
+        }
+        Stopped { pipeline: self, stages }
     }
 
     /// Stops the stages as [`stop`](Self::stop) does, and waits for a GPU no longer than the daemon's end may take.
     pub(super) async fn leave(&self) {
-        if let Some(running) = self.running.lock().await.take() {
-            running.leave().await;
+        let mut stages = self.stages.lock().await;
+        if let Some(running) = stages.running.take() {
+            stages.next = running.leave().await;
         }
     }
 
@@ -124,8 +131,8 @@ impl Pipeline {
 
     /// Looks at the prefetch. Nothing while the stream begins anew: there is no such stage.
     pub(super) fn look_at_prefetch<T>(&self, look: impl FnOnce(&Prefetch) -> T) -> Option<T> {
-        let running = self.running.try_lock().ok()?;
-        running.as_ref().map(|running| look(&running.prefetch))
+        let stages = self.stages.try_lock().ok()?;
+        stages.running.as_ref().map(|running| look(&running.prefetch))
     }
 
     /// Starts the stages; batches are numbered from `next`.
@@ -215,18 +222,18 @@ impl Stopped<'_> {
     /// # Errors
     /// The system has no room for a thread, or the GPU none for copies; none of them runs then.
     pub(super) fn go_on(mut self) -> io::Result<()> {
-        *self.running = Some(self.pipeline.start(self.next)?);
+        self.stages.running = Some(self.pipeline.start(self.stages.next)?);
         Ok(())
     }
 }
 
 impl Running {
     /// Stops the stages as [`Running::stop`] does, and waits for a GPU no longer than the daemon's end may take.
-    async fn leave(self) {
+    async fn leave(self) -> u64 {
         if let Some(upload) = &self.upload {
             upload.leave();
         }
-        self.stop().await;
+        self.stop().await
     }
 
     /// Stops the stages; what was not handed on is given back. Answers the number of the next batch.

@@ -26,6 +26,7 @@ use crate::decode::{GpuLanes, Pool};
 use crate::gpu_ring::Gpus;
 use crate::incarnation;
 use crate::settings::{DecodeSettings, PrefetchSettings};
+use crate::threads::NO_ROOM;
 
 const RECORDS: u64 = 1 << 40;
 const BATCH: usize = 4;
@@ -229,6 +230,32 @@ fn an_epoch_of_2_to_the_40_records_ends_with_its_last_one_and_the_next_begins() 
     let state = state_at(&mut trainer, RECORDS + 1, before);
     let refused = trainer.restore(&state, &mut Patient).unwrap_err().to_string();
     assert!(refused.contains("position 1099511627777, is outside of the dataset"), "{refused}");
+    vast.close(trainer);
+}
+
+#[test]
+fn rule_23_no_batch_number_is_used_twice_where_the_stages_could_not_be_started() {
+    let (vast, folder) = (Vast::open(), tempfile::tempdir().unwrap());
+    let mut trainer = vast.attach(folder.path());
+    let Next::Batch(batch) = trainer.next(None, &mut Patient).unwrap() else { panic!("a batch") };
+    let used = batch.seq();
+    drop(batch);
+    trainer.close().unwrap();
+    let snapshot = vast.runtime.block_on(vast.stream.snapshot(Vec::new())).unwrap();
+    let restore = || {
+        let restoring = vast.stream.anew(true, || vast.stream.standing.restore(snapshot.clone()));
+        vast.runtime.block_on(restoring)
+    };
+    NO_ROOM.set(true);
+    let refused = restore().unwrap_err().to_string();
+    NO_ROOM.set(false);
+    assert!(refused.contains("cannot be started"), "{refused}");
+    restore().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut trainer = vast.attach(folder.path());
+    let Next::Batch(batch) = trainer.next(None, &mut Patient).unwrap() else { panic!("a batch") };
+    assert!(batch.seq() > used, "{} after {used}", batch.seq());
+    drop(batch);
     vast.close(trainer);
 }
 
