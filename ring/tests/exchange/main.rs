@@ -191,7 +191,7 @@ fn a_sole_trainer_gets_what_it_returned_again() {
 }
 
 #[test]
-fn late_and_false_receipts_are_counted_and_change_nothing() {
+fn late_and_false_receipts_are_refused_and_change_nothing() {
     let mut exchange = exchange(6);
     exchange.attach(ANNA, 2).unwrap();
     exchange.attach(BELA, 2).unwrap();

@@ -100,8 +100,8 @@ impl Deliveries {
         self.claims.adopted(consumer, batch.seq, batch.epoch, claims);
     }
 
-    /// Takes one ACK packet. False where its sums do not fit the batch's claims; a receipt that fits no batch is counted,
-    /// and no more.
+    /// Takes one ACK packet. False where its sums do not fit the batch's claims; a receipt that fits no batch changes
+    /// nothing.
     pub(super) fn ack(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> bool {
         let receipt = HeldBatch::from(ack);
         let receipts = if self.exchange.awaits(consumer, receipt) {
