@@ -44,15 +44,14 @@ pub(crate) enum Fate {
 /// The writing end; clones write to the same ledger.
 pub(crate) type Fates = mpsc::UnboundedSender<Fate>;
 
+/// The reading end: what is to be told to the ledger, in order.
+pub(crate) type FateReceiver = mpsc::UnboundedReceiver<Fate>;
+
 /// What is counted, for metrics.
 #[derive(Debug, Default)]
 pub(crate) struct ReceiptCounts {
     /// Bad records.
     pub bad: AtomicU64,
-    /// Receipts for leases that went to somebody else.
-    pub lost: AtomicU64,
-    /// Receipts that did not fit their lease.
-    pub invalid: AtomicU64,
 }
 
 /// Longest time that a receipt waits for others.
@@ -61,14 +60,14 @@ const GATHER: Duration = Duration::from_millis(200);
 const MOST: usize = 4096;
 
 /// Runs until every writing end is dropped and everything has been handed in. Leases that turn out to be somebody
-/// else's are told to `lost`, and batches of which the ledger knows that somebody may have [seen](Fate::Seen) them to
-/// `noted`.
+/// else's are told to `lost`. Batches are told to `noted` when the ledger has answered that somebody may have
+/// [seen](Fate::Seen) them, also where it refused that.
 ///
 /// # Errors
 /// The coordinator refused this worker.
 pub(crate) async fn forward(
     worker: Arc<Worker>,
-    mut fates: mpsc::UnboundedReceiver<Fate>,
+    mut fates: FateReceiver,
     counts: Arc<ReceiptCounts>,
     lost: impl Fn(Vec<u64>),
     noted: impl Fn(u64),
@@ -165,23 +164,24 @@ impl Gathered {
             let leases: Vec<u64> = self.acks.iter().map(|item| item.lease).collect();
             counts.bad.fetch_add(self.left_out.len() as u64, Ordering::Relaxed);
             let reply = worker.ack(std::mem::take(&mut self.acks), std::mem::take(&mut self.left_out)).await?;
-            gone.extend(count("receipts", leases.into_iter().zip(reply.verdicts()), counts));
+            gone.extend(lost_leases("receipts", leases.into_iter().zip(reply.verdicts())));
         }
         if !self.bad.is_empty() {
             counts.bad.fetch_add(self.bad.len() as u64, Ordering::Relaxed);
             let leases: Vec<u64> = self.bad.iter().map(|record| record.lease).collect();
             let reply = worker.nack(std::mem::take(&mut self.bad)).await?;
-            gone.extend(count("bad records", leases.into_iter().zip(reply.verdicts()), counts));
+            gone.extend(lost_leases("bad records", leases.into_iter().zip(reply.verdicts())));
         }
         if !self.returned.is_empty() {
             let leases: Vec<u64> = self.returned.iter().map(|item| item.lease).collect();
             let reply = worker.give_back(std::mem::take(&mut self.returned)).await?;
-            gone.extend(count("returned positions", leases.into_iter().zip(reply.verdicts()), counts));
+            gone.extend(lost_leases("returned positions", leases.into_iter().zip(reply.verdicts())));
         }
         if !gone.is_empty() {
             lost(gone);
         }
-        // Behind what is lost, which is not to be offered again.
+        // Behind what is lost, which is not to be offered again. One that was refused is noted as well: no later answer comes
+        // that its batch could wait for, and it would hold up its epoch's end for ever.
         self.seen.drain(..).for_each(noted);
         for done in self.waiting.drain(..) {
             // Who asked may have gone meanwhile.
@@ -191,8 +191,8 @@ impl Gathered {
     }
 }
 
-/// Counts what was refused. Gives the leases that are lost.
-fn count(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>, counts: &ReceiptCounts) -> Vec<u64> {
+/// The leases that are lost, by the verdicts. The log has what was refused.
+fn lost_leases(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>) -> Vec<u64> {
     let (mut lost, mut invalid) = (Vec::new(), 0);
     for (lease, verdict) in verdicts {
         match verdict {
@@ -202,7 +202,6 @@ fn count(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>, counts: &Re
         }
     }
     if !lost.is_empty() {
-        counts.lost.fetch_add(lost.len() as u64, Ordering::Relaxed);
         tracing::info!(
             lost = lost.len(),
             what,
@@ -210,7 +209,6 @@ fn count(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>, counts: &Re
         );
     }
     if invalid > 0 {
-        counts.invalid.fetch_add(invalid, Ordering::Relaxed);
         tracing::error!(invalid, what, "the ledger refused them: they do not fit their leases");
     }
     lost
@@ -220,7 +218,7 @@ fn count(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>, counts: &Re
 mod tests {
     use forebay_coordinator::{Coordinator, CoordinatorSettings, Handle, MemoryStore, PERMUTATION, monotonic_clock};
     use forebay_proto::RecordSum;
-    use forebay_proto::v1::{AuditRequest, LedgerSpec, OpenRequest, Range};
+    use forebay_proto::v1::{AuditRequest, EpochTally, LedgerSpec, OpenRequest, Range};
     use forebay_ring::Claim;
 
     use super::*;
@@ -232,7 +230,6 @@ mod tests {
         ledger: String,
         lease: u64,
         fates: Fates,
-        counts: Arc<ReceiptCounts>,
         lost: mpsc::UnboundedReceiver<Vec<u64>>,
         noted: mpsc::UnboundedReceiver<u64>,
     }
@@ -256,13 +253,12 @@ mod tests {
             let worker = Arc::new(worker);
             let lease = worker.acquire(1).await.unwrap().leases[0].id;
             let (fates, receiver) = mpsc::unbounded_channel();
-            let counts = Arc::new(ReceiptCounts::default());
             let (told, lost) = mpsc::unbounded_channel();
             let tell = move |leases| told.send(leases).unwrap();
             let (note, noted) = mpsc::unbounded_channel();
             let note = move |batch| note.send(batch).unwrap();
-            tokio::spawn(forward(worker, receiver, Arc::clone(&counts), tell, note));
-            Self { handle, ledger: opened.ledger, lease, fates, counts, lost, noted }
+            tokio::spawn(forward(worker, receiver, Arc::default(), tell, note));
+            Self { handle, ledger: opened.ledger, lease, fates, lost, noted }
         }
 
         fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
@@ -277,9 +273,21 @@ mod tests {
             flushed.await.unwrap();
         }
 
+        fn seen(&self, lease: u64, range: std::ops::Range<u64>, batch: u64) {
+            let claim = Claim::new(lease, range.start, u32::try_from(range.end - range.start).unwrap());
+            self.fates.send(Fate::Seen { items: vec![seen(&claim)], batch }).unwrap();
+        }
+
+        async fn epochs(&self) -> Vec<EpochTally> {
+            self.handle.call(AuditRequest { ledger: self.ledger.clone(), from_epoch: 0 }).await.unwrap().epochs
+        }
+
         async fn delivered(&self) -> u64 {
-            let audit = self.handle.call(AuditRequest { ledger: self.ledger.clone(), from_epoch: 0 }).await.unwrap();
-            audit.epochs.iter().map(|epoch| epoch.delivered.unwrap_or_default().count).sum()
+            self.epochs().await.iter().map(|epoch| epoch.delivered.unwrap_or_default().count).sum()
+        }
+
+        async fn counted_as_seen(&self) -> u64 {
+            self.epochs().await.iter().map(|epoch| epoch.repeats.unwrap_or_default().trainer_ended).sum()
         }
     }
 
@@ -306,14 +314,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn rule_15_a_receipt_that_came_twice_is_refused_and_counted() {
+    async fn rule_15_a_receipt_that_came_twice_counts_once() {
         let story = Story::begin().await;
         story.ack(0..3, false);
         story.ack(0..3, false);
         story.flush().await;
         assert_eq!(story.delivered().await, 3);
-        let refused = story.counts.lost.load(Ordering::Relaxed) + story.counts.invalid.load(Ordering::Relaxed);
-        assert_eq!(refused, 1);
     }
 
     #[tokio::test]
@@ -325,25 +331,32 @@ mod tests {
             .send(Fate::Returned(vec![ReturnedRange { lease: 999, range, ..ReturnedRange::default() }]))
             .unwrap();
         assert_eq!(story.lost.recv().await, Some(vec![999]));
-        assert_eq!(story.counts.lost.load(Ordering::Relaxed), 1);
     }
 
     #[tokio::test]
     async fn rule_15_a_batch_is_noted_when_the_ledger_counts_it_and_behind_what_is_lost() {
         let mut story = Story::begin().await;
-        let seen = |lease| vec![seen(&Claim::new(lease, 0, 3))];
-        story.fates.send(Fate::Seen { items: seen(story.lease), batch: 5 }).unwrap();
+        story.seen(story.lease, 0..3, 5);
         assert_eq!(story.noted.recv().await, Some(5));
-        let audit = story.handle.call(AuditRequest { ledger: story.ledger.clone(), from_epoch: 0 }).await.unwrap();
-        assert_eq!(audit.epochs[0].repeats.unwrap().trainer_ended, 3);
-        story.fates.send(Fate::Seen { items: seen(999), batch: 6 }).unwrap();
+        assert_eq!(story.counted_as_seen().await, 3);
+        story.seen(999, 0..3, 6);
         assert_eq!(story.noted.recv().await, Some(6));
         assert_eq!(story.lost.try_recv().unwrap(), [999]);
     }
 
     #[tokio::test]
+    async fn rule_15_a_batch_does_not_wait_for_a_receipt_that_fits_no_lease() {
+        let mut story = Story::begin().await;
+        story.seen(story.lease, 0..3, 5);
+        story.seen(story.lease, 8..11, 6);
+        assert_eq!([story.noted.recv().await, story.noted.recv().await], [Some(5), Some(6)]);
+        assert_eq!(story.counted_as_seen().await, 3, "the lease has ten positions");
+        story.lost.try_recv().expect_err("the lease is this worker's still");
+    }
+
+    #[tokio::test]
     async fn rule_17_what_came_first_is_handed_in_first() {
-        let story = Story::begin().await;
+        let mut story = Story::begin().await;
         story.ack(0..3, false);
         let range = Some(Range { start: 3, end: 10 });
         story
@@ -352,6 +365,6 @@ mod tests {
             .unwrap();
         story.flush().await;
         assert_eq!(story.delivered().await, 3);
-        assert_eq!(story.counts.lost.load(Ordering::Relaxed), 0, "what is given back is still this worker's");
+        story.lost.try_recv().expect_err("what is given back is still this worker's");
     }
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use forebay_coordinator::Outage;
 use tokio::sync::watch;
 
-use super::standing::FateReceiver;
-use crate::ack::{self, ReceiptCounts};
+use crate::ack::{self, FateReceiver, ReceiptCounts};
 use crate::consumers::{Note, Outbox};
 use crate::worker::Worker;
 

@@ -12,7 +12,7 @@ use forebay_proto::v1::{
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::ack::{Fate, Fates, ReceiptCounts};
+use crate::ack::{Fate, FateReceiver, Fates, ReceiptCounts};
 use crate::consumers::Outbox;
 use crate::stream::news;
 use crate::worker::Worker;
@@ -39,9 +39,6 @@ pub(super) struct Counted {
     /// Bad records.
     pub(super) bad: u64,
 }
-
-/// What is to be told to the ledger, in order.
-pub(super) type FateReceiver = mpsc::UnboundedReceiver<Fate>;
 
 /// How long the ledger may be unwritable before those who ask for an audit are told so.
 const MOMENT: Duration = Duration::from_secs(1);
