@@ -18,6 +18,7 @@ mod packet;
 mod peer;
 mod pixels;
 mod region;
+mod region_inner;
 mod slot;
 mod socket;
 mod socket_dir;

@@ -4,8 +4,6 @@
 //! included, can shrink or grow the memory, nor map it writable again, unless it is a pinnable ring.
 #![allow(unsafe_code, reason = "writes the header and hands out pointers into the mapping")]
 
-pub(crate) mod inner;
-
 use std::{
     io,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
@@ -26,9 +24,9 @@ use crate::{
     header::Header,
     layout::{Geometry, PAGE},
     mapping::Mapping,
+    region_inner::RegionInner,
     slot::{SlotError, SlotMut},
 };
-use inner::RegionInner;
 
 /// The seals of a ring. Without `FUTURE_WRITE` a trainer can map the ring writable, which a driver asks for that is to
 /// lock its pages.

@@ -10,7 +10,7 @@ use std::{ops::Range, sync::Arc};
 
 use bytemuck::Pod;
 
-use crate::{layout::Geometry, message::Claim, region::inner::RegionInner};
+use crate::{layout::Geometry, message::Claim, region_inner::RegionInner};
 
 /// The exclusive right to write in one slot.
 #[derive(Debug)]

@@ -9,15 +9,15 @@ use crate::mapping::Mapping;
 /// The memory and who writes in it.
 #[derive(Debug)]
 pub(crate) struct RegionInner {
-    pub(super) mapping: Mapping,
-    pub(super) geometry: Geometry,
-    pub(super) ring: u32,
+    pub(crate) mapping: Mapping,
+    pub(crate) geometry: Geometry,
+    pub(crate) ring: u32,
     /// Trainers get duplicates. Read-only, unless the ring is pinnable.
-    pub(super) fd: OwnedFd,
+    pub(crate) fd: OwnedFd,
     /// One per slot: true while any right to write in it lives.
-    pub(super) claimed: Box<[AtomicBool]>,
+    pub(crate) claimed: Box<[AtomicBool]>,
     /// One per slot: true once its memory is there.
-    pub(super) populated: Box<[AtomicBool]>,
+    pub(crate) populated: Box<[AtomicBool]>,
 }
 
 impl RegionInner {
