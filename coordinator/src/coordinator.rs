@@ -10,7 +10,8 @@ use tokio::{
 };
 
 use crate::{
-    call::{Call, CallError, Request, call},
+    call::{Call, Request, call},
+    call_error::CallError,
     ledger::Times,
     ledgers::{Ledgers, PREFIX},
     outage::{Outage, Outages},

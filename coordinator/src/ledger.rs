@@ -23,7 +23,7 @@ use forebay_proto::v1::{
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
 use crate::{
-    call::CallError,
+    call_error::CallError,
     plan::Plan,
     spec::{SpecError, spec_hash},
 };

@@ -6,7 +6,7 @@ use forebay_proto::v1::{Caller, NewRunReply, NewRunRequest, OpenReply, OpenReque
 use prost::Message;
 
 use crate::{
-    call::CallError,
+    call_error::CallError,
     ledger::{Ledger, MAX_EPOCH, Times},
     spec::differences,
     store::Change,

@@ -11,6 +11,7 @@
 mod audit;
 mod batches;
 mod call;
+mod call_error;
 mod coordinator;
 mod ledger;
 mod ledgers;
@@ -25,7 +26,8 @@ pub mod suite;
 
 pub use audit::{EpochAudit, Verdict, audit, expected};
 pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
-pub use call::{CallError, Request};
+pub use call::Request;
+pub use call_error::CallError;
 pub use coordinator::{Clock, Coordinator, CoordinatorSettings, Handle, StartError, monotonic_clock};
 pub use outage::Outage;
 pub use plan::{EpochOrder, Plan};

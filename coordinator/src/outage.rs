@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use crate::{call::CallError, store::StoreError};
+use crate::{call_error::CallError, store::StoreError};
 
 /// The store cannot be used. Commands wait; nothing that was acknowledged is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,11 +11,7 @@ use forebay_proto::v1::{
 };
 use tonic::{Response, Status, async_trait};
 
-use crate::{
-    call::{CallError, Request},
-    coordinator::Handle,
-    ledgers::Ledgers,
-};
+use crate::{call::Request, call_error::CallError, coordinator::Handle, ledgers::Ledgers};
 
 /// The coordinator over gRPC. Wrap it in `forebay_proto::v1::ledger_server::LedgerServer`.
 #[derive(Clone, Debug)]

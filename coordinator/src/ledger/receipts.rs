@@ -12,7 +12,7 @@ use forebay_proto::{
 };
 
 use super::{Ledger, ReturnedPositions, grant::Grant};
-use crate::call::CallError;
+use crate::call_error::CallError;
 
 /// Positions taken out of a lease or out of the returned ones.
 pub(super) struct TakenPositions {

@@ -9,7 +9,7 @@ use super::{
     receipts::{positions, receipt_range},
     tallies::Tallies,
 };
-use crate::{call::CallError, plan::Plan, spec::differences};
+use crate::{call_error::CallError, plan::Plan, spec::differences};
 
 /// Layout of `Snapshot`. Version 1, which has no causes and no positions without a record, is read as well.
 const VERSION: u32 = 2;

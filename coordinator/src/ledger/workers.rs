@@ -6,7 +6,7 @@ use forebay_proto::v1::{Caller, Cause};
 use prost::Message;
 
 use super::{LeaseOut, Ledger, ReturnedPositions, Worker};
-use crate::call::CallError;
+use crate::call_error::CallError;
 
 /// How many sequence numbers back a command may come.
 pub(super) const WINDOW: u64 = 16;

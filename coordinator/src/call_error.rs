@@ -1,0 +1,80 @@
+//! How a call to a coordinator is refused, here and over gRPC.
+
+use tonic::{Code, Status};
+
+/// Why a call was refused. Each kind has a gRPC code of its own, so that it survives the way there and back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// The store or the coordinator is out of reach, and whether the command was applied is not known. Repeat it
+    /// with the same sequence number; an outage is never the end of the data.
+    #[error("The coordinator cannot be reached or cannot store its ledgers: {0} You may retry the call.")]
+    Unavailable(String),
+    /// The request itself is wrong.
+    #[error("{0}")]
+    Invalid(String),
+    /// No such ledger: it must be opened first.
+    #[error("{0}")]
+    NotFound(String),
+    /// The ledger exists with another spec or shard size (semantics rules 1 and 20).
+    #[error("{0}")]
+    SpecMismatch(String),
+    /// The caller is not the worker's current incarnation, or it never opened the ledger.
+    #[error("{0}")]
+    Fenced(String),
+    /// The sequence number is older than the replies that are kept.
+    #[error("{0}")]
+    SequenceTooOld(String),
+    /// What the store holds is not a ledger.
+    #[error("{0}")]
+    Corrupt(String),
+}
+
+impl From<CallError> for Status {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Unavailable(text) => Self::unavailable(text),
+            CallError::Invalid(text) => Self::invalid_argument(text),
+            CallError::NotFound(text) => Self::not_found(text),
+            CallError::SpecMismatch(text) => Self::already_exists(text),
+            CallError::Fenced(text) => Self::failed_precondition(text),
+            CallError::SequenceTooOld(text) => Self::out_of_range(text),
+            CallError::Corrupt(text) => Self::data_loss(text),
+        }
+    }
+}
+
+impl From<Status> for CallError {
+    fn from(status: Status) -> Self {
+        let text = status.message().to_owned();
+        match status.code() {
+            Code::InvalidArgument => Self::Invalid(text),
+            Code::NotFound => Self::NotFound(text),
+            Code::AlreadyExists => Self::SpecMismatch(text),
+            Code::FailedPrecondition => Self::Fenced(text),
+            Code::OutOfRange => Self::SequenceTooOld(text),
+            Code::DataLoss => Self::Corrupt(text),
+            _ => Self::Unavailable(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_survives_the_way_over_grpc() {
+        let text = || "Why.".to_owned();
+        for error in [
+            CallError::Unavailable(text()),
+            CallError::Invalid(text()),
+            CallError::NotFound(text()),
+            CallError::SpecMismatch(text()),
+            CallError::Fenced(text()),
+            CallError::SequenceTooOld(text()),
+            CallError::Corrupt(text()),
+        ] {
+            assert_eq!(CallError::from(Status::from(error.clone())), error);
+        }
+    }
+}
