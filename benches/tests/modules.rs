@@ -32,13 +32,36 @@ fn imported(text: &str) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code = lines.collect::<Vec<_>>().join("\n");
-    let single = Regex::new(r"\bcrate::(\w+)").unwrap();
-    let several = Regex::new(r"\bcrate::\{([^{}]*)\}").unwrap();
-    let names = several.captures_iter(&code).flat_map(|list| {
-        let names = list[1].split(',').map(|name| name.trim().to_owned());
-        names.collect::<Vec<_>>()
-    });
-    names.chain(single.captures_iter(&code).map(|name| name[1].to_owned())).collect()
+    let path = Regex::new(r"\bcrate::(\w+|\{)").unwrap();
+    let mut names = BTreeSet::new();
+    for found in path.captures_iter(&code) {
+        if &found[1] == "{" {
+            names.extend(first_names(&code[found.get(0).unwrap().end()..]));
+        } else {
+            names.insert(found[1].to_owned());
+        }
+    }
+    names
+}
+
+/// The first name of each path of a list, which goes on to its closing brace.
+fn first_names(list: &str) -> BTreeSet<String> {
+    let (mut names, mut depth, mut path) = (BTreeSet::new(), 0, String::new());
+    for letter in list.chars() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                names.insert(path.split("::").next().unwrap_or_default().trim().to_owned());
+                if letter == '}' {
+                    break;
+                }
+                path.clear();
+            }
+            other => path.push(other),
+        }
+    }
+    names
 }
 
 fn is_test(path: &str) -> bool {
@@ -109,6 +132,8 @@ fn a_circle_is_found_however_long_and_a_comment_or_a_test_is_none() {
     };
     let circle = [("a", "use crate::b::B;"), ("b", "use crate::{c, d};"), ("c", "crate::a::f();"), ("d", "")];
     assert_eq!(circles(imports(&circle)).keys().collect::<Vec<_>>(), ["a", "b", "c"]);
+    let nested = [("a", "use crate::{\n    b::{self, c},\n    d::E,\n};"), ("b", ""), ("c", ""), ("d", "crate::{a}")];
+    assert_eq!(circles(imports(&nested)).keys().collect::<Vec<_>>(), ["a", "d"]);
     let none = [("a", "use crate::b;"), ("b", "// crate::a\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}")];
     assert!(circles(imports(&none)).is_empty());
 }
