@@ -96,7 +96,7 @@ impl Composer {
     /// the GPU's memory, a multiple of a value's size.
     ///
     /// # Panics
-    /// If its tables have no room; see [`Composer::table_len`].
+    /// Its tables have no room.
     pub fn add(&mut self, source: &Source, made: &Composition, address: u64) {
         let tables = PictureTables {
             columns: self.taps(&made.columns, made.result.0, made.matched),

@@ -235,7 +235,7 @@ impl Pass {
     }
 }
 
-/// A weight in units of its last place, of which 1 has 2 to the power of [`WEIGHT_BITS`], rounded away from 0.
+/// A weight in units of its last place, of which 1 has 2 to the power of `WEIGHT_BITS`, rounded away from 0.
 #[expect(clippy::cast_possible_truncation, reason = "weights are a few units at most")]
 pub fn fixed(weight: f64) -> i32 {
     (weight * f64::from(1 << WEIGHT_BITS) + if weight < 0.0 { -0.5 } else { 0.5 }) as i32

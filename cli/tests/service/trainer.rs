@@ -270,6 +270,16 @@ impl Drop for Puppet {
     }
 }
 
+/// Takes batches up to the one that another trainer had, and that one. Others may pass it: it waits until the ledger has
+/// noted it.
+pub(crate) fn until(trainer: &mut Trainer, had: &Seen) -> Vec<Seen> {
+    let mut taken = vec![trainer.next().batch()];
+    while taken.last().is_some_and(|last| last.records != had.records) {
+        taken.push(trainer.next().batch());
+    }
+    taken
+}
+
 /// The records of all batches, sorted.
 pub(crate) fn records<'a>(batches: impl IntoIterator<Item = &'a Seen>) -> Vec<u64> {
     let mut all: Vec<u64> = batches.into_iter().flat_map(|seen| seen.own.iter().copied()).collect();

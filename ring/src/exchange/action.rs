@@ -69,7 +69,7 @@ pub enum Action {
         batch: BatchId,
     },
     /// A consumer that may have seen the batch ended, or let go of it, without an ack. The batch is offered again once
-    /// [`Exchange::noted`] says that this cannot be forgotten, and then before all that nobody has seen.
+    /// [`Exchange::noted`](crate::Exchange::noted) says that this cannot be forgotten, and then before all that nobody has seen.
     Seen(BatchId),
     /// An adopted batch was consumed. Its number is of the earlier incarnation, and may be that of a published one too.
     AdoptedAcked(Adopted),
