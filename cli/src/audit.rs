@@ -1,4 +1,5 @@
-//! `forebay audit`: recomputes each epoch's checksum over the dataset's record numbers and compares it with the ledger's.
+//! `forebay audit`: recomputes each epoch's checksum over the dataset's record numbers, and compares it with the
+//! ledger's.
 
 use std::io::{self, Write as _};
 

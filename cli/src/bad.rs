@@ -1,4 +1,4 @@
-//! Pictures that could not be read or decoded, as `bench` and `preview` count and name them.
+//! How `bench` and `preview` count and name pictures that could not be read or decoded.
 
 use std::collections::BTreeMap;
 use std::fmt;

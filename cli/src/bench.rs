@@ -1,4 +1,4 @@
-//! `forebay bench`: how fast a dataset goes through on this machine, and what holds it up.
+//! `forebay bench`: measures how fast this machine processes a dataset, and finds the bottleneck.
 
 mod figures;
 mod stop;

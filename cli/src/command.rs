@@ -1,4 +1,4 @@
-//! The table of commands: a line for each, and what it runs.
+//! The table of commands: a line for each command, and the function that it runs.
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 

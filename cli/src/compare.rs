@@ -1,4 +1,5 @@
-//! `forebay compare`: our pixels beside Pillow's on the user's own pictures, as a table and as a picture of the worst.
+//! `forebay compare`: compares our pixels with Pillow's on the user's own pictures. It prints a table, and draws the
+//! worst pictures.
 
 mod difference;
 mod pillow;

@@ -1,4 +1,4 @@
-//! `forebay completions`: what a shell needs to complete this command's options, made from the table that `--help` shows.
+//! `forebay completions`: shell completions for this command's options, made from the same table as `--help`.
 
 use std::io::{self, Write as _};
 

@@ -1,4 +1,4 @@
-//! A contact sheet: the pictures of a batch side by side, each over its label.
+//! A contact sheet: the pictures of a batch side by side, each with its label below it.
 
 use embedded_graphics::mono_font::MonoTextStyle;
 use embedded_graphics::mono_font::ascii::FONT_7X13;

@@ -1,4 +1,4 @@
-//! A running daemon, as the other commands reach it: over its control socket.
+//! How the other commands reach a running daemon: over its control socket.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `forebay doctor`: what this machine has for decoding on a GPU, what each missing thing costs, and how to get it.
+//! `forebay doctor`: what this machine has for decoding on a GPU, what each missing part costs, and how to get it.
 
 mod bare;
 mod json;

@@ -1,4 +1,4 @@
-//! Why a command ended without success, and how that ends the process.
+//! Why a command failed, and the exit code for it.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

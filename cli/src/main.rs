@@ -1,4 +1,5 @@
-//! The `forebay` command, a file per command: reads the command line, does what it says, and turns what went wrong into an exit code.
+//! The `forebay` command. It parses the command line, runs the command, and turns an error into an exit code. Each
+//! command has its own file.
 #![forbid(unsafe_code)]
 
 mod audit;

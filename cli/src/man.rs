@@ -1,4 +1,4 @@
-//! `forebay man`: a manual page for each command, made from the table that `--help` shows.
+//! `forebay man`: a manual page for each command, made from the same table as `--help`.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;

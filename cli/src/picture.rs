@@ -1,4 +1,4 @@
-//! A picture that a command writes: all of it or none, and under a name that is checked before the work begins.
+//! A picture that a command writes. It is written completely or not at all. Its name is checked before the work begins.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Cursor, Write as _};

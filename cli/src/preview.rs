@@ -1,4 +1,4 @@
-//! `forebay preview`: takes one batch from a ring as a trainer would, draws it, and gives it back.
+//! `forebay preview`: takes one batch from a ring as a trainer does, draws it, and returns it.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;

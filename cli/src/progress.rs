@@ -1,4 +1,4 @@
-//! Progress on stderr, where that is a terminal: a bar, or a sign that turns.
+//! Progress on stderr, if it is a terminal: a bar or a spinner.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `forebay reload`: a running daemon reads its configuration again, and tries again to open what is not open.
+//! `forebay reload`: makes a running daemon read its configuration again, and retry the streams that are not open.
 
 use std::io::{self, Write as _};
 

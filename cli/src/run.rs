@@ -1,4 +1,4 @@
-//! `forebay run`: the runs of streams.
+//! `forebay run`: manages the runs of streams.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;

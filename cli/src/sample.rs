@@ -1,4 +1,4 @@
-//! `forebay sample`: makes a folder of generated pictures in class folders, the same on every machine.
+//! `forebay sample`: makes a folder of generated pictures in class folders. They are the same on every machine.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `forebay serve`: the daemon, for a folder, for a configuration, or for the trainer that starts it.
+//! `forebay serve`: runs the daemon, for a folder, for a configuration, or for the trainer that starts it.
 
 use std::path::PathBuf;
 use std::{panic, process, thread};

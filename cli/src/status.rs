@@ -1,4 +1,4 @@
-//! `forebay status`: how a running daemon is, and which records are in quarantine.
+//! `forebay status`: shows the state of a running daemon, and the records in quarantine.
 
 mod json;
 mod quarantine;

@@ -1,4 +1,5 @@
-//! Accepting connections while that may fail: out of descriptors it fails at once and for as long as none is closed.
+//! Accepts connections, and retries when that fails. A process that is out of descriptors cannot accept a connection
+//! until one is closed.
 
 use std::io;
 use std::time::Duration;

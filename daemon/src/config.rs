@@ -1,4 +1,5 @@
-//! The daemon's configuration: a TOML file, every mistake of which is reported at once. One file per section.
+//! The daemon's configuration. It is a TOML file, and all of its mistakes are reported at once. Each section has a file
+//! here.
 
 mod change;
 mod control;

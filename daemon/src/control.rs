@@ -1,4 +1,5 @@
-//! The control socket: status, quarantine, audit and new runs for the `forebay` command, and grpc health.
+//! The control socket. It serves status, quarantine, audit and new runs to the `forebay` command, and gRPC health
+//! checks.
 
 mod guest;
 

@@ -1,4 +1,4 @@
-//! The process's streams: which there are, who may attach to them, and how they begin and end.
+//! The streams of the process: which streams exist, who may attach to them, and how they begin and end.
 
 mod admission;
 mod attempt;

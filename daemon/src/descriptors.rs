@@ -1,5 +1,5 @@
-//! How many descriptors this process may have, and how they are shared out: connections that may be silent or hostile
-//! get small parts, the rest is kept for trainers, rings and files.
+//! How many descriptors this process may have, and how they are divided. Connections that may be silent or hostile get
+//! small shares. The rest is reserved for trainers, rings and files.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

@@ -1,5 +1,5 @@
-//! Where trainers come in: a listening socket, or the socket of a private daemon's parent. Whoever connects has a
-//! little time to say what it wants; nothing is believed before.
+//! Accepts trainers from a listening socket, or from the socket of a private daemon's parent. A new connection has a
+//! short time to send its request. The daemon trusts nothing before that.
 
 mod readiness;
 

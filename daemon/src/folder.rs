@@ -1,4 +1,4 @@
-//! Folders that are the daemon's own: for sockets, and for ledgers.
+//! Folders that belong to the daemon: for sockets, and for ledgers.
 
 use std::fs::{DirBuilder, Permissions};
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! Whether the user at the other end of a socket is in a group, by `/etc/group` and `/etc/passwd`.
+//! Checks in `/etc/group` and `/etc/passwd` whether the user at the other end of a socket is in a group.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! The daemon of Forebay as a process: its configuration, its streams by name, the sockets that trainers and commands
-//! come to, and what it shows of itself.
+//! The Forebay daemon as a process: its configuration, its streams by name, the sockets for trainers and commands, and
+//! its logs and metrics.
 #![forbid(unsafe_code)]
 
 mod accepting;

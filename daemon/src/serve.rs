@@ -1,4 +1,5 @@
-//! A daemon from its start to its end: sockets first, then streams, then work; at the end the same backwards.
+//! Runs a daemon from start to end. It starts the sockets first, then the streams, then the work, and stops them in
+//! reverse order.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the daemon tells about itself: log lines for people, metrics for Prometheus.
+//! The daemon's own reports: log lines for people, and metrics for Prometheus.
 
 mod endpoint;
 mod process;

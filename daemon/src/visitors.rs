@@ -1,6 +1,7 @@
-//! Connections of a socket that are bounded, for each user and in all. When one comes that is too many, the one that
-//! came first makes place: of the same user, or of the user with the most. Nobody is kept out by others' connections,
-//! nor by his own. Accepting waits until the one that made place is gone, so that the bounds are never passed.
+//! Limits the connections of a socket, for each user and in total. A connection above a limit replaces the oldest one:
+//! of the same user, or of the user with the most connections. So nobody is locked out by other users' connections or
+//! by their own. Before the next connection is accepted, the replaced one must be closed, so that the limits are never
+//! exceeded.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! `csv:`: a table with a path and, where there are labels, a label per line.
+//! `csv:`: a table with a path in each line, and optionally a label.
 //!
-//! The first line is a header if one of its columns is named like a path column (`path file filename image`, in any
-//! case) and no file of that name exists; a header may name further columns, which are passed over. Without a header
-//! the first column is the path and the second, if there is one, the label.
+//! The first line is a header if one of its columns has the name of a path column (`path file filename image`, in any
+//! case) and there is no file of that name. A header may name further columns, which are ignored. Without a header, the
+//! first column is the path. The second column, if there is one, is the label.
 
 mod labels;
 

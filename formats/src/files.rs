@@ -1,4 +1,4 @@
-//! `files:`: a list of paths, given by the client or as a text file with one path per line. It has no labels.
+//! `files:`: a list of paths. The client sends it, or it is a text file with one path per line. It has no labels.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `folder:`: all pictures below a folder; its top-level folders are the classes, if it has any (semantics rule 2).
+//! `folder:`: all pictures below a folder. Its top-level folders, if any, are the classes (semantics rule 2).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;

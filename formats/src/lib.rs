@@ -1,6 +1,6 @@
-//! Datasets as people keep them: the table of schemes that opens one from a path or URL, and every source behind it.
+//! The dataset formats: all sources, and the table of schemes that opens one of them by its path or URL.
 //!
-//! A new source is its file here, a line in `SCHEMES` and a line in `suite.rs`.
+//! To add a source, add its file here, a line in `SCHEMES` and a line in `suite.rs`.
 #![forbid(unsafe_code)]
 
 mod csv;

@@ -1,4 +1,4 @@
-//! A dataset of files: the list that folder, CSV and file list come down to, and how one of its files is read.
+//! A dataset of files. Folders, CSVs and file lists all become such a list. This file also reads one of its files.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;

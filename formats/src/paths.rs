@@ -1,4 +1,4 @@
-//! Millions of paths in one allocation: their bytes one after the other, and where each ends.
+//! Stores millions of paths in one allocation: the bytes of all paths, and where each path ends.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;

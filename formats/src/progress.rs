@@ -1,4 +1,4 @@
-//! A sign of life on stderr while a large dataset is looked through: after a second, and only on a terminal.
+//! Shows progress on stderr while a large dataset is scanned. It starts after a second, and only on a terminal.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
-//! The conformance suite of [`Source`]: what its contract says, checked on every implementation.
+//! The conformance suite of [`Source`]. It checks the trait's contract on every implementation.
 //!
-//! A new source is one line in [`FIXTURES`]. Sources that keep their records in another way than those here, such as in
-//! archives or object stores, bring a [`Fixture`] of their own.
+//! To add a source, add one line in [`FIXTURES`]. A source that does not store its records as files, such as an archive
+//! or an object store, needs its own [`Fixture`].
 
 mod pictures;
 

@@ -1,4 +1,4 @@
-//! What each source takes and refuses, with the words that it refuses by.
+//! Tests of what each source accepts and refuses, with the error texts.
 
 mod changes;
 

@@ -1,5 +1,5 @@
-//! Files that speak for the dataset as a whole: where one of its files is gone, and so are all of these, the dataset is
-//! gone (unmounted, moved away, closed to this user), and the file is not to blame.
+//! Files that show whether the dataset as a whole still exists. If one of its files is gone and all of these are gone
+//! too, the dataset is gone (unmounted, moved, or no longer readable for this user). Then the file is not to blame.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What can be wrong with a dataset as a whole.
+//! Errors of a dataset as a whole.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! What a dataset is: the trait [`Source`], how one is opened, and what can be wrong with it or with one of its records.
-//! The sources themselves are in `forebay-formats`.
+//! Defines a dataset: the trait [`Source`], how a dataset is opened, and the errors of a dataset or of one of its
+//! records. The sources themselves are in `forebay-formats`.
 #![forbid(unsafe_code)]
 
 mod error;

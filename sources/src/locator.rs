@@ -1,4 +1,4 @@
-//! Where a record is: in which file or object, and which part of it.
+//! Where a record is: its file or object, and the part of it.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Why a record was not read, and whether it makes sense to read it again: what the file itself says is an outcome of
-//! the record, all else is an outage.
+//! Why a record was not read, and whether a retry makes sense. If the file itself is at fault, that is an outcome of
+//! the record. Any other fault is an outage.
 
 use std::path::PathBuf;
 use std::{fmt, io};

@@ -1,4 +1,4 @@
-//! What a measurement gives: the figures, what they say of the bottleneck, and both as text and as JSON.
+//! The result of a measurement: the figures and the bottleneck that they show, as text and as JSON.
 
 use std::io::{self, Write};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM end a measurement early: what was measured until then is shown.
+//! SIGINT and SIGTERM end a measurement early. The results so far are shown.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How far pixels lie apart: of one picture, and of many together.
+//! How much pixels differ: for one picture, and for many together.
 
 use super::pillow::Pixels;
 

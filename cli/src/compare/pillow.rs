@@ -1,4 +1,4 @@
-//! Pillow in a process of its own: pictures go in as bytes, its pixels come out.
+//! Runs Pillow in its own process. Encoded pictures go in, and Pillow's pixels come out.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

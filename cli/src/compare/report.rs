@@ -1,4 +1,4 @@
-//! What came of comparing one dataset.
+//! The result of a comparison for one dataset.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The worst picture of each comparison: ours, Pillow's, and the difference made visible, side by side.
+//! The worst picture of each comparison. It shows ours, Pillow's and the amplified difference side by side.
 
 use embedded_graphics::mono_font::MonoTextStyle;
 use embedded_graphics::mono_font::ascii::FONT_7X13;

@@ -1,4 +1,4 @@
-//! What is made of each picture on both sides: our transforms, and the same for Pillow or torch.
+//! What both sides do with each picture: our transforms, and the same in Pillow or torch.
 
 use forebay_pixels::{
     CenterCrop, CpuDecoder, Draw, Fault, Input, Interpolation, Limits, Match, Output, Recipe, RecipeError, Resize,

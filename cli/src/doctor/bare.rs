@@ -1,5 +1,5 @@
-//! `forebay doctor --measure`: bare loops of nvJPEG's decoders, over states, lengths of batches and what they give, and the
-//! engines' best way once more.
+//! `forebay doctor --measure`: bare loops of nvJPEG's decoders. They vary the number of states, the batch length and
+//! the output. The best setting of the engines runs once more.
 
 use std::fmt::Display;
 use std::io::Write;

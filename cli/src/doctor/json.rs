@@ -1,5 +1,5 @@
-//! The survey of a machine as JSON. docs/operating.md has the fields: they keep their names and meanings, and new ones may be
-//! added.
+//! The survey of a machine as JSON. docs/operating.md describes the fields. They keep their names and meanings, and new
+//! fields may be added.
 
 use std::fmt::Display;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A daemon's status as JSON. docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
+//! A daemon's status as JSON. docs/operating.md describes the fields. They keep their names and meanings, and new
+//! fields may be added.
 
 use forebay_proto::v1::{CacheStatus, ClosedStream, ConsumerStatus, RingPlace, StageStatus, StatusReply, StreamStatus};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The records in quarantine: each once, with the epochs in which it was met.
+//! The records in quarantine. Each record is listed once, with the epochs in which it was found bad.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

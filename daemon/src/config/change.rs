@@ -1,4 +1,4 @@
-//! What of a changed configuration a running daemon takes up, and what keeps its value until it is started anew.
+//! Which changes of the configuration a running daemon adopts, and which keys keep their value until a restart.
 
 use super::{Config, StreamSection};
 

@@ -1,4 +1,4 @@
-//! `[control]`: where the daemon's sockets stand, and who may use them.
+//! `[control]`: where the daemon's sockets are, and who may use them.
 
 use std::path::PathBuf;
 

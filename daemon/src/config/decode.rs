@@ -1,4 +1,4 @@
-//! `[decode]`: the shared decode pool, and the limits that every picture is held to.
+//! `[decode]`: the shared decode pool, and the limits for every picture.
 
 use forebay_road::settings::{DecodeSettings, JpegDecoder};
 

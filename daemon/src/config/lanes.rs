@@ -1,4 +1,4 @@
-//! `decode.lanes`: which ways to decode are used, and how a picture gets to one of them.
+//! `decode.lanes`: which ways to decode are used, and how a picture is assigned to one of them.
 
 use forebay_cuda::lane::LaneKind;
 use forebay_road::settings::Lanes;

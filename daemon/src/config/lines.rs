@@ -1,4 +1,4 @@
-//! Where the keys of a TOML document are, so that a mistake has its line.
+//! Finds the line of each key in a TOML document, so that a mistake can name its line.
 
 use std::collections::BTreeMap;
 

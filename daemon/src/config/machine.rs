@@ -1,4 +1,4 @@
-//! What a configuration asks of the machine that it is checked on, and what is not there.
+//! Checks a configuration against the machine that checks it: what does it require that the machine does not have?
 
 use std::path::Path;
 

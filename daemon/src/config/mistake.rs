@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: every mistake of it, not only the first.
+//! The mistakes of a configuration: all of them, not only the first.
 
 use std::path::PathBuf;
 use std::{fmt, io};

@@ -1,4 +1,4 @@
-//! `[ring]`: how many batches a ring has room for.
+//! `[ring]`: how many batches fit in a ring.
 
 use forebay_road::ByteSize;
 

@@ -1,4 +1,4 @@
-//! `[streams.NAME]`, and the settings that a Loader sends: one struct and one reader for both.
+//! `[streams.NAME]`, and the settings that a Loader sends. Both use one struct and one parser.
 
 mod agreement;
 mod cache;

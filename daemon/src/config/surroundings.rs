@@ -1,4 +1,5 @@
-//! What the environment says about where sockets and ledgers belong (semantics rules 1, 4 and 27). Read once.
+//! The environment variables that decide where sockets and ledgers are (semantics rules 1, 4 and 27). They are read
+//! once.
 
 use std::env;
 use std::path::{Path, PathBuf};

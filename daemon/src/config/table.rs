@@ -1,4 +1,4 @@
-//! Reads the keys of one table and writes down every mistake on the way, so that all are reported at once.
+//! Reads the keys of one table. It collects every mistake, so that all are reported at once.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! `[metrics]`: where Prometheus finds the numbers.
+//! `[metrics]`: where Prometheus can read the metrics.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

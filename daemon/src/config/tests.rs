@@ -1,4 +1,4 @@
-//! The configuration as a whole, and the settings of a Loader.
+//! Tests of the whole configuration, and of the settings of a Loader.
 
 use std::time::Duration;
 

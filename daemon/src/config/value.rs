@@ -1,5 +1,5 @@
-//! Readers of single values, beside those that a recipe needs too. Each says in its error what is allowed, as the end of
-//! "give ...".
+//! Parsers of single values, in addition to those that recipes need too. The error of each names the values that are
+//! allowed, and completes the phrase "give ...".
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! A connection to the control socket: it ends when it is silent for too long, or when its place went to a later one.
+//! A connection to the control socket. It is closed if it is silent for too long, or if a later connection needs its
+//! place.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Who may come in, and to which stream: a trainer's request is read and checked before anything is opened for it.
+//! Decides which trainer may attach to which stream. A request is read and checked before anything is opened for it.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;

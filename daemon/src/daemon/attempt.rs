@@ -1,5 +1,5 @@
-//! An attempt to open something, in a task of its own: everybody who asks waits for the same one. Whoever gives up
-//! waiting does not end it.
+//! An attempt to open something, in a task of its own. All callers wait for the same attempt. It continues if a caller
+//! stops waiting.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the daemon tells of configured streams that are not open.
+//! The status and the metric of configured streams that are not open.
 
 use forebay_proto::v1::ClosedStream;
 use forebay_road::{Metric, Samples};

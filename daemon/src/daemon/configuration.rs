@@ -1,4 +1,4 @@
-//! The configuration of a daemon, as it is by now, and what it makes of a stream that is wanted.
+//! The daemon's current configuration, and the settings that it gives a requested stream.
 
 use std::path::Path;
 use std::sync::Arc;

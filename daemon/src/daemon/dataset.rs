@@ -1,4 +1,4 @@
-//! Opening a stream's dataset: its folder is looked through, which may take long, or for ever.
+//! Opens a stream's dataset. This scans the dataset's folder, which may take long or never return.
 
 use std::sync::Arc;
 

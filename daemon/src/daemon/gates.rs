@@ -1,5 +1,5 @@
-//! What of each stream is open. Every stream has a gate of its own, so that opening, renewing and ending one of them
-//! holds up no other.
+//! What is open of each stream. Every stream has its own gate, so that opening, renewing or ending one stream does not
+//! block the others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where ledgers are kept, and how a file of them is opened.
+//! Where ledgers are stored, and how a ledger file is opened.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,5 @@
-//! Why a stream that was asked for is not open: its dataset, its ledger, the stream itself, or what happened meanwhile.
+//! Why a requested stream is not open. The cause is its dataset, its ledger, the stream itself, or a change while it
+//! was being opened.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A stream that runs, beside the section of settings that it was opened with.
+//! A running stream, with the settings that it was opened with.
 
 use std::sync::Arc;
 

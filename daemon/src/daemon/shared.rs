@@ -1,4 +1,4 @@
-//! What all streams of the process share: threads and lanes that decode, memory for rings, caches, GPUs.
+//! The resources that all streams of the process share: decode threads and lanes, memory for rings, caches and GPUs.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The streams of the process by name: how they are opened, for the configuration or for a trainer, and how they end. Each
-//! ends alone: nobody is being let in meanwhile.
+//! The streams of the process by name. A stream is opened for the configuration or for a trainer. When a stream ends,
+//! no trainer is being admitted to it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A stream that somebody wants to be open: which one, with which settings, and for whom.
+//! A request for an open stream: which stream, with which settings, and for whom.
 
 use std::sync::Arc;
 

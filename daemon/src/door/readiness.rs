@@ -1,4 +1,4 @@
-//! Whether a socket has something to be received, while the socket itself goes on to the ring's thread.
+//! Waits until a socket can be read. The socket itself is passed on to the ring's thread.
 
 use std::os::fd::AsFd;
 

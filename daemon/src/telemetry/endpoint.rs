@@ -1,4 +1,4 @@
-//! Where Prometheus finds the metrics: `GET /metrics` over a Unix socket or TCP.
+//! The endpoint for Prometheus: `GET /metrics` over a Unix socket or TCP.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

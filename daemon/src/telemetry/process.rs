@@ -1,4 +1,4 @@
-//! What Prometheus' clients tell of their process, under the names that all of them use.
+//! The standard process metrics, under the names that all Prometheus clients use.
 
 use std::fs;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! A CSV's label column: integers if every value is one, text if none is, else an error that names the line.
+//! A CSV's label column. It holds integers if every value is one, and text if none is. A mixture is an error that names
+//! the line.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The fixture of sources whose records are files: a folder of pictures, or a list of them.
+//! The fixture for sources whose records are files: a folder of pictures, or a list of them.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Files that vanish or grow after the dataset was opened, and such as have no size.
+//! Tests with files that vanish or grow after the dataset was opened, and with files that have no size.
 
 use forebay_sources::ReadError;
 

@@ -1,4 +1,4 @@
-//! Whether what a Loader asks for agrees with the stream that it attaches to (semantics rule 26).
+//! Checks whether the settings that a Loader asks for agree with the stream that it attaches to (semantics rule 26).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `cache`: what of a dataset is kept in memory for further epochs.
+//! `cache`: which form of a dataset is kept in memory for later epochs.
 
 use forebay_pixels::Recipe;
 use forebay_road::settings::{CacheKind, CacheSettings};

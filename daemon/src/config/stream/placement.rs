@@ -1,4 +1,4 @@
-//! `placement`: where the pixels of a stream's batches stand.
+//! `placement`: where the pixels of a stream's batches are.
 
 use forebay_road::settings::Placement;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Tests of streams that are waited for while the configuration changes, and of one that has ended already.
+//! Tests of streams that trainers wait for while the configuration changes, and of a stream that has already ended.
 
 use super::*;
 use crate::config::{Config, Surroundings};
