@@ -1,7 +1,7 @@
-//! Carries what became of records to the ledger: receipts, drops, bad records, positions given back.
+//! Reports the outcome of records to the ledger: receipts, drops, bad records, and returned positions.
 //!
-//! Receipts are gathered for at most 200 ms, and go at once where somebody waits for an epoch's end (semantics rule
-//! 17). Everything goes in the order in which it came.
+//! Receipts are collected for at most 200 ms. They are sent at once if a trainer waits for an epoch's end (semantics
+//! rule 17). All reports keep their order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

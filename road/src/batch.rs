@@ -1,8 +1,9 @@
-//! Gathers records into batches: gives each its place in a free slot, has it decoded there, and hands settled batches
-//! on.
+//! Collects records into batches. It gives each record a place in a free slot, has the record decoded there, and passes
+//! on batches that are settled.
 //!
-//! [`batcher`] decides; this thread has the slots and does what it says. It waits only when no slot is free or no
-//! record is there. The rights to write come back with the outcomes: a batch is handed on when all of them are home.
+//! [`batcher`] decides; this thread owns the slots and executes the decisions. It waits only if no slot is free or no
+//! record is available. The rights to write return with the outcomes. A batch is passed on when all of its rights have
+//! returned.
 
 pub(crate) mod batcher;
 pub(crate) mod draft;

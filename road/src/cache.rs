@@ -1,8 +1,8 @@
-//! The cache of a dataset in memory: what was read, or decoded, in one epoch is there for the next ones.
+//! The cache of a dataset in memory. Records that were read or decoded in one epoch are reused in later ones.
 //!
-//! A stream asks for it with `cache = { keep, memory }`. It keeps the encoded bytes, in place of reading them again, or
-//! whole decoded pictures, in place of reading and decoding. [`admission`] decides what stays; streams of a dataset
-//! with the same settings share one ([`Caches`]).
+//! A stream requests it with `cache = { keep, memory }`. The cache keeps encoded bytes, which saves reading, or whole
+//! decoded pictures, which saves reading and decoding. [`admission`] decides what is kept. Streams of a dataset with
+//! the same settings share one cache ([`Caches`]).
 
 pub(crate) mod admission;
 mod caches;

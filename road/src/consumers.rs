@@ -1,7 +1,7 @@
-//! The ring's thread of one stream: sockets and deaths come in, offers go out.
+//! The ring's thread of one stream. It receives from sockets, notices deaths, and sends offers.
 //!
-//! [`Deliveries`] decides; this thread does what it says. It is the only one that knows which slot is where: batches
-//! come to it as rights to slots, and free slots leave it as rights. It never waits for anybody but the kernel.
+//! [`Deliveries`] decides; this thread executes the decisions. Only this thread knows which slot is where. It receives
+//! batches as rights to slots, and passes free slots on as rights. It waits for nothing but the kernel.
 
 mod asked;
 mod attached;

@@ -1,4 +1,4 @@
-//! The cores that this process may use: how many, one for each thread that is pinned, and those near a device.
+//! The cores that this process may use: their number, one core for each pinned thread, and the cores near a device.
 
 mod near;
 

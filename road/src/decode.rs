@@ -1,7 +1,7 @@
 //! Decoding: the lanes, and the pool of threads that all streams share.
 //!
-//! Whole pictures are the unit of work. Jobs never wait for anything but a large picture's memory, and their number is
-//! bounded by the places of the open slots, so the queue needs no bound of its own (semantics rule 28).
+//! The unit of work is a whole picture. A job waits for nothing except the memory of a large picture. The number of
+//! jobs is bounded by the places of the open slots, so the queue needs no bound of its own (semantics rule 28).
 
 mod board;
 pub(crate) mod budget;

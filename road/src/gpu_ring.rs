@@ -1,4 +1,4 @@
-//! Rings whose pixels stand in memory of a GPU: what the machine has for them, their memory, and page-locked slots.
+//! Rings whose pixels are in memory of a GPU: the machine's support for them, their memory, and page-locked slots.
 
 #[cfg(test)]
 pub(crate) mod scene;

@@ -1,5 +1,5 @@
-//! Threads that wait for GPUs, those of the lanes and of a ring's uploads: started, watched, and waited for at the end, though not
-//! for ever.
+//! Threads that wait for GPUs: those of the lanes, and those of a ring's uploads. They are started, watched, and joined
+//! at the end. The join has a time limit.
 
 use std::convert::Infallible;
 use std::io;

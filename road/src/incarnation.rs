@@ -1,4 +1,4 @@
-//! Numbers that tell one start of something from every other one.
+//! Random numbers that distinguish one start of something from every other start.
 
 /// A number that is drawn from the system's randomness; never 0, which stands for none in messages.
 ///

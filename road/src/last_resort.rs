@@ -1,5 +1,5 @@
-//! When the daemon ends itself: where nothing of this process can use a GPU any more, and where going on would give other pixels
-//! than were asked for. Whoever started it starts it again, and trainers reconnect; what they hold stays theirs.
+//! When the daemon ends itself: if nothing in this process can use a GPU any more, or if continuing would give other
+//! pixels than were requested. Its supervisor restarts it, and trainers reconnect. They keep what they hold.
 
 use std::process::abort;
 use std::time::Duration;

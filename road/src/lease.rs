@@ -1,5 +1,5 @@
-//! Keeps leases ahead of the readers: asks the coordinator for more as the prefetch runs low, and extends those that
-//! are held.
+//! Keeps leases ahead of the readers. It asks the coordinator for more when the prefetch runs low, and extends the
+//! leases that are held.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The road from leases to batches, and of receipts back: its stages, what they share, and a stream that wires them up.
+//! The path from leases to batches, and of receipts back: its stages, what they share, and a stream that connects them.
 //! Nothing here listens on a socket, reads a configuration or handles a signal.
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! Memory that is promised before it is taken: what asks for more is compared with what the system has left beside what
-//! others may still take of theirs (semantics rule 31).
+//! Memory that is promised before it is used. A new request is compared with what the system has left, less what
+//! earlier promises may still use (semantics rule 31).
 
 use std::io;
 use std::sync::{Arc, Weak};

@@ -1,7 +1,7 @@
-//! What is measured at a stage's queue, at both of its ends.
+//! Measurements at a stage's queue, at both of its ends.
 //!
-//! How long the writers waited for room and how long the readers waited for an item are the two numbers that name the
-//! bottleneck: a stage whose input queue keeps its writer waiting is too slow.
+//! Two numbers identify the bottleneck: how long the writers waited for room, and how long the readers waited for an
+//! item. If the writers of a stage's input queue wait, that stage is too slow.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

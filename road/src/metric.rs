@@ -1,5 +1,5 @@
-//! Every number that the daemon shows to Prometheus, by name. A new metric is one line of the table. Names follow
-//! Prometheus' conventions: base units, and `_total` for what only rises.
+//! The names of all metrics that the daemon shows to Prometheus. To add a metric, add one line to the table. Names
+//! follow Prometheus' conventions: base units, and `_total` for counters.
 
 /// Makes [`Metric`] of the table below, with its list and its rows.
 macro_rules! metrics {

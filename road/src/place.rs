@@ -1,4 +1,5 @@
-//! The right to one place of a batch, and where its pixels are: in the slot, or, made by a lane of a GPU, in the ring's memory there.
+//! The right to one place of a batch, and where its pixels are. They are in the slot, or in the ring's GPU memory if a
+//! lane of that GPU made them.
 
 use std::sync::Arc;
 

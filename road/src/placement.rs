@@ -1,4 +1,5 @@
-//! Where a stream's pixels stand: decided from what was asked for, what the machine has, and what the trainer sees. Pure.
+//! Where a stream's pixels are. This is decided from the request, the machine, and the GPUs that the trainer can use.
+//! Pure.
 
 use forebay_cuda::{ShareError, Shareable, Uuid};
 use forebay_ring::text_code;

@@ -1,8 +1,8 @@
-//! Reads the records of leases ahead, with many threads, and hands them on in the order of their positions.
+//! Reads the records of leases ahead, with many threads, and passes them on in the order of their positions.
 //!
-//! [`readahead`] decides what is read next and what may be taken; this file has the threads and the waiting. No lock
-//! is held while a file is read. The thread of a read that does not come back in time is given up and another one started;
-//! a read that fails by no fault of its record is tried again. What a cache of the dataset holds is not read.
+//! [`readahead`] decides which record is read next and which may be taken. This file has the threads and the waiting.
+//! No lock is held while a file is read. If a read does not return in time, its thread is given up and another one is
+//! started. A read that fails through no fault of its record is retried. Records in the dataset's cache are not read.
 
 mod patience;
 pub(crate) mod readahead;

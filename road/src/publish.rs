@@ -1,4 +1,5 @@
-//! The end of the road in the daemon: a settled batch's sheet is written into its slot, and the claims move on with it.
+//! The last stage in the daemon before the ring. It writes a settled batch's sheet into its slot, and passes the claims
+//! on with the slot.
 
 use forebay_proto::v1::BadRecord;
 use forebay_ring::{Claim, SlotFrame, SlotMut};

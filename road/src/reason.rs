@@ -1,5 +1,5 @@
-//! Why a record is bad. A reason keeps its type up to the ledger and to the message for a person, which is where it
-//! becomes text.
+//! Why a record is bad. A reason keeps its type until it reaches the ledger or a message for a person. There it becomes
+//! text.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What becomes of claims, as the ledger is told it: delivered, dropped, finished, or without a record.
+//! The outcome of claims in the form for the ledger: delivered, dropped, finished, or without a record.
 
 use forebay_proto::RecordSum;
 use forebay_proto::v1::ack_item::Kind;

@@ -1,4 +1,4 @@
-//! Nouns of the road: where a record stands in the epoch's order, and what is known of it on its way to a batch.
+//! The basic types of a record: where it is in the epoch's order, and what is known of it on its way to a batch.
 
 use std::fmt;
 use std::sync::Arc;

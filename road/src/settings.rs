@@ -1,4 +1,4 @@
-//! The checked settings of a stream, as plain structs. Who reads them from a file or a message is above the road.
+//! The checked settings of a stream, as plain structs. The crate above this one reads them from a file or a message.
 
 mod cache;
 mod decode;

@@ -1,4 +1,5 @@
-//! What is written beside a batch's pictures: labels, record numbers, mask and the claims that it answers for.
+//! The data that is written beside a batch's pictures: labels, record numbers, mask, and the claims that the batch
+//! answers for.
 
 use forebay_ring::Claim;
 

@@ -1,6 +1,7 @@
-//! A stream that runs: its dataset, its standing with the coordinator, its ring's thread and its pipeline.
+//! A running stream: its dataset, its standing with the coordinator, its ring's thread and its pipeline.
 //!
-//! The pipeline may be stopped and started again (a restore, a reset, another run); the ring and its trainers stay.
+//! The pipeline can be stopped and started again (for a restore, a reset or another run). The ring and its trainers
+//! stay.
 
 mod attendance;
 mod calls;

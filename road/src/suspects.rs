@@ -1,5 +1,5 @@
-//! Records that are alone in their lease after a daemon's death, and so suspect of being its cause (semantics rule 9).
-//! The ledger is told when one stands in a finished batch: whatever a daemon dies of after that, it is not this record.
+//! Records that are alone in their lease after a daemon's death, and so may have caused it (semantics rule 9). The
+//! ledger is told when such a record is in a finished batch. A later death of the daemon is then not blamed on it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

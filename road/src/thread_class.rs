@@ -1,4 +1,4 @@
-//! The scheduling class of threads that read and decode: they give way to the trainer (semantics rule 32).
+//! The scheduling class of threads that read and decode. It gives trainers priority over them (semantics rule 32).
 
 use thread_priority::ThreadPriority;
 use thread_priority::unix::{

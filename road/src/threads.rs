@@ -1,4 +1,4 @@
-//! Starting a thread: each has a name, and a system without room for another one is an error that names it.
+//! Starts named threads. If the system has no room for another thread, the error names the thread.
 
 use std::io;
 use std::thread::{Builder, JoinHandle};

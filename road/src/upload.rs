@@ -1,5 +1,5 @@
-//! The step between publish and ring where pixels stand in memory of a GPU: what of a batch was not made there is copied, and the
-//! batch handed on when it is there for everybody.
+//! The step between publish and ring for pixels in memory of a GPU. It copies the pictures of a batch that were not
+//! made on the GPU. It passes the batch on when they are visible to every process.
 
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
-//! A watch over threads that wait for a GPU: one whose driver never came back would hold its slots for ever, and say nothing.
+//! A watch over threads that wait for a GPU. Without it, a thread whose driver call never returns would hold its slots
+//! forever, silently.
 //!
-//! Time is counted in the watch's own looks: while the whole process stood still, as one that was stopped or frozen, nobody waited.
+//! The watch counts its own checks instead of time. So if the whole process was stopped or frozen, no thread counts as
+//! waiting meanwhile.
 
 use std::sync::Arc;
 

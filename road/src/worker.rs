@@ -1,8 +1,8 @@
-//! One stream's standing with its coordinator: who speaks, and in which order.
+//! One stream's standing with its coordinator: it sends the commands, and decides their order.
 //!
-//! Commands go out one after the other, each with the next sequence number; one whose answer was lost is repeated
-//! with the same number until it is answered, so that it takes effect once (semantics rule 18). An outage is never
-//! taken for the end of the data.
+//! Commands are sent one after the other, each with the next sequence number. A command whose answer was lost is
+//! repeated with the same number until it is answered, so it takes effect once (semantics rule 18). An outage is never
+//! mistaken for the end of the data.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! `forebay doctor --measure`: bare loops of nvJPEG's decoders. They vary the number of states, the batch length and
-//! the output. The best setting of the engines runs once more.
+//! the output. The engines' best setting is then measured again.
 
 use std::fmt::Display;
 use std::io::Write;

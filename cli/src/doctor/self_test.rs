@@ -1,5 +1,5 @@
-//! `forebay doctor --self-test` and `--pixels`. The first tests the lanes on this machine's GPUs. The second writes the
-//! pixels that the lanes decode, for comparisons with other decoders.
+//! `forebay doctor --self-test` and `--pixels`. The first tests the lanes on this machine's GPUs. The second outputs
+//! what the lanes decode, for comparisons with other decoders.
 
 use std::fmt::Display;
 use std::fs;

@@ -1,11 +1,11 @@
-//! Which record stands in which place of which batch, and what becomes of bad ones: a state machine without slots,
-//! threads or pixels. It answers with [`Action`]s, in the order in which they are to be done.
+//! Decides which record is in which place of which batch, and how bad records are handled. It is a state machine
+//! without slots, threads or pixels. It answers with [`Action`]s, in the order in which the caller must execute them.
 //!
-//! Batches of an epoch are published in the order of their numbers. A batch waits until every place of it is settled:
+//! Batches of an epoch are published in the order of their numbers. A batch waits until all of its places are settled:
 //!
-//! * `skip`, dynamic: the place of a bad record is a hole, the next record of the order fills it; at the epoch's end
-//!   the last pictures move into the holes that are left, so that only the last batch is short.
-//! * `skip`, static: places never shift; the place repeats a good picture, its record is -1.
+//! * `skip`, dynamic: the place of a bad record is a hole, and the next record of the order fills it. At the epoch's
+//!   end, the last pictures move into the remaining holes, so that only the last batch is short.
+//! * `skip`, static: places never shift. The place repeats a good picture, and its record is -1.
 //! * `replace`: the place repeats a good record of the same lease.
 
 mod action;

@@ -1,4 +1,4 @@
-//! A batch that is being filled: what stands in each of its places.
+//! A batch that is being filled: what is in each of its places.
 
 use forebay_ring::Claim;
 

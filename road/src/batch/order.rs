@@ -1,4 +1,5 @@
-//! The records of a stream in their order, and, with static assignment, the batches that the positions of an epoch make.
+//! The records of a stream in their order. With static assignment, also the batches that the positions of an epoch
+//! make.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

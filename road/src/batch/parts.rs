@@ -1,4 +1,4 @@
-//! What the stage works with, and what leaves it.
+//! The inputs and outputs of the batch stage.
 
 use std::fmt;
 use std::sync::Arc;

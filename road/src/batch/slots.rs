@@ -1,5 +1,5 @@
-//! The stage's slots: those that are free, and of those in which batches are made, which rights to write are here, and which are
-//! lent to decode threads.
+//! The stage's slots: those that are free, and those in which batches are made. For the latter, it tracks which rights
+//! to write are here, and which are lent to decode threads.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The stage with a real ring, reader threads and decode threads; the test is source, decoder, coordinator and trainer.
+//! Tests of the stage with a real ring, reader threads and decode threads. The test itself plays source, decoder,
+//! coordinator and trainer.
 
 mod shards;
 

@@ -1,8 +1,8 @@
-//! Which records a cache keeps within its budget: a state machine without threads or pictures.
+//! Decides which records a cache keeps within its budget. It is a state machine without threads or pictures.
 //!
-//! Who comes first stays, and nothing is ever evicted. An epoch is a permutation of the dataset: each record comes once,
-//! and the one that was used longest ago is the one that comes next, so that evicting the least recently used would
-//! throw away just what is about to be asked for. Any part of the dataset that stays is as good as any other.
+//! Records are admitted until the budget is full, and are never evicted. An epoch is a permutation of the dataset, so
+//! each record is used once per epoch. The least recently used record is therefore among the next to be used. Evicting
+//! it would discard exactly what is needed soon. Any part of the dataset is as good to keep as any other.
 
 use std::collections::HashMap;
 

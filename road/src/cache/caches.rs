@@ -1,4 +1,5 @@
-//! The caches of a process: one for each dataset and form, shared by the streams that ask for it, gone with the last.
+//! The caches of a process. There is one for each dataset and form. All streams that request it share it, and it is
+//! dropped with the last of them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

@@ -1,5 +1,6 @@
-//! A consumer's call as it came: decoded at once where it stands in the packet, later and elsewhere where it comes
-//! beside it, since the ring's thread copies nothing of a trainer's length.
+//! A consumer's call as it was received. A call inside the packet is decoded at once. A call in memory beside the
+//! packet is decoded later, on another thread, because the ring's thread never copies data whose length a trainer
+//! chooses.
 
 mod weight;
 

@@ -1,4 +1,4 @@
-//! One attached trainer: its socket and its process; and a trainer that arrives.
+//! An attached trainer, with its socket and its process, and a trainer that is about to attach.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 

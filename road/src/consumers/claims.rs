@@ -1,4 +1,4 @@
-//! What published batches answer for, until they are acked: the ack table.
+//! The ack table: the claims of published batches until they are acknowledged.
 
 use std::collections::HashMap;
 

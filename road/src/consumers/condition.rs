@@ -1,4 +1,4 @@
-//! Why a stream gives nothing, for good or at this moment, and what trainers are told of it.
+//! Why a stream delivers nothing, permanently or at the moment, and what its trainers are told about that.
 
 use forebay_ring::{MessageKind, text, text_code};
 

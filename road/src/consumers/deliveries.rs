@@ -1,5 +1,6 @@
-//! The one owner of published batches: where each stands and who has it, what it answers for, and whether its epoch may
-//! end. These three change together, here; the ring's thread asks, and does what comes out. Without I/O: time is an argument.
+//! The only owner of published batches. It knows the state and the holder of each batch, the claims that it answers
+//! for, and whether its epoch may end. These three change together, and only here. The ring's thread calls it and
+//! executes the results. It does no I/O, and gets the time as an argument.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! When an epoch is over, when the last one is, and how long an end has been waiting for somebody (semantics rule 11).
-//! Pure: time is an argument.
+//! Decides when an epoch is over, which epoch is the last, and how long an epoch's end has waited for a trainer
+//! (semantics rule 11). Pure: time is an argument.
 
 use std::time::{Duration, Instant};
 

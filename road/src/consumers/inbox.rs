@@ -1,4 +1,4 @@
-//! The way into the ring's thread: notes in a queue, and a bell that wakes it from its sockets.
+//! The inbox of the ring's thread: a queue of notes, and a bell that wakes the thread while it waits for its sockets.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the ring's thread works with, and what it counts.
+//! The inputs of the ring's thread, and its counters.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

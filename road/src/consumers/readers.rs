@@ -1,5 +1,5 @@
-//! A stream's trainers and what they say: they attach, hand receipts in, call, and leave. Whoever does not keep to the
-//! protocol is put out.
+//! A stream's trainers and their packets: they attach, send receipts, call, and leave. A trainer that violates the
+//! protocol is evicted.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,5 +1,5 @@
-//! A stream's rings: their slots' memory, and a further ring where slots are held for ever (semantics rule 4). What
-//! the kernel may take its time for is done by a thread beside the ring's.
+//! A stream's rings: the memory of their slots, and a further ring if slots are held forever (semantics rule 4). A
+//! separate thread does the steps for which the kernel may take long.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

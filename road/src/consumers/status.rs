@@ -1,4 +1,4 @@
-//! How a stream's ring and its consumers are, for the status page.
+//! The state of a stream's ring and of its consumers, for the status page.
 
 use forebay_proto::v1::ConsumerStatus;
 use forebay_ring::SlotCounts;

@@ -1,4 +1,4 @@
-//! The ring's thread with trainers of this process: what it takes from their sockets, and in which order.
+//! Tests of the ring's thread with trainers in this process: what it receives from their sockets, and in which order.
 
 use std::time::Duration;
 

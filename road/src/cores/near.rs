@@ -1,4 +1,5 @@
-//! The cores near a device: those of its NUMA node, where threads reach it and its memory without another processor between.
+//! The cores near a device: those of its NUMA node. Their threads reach the device and its memory without crossing
+//! another processor.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The one queue between streams and lanes: which thread gets which picture next. Decided by [`Schedule`]; this is the lock
-//! around it and the waiting.
+//! The only queue between streams and lanes. It determines which thread gets which picture next. [`Schedule`] decides;
+//! this file adds the lock and the waiting.
 
 mod counts;
 mod group;

@@ -1,4 +1,5 @@
-//! Memory for decoding: one budget for all threads. A picture that needs more than all of it queues for it alone.
+//! Memory for decoding: one budget for all threads. A picture that needs more than the whole budget waits until it has
+//! the budget alone.
 
 use parking_lot::{Condvar, Mutex};
 

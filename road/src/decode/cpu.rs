@@ -1,4 +1,4 @@
-//! The CPU lane: pixels' decoder within the memory that decoding may have.
+//! The CPU lane: the decoder of `pixels`, within the memory budget for decoding.
 
 use std::sync::Arc;
 

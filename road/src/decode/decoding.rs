@@ -1,4 +1,5 @@
-//! One stream's way through the decode pool: what all of its pictures have in common, and the way back for their outcomes.
+//! One stream's access to the decode pool: what all of its pictures have in common, and the channel that returns their
+//! outcomes.
 
 use std::sync::Arc;
 

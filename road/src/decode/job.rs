@@ -1,4 +1,4 @@
-//! A picture on its way through the lanes, with all that decoding it takes.
+//! A picture on its way through the lanes, with everything that is needed to decode it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One thread of a GPU's lane: takes groups from the board, has its worker decode them, and judges what fails.
+//! One thread of a GPU lane. It takes groups from the board, lets its worker decode them, and judges failures.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! The workers of one lane of a GPU: how many, with how much memory, made where the system has it, and tested.
+//! The workers of one lane of a GPU: how many, and with how much memory. They are made if the system has that memory,
+//! and are tested.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,4 +1,4 @@
-//! The lanes of this machine's GPUs: opened, tested and set to work before the first picture comes.
+//! The lanes of this machine's GPUs. They are opened, tested and started before the first picture arrives.
 
 use std::convert::Infallible;
 use std::io;

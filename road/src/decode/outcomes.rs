@@ -1,8 +1,9 @@
-//! The way back from decode threads to a stream's batch thread, which is woken once per batch and not per picture.
+//! Returns outcomes from decode threads to a stream's batch thread. The batch thread is woken once per batch, not once
+//! per picture.
 //!
-//! A wake-up costs both sides a system call, and one of the few cores a change of threads. Nothing can be done with a good
-//! picture while others of its batch are still in decoding, so outcomes lie here until the last of them; a fault is told at
-//! once, since another record may have to be read for it.
+//! A wake-up costs both sides a system call, and costs a core a thread switch. The batch thread can do nothing with a
+//! good picture while other pictures of its batch are still being decoded. So outcomes wait here until the last one is
+//! present. A fault is reported at once, because another record may have to be read in its place.
 
 use std::collections::HashMap;
 use std::sync::Arc;

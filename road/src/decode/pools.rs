@@ -1,4 +1,4 @@
-//! The decode pools: one that the streams share, and one for every other number of threads that a stream asks for.
+//! The decode pools: one that streams share, and one for each other number of threads that a stream requests.
 
 use std::collections::HashMap;
 use std::io;

@@ -1,4 +1,5 @@
-//! The conformance suite of the lanes: it holds every kind in the table to the contract that stands there.
+//! The conformance suite of the lanes. It checks every kind of lane in the table against the contract that is
+//! documented there.
 
 use std::sync::Arc;
 

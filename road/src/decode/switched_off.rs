@@ -1,4 +1,4 @@
-//! What the status says of a GPU, or of one of its lanes, that was asked for and is not there.
+//! What the status says of a GPU, or of one of its lanes, that was requested but is not available.
 
 /// Something of the GPUs that is asked for and does not decode.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! How many pictures each decoder has made, over all threads and streams.
+//! How many pictures each decoder has decoded, over all threads and streams.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

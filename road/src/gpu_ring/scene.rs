@@ -1,4 +1,4 @@
-//! A ring of one slot in a fake GPU, for tests of those that write to it and read from it.
+//! A ring of one slot in a fake GPU, for tests of code that writes to it or reads from it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Placement: every refusal by its cause, and what "auto" makes of it.
+//! Tests of placement: every refusal by its cause, and the choice that "auto" makes.
 
 use forebay_cuda::{CudaError, OpenError};
 

@@ -1,5 +1,5 @@
-//! When a wait for the storage is worth a word: at once in the log, again after pauses that grow, and to the trainers each
-//! time their patience is over. Pure: time is an argument.
+//! When a wait for the storage is reported. The log gets a line at once, and again after growing pauses. Trainers get a
+//! notice each time their timeout has passed. Pure: time is an argument.
 
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,10 @@
-//! Which record is read next, and which may be taken: a state machine without threads or clock.
+//! Decides which record is read next, and which may be taken. It is a state machine without threads or a clock.
 //!
-//! Positions are read and taken in the order of the epoch; a lower epoch goes first, so that positions that come back
-//! late pass those of the next epoch. Room in the byte budget is granted in the same order and comes back when a
-//! record was decoded. The oldest record that is not decoded may always exceed it: a budget smaller than one file slows
-//! the road down, it does not stop it. What takes no room, since a cache has it, is bounded by its number: otherwise
-//! nothing would keep leases from being acquired up to the end of the epoch (semantics rule 4).
+//! Positions are read and taken in the order of the epoch. A lower epoch is first, so positions that are returned late
+//! overtake those of the next epoch. Room in the byte budget is granted in the same order, and is freed when a record
+//! was decoded. The oldest record that is not decoded may always exceed the budget. So a budget smaller than one file
+//! slows the daemon down, but does not stop it. Cached records take no room, so they are limited by their number.
+//! Otherwise, leases would be acquired up to the end of the epoch (semantics rule 4).
 
 mod choice;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A source in memory, for tests: each record is its own number as one byte, or what the test makes of it.
+//! A source in memory, for tests. Each record is its own number as one byte, or whatever the test provides.
 
 use std::collections::HashMap;
 use std::sync::Arc;

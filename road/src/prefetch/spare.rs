@@ -1,5 +1,5 @@
-//! Buffers that are read into again. Without them each record would cost an allocation, and a fresh page of the system for
-//! every 4 KiB of it.
+//! Buffers that are reused for reads. Without them, each record would cost an allocation, and a fresh page of the
+//! system for every 4 KiB.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The reader threads, with a source whose reads wait for the test.
+//! Tests of the reader threads, with a source whose reads wait for the test.
 
 use std::thread;
 

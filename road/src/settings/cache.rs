@@ -1,4 +1,4 @@
-//! What of a dataset is kept in memory for further epochs.
+//! Which form of a dataset is kept in memory for later epochs.
 
 use forebay_pixels::{Form, Recipe};
 

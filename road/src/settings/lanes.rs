@@ -1,4 +1,4 @@
-//! Which ways to decode are used, and how a picture gets to one of them.
+//! Which ways to decode are used, and how a picture is assigned to one of them.
 
 use forebay_cuda::lane::LaneKind;
 

@@ -1,4 +1,4 @@
-//! Where the pixels of a stream's batches are wanted.
+//! Where the pixels of a stream's batches should be.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Who reads a stream: its trainers by number, each with its process.
+//! Who reads a stream: the attached trainers by number, each with its process.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! The rare requests of trainers: state, restore, path, reset, quarantine, audit. Each is answered by a task of its own.
+//! The rare requests of trainers: state, restore, path, reset, quarantine and audit. Each is answered in its own task.
 
 use std::cmp::Ordering;
 use std::os::unix::ffi::OsStringExt as _;

@@ -1,5 +1,5 @@
-//! What a trainer brings from an earlier incarnation of the daemon: receipts of what it consumed, and batches that it
-//! goes on holding (semantics rule 16).
+//! What a trainer hands in from an earlier incarnation of the daemon: receipts for what it consumed, and batches that
+//! it still holds (semantics rule 16).
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

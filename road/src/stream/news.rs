@@ -1,4 +1,5 @@
-//! The tasks between a stream's ledger and its ring's thread: progress and outages go to the ring, receipts to the ledger.
+//! The tasks between a stream's ledger and its ring's thread. Progress and outages are passed to the ring, and receipts
+//! to the ledger.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Opening a stream whose dataset is open: the ledger, the ring; then its threads, last of all.
+//! Opens a stream whose dataset is already open: first the ledger, then the ring, and its threads last.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The wiring of the road: makes the stages of a stream and starts them. The only place that knows all of them.
+//! Makes the stages of a stream, connects them and starts them. This is the only place that knows all of them.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a stream tells of itself: to a trainer that attaches, to the status page, to the audit.
+//! What a stream reports about itself: to a trainer that attaches, to the status page, and to the audit.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! A stream's handle on its ring: the way to the ring's thread, the free slots, and where the pixels stand.
+//! A stream's handle on its ring: the inbox of the ring's thread, the free slots, and where the pixels are.
 
 use std::sync::Arc;
 

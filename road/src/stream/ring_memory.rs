@@ -1,4 +1,4 @@
-//! Memory for rings: whether there is enough of it, before a ring is made (semantics rule 31).
+//! Checks whether there is enough memory for a ring before it is made (semantics rule 31).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

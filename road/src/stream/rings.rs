@@ -1,4 +1,5 @@
-//! Makes a stream's rings: first where their pixels are to stand is found, then each has its memory there and in the host.
+//! Makes a stream's rings. First it decides where their pixels will be. Then each ring gets its memory there and on the
+//! host.
 
 use std::sync::Arc;
 

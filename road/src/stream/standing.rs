@@ -1,4 +1,4 @@
-//! How a stream stands with its ledger: what it asks there, what it hands in, and what it was told last.
+//! A stream's relation to its ledger: what it asks, what it hands in, and the ledger's last answer.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

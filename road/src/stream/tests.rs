@@ -1,7 +1,7 @@
-//! Tests of a stream: what its refusals ask of a trainer, and one of 2^40 records, with all its stages, a ledger and a
-//! trainer. Each record is made when it is read.
+//! Tests of a stream. One checks what its refusals tell a trainer to do. Another runs 2^40 records through all stages,
+//! a ledger and a trainer. Each record is made when it is read.
 //!
-//! A single bit for each record would take 128 GiB: what works here needs no memory that grows with the dataset.
+//! A single bit for each record would take 128 GiB. So this test passes only if no memory grows with the dataset.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What the batcher asks for: the edges of the state machine.
+//! What the batcher tells its caller to do: the outputs of the state machine.
 
 use crate::place::At;
 use crate::record::{BadRecord, Position};

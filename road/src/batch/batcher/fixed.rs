@@ -1,5 +1,6 @@
-//! Batches of static assignment. The plan says each position's batch and place in it (semantics rules 7 and 13):
-//! what has gone out before, is bad or has no record leaves its place, and what follows never moves up.
+//! Batches of static assignment. The plan determines each position's batch and place (semantics rules 7 and 13). If a
+//! position was delivered before, is bad or has no record, no other position gets its place. Later positions never move
+//! up.
 
 use std::mem;
 

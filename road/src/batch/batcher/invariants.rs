@@ -1,4 +1,4 @@
-//! The batcher in its model: random leases, bad records, orders of outcomes and late records.
+//! Tests of the batcher in its model, with random leases, bad records, orders of outcomes and late records.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -1,5 +1,5 @@
-//! Finds pictures for the places of a batch that lack one: bad records, holes at a dynamic epoch's end, and the copies
-//! at a static one's (semantics rules 7, 12 and 13).
+//! Finds pictures for the places of a batch that lack one. Such places are those of bad records, holes at the end of a
+//! dynamic epoch, and copies at the end of a static one (semantics rules 7, 12 and 13).
 
 use crate::batch::batcher::{Action, Batcher};
 use crate::batch::draft::{Draft, DraftPlace, Fill, Side};

@@ -1,5 +1,5 @@
-//! A plain model of what is around the batcher. [`World`] stands for the stage: it has the pixels (which record's
-//! picture a place shows), and notes what became of every position. The seed chooses what happens next.
+//! A simple model of the batcher's surroundings. [`World`] plays the stage. It has the pixels (which record's picture a
+//! place shows), and records the outcome of every position. The seed decides what happens next.
 
 mod published;
 

@@ -1,4 +1,4 @@
-//! Stories of single batches; `invariants.rs` has what holds for all.
+//! Tests of single batches. `invariants.rs` tests what must hold for all batches.
 
 mod places;
 

@@ -1,4 +1,4 @@
-//! Static assignment: padding, positions without a record, and places that do not move.
+//! Tests of static assignment: padding, positions without a record, and places that do not move.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! How much memory a CALL would take once it is built: an empty message takes two bytes on the wire, and hundreds in
-//! memory. It is added up before anything is built.
+//! How much memory a CALL would take once it is decoded. An empty message takes two bytes on the wire, but hundreds in
+//! memory. The size is computed before anything is decoded.
 
 use std::mem::size_of;
 

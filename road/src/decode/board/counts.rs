@@ -1,4 +1,4 @@
-//! How each lane has done, counted for the status and the metrics.
+//! Counters of each lane's work, for the status and the metrics.
 
 use forebay_cuda::lane::Refusal;
 

@@ -1,4 +1,4 @@
-//! What a thread has taken from the board: a picture for one of the pool, a group for one of a GPU lane.
+//! What a thread has taken from the board: one picture for a thread of the pool, or a group for a thread of a GPU lane.
 
 use forebay_cuda::lane::worker::{Made, Order};
 use forebay_cuda::schedule::{Grip, LaneId, Queued, Sample, Work};

@@ -1,4 +1,5 @@
-//! The lanes that a picture may go to, by what it is, where it goes, and how pictures are to be divided. Pure.
+//! The lanes that a picture may use. This depends on the picture, on its destination, and on how pictures are divided
+//! among lanes. Pure.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,5 @@
-//! Who gets which picture, what becomes of one that a lane leaves, and what of a lane that is given up. Nothing is decoded.
+//! Tests of which thread gets which picture, of pictures that a lane passes on, and of a lane that is given up. Nothing
+//! is decoded.
 
 use forebay_cuda::schedule::Cost;
 use forebay_pixels::Fault;

@@ -1,4 +1,4 @@
-//! Which read is done next, and whether there is room for it.
+//! Chooses the next read, and decides whether there is room for it.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What holds for all stories of reading ahead, with a model of the world outside.
+//! Tests of what must always hold for reading ahead, with a model of the world outside.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;

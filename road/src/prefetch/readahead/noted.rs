@@ -1,4 +1,5 @@
-//! What came of a read, and what it changes for whoever takes records: most change nothing, and nobody is woken for them.
+//! The result of a read, and whether the thread that takes records must be woken for it. Most results change nothing
+//! for that thread.
 
 /// What came of noting a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
-//! Reads that fail or hang without the record's fault (semantics rules 7 and 28): whether it is the record's after all, and
-//! since when everything waits.
+//! Reads that fail or hang through no fault of the record (semantics rules 7 and 28). It decides whether the record is
+//! at fault after all, and since when everything waits.
 //!
-//! A record is to blame where the storage gives others meanwhile: a read that hangs, as soon as a later one came back; one that
-//! fails, if it is also the only one in trouble. Else its read is tried again for as long as it takes.
+//! A record is to blame if the storage returns other records meanwhile. For a read that hangs, one read that returns
+//! later is enough. A read that fails must also be the only one in trouble. In all other cases, the read is retried for
+//! as long as it takes.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A lease on its way to be read.
+//! A lease that is being read.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How far the read of a record is.
+//! How far the read of a record has progressed.
 
 use std::time::{Duration, Instant};
 

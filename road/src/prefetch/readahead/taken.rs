@@ -1,4 +1,4 @@
-//! What is taken of the records that were read ahead.
+//! What a thread takes of the records that were read ahead.
 
 use crate::record::Position;
 

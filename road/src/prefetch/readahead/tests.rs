@@ -1,4 +1,4 @@
-//! Stories of reading ahead.
+//! Tests of single cases of reading ahead.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the model demands of a published batch: what each place shows, and what its claims say.
+//! What the model requires of a published batch: which picture each place shows, and what its claims say.
 
 use super::*;
 use crate::sheet::Sheet;

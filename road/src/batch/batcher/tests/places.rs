@@ -1,4 +1,4 @@
-//! Stories of static batches: every position keeps its place.
+//! Tests of static batches: every position keeps its place.
 
 use super::*;
 

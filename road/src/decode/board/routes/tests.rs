@@ -1,4 +1,5 @@
-//! Which lanes a picture may go to, by what it is, by its record, by where its batch stands, and by who has left it before.
+//! Tests of which lanes a picture may use: by its properties, by its record, by where its batch is, and by which lanes
+//! have already passed it on.
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 
