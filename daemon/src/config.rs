@@ -44,19 +44,19 @@ pub use telemetry::Metrics;
 pub struct Config {
     /// Streams that trainers attach to by name.
     pub streams: BTreeMap<String, StreamSection>,
-    /// How many batches a ring has room for.
+    /// How many batches fit in a ring.
     pub ring: Ring,
     /// How files are read ahead.
     pub prefetch: PrefetchSettings,
     /// The decode pool and the limits of pictures.
     pub decode: DecodeSettings,
-    /// Where ledgers are kept.
+    /// Where ledgers are stored.
     pub coordinator: Coordinator,
-    /// Where sockets stand.
+    /// Where sockets are.
     pub control: Control,
     /// Where metrics are served.
     pub metrics: Metrics,
-    /// How long trainers may finish what they hold after SIGTERM (semantics rule 21).
+    /// How long trainers have after SIGTERM to finish the batches that they hold (semantics rule 21).
     pub drain_timeout: Duration,
 }
 
@@ -87,7 +87,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Reads a configuration; `file_name` is for the message.
+    /// Parses a configuration. `file_name` is used in the error message.
     ///
     /// ```
     /// let mistakes = forebay_daemon::config::Config::parse("[ring]\ncredit = 2\n[prefetch]\nthreads = 0", "a.toml").unwrap_err();
@@ -115,7 +115,7 @@ impl Config {
         std::fs::read_to_string(file).map_err(|source| UnreadableConfig { file: file.to_owned(), source })
     }
 
-    /// Reads a configuration that is no file; `document` is for the message.
+    /// Reads a configuration that is not a file. `document` is used in the error message.
     pub fn from_table(values: toml::Table, document: &str) -> Result<Self, Mistakes> {
         match serde_json::to_value(values) {
             Ok(Value::Object(values)) => Self::from_values(&values, document),
@@ -124,7 +124,7 @@ impl Config {
         }
     }
 
-    /// Reads a configuration, and looks whether this machine has what it names: datasets, groups, memory.
+    /// Parses a configuration, and checks whether this machine has everything that it names: datasets, groups, memory.
     pub fn check(text: &str, file_name: &str, surroundings: &Surroundings) -> Result<Self, Mistakes> {
         let config = Self::parse(text, file_name)?;
         let mut list = machine::missing(&config, surroundings);
@@ -135,14 +135,14 @@ impl Config {
         Err(Mistakes { document: file_name.to_owned(), list })
     }
 
-    /// What `forebay serve PATH` serves: one stream, [`DEFAULT_STREAM`], for training at 224 x 224, shuffled.
+    /// The configuration of `forebay serve PATH`: one stream, [`DEFAULT_STREAM`], for training at 224 x 224, shuffled.
     pub fn for_path(path: &str) -> Result<Self, Mistakes> {
         let stream = json!({ "source": path, "batch_size": 256, "size": 224, "shuffle": true });
         let values = Map::from_iter([("streams".to_owned(), json!({ DEFAULT_STREAM: stream }))]);
         Self::from_values(&values, "the command line")
     }
 
-    /// A commented file that parses to the defaults.
+    /// A commented configuration file that parses to the defaults.
     pub fn example() -> String {
         [
             HEAD,

@@ -51,7 +51,7 @@ struct Pages<T>(mpsc::Sender<Result<T, Status>>);
 
 /// Why no further page is made.
 enum NoPage {
-    /// The ledger cannot be asked.
+    /// The ledger cannot answer.
     Refused(CallError),
     /// The caller has hung up.
     Unwanted,

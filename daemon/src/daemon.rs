@@ -45,7 +45,7 @@ pub struct Daemon {
 /// Whose daemon it is.
 #[derive(Clone, Debug)]
 pub enum DaemonKind {
-    /// It serves configured streams to whoever may attach.
+    /// It serves configured streams to all trainers that may attach.
     Service {
         /// The file of the ledgers.
         ledgers: PathBuf,
@@ -76,11 +76,11 @@ pub enum DaemonError {
 /// How long a reload waits for streams that take long to open.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Run that a service's streams have unless they name one.
+/// The run of a service's streams that do not name one.
 pub const DEFAULT_RUN: &str = "default";
 
 impl Daemon {
-    /// Starts what the streams share.
+    /// Starts the resources that the streams share.
     ///
     /// # Errors
     /// The system has no more threads.
@@ -91,7 +91,7 @@ impl Daemon {
         Ok(Arc::new(Self { started: Instant::now(), ready: watch::Sender::new(false), streams: Arc::new(streams) }))
     }
 
-    /// The configuration, as it is by now.
+    /// The current configuration.
     pub fn config(&self) -> Arc<Config> {
         self.streams.configuration().now()
     }
@@ -101,8 +101,8 @@ impl Daemon {
         self.started.elapsed()
     }
 
-    /// Lets a trainer in, or sends it away with the reason. `gives_up` comes when it is not to wait any longer, with
-    /// the reason where it is still there.
+    /// Admits a trainer, or refuses it with the reason. `gives_up` completes when the trainer must not wait any longer.
+    /// It gives the reason if the trainer is still connected.
     pub async fn attach(
         self: &Arc<Self>,
         socket: Socket,
@@ -127,7 +127,7 @@ impl Daemon {
         }
     }
 
-    /// Notes that all configured streams are open, as far as they are waited for.
+    /// Marks the daemon as ready: all configured streams that it waits for are open.
     pub fn say_ready(&self) {
         self.ready.send_replace(true);
     }
@@ -144,9 +144,8 @@ impl Daemon {
         drop(ready.wait_for(|ready| *ready).await);
     }
 
-    /// Opens the configured streams, all at once: whole where no trainer has to say which shard it wants, else their
-    /// datasets alone. Returns when each is open or has failed. One that takes long is not waited for, where another
-    /// is open.
+    /// Opens all configured streams concurrently. If trainers must name a shard, only the stream's dataset is opened.
+    /// Returns when each stream is open or has failed. Once one stream is open, slow ones are not waited for.
     ///
     /// # Errors
     /// There are streams, and none of them can be opened.
@@ -154,7 +153,7 @@ impl Daemon {
         self.streams.open_all().await
     }
 
-    /// Begins a new run of a configured stream: its ledgers are forgotten, its trainers reconnect.
+    /// Begins a new run of a configured stream. Its ledgers are deleted, and its trainers reconnect.
     ///
     /// # Errors
     /// There is no such stream, or the ledgers cannot be changed.
@@ -162,7 +161,8 @@ impl Daemon {
         self.streams.new_run(name).await
     }
 
-    /// Ends every stream, as the daemon ends. Nothing is opened any more; what is about to be is not waited for.
+    /// Ends every stream when the daemon ends. No stream is opened any more. Streams that are being opened are not
+    /// waited for.
     pub async fn close(&self, drain: Duration) {
         self.streams.close(drain).await;
     }
@@ -172,7 +172,7 @@ impl Daemon {
         self.streams.gates().lock().open().iter().map(|served| Arc::clone(&served.stream)).collect()
     }
 
-    /// Since when a ledger cannot be written, and why, if that is so.
+    /// If a ledger cannot be written: since when, and why.
     pub fn outage(&self) -> Option<Outage> {
         self.streams.ledgers().outage()
     }
@@ -192,19 +192,19 @@ impl Daemon {
         closed::show(self.streams.configuration(), self.streams.gates(), samples);
     }
 
-    /// Keeps private ledgers in this memory, which the trainer's process holds as well: they outlive this daemon and
-    /// vanish with the process.
+    /// Stores private ledgers in this memory, which the trainer's process holds too. They outlive this daemon, and are
+    /// lost when that process ends.
     ///
     /// # Errors
-    /// It does not hold ledgers.
+    /// The memory does not contain ledgers.
     pub async fn keep_ledgers_in(&self, memory: OwnedFd) -> Result<(), LedgersError> {
         self.streams.ledgers().keep_in(memory).await
     }
 
     // The configuration, read again while streams run.
 
-    /// Takes up what the configuration says by now, as far as that is possible, and opens what is not open. Without a
-    /// file of its own it does the latter alone.
+    /// Reads the configuration again, adopts the changes that are possible, and opens the streams that are not open.
+    /// Without a configuration file, it only opens streams.
     ///
     /// # Errors
     /// The configuration cannot be read, or has mistakes: nothing has changed then.

@@ -21,12 +21,12 @@ pub struct FolderError {
 /// Who decided where a folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// The service manager, which made it for this service. It may be open to others, as its unit says; what is in it has
-    /// modes of its own.
+    /// The service manager, which made the folder for this service. Its unit may open the folder to others. The files
+    /// in it have their own modes.
     Managed,
     /// The user, by the configuration or the environment. It may be a link.
     Chosen,
-    /// Nobody. It may be in `/tmp`, where a stranger can be first, so that no link is followed.
+    /// Nobody. The folder may be in `/tmp`, where another user can make it first. So no link is followed.
     Exposed,
 }
 

@@ -28,7 +28,7 @@ use crate::{control, descriptors, door, group};
 /// Name of the trainers' socket in the folder of sockets.
 pub const SOCKET: &str = "forebay.sock";
 
-/// Why a daemon ends before its time.
+/// Why a daemon ends with an error.
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// The trainers' socket.
@@ -51,7 +51,7 @@ pub enum ServeError {
         "there is no group \"{0}\" on this machine; name one from /etc/group in control.group and in the group of a stream"
     )]
     Group(String),
-    /// There is no place for ledgers.
+    /// There is no folder for ledgers.
     #[error("there is no folder for ledgers: set HOME or XDG_STATE_HOME, or coordinator.path in the configuration")]
     NoState,
     /// Its end took too long.
@@ -82,11 +82,11 @@ struct ServiceFolder {
     group: Option<u32>,
 }
 
-/// Serves configured streams until it is ended; at SIGTERM or SIGINT it drains (semantics rule 21). At SIGHUP the file of
-/// the configuration is read again, if it comes from one.
+/// Serves configured streams until the daemon is ended. On SIGTERM or SIGINT, it drains (semantics rule 21). On SIGHUP,
+/// it reads the configuration file again, if there is one.
 ///
 /// # Errors
-/// Something that the configuration asks for cannot be had; nothing has been served then.
+/// Something that the configuration requires is not available. Nothing has been served then.
 pub async fn service(
     config: Config,
     configuration: Option<PathBuf>,
@@ -207,7 +207,7 @@ async fn stop<T>(task: JoinHandle<T>) {
     }
 }
 
-/// Serves the Loaders of the process that started this one, until it lets go of the socket or dies.
+/// Serves the Loaders of the parent process until the parent closes the socket or dies.
 ///
 /// # Errors
 /// `socket` is not the socket that the parent passes.
@@ -308,7 +308,7 @@ impl Drop for ServiceFolder {
 pub enum EndedBy {
     /// SIGTERM and SIGINT.
     Signals,
-    /// Whoever has it, by dropping it: signals are that one's affair.
+    /// The owner of the future, by dropping it. The owner handles signals.
     Owner,
 }
 

@@ -16,7 +16,7 @@ use tracing_subscriber::fmt::format::{Writer, debug_fn};
 pub(crate) use endpoint::{EndpointError, MetricsEndpoint};
 pub(crate) use process::process;
 
-/// The environment's filter of log lines.
+/// The environment variable that filters log lines.
 pub const LOG_FILTER: &str = "FOREBAY_LOG";
 
 /// Log lines cannot be written.
@@ -32,13 +32,13 @@ pub enum LogError {
         /// What is wrong with it.
         problem: String,
     },
-    /// Somebody in this process writes them already.
+    /// Something else in this process already writes log lines.
     #[error("log lines are set up already")]
     SetUp,
 }
 
-/// Sends log lines to stderr, from `level` or as [`LOG_FILTER`] says; in colour only on a terminal, and not
-/// where `NO_COLOR` is set.
+/// Sends log lines to stderr, from `level` on or as [`LOG_FILTER`] says. They are coloured only on a terminal, and not
+/// if `NO_COLOR` is set.
 pub fn start_logs(level: &str) -> Result<(), LogError> {
     let text = env::var(LOG_FILTER).unwrap_or_else(|_| level.to_owned());
     let filter = EnvFilter::try_new(&text)

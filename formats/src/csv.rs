@@ -85,7 +85,7 @@ impl<'a> CsvTable<'a> {
         existing(self.file, Found { root: self.root, paths, labels, classes, shard_name }, self.options)
     }
 
-    /// Where the columns stand, if this line is a header.
+    /// Where the columns are, if this line is a header.
     fn header(&self, line: &ByteRecord) -> Option<Columns> {
         let place = |names: &[&str]| {
             line.iter()
@@ -111,8 +111,8 @@ impl<'a> CsvTable<'a> {
         Ok(path)
     }
 
-    /// Whether a path leads out of the root, by its words alone: links inside of the root are its owner's business.
-    /// An absolute path is taken only below a root that was given.
+    /// Whether a path leads out of the root. Only its text is checked, because links inside the root are its owner's
+    /// choice. An absolute path is accepted only below a root that was given.
     fn escapes(&self, path: &Path) -> bool {
         let below = if path.is_absolute() {
             match &self.options.root {

@@ -35,7 +35,8 @@ const SCHEMES: &[Scheme] = &[folder::SCHEME, csv::SCHEME, files::SCHEME];
 
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv`, `files:list.txt`.
 ///
-/// A path without a scheme is recognised by looking at it; if something of exactly that name exists, it is a path.
+/// For a path without a scheme, the format is detected from the file or folder. If a file or folder with exactly this
+/// name exists, the name is a path even if it looks like a URL.
 pub fn open(name: &str, options: &Options) -> Opened {
     if let Some(list) = &options.files {
         return files::from_list(list, options);

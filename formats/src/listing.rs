@@ -32,7 +32,7 @@ pub(crate) struct Listing {
 /// What a source found, before the files were looked at.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// What relative paths start from.
+    /// The folder that relative paths start from.
     pub root: PathBuf,
     pub paths: Paths,
     /// One per path, or empty.
@@ -66,14 +66,14 @@ impl Listing {
         Ok((listing, present))
     }
 
-    /// The place in the list; the plan never asks beyond the end.
+    /// The index in the list. The plan never asks for one beyond the end.
     fn index(&self, record: u64) -> usize {
         let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
         assert!(index < self.paths.len(), "record {record} of {}", self.paths.len());
         index
     }
 
-    /// A file that is gone or closed to this user is not to blame where all others are as well.
+    /// A file that is gone or not readable for this user is not to blame if all witnesses are gone too.
     fn judge(&self, record: u64, error: ReadError) -> ReadError {
         let others = match error.kind {
             // What was not there when the dataset was opened has not vanished.

@@ -18,19 +18,19 @@ trait Fixture {
     /// Opens the dataset as it is now.
     fn open(&self, options: &Options) -> Opened;
 
-    /// What its records hold, in their order: at least four, of different lengths from one byte on.
+    /// The contents of its records, in order. There are at least four, with different lengths, the shortest one byte.
     fn contents(&self) -> Vec<Vec<u8>>;
 
-    /// Makes one record unreadable, and no other. Gives what its read is to say.
+    /// Makes one record unreadable, and no other. Returns the error that its read must give.
     fn spoil(&self, record: u64) -> ReadErrorKind;
 
     /// Gives one record more bytes.
     fn grow(&self, record: u64);
 
-    /// Changes what belongs to a record and not to the dataset, such as the time of its last change.
+    /// Changes something about a record that is no part of the dataset, such as its modification time.
     fn touch(&self, record: u64);
 
-    /// Takes back what [`spoil`](Self::spoil) and [`grow`](Self::grow) have changed.
+    /// Undoes the changes of [`spoil`](Self::spoil) and [`grow`](Self::grow).
     fn mend(&self);
 }
 

@@ -11,7 +11,7 @@ use crate::ReadError;
 /// A dataset that cannot be opened.
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// Nothing stands at the path.
+    /// Nothing exists at the path.
     #[error("\"{path}\" does not exist. Check the path; it is looked up on the machine where the daemon runs.", path = printable(path))]
     Missing {
         /// The path as given.
@@ -37,7 +37,7 @@ pub enum SourceError {
         /// What the system said.
         source: io::Error,
     },
-    /// The storage fails, or the system lacks what reading takes, as the files are looked at.
+    /// The storage fails, or the system lacks descriptors or memory, while the files are scanned.
     #[error("{}: {_0}. The dataset itself may be fine: try again once this is fixed.", _0.locator)]
     Outage(ReadError),
     /// `name` begins with a scheme that is not in the table.
@@ -48,7 +48,7 @@ pub enum SourceError {
         /// The table of schemes.
         known: String,
     },
-    /// The path exists, but is nothing that a scheme takes.
+    /// The path exists, but no scheme accepts it.
     #[error("\"{path}\" is not a dataset that Forebay recognises. A source is one of: {known}. For a single picture, give its folder.", path = printable(path))]
     Unrecognised {
         /// The path as given.
@@ -176,13 +176,13 @@ pub enum LineProblem {
         /// The folder that it must stay inside.
         root: String,
     },
-    /// No CSV.
+    /// The file is not a CSV.
     #[error("{0}.")]
     Malformed(String),
 }
 
 impl SourceError {
-    /// Says what is wrong with a path of the dataset itself.
+    /// The error for a path of the dataset itself.
     pub fn of_path(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {

@@ -34,50 +34,50 @@ pub trait Source: fmt::Debug + Send + Sync {
         self.len() == 0
     }
 
-    /// Names of the classes, where labels are places in this list; empty where they are plain numbers or absent.
+    /// Names of the classes, if labels are indices into this list. Empty if labels are plain numbers or absent.
     fn classes(&self) -> &[String];
 
-    /// The record's label; -1 where the dataset has none.
+    /// The record's label, or -1 if the dataset has no labels.
     fn label(&self, record: u64) -> i64;
 
     /// Where the record is read from, as an error or the quarantine names it.
     fn locator(&self, record: u64) -> Locator;
 
-    /// The record's bytes, as far as known without looking at it: the budget of reading ahead is granted by it.
+    /// The record's size in bytes, as far as it is known without reading the record. The prefetch budget uses it.
     fn size(&self, record: u64) -> u64;
 
-    /// Replaces what is in `buf` by the record's bytes, as stored: at most `room` of them. A record that has more now is
-    /// [`ReadErrorKind::Larger`], before any memory is taken for it. Blocks; called from prefetch threads. After an
-    /// error `buf` is empty.
+    /// Replaces the contents of `buf` with the record's stored bytes, at most `room` of them. If the record is larger
+    /// now, the error is [`ReadErrorKind::Larger`], and no memory is allocated for it. Blocks; called from prefetch
+    /// threads. After an error, `buf` is empty.
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError>;
 
     /// 32 bytes over the paths, sizes and labels of all records, in order (semantics rule 2).
     fn fingerprint(&self) -> [u8; 32];
 
-    /// The shard that the record belongs to, by the name that the user knows: the CSV file or the folder.
+    /// The shard that the record belongs to, under the name that the user knows: the CSV file or the folder.
     fn shard_name(&self, record: u64) -> &str;
 }
 
-/// How a dataset is to be opened.
+/// How to open a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// What becomes a label.
     pub labels: Labels,
     /// Folder that relative paths of a CSV or a list start from, and that a CSV's paths must stay inside.
     pub root: Option<PathBuf>,
-    /// A list of paths, separated by NUL bytes; then the source's path is not looked at.
+    /// A list of paths, separated by NUL bytes. If it is given, the source's path is ignored.
     pub files: Option<Arc<Vec<u8>>>,
-    /// A record with more bytes is refused, unread.
+    /// A record with more bytes is refused without reading it.
     pub byte_limit: u64,
 }
 
 /// What becomes a label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Labels {
-    /// Class folders, or a CSV's second column, as numbers or as text by what stands in it.
+    /// Class folders, or a CSV's second column. Its values decide whether labels are numbers or text.
     #[default]
     Auto,
-    /// As `Auto`, but a CSV's labels are text even where they look like numbers.
+    /// As `Auto`, but a CSV's labels are text even if they look like numbers.
     Text,
     /// No labels: all are -1.
     None,

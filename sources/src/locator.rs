@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use forebay_proto::printable;
 
-/// Where a record is read from. A person finds the record by what this prints.
+/// Where a record is read from. Its printed form is enough for a person to find the record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Locator {
     /// What holds the record.
@@ -41,7 +41,7 @@ pub enum Part {
         /// How many.
         length: u64,
     },
-    /// A member of an archive, by its name in there.
+    /// A member of an archive, by its name in the archive.
     Member(OsString),
     /// A row of a table, counted from 0.
     Row(u64),
@@ -53,7 +53,7 @@ impl Locator {
         Self { container: Container::File(path.into()), part: Part::Whole }
     }
 
-    /// What a person finds the record by, in the bytes of its names: of a file that is one record its path.
+    /// The name by which a person finds the record, as raw bytes. For a file that is one record, it is the path.
     ///
     /// Control characters in it are kept. [`Display`](fmt::Display) gives the form that may be shown.
     pub fn name(&self) -> OsString {
@@ -75,7 +75,7 @@ impl Locator {
     }
 }
 
-/// As it may be shown to a person: control characters are escaped.
+/// The form for people: control characters are escaped.
 impl fmt::Display for Locator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         printable(&self.name()).fmt(f)

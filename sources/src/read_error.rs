@@ -9,8 +9,8 @@ use thiserror::Error;
 
 use crate::Locator;
 
-/// A record that was not read. What it says does not name the record: whoever shows it has named it, or shows
-/// `locator` before it.
+/// A record that was not read. Its message does not name the record. A caller that shows the message must name the
+/// record first, for example by `locator`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{kind}{}", Cause(cause))]
 pub struct ReadError {
@@ -18,14 +18,14 @@ pub struct ReadError {
     pub kind: ReadErrorKind,
     /// Where the record is.
     pub locator: Locator,
-    /// What the system or the storage said; empty where the kind says it all.
+    /// The error text of the system or the storage. Empty if the kind says everything.
     pub cause: String,
 }
 
-/// What is wrong with a record that was not read, or with what it is read from.
+/// What is wrong with a record that was not read, or with its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ReadErrorKind {
-    /// The file is gone, or never was.
+    /// The file is gone, or never existed.
     #[error("the file does not exist")]
     Missing,
     /// The file may not be read.
@@ -65,14 +65,14 @@ pub enum ReadErrorKind {
     Gone,
 }
 
-/// Whether it makes sense to read a record again.
+/// Whether it makes sense to retry the read of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
     /// It is the record's fault: the record is bad.
     Never,
-    /// As soon as there is room for so many bytes.
+    /// Retry when there is room for this many bytes.
     WithRoom(u64),
-    /// It is an outage, and not the record's fault: the read is tried again until it succeeds.
+    /// It is an outage, and not the record's fault. The read is retried until it succeeds.
     Later,
 }
 
@@ -80,14 +80,14 @@ pub enum Retry {
 struct Cause<'a>(&'a str);
 
 impl ReadError {
-    /// A record of which the kind says all.
+    /// An error whose kind says everything.
     pub fn new(kind: ReadErrorKind, locator: Locator) -> Self {
         Self { kind, locator, cause: String::new() }
     }
 
-    /// Whose fault it is that a regular file, or what may be one, cannot be opened or read.
+    /// Decides who is at fault if a regular file, or a path that may be one, cannot be opened or read.
     ///
-    /// Errors that no list here has are the storage's: a record is never lost to an error that nobody has heard of.
+    /// An error that is in no list here counts as the storage's. So no record is lost because of an unknown error.
     pub fn of_file(path: PathBuf, source: &io::Error) -> Self {
         let kind = match Errno::from_io_error(source) {
             Some(Errno::NOENT | Errno::NOTDIR) => ReadErrorKind::Missing,
@@ -105,7 +105,7 @@ impl ReadError {
         Self { kind, locator: Locator::file(path), cause }
     }
 
-    /// Whether it makes sense to read the record again.
+    /// Whether it makes sense to retry the read.
     pub fn retry(&self) -> Retry {
         match self.kind {
             ReadErrorKind::Missing

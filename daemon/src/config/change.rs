@@ -2,16 +2,17 @@
 
 use super::{Config, StreamSection};
 
-/// A configuration to go on with, and what became of each change.
+/// The configuration after a reload, and the result of each change.
 #[derive(Debug)]
 pub struct Change {
-    /// What counts from now on.
+    /// The configuration that is valid from now on.
     pub config: Config,
-    /// Streams to end before they are opened anew: they are not open, and their settings are others now, or they are gone.
+    /// Streams to end before they are opened again. They are not open now, and their settings have changed or were
+    /// removed.
     pub replaced: Vec<String>,
-    /// Keys whose new value is taken.
+    /// Keys whose new value was adopted.
     pub taken: Vec<String>,
-    /// Keys whose old value stays, with the reason.
+    /// Keys that keep their old value, each with the reason.
     pub refused: Vec<String>,
 }
 
@@ -19,7 +20,7 @@ pub struct Change {
 const OF_OPEN_STREAMS: [&str; 1] = ["group"];
 
 impl Config {
-    /// Goes on from this configuration to another one. New streams, and limits, are taken up.
+    /// Moves from this configuration to the next one. New streams and new limits are adopted.
     pub fn change(&self, next: &Self, is_open: impl Fn(&str) -> bool) -> Change {
         let mut change = Change { config: self.clone(), replaced: Vec::new(), taken: Vec::new(), refused: Vec::new() };
         change.limits(self, next);

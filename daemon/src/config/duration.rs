@@ -5,7 +5,7 @@ use std::time::Duration;
 const DURATION_UNITS: [(&str, f64); 6] =
     [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
 
-/// `"500ms"`, `"5s"`, `"10m"`, `"1.5h"`, `"2d"`; nothing where it is none.
+/// Parses `"500ms"`, `"5s"`, `"10m"`, `"1.5h"` or `"2d"`. Returns `None` for any other text.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

@@ -4,7 +4,7 @@ use forebay_cuda::lane::LaneKind;
 use forebay_road::settings::Lanes;
 use serde_json::Value;
 
-/// Reads what a command line says: a word, or names of lanes with commas between them.
+/// Parses a command-line value: a single word, or names of lanes that are separated by commas.
 pub fn parse_lanes(text: &str) -> Result<Lanes, String> {
     match text {
         "auto" | "fixed" => read(&text.into()),

@@ -8,11 +8,11 @@ use forebay_proto::printable;
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Path of the key, as `streams.train.batch_size`; empty where the document itself is wrong.
+    /// Path of the key, such as `streams.train.batch_size`. Empty if the document itself is wrong.
     pub key: String,
     /// What is wrong and what is allowed, as the rest of a sentence about the key.
     pub problem: String,
-    /// Line of the key, counted from 1, where the document is a file.
+    /// Line of the key, counted from 1, if the document is a file.
     pub line: Option<usize>,
 }
 
@@ -52,6 +52,6 @@ impl std::error::Error for Mistakes {}
 pub struct UnreadableConfig {
     /// The file.
     pub file: PathBuf,
-    /// What the system said.
+    /// The system's error.
     pub source: io::Error,
 }

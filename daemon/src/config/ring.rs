@@ -17,11 +17,11 @@ trainers = 2
 /// The section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ring {
-    /// Batches that one trainer may have in its hands.
+    /// Batches that one trainer may hold.
     pub credits: u32,
-    /// Trainers that a ring has room for.
+    /// Number of trainers that a ring is sized for.
     pub trainers: u32,
-    /// Memory that the rings may take together, in place of what is free.
+    /// Memory that all rings together may use. If it is left out, the limit is the free memory.
     pub memory: Option<ByteSize>,
 }
 

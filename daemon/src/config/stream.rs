@@ -101,7 +101,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 /// `[streams.NAME]`, checked: where the dataset is, what the stream does with it, and who may attach.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamSection {
-    /// Path or URL of the dataset; nothing where a Loader sends a list of files.
+    /// Path or URL of the dataset. `None` if a Loader sends a list of files.
     pub source: Option<String>,
     /// Folder that relative paths of a CSV or list start from.
     pub root: Option<PathBuf>,
@@ -111,7 +111,7 @@ pub struct StreamSection {
     pub run: Option<String>,
     /// Group whose members may attach.
     pub group: Option<String>,
-    /// What the road takes.
+    /// The settings for the stream itself.
     pub settings: StreamSettings,
     /// The keys as they were written, for [`agree`](Self::agree) and [`Change`](super::Change).
     pub(super) written: Map<String, Value>,
@@ -128,8 +128,8 @@ enum Writer {
 const LOADER: &str = "the Loader's settings";
 
 impl StreamSection {
-    /// Reads what a Loader sends: a JSON document with the keys of a `[streams.NAME]` table, and `files` and
-    /// `shard_id`, which only a Loader has. `ring` has the defaults of credits and trainers.
+    /// Parses the settings that a Loader sends. They are a JSON document with the keys of a `[streams.NAME]` table, and
+    /// with `files` and `shard_id`, which only a Loader has. `ring` has the defaults of credits and trainers.
     pub fn from_json(document: &[u8], ring: &Ring) -> Result<Self, Mistakes> {
         let broken = |problem: String| Mistakes {
             document: LOADER.to_owned(),
@@ -143,7 +143,7 @@ impl StreamSection {
         Self::from_object(&written, ring, Writer::Loader)
     }
 
-    /// What a person calls the dataset.
+    /// The dataset's name for people.
     pub fn dataset(&self) -> String {
         self.source.clone().unwrap_or_else(|| "a list of files".into())
     }

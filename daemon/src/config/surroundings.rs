@@ -4,7 +4,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The environment of a process, as far as it decides about defaults.
+/// The parts of a process's environment that determine defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// User id of the process.
@@ -47,7 +47,7 @@ impl Surroundings {
         self.runtime_directory.clone().or(service).unwrap_or_else(|| self.user_sockets.clone())
     }
 
-    /// Where ledgers are kept. Nothing: there is no home, and the path has to be given.
+    /// Where ledgers are stored. `None` if there is no home folder; then the path must be given.
     pub fn state_dir(&self) -> Option<PathBuf> {
         let service = (self.uid == 0).then(|| Path::new("/var/lib/forebay").to_owned());
         let user = || self.user_state.as_ref().map(|folder| folder.join("forebay"));

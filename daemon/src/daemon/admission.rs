@@ -17,7 +17,7 @@ use crate::daemon::streams::{Entered, Streams};
 use crate::daemon::wanted::Wanted;
 use crate::group;
 
-/// A request to attach, as it came.
+/// A request to attach, as it was received.
 #[derive(Debug)]
 pub struct Request {
     /// The fixed part.
@@ -36,7 +36,7 @@ pub(crate) type AdmissionRefusal = (u32, String);
 /// A list of files that is not read.
 #[derive(Debug, Error)]
 enum ListError {
-    /// Its memory is not sealed, or too long, or the kernel refuses it.
+    /// Its memory is not sealed or is too long, or the kernel refuses to map it.
     #[error(transparent)]
     Bulk(#[from] BulkError),
     /// There is too little memory for it.

@@ -18,7 +18,7 @@ use super::wanted::Wanted;
 use super::{DEFAULT_RUN, DaemonKind, OpenError};
 use crate::config::{Config, Mistakes, UnreadableConfig};
 
-/// A configuration that was not taken up: nothing has changed.
+/// Why a configuration was not adopted. Nothing has changed.
 #[derive(Debug, Error)]
 pub enum ReloadError {
     /// Its file cannot be read.
@@ -30,7 +30,7 @@ pub enum ReloadError {
     /// The system has no room for a thread.
     #[error(transparent)]
     System(#[from] std::io::Error),
-    /// The daemon has ended meanwhile.
+    /// The daemon ended meanwhile.
     #[error(transparent)]
     Ended(#[from] JoinError),
 }

@@ -99,10 +99,10 @@ impl LedgerFiles {
     }
 }
 
-/// Forgets the run of a stream in a file of ledgers that no daemon has open. Answers how many ledgers it had.
+/// Deletes a stream's run from a file of ledgers that no daemon has open. Returns how many ledgers the run had.
 ///
 /// # Errors
-/// The file is open elsewhere, or no file of ledgers.
+/// The file is open elsewhere, or is not a file of ledgers.
 pub fn forget_run(file: &Path, run: &str, stream: &str) -> Result<u32, LedgersError> {
     let request = NewRunRequest { run: run.into(), stream: stream.into() };
     let reply = open(file)?.wait(request).map_err(std::io::Error::other)?;

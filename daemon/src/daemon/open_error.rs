@@ -12,7 +12,7 @@ use tokio::task::JoinError;
 
 use super::ledgers::LedgersError;
 
-/// Why a stream that was asked for is not open.
+/// Why a requested stream is not open.
 #[derive(Debug, Error)]
 pub enum OpenError {
     /// The dataset.

@@ -13,8 +13,9 @@ use super::{LOADER, StreamSection, Writer};
 const OF_THE_TRAINER: [&str; 3] = ["source", "shard_id", "credits"];
 
 impl StreamSection {
-    /// Checks the settings that a Loader gives with `stream:NAME`: they may be left out, and must agree if given.
-    /// Every difference is reported. Keys that belong to the trainer (`source`, `shard_id`, `credits`) are passed over.
+    /// Checks the settings that a Loader gives with `stream:NAME`. They may be left out, and must agree if they are
+    /// given. Every difference is reported. Keys that belong to the trainer (`source`, `shard_id`, `credits`) are
+    /// ignored.
     pub fn agree(&self, given: &Value) -> Result<(), Mistakes> {
         let Value::Object(given) = given else {
             return Err(mistakes(vec![Mistake {
