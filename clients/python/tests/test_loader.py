@@ -142,7 +142,7 @@ def test_rule_10_an_exception_does_not_ack_and_reject_gives_back(pictures):
                 raise LookupError(batch.records[0])
         except LookupError:
             batch.reject()
-        with pytest.raises(forebay.Error, match="before"):
+        with pytest.raises(forebay.Error, match="already acknowledged"):
             batch.reject()
         assert sorted(record for batch in loader for record in own(batch)) == list(range(8))
 
