@@ -19,7 +19,7 @@ use admission::Admission;
 pub(crate) use caches::CacheKey;
 pub use caches::{CacheError, Caches};
 
-/// What is kept of a record.
+/// The form in which a record is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Keep {
     /// The file's bytes.
@@ -28,7 +28,7 @@ pub enum Keep {
     Decoded(Form),
 }
 
-/// What was read or decoded once. Shared by the threads of all its streams.
+/// Records that were read or decoded before. The threads of all its streams share it.
 pub struct Cache {
     keep: Keep,
     records: Mutex<Admission<Content>>,
@@ -46,16 +46,16 @@ pub struct Room<'a> {
     used: bool,
 }
 
-/// How full a cache is, and what it was good for.
+/// How full a cache is, and how often it was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// How often a record was found.
     pub hits: u64,
-    /// Records that were read since they were not there.
+    /// Records that had to be read, because the cache did not have them.
     pub misses: u64,
     /// Records that are kept.
     pub records: u64,
-    /// Bytes that they take, with all that belongs to them.
+    /// Bytes that they take, including overhead.
     pub bytes: u64,
     /// The most that they may take.
     pub budget: u64,
@@ -80,7 +80,7 @@ impl Cache {
         found
     }
 
-    /// Room for a record of which so many bytes are to be kept; nothing where it is not to be.
+    /// Room to keep this many bytes of a record. `None` if the record is not to be kept.
     pub fn room(&self, record: u64, bytes: u64) -> Option<Room<'_>> {
         let admitted = self.records.lock().admit(record, bytes);
         admitted.then(|| Room { cache: self, record, bytes, used: false })
@@ -118,7 +118,7 @@ impl Promisee for Cache {
 }
 
 impl Room<'_> {
-    /// Keeps the record. What turns out larger than was asked for is not kept.
+    /// Keeps the record, unless it is larger than the room that was requested.
     pub fn keep(mut self, content: Content) {
         if content.len() as u64 <= self.bytes {
             self.used = true;

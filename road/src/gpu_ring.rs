@@ -20,7 +20,7 @@ use crate::last_resort::broken;
 use crate::placement::{Machine, PixelPlace, PlacementRefusal};
 use crate::settings::Placement;
 
-/// The GPUs of this process, as far as rings use them. The driver is opened when a stream first asks for one.
+/// The GPUs that rings of this process use. The driver is opened when a stream first needs a GPU.
 #[derive(Debug)]
 pub struct Gpus {
     uid: u32,
@@ -28,7 +28,7 @@ pub struct Gpus {
     driver: OnceLock<Result<Arc<Driver>, DriverError>>,
 }
 
-/// What the rings of one stream take beside their slots, in bytes.
+/// Memory that the rings of one stream use in addition to their slots, in bytes.
 #[derive(Debug, Default)]
 pub struct RingCosts {
     /// Of the slots, page-locked.
@@ -39,7 +39,7 @@ pub struct RingCosts {
     pub copied: AtomicU64,
 }
 
-/// The rings of one stream in a GPU, by their number, for whoever writes them.
+/// The rings of one stream in a GPU, by number, for the threads that write to them.
 #[derive(Debug)]
 pub struct GpuRings {
     context: Arc<Context>,
@@ -179,7 +179,7 @@ impl GpuRings {
     /// Takes memory for the pixels of ring number `ring`.
     ///
     /// # Errors
-    /// The GPU has too little, or does not give it.
+    /// The GPU has too little memory, or refuses to allocate it.
     pub fn make(&self, geometry: &Geometry, ring: u32) -> Result<Arc<GpuRing>, PlacementRefusal> {
         let ordinal = self.ordinal;
         let stride = geometry.images(0).len().next_multiple_of(PIECE);
@@ -226,7 +226,7 @@ impl GpuRings {
         self.ordinal
     }
 
-    /// Where they stand.
+    /// Where their pixels are.
     pub fn place(&self) -> PixelPlace {
         PixelPlace::Gpu { ordinal: self.ordinal, uuid: self.uuid }
     }

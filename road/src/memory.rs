@@ -7,13 +7,13 @@ use std::sync::{Arc, Weak};
 use forebay_ring::{Memory, TooLittle};
 use parking_lot::Mutex;
 
-/// Something that was promised memory, and takes it little by little.
+/// An object that was promised memory, and uses it gradually.
 pub trait Promisee: Send + Sync {
-    /// Bytes that it was promised and has not taken yet.
+    /// Bytes that were promised and are not used yet.
     fn untaken(&self) -> u64;
 }
 
-/// What was promised of the system's memory. One for all that this process takes so.
+/// The promises of the system's memory. A process has one such list.
 #[derive(Debug, Default)]
 pub struct Promises(Mutex<Vec<Weak<dyn Promisee>>>);
 

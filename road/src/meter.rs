@@ -9,7 +9,7 @@ use std::time::Duration;
 /// A wait that lasts is counted in parts of this length, so that a reading in the middle of it is not far behind.
 pub(crate) const SLICE: Duration = Duration::from_millis(250);
 
-/// What was measured at a queue since it was made. The stage that reads from the queue keeps it.
+/// The measurements at a queue since it was made. The stage that reads from the queue owns them.
 ///
 /// The numbers are read for display only: no ordering with the items is needed, so all atomics are relaxed.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct Waits {
 }
 
 impl Meter {
-    /// A meter that has measured nothing. The name is that of the stage that reads from the queue.
+    /// Makes a meter without measurements. The name is that of the stage that reads from the queue.
     pub fn new(name: &'static str) -> Self {
         Self { name, items: AtomicU64::new(0), writer_nanos: AtomicU64::new(0), reader_nanos: AtomicU64::new(0) }
     }

@@ -78,7 +78,7 @@ metrics! {
     ProcessMaxFds: Gauge, "process_max_fds", "The most descriptors that the process may have open.";
 }
 
-/// How Prometheus takes a number.
+/// The Prometheus type of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricType {
     /// It only rises.

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::settings::Placement;
 
-/// Where pixels stand.
+/// Where pixels are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PixelPlace {
     /// In the ring's slots.
@@ -21,7 +21,7 @@ pub enum PixelPlace {
     },
 }
 
-/// What a trainer says of itself, and what the kernel says of it.
+/// What a trainer says about itself, and what the kernel says about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credentials {
     /// Its user.
@@ -30,22 +30,22 @@ pub struct Credentials {
     pub gpus: Vec<Uuid>,
 }
 
-/// What this machine has for a ring in a GPU, as the daemon sees it.
+/// This machine's support for a ring in a GPU, as the daemon sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// The daemon's user.
     pub uid: u32,
-    /// Whether the driver's library is there.
+    /// Whether the driver's library exists.
     pub library: bool,
     /// Whether the driver starts.
     pub driver: Result<(), String>,
-    /// Whether there is the driver's device file, without which a container has no GPU.
+    /// Whether the driver's device file exists. Without it, a container has no GPU.
     pub device_file: bool,
-    /// What each GPU has, by its number, or why that cannot be told.
+    /// What each GPU supports, by its number, or why that is unknown.
     pub gpus: Vec<Result<Shareable, PlacementRefusal>>,
 }
 
-/// Why a trainer cannot have a stream's pixels where, or in the way, that was asked for: the cause, and what to do.
+/// Why a trainer cannot have a stream's pixels in the requested place or way. It has the cause, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlacementRefusal {
     /// There is no driver, or it does not start.
@@ -184,7 +184,7 @@ impl PlacementRefusal {
         }
     }
 
-    /// What a refused trainer is told for its program.
+    /// The error code for a refused trainer's program.
     pub fn code(&self) -> u32 {
         match self {
             Self::OtherUser { .. } | Self::OtherUserPins { .. } => text_code::PERMISSION,
@@ -214,7 +214,7 @@ impl PixelPlace {
     /// best stands why.
     ///
     /// # Errors
-    /// The GPU that is asked for cannot be had, by the machine or by this trainer.
+    /// The requested GPU is not available to the machine or to this trainer.
     pub fn decide(
         wanted: Placement,
         machine: &Machine,

@@ -13,7 +13,7 @@ pub enum Reason {
     /// Its source cannot read it.
     #[error(transparent)]
     Read(Box<ReadError>),
-    /// Its source cannot read it for so long, while it reads others.
+    /// Its source has failed to read it for this long, while it reads others.
     #[error("{}: {error}, for {timeout:?}, while it gives other files", error.locator)]
     Outlasted {
         /// What the last read failed with.
@@ -21,7 +21,7 @@ pub enum Reason {
         /// The time that a record's reads may fail alone.
         timeout: Duration,
     },
-    /// Its read has not come back in time, while later ones have.
+    /// Its read has not returned in time, while later ones have.
     #[error("Reading it took longer than read_timeout ({timeout:?}).")]
     Late {
         /// The time that a read may take.
@@ -45,7 +45,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether the record may be good if it is read once more: what it is read from is at fault, and not its content.
+    /// Whether the record may be good if it is read again: its storage is at fault, and not its content.
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Read(error) => error.retry() != Retry::Never,

@@ -22,14 +22,14 @@ pub struct Position {
     pub lease_len: u64,
     /// Place in the epoch's order.
     pub index: u64,
-    /// Number of the record, 0..N in dataset order; means nothing where a static epoch's last position has none.
+    /// Number of the record, 0..N in dataset order. It has no meaning if a static epoch's last position has no record.
     pub record: u64,
 }
 
 /// Why a record cannot be part of a batch. A fault is an outcome of its record, not an error of the stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRecord {
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
     /// Where it is read from.
     pub locator: Locator,
@@ -37,7 +37,7 @@ pub struct BadRecord {
     pub reason: Reason,
 }
 
-/// A record's content that several threads have at once, without a copy.
+/// A record's content, which several threads share without a copy.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// The file's bytes.
@@ -46,12 +46,12 @@ pub enum Content {
     Picture(Arc<KeptPicture>),
 }
 
-/// A record's content as a decoder takes it.
+/// A record's content in the form for a decoder.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
     /// The file's bytes.
     File(&'a [u8]),
-    /// The decoded picture: only the recipe is left to be carried out.
+    /// The decoded picture. Only the recipe still has to be applied.
     Picture(&'a KeptPicture),
 }
 
@@ -69,7 +69,7 @@ impl Content {
         self.len() == 0
     }
 
-    /// As a decoder takes it.
+    /// The content in the form for a decoder.
     pub fn input(&self) -> Input<'_> {
         match self {
             Self::File(bytes) => Input::File(bytes),

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::meter::Meter;
 use crate::metric::{Metric, MetricType};
 
-/// Values of one moment. What ended before it has none.
+/// The values of all metrics at one moment. An object that ended before then has none.
 #[derive(Debug, Default)]
 pub struct Samples {
     /// By place in [`Metric::ALL`].
@@ -19,7 +19,7 @@ pub struct Samples {
 /// Names and values, sorted by name.
 type Labels = Vec<(&'static str, String)>;
 
-/// The latest values, for those who ask.
+/// The latest values.
 #[derive(Debug, Default)]
 pub struct Registry {
     latest: Mutex<Samples>,

@@ -17,7 +17,7 @@ pub use lanes::Lanes;
 pub use placement::Placement;
 pub use prefetch::PrefetchSettings;
 
-/// What a stream is: how its batches are made, and how they are handed out. Its dataset is no part of it.
+/// The settings of a stream: how its batches are made, and how they are handed out. They do not include its dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamSettings {
     /// Places in a batch.
@@ -26,46 +26,46 @@ pub struct StreamSettings {
     pub recipe: Recipe,
     /// The order is a permutation that differs from epoch to epoch.
     pub shuffle: bool,
-    /// Where all random choices come from.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Passes over the dataset; nothing is without end.
+    /// Passes over the dataset. `None` means without end.
     pub epochs: Option<u64>,
     /// Who reads what.
     pub sharding: Sharding,
-    /// What becomes of an epoch's last batch.
+    /// How an epoch's last batch is handled.
     pub last_batch_policy: LastBatchPolicy,
-    /// Records per lease, where the user asked for a number; see [`shard_size`](Self::shard_size).
+    /// Records per lease, if the user gave a number; see [`shard_size`](Self::shard_size).
     pub wanted_shard_size: Option<u64>,
     /// Slots beyond those that trainers hold.
     pub prefetch_queue_depth: u32,
-    /// Where pixels are wanted.
+    /// Where pixels should be.
     pub placement: Placement,
-    /// Trainers may page-lock the ring, where pixels are in the host, and so can write to it.
+    /// Trainers may page-lock the ring if pixels are on the host, and so can write to it.
     pub pin_memory: bool,
-    /// The GPU whose lanes decode, where the user asked for one.
+    /// The GPU whose lanes decode, if the user chose one.
     pub decode_gpu: Option<i32>,
-    /// Decode threads, where the user asked for a number.
+    /// Decode threads, if the user gave a number.
     pub num_threads: Option<usize>,
-    /// What is kept in memory for further epochs.
+    /// The form of the dataset that is kept in memory for later epochs.
     pub cache: Option<CacheSettings>,
-    /// What becomes of a bad record.
+    /// How a bad record is handled.
     pub on_error: OnError,
     /// Bad records that fail the stream.
     pub max_failures: Option<MaxFailures>,
-    /// Trainers that the ring has room for.
+    /// Number of trainers that the ring is sized for.
     pub trainers: u32,
-    /// Batches that one trainer may have in its hands.
+    /// Batches that one trainer may hold.
     pub credits: u32,
     /// How long the end of an epoch waits for a held batch.
     pub epoch_end_timeout: Duration,
     /// How long one read may take.
     pub read_timeout: Duration,
-    /// How long trainers wait for a storage that gives nothing.
+    /// How long trainers wait for storage that returns nothing.
     pub storage_timeout: Duration,
 }
 
 impl StreamSettings {
-    /// The defaults, which are those of a configuration too.
+    /// The defaults. A configuration has the same ones.
     pub fn new(batch_size: u32, recipe: Recipe) -> Self {
         Self {
             batch_size,
@@ -92,7 +92,7 @@ impl StreamSettings {
         }
     }
 
-    /// Records per lease: what the user asked for, else four batches.
+    /// Records per lease: the user's number, or four batches by default.
     pub fn shard_size(&self) -> u64 {
         self.wanted_shard_size.unwrap_or_else(|| u64::from(self.batch_size) * 4)
     }
@@ -106,7 +106,7 @@ impl StreamSettings {
 /// Who reads what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharding {
-    /// Who asks gets the next span.
+    /// The next worker that asks gets the next span.
     Dynamic,
     /// DALI's split and rotation (semantics rule 13).
     Static {
@@ -121,7 +121,7 @@ pub enum Sharding {
     },
 }
 
-/// What becomes of a bad record (semantics rule 7).
+/// How a bad record is handled (semantics rule 7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
     /// It fails the stream.
@@ -133,7 +133,7 @@ pub enum OnError {
     Replace,
 }
 
-/// Bad records that are too many.
+/// The number of bad records that is too many.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MaxFailures {
     /// More than this many.

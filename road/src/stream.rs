@@ -67,10 +67,10 @@ pub enum StreamError {
     /// Memory for the cache.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// Its pixels cannot stand where they are wanted.
+    /// Its pixels cannot be where they are requested.
     #[error("placement: {0}")]
     Placement(#[from] PlacementRefusal),
-    /// The GPU that is to decode does not.
+    /// The GPU that should decode does not.
     #[error("decode_gpu = {asked}: {there}. Leave decode_gpu out, or name lanes of that GPU in decode.lanes")]
     DecodeGpu {
         /// Its number.
@@ -84,7 +84,7 @@ pub enum StreamError {
     /// The record numbers of the dataset cannot be planned.
     #[error("{0}")]
     Plan(#[from] forebay_coordinator::SpecError),
-    /// Every epoch would be dropped whole, one after the other without end.
+    /// Every epoch would be dropped completely, without end.
     #[error(
         "{records} records over {shards} shards never fill a batch of {batch_size}, and last_batch_policy = \"drop\" \
          leaves out batches that are not full: no epoch would ever have a batch. Lower batch_size, set \"partial\" or \"fill\", \
@@ -107,7 +107,7 @@ pub enum StreamError {
 const DRAIN_STEP: Duration = Duration::from_millis(20);
 
 impl StreamError {
-    /// What a refused trainer is told for its program.
+    /// The error code for a refused trainer's program.
     pub fn code(&self) -> u32 {
         match self {
             Self::Ledger(error) => ledger_code(error),
@@ -131,7 +131,7 @@ fn ledger_code(error: &CallError) -> u32 {
 }
 
 impl Stream {
-    /// Its name, and its shard where it has one.
+    /// Its name, and its shard if it has one.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -146,7 +146,7 @@ impl Stream {
         &self.settings
     }
 
-    /// Where its pixels stand.
+    /// Where its pixels are.
     pub fn place(&self) -> PixelPlace {
         self.ring.place()
     }
@@ -159,7 +159,7 @@ impl Stream {
         self.ring.open_to(trainer, self.settings.pin_memory)
     }
 
-    /// Lets a trainer in, with what it consumed and holds from an earlier incarnation of the daemon.
+    /// Admits a trainer, with what it consumed and holds from an earlier incarnation of the daemon.
     pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, hand_ins: HandIns) {
         let id = self.attendance.number();
         self.see_who_left().await;
@@ -194,13 +194,13 @@ impl Stream {
         }
     }
 
-    /// Whether no trainer is there, by now.
+    /// Whether no trainer is attached at this moment.
     pub async fn is_left(&self) -> bool {
         self.see_who_left().await;
         self.is_idle()
     }
 
-    /// Whether no trainer was there when the ring's thread last said so.
+    /// Whether no trainer was attached at the last report of the ring's thread.
     pub fn is_idle(&self) -> bool {
         self.attendance.is_empty()
     }
@@ -265,14 +265,15 @@ impl Stream {
         changed
     }
 
-    /// Ends the stream, while the daemon goes on: nobody reads it any more, or it is to begin anew.
+    /// Ends the stream while the daemon continues: it has no trainers any more, or it will begin again.
     pub async fn close(&self) {
         self.ring.drain().await;
         drop(self.pipeline.stop().await);
         self.end().await;
     }
 
-    /// Ends the stream with the daemon: no new batches, trainers finish what they hold, the rest is given back (semantics rule 21).
+    /// Ends the stream with the daemon. It makes no new batches, trainers finish what they hold, and the rest is
+    /// returned (semantics rule 21).
     pub async fn leave(&self, drain: Duration) {
         self.ring.drain().await;
         self.pipeline.leave().await;

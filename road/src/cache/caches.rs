@@ -13,7 +13,7 @@ use super::{Cache, Keep};
 use crate::ByteSize;
 use crate::memory::Promises;
 
-/// Which cache a stream asks for.
+/// The cache that a stream requests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CacheKey {
     /// The dataset's fingerprint: relative paths and sizes, not times.
@@ -24,10 +24,10 @@ pub struct CacheKey {
     budget: u64,
 }
 
-/// A cache that cannot be had.
+/// Why a cache is not available.
 #[derive(Debug, Error)]
 pub enum CacheError {
-    /// Its budget is more than there is.
+    /// Its budget is larger than the memory that is left.
     #[error(
         "the cache: memory = \"{}\" does not fit: {limited_by} leaves {:#}, of which {:#} are \
          reserved for rings and other caches; lower cache.memory, or raise that limit",
@@ -56,14 +56,14 @@ pub struct Caches {
 }
 
 impl CacheKey {
-    /// The cache of this dataset that keeps such, within such a budget.
+    /// The key of this dataset's cache with this form and this budget.
     pub fn new(source: &dyn Source, keep: Keep, budget: ByteSize) -> Self {
         Self { fingerprint: source.fingerprint(), first: source.locator(0), keep, budget: budget.0 }
     }
 }
 
 impl Caches {
-    /// No cache yet; their budgets are promised here.
+    /// Makes an empty set of caches. Their budgets count towards `promises`.
     pub fn new(promises: Arc<Promises>) -> Self {
         Self { promises, open: Mutex::default() }
     }

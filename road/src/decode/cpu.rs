@@ -24,13 +24,13 @@ pub(crate) struct CpuLane {
 /// What the lane's threads share.
 #[derive(Clone, Debug)]
 pub(crate) struct CpuShared {
-    /// What a picture may cost.
+    /// The limits for a picture.
     pub limits: Limits,
     /// Memory for decoding.
     pub memory: Arc<Budget>,
     /// Where JPEGs go.
     pub jpeg: JpegChoice,
-    /// How many pictures each decoder has made.
+    /// How many pictures each decoder has decoded.
     pub tally: Arc<Tally>,
 }
 

@@ -55,7 +55,7 @@ struct OpenLane {
     near: Near,
 }
 
-/// A lane that the configuration asks for cannot be had.
+/// A lane that the configuration requires is not available.
 #[derive(Debug, Error)]
 #[error(
     "decode.lanes names \"{kind}\", which is not available: {reason}. `forebay doctor` shows what this machine has; \
@@ -66,12 +66,12 @@ pub struct LaneMissing {
     reason: String,
 }
 
-/// Where the libraries of this machine are, as the configuration and the environment say it.
+/// Where this machine's libraries are, according to the configuration and the environment.
 pub fn places(nvjpeg: Option<PathBuf>) -> Places {
     Places { driver: cuda_driver(), nvjpeg: NvjpegPlaces::of_this_machine(nvjpeg) }
 }
 
-/// The driver's file, where the environment names another than the machine's.
+/// The driver's file, if the environment names another one than the machine's.
 pub fn cuda_driver() -> Option<PathBuf> {
     std::env::var_os("FOREBAY_CUDA_DRIVER").map(PathBuf::from)
 }

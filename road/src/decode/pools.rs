@@ -30,7 +30,7 @@ pub struct Pools {
 /// Why the pools cannot be started.
 #[derive(Debug, Error)]
 pub enum PoolsError {
-    /// A lane that is asked for.
+    /// A requested lane is missing.
     #[error("{0}")]
     Lane(#[from] LaneMissing),
     /// Threads.
@@ -42,7 +42,7 @@ impl Pools {
     /// Starts the shared pool, and the GPUs' lanes where the configuration wants them.
     ///
     /// # Errors
-    /// The system has no more threads, or a lane that is asked for is missing.
+    /// The system has no more threads, or a requested lane is missing.
     pub fn start(config: &DecodeSettings, threads: usize, promises: &Promises) -> Result<Self, PoolsError> {
         let gpus = if config.lanes.want_gpu() {
             GpuLanes::open(config, &places(config.nvjpeg.clone()), promises)?
@@ -80,7 +80,7 @@ impl Pools {
         Ok(pool)
     }
 
-    /// How many pictures each decoder has made so far.
+    /// How many pictures each decoder has decoded so far.
     pub fn decoded(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.lane.tally.figures()
     }

@@ -10,9 +10,9 @@ use crate::cache::Keep;
 pub struct CacheSettings {
     /// What is kept of a record.
     pub kind: CacheKind,
-    /// The most that the cache may take.
+    /// The most memory that the cache may use.
     pub memory: ByteSize,
-    /// Longest side of a kept picture; only of decoded ones.
+    /// Longest side of a kept picture. Only for decoded ones.
     pub max_side: Option<u32>,
 }
 

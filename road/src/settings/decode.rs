@@ -8,10 +8,10 @@ use forebay_pixels::Limits;
 use super::Lanes;
 use crate::ByteSize;
 
-/// The decode pools, and the limits that every picture is held to.
+/// The decode pools, and the limits for every picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeSettings {
-    /// Threads of the pool; left out, the usable cores.
+    /// Threads of the pool. If left out, the number of usable cores.
     pub threads: Option<usize>,
     /// Ways to decode.
     pub lanes: Lanes,
@@ -19,7 +19,7 @@ pub struct DecodeSettings {
     pub gpu_memory_limit: ByteSize,
     /// The file of libnvjpeg.
     pub nvjpeg: Option<PathBuf>,
-    /// Whether each thread keeps to one core.
+    /// Whether each thread is pinned to one core.
     pub pin: bool,
     /// What decodes JPEGs.
     pub jpeg: JpegDecoder,
@@ -38,7 +38,7 @@ pub struct DecodeSettings {
 /// What decodes JPEGs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JpegDecoder {
-    /// Each the fastest decoder that takes it.
+    /// The fastest decoder that accepts the picture.
     #[default]
     Auto,
     /// libjpeg-turbo alone.
@@ -67,7 +67,7 @@ impl Default for DecodeSettings {
 }
 
 impl DecodeSettings {
-    /// The limits as the decoder takes them.
+    /// The limits in the decoder's form.
     pub fn limits(&self) -> Limits {
         Limits { pixels: self.pixel_limit, bytes: self.byte_limit.0, scans: self.scan_limit, time: self.time_limit }
     }

@@ -2,12 +2,12 @@
 
 use forebay_cuda::lane::LaneKind;
 
-/// The lanes that are asked for.
+/// The requested lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lanes {
-    /// These, of which each has to be there.
+    /// These lanes. Each must be available.
     Named(Vec<LaneKind>),
-    /// Hardware where there is any, and the CPU.
+    /// Hardware if there is any, and the CPU.
     Auto,
     /// As [`Lanes::Auto`], with the lane of a picture chosen by its record's number.
     Fixed,
@@ -20,7 +20,7 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// The kinds that are used where they are there.
+    /// The kinds that are used if they are available.
     pub fn kinds(&self) -> Vec<LaneKind> {
         match self {
             Self::Named(kinds) => kinds.clone(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Where pixels are wanted.
+/// Where pixels should be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     /// In the ring's own slots, in memory of the host.
@@ -10,7 +10,7 @@ pub enum Placement {
     Host,
     /// In memory of the GPU with this number.
     Gpu(i32),
-    /// In memory of a GPU that the first trainer sees, else of the host.
+    /// In memory of a GPU that the first trainer sees, or otherwise on the host.
     Auto,
 }
 

@@ -9,7 +9,7 @@ pub struct PrefetchSettings {
     pub threads: usize,
     /// Bytes that each stream may have read ahead.
     pub budget: ByteSize,
-    /// Leases whose records nobody has begun to read.
+    /// Leases whose records no thread has begun to read.
     pub leases_ahead: usize,
 }
 

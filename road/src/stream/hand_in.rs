@@ -14,11 +14,12 @@ use crate::consumers::ranges;
 use crate::stream::standing::Standing;
 use crate::threads;
 
-/// What a trainer hands in, in sealed memory of its own. It is read part by part: its length takes none of the daemon's.
+/// What a trainer hands in. It is in the trainer's own sealed memory, and is read part by part, so a long list takes no
+/// more memory of the daemon.
 #[derive(Clone, Debug, Default)]
 pub struct HandIns(Option<Arc<Bulk>>);
 
-/// A list that is not taken.
+/// Why a list is refused.
 #[derive(Debug, Error)]
 pub enum HandInError {
     /// It is not sealed, or cannot be read.
@@ -43,7 +44,7 @@ impl HandIns {
     /// Takes a list, of which nothing is read yet.
     ///
     /// # Errors
-    /// It is no sealed list of whole entries, or too long.
+    /// It is not a sealed list of whole entries, or it is too long.
     pub fn accept(list: OwnedFd) -> Result<Self, HandInError> {
         let list = Bulk::accept(list)?;
         if list.len() > LIMIT {

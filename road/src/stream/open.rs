@@ -25,7 +25,7 @@ use crate::stream::standing::Standing;
 use crate::stream::{RingMemory, Stream, StreamError};
 use crate::{incarnation, threads};
 
-/// Who a stream is.
+/// The identity of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Name of the run.
@@ -41,11 +41,11 @@ pub struct Identity {
 /// What opening a stream needs.
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// Who it is.
+    /// Its identity.
     pub identity: Identity,
-    /// What the user wants.
+    /// The user's settings.
     pub settings: StreamSettings,
-    /// What the user calls the dataset.
+    /// The user's name for the dataset.
     pub dataset: String,
     /// The dataset.
     pub source: Arc<dyn Source>,

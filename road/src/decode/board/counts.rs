@@ -11,7 +11,7 @@ pub struct LaneReport {
     pub pictures: u64,
     /// Pictures that it took from another lane's line.
     pub stolen: u64,
-    /// Pictures that it left to the next lane, by reason.
+    /// Pictures that it passed on to the next lane, by reason.
     pub refused: Vec<(Refusal, u64)>,
 }
 
