@@ -38,7 +38,7 @@ impl StoreError {
     }
 }
 
-/// Documents under keys. The third kind of extension of Forebay: a new store is one file and one line in
+/// Documents under keys. A new store is a file below `store/`, its names in `store.rs` and `lib.rs`, and a test in
 /// `tests/stores.rs`, where [`crate::suite`] runs against each.
 ///
 /// What an implementation promises:
