@@ -1,1 +1,3 @@
 //! Benchmarks of Forebay, and in `tests/` what holds for the workspace as a whole.
+
+pub mod workspace;

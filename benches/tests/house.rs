@@ -1,56 +1,20 @@
 //! The house rules that a program can see: every file says what it is for, and files are small.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use forebay_benches::workspace::{self, CRATES};
 
-/// Files that `cargo` or `protoc` made.
-const GENERATED: &str = "proto/src/gen";
-const FOLDERS: [&str; 15] = [
-    "proto",
-    "ring",
-    "jpeg",
-    "coordinator",
-    "pixels",
-    "cuda",
-    "sources",
-    "formats",
-    "road",
-    "daemon",
-    "cli",
-    "clients/rust",
-    "clients/python",
-    "benches",
-    "fuzz/targets",
-];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// Every Rust file of the workspace, with its path below the root.
+/// Every Rust file of the project, with its path below the root.
 fn files() -> Vec<(String, String)> {
-    files_in(&FOLDERS, "rs")
+    files_in(CRATES.iter().chain(&["benches", "fuzz/targets"]), "rs")
 }
 
 /// Every file with this extension in these folders, with its path below the root.
-fn files_in(folders: &[&str], extension: &str) -> Vec<(String, String)> {
-    let root = root();
-    let mut files = Vec::new();
-    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-            // Python's environments and caches are hidden folders.
-            let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-            if path.is_dir() && !is_hidden {
-                folders.push(path);
-            } else if path.extension().is_some_and(|end| end == extension) && !name.starts_with(GENERATED) {
-                files.push((name, fs::read_to_string(&path).unwrap()));
-            }
-        }
-    }
+fn files_in<'a>(folders: impl IntoIterator<Item = &'a &'a str>, extension: &str) -> Vec<(String, String)> {
+    let below = |folder: &&str| {
+        let files = workspace::files(folder, extension).into_iter();
+        files.map(|(name, text)| (format!("{folder}/{name}"), text)).collect::<Vec<_>>()
+    };
+    let files: Vec<_> = folders.into_iter().flat_map(below).collect();
     assert!(files.len() > 50, "the files were not found");
     files
 }

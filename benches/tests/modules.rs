@@ -2,27 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
 
+use forebay_benches::workspace::{self, CRATES, is_of_tests};
 use regex::Regex;
-
-/// The crates whose modules are in an order.
-const CRATES: [&str; 13] = [
-    "proto",
-    "ring",
-    "jpeg",
-    "pixels",
-    "coordinator",
-    "sources",
-    "formats",
-    "cuda",
-    "road",
-    "daemon",
-    "cli",
-    "clients/rust",
-    "clients/python",
-];
 
 /// For each module of a crate, the modules that it imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
@@ -64,28 +46,12 @@ fn first_names(list: &str) -> BTreeSet<String> {
     names
 }
 
-fn is_test(path: &str) -> bool {
-    ["tests", "model", "suite", "scene", "invariants"]
-        .iter()
-        .any(|name| path.ends_with(&format!("/{name}.rs")) || path.contains(&format!("/{name}/")))
-}
-
-fn imports(source: &Path) -> Imports {
+fn imports(krate: &str) -> Imports {
     let mut imports = Imports::new();
-    let mut folders: Vec<PathBuf> = vec![source.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let name = path.strip_prefix(source).unwrap().to_str().unwrap().to_owned();
-            let module = name.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
-            let is_rust = path.extension().is_some_and(|extension| extension == "rs");
-            if is_rust && !is_test(&format!("/{name}")) && !["lib", "main"].contains(&module.as_str()) {
-                imports.entry(module).or_default().extend(imported(&fs::read_to_string(&path).unwrap()));
-            }
+    for (name, text) in workspace::files(&format!("{krate}/src"), "rs") {
+        let module = name.split('/').next().unwrap_or_default().trim_end_matches(".rs").to_owned();
+        if !is_of_tests(&name) && !["lib", "main"].contains(&module.as_str()) {
+            imports.entry(module).or_default().extend(imported(&text));
         }
     }
     let modules: BTreeSet<String> = imports.keys().cloned().collect();
@@ -112,10 +78,9 @@ fn circles(mut imports: Imports) -> Imports {
 
 #[test]
 fn no_module_imports_one_that_imports_it() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut wrong = Vec::new();
     for name in CRATES {
-        let imports = imports(&root.join(name).join("src"));
+        let imports = imports(name);
         assert!(!imports.is_empty(), "{name} has no modules");
         let left = circles(imports);
         if !left.is_empty() {

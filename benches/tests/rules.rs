@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
+use forebay_benches::workspace::root;
 use regex::Regex;
 
 /// Where a rule is cited: `path:line`.
@@ -22,10 +23,6 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:async )?(?:fn |d
 
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).unwrap()
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// The numbers of the page's headings, such as `### 14. ACK is not RELEASE`, in its order.

@@ -3,26 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use forebay_benches::workspace::{self, CRATES, is_of_tests, root};
 use regex::Regex;
-
-const CRATES: [&str; 13] = [
-    "proto",
-    "ring",
-    "jpeg",
-    "coordinator",
-    "pixels",
-    "cuda",
-    "cuda/fakes",
-    "sources",
-    "formats",
-    "road",
-    "daemon",
-    "cli",
-    "clients/rust",
-];
 
 /// `pub(crate) struct Name`, but no associated type: those are indented.
 static DEFINED: LazyLock<Regex> = LazyLock::new(|| {
@@ -35,16 +19,6 @@ static ROW: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?m)^\| ([a-z-]+) \| ([^|]+) \|(?: ([^|]+) \|)?$").unwrap());
 static TYPE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"`(\w+)` of ([a-z/]+)").unwrap());
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn is_of_tests(name: &str) -> bool {
-    ["tests", "model", "suite", "scene", "invariants"]
-        .iter()
-        .any(|tests| name.split(['/', '.']).any(|part| part == *tests))
-}
-
 /// The types of a file, without those of its tests and macros.
 fn defined(text: &str) -> Vec<String> {
     let code = TESTS.split(text).next().unwrap_or_default();
@@ -53,19 +27,11 @@ fn defined(text: &str) -> Vec<String> {
 
 /// For each type of a crate, the files that define it.
 fn types(krate: &str) -> BTreeMap<String, Vec<String>> {
-    let source = root().join(krate).join("src");
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut folders = vec![source.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(&source).unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() && name != "gen" {
-                folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") && !is_of_tests(&name) {
-                for defined in defined(&fs::read_to_string(&path).unwrap()) {
-                    types.entry(defined).or_default().push(name.clone());
-                }
+    for (name, text) in workspace::files(&format!("{krate}/src"), "rs") {
+        if !is_of_tests(&name) {
+            for defined in defined(&text) {
+                types.entry(defined).or_default().push(name.clone());
             }
         }
     }
@@ -76,7 +42,7 @@ fn types(krate: &str) -> BTreeMap<String, Vec<String>> {
 fn no_two_types_of_a_crate_share_a_name() {
     let mut shared = Vec::new();
     let mut count = 0;
-    for krate in CRATES {
+    for krate in CRATES.iter().chain(&["cuda/fakes"]) {
         let types = types(krate);
         count += types.len();
         let twice = types.iter().filter(|(_, files)| files.len() > 1);
