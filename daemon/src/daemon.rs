@@ -128,12 +128,12 @@ impl Daemon {
     }
 
     /// Marks the daemon as ready: all configured streams that it waits for are open.
-    pub fn say_ready(&self) {
+    pub(crate) fn say_ready(&self) {
         self.ready.send_replace(true);
     }
 
     /// Whether it is ready.
-    pub fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         *self.ready.borrow()
     }
 
@@ -149,7 +149,7 @@ impl Daemon {
     ///
     /// # Errors
     /// There are streams, and none of them can be opened.
-    pub async fn open_streams(&self) -> Result<(), DaemonError> {
+    pub(crate) async fn open_streams(&self) -> Result<(), DaemonError> {
         self.streams.open_all().await
     }
 
@@ -188,7 +188,7 @@ impl Daemon {
     }
 
     /// Brings the metric of streams that are open, or wait for their first trainer, up to date.
-    pub fn show_streams(&self, samples: &mut Samples) {
+    pub(crate) fn show_streams(&self, samples: &mut Samples) {
         closed::show(self.streams.configuration(), self.streams.gates(), samples);
     }
 
@@ -197,7 +197,7 @@ impl Daemon {
     ///
     /// # Errors
     /// The memory does not contain ledgers.
-    pub async fn keep_ledgers_in(&self, memory: OwnedFd) -> Result<(), LedgersError> {
+    pub(crate) async fn keep_ledgers_in(&self, memory: OwnedFd) -> Result<(), LedgersError> {
         self.streams.ledgers().keep_in(memory).await
     }
 

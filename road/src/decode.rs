@@ -137,7 +137,7 @@ impl Pool {
     }
 
     /// The numbers of the GPUs that decode: those that had a lane at the start, whatever became of it.
-    pub fn decoding_gpus(&self) -> BTreeSet<i32> {
+    pub(crate) fn decoding_gpus(&self) -> BTreeSet<i32> {
         self.board.gpus()
     }
 
@@ -152,7 +152,7 @@ impl Pool {
     }
 
     /// How long the threads waited for pictures.
-    pub fn meter(&self) -> &Arc<Meter> {
+    pub(crate) fn meter(&self) -> &Arc<Meter> {
         &self.meter
     }
 

@@ -57,12 +57,12 @@ impl Meter {
     }
 
     /// A writer has waited for a place.
-    pub fn writer_waited(&self, time: Duration) {
+    pub(crate) fn writer_waited(&self, time: Duration) {
         self.writer_nanos.fetch_add(nanos(time), Ordering::Relaxed);
     }
 
     /// A reader has waited for an item.
-    pub fn reader_waited(&self, time: Duration) {
+    pub(crate) fn reader_waited(&self, time: Duration) {
         self.reader_nanos.fetch_add(nanos(time), Ordering::Relaxed);
     }
 }

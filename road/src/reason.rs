@@ -46,7 +46,7 @@ pub enum Reason {
 
 impl Reason {
     /// Whether the record may be good if it is read again: its storage is at fault, and not its content.
-    pub fn may_pass(&self) -> bool {
+    pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::Read(error) => error.retry() != Retry::Never,
             Self::Outlasted { .. } | Self::Late { .. } | Self::Growing { .. } => true,

@@ -130,7 +130,7 @@ const LOADER: &str = "the Loader's settings";
 impl StreamSection {
     /// Parses the settings that a Loader sends. They are a JSON document with the keys of a `[streams.NAME]` table, and
     /// with `files` and `shard_id`, which only a Loader has. `ring` has the defaults of credits and trainers.
-    pub fn from_json(document: &[u8], ring: &Ring) -> Result<Self, Mistakes> {
+    pub(crate) fn from_json(document: &[u8], ring: &Ring) -> Result<Self, Mistakes> {
         let broken = |problem: String| Mistakes {
             document: LOADER.to_owned(),
             list: vec![Mistake { key: String::new(), problem, line: None }],
