@@ -13,7 +13,7 @@ mod tallies;
 mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 use forebay_proto::page;
 use forebay_proto::v1::{
@@ -95,6 +95,16 @@ struct LeaseOut {
     deaths_alone: u32,
     /// Positions that are not complete, counted from the epoch's start; never empty.
     open: Spans,
+}
+
+/// Positions on their way into a lease.
+struct Grant {
+    epoch: u64,
+    range: Range<u64>,
+    deaths: u32,
+    deaths_alone: u32,
+    /// How somebody may have seen them already.
+    cause: Cause,
 }
 
 /// Positions that were leased, are not complete, and nobody has.

@@ -7,6 +7,7 @@
 
 pub(crate) mod batcher;
 pub(crate) mod draft;
+mod form;
 pub(crate) mod order;
 mod parts;
 pub(crate) mod slots;
@@ -30,8 +31,8 @@ use crate::publish::Ready;
 use crate::reason::Reason;
 use crate::receipt;
 use crate::record::{BadRecord, Position};
-use batcher::fixed::Form;
 use batcher::{Action, Batcher};
+use form::Form;
 pub(crate) use parts::{BatchParts, Output};
 
 /// The stage, run by one thread.

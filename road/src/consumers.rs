@@ -137,7 +137,12 @@ impl RingThread {
             Note::Tell { words, lasting } => readers.send_all(&condition.ledger_says(words, lasting), deliveries),
             Note::Populated(slot, Ok(())) => deliveries.populated(slot),
             Note::Populated(_, Err(error)) => self.fail(text_code::MEMORY, error.to_string()),
-            Note::Ring(ring, made) => rings.take_over(ring, made, readers, deliveries),
+            Note::Ring(ring, made) => {
+                if let Ok(made) = &made {
+                    readers.pass(ring, made);
+                }
+                rings.take_over(ring, made, deliveries);
+            }
             Note::Attach(arrival) => {
                 let back = readers.attach(*arrival, rings, condition, deliveries);
                 self.give_back(back);

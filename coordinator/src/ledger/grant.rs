@@ -1,23 +1,11 @@
 //! Which positions are leased next, and to take positions back for consumers that still hold them.
 
-use std::ops::Range;
-
 use forebay_proto::v1::{AcquireReply, Cause, Lease, LeasedRange, ReclaimReply, Verdict, acquire_reply::Answer};
 
-use super::{LeaseOut, Ledger, receipts::TakenPositions, spans::Spans};
+use super::{Grant, LeaseOut, Ledger, receipts::TakenPositions, spans::Spans};
 
 /// Leases that one Acquire gives at most.
 const MAX_GRANTED: u32 = 64;
-
-/// Positions on their way into a lease.
-pub(super) struct Grant {
-    pub(super) epoch: u64,
-    pub(super) range: Range<u64>,
-    pub(super) deaths: u32,
-    pub(super) deaths_alone: u32,
-    /// How somebody may have seen them already.
-    pub(super) cause: Cause,
-}
 
 impl Ledger {
     pub(crate) fn acquire(&mut self, worker: &str, leases: u32, now: u64) -> AcquireReply {

@@ -11,7 +11,7 @@ use forebay_proto::{
     },
 };
 
-use super::{Ledger, ReturnedPositions, grant::Grant};
+use super::{Grant, Ledger, ReturnedPositions};
 use crate::call_error::CallError;
 
 /// Positions taken out of a lease or out of the returned ones.

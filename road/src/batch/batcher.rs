@@ -9,7 +9,7 @@
 //! * `replace`: the place repeats a good record of the same lease.
 
 mod action;
-pub(crate) mod fixed;
+mod fixed;
 #[cfg(test)]
 mod invariants;
 mod mend;

@@ -2,7 +2,7 @@
 
 use forebay_ring::Claim;
 
-use crate::batch::batcher::fixed::Form;
+use crate::batch::form::Form;
 use crate::record::{BadRecord, Position};
 use crate::sheet::Sheet;
 

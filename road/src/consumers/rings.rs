@@ -9,7 +9,6 @@ use forebay_ring::{MessageKind, NewRing, SlotId, SlotMut, packet};
 
 use super::attached::Consumer;
 use super::deliveries::Deliveries;
-use super::readers::Readers;
 use super::{Note, Outbox};
 use crate::gpu_ring::{NoRing, StreamRing};
 use crate::threads;
@@ -74,19 +73,12 @@ impl RingSet {
     }
 
     /// A further ring is made: the stream moves on to it.
-    pub(super) fn take_over(
-        &mut self,
-        ring: u32,
-        made: Result<StreamRing, NoRing>,
-        readers: &Readers,
-        deliveries: &mut Deliveries,
-    ) {
+    pub(super) fn take_over(&mut self, ring: u32, made: Result<StreamRing, NoRing>, deliveries: &mut Deliveries) {
         match made {
             Ok(made) => {
                 self.further = Further::NotAsked;
                 tracing::warn!(stream = self.stream, ring, "slots are held for good; another ring is opened");
                 let older: Vec<u32> = self.rings.keys().copied().collect();
-                readers.pass(ring, &made);
                 self.add(ring, made, deliveries);
                 for ring in older {
                     deliveries.retire_ring(ring);

@@ -4,33 +4,11 @@
 
 use std::mem;
 
-use forebay_coordinator::EpochBatches;
-
 use crate::batch::batcher::{Action, Batcher};
 use crate::batch::draft::{Draft, DraftPlace, Fill};
+use crate::batch::form::Form;
 use crate::place::At;
 use crate::record::{BadRecord, Position};
-
-/// What a batch of a static epoch looks like.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Form {
-    /// Positions that it answers for, of which the last may have no record.
-    pub positions: u32,
-    /// Its first places: those of the positions that have a record.
-    pub own: u32,
-    /// Records that the places behind them repeat.
-    pub copies: Vec<u64>,
-}
-
-impl Form {
-    /// Of batch `index` of an epoch.
-    pub(crate) fn of(batches: &EpochBatches, index: u64) -> Self {
-        let batch = batches.batch(index);
-        let count = |places: u64| u32::try_from(places).unwrap_or(u32::MAX);
-        let copies = (batch.valid..batch.shown).map(|place| batches.record(index, place));
-        Self { positions: count(batch.positions), own: count(batch.valid), copies: copies.collect() }
-    }
-}
 
 impl Batcher {
     /// Opens the batch of a static position, for which the caller has a slot. Gives its number.

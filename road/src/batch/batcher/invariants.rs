@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 
 use proptest::prelude::*;
 
-use super::fixed::Form;
 use super::model::{EPOCHS, Setting, World};
 use super::tests::wrong;
 use super::*;
+use crate::batch::form::Form;
 use crate::sheet::Sheet;
 
 prop_compose! {

@@ -5,9 +5,9 @@ mod published;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::fixed::Form;
 use super::tests::wrong;
 use super::*;
+use crate::batch::form::Form;
 use crate::sheet::Sheet;
 
 /// What a place shows; not in the map: what an earlier batch left there.

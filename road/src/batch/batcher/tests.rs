@@ -7,8 +7,8 @@ use forebay_pixels::Fault;
 use forebay_proto::v1::{LedgerSpec, StaticShard};
 use forebay_ring::Claim;
 
-use super::fixed::Form;
 use super::*;
+use crate::batch::form::Form;
 use crate::sheet::Sheet;
 
 /// What is wrong with a bad record, and where it is.
