@@ -1,68 +1,114 @@
-//! Inside a crate, no two modules import each other, not by way of others either: data flows one way there too.
+//! Inside a crate, no two modules of a folder import each other, not by way of others either: data flows one way there
+//! too. What is below a module is part of it. So no two files import each other, but for a file and what is below it.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use forebay_benches::workspace::{self, CRATES, is_of_tests};
 use regex::Regex;
 
-/// For each module of a crate, the modules that it imports.
+/// Where in its crate a module is, such as `batch`, `draft`; nothing for the crate itself.
+type ModulePath = Vec<String>;
+/// For each module of a folder, the modules beside it that it imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
-/// What a file's code, without its tests and comments, imports by `crate::NAME` and `crate::{NAME, ...}`.
-fn imported(text: &str) -> BTreeSet<String> {
+/// Where a path begins that may lead out of its module.
+static BEGIN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(?:crate|super)::").unwrap());
+
+/// The paths from `crate` and `super` in a file's code, without its tests and comments. Lists in braces are taken apart.
+fn paths(text: &str) -> Vec<ModulePath> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code = lines.collect::<Vec<_>>().join("\n");
-    let path = Regex::new(r"\bcrate::(\w+|\{)").unwrap();
-    let mut names = BTreeSet::new();
-    for found in path.captures_iter(&code) {
-        if &found[1] == "{" {
-            names.extend(first_names(&code[found.get(0).unwrap().end()..]));
-        } else {
-            names.insert(found[1].to_owned());
+    let (mut paths, mut end) = (Vec::new(), 0);
+    for found in BEGIN.find_iter(&code) {
+        // The second `super` of a path begins none.
+        if found.start() >= end {
+            let mut rest = &code[found.start()..];
+            take_path(&mut rest, &[], &mut paths);
+            end = code.len() - rest.len();
         }
     }
-    names
+    paths
 }
 
-/// The first name of each path of a list, which goes on to its closing brace.
-fn first_names(list: &str) -> BTreeSet<String> {
-    let (mut names, mut depth, mut path) = (BTreeSet::new(), 0, String::new());
-    for letter in list.chars() {
-        match letter {
-            '{' => depth += 1,
-            '}' if depth > 0 => depth -= 1,
-            ',' | '}' if depth == 0 => {
-                names.insert(path.split("::").next().unwrap_or_default().trim().to_owned());
-                if letter == '}' {
+/// Takes the path, or the paths in braces, that the text begins with. They go on from the stem.
+fn take_path(text: &mut &str, stem: &[String], paths: &mut Vec<ModulePath>) {
+    let mut path = stem.to_vec();
+    loop {
+        *text = text.trim_start();
+        if let Some(mut list) = text.strip_prefix('{') {
+            loop {
+                take_path(&mut list, &path, paths);
+                let end = list.find([',', '}']).unwrap();
+                let is_last = list[end..].starts_with('}');
+                list = &list[end + 1..];
+                if is_last {
+                    *text = list;
+                    return;
+                }
+            }
+        }
+        let end = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(text.len());
+        path.push(text[..end].to_owned());
+        *text = &text[end..];
+        match text.strip_prefix("::") {
+            Some(rest) => *text = rest,
+            None => break,
+        }
+    }
+    paths.push(path);
+}
+
+/// The module in which a path ends that stands in this module.
+fn target(path: &[String], within: &[String], modules: &BTreeSet<ModulePath>) -> ModulePath {
+    let mut at = within.to_vec();
+    for name in path {
+        match name.as_str() {
+            "crate" => at.clear(),
+            "super" => drop(at.pop()),
+            "self" => {}
+            _ => {
+                at.push(name.clone());
+                if !modules.contains(&at) {
+                    at.pop();
                     break;
                 }
-                path.clear();
             }
-            other => path.push(other),
         }
     }
-    names
+    at
 }
 
-fn imports(krate: &str) -> Imports {
-    let mut imports = Imports::new();
-    for (name, text) in workspace::files(&format!("{krate}/src"), "rs") {
-        let module = name.split('/').next().unwrap_or_default().trim_end_matches(".rs").to_owned();
-        if !is_of_tests(&name) && !["lib", "main"].contains(&module.as_str()) {
-            imports.entry(module).or_default().extend(imported(&text));
+/// The module that a file is.
+fn module(file: &str) -> ModulePath {
+    let path = file.trim_end_matches(".rs").split('/').map(str::to_owned);
+    path.filter(|name| !["lib", "main"].contains(&name.as_str())).collect()
+}
+
+/// For each folder of a crate, what its modules import of each other.
+fn imports(files: &[(String, String)]) -> BTreeMap<ModulePath, Imports> {
+    let modules: BTreeSet<ModulePath> = files.iter().map(|(name, _)| module(name)).collect();
+    let mut imports: BTreeMap<ModulePath, Imports> = BTreeMap::new();
+    for (name, text) in files.iter().filter(|(name, _)| !is_of_tests(name)) {
+        let from = module(name);
+        for path in paths(text) {
+            let to = target(&path, &from, &modules);
+            let shared = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+            // A module may know what is below it, and what it is below.
+            if let (Some(one), Some(other)) = (from.get(shared), to.get(shared)) {
+                let folder = imports.entry(from[..shared].to_vec()).or_default();
+                folder.entry(one.clone()).or_default().insert(other.clone());
+                folder.entry(other.clone()).or_default();
+            }
         }
-    }
-    let modules: BTreeSet<String> = imports.keys().cloned().collect();
-    for (module, imported) in &mut imports {
-        imported.retain(|name| name != module && modules.contains(name));
     }
     imports
 }
 
 /// The modules that are left when those are taken away, one after the other, that import nothing of what is left.
-fn circles(mut imports: Imports) -> Imports {
+fn circle(mut imports: Imports) -> Imports {
     loop {
         let free: BTreeSet<String> =
             imports.iter().filter(|(_, imported)| imported.is_empty()).map(|(module, _)| module.clone()).collect();
@@ -76,29 +122,60 @@ fn circles(mut imports: Imports) -> Imports {
     }
 }
 
+/// The folders whose modules import each other, and these modules.
+fn circles(files: &[(String, String)]) -> Vec<(String, Imports)> {
+    let left = imports(files).into_iter().map(|(folder, imports)| (folder.join("/"), circle(imports)));
+    left.filter(|(_, circle)| !circle.is_empty()).collect()
+}
+
 #[test]
 fn no_module_imports_one_that_imports_it() {
     let mut wrong = Vec::new();
     for name in CRATES {
-        let imports = imports(name);
-        assert!(!imports.is_empty(), "{name} has no modules");
-        let left = circles(imports);
-        if !left.is_empty() {
-            wrong.push(format!("{name}: {left:?}"));
-        }
+        let files = workspace::files(&format!("{name}/src"), "rs");
+        assert!(files.len() > 1, "{name} has no modules");
+        let circles = circles(&files).into_iter();
+        wrong.extend(circles.map(|(folder, circle)| format!("{name}/src/{folder}: {circle:?}")));
     }
     assert!(wrong.is_empty(), "these import each other, or import what does:\n{}", wrong.join("\n"));
 }
 
+/// The circles of a crate with these files: the folder, and the modules in it.
+fn found(files: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
+    let files: Vec<_> = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    circles(&files).into_iter().map(|(folder, circle)| (folder, circle.into_keys().collect())).collect()
+}
+
+/// One folder with a circle of these modules.
+fn one(folder: &str, modules: &[&str]) -> Vec<(String, Vec<String>)> {
+    vec![(folder.to_owned(), modules.iter().map(|module| (*module).to_owned()).collect())]
+}
+
 #[test]
 fn a_circle_is_found_however_long_and_a_comment_or_a_test_is_none() {
-    let imports = |files: &[(&str, &str)]| -> Imports {
-        files.iter().map(|(module, text)| ((*module).to_owned(), imported(text))).collect()
-    };
-    let circle = [("a", "use crate::b::B;"), ("b", "use crate::{c, d};"), ("c", "crate::a::f();"), ("d", "")];
-    assert_eq!(circles(imports(&circle)).keys().collect::<Vec<_>>(), ["a", "b", "c"]);
-    let nested = [("a", "use crate::{\n    b::{self, c},\n    d::E,\n};"), ("b", ""), ("c", ""), ("d", "crate::{a}")];
-    assert_eq!(circles(imports(&nested)).keys().collect::<Vec<_>>(), ["a", "d"]);
-    let none = [("a", "use crate::b;"), ("b", "// crate::a\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}")];
-    assert!(circles(imports(&none)).is_empty());
+    let long = [("a.rs", "use crate::b::B;"), ("b.rs", "use crate::{c, d};"), ("c.rs", "crate::a::f();"), ("d.rs", "")];
+    assert_eq!(found(&long), one("", &["a", "b", "c"]));
+    let list = "use crate::{\n    b::{self, c},\n    d::E,\n};";
+    let nested = [("a.rs", list), ("b.rs", ""), ("c.rs", ""), ("d.rs", "use crate::{a};")];
+    assert_eq!(found(&nested), one("", &["a", "d"]));
+    let tests = "// crate::a\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}";
+    assert!(found(&[("a.rs", "use crate::b;"), ("b.rs", tests)]).is_empty());
+    assert!(found(&[("a.rs", "use crate::b;"), ("b.rs", ""), ("b/tests.rs", "use crate::a;")]).is_empty());
+}
+
+#[test]
+fn a_circle_is_found_below_the_top_however_its_modules_are_named() {
+    let top = ("lib.rs", "mod a;");
+    let beside = [top, ("a.rs", ""), ("a/b.rs", "use super::c::C;"), ("a/c.rs", "use crate::a::{b::B, D};")];
+    assert_eq!(found(&beside), one("a", &["b", "c"]));
+    let deeper = [top, ("a.rs", ""), ("a/b.rs", ""), ("a/b/d.rs", "super::super::c::f()"), ("a/c.rs", "super::b::f()")];
+    assert_eq!(found(&deeper), one("a", &["b", "c"]));
+}
+
+#[test]
+fn a_file_and_what_is_below_it_may_know_each_other() {
+    let below = [("a.rs", "use self::b::{B, c::C};"), ("a/b.rs", "use super::A;"), ("a/b/c.rs", "use crate::a::A;")];
+    assert!(found(&below).is_empty());
+    let one_way = [("a.rs", ""), ("a/b.rs", "use super::{A, c::C};"), ("a/c.rs", "use super::super::d;"), ("d.rs", "")];
+    assert!(found(&one_way).is_empty());
 }
