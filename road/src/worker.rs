@@ -1,4 +1,4 @@
-//! One stream's standing with its coordinator: it sends the commands, and decides their order.
+//! The worker of one stream: it sends the coordinator the stream's commands, and decides their order.
 //!
 //! Commands are sent one after the other, each with the next sequence number. A command whose answer was lost is
 //! repeated with the same number until it is answered, so it takes effect once (semantics rule 18). An outage is never
@@ -44,7 +44,7 @@ impl Worker {
         let reply = handle.call(request).await?;
         let progress = reply.progress.unwrap_or_default();
         let ledger = reply.ledger.clone();
-        let standing = Self {
+        let worker = Self {
             handle,
             ledger,
             name,
@@ -53,7 +53,7 @@ impl Worker {
             progress: watch::Sender::new(progress),
             suspects: Arc::default(),
         };
-        Ok((standing, reply))
+        Ok((worker, reply))
     }
 
     /// What the coordinator last said about the epochs.
