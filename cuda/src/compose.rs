@@ -4,7 +4,7 @@
 //! were decoded. Each result is wherever it is wanted: in staging memory, or in a ring in the GPU's memory.
 #![allow(unsafe_code, reason = "launches a kernel")]
 
-pub mod beside;
+pub(crate) mod beside;
 mod cases;
 mod picture;
 #[cfg(test)]
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use forebay_pixels::{Composition, Match, Pass, fixed};
 
-pub use picture::Source;
+pub(crate) use picture::Source;
 
 use crate::driver::{Context, CudaError, Kernel, PinnedMemory, Stream};
 use crate::error::LaneError;
@@ -36,11 +36,11 @@ const ALIGN: usize = 8;
 
 /// The kernel on a GPU, which all workers share.
 #[derive(Clone, Debug)]
-pub struct ComposeKernel(Arc<Kernel>);
+pub(crate) struct ComposeKernel(Arc<Kernel>);
 
 /// What one thread composes with: the pictures of its next launch, and memory for their tables on both sides.
 #[derive(Debug)]
-pub struct Composer {
+pub(crate) struct Composer {
     kernel: ComposeKernel,
     host: PinnedMemory,
     device: AccountedMemory,
@@ -53,7 +53,7 @@ impl ComposeKernel {
     ///
     /// # Errors
     /// The driver takes none of its forms.
-    pub fn load(context: &Arc<Context>) -> Result<Self, CudaError> {
+    pub(crate) fn load(context: &Arc<Context>) -> Result<Self, CudaError> {
         Kernel::load(context, &FORMS, c"forebay_compose").map(Self)
     }
 }
@@ -63,7 +63,7 @@ impl Composer {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn new(
+    pub(crate) fn new(
         context: &Arc<Context>,
         account: &Arc<Account>,
         kernel: &ComposeKernel,
@@ -76,7 +76,7 @@ impl Composer {
     }
 
     /// Forgets the pictures of the last launch.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.used = 0;
         self.pictures.clear();
     }
@@ -88,7 +88,7 @@ impl Composer {
     }
 
     /// Room for tables, in bytes.
-    pub fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         self.host.len()
     }
 
@@ -97,7 +97,7 @@ impl Composer {
     ///
     /// # Panics
     /// Its tables have no room.
-    pub fn add(&mut self, source: &Source, made: &Composition, address: u64) {
+    pub(crate) fn add(&mut self, source: &Source, made: &Composition, address: u64) {
         let tables = PictureTables {
             columns: self.taps(&made.columns, made.result.0, made.matched),
             rows: self.taps(&made.rows, made.result.1, made.matched),
@@ -135,7 +135,7 @@ impl Composer {
     ///
     /// # Errors
     /// It cannot be queued, or something before it failed.
-    pub unsafe fn launch(
+    pub(crate) unsafe fn launch(
         &mut self,
         stream: &mut Stream,
         mut is_there: impl FnMut(usize) -> bool,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 pub use context::Context;
-pub use memory::{DeviceMemory, PinnedMemory};
+pub(crate) use memory::{DeviceMemory, PinnedMemory};
 pub(crate) use module::Kernel;
 pub use registered::Registered;
 pub use result::{CudaError, ShareError};

@@ -1,7 +1,5 @@
 //! What a GPU lane has to know of a JPEG before it takes it: size, sampling and kind, from its markers alone.
 
-use std::ops::Range;
-
 use forebay_pixels::sample::JpegColors;
 use forebay_pixels::{Fault, Format, JpegHead, Sampling};
 
@@ -22,7 +20,7 @@ pub struct Frame {
 
 /// A plane's place in the bytes of its surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Plane {
+pub(crate) struct Plane {
     /// Where it begins.
     pub offset: usize,
     /// Bytes from row to row.
@@ -44,7 +42,7 @@ pub enum Form {
 
 /// Where a picture's planes stand in a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Surface {
+pub(crate) struct Surface {
     frame: Frame,
     planes: [Plane; 3],
     count: usize,
@@ -53,7 +51,7 @@ pub struct Surface {
 
 /// A picture with its place among the surfaces of a group.
 #[derive(Clone, Copy, Debug)]
-pub struct Placed<'a> {
+pub(crate) struct Placed<'a> {
     /// The file.
     pub bytes: &'a [u8],
     /// Its planes.
@@ -66,13 +64,6 @@ pub struct Placed<'a> {
 const PITCH: usize = 32;
 /// Planes begin at multiples of this.
 pub(crate) const ALIGN: usize = 256;
-
-impl Placed<'_> {
-    /// Its bytes in the memory of all surfaces.
-    pub fn range(&self) -> Range<usize> {
-        self.at..self.at + self.surface.bytes()
-    }
-}
 
 impl Frame {
     /// Reads the markers.
@@ -113,7 +104,7 @@ impl Frame {
 
 impl Surface {
     /// Where the planes of such a picture stand.
-    pub fn of(frame: Frame) -> Self {
+    pub(crate) fn of(frame: Frame) -> Self {
         let (width, height) = (frame.width as usize, frame.height as usize);
         let (across, down) = frame.sampling.factors();
         let (across, down) = (across as usize, down as usize);
@@ -130,7 +121,7 @@ impl Surface {
     }
 
     /// Where red, green and blue of such a picture stand in turn.
-    pub fn rgb(frame: Frame) -> Self {
+    pub(crate) fn rgb(frame: Frame) -> Self {
         let (width, height) = (frame.width as usize * 3, frame.height as usize);
         let pitch = width.next_multiple_of(PITCH);
         let plane = Plane { offset: 0, pitch, width, height };
@@ -138,17 +129,17 @@ impl Surface {
     }
 
     /// The picture.
-    pub fn frame(&self) -> Frame {
+    pub(crate) fn frame(&self) -> Frame {
         self.frame
     }
 
     /// One plane, or three.
-    pub fn planes(&self) -> &[Plane] {
+    pub(crate) fn planes(&self) -> &[Plane] {
         &self.planes[..self.count]
     }
 
     /// Bytes of all planes, a multiple of the alignment.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 }

@@ -8,7 +8,7 @@
 
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "the driver's names are those of Linux"))]
 
-pub mod compose;
+mod compose;
 mod driver;
 mod error;
 mod frame;
@@ -21,12 +21,9 @@ pub mod schedule;
 pub mod survey;
 
 pub use driver::{
-    Context, CudaError, Device, DeviceMemory, Driver, DriverError, PinnedMemory, Registered, ShareError, Shareable,
-    SharedMemory, SharedPlace, Stream, Uuid,
+    Context, CudaError, Device, Driver, DriverError, Registered, ShareError, Shareable, SharedMemory, SharedPlace,
+    Stream, Uuid,
 };
-pub use frame::{Form, Frame, Placed, Plane, Surface};
+pub use frame::{Form, Frame};
 pub use library::OpenError;
-pub use nvjpeg::{
-    Account, AccountedMemory, Backend, BatchState, Counted, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces,
-    PageLocked, SingleState,
-};
+pub use nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces};

@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-pub use account::{Account, AccountedMemory, Counted};
-pub use batch::BatchState;
+pub use account::Account;
+pub(crate) use account::{AccountedMemory, Counted};
+pub(crate) use batch::BatchState;
 pub use find::NvjpegPlaces;
 pub use handle::{Backend, Handle};
-pub use locked::PageLocked;
-pub use single::SingleState;
+pub(crate) use single::SingleState;
 
 pub use crate::error::NvjpegError;
 use crate::library::{Library, OpenError};

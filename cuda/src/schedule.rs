@@ -32,7 +32,6 @@ pub struct Schedule<T> {
 #[derive(Debug)]
 struct Lane<T> {
     line: Line<T>,
-    taken: u64,
     stolen: u64,
 }
 
@@ -48,9 +47,7 @@ struct GroupUnderWay {
 pub struct LaneTally {
     /// Pictures in its line.
     pub waiting: usize,
-    /// Pictures that its workers took, from its own line or another's.
-    pub taken: u64,
-    /// Those of them from another's.
+    /// Pictures that its workers took from another lane's line.
     pub stolen: u64,
 }
 
@@ -60,7 +57,7 @@ impl<T> Schedule<T> {
     /// # Panics
     /// If there are more.
     pub fn new(lanes: impl IntoIterator<Item = LaneSpec>) -> Self {
-        let lane = |spec| Lane { line: Line::new(spec), taken: 0, stolen: 0 };
+        let lane = |spec| Lane { line: Line::new(spec), stolen: 0 };
         let lanes: Vec<_> = lanes.into_iter().map(lane).collect();
         assert!(lanes.len() <= LaneSet::MOST, "a set of lanes has 64 places");
         Self { lanes, closed: LaneSet::default(), grips: HashMap::new(), next: 0 }
@@ -113,7 +110,6 @@ impl<T> Schedule<T> {
         if pictures.is_empty() {
             return None;
         }
-        self.lanes[lane.0].taken += pictures.len() as u64;
         self.line(lane).begin(seconds);
         let grip = Grip(self.next);
         self.next += 1;
@@ -166,8 +162,8 @@ impl<T> Schedule<T> {
 
     /// How a lane has done.
     pub fn tally(&self, lane: LaneId) -> LaneTally {
-        let Lane { line, taken, stolen } = &self.lanes[lane.0];
-        LaneTally { waiting: line.len(), taken: *taken, stolen: *stolen }
+        let Lane { line, stolen } = &self.lanes[lane.0];
+        LaneTally { waiting: line.len(), stolen: *stolen }
     }
 
     /// What a picture costs a lane's worker, as measured so far.

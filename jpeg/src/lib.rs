@@ -125,6 +125,9 @@
 //! it allocates nothing. `unsafe` stands in the modules of vector instructions and where code compiled for a path is
 //! called; all else is checked.
 
+// What is hidden is no part of the interface. `tests/kernels.rs` compares these kernels with libjpeg-turbo's, and
+// `benches/kernels.rs` measures them. The benchmark of decoders in the crate `benches` measures the parser.
+#[doc(hidden)]
 pub mod colour;
 mod decoder;
 mod entropy;
@@ -132,12 +135,14 @@ mod fault;
 mod frame;
 mod header;
 mod huffman;
+#[doc(hidden)]
 pub mod idct;
 mod parser;
 mod path;
 mod region;
 mod scan;
 mod strip;
+#[doc(hidden)]
 pub mod upsample;
 mod window;
 

@@ -24,7 +24,7 @@ const LONGEST: (u32, u32) = (96, 80);
 
 /// Where the kernel is launched: a GPU's context, the account of its memory, and the kernel as it is loaded there.
 #[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
+pub(crate) struct Site<'a> {
     pub(crate) context: &'a Arc<Context>,
     pub(crate) account: &'a Arc<Account>,
     pub(crate) kernel: &'a ComposeKernel,
@@ -32,7 +32,7 @@ pub struct Site<'a> {
 
 /// How far the kernel is from its twin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beside {
+pub(crate) struct Beside {
     /// Pictures that both have composed.
     pub cases: u64,
     /// The largest difference of a value: levels of 255 before normalisation, or steps of the type where these are fewer.
@@ -118,7 +118,7 @@ impl Case {
 ///
 /// # Errors
 /// The GPU fails, or does not take the kernel.
-pub fn beside(site: Site<'_>, cases: u64) -> Result<Beside, LaneError> {
+pub(crate) fn beside(site: Site<'_>, cases: u64) -> Result<Beside, LaneError> {
     let mut bench = Bench::new(site, ROOM)?;
     let mut expected = PinnedMemory::new(site.context, ROOM)?;
     let mut seen = Beside::default();
@@ -199,7 +199,7 @@ fn apart(dtype: Dtype, deviation: f32, a: &[u8], b: &[u8]) -> u32 {
 ///
 /// # Errors
 /// The GPU fails, or does not take the kernel.
-pub fn speed(site: Site<'_>, batch: u32, output: Output, time: Duration) -> Result<f64, LaneError> {
+pub(crate) fn speed(site: Site<'_>, batch: u32, output: Output, time: Duration) -> Result<f64, LaneError> {
     let surface = Surface::of(Frame { width: 500, height: 375, sampling: Sampling::S420, baseline: true });
     let recipe = Recipe::new(Transform::training(224), output).expect("the side is allowed");
     let made: Vec<_> = (0..u64::from(batch))

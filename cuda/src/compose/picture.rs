@@ -8,7 +8,7 @@ use crate::frame::Surface;
 
 /// Where a decoded picture stands in a GPU's memory, and in which form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source {
+pub(crate) struct Source {
     planes: [u64; 3],
     pitches: [u32; 3],
     step: u32,
@@ -82,7 +82,7 @@ impl Source {
     }
 
     /// Packed RGB that begins at an address, with `pitch` bytes from row to row.
-    pub fn rgb(address: u64, pitch: u32) -> Self {
+    pub(crate) fn rgb(address: u64, pitch: u32) -> Self {
         let planes = [address, address + 1, address + 2];
         Self { planes, pitches: [pitch; 3], step: 3, colours: RGB, factors: (1, 1), chroma: (1, 1) }
     }

@@ -17,7 +17,7 @@ use forebay_pixels::{
 use super::cases::{FILTERS, pick, recipe};
 use super::*;
 use crate::driver::{Driver, Stream};
-use crate::frame::{Frame, Placed, Surface};
+use crate::frame::{Form, Frame, Placed, Surface};
 use crate::nvjpeg::{Backend, BatchState, Handle, Nvjpeg, NvjpegPlaces};
 
 const ROOM: usize = 8 << 20;
@@ -46,7 +46,7 @@ impl Bench {
         let kernel = ComposeKernel::load(&context).unwrap();
         Self {
             fake,
-            state: BatchState::new(&handle, ROOM).unwrap(),
+            state: BatchState::new(Form::Planes, &handle, ROOM).unwrap(),
             stream: Stream::new(&context).unwrap(),
             surfaces: account.take(ROOM).unwrap().unwrap(),
             results: account.take(ROOM).unwrap().unwrap(),

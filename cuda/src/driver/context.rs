@@ -35,7 +35,7 @@ impl Context {
         Ok(Arc::new(context))
     }
 
-    /// Bytes of [`PinnedMemory`](super::PinnedMemory) that are taken.
+    /// Bytes of the host's memory that are page-locked in it.
     pub fn page_locked(&self) -> usize {
         self.page_locked.load(Ordering::Relaxed)
     }

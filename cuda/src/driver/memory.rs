@@ -10,7 +10,7 @@ use super::sys;
 
 /// Memory of a GPU.
 #[derive(Debug)]
-pub struct DeviceMemory {
+pub(crate) struct DeviceMemory {
     context: Arc<Context>,
     at: sys::DevicePtr,
     len: usize,
@@ -18,7 +18,7 @@ pub struct DeviceMemory {
 
 /// Page-locked memory of the host, zero at first.
 #[derive(Debug)]
-pub struct PinnedMemory {
+pub(crate) struct PinnedMemory {
     context: Arc<Context>,
     at: NonNull<u8>,
     len: usize,
@@ -34,20 +34,15 @@ impl DeviceMemory {
     ///
     /// # Errors
     /// There is not enough.
-    pub fn new(context: &Arc<Context>, len: usize) -> Result<Self, CudaError> {
+    pub(crate) fn new(context: &Arc<Context>, len: usize) -> Result<Self, CudaError> {
         context.bind()?;
         let at = context.table().memory_alloc(len)?;
         Ok(Self { context: Arc::clone(context), at, len })
     }
 
     /// Bytes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether it has no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     pub(crate) fn at(&self) -> sys::DevicePtr {
@@ -60,7 +55,7 @@ impl PinnedMemory {
     ///
     /// # Errors
     /// There is not enough, or the process may not lock so much.
-    pub fn new(context: &Arc<Context>, len: usize) -> Result<Self, CudaError> {
+    pub(crate) fn new(context: &Arc<Context>, len: usize) -> Result<Self, CudaError> {
         context.bind()?;
         let at = context.table().host_alloc(len)?;
         let at = NonNull::new(at.cast::<u8>()).expect("the driver gives memory, or an error");

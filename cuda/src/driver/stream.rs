@@ -63,7 +63,12 @@ impl Stream {
     ///
     /// # Panics
     /// If one of them ends before the range does.
-    pub fn read(&mut self, from: &DeviceMemory, range: Range<usize>, to: &mut PinnedMemory) -> Result<(), CudaError> {
+    pub(crate) fn read(
+        &mut self,
+        from: &DeviceMemory,
+        range: Range<usize>,
+        to: &mut PinnedMemory,
+    ) -> Result<(), CudaError> {
         // SAFETY: `to` is borrowed until the wait has shown the copy done. If that fails, the context is broken and no copy comes
         // any more.
         unsafe { self.begin_read(from, range, to) }?;

@@ -204,7 +204,7 @@ impl Difference {
     }
 
     /// Whether a lane may be so far off.
-    pub fn is_allowed(self) -> bool {
+    pub(crate) fn is_allowed(self) -> bool {
         self.worst <= WORST && self.mean <= MEAN
     }
 }

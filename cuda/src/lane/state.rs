@@ -22,7 +22,7 @@ impl LaneState {
         let OnGpu { backend, together, .. } = kind.on_gpu()?;
         let handle = gpu.handle(*backend)?;
         Ok(if *together {
-            Self::Batch(BatchState::giving(form, handle, page_locked)?)
+            Self::Batch(BatchState::new(form, handle, page_locked)?)
         } else {
             Self::Single(SingleState::new(handle, page_locked)?)
         })

@@ -55,8 +55,13 @@ impl Account {
         self.peak.load(Ordering::Relaxed)
     }
 
+    /// Bytes of the host's memory that nvJPEG may still page-lock, which it does as pictures come that need them.
+    pub fn lockable(&self) -> usize {
+        self.locked.untaken()
+    }
+
     /// What nvJPEG has of the host's memory.
-    pub fn locked(&self) -> &PageLocked {
+    pub(crate) fn locked(&self) -> &PageLocked {
         &self.locked
     }
 
@@ -64,13 +69,13 @@ impl Account {
     ///
     /// # Errors
     /// The GPU has less than the limit says.
-    pub fn take(self: &Arc<Self>, len: usize) -> Result<Option<AccountedMemory>, CudaError> {
+    pub(crate) fn take(self: &Arc<Self>, len: usize) -> Result<Option<AccountedMemory>, CudaError> {
         let Some(counted) = self.count(len) else { return Ok(None) };
         Ok(Some(AccountedMemory { memory: DeviceMemory::new(&self.context, len)?, _counted: counted }))
     }
 
     /// Counts bytes that others take; none if the limit does not leave so much.
-    pub fn count(self: &Arc<Self>, len: usize) -> Option<Counted> {
+    pub(crate) fn count(self: &Arc<Self>, len: usize) -> Option<Counted> {
         self.enter(len).then(|| Counted { account: Arc::clone(self), len })
     }
 
@@ -95,7 +100,7 @@ impl Account {
 
 /// Memory of a GPU that its account knows of.
 #[derive(Debug)]
-pub struct AccountedMemory {
+pub(crate) struct AccountedMemory {
     memory: DeviceMemory,
     /// Dropped last: the bytes leave the account when they are free, so that nobody takes them before.
     _counted: Counted,
@@ -103,7 +108,7 @@ pub struct AccountedMemory {
 
 /// Bytes that are in the account as long as this.
 #[derive(Debug)]
-pub struct Counted {
+pub(crate) struct Counted {
     account: Arc<Account>,
     len: usize,
 }

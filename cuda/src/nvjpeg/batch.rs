@@ -15,7 +15,7 @@ use crate::frame::{Form, Frame, Placed};
 
 /// A state of the batched decoder, for one thread. Made once: making one takes locks for long.
 #[derive(Debug)]
-pub struct BatchState {
+pub(crate) struct BatchState {
     handle: Arc<Handle>,
     state: sys::RawState,
     parser: Parser,
@@ -33,16 +33,12 @@ pub struct BatchState {
 unsafe impl Send for BatchState {}
 
 impl BatchState {
-    /// A state that gives planes and takes at most `page_locked` bytes of the host's memory, as pictures come.
+    /// A state that gives pixels in this form, to which the surfaces have to belong, and takes at most `page_locked` bytes of
+    /// the host's memory, as pictures come.
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn new(handle: &Arc<Handle>, page_locked: usize) -> Result<Self, LaneError> {
-        Self::giving(Form::Planes, handle, page_locked)
-    }
-
-    /// The same for either form of pixels, to which the surfaces have to belong.
-    pub(crate) fn giving(form: Form, handle: &Arc<Handle>, page_locked: usize) -> Result<Self, LaneError> {
+    pub(crate) fn new(form: Form, handle: &Arc<Handle>, page_locked: usize) -> Result<Self, LaneError> {
         handle.context().bind()?;
         let allowed = Allowance::new(handle.account(), page_locked);
         let parser = Parser::new(handle)?;
@@ -70,7 +66,7 @@ impl BatchState {
     ///
     /// # Errors
     /// There is not enough memory; smaller pictures may do.
-    pub fn reserve(&mut self, batch: usize, (width, height): (u32, u32)) -> Result<(), LaneError> {
+    pub(crate) fn reserve(&mut self, batch: usize, (width, height): (u32, u32)) -> Result<(), LaneError> {
         self.handle.context().bind()?;
         // SAFETY: handle and state live.
         let status = unsafe {
@@ -91,7 +87,7 @@ impl BatchState {
     ///
     /// # Errors
     /// Its header cannot be read, or the GPU is broken.
-    pub fn takes(&mut self, bytes: &[u8], frame: &Frame) -> Result<bool, LaneError> {
+    pub(crate) fn takes(&mut self, bytes: &[u8], frame: &Frame) -> Result<bool, LaneError> {
         self.handle.context().bind()?;
         if let Err(error) = self.parser.header(bytes) {
             // Some headers leave the parser unusable up to 13.2.
@@ -113,7 +109,7 @@ impl BatchState {
     /// # Errors
     /// [`LaneError::Nvjpeg`] where the call fails, for which one picture is enough; nothing is under way then.
     /// [`LaneError::Cuda`] where the GPU fails.
-    pub fn decode(
+    pub(crate) fn decode(
         &mut self,
         pictures: &[Placed<'_>],
         surfaces: &mut AccountedMemory,

@@ -15,7 +15,7 @@ use crate::driver::{Context, PinnedMemory};
 
 /// What nvJPEG has of the host on behalf of one GPU.
 #[derive(Debug)]
-pub struct PageLocked {
+pub(crate) struct PageLocked {
     context: Arc<Context>,
     state: Mutex<LockedPieces>,
 }
@@ -34,7 +34,7 @@ impl PageLocked {
     }
 
     /// Bytes that nvJPEG may still take, which it does as pictures come that need them.
-    pub fn untaken(&self) -> usize {
+    pub(super) fn untaken(&self) -> usize {
         let state = self.state.lock();
         state.allowed.saturating_sub(state.used)
     }

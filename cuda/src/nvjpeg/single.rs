@@ -17,7 +17,7 @@ use crate::frame::Placed;
 
 /// A state of the decoupled decoder with its buffers, for one thread. Made once.
 #[derive(Debug)]
-pub struct SingleState {
+pub(crate) struct SingleState {
     handle: Arc<Handle>,
     parser: Parser,
     decoder: sys::RawDecoder,
@@ -37,7 +37,7 @@ impl SingleState {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn new(handle: &Arc<Handle>, page_locked: usize) -> Result<Self, LaneError> {
+    pub(crate) fn new(handle: &Arc<Handle>, page_locked: usize) -> Result<Self, LaneError> {
         handle.context().bind()?;
         let (table, raw) = (handle.table(), handle.raw());
         let mut state = Self {
@@ -87,7 +87,7 @@ impl SingleState {
     ///
     /// # Errors
     /// As [`BatchState::decode`](super::BatchState::decode); the decoder's refusal is status 4.
-    pub fn decode(
+    pub(crate) fn decode(
         &mut self,
         picture: &Placed<'_>,
         surfaces: &mut AccountedMemory,

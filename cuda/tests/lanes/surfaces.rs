@@ -111,10 +111,10 @@ fn nothing_is_allocated_once_a_lane_runs_and_everything_is_given_back_at_its_end
         assert_eq!(before, after);
         fake.set(Knob::Memory, 1);
         Worker::all(&gpu, LaneKind::Hybrid, LaneSize { workers: 2, ..SIZE }).unwrap_err();
-        let locked = gpu.page_locked() + gpu.account().locked().untaken();
+        let locked = gpu.page_locked() + gpu.account().lockable();
         assert_eq!(locked, LaneKind::GPU.iter().map(|kind| SIZE.page_locked(*kind)).sum::<usize>());
         drop(workers);
-        assert_eq!((gpu.page_locked(), gpu.account().locked().untaken(), gpu.account().used()), (0, 0, 0));
+        assert_eq!((gpu.page_locked(), gpu.account().lockable(), gpu.account().used()), (0, 0, 0));
     }
     for count in [Count::Contexts, Count::DeviceBytes, Count::HostPieces, Count::Streams, Count::Events, Count::Objects]
     {
@@ -159,7 +159,7 @@ fn rule_31_nvjpegs_memory_of_the_host_and_of_the_gpu_grows_with_the_pictures_wit
         }
         let hybrid = if kind == LaneKind::Hybrid { 2 * 2 * 3 * 800 * 800 } else { 0 };
         assert!(gpu.page_locked() >= at_first + hybrid && gpu.page_locked() <= may_lock, "{kind}");
-        assert_eq!(gpu.page_locked() + gpu.account().locked().untaken(), may_lock, "{kind}");
+        assert_eq!(gpu.page_locked() + gpu.account().lockable(), may_lock, "{kind}");
         assert!(gpu.account().peak() <= LIMIT, "{kind}");
     }
 }

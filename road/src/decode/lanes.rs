@@ -42,7 +42,7 @@ pub struct GpuLanes {
 /// nvJPEG takes its page-locked memory as pictures come.
 impl Promisee for Account {
     fn untaken(&self) -> u64 {
-        u64::try_from(self.locked().untaken()).unwrap_or(u64::MAX)
+        u64::try_from(self.lockable()).unwrap_or(u64::MAX)
     }
 }
 
