@@ -28,7 +28,7 @@ use serde_json::{Map, Value, json};
 pub use change::Change;
 pub use control::Control;
 pub use coordinator::Coordinator;
-pub use decode::default_threads;
+pub(crate) use decode::default_threads;
 pub use duration::parse_duration;
 pub use lanes::parse_lanes;
 use lines::Lines;
@@ -61,7 +61,7 @@ pub struct Config {
 }
 
 /// Name of the stream that `forebay serve PATH` makes.
-pub const DEFAULT_STREAM: &str = "default";
+pub(crate) const DEFAULT_STREAM: &str = "default";
 
 const HEAD: &str = r#"# Configuration of forebay serve. You may leave out every key, except those marked "Required".
 # Each value is the default, also in a comment, unless the text above it says "Required" or "Left out".
@@ -135,7 +135,7 @@ impl Config {
         Err(Mistakes { document: file_name.to_owned(), list })
     }
 
-    /// The configuration of `forebay serve PATH`: one stream, [`DEFAULT_STREAM`], for training at 224 x 224, shuffled.
+    /// The configuration of `forebay serve PATH`: one stream, named `default`, for training at 224 x 224, shuffled.
     pub fn for_path(path: &str) -> Result<Self, Mistakes> {
         let stream = json!({ "source": path, "batch_size": 256, "size": 224, "shuffle": true });
         let values = Map::from_iter([("streams".to_owned(), json!({ DEFAULT_STREAM: stream }))]);

@@ -41,7 +41,7 @@ struct Service {
 
 /// A socket that waits for the daemon to be ready. Its name is removed when it is dropped.
 #[derive(Debug)]
-pub struct ControlEndpoint {
+pub(crate) struct ControlEndpoint {
     listener: UnixListener,
     _name: SocketName,
 }
@@ -66,7 +66,7 @@ impl ControlEndpoint {
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn bind(folder: &Path, mode: u32) -> std::io::Result<Self> {
+    pub(crate) fn bind(folder: &Path, mode: u32) -> std::io::Result<Self> {
         let path = folder.join(SOCKET);
         // Only the daemon that holds the lock of the trainers' socket comes here: what is there is a dead one's.
         match std::fs::remove_file(&path) {
@@ -91,7 +91,7 @@ impl Drop for SocketName {
 ///
 /// # Errors
 /// The socket broke.
-pub async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: PathBuf) -> std::io::Result<()> {
+pub(crate) async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: PathBuf) -> std::io::Result<()> {
     let ControlEndpoint { listener, _name } = endpoint;
     let (reporter, health) = tonic_health::server::health_reporter();
     let ready = Arc::clone(&daemon);

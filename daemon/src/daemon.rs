@@ -36,7 +36,7 @@ use streams::Streams;
 
 /// The process: its streams, and whether it is ready.
 #[derive(Debug)]
-pub struct Daemon {
+pub(crate) struct Daemon {
     started: Instant,
     ready: watch::Sender<bool>,
     streams: Arc<Streams>,
@@ -44,7 +44,7 @@ pub struct Daemon {
 
 /// Whose daemon it is.
 #[derive(Clone, Debug)]
-pub enum DaemonKind {
+pub(crate) enum DaemonKind {
     /// It serves configured streams to all trainers that may attach.
     Service {
         /// The file of the ledgers.
@@ -84,7 +84,7 @@ impl Daemon {
     ///
     /// # Errors
     /// The system has no more threads.
-    pub fn new(config: Config, kind: DaemonKind, surroundings: &Surroundings) -> Result<Arc<Self>, DaemonError> {
+    pub(crate) fn new(config: Config, kind: DaemonKind, surroundings: &Surroundings) -> Result<Arc<Self>, DaemonError> {
         let shared = Shared::start(&config, surroundings)?;
         let configuration = Configuration::new(config, kind);
         let streams = Streams::new(incarnation::fresh()?, surroundings.uid, configuration, shared);
@@ -92,18 +92,18 @@ impl Daemon {
     }
 
     /// The current configuration.
-    pub fn config(&self) -> Arc<Config> {
+    pub(crate) fn config(&self) -> Arc<Config> {
         self.streams.configuration().now()
     }
 
     /// How long it has been running.
-    pub fn uptime(&self) -> Duration {
+    pub(crate) fn uptime(&self) -> Duration {
         self.started.elapsed()
     }
 
     /// Admits a trainer, or refuses it with the reason. `gives_up` completes when the trainer must not wait any longer.
     /// It gives the reason if the trainer is still connected.
-    pub async fn attach(
+    pub(crate) async fn attach(
         self: &Arc<Self>,
         socket: Socket,
         peer: Peer,
@@ -138,7 +138,7 @@ impl Daemon {
     }
 
     /// Waits until it is ready.
-    pub async fn ready(&self) {
+    pub(crate) async fn ready(&self) {
         let mut ready = self.ready.subscribe();
         // The other end is here: it is not dropped meanwhile.
         drop(ready.wait_for(|ready| *ready).await);
@@ -157,23 +157,23 @@ impl Daemon {
     ///
     /// # Errors
     /// There is no such stream, or the ledgers cannot be changed.
-    pub async fn new_run(&self, name: &str) -> Result<String, NewRunError> {
+    pub(crate) async fn new_run(&self, name: &str) -> Result<String, NewRunError> {
         self.streams.new_run(name).await
     }
 
     /// Ends every stream when the daemon ends. No stream is opened any more. Streams that are being opened are not
     /// waited for.
-    pub async fn close(&self, drain: Duration) {
+    pub(crate) async fn close(&self, drain: Duration) {
         self.streams.close(drain).await;
     }
 
     /// The streams that run.
-    pub fn streams(&self) -> Vec<Arc<Stream>> {
+    pub(crate) fn streams(&self) -> Vec<Arc<Stream>> {
         self.streams.gates().lock().open().iter().map(|served| Arc::clone(&served.stream)).collect()
     }
 
     /// If a ledger cannot be written: since when, and why.
-    pub fn outage(&self) -> Option<Outage> {
+    pub(crate) fn outage(&self) -> Option<Outage> {
         self.streams.ledgers().outage()
     }
 
@@ -183,7 +183,7 @@ impl Daemon {
     }
 
     /// The configured streams, and shards of them, that are not open, for the status.
-    pub fn closed(&self) -> Vec<ClosedStream> {
+    pub(crate) fn closed(&self) -> Vec<ClosedStream> {
         closed::closed(self.streams.configuration(), self.streams.gates())
     }
 
@@ -208,7 +208,7 @@ impl Daemon {
     ///
     /// # Errors
     /// The configuration cannot be read, or has mistakes: nothing has changed then.
-    pub async fn reload(self: &Arc<Self>) -> Result<ReloadReply, ReloadError> {
+    pub(crate) async fn reload(self: &Arc<Self>) -> Result<ReloadReply, ReloadError> {
         let daemon = Arc::clone(self);
         // In a task of its own: whoever asked may hang up in the middle.
         tokio::spawn(async move { daemon.reload_alone().await }).await?

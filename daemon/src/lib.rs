@@ -16,4 +16,4 @@ mod visitors;
 
 pub use daemon::ledgers::{LEDGERS, LedgersError, forget_run};
 pub use daemon::{DEFAULT_RUN, DaemonError, OpenError};
-pub use telemetry::{LOG_FILTER, LogError, start_logs};
+pub use telemetry::{LogError, start_logs};

@@ -17,7 +17,7 @@ pub(crate) use endpoint::{EndpointError, MetricsEndpoint};
 pub(crate) use process::process;
 
 /// The environment variable that filters log lines.
-pub const LOG_FILTER: &str = "FOREBAY_LOG";
+pub(crate) const LOG_FILTER: &str = "FOREBAY_LOG";
 
 /// Log lines cannot be written.
 #[derive(Debug, Error)]
@@ -37,7 +37,7 @@ pub enum LogError {
     SetUp,
 }
 
-/// Sends log lines to stderr, from `level` on or as [`LOG_FILTER`] says. They are coloured only on a terminal, and not
+/// Sends log lines to stderr, from `level` on or as `FOREBAY_LOG` says. They are coloured only on a terminal, and not
 /// if `NO_COLOR` is set.
 pub fn start_logs(level: &str) -> Result<(), LogError> {
     let text = env::var(LOG_FILTER).unwrap_or_else(|_| level.to_owned());

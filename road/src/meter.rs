@@ -13,7 +13,7 @@ pub(crate) const SLICE: Duration = Duration::from_millis(250);
 ///
 /// The numbers are read for display only: no ordering with the items is needed, so all atomics are relaxed.
 #[derive(Debug)]
-pub struct Meter {
+pub(crate) struct Meter {
     name: &'static str,
     items: AtomicU64,
     writer_nanos: AtomicU64,
@@ -22,7 +22,7 @@ pub struct Meter {
 
 /// A reading of a [`Meter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waits {
+pub(crate) struct Waits {
     /// Items that were put into the queue.
     pub items: u64,
     /// How long all writers together waited for a free place.
@@ -33,17 +33,17 @@ pub struct Waits {
 
 impl Meter {
     /// Makes a meter without measurements. The name is that of the stage that reads from the queue.
-    pub fn new(name: &'static str) -> Self {
+    pub(crate) fn new(name: &'static str) -> Self {
         Self { name, items: AtomicU64::new(0), writer_nanos: AtomicU64::new(0), reader_nanos: AtomicU64::new(0) }
     }
 
     /// The name of the stage that reads from the queue.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 
     /// What was measured so far. A wait that lasts is counted when it ends.
-    pub fn waits(&self) -> Waits {
+    pub(crate) fn waits(&self) -> Waits {
         Waits {
             items: self.items.load(Ordering::Relaxed),
             writer: Duration::from_nanos(self.writer_nanos.load(Ordering::Relaxed)),
@@ -52,7 +52,7 @@ impl Meter {
     }
 
     /// One more item was queued.
-    pub fn item(&self) {
+    pub(crate) fn item(&self) {
         self.items.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// Why a record cannot be part of a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Reason {
+pub(crate) enum Reason {
     /// Its source cannot read it.
     #[error(transparent)]
     Read(Box<ReadError>),

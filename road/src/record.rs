@@ -34,7 +34,7 @@ pub struct BadRecord {
     /// Where it is read from.
     pub locator: Locator,
     /// What is wrong with it.
-    pub reason: Reason,
+    pub(crate) reason: Reason,
 }
 
 /// A record's content, which several threads share without a copy.

@@ -47,7 +47,7 @@ impl Samples {
     }
 
     /// What a stage's queue has measured so far.
-    pub fn stage(&mut self, stream: &str, meter: &Meter) {
+    pub(crate) fn stage(&mut self, stream: &str, meter: &Meter) {
         let waits = meter.waits();
         let labels = [("stream", stream), ("stage", meter.name())];
         self.counter(Metric::StageItems, &labels, waits.items);

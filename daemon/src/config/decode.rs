@@ -62,7 +62,7 @@ pub(super) fn read(table: &mut Table<'_, '_>) -> DecodeSettings {
 
 /// The default number of decode threads: the usable cores, divided by the `LOCAL_WORLD_SIZE` processes of a training
 /// job on this node (semantics rule 4).
-pub fn default_threads(cores: usize, local_world_size: Option<&str>) -> usize {
+pub(crate) fn default_threads(cores: usize, local_world_size: Option<&str>) -> usize {
     let processes = local_world_size.and_then(|text| text.trim().parse::<usize>().ok()).unwrap_or(1).max(1);
     (cores / processes).max(1)
 }

@@ -19,7 +19,7 @@ use crate::group;
 
 /// A request to attach, as it was received.
 #[derive(Debug)]
-pub struct Request {
+pub(crate) struct Request {
     /// The fixed part.
     pub head: Box<Attach>,
     /// Bulk JSON.

@@ -20,7 +20,7 @@ use crate::config::{Config, Mistakes, UnreadableConfig};
 
 /// Why a configuration was not adopted. Nothing has changed.
 #[derive(Debug, Error)]
-pub enum ReloadError {
+pub(crate) enum ReloadError {
     /// Its file cannot be read.
     #[error(transparent)]
     Unreadable(#[from] UnreadableConfig),

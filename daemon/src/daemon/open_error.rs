@@ -73,7 +73,7 @@ mod tests {
 
 /// A new run that was not begun, or whose stream is not open.
 #[derive(Debug, Error)]
-pub enum NewRunError {
+pub(crate) enum NewRunError {
     /// The configuration has no such stream.
     #[error("{0}")]
     NoStream(String),
