@@ -121,6 +121,16 @@ pub enum Sharding {
     },
 }
 
+impl Sharding {
+    /// The shard of who asks for this one, or for none; nothing where there are no shards.
+    pub fn shard(self, asked: Option<u32>) -> Option<u32> {
+        match self {
+            Self::Dynamic => None,
+            Self::Static { shard_id, .. } => Some(asked.or(shard_id).unwrap_or(0)),
+        }
+    }
+}
+
 /// How a bad record is handled (semantics rule 7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {

@@ -169,10 +169,7 @@ impl Admission<'_> {
         let (ledgers, run, stream) =
             private_ledger(streams.configuration().runs(), self.name(), &section, files.as_deref())?;
         let (files, trainer) = (files.map(Arc::new), Some(self.trainer.clone()));
-        let shard = match section.settings.sharding {
-            Sharding::Static { shard_id, .. } => Some(shard_id.unwrap_or(0)),
-            Sharding::Dynamic => None,
-        };
+        let shard = section.settings.sharding.shard(None);
         suited(streams, Wanted { key: StreamKey { run, stream }, shard, section, files, trainer, ledgers }).await
     }
 }

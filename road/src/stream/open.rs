@@ -239,9 +239,8 @@ impl Identity {
     pub fn of_shard(&self, sharding: Sharding, shard: Option<u32>) -> Self {
         let shard = match sharding {
             Sharding::Dynamic => None,
-            Sharding::Static { shard_id, num_shards, stick_to_shard, .. } => {
-                let shard_id = shard.or(shard_id).unwrap_or(0);
-                Some(StaticShard { shard_id, num_shards, stick_to_shard })
+            Sharding::Static { num_shards, stick_to_shard, .. } => {
+                sharding.shard(shard).map(|shard_id| StaticShard { shard_id, num_shards, stick_to_shard })
             }
         };
         Self { shard, ..self.clone() }
