@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::{Config, Surroundings};
 use crate::daemon::DaemonKind;
+use crate::daemon::gates::StreamKey;
 
 fn streams(config: Config, kind: DaemonKind) -> Arc<Streams> {
     let shared = Shared::start(&config, &Surroundings::default()).unwrap();
