@@ -4,6 +4,8 @@ import dataclasses
 import doctest
 import inspect
 import json
+import re
+import subprocess
 
 import forebay
 import numpy as np
@@ -78,6 +80,25 @@ def test_rule_26_the_daemon_has_the_same_defaults(pictures, service, steps, tabl
     other = dataclasses.replace(steps[0], interpolation="bicubic")
     with pytest.raises(forebay.SettingsError, match=r"transform: is .*, but the stream has"):
         forebay.Loader("stream:train", socket=daemon.socket, transform=[other, *steps[1:]])
+
+
+@pytest.mark.daemon
+def test_the_package_and_the_daemon_have_the_same_steps_with_the_same_parameters(binary, tmp_path):
+    config = tmp_path / "daemon.toml"
+
+    def known(step):
+        """The words that the daemon knows in the place of `unknown`, from its refusal of this step."""
+        config.write_text(f'[streams.train]\nsource = "/pictures"\nbatch_size = 4\ntransform = [{step}]\n')
+        checked = subprocess.run([binary, "config", "--check", config], check=False, stderr=subprocess.PIPE, text=True)
+        return set(re.findall(r"`(\w+)`", re.search(r"`unknown`, (.+)", checked.stderr)[1]))
+
+    daemon = {step: known(f"{{ {step} = {{ unknown = 0 }} }}") for step in known("{ unknown = {} }")}
+    package = {}
+    for name in set(transforms.__all__) - {"Transform"}:
+        step = getattr(transforms, name)
+        any_values = [0] * len(dataclasses.fields(step))
+        package |= {key: set(parameters) for key, parameters in step(*any_values).to_settings().items()}
+    assert package == daemon
 
 
 @dataclasses.dataclass
