@@ -166,7 +166,7 @@ impl RingThread {
             // The loop ends at it.
             Note::Close(_) => {}
             Note::Status(reply) => {
-                reply.send(RingStatus::of(deliveries, readers, condition)).ok();
+                reply.send(self.status()).ok();
             }
         }
     }
@@ -185,6 +185,17 @@ impl RingThread {
             }
             Output::Resumed => readers.send_all(&condition.storage_goes_on(), deliveries),
             Output::Failed(reason) => self.fail(text_code::RECORD, reason),
+        }
+    }
+
+    fn status(&self) -> RingStatus {
+        let exchange = self.deliveries.exchange();
+        RingStatus {
+            slots: exchange.counts(),
+            consumers: exchange.consumers().map(|state| self.readers.status(&state)).collect(),
+            epoch: exchange.open(),
+            unfinished: exchange.holders(exchange.open()).len(),
+            failure: self.condition.failure().map(str::to_owned),
         }
     }
 

@@ -3,10 +3,6 @@
 use forebay_proto::v1::ConsumerStatus;
 use forebay_ring::SlotCounts;
 
-use super::condition::Condition;
-use super::deliveries::Deliveries;
-use super::readers::Readers;
-
 /// A reading.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RingStatus {
@@ -20,18 +16,4 @@ pub(crate) struct RingStatus {
     pub unfinished: usize,
     /// Why the stream has failed, if it has.
     pub failure: Option<String>,
-}
-
-impl RingStatus {
-    /// How it is with these.
-    pub(super) fn of(deliveries: &Deliveries, readers: &Readers, condition: &Condition) -> Self {
-        let exchange = deliveries.exchange();
-        Self {
-            slots: exchange.counts(),
-            consumers: exchange.consumers().map(|state| readers.status(&state)).collect(),
-            epoch: exchange.open(),
-            unfinished: exchange.holders(exchange.open()).len(),
-            failure: condition.failure().map(str::to_owned),
-        }
-    }
 }
