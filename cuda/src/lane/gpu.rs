@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
-use super::{LaneError, LaneKind};
 use crate::compose::ComposeKernel;
 use crate::compose::beside::Site;
 use crate::driver::{Context, CudaError, Device, Driver, DriverError};
+use crate::error::LaneError;
 use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegOpenError};
 use crate::places::Places;
 
@@ -89,11 +89,6 @@ impl Gpu {
     /// Page-locked memory of the host that its lanes have, in bytes, with nvJPEG's.
     pub fn page_locked(&self) -> usize {
         self.context.page_locked()
-    }
-
-    /// Why it has no such lane.
-    pub fn lacks(&self, kind: LaneKind) -> Option<LaneError> {
-        kind.on_gpu().and_then(|lane| self.handle(lane.backend)).err()
     }
 
     /// Its NVJPG engines, and cores of each.
