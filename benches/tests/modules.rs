@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 use std::sync::LazyLock;
 
 use forebay_benches::workspace::{self, CRATES, is_of_tests};
@@ -10,22 +11,31 @@ use regex::Regex;
 
 /// Where in its crate a module is, such as `batch`, `draft`; nothing for the crate itself.
 type ModulePath = Vec<String>;
+/// For each module of a crate, the names that it has from elsewhere, with their paths.
+type Modules = BTreeMap<ModulePath, BTreeMap<String, ModulePath>>;
 /// For each module of a folder, the modules beside it that it imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
 /// Where a path begins that may lead out of its module.
-static BEGIN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(?:crate|super)::").unwrap());
+static OUTWARD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(?:crate|super)::").unwrap());
+/// Where a path begins that gives the module a name.
+static USE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?use ").unwrap());
+/// More often a name is handed on nowhere.
+const HOPS: u32 = 8;
 
-/// The paths from `crate` and `super` in a file's code, without its tests and comments. Lists in braces are taken apart.
-fn paths(text: &str) -> Vec<ModulePath> {
+/// A file's code, without its tests and comments.
+fn code(text: &str) -> String {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let code = lines.collect::<Vec<_>>().join("\n");
+    code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The paths that begin at these places of the code. Lists in braces are taken apart.
+fn paths(code: &str, places: impl Iterator<Item = usize>) -> Vec<ModulePath> {
     let (mut paths, mut end) = (Vec::new(), 0);
-    for found in BEGIN.find_iter(&code) {
+    for place in places {
         // The second `super` of a path begins none.
-        if found.start() >= end {
-            let mut rest = &code[found.start()..];
+        if place >= end {
+            let mut rest = &code[place..];
             take_path(&mut rest, &[], &mut paths);
             end = code.len() - rest.len();
         }
@@ -58,23 +68,29 @@ fn take_path(text: &mut &str, stem: &[String], paths: &mut Vec<ModulePath>) {
             None => break,
         }
     }
+    // `module::{self}` is the module.
+    path.pop_if(|last| last == "self");
     paths.push(path);
 }
 
-/// The module in which a path ends that stands in this module.
-fn target(path: &[String], within: &[String], modules: &BTreeSet<ModulePath>) -> ModulePath {
+/// The module that has what a path names that stands in this module. A name that a module has from another one is followed,
+/// at most so often.
+fn target(path: &[String], within: &[String], modules: &Modules, hops: u32) -> ModulePath {
     let mut at = within.to_vec();
-    for name in path {
+    for (number, name) in path.iter().enumerate() {
         match name.as_str() {
             "crate" => at.clear(),
             "super" => drop(at.pop()),
             "self" => {}
             _ => {
-                at.push(name.clone());
-                if !modules.contains(&at) {
-                    at.pop();
-                    break;
+                let below = [&at, slice::from_ref(name)].concat();
+                if !modules.contains_key(&below) {
+                    return match modules.get(&at).and_then(|names| names.get(name)) {
+                        Some(from) if hops > 0 => target(&[from, &path[number + 1..]].concat(), &at, modules, hops - 1),
+                        _ => at,
+                    };
                 }
+                at = below;
             }
         }
     }
@@ -89,12 +105,16 @@ fn module(file: &str) -> ModulePath {
 
 /// For each folder of a crate, what its modules import of each other.
 fn imports(files: &[(String, String)]) -> BTreeMap<ModulePath, Imports> {
-    let modules: BTreeSet<ModulePath> = files.iter().map(|(name, _)| module(name)).collect();
+    let files: Vec<_> = files.iter().map(|(name, text)| (name, module(name), code(text))).collect();
+    let names = |code: &str| {
+        let used = paths(code, USE.find_iter(code).map(|found| found.end()));
+        used.into_iter().filter_map(|path| Some((path.last()?.clone(), path))).collect()
+    };
+    let modules: Modules = files.iter().map(|(_, module, code)| (module.clone(), names(code))).collect();
     let mut imports: BTreeMap<ModulePath, Imports> = BTreeMap::new();
-    for (name, text) in files.iter().filter(|(name, _)| !is_of_tests(name)) {
-        let from = module(name);
-        for path in paths(text) {
-            let to = target(&path, &from, &modules);
+    for (_, from, code) in files.iter().filter(|(name, ..)| !is_of_tests(name)) {
+        for path in paths(code, OUTWARD.find_iter(code).map(|found| found.start())) {
+            let to = target(&path, from, &modules, HOPS);
             let shared = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
             // A module may know what is below it, and what it is below.
             if let (Some(one), Some(other)) = (from.get(shared), to.get(shared)) {
@@ -168,6 +188,8 @@ fn a_circle_is_found_below_the_top_however_its_modules_are_named() {
     let top = ("lib.rs", "mod a;");
     let beside = [top, ("a.rs", ""), ("a/b.rs", "use super::c::C;"), ("a/c.rs", "use crate::a::{b::B, D};")];
     assert_eq!(found(&beside), one("a", &["b", "c"]));
+    let handed_on = [top, ("a.rs", "mod b;\npub use c::D;"), ("a/b.rs", "use super::D;"), ("a/c.rs", "super::b::f()")];
+    assert_eq!(found(&handed_on), one("a", &["b", "c"]));
     let deeper = [top, ("a.rs", ""), ("a/b.rs", ""), ("a/b/d.rs", "super::super::c::f()"), ("a/c.rs", "super::b::f()")];
     assert_eq!(found(&deeper), one("a", &["b", "c"]));
 }
