@@ -7,9 +7,10 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 15] = [
+const RANKS: [(&str, u32); 16] = [
     ("forebay-proto", 0),
-    ("forebay-ring", 0),
+    ("forebay-columns", 0),
+    ("forebay-ring", 1),
     ("forebay-jpeg", 0),
     ("forebay-coordinator", 1),
     ("forebay-pixels", 2),

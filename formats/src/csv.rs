@@ -18,11 +18,14 @@ use self::labels::Column;
 use crate::files::existing;
 use crate::listing::Found;
 use crate::paths::Paths;
-use crate::{Opened, Scheme};
+use crate::scheme::Scheme;
+use crate::{Opened, ROOT};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "csv",
     takes: "a .csv file with a path and a label per line",
+    options: &[ROOT],
+    has_columns: false,
     recognises: |path| path.is_file() && path.extension().is_some_and(|found| found.eq_ignore_ascii_case("csv")),
     open: |path, options| CsvTable::new(path, options).open(),
 };
@@ -51,7 +54,7 @@ struct Columns {
 impl<'a> CsvTable<'a> {
     fn new(file: &'a Path, options: &'a Options) -> Self {
         let folder = file.parent().unwrap_or_else(|| Path::new(""));
-        let root = options.root.clone().unwrap_or_else(|| folder.to_owned());
+        let root = crate::root(options, folder);
         Self { file, options, root, columns: Columns { path: 0, label: Some(1), named: false } }
     }
 
@@ -115,10 +118,8 @@ impl<'a> CsvTable<'a> {
     /// choice. An absolute path is accepted only below a root that was given.
     fn escapes(&self, path: &Path) -> bool {
         let below = if path.is_absolute() {
-            match &self.options.root {
-                Some(root) => path.strip_prefix(root).ok(),
-                None => None,
-            }
+            let root = self.options.own.path(ROOT.name);
+            root.and_then(|root| path.strip_prefix(root).ok())
         } else {
             Some(path)
         };

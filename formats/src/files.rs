@@ -7,11 +7,14 @@ use forebay_sources::{LineProblem, Options, Source as _, SourceError};
 
 use crate::listing::{Found, Listing};
 use crate::paths::Paths;
-use crate::{Opened, Scheme};
+use crate::scheme::Scheme;
+use crate::{Opened, ROOT};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "files",
     takes: "a .txt file with one path per line",
+    options: &[ROOT],
+    has_columns: false,
     recognises: |path| path.is_file() && path.extension().is_some_and(|found| found.eq_ignore_ascii_case("txt")),
     open: open_text,
 };
@@ -39,7 +42,7 @@ fn listing<'a>(file: &Path, folder: &Path, lines: impl Iterator<Item = (u64, &'a
         }
         paths.push(path);
     }
-    let root = options.root.clone().unwrap_or_else(|| folder.to_owned());
+    let root = crate::root(options, folder);
     let shard_name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     existing(file, Found { root, paths, shard_name, ..Found::default() }, options)
 }

@@ -8,14 +8,16 @@ use std::{fs, io};
 use forebay_proto::printable;
 use forebay_sources::{Labels, Options, Source, SourceError};
 
-use crate::Scheme;
 use crate::listing::{Found, Listing};
 use crate::paths::Paths;
 use crate::progress::Progress;
+use crate::scheme::Scheme;
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "folder",
     takes: "a folder of pictures or of class folders",
+    options: &[],
+    has_columns: false,
     recognises: Path::is_dir,
     open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
 };

@@ -1,78 +1,82 @@
 //! The dataset formats: all sources, and the table of schemes that opens one of them by its path or URL.
 //!
-//! To add a source, add its file here, a line in `SCHEMES` and a line in `suite.rs`.
+//! To add a source, add its file here, a line in `SCHEMES` and a line in `suite.rs`. Records that are ranges of larger files
+//! are read by `packed.rs`: their format only finds them.
 #![forbid(unsafe_code)]
 
+mod containers;
 mod csv;
 mod files;
 mod folder;
+mod grain_cache;
 mod listing;
+mod packed;
 mod paths;
 mod progress;
+mod scheme;
 #[cfg(test)]
 mod suite;
 mod witnesses;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forebay_sources::{Options, Source, SourceError};
+
+use scheme::{OptionKey, Scheme, known};
 
 /// A dataset, or why it cannot be opened.
 pub type Opened = Result<Box<dyn Source>, SourceError>;
 
-/// One way to name a dataset.
-struct Scheme {
-    /// What stands before the colon.
-    name: &'static str,
-    /// What it is, for messages.
-    takes: &'static str,
-    /// Whether a path that exists, and has no scheme, is this.
-    recognises: fn(&Path) -> bool,
-    open: fn(&Path, &Options) -> Opened,
-}
-
+/// Where several recognise a path, the first one has it.
 const SCHEMES: &[Scheme] = &[folder::SCHEME, csv::SCHEME, files::SCHEME];
 
-/// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv`, `files:list.txt`.
+/// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
 ///
 /// For a path without a scheme, the format is detected from the file or folder. If a file or folder with exactly this
-/// name exists, the name is a path even if it looks like a URL.
+/// name exists, the name is a path even if it looks like a URL. Options of the scheme may stand behind a `?`. They come
+/// before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
-    if let Some(list) = &options.files {
-        return files::from_list(list, options);
-    }
     let as_path = Path::new(name);
     if !as_path.exists()
-        && let Some((scheme, rest)) = split_scheme(name)
+        && let Some((scheme, rest)) = scheme::split(name)
     {
-        let scheme = SCHEMES.iter().find(|known| known.name == scheme).ok_or_else(|| SourceError::UnknownScheme {
-            name: name.to_owned(),
-            known: SCHEMES
-                .iter()
-                .map(|known| format!("\"{}:\" ({})", known.name, known.takes))
-                .collect::<Vec<_>>()
-                .join(", "),
-        })?;
-        return (scheme.open)(Path::new(rest), options);
+        let scheme = SCHEMES
+            .iter()
+            .find(|known| known.name == scheme)
+            .ok_or_else(|| SourceError::UnknownScheme { name: name.to_owned(), known: known(SCHEMES) })?;
+        let (rest, options) = scheme::with_query(rest, options)?;
+        return open_as(scheme, Path::new(rest), &options);
     }
-    if let Err(error) = as_path.metadata() {
+    // A pattern of several files is recognised by the first of them.
+    let first = containers::pattern(as_path)?.map(|files| files[0].clone());
+    let looked_at = first.as_deref().unwrap_or(as_path);
+    if let Err(error) = looked_at.metadata() {
         return Err(SourceError::of_path(as_path, error));
     }
-    match SCHEMES.iter().find(|known| (known.recognises)(as_path)) {
-        Some(scheme) => (scheme.open)(as_path, options),
-        None => Err(SourceError::Unrecognised {
-            path: as_path.to_owned(),
-            known: SCHEMES.iter().map(|known| known.takes).collect::<Vec<_>>().join(", "),
-        }),
+    match SCHEMES.iter().find(|known| (known.recognises)(looked_at)) {
+        Some(scheme) => open_as(scheme, as_path, options),
+        None => Err(SourceError::Unrecognised { path: as_path.to_owned(), known: known(SCHEMES) }),
     }
 }
 
-/// Splits `csv:/a/b` and `csv:///a/b` into the scheme and the path.
-fn split_scheme(name: &str) -> Option<(&str, &str)> {
-    let (scheme, rest) = name.split_once(':')?;
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'+' || byte == b'-';
-    let named = scheme.len() > 1 && scheme.as_bytes()[0].is_ascii_lowercase() && scheme.bytes().all(plain);
-    named.then(|| (scheme, rest.strip_prefix("//").unwrap_or(rest)))
+/// Opens a list of paths, separated by NUL bytes. Relative paths start at the option `root`, or where the daemon was started.
+pub fn open_list(list: &[u8], options: &Options) -> Opened {
+    files::SCHEME.check(options)?;
+    files::from_list(list, options)
+}
+
+fn open_as(scheme: &Scheme, path: &Path, options: &Options) -> Opened {
+    scheme.check(options)?;
+    (scheme.open)(path, options)
+}
+
+/// The option that CSVs and lists share.
+const ROOT: OptionKey =
+    OptionKey { name: "root", help: "the folder where relative paths start, and that a CSV's paths must stay inside" };
+
+/// The folder where relative paths start, unless it is `otherwise`.
+fn root(options: &Options, otherwise: &Path) -> PathBuf {
+    options.own.path(ROOT.name).unwrap_or_else(|| otherwise.to_owned())
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ mod changes;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use forebay_sources::{Labels, ReadErrorKind};
+use forebay_sources::{Labels, OwnOptions, ReadErrorKind};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
@@ -22,6 +21,12 @@ fn folder(files: &[&str]) -> TempDir {
         fs::write(path, file).unwrap();
     }
     dir
+}
+
+/// Relative paths start at this folder.
+fn rooted(root: &Path) -> Options {
+    let own = OwnOptions::from_iter([("root", root.to_str().unwrap())]);
+    Options { own, ..Options::default() }
 }
 
 /// A folder with pictures `a.jpg`, `b.jpg`, `c.jpg` and a table.
@@ -258,7 +263,6 @@ fn rule_2_a_tables_paths_stay_inside_its_folder_or_inside_the_root() {
     let pictures = folder(&["a.jpg"]);
     let absolute = pictures.path().join("a.jpg");
     let (_dir, file) = table(&format!("a.jpg\n{}\n", absolute.display()));
-    let rooted = |root: &Path| Options { root: Some(root.to_owned()), ..Options::default() };
     let source = open(&file, &rooted(pictures.path())).unwrap();
     assert_eq!([0, 1].map(|record| path(&*source, record)), [absolute.clone(), absolute]);
     refusal(open(&file, &rooted(Path::new("/nowhere"))), &["line 2", "/nowhere"]);
@@ -278,16 +282,11 @@ fn a_wrong_root_is_an_error_of_the_dataset_and_a_missing_file_one_of_its_record(
 fn a_list_of_a_client_names_files_anywhere_and_may_have_a_root() {
     let dir = folder(&["a.jpg", "b.jpg"]);
     let list = format!("{0}/b.jpg\0{0}/a.jpg\0", at(&dir)).into_bytes();
-    let source = open("", &Options { files: Some(list.into()), ..Options::default() }).unwrap();
+    let source = open_list(&list, &Options::default()).unwrap();
     assert_eq!(paths(&*source, &dir), ["b.jpg", "a.jpg"]);
-    let rooted =
-        Options { files: Some(b"a.jpg".to_vec().into()), root: Some(dir.path().to_owned()), ..Options::default() };
-    assert_eq!(paths(&*open("", &rooted).unwrap(), &dir), ["a.jpg"]);
+    assert_eq!(paths(&*open_list(b"a.jpg", &rooted(dir.path())).unwrap(), &dir), ["a.jpg"]);
     for (list, words) in [("", "names no file"), ("a.jpg\0\0b.jpg", "line 2")] {
-        refusal(
-            open("", &Options { files: Some(Arc::new(list.into())), ..Options::default() }),
-            &["the given list", words],
-        );
+        refusal(open_list(list.as_bytes(), &Options::default()), &["the given list", words]);
     }
 }
 

@@ -6,7 +6,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use forebay_formats::open;
-use forebay_sources::Options;
+use forebay_sources::{Options, OwnOptions};
 
 /// The folder of a set of the shared data: below `FOREBAY_TEST_DATA`, or beside the checkout.
 fn shared(set: &str) -> Option<PathBuf> {
@@ -37,7 +37,8 @@ fn a_flat_folder_of_photographs_is_read_once_each() {
 fn a_table_of_annotations_gives_its_lines_as_records_with_text_classes() {
     let Some(folder) = shared("voc_raccoon") else { return };
     let table = folder.join("data/raccoon_labels.csv");
-    let options = Options { root: Some(folder.join("images")), ..Options::default() };
+    let own = OwnOptions::from_iter([("root", folder.join("images").to_str().unwrap())]);
+    let options = Options { own, ..Options::default() };
     let source = open(table.to_str().unwrap(), &options).unwrap();
     assert_eq!(source.len(), 217);
     assert_eq!(source.classes(), ["raccoon"]);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use forebay_proto::printable;
 use thiserror::Error;
 
-use crate::ReadError;
+use crate::{Container, Locator, Part, ReadError};
 
 /// A dataset that cannot be opened.
 #[derive(Debug, Error)]
@@ -112,6 +112,64 @@ pub enum SourceError {
         /// Where relative paths start.
         root: PathBuf,
     },
+    /// Files without a record.
+    #[error("\"{path}\" holds no record. Check that it is the right file, and complete.", path = printable(path))]
+    NoRecords {
+        /// The dataset.
+        path: PathBuf,
+    },
+    /// A folder without a file of the format.
+    #[error("The folder \"{path}\" holds no file of this format. Such files are recognised by their extension: {extensions}.", path = printable(path))]
+    NoContainers {
+        /// The folder.
+        path: PathBuf,
+        /// The known extensions.
+        extensions: String,
+    },
+    /// A pattern of files that cannot be followed.
+    #[error("The pattern \"{pattern}\" cannot be used: {problem}. Examples are \"train-{{000..999}}.tar\" and \"train/*.tar\".", pattern = printable(pattern))]
+    Pattern {
+        /// As given.
+        pattern: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// An option that the scheme does not have.
+    #[error("The source \"{scheme}:\" has no option \"{key}\". {known}")]
+    UnknownOption {
+        /// The scheme.
+        scheme: &'static str,
+        /// The option.
+        key: String,
+        /// A sentence that says which options it has.
+        known: String,
+    },
+    /// An option with a value that it cannot have.
+    #[error("{key} = \"{value}\" must be {expected}.", value = printable(value))]
+    BadOption {
+        /// The option.
+        key: String,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        expected: String,
+    },
+    /// A file that does not have the form of its format.
+    #[error("{locator}: {problem}")]
+    Malformed {
+        /// The file and the place in it.
+        locator: Locator,
+        /// What is wrong and what to do, as sentences.
+        problem: String,
+    },
+    /// The columns that the dataset would have cannot be.
+    #[error("The columns of \"{path}\" cannot be used: {problem}", path = printable(path))]
+    Columns {
+        /// The dataset.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// Something is wrong with a line.
     #[error("{file}, line {line}: {problem}", file = printable(file))]
     Line {
@@ -182,6 +240,20 @@ pub enum LineProblem {
 }
 
 impl SourceError {
+    /// An option with a value that it cannot have. `expected` completes "must be".
+    pub fn bad_option(key: &str, value: &str, expected: &str) -> Self {
+        Self::BadOption { key: key.to_owned(), value: value.to_owned(), expected: expected.to_owned() }
+    }
+
+    /// A file that does not have the form of its format, at this byte.
+    pub fn malformed_at(path: &Path, offset: u64, problem: impl Into<String>) -> Self {
+        let part = Part::At(offset);
+        Self::Malformed {
+            locator: Locator { container: Container::File(path.to_owned()), part },
+            problem: problem.into(),
+        }
+    }
+
     /// The error for a path of the dataset itself.
     pub fn of_path(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();

@@ -3,15 +3,19 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod grains;
 mod locator;
+mod options;
 mod read_error;
 
 use std::fmt;
-use std::path::PathBuf;
-use std::sync::Arc;
+
+use forebay_columns::Table;
 
 pub use error::{LineProblem, SourceError};
+pub use grains::Grains;
 pub use locator::{Container, Locator, Part};
+pub use options::{ColumnMap, Labels, Options, OwnOptions};
 pub use read_error::{ReadError, ReadErrorKind, Retry};
 
 /// An ordered, fingerprinted list of records, numbered `0..len()`.
@@ -51,43 +55,19 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// threads. After an error, `buf` is empty.
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError>;
 
-    /// 32 bytes over the paths, sizes and labels of all records, in order (semantics rule 2).
+    /// 32 bytes over the paths, sizes, labels and targets of all records, in order (semantics rule 2).
     fn fingerprint(&self) -> [u8; 32];
+
+    /// The columns that the dataset has beside pictures and labels, with the values of all records.
+    fn targets(&self) -> &Table {
+        const { &Table::EMPTY }
+    }
+
+    /// Which records are read at once.
+    fn grains(&self) -> Grains<'_> {
+        Grains::Records
+    }
 
     /// The shard that the record belongs to, under the name that the user knows: the CSV file or the folder.
     fn shard_name(&self, record: u64) -> &str;
-}
-
-/// How to open a dataset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// What becomes a label.
-    pub labels: Labels,
-    /// Folder that relative paths of a CSV or a list start from, and that a CSV's paths must stay inside.
-    pub root: Option<PathBuf>,
-    /// A list of paths, separated by NUL bytes. If it is given, the source's path is ignored.
-    pub files: Option<Arc<Vec<u8>>>,
-    /// A record with more bytes is refused without reading it.
-    pub byte_limit: u64,
-}
-
-/// What becomes a label.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Labels {
-    /// Class folders, or a CSV's second column. Its values decide whether labels are numbers or text.
-    #[default]
-    Auto,
-    /// As `Auto`, but a CSV's labels are text even if they look like numbers.
-    Text,
-    /// No labels: all are -1.
-    None,
-}
-
-/// Largest record that is read unless the options say otherwise.
-const BYTE_LIMIT: u64 = 1 << 30;
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { labels: Labels::Auto, root: None, files: None, byte_limit: BYTE_LIMIT }
-    }
 }

@@ -41,6 +41,8 @@ pub enum Part {
         /// How many.
         length: u64,
     },
+    /// What begins at this byte, where its length is not known.
+    At(u64),
     /// A member of an archive, by its name in the archive.
     Member(OsString),
     /// A row of a table, counted from 0.
@@ -65,6 +67,7 @@ impl Locator {
         match &self.part {
             Part::Whole => {}
             Part::Bytes { offset, length } => name.push(format!(", {length} bytes from byte {offset}")),
+            Part::At(offset) => name.push(format!(", byte {offset}")),
             Part::Member(member) => {
                 name.push(", member ");
                 name.push(member);
@@ -99,6 +102,7 @@ mod tests {
         for (container, part, words) in [
             (file(), Part::Whole, "/data/a.bin"),
             (file(), Part::Bytes { offset: 4096, length: 17 }, "/data/a.bin, 17 bytes from byte 4096"),
+            (file(), Part::At(4096), "/data/a.bin, byte 4096"),
             (file(), Part::Row(3), "/data/a.bin, row 3"),
             (object(None), Part::Member("x/1.jpg".into()), "s3://bucket/a.tar, member x/1.jpg"),
             (object(Some("7f")), Part::Whole, "s3://bucket/a.tar (version 7f)"),

@@ -54,6 +54,12 @@ pub enum ReadErrorKind {
         /// Bytes that it needs.
         size: u64,
     },
+    /// Its bytes are not what was written: a checksum differs, or a length leads out of the file.
+    #[error("the record is damaged")]
+    Damaged,
+    /// The file that holds it has another size or time than when the dataset was opened.
+    #[error("the file has changed since the dataset was opened")]
+    Changed,
     /// The system lacks descriptors or memory.
     #[error("the system lacks the resources for a read")]
     Resources,
@@ -85,6 +91,11 @@ impl ReadError {
         Self { kind, locator, cause: String::new() }
     }
 
+    /// A record whose bytes are not what was written. `cause` says how that is known.
+    pub fn damaged(locator: Locator, cause: impl Into<String>) -> Self {
+        Self { kind: ReadErrorKind::Damaged, locator, cause: cause.into() }
+    }
+
     /// Decides who is at fault if a regular file, or a path that may be one, cannot be opened or read.
     ///
     /// An error that is in no list here counts as the storage's. So no record is lost because of an unknown error.
@@ -113,6 +124,8 @@ impl ReadError {
             | ReadErrorKind::NotAFile
             | ReadErrorKind::Empty
             | ReadErrorKind::TooLarge { .. }
+            | ReadErrorKind::Damaged
+            | ReadErrorKind::Changed
             | ReadErrorKind::Unreadable => Retry::Never,
             ReadErrorKind::Larger { size } => Retry::WithRoom(size),
             ReadErrorKind::Resources | ReadErrorKind::Storage | ReadErrorKind::Gone => Retry::Later,

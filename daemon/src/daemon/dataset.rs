@@ -19,8 +19,15 @@ pub(super) async fn dataset(
     byte_limit: u64,
 ) -> Result<Arc<dyn Source>, OpenError> {
     let name = section.source.clone().unwrap_or_default();
-    let options = Options { labels: section.labels, root: section.root.clone(), files, byte_limit };
+    let mut options = Options { labels: section.labels, byte_limit, ..Options::default() };
+    if let Some(root) = &section.root {
+        options.own.set("root", root.to_string_lossy());
+    }
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
-    let opened = threads::beside("forebay-open", move || forebay_formats::open(&name, &options)).await?;
+    let open = move || match files {
+        Some(list) => forebay_formats::open_list(&list, &options),
+        None => forebay_formats::open(&name, &options),
+    };
+    let opened = threads::beside("forebay-open", open).await?;
     Ok(Arc::from(opened?))
 }

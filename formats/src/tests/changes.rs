@@ -43,8 +43,7 @@ fn a_folder_that_vanishes_is_an_outage_and_a_file_that_vanishes_from_it_is_not()
 fn files_of_a_list_that_all_vanish_are_an_outage_wherever_they_are() {
     let dir = folder(&["a/1.jpg", "b/2.jpg", "c/3.jpg"]);
     let list = ["a/1.jpg", "b/2.jpg", "c/3.jpg"].map(|file| dir.path().join(file).to_str().unwrap().to_owned());
-    let options = Options { files: Some(list.join("\0").into_bytes().into()), ..Options::default() };
-    let source = open("", &options).unwrap();
+    let source = open_list(list.join("\0").as_bytes(), &Options::default()).unwrap();
     fs::remove_dir_all(dir.path().join("a")).unwrap();
     assert_eq!(error(&*source, 0).kind, ReadErrorKind::Missing);
     fs::remove_dir_all(dir.path().join("b")).unwrap();

@@ -1,0 +1,96 @@
+//! The columns of all records of a dataset.
+
+use thiserror::Error;
+
+use crate::{Column, Room, Schema, Value};
+
+/// The columns of a dataset, beside pictures and labels: one value per record in each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    schema: Schema,
+    columns: Vec<Column>,
+}
+
+/// Why columns are no table.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TableError {
+    /// A column of another number of records.
+    #[error("the column \"{name}\" has {found} records, and the dataset has {expected}")]
+    Records {
+        /// The column.
+        name: String,
+        /// Its records.
+        found: usize,
+        /// The dataset's.
+        expected: usize,
+    },
+    /// Columns of the same objects that do not agree.
+    #[error("the columns \"{first}\" and \"{second}\" belong to the same objects, but have different numbers of them")]
+    Objects {
+        /// A column.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+}
+
+impl Table {
+    /// No columns.
+    pub const EMPTY: Self = Self { schema: Schema::EMPTY, columns: Vec::new() };
+
+    /// Checks that every column has as many records as the dataset, and that columns of the same objects agree.
+    ///
+    /// # Panics
+    /// The columns are not those of the schema.
+    pub fn try_new(schema: Schema, columns: Vec<Column>, records: usize) -> Result<Self, TableError> {
+        let types = columns.iter().map(Column::column_type);
+        assert!(types.eq(schema.fields().iter().map(|field| &field.column_type)), "the columns of the schema");
+        for (place, (field, column)) in schema.fields().iter().zip(&columns).enumerate() {
+            let (name, found) = (&field.name, column.len());
+            if found != records {
+                return Err(TableError::Records { name: name.clone(), found, expected: records });
+            }
+            let leader = schema.leader(place);
+            if !column.has_the_objects_of(&columns[leader]) && leader != place {
+                let first = schema.fields()[leader].name.clone();
+                return Err(TableError::Objects { first, second: name.clone() });
+            }
+        }
+        Ok(Self { schema, columns })
+    }
+
+    /// The names and types of the columns.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The columns, in the schema's order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// What a record has in a column.
+    ///
+    /// # Panics
+    /// There is no such column or record.
+    pub fn value(&self, column: usize, record: usize) -> Value<'_> {
+        self.columns[column].value(record)
+    }
+
+    /// What the longest record takes in each column.
+    pub fn rooms(&self) -> Vec<Room> {
+        self.columns.iter().map(Column::room).collect()
+    }
+
+    /// Gives `update` bytes that differ whenever two tables differ.
+    pub fn digest(&self, update: &mut dyn FnMut(&[u8])) {
+        update(&(self.columns.len() as u64).to_le_bytes());
+        for (field, column) in self.schema.fields().iter().zip(&self.columns) {
+            for text in [Some(&field.name), field.objects.as_ref()].into_iter().flatten() {
+                update(text.as_bytes());
+                update(&[0]);
+            }
+            column.digest(update);
+        }
+    }
+}

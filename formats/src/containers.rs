@@ -1,0 +1,161 @@
+//! The files of a dataset that keeps many records in each: one file, all of a folder, or those that a pattern names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use forebay_sources::SourceError;
+
+/// `*` leaves hidden files out, and does not reach into folders.
+const LIKE_A_SHELL: glob::MatchOptions =
+    glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+/// More files than a pattern can mean.
+const MOST: usize = 10_000_000;
+
+/// The files that the name stands for: the file itself; all files of a folder and the folders in it whose name has one
+/// of these extensions, sorted by their bytes; or what a pattern names (`train-{000..999}.tar`, `{a,b}.rec`, `*.tar`).
+///
+/// # Errors
+/// There is no such file, or a part of the pattern names none.
+pub(super) fn find(name: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SourceError> {
+    if let Some(files) = pattern(name)? {
+        return Ok(files);
+    }
+    let metadata = name.metadata().map_err(|error| SourceError::of_path(name, error))?;
+    if !metadata.is_dir() {
+        return Ok(vec![name.to_owned()]);
+    }
+    let mut files = below(name, extensions)?;
+    files.sort_unstable_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
+    if files.is_empty() {
+        let extensions = extensions.join(", ");
+        return Err(SourceError::NoContainers { path: name.to_owned(), extensions });
+    }
+    Ok(files)
+}
+
+/// Whether a folder has a file with one of these extensions at its top.
+pub(super) fn has(folder: &Path, extensions: &[&str]) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.flatten().any(|entry| is_named(&entry.path(), extensions))
+}
+
+/// The files that a pattern names, in the pattern's order; nothing if the name is none.
+pub(super) fn pattern(name: &Path) -> Result<Option<Vec<PathBuf>>, SourceError> {
+    let Some(text) = name.to_str().filter(|text| text.contains(['{', '*', '?', '['])) else { return Ok(None) };
+    if name.exists() {
+        return Ok(None);
+    }
+    let expanded = braces(text).ok_or_else(|| SourceError::Pattern {
+        pattern: text.to_owned(),
+        problem: format!("it means more than {MOST} files, or a \"{{\" in it has no \"}}\""),
+    })?;
+    let mut files = Vec::new();
+    for path in expanded {
+        if !path.contains(['*', '?', '[']) {
+            files.push(PathBuf::from(path));
+            continue;
+        }
+        let paths = glob::glob_with(&path, LIKE_A_SHELL)
+            .map_err(|error| SourceError::Pattern { pattern: text.to_owned(), problem: error.to_string() })?;
+        let before = files.len();
+        for found in paths {
+            files.push(found.map_err(|error| SourceError::of_path(&error.path().to_owned(), error.into()))?);
+        }
+        if files.len() == before {
+            return Err(SourceError::Pattern { pattern: path, problem: "it names no file".into() });
+        }
+    }
+    match files.iter().find(|file| !file.exists()) {
+        Some(missing) => Err(SourceError::Missing { path: missing.clone() }),
+        None => Ok(Some(files)),
+    }
+}
+
+fn below(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SourceError> {
+    let of_folder = |error| SourceError::of_path(folder, error);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(of_folder)? {
+        let entry = entry.map_err(of_folder)?;
+        let path = entry.path();
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        // A link to a folder is not followed: it could lead back here.
+        if entry.file_type().map_err(of_folder)?.is_dir() {
+            files.extend(below(&path, extensions)?);
+        } else if is_named(&path, extensions) {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// Whether a file's name ends in one of these extensions, in any case.
+pub(super) fn is_named(path: &Path, extensions: &[&str]) -> bool {
+    path.extension().is_some_and(|found| extensions.iter().any(|known| found.eq_ignore_ascii_case(known)))
+}
+
+/// Expands `a{0..2}b{x,y}`, the last braces fastest, as a shell does. Nothing if a brace is not closed, or for too many.
+fn braces(text: &str) -> Option<Vec<String>> {
+    let Some((before, rest)) = text.split_once('{') else { return Some(vec![text.to_owned()]) };
+    let (inside, after) = rest.split_once('}')?;
+    let choices = match inside.split_once("..") {
+        Some((first, last)) => numbers(first, last)?,
+        None => inside.split(',').map(str::to_owned).collect(),
+    };
+    let ends = braces(after)?;
+    if choices.len().checked_mul(ends.len()).is_none_or(|count| count > MOST) {
+        return None;
+    }
+    let each = choices.iter().flat_map(|choice| ends.iter().map(move |end| format!("{before}{choice}{end}")));
+    Some(each.collect())
+}
+
+/// Numbers with the leading zeros of the first: `000..999`.
+fn numbers(first: &str, last: &str) -> Option<Vec<String>> {
+    let width = first.len();
+    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+    let count = usize::try_from(last.checked_sub(first)?).ok()?;
+    (count < MOST).then(|| (first..=last).map(|number| format!("{number:0width$}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(text: &str) -> Vec<String> {
+        braces(text).unwrap()
+    }
+
+    #[test]
+    fn braces_are_expanded_as_a_shell_does() {
+        assert_eq!(expanded("a-{08..11}.tar"), ["a-08.tar", "a-09.tar", "a-10.tar", "a-11.tar"]);
+        assert_eq!(expanded("{a,b}{1..2}"), ["a1", "a2", "b1", "b2"]);
+        assert_eq!(expanded("plain"), ["plain"]);
+        for wrong in ["a{1..2", "a{2..1}", "a{x..y}", "{0..99999999}", "{0..9999999}{0..9}"] {
+            assert_eq!(braces(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_folder_a_pattern_and_a_file_give_their_files_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["b.tar", "a.TAR", "sub/c.tar", ".hidden.tar", "notes.txt"] {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        let found = |name: &str| {
+            let files = find(&dir.path().join(name), &["tar"])?;
+            let below = |file: PathBuf| file.strip_prefix(dir.path()).unwrap().to_str().unwrap().to_owned();
+            Ok::<_, SourceError>(files.into_iter().map(below).collect::<Vec<_>>())
+        };
+        assert_eq!(found("").unwrap(), ["a.TAR", "b.tar", "sub/c.tar"]);
+        assert_eq!(found("{b,sub/c}.tar").unwrap(), ["b.tar", "sub/c.tar"]);
+        assert_eq!(found("*.tar").unwrap(), ["b.tar"]);
+        assert_eq!(found("notes.txt").unwrap(), ["notes.txt"]);
+        assert!(matches!(found("{a,b}.tar"), Err(SourceError::Missing { path }) if path.ends_with("a.tar")));
+        assert!(matches!(found("*.rec"), Err(SourceError::Pattern { .. })));
+        assert!(matches!(find(dir.path(), &["rec"]), Err(SourceError::NoContainers { .. })));
+    }
+}

@@ -1,0 +1,233 @@
+//! Records that are ranges of larger files. A format finds them once, and this source reads them.
+
+mod open_files;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use forebay_columns::Table;
+use forebay_sources::{Container, Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source, SourceError};
+
+use open_files::OpenFiles;
+
+/// A dataset of ranges of files.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    parts: PackedParts,
+    /// The names of the files, as the shards that they are.
+    shards: Vec<String>,
+    open: OpenFiles,
+    fingerprint: [u8; 32],
+    byte_limit: u64,
+}
+
+/// What a format found.
+#[derive(Debug)]
+pub(crate) struct PackedParts {
+    /// The files, as they were when their records were looked for.
+    pub files: Vec<ContainerFile>,
+    /// Where each record's bytes are.
+    pub spans: Vec<Span>,
+    /// One per record, or empty.
+    pub labels: Vec<i64>,
+    pub classes: Vec<String>,
+    pub targets: Table,
+    /// The first record of each grain; empty where each record is read by itself.
+    pub grains: Vec<u64>,
+    pub packing: Box<dyn Packing>,
+}
+
+/// A file that holds records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContainerFile {
+    pub path: PathBuf,
+    /// What it was when its records were looked for.
+    pub stamp: Stamp,
+}
+
+/// The size and time by which a changed file is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub len: u64,
+    pub modified: Option<SystemTime>,
+}
+
+/// The stored bytes of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// Number of the file.
+    pub file: u32,
+    /// First byte.
+    pub offset: u64,
+    /// How many.
+    pub len: u64,
+}
+
+/// How a format keeps a record within its span.
+pub(crate) trait Packing: fmt::Debug + Send + Sync {
+    /// Makes the record's content of its stored bytes, in place.
+    ///
+    /// # Errors
+    /// The bytes are not what was written. The text says how that is known.
+    fn unpack(&self, _record: u64, _stored: &mut Vec<u8>) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// How a person finds the record in its file.
+    fn part(&self, _record: u64, span: &Span) -> Part {
+        Part::Bytes { offset: span.offset, length: span.len }
+    }
+}
+
+/// A record is its stored bytes.
+#[derive(Debug)]
+pub(crate) struct Plain;
+
+impl Packing for Plain {}
+
+impl ContainerFile {
+    /// The file as it is now.
+    ///
+    /// # Errors
+    /// It is not there, or cannot be looked at.
+    pub(crate) fn look(path: &Path) -> Result<Self, SourceError> {
+        let metadata = path.metadata().map_err(|error| SourceError::of_path(path, error))?;
+        Ok(Self { path: path.to_owned(), stamp: Stamp::of(&metadata) })
+    }
+}
+
+impl Stamp {
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        Self { len: metadata.len(), modified: metadata.modified().ok() }
+    }
+}
+
+impl Packed {
+    /// Reads what the format found. `name` is the dataset as the user named it.
+    ///
+    /// # Errors
+    /// It has no record.
+    pub(crate) fn new(name: &Path, parts: PackedParts, options: &Options) -> Result<Self, SourceError> {
+        if parts.spans.is_empty() {
+            return Err(SourceError::NoRecords { path: name.to_owned() });
+        }
+        debug_assert!(parts.labels.is_empty() || parts.labels.len() == parts.spans.len(), "a label per record");
+        let shard = |file: &ContainerFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let shards = parts.files.iter().map(shard).collect();
+        let open = OpenFiles::new(parts.files.len());
+        let fingerprint = fingerprint(name, &parts);
+        Ok(Self { parts, shards, open, fingerprint, byte_limit: options.byte_limit })
+    }
+
+    fn index(&self, record: u64) -> usize {
+        let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
+        assert!(index < self.parts.spans.len(), "record {record} of {}", self.parts.spans.len());
+        index
+    }
+
+    fn span(&self, record: u64) -> &Span {
+        &self.parts.spans[self.index(record)]
+    }
+
+    fn file(&self, span: &Span) -> &ContainerFile {
+        &self.parts.files[span.file as usize]
+    }
+
+    fn read_span(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        let span = self.span(record);
+        let (size, limit) = (span.len, self.byte_limit);
+        let at = |kind| ReadError::new(kind, self.locator(record));
+        match size {
+            0 => return Err(at(ReadErrorKind::Empty)),
+            _ if size > limit => return Err(at(ReadErrorKind::TooLarge { size, limit })),
+            _ if size > room => return Err(at(ReadErrorKind::Larger { size })),
+            _ => {}
+        }
+        let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
+        let file = self.open.get(span.file, self.file(span)).map_err(located)?;
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        file.read(span.offset, size, buf).map_err(located)?;
+        let unpacked = self.parts.packing.unpack(record, buf);
+        unpacked.map_err(|cause| ReadError::damaged(self.locator(record), cause))?;
+        if buf.is_empty() { Err(at(ReadErrorKind::Empty)) } else { Ok(()) }
+    }
+}
+
+impl Source for Packed {
+    fn len(&self) -> u64 {
+        self.parts.spans.len() as u64
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.parts.classes
+    }
+
+    fn label(&self, record: u64) -> i64 {
+        self.parts.labels.get(self.index(record)).copied().unwrap_or(-1)
+    }
+
+    fn locator(&self, record: u64) -> Locator {
+        let span = self.span(record);
+        let part = self.parts.packing.part(record, span);
+        Locator { container: Container::File(self.file(span).path.clone()), part }
+    }
+
+    fn size(&self, record: u64) -> u64 {
+        self.span(record).len
+    }
+
+    fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        buf.clear();
+        let read = self.read_span(record, room, buf);
+        if read.is_err() {
+            buf.clear();
+        }
+        read
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+
+    fn targets(&self) -> &Table {
+        &self.parts.targets
+    }
+
+    fn grains(&self) -> Grains<'_> {
+        if self.parts.grains.is_empty() { Grains::Records } else { Grains::Starts(&self.parts.grains) }
+    }
+
+    fn shard_name(&self, record: u64) -> &str {
+        &self.shards[self.span(record).file as usize]
+    }
+}
+
+/// Files go in by their path below the dataset's folder, so that the same files elsewhere are the same dataset.
+fn fingerprint(name: &Path, parts: &PackedParts) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"forebay packed dataset 1\0");
+    let folder = if name.is_dir() { name } else { name.parent().unwrap_or_else(|| Path::new("")) };
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    for file in &parts.files {
+        let path = file.path.strip_prefix(folder).unwrap_or(&file.path);
+        part(path.as_os_str().as_encoded_bytes());
+        part(&file.stamp.len.to_le_bytes());
+    }
+    part(b"spans");
+    for span in &parts.spans {
+        part(&span.file.to_le_bytes());
+        part(&span.offset.to_le_bytes());
+        part(&span.len.to_le_bytes());
+    }
+    part(b"labels");
+    parts.labels.iter().for_each(|label| part(&label.to_le_bytes()));
+    part(b"classes");
+    parts.classes.iter().for_each(|class| part(class.as_bytes()));
+    part(b"targets");
+    parts.targets.digest(&mut part);
+    *hasher.finalize().as_bytes()
+}

@@ -1,0 +1,85 @@
+//! A scheme: one way to name a dataset, and what it may be told about it.
+
+use std::path::Path;
+
+use forebay_sources::{Options, SourceError};
+use percent_encoding::percent_decode_str;
+
+use crate::Opened;
+
+/// One way to name a dataset.
+pub(super) struct Scheme {
+    /// What stands before the colon.
+    pub name: &'static str,
+    /// What it is, for messages.
+    pub takes: &'static str,
+    /// The options that it has.
+    pub options: &'static [OptionKey],
+    /// Whether it can give columns beside pictures and labels.
+    pub has_columns: bool,
+    /// Whether a path that exists, and has no scheme, is this.
+    pub recognises: fn(&Path) -> bool,
+    pub open: fn(&Path, &Options) -> Opened,
+}
+
+/// An option of a scheme.
+pub(super) struct OptionKey {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says.
+    pub help: &'static str,
+}
+
+impl Scheme {
+    /// Refuses options that the scheme does not have.
+    pub(super) fn check(&self, options: &Options) -> Result<(), SourceError> {
+        if let Some(key) = options.own.keys().find(|key| !self.options.iter().any(|own| own.name == *key)) {
+            let (scheme, key) = (self.name, key.to_owned());
+            return Err(SourceError::UnknownOption { scheme, key, known: self.explain() });
+        }
+        if !options.columns.is_empty() && !self.has_columns {
+            let (scheme, key) = (self.name, "columns".to_owned());
+            return Err(SourceError::UnknownOption { scheme, key, known: self.explain() });
+        }
+        Ok(())
+    }
+
+    /// A sentence that says which options it has.
+    fn explain(&self) -> String {
+        let each = self.options.iter().map(|option| format!("\"{}\" ({})", option.name, option.help));
+        let each: Vec<String> = each.collect();
+        if each.is_empty() { "It has none.".into() } else { format!("Its options are: {}.", each.join(", ")) }
+    }
+}
+
+/// The schemes and what each takes, for messages.
+pub(super) fn known(schemes: &[Scheme]) -> String {
+    let each = schemes.iter().map(|scheme| format!("\"{}:\" ({})", scheme.name, scheme.takes));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Splits `csv:/a/b` and `csv:///a/b` into the scheme and the path.
+pub(super) fn split(name: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = name.split_once(':')?;
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'+' || byte == b'-';
+    let named = scheme.len() > 1 && scheme.as_bytes()[0].is_ascii_lowercase() && scheme.bytes().all(plain);
+    named.then(|| (scheme, rest.strip_prefix("//").unwrap_or(rest)))
+}
+
+/// Takes the options from behind the `?`. A path that exists as it is has none.
+pub(super) fn with_query<'a>(rest: &'a str, options: &Options) -> Result<(&'a str, Options), SourceError> {
+    let mut options = options.clone();
+    let (path, query) = match rest.rsplit_once('?') {
+        Some(split) if !Path::new(rest).exists() => split,
+        _ => return Ok((rest, options)),
+    };
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8().map(String::from);
+        match (decoded(key), decoded(value)) {
+            (Ok(key), Ok(value)) => options.own.set(key, value),
+            _ => return Err(SourceError::bad_option(key, value, "UTF-8 in percent encoding")),
+        }
+    }
+    Ok((path, options))
+}
