@@ -1,17 +1,19 @@
-//! The first page of a ring: what it is, and where everything stands. Written once, before anybody else maps it.
+//! The first pages of a ring: what it is, and where everything stands. Written once, before anybody else maps it.
 
 use bytemuck::{Pod, Zeroable};
+use forebay_columns::{MAX_COLUMNS, Schema, SchemaError};
 
 use crate::{
     layout::{Dtype, Geometry, Layout, SLOTS_OFFSET, Shape, ShapeError},
     message::PROTOCOL,
+    slot_columns::ColumnEntry,
 };
 
 /// First bytes of every ring.
 const MAGIC: [u8; 8] = *b"FOREBAY\n";
 
 /// What the header page of a ring says, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Incarnation of the daemon that made the ring.
     pub incarnation: u64,
@@ -51,6 +53,12 @@ pub enum HeaderError {
     /// The shape is impossible.
     #[error("the ring's header has an impossible shape: {0}")]
     Shape(#[from] ShapeError),
+    /// A column has fields without a meaning.
+    #[error("the ring's header describes column {0} in a way that means nothing")]
+    Column(usize),
+    /// The columns cannot be together.
+    #[error("the ring's header has impossible columns: {0}")]
+    Schema(#[from] SchemaError),
     /// An offset is not the one that follows from the shape.
     #[error("the ring's header has {found} for {field}, but its shape gives {expected}")]
     Offset {
@@ -86,15 +94,21 @@ struct RawHeader {
     mask: u64,
     claims: u64,
     total: u64,
+    columns: u32,
+    reserved: u32,
 }
 
 impl Header {
-    /// Bytes of the header that [`parse`](Self::parse) needs.
+    /// Bytes of the header without its columns.
     pub const LEN: usize = size_of::<RawHeader>();
+    /// Bytes of the header with as many columns as there can be: [`parse`](Self::parse) needs no more.
+    pub const MAX_LEN: usize = Self::LEN + MAX_COLUMNS * size_of::<ColumnEntry>();
 
-    /// The first bytes of the memory; the rest of the page is zero.
-    pub fn encode(&self) -> [u8; Self::LEN] {
-        bytemuck::cast(self.raw())
+    /// The first bytes of the memory; the rest of the last page is zero.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = bytemuck::bytes_of(&self.raw()).to_vec();
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.geometry.columns().entries()));
+        bytes
     }
 
     /// Reads a header that somebody else wrote. Nothing in it is believed: every offset must be the one that follows
@@ -114,7 +128,8 @@ impl Header {
             .ok_or_else(|| HeaderError::Field { field: "the order of axes", value: raw.layout.into() })?;
         let shape =
             Shape { batch: raw.batch, height: raw.height, width: raw.width, channels: raw.channels, dtype, layout };
-        let geometry = Geometry::try_new(shape, raw.slots)?;
+        let entries = Self::entries(bytes, &raw)?;
+        let geometry = Self::geometry(shape, raw.slots, &entries)?;
         let pinnable = match raw.pinnable {
             0 => false,
             1 => true,
@@ -122,7 +137,30 @@ impl Header {
         };
         let header = Self { incarnation: raw.incarnation, ring: raw.ring, geometry, pinnable };
         header.agree(&raw)?;
-        Ok(header)
+        let wrong = header.geometry.columns().entries().iter().zip(&entries).position(|(own, theirs)| own != theirs);
+        wrong.map_or(Ok(header), |column| Err(HeaderError::Column(column)))
+    }
+
+    fn entries(bytes: &[u8], raw: &RawHeader) -> Result<Vec<ColumnEntry>, HeaderError> {
+        if raw.columns as usize > MAX_COLUMNS {
+            return Err(HeaderError::Field { field: "the number of columns", value: raw.columns.into() });
+        }
+        if raw.reserved != 0 {
+            return Err(HeaderError::Field { field: "a reserved field", value: raw.reserved.into() });
+        }
+        let len = raw.columns as usize * size_of::<ColumnEntry>();
+        let table = bytes.get(Self::LEN..Self::LEN + len).ok_or(HeaderError::Short(bytes.len()))?;
+        Ok(table.chunks_exact(size_of::<ColumnEntry>()).map(bytemuck::pod_read_unaligned).collect())
+    }
+
+    fn geometry(shape: Shape, slots: u32, entries: &[ColumnEntry]) -> Result<Geometry, HeaderError> {
+        let (mut fields, mut rooms) = (Vec::new(), Vec::new());
+        for (place, entry) in entries.iter().enumerate() {
+            let (field, room) = entry.field().ok_or(HeaderError::Column(place))?;
+            fields.push(field);
+            rooms.push(room);
+        }
+        Ok(Geometry::with_columns(shape, slots, Schema::try_new(fields)?, &rooms)?)
     }
 
     fn agree(&self, found: &RawHeader) -> Result<(), HeaderError> {
@@ -165,29 +203,46 @@ impl Header {
             mask: geometry.mask as u64,
             claims: geometry.claims as u64,
             total: geometry.total_len() as u64,
+            columns: u32::try_from(geometry.columns().schema().len()).unwrap_or(u32::MAX),
+            reserved: 0,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use forebay_columns::{Field, Room};
     use proptest::prelude::*;
 
     use super::*;
 
     fn header() -> Header {
         let shape = Shape { batch: 5, height: 33, width: 17, channels: 3, dtype: Dtype::F16, layout: Layout::Nchw };
-        Header { incarnation: 7, ring: 2, geometry: Geometry::try_new(shape, 3).unwrap(), pinnable: false }
+        let field = |name: &str, of: &str, objects: Option<&str>| Field {
+            name: name.into(),
+            column_type: of.parse().unwrap(),
+            objects: objects.map(Into::into),
+        };
+        let fields = vec![
+            field("boxes", "f32 [*, 4]", Some("objects")),
+            field("polygons", "f32 [*][*][*, 2]", Some("objects")),
+            field("weight", "f64", None),
+        ];
+        let rooms = [Room([9, 0, 0]), Room([9, 20, 300]), Room::default()];
+        let geometry = Geometry::with_columns(shape, 3, Schema::try_new(fields).unwrap(), &rooms).unwrap();
+        Header { incarnation: 7, ring: 2, geometry, pinnable: false }
     }
 
     #[test]
     fn header_comes_back_as_written() {
         let header = header();
         for pinnable in [false, true] {
-            let header = Header { pinnable, ..header };
+            let header = Header { pinnable, ..header.clone() };
             assert_eq!(Header::parse(&header.encode()), Ok(header));
         }
-        assert_eq!(Header::parse(&header.encode()[1..]), Err(HeaderError::Short(Header::LEN - 1)));
+        let bytes = header.encode();
+        assert_eq!(Header::parse(&bytes[..Header::LEN - 1]), Err(HeaderError::Short(Header::LEN - 1)));
+        assert_eq!(Header::parse(&bytes[..bytes.len() - 1]), Err(HeaderError::Short(bytes.len() - 1)));
     }
 
     #[test]
@@ -207,12 +262,35 @@ mod tests {
         assert_eq!(Header::parse(&bytes), Err(HeaderError::Protocol { theirs: 99 }));
     }
 
+    #[test]
+    fn columns_of_the_same_objects_share_their_offsets_and_no_two_parts_overlap() {
+        let geometry = header().geometry;
+        let columns = geometry.columns();
+        let [boxes, polygons, weight] = [0, 1, 2].map(|column| columns.column(column));
+        assert_eq!(boxes.offsets[0], polygons.offsets[0]);
+        let parts = [
+            &boxes.validity,
+            &boxes.offsets[0],
+            &boxes.values,
+            &polygons.validity,
+            &polygons.offsets[1],
+            &polygons.offsets[2],
+            &polygons.values,
+            &weight.validity,
+            &weight.values,
+        ];
+        assert!(parts.windows(2).all(|pair| pair[0].end <= pair[1].start && pair[1].start % 64 == 0), "{parts:?}");
+        assert!(geometry.claims(0).end <= geometry.within(0, parts[0]).start);
+        assert!(geometry.within(0, &weight.values).end <= geometry.slot(0).end);
+    }
+
     proptest! {
         /// Any byte of a header that is changed either changes what it says, or is refused; nothing panics.
         #[test]
-        fn hostile_header_bytes_never_panic_and_never_lie(at in 0..Header::LEN, value: u8, noise: Vec<u8>) {
+        fn hostile_header_bytes_never_panic_and_never_lie(at in any::<prop::sample::Index>(), value: u8, noise: Vec<u8>) {
             let header = header();
             let mut bytes = header.encode();
+            let at = at.index(bytes.len());
             let changed = bytes[at] != value;
             bytes[at] = value;
             if let Ok(parsed) = Header::parse(&bytes) {

@@ -4,13 +4,18 @@
 //! 0        4 KiB            2 MiB              2 MiB + stride
 //! | header | never touched  | slot 0           | slot 1 ...
 //!                            images | labels | records | mask | claims     each at a multiple of 4 KiB
+//!                            | further columns                             each at a multiple of 64 bytes
 //! ```
 
 use std::ops::Range;
+use std::sync::Arc;
+
+use forebay_columns::{Room, Schema};
 
 use crate::message::Claim;
+use crate::slot_columns::SlotColumns;
 
-/// Alignment of each tensor within its slot, and the length of the header page, in bytes.
+/// Alignment of the tensors that every slot has, in bytes. The header takes whole pages of it.
 pub const PAGE: usize = 4096;
 /// Alignment of each slot: one huge page.
 pub(crate) const HUGE: usize = 2 << 20;
@@ -71,7 +76,7 @@ pub struct Shape {
 /// assert_eq!(geometry.stride(), 19 << 20 << 1);
 /// # Ok::<(), forebay_ring::ShapeError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
     shape: Shape,
     slots: u32,
@@ -80,6 +85,7 @@ pub struct Geometry {
     pub(crate) records: usize,
     pub(crate) mask: usize,
     pub(crate) claims: usize,
+    columns: SlotColumns,
     stride: usize,
     total: usize,
 }
@@ -92,7 +98,7 @@ pub enum ShapeError {
     Zero(&'static str),
     /// The ring would not fit into any machine.
     #[error(
-        "a ring of {slots} slots of {batch} x {height} x {width} x {channels} values is larger than 64 TiB; make the batch or the pictures smaller"
+        "a ring of {slots} slots of {batch} x {height} x {width} x {channels} values, with {columns} further columns, is larger than 64 TiB; make the batch or the pictures smaller, or ask for fewer columns"
     )]
     TooLarge {
         /// Slots asked for.
@@ -105,6 +111,8 @@ pub enum ShapeError {
         width: u32,
         /// Values per pixel.
         channels: u32,
+        /// Columns beside those that every batch has.
+        columns: usize,
     },
 }
 
@@ -132,6 +140,14 @@ impl Layout {
 impl Geometry {
     /// Lays out a ring of `slots` slots.
     pub fn try_new(shape: Shape, slots: u32) -> Result<Self, ShapeError> {
+        Self::with_columns(shape, slots, Schema::EMPTY, &[])
+    }
+
+    /// Lays out a ring whose batches have further columns. One record has at most so many items in each.
+    ///
+    /// # Panics
+    /// There is not one room for each column.
+    pub fn with_columns(shape: Shape, slots: u32, columns: Schema, rooms: &[Room]) -> Result<Self, ShapeError> {
         let Shape { batch, height, width, channels, .. } = shape;
         let parts = [
             ("batch", batch),
@@ -143,16 +159,12 @@ impl Geometry {
         if let Some((name, _)) = parts.iter().find(|(_, value)| *value == 0) {
             return Err(ShapeError::Zero(name));
         }
-        Self::lay_out(shape, slots).filter(|geometry| geometry.total <= MAX_TOTAL).ok_or(ShapeError::TooLarge {
-            slots,
-            batch,
-            height,
-            width,
-            channels,
-        })
+        let too_large = ShapeError::TooLarge { slots, batch, height, width, channels, columns: columns.len() };
+        let geometry = Self::lay_out(shape, slots, columns, rooms);
+        geometry.filter(|geometry| geometry.total <= MAX_TOTAL).ok_or(too_large)
     }
 
-    fn lay_out(shape: Shape, slots: u32) -> Option<Self> {
+    fn lay_out(shape: Shape, slots: u32, columns: Schema, rooms: &[Room]) -> Option<Self> {
         let batch = shape.batch as usize;
         let place_len = [shape.height, shape.width, shape.channels]
             .into_iter()
@@ -163,9 +175,11 @@ impl Geometry {
         let records = after(labels, size_of::<i64>())?;
         let mask = after(records, size_of::<i64>())?;
         let claims = after(mask, 1)?;
-        let stride = after(claims, size_of::<Claim>())?.checked_next_multiple_of(HUGE)?;
+        let end = after(claims, size_of::<Claim>())?;
+        let (columns, end) = SlotColumns::lay_out(Arc::new(columns), rooms, batch, end)?;
+        let stride = end.checked_next_multiple_of(HUGE)?;
         let total = stride.checked_mul(slots as usize)?.checked_add(SLOTS_OFFSET)?;
-        Some(Self { shape, slots, place_len, labels, records, mask, claims, stride, total })
+        Some(Self { shape, slots, place_len, labels, records, mask, claims, columns, stride, total })
     }
 
     /// The images of one batch.
@@ -231,6 +245,17 @@ impl Geometry {
     /// The claims, [`Claim`]` [batch]`, of which the offer says how many are set.
     pub fn claims(&self, slot: u32) -> Range<usize> {
         self.tensor(slot, self.claims, size_of::<Claim>())
+    }
+
+    /// The columns that not every batch has.
+    pub fn columns(&self) -> &SlotColumns {
+        &self.columns
+    }
+
+    /// These bytes of a slot, from the memory's start.
+    pub(crate) fn within(&self, slot: u32, bytes: &Range<usize>) -> Range<usize> {
+        let start = self.slot(slot).start;
+        start + bytes.start..start + bytes.end
     }
 
     /// The pixels of one place.

@@ -6,6 +6,7 @@
 //! no lock-free code. `docs/ring.md` has every byte.
 
 mod bulk;
+mod column_view;
 mod exchange;
 mod header;
 mod inherited;
@@ -15,16 +16,19 @@ mod mapping;
 mod memory;
 mod message;
 mod packet;
+mod padded;
 mod peer;
 mod pixels;
 mod region;
 mod region_inner;
 mod slot;
+mod slot_columns;
 mod socket;
 mod socket_dir;
 mod view;
 
 pub use bulk::{Bulk, BulkError};
+pub use column_view::ColumnView;
 pub use exchange::{
     Action, Adopted, BatchId, ConsumerId, ConsumerState, CreditsTaken, Exchange, HeldBatch, Holder, SlotCounts, SlotId,
     Voided,
@@ -40,6 +44,7 @@ pub use peer::{Peer, PeerError};
 pub use pixels::Pixels;
 pub use region::{Region, RegionError, Unpopulated};
 pub use slot::{JoinError, PlaceMut, SlotError, SlotFrame, SlotMut};
+pub use slot_columns::{ColumnEntry, SlotColumns};
 pub use socket::{Events, Received, Sent, Socket, SocketError};
 pub use socket_dir::{is_own_socket_dir, make_temporary_dir, socket_dir};
 pub use view::{View, ViewError};

@@ -12,7 +12,7 @@ use crate::pixels::Pixels;
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
 
 /// Version of the messages and of the ring's layout. Both sides must have the same.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 /// Longest stream name in bytes.
 pub const NAME_LEN: usize = 64;
 /// Longest packet, head and tail.
@@ -81,7 +81,7 @@ pub enum MessageKind {
     Stalled = 22,
 }
 
-/// The trainer asks for a stream. Bulk descriptors follow in the order of the flags: settings, files, resume.
+/// The trainer asks for a stream. Bulk descriptors follow in the order of the flags: settings, files, resume, columns.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Attach {
@@ -103,6 +103,12 @@ pub struct Attach {
     pub incarnation: u64,
     /// UUIDs of the GPUs whose memory the trainer can map, the one that it uses first; zeros behind the last.
     pub devices: [[u8; 16]; DEVICES],
+    /// Name of the trainer's group, zero-padded UTF-8; empty without.
+    pub group: [u8; NAME_LEN],
+    /// One of [`attach_join`].
+    pub join: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 impl Attach {
@@ -126,6 +132,16 @@ pub mod attach_flags {
     pub const FILES: u32 = 2;
     /// An array of [`super::HandIn`].
     pub const RESUME: u32 = 4;
+    /// Names of columns, separated by NUL bytes: the trainer looks at no others.
+    pub const COLUMNS: u32 = 8;
+}
+
+/// From when on a late group takes part (semantics rule 43).
+pub mod attach_join {
+    /// From the next batch on.
+    pub const NEXT: u32 = 0;
+    /// From the first batch of the next epoch on.
+    pub const EPOCH: u32 = 1;
 }
 
 /// The daemon accepts a trainer.

@@ -8,8 +8,9 @@ use bytemuck::{NoUninit, Pod};
 
 use crate::message::{
     Ack, Attach, Call, ClaimSum, Held, MessageKind, NAME_LEN, NewRing, Number, Offer, PACKET_LEN, PROTOCOL, Release,
-    SUMS_PER_ACK, Text, Welcome, attach_flags,
+    SUMS_PER_ACK, Text, Welcome, attach_flags, attach_join,
 };
+use crate::padded::{pad, unpad};
 use crate::pixels::Pixels;
 pub use error::PacketError;
 
@@ -30,6 +31,8 @@ pub enum Message<'a> {
         files: Option<OwnedFd>,
         /// Bulk array of [`HandIn`](crate::HandIn).
         resume: Option<OwnedFd>,
+        /// Bulk names of columns separated by NUL bytes.
+        columns: Option<OwnedFd>,
     },
     /// The daemon accepts.
     Welcome {
@@ -141,16 +144,17 @@ pub fn text(kind: MessageKind, code: u32, reason: &str) -> Vec<u8> {
 impl Attach {
     /// The stream's name; empty when the settings name a source. `None` when it is not zero-padded UTF-8.
     pub fn stream_name(&self) -> Option<&str> {
-        let len = self.name.iter().position(|byte| *byte == 0).unwrap_or(NAME_LEN);
-        let (name, padding) = self.name.split_at(len);
-        std::str::from_utf8(name).ok().filter(|_| padding.iter().all(|byte| *byte == 0))
+        unpad(&self.name)
+    }
+
+    /// The name of the trainer's group; empty when it has none. `None` when it is not zero-padded UTF-8.
+    pub fn group_name(&self) -> Option<&str> {
+        unpad(&self.group)
     }
 
     /// A name as the message carries it. `None` when it is longer than [`NAME_LEN`] bytes or holds a zero byte.
     pub fn pad_name(name: &str) -> Option<[u8; NAME_LEN]> {
-        let mut padded = [0; NAME_LEN];
-        padded.get_mut(..name.len()).filter(|_| !name.contains('\0'))?.copy_from_slice(name.as_bytes());
-        Some(padded)
+        pad(name)
     }
 }
 
@@ -243,12 +247,18 @@ impl<'a> Reader<'a> {
         self.check_version()?;
         let kind = self.kind;
         let head: Box<Attach> = Box::new(self.whole()?);
-        let known = attach_flags::SETTINGS | attach_flags::FILES | attach_flags::RESUME;
+        let known = attach_flags::SETTINGS | attach_flags::FILES | attach_flags::RESUME | attach_flags::COLUMNS;
         if head.flags & !known != 0 {
             return Err(PacketError::Field { kind, field: "flags" });
         }
         if head.stream_name().is_none() {
             return Err(PacketError::Field { kind, field: "a name" });
+        }
+        if head.group_name().is_none() {
+            return Err(PacketError::Field { kind, field: "a group" });
+        }
+        if ![attach_join::NEXT, attach_join::EPOCH].contains(&head.join) || head.reserved != 0 {
+            return Err(PacketError::Field { kind, field: "join" });
         }
         if head.shard_id >= head.num_shards.max(1) {
             return Err(PacketError::Field { kind, field: "shard_id" });
@@ -262,7 +272,8 @@ impl<'a> Reader<'a> {
         let settings = next(attach_flags::SETTINGS);
         let files = next(attach_flags::FILES);
         let resume = next(attach_flags::RESUME);
-        Ok(Message::Attach { head, settings, files, resume })
+        let columns = next(attach_flags::COLUMNS);
+        Ok(Message::Attach { head, settings, files, resume, columns })
     }
 
     fn ack(self) -> Result<Message<'a>, PacketError> {

@@ -22,7 +22,7 @@ use rustix::{
 
 use crate::{
     header::Header,
-    layout::{Geometry, PAGE},
+    layout::{Geometry, PAGE, SLOTS_OFFSET},
     mapping::Mapping,
     region_inner::RegionInner,
     slot::{SlotError, SlotMut},
@@ -92,7 +92,7 @@ pub enum RegionError {
 }
 
 impl Region {
-    /// Makes ring number `ring` of a daemon's incarnation. Only the header's page takes memory until
+    /// Makes ring number `ring` of a daemon's incarnation. Only the header's pages take memory until
     /// [`populate`](Self::populate).
     pub fn create(geometry: Geometry, incarnation: u64, ring: u32) -> Result<Self, RegionError> {
         Self::make(Header { incarnation, ring, geometry, pinnable: false })
@@ -105,6 +105,7 @@ impl Region {
     }
 
     fn make(header: Header) -> Result<Self, RegionError> {
+        let bytes = header.encode();
         let Header { geometry, ring, pinnable, .. } = header;
         let len = geometry.total_len();
         let at = |step| move |source: io::Error| RegionError::Create { len, step, source };
@@ -115,10 +116,11 @@ impl Region {
         {
             mapping.advise(0..len, advice).map_err(at(step))?;
         }
-        mapping.advise(0..PAGE, Advice::LinuxPopulateWrite).map_err(at("madvise POPULATE_WRITE"))?;
-        let header = header.encode();
-        // SAFETY: the header is shorter than a page, the mapping is longer, and no one else knows of it yet.
-        unsafe { std::ptr::copy_nonoverlapping(header.as_ptr(), mapping.as_ptr(), header.len()) };
+        let pages = 0..bytes.len().next_multiple_of(PAGE);
+        mapping.advise(pages, Advice::LinuxPopulateWrite).map_err(at("madvise POPULATE_WRITE"))?;
+        assert!(bytes.len() <= SLOTS_OFFSET, "the header stands before the slots");
+        // SAFETY: the header ends before the slots, the mapping is longer, and no one else knows of it yet.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapping.as_ptr(), bytes.len()) };
         rustix::fs::fchmod(&writable, Mode::RUSR).map_err(|error| at("fchmod")(error.into()))?;
         rustix::fs::fcntl_add_seals(&writable, seals(pinnable)).map_err(|error| at("sealing")(error.into()))?;
         let fd = if pinnable {

@@ -9,6 +9,7 @@
 use std::{ops::Range, sync::Arc};
 
 use bytemuck::Pod;
+use forebay_columns::ColumnMut;
 
 use crate::{layout::Geometry, message::Claim, region_inner::RegionInner};
 
@@ -164,6 +165,23 @@ impl SlotFrame {
     pub fn claims(&mut self) -> &mut [Claim] {
         let range = self.right.region.geometry().claims(self.right.slot);
         self.tensor(range)
+    }
+
+    /// A column that not every batch has, by its place in the [schema](crate::SlotColumns::schema), without places yet.
+    /// Columns of the same objects share offsets: each writes the same ones.
+    ///
+    /// # Panics
+    /// The ring has no such column.
+    pub fn column(&mut self, column: usize) -> ColumnMut<'_> {
+        let (geometry, slot) = (self.right.region.geometry(), self.right.slot);
+        let place = geometry.columns().column(column);
+        let of = geometry.columns().schema().fields()[column].column_type.clone();
+        let part = |range: &Range<usize>| geometry.within(slot, range);
+        // SAFETY: these bytes are the frame's own: no PlaceMut covers them. The frame is borrowed exclusively, and the
+        // parts of one column do not overlap.
+        let bytes = |range: &Range<usize>| unsafe { self.right.bytes_mut(part(range)) };
+        let offsets = std::array::from_fn(|level| bytemuck::cast_slice_mut(bytes(&place.offsets[level])));
+        ColumnMut::new(of, bytes(&place.validity), offsets, bytes(&place.values))
     }
 
     /// Puts the right together again. Every place must have come back.

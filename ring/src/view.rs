@@ -10,9 +10,11 @@ use std::{
 };
 
 use bytemuck::Pod;
+use forebay_columns::MAX_DEPTH;
 use rustix::{fs::SealFlags, mm::Advice};
 
 use crate::{
+    column_view::ColumnView,
     header::{Header, HeaderError},
     layout::Geometry,
     mapping::Mapping,
@@ -106,7 +108,7 @@ impl View {
         }
         let len = rustix::fs::fstat(&fd).map_err(|error| at("look at the length of")(error.into()))?.st_size;
         let len = u64::try_from(len).unwrap_or(0);
-        let mut head = [0; Header::LEN];
+        let mut head = vec![0; Header::MAX_LEN];
         let got = rustix::io::pread(&fd, &mut head, 0).map_err(|error| at("read the header of")(error.into()))?;
         let header = Header::parse(&head[..got])?;
         let needed = seals(header.pinnable);
@@ -205,6 +207,20 @@ impl View {
     /// Room for claims, `[batch]`; the OFFER says how many are set.
     pub fn claims(&self, slot: u32) -> &[Claim] {
         self.tensor(self.geometry().claims(slot))
+    }
+
+    /// A column that not every batch has, by its place in the [schema](crate::SlotColumns::schema).
+    ///
+    /// # Panics
+    /// The ring has no such column.
+    pub fn column(&self, slot: u32, column: usize) -> ColumnView<'_> {
+        let (geometry, columns) = (self.geometry(), self.geometry().columns());
+        let place = columns.column(column);
+        let part = |range: &Range<usize>| geometry.within(slot, range);
+        let offsets: [&[i64]; MAX_DEPTH] = std::array::from_fn(|level| self.tensor(part(&place.offsets[level])));
+        let column_type = &columns.schema().fields()[column].column_type;
+        let (validity, values) = (self.tensor(part(&place.validity)), self.tensor(part(&place.values)));
+        ColumnView { column_type, validity, offsets, values }
     }
 
     fn slots(&self) -> Range<usize> {

@@ -2,9 +2,10 @@
 
 use std::mem::offset_of;
 
+use forebay_columns::ElementType;
 use forebay_ring::{
-    Ack, Attach, Call, Claim, ClaimSum, Dtype, Geometry, HandIn, Header, Held, Layout, MessageKind, NewRing, Number,
-    Offer, PROTOCOL, Pixels, Release, Shape, Text, Welcome,
+    Ack, Attach, Call, Claim, ClaimSum, ColumnEntry, Dtype, Geometry, HandIn, Header, Held, Layout, MessageKind,
+    NewRing, Number, Offer, PROTOCOL, Pixels, Release, Shape, Text, Welcome,
 };
 
 const PAGE: &str = include_str!("../../docs/ring.md");
@@ -43,7 +44,8 @@ fn table(heading: &str) -> Vec<Field> {
 fn tables_of_messages_have_every_field_at_its_offset() {
     let structs = [
         fields!(Claim: lease start len bare),
-        fields!(Attach: kind protocol flags credits name shard_id num_shards incarnation devices),
+        fields!(Attach: kind protocol flags credits name shard_id num_shards incarnation devices group join reserved),
+        fields!(ColumnEntry: name objects element depth dims room validity offsets values),
         fields!(Welcome: kind protocol incarnation consumer credits ring pixels),
         fields!(Offer: kind ring seq generation epoch slot shown valid claims redelivered reserved deadline ready),
         fields!(Ack: kind slot seq generation first count last ring),
@@ -81,10 +83,29 @@ fn types_of_values_have_the_numbers_of_the_table() {
 }
 
 #[test]
+fn types_of_columns_have_the_numbers_of_the_table() {
+    let row = PAGE.lines().find(|line| line.contains("| element |")).expect("a row of the entry");
+    let long = |name: &str| {
+        let (letter, bits) = name.split_at(name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len()));
+        let kind = match letter {
+            "u" => "uint",
+            "i" => "int",
+            "f" => "float",
+            "bf" => "bfloat",
+            other => other,
+        };
+        format!("{kind}{bits}")
+    };
+    let types = (1..).map_while(ElementType::from_wire);
+    let said: Vec<String> = types.map(|of| format!("{} {}", of as u32, long(of.name()))).collect();
+    assert!(row.ends_with(&format!(": {} |", said.join(", "))), "{row}");
+}
+
+#[test]
 fn table_of_the_header_is_what_is_written() {
     let shape = Shape { batch: 7, height: 30, width: 20, channels: 3, dtype: Dtype::F32, layout: Layout::Nchw };
     let geometry = Geometry::try_new(shape, 5).unwrap();
-    let bytes = Header { incarnation: 0xABCD, ring: 4, geometry, pinnable: true }.encode();
+    let bytes = Header { incarnation: 0xABCD, ring: 4, geometry: geometry.clone(), pinnable: true }.encode();
     let start = geometry.slot(0).start;
     let offset = |tensor: std::ops::Range<usize>| tensor.start - start;
     let expected = [
@@ -107,6 +128,8 @@ fn table_of_the_header_is_what_is_written() {
         ("mask", offset(geometry.mask(0))),
         ("claims", offset(geometry.claims(0))),
         ("total", geometry.total_len()),
+        ("columns", 0),
+        ("reserved", 0),
     ];
     let table = table("### Header");
     assert_eq!(table.last().map(|(_, at, len)| at + len), Some(Header::LEN));

@@ -5,7 +5,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use bytemuck::Pod;
 use forebay_ring::{
     Ack, Attach, Body, Bulk, Call, ClaimSum, Held, Message, MessageKind, NewRing, Number, Offer, PACKET_LEN, PROTOCOL,
-    PacketError, Pixels, Received, Release, SUMS_PER_ACK, Sent, Socket, Welcome, attach_flags, packet, text, text_code,
+    PacketError, Pixels, Received, Release, SUMS_PER_ACK, Sent, Socket, Welcome, attach_flags, attach_join, packet,
+    text, text_code,
 };
 use proptest::prelude::*;
 
@@ -22,7 +23,20 @@ fn attach(flags: u32) -> Attach {
     let name = Attach::pad_name("imagenet").expect("a short name");
     let (kind, protocol, credits) = (MessageKind::Attach as u32, PROTOCOL, 2);
     let devices = Attach::pad_gpus(&[]);
-    Attach { kind, protocol, flags, credits, name, shard_id: 0, num_shards: 0, incarnation: 3, devices }
+    Attach {
+        kind,
+        protocol,
+        flags,
+        credits,
+        name,
+        shard_id: 0,
+        num_shards: 0,
+        incarnation: 3,
+        devices,
+        group: [0; forebay_ring::NAME_LEN],
+        join: 0,
+        reserved: 0,
+    }
 }
 
 /// A head of which only the kind matters.
@@ -73,18 +87,18 @@ fn every_kind_comes_back_as_it_was_sent() {
 
 #[test]
 fn descriptors_come_in_the_order_of_the_flags_and_no_others() {
-    let all = attach_flags::SETTINGS | attach_flags::FILES | attach_flags::RESUME;
+    let all = attach_flags::SETTINGS | attach_flags::FILES | attach_flags::RESUME | attach_flags::COLUMNS;
     for flags in 0..=all {
         let bytes = packet(&attach(flags), &[]);
         let expected = flags.count_ones() as usize;
-        for count in (0..5).filter(|count| *count != expected) {
+        for count in (0..6).filter(|count| *count != expected) {
             assert!(matches!(Message::parse(&bytes, fds(count)), Err(PacketError::Descriptors { .. })));
         }
         let message = Message::parse(&bytes, fds(expected)).unwrap();
-        let Message::Attach { head, settings, files, resume } = message else { panic!("no ATTACH") };
+        let Message::Attach { head, settings, files, resume, columns } = message else { panic!("no ATTACH") };
         assert_eq!(head.stream_name(), Some("imagenet"));
-        let found = [settings, files, resume].map(|fd| fd.is_some());
-        assert_eq!(found, [1, 2, 4].map(|flag| flags & flag != 0));
+        let found = [settings, files, resume, columns].map(|fd| fd.is_some());
+        assert_eq!(found, [1, 2, 4, 8].map(|flag| flags & flag != 0));
     }
     let welcome = packet(&Welcome { protocol: PROTOCOL, ..head(MessageKind::Welcome) }, &[]);
     assert!(matches!(Message::parse(&welcome, fds(2)), Ok(Message::Welcome { .. })));
@@ -96,6 +110,20 @@ fn descriptors_come_in_the_order_of_the_flags_and_no_others() {
     let long = packet(&Call { id: 9, ..head(MessageKind::Call) }, &[]);
     assert!(matches!(Message::parse(&long, fds(1)), Ok(Message::Call(9, Body::Bulk(_)))));
     assert!(Message::parse(&long, fds(2)).is_err());
+}
+
+#[test]
+fn a_group_and_when_it_joins_mean_something_or_are_refused() {
+    let named = |name: &str| Attach { group: Attach::pad_name(name).unwrap(), join: attach_join::EPOCH, ..attach(0) };
+    let bytes = packet(&named("debug"), &[]);
+    let Message::Attach { head, .. } = Message::parse(&bytes, Vec::new()).unwrap() else { panic!("no ATTACH") };
+    assert_eq!((head.group_name(), head.join), (Some("debug"), attach_join::EPOCH));
+    let mut broken = named("debug");
+    broken.group[60] = 1;
+    for wrong in [broken, Attach { join: 2, ..attach(0) }, Attach { reserved: 1, ..attach(0) }] {
+        let parsed = Message::parse(&packet(&wrong, &[]), Vec::new()).map(|_| ());
+        assert!(matches!(parsed, Err(PacketError::Field { .. })), "{parsed:?}");
+    }
 }
 
 #[test]
@@ -147,7 +175,7 @@ fn another_protocol_version_is_named_whatever_else_the_packet_holds() {
 #[test]
 fn fields_out_of_bounds_are_refused() {
     let bad = [
-        packet(&attach(8), &[]),
+        packet(&attach(16), &[]),
         packet(&Attach { name: [0xFF; 64], ..attach(0) }, &[]),
         packet(
             &Attach {

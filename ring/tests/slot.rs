@@ -1,5 +1,6 @@
 //! The right to write in a slot moves, is split and joined, and is never there twice.
 
+use forebay_columns::{Column, Field, Schema, Table};
 use forebay_ring::{Claim, Dtype, Geometry, JoinError, Layout, Region, RegionError, Shape, SlotError, View};
 
 const BATCH: u32 = 4;
@@ -40,6 +41,58 @@ fn what_decode_threads_write_is_what_a_trainer_sees() {
     assert_eq!(view.mask(1), [1, 1, 1, 0]);
     assert_eq!(view.claims(1)[0], Claim::new(5, 2, 3));
     assert!(view.images(0).iter().all(|byte| *byte == 0), "the other slot is untouched");
+}
+
+#[test]
+fn rule_45_a_trainer_sees_the_columns_that_were_written_and_nothing_beyond_them() {
+    let fields = vec![
+        Field::of_objects("boxes", "f32 [*, 4]".parse().unwrap(), "objects"),
+        Field::of_objects("names", "u8 [*][*]".parse().unwrap(), "objects"),
+        Field::new("weight", "f64".parse().unwrap()),
+    ];
+    let schema = Schema::try_new(fields).unwrap();
+    let types = schema.fields().iter().map(|field| field.column_type.clone());
+    let mut columns: Vec<Column> = types.map(Column::new).collect();
+    let boxes: [&[f32]; 3] = [&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], &[], &[8.0, 8.0, 9.0, 9.0]];
+    let names: [&[&str]; 3] = [&["cat", ""], &[], &["dog"]];
+    for (boxes, names) in boxes.into_iter().zip(names) {
+        columns[0].push(boxes);
+        for name in names {
+            columns[1].extend(name.as_bytes());
+            columns[1].close(2);
+        }
+        columns[1].close(1);
+    }
+    columns[2].push(&[0.5_f64]);
+    columns[2].push_null();
+    columns[2].push(&[2.0_f64]);
+    let table = Table::try_new(schema.clone(), columns, 3).unwrap();
+
+    let shape = Shape { batch: BATCH, height: 5, width: 7, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+    let geometry = Geometry::with_columns(shape, 2, schema, &table.rooms()).unwrap();
+    let region = Region::create(geometry, 9, 0).unwrap();
+    region.populate(1).unwrap();
+    let mut slot = region.slot(1).unwrap();
+    for column in 0..3 {
+        let mut written = slot.frame().column(column);
+        for record in [2, 1, 0] {
+            written.push(&table.value(column, record)).unwrap();
+        }
+        written.push_null().unwrap();
+    }
+    drop(slot);
+
+    let view = View::map(region.fd(), 9, 0).unwrap();
+    assert_eq!(view.geometry().columns().schema(), table.schema());
+    let [boxes, names, weight] = [0, 1, 2].map(|column| view.column(1, column));
+    assert_eq!(boxes.offsets(1), [0, 1, 1, 3, 3]);
+    assert_eq!(names.offsets(1), boxes.offsets(1), "they are of the same objects");
+    assert_eq!((boxes.counts(4), names.counts(4), weight.counts(2)), (vec![4, 3], vec![4, 3, 6], vec![2]));
+    assert_eq!([0, 1, 2, 3].map(|place| names.place(place)), [&b"dog"[..], b"", b"cat", b""]);
+    assert_eq!(boxes.place(0).len(), 16);
+    assert_eq!(weight.validity(), [1, 0, 1, 0]);
+    assert_eq!(weight.place(2), 0.5_f64.to_le_bytes());
+    assert!(view.column(0, 0).counts(4).iter().skip(1).all(|rows| *rows == 0), "the other slot is untouched");
 }
 
 #[test]

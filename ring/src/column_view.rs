@@ -1,0 +1,74 @@
+//! One column of a batch as a trainer sees it.
+
+use std::ops::Range;
+
+use forebay_columns::{ColumnType, MAX_DEPTH};
+
+/// A column of a batch: read-only slices of the slot.
+///
+/// What the daemon wrote is not believed where it could lead out of the column: offsets beyond it are cut.
+#[derive(Clone, Debug)]
+pub struct ColumnView<'a> {
+    pub(crate) column_type: &'a ColumnType,
+    pub(crate) validity: &'a [u8],
+    pub(crate) offsets: [&'a [i64]; MAX_DEPTH],
+    pub(crate) values: &'a [u8],
+}
+
+impl<'a> ColumnView<'a> {
+    /// Its type.
+    pub fn column_type(&self) -> &'a ColumnType {
+        self.column_type
+    }
+
+    /// For each place: 1, or 0 where its value is missing.
+    pub fn validity(&self) -> &'a [u8] {
+        self.validity
+    }
+
+    /// The offsets of a ragged level, counted from 1: list `i` is what stands between offset `i` and offset `i + 1` of the
+    /// next level, or of the rows. What stands behind the last list means nothing.
+    pub fn offsets(&self, level: usize) -> &'a [i64] {
+        self.offsets[level - 1]
+    }
+
+    /// All rows, little-endian. What stands behind the last list means nothing.
+    pub fn values(&self) -> &'a [u8] {
+        self.values
+    }
+
+    /// How many lists of each level, and then rows, the first `places` places have: the places themselves first.
+    pub fn counts(&self, places: usize) -> Vec<usize> {
+        let mut counts = vec![places.min(self.validity.len())];
+        for level in 1..=self.column_type.depth() {
+            let last = counts[level - 1];
+            counts.push(self.end(level, last));
+        }
+        counts
+    }
+
+    /// The rows of a place, as bytes.
+    ///
+    /// # Panics
+    /// The batch has no such place.
+    pub fn place(&self, place: usize) -> &'a [u8] {
+        assert!(place < self.validity.len(), "place {place} of a batch of {}", self.validity.len());
+        let mut range = place..place + 1;
+        for level in 1..=self.column_type.depth() {
+            range = self.end(level, range.start)..self.end(level, range.end);
+        }
+        let row = self.column_type.row_len();
+        let bytes = Range { start: range.start * row, end: range.end * row };
+        self.values.get(bytes).unwrap_or_default()
+    }
+
+    /// Where the lists of a level before this one end, and so where it begins.
+    fn end(&self, level: usize, list: usize) -> usize {
+        let most = match level {
+            _ if level == self.column_type.depth() => self.values.len() / self.column_type.row_len(),
+            _ => self.offsets[level].len() - 1,
+        };
+        let offset = self.offsets[level - 1].get(list).copied().unwrap_or_default();
+        usize::try_from(offset).unwrap_or_default().min(most)
+    }
+}
