@@ -130,8 +130,8 @@ async fn request(socket: &Socket) -> Option<Request> {
         }
     };
     let refusal = match Message::parse(&packet, fds) {
-        Ok(Message::Attach { head, settings, files, resume }) => {
-            return Some(Request { head, settings, files, resume });
+        Ok(Message::Attach { head, settings, files, resume, columns }) => {
+            return Some(Request { head, settings, files, resume, columns });
         }
         Ok(_) => "the first message must ask for a stream".to_owned(),
         // The trainer reads it, for which the other side is this one.

@@ -256,7 +256,7 @@ impl BatchStage {
             Action::Publish(sheet) => {
                 if let Some((slot, in_gpu)) = self.parts.slots.close(sheet.batch) {
                     self.parts.meter.item();
-                    (self.parts.output)(Output::Ready(Ready::publish(sheet, slot, in_gpu)));
+                    (self.parts.output)(Output::Ready(Ready::publish(sheet, slot, in_gpu, &self.parts.targets)));
                 }
             }
             Action::Discard { batch } => self.parts.slots.discard(batch),

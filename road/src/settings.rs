@@ -28,6 +28,8 @@ pub struct StreamSettings {
     pub shuffle: bool,
     /// The seed of all random choices.
     pub seed: u64,
+    /// The dataset's columns that batches have beside pictures and labels. `None` means all.
+    pub columns: Option<Vec<String>>,
     /// Passes over the dataset. `None` means without end.
     pub epochs: Option<u64>,
     /// Who reads what.
@@ -72,6 +74,7 @@ impl StreamSettings {
             recipe,
             shuffle: false,
             seed: 0,
+            columns: None,
             epochs: None,
             sharding: Sharding::Dynamic,
             last_batch_policy: LastBatchPolicy::default(),

@@ -31,6 +31,7 @@ use crate::consumers::{Arrival, Note};
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::samples::Samples;
 use crate::settings::{Sharding, StreamSettings};
+use crate::targets::UnknownColumn;
 use attendance::Attendance;
 use dataset::Dataset;
 pub use hand_in::HandIns;
@@ -61,6 +62,9 @@ pub enum StreamError {
     /// The ring's shape.
     #[error("the ring: {0}")]
     Shape(#[from] ShapeError),
+    /// A column that the dataset does not have.
+    #[error("columns: {0}")]
+    Columns(#[from] UnknownColumn),
     /// Memory for the ring.
     #[error("the ring: {0}")]
     Memory(#[from] TooLittle),
@@ -157,6 +161,14 @@ impl Stream {
     /// It is another user's, and could write to them; or they stand in a GPU, and it sees other GPUs.
     pub fn open_to(&self, trainer: &Credentials) -> Result<(), PlacementRefusal> {
         self.ring.open_to(trainer, self.settings.pin_memory)
+    }
+
+    /// Whether its batches have all of these columns.
+    ///
+    /// # Errors
+    /// They do not have one of them.
+    pub fn has_columns(&self, names: &[String]) -> Result<(), UnknownColumn> {
+        self.dataset.targets().has(names)
     }
 
     /// Admits a trainer, with what it consumed and holds from an earlier incarnation of the daemon.

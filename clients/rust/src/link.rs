@@ -10,7 +10,7 @@ use forebay_proto::printable;
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{
     Attach, Body, Bulk, HandIn, Message, MessageKind, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket,
-    SocketError, View, Welcome, attach_flags, is_own_socket_dir, packet, socket_dir,
+    SocketError, View, Welcome, attach_flags, attach_join, is_own_socket_dir, packet, socket_dir,
 };
 use prost::Message as _;
 
@@ -217,10 +217,12 @@ pub(crate) fn ask(
         }
         Target::Stream { name, settings, .. } => (name.clone(), settings.as_deref(), None),
     };
+    let columns = options.columns.as_ref().map(|columns| columns.join("\0"));
     let bulks = [
         (attach_flags::SETTINGS, settings.map(str::as_bytes)),
         (attach_flags::FILES, files),
         (attach_flags::RESUME, resume.map(|resume| bytemuck::cast_slice(&resume.list))),
+        (attach_flags::COLUMNS, columns.as_deref().map(str::as_bytes)),
     ];
     let mut flags = 0;
     let mut fds = Vec::new();
@@ -240,6 +242,9 @@ pub(crate) fn ask(
         num_shards: options.shard.map_or(0, |shard| shard.count),
         incarnation: resume.map_or(0, |resume| resume.incarnation),
         devices: Attach::pad_gpus(&options.gpus),
+        group: [0; NAME_LEN],
+        join: attach_join::NEXT,
+        reserved: 0,
     };
     send(&socket, &packet(&head, &[]), &fds, patience)?;
     Ok(Asked { socket: Arc::new(socket) })

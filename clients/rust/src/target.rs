@@ -41,6 +41,8 @@ pub struct Options {
     /// UUIDs of the GPUs whose memory the caller can map, the one that it uses first. Without any, a stream whose ring is in
     /// a GPU refuses it.
     pub gpus: Vec<[u8; 16]>,
+    /// The columns that the caller looks at, beside those that every batch has. `None` means all that the stream has.
+    pub columns: Option<Vec<String>>,
     /// How long the daemon may take to accept: it may have to look at every file of a large folder first.
     pub attach_timeout: Duration,
     /// How long a daemon that went away is waited for.
@@ -62,6 +64,7 @@ impl Default for Options {
             credits: 2,
             shard: None,
             gpus: Vec::new(),
+            columns: None,
             attach_timeout: Duration::from_secs(3600),
             reconnect_timeout: Duration::from_secs(60),
         }

@@ -2,13 +2,14 @@
 
 mod agreement;
 mod cache;
+mod columns;
 mod placement;
 
 use std::path::PathBuf;
 
 use forebay_pixels::Recipe;
 use forebay_road::settings::{LastBatchPolicy, MaxFailures, OnError, Sharding, StreamSettings};
-use forebay_sources::Labels;
+use forebay_sources::{ColumnMap, Labels, OwnOptions};
 use serde_json::{Map, Value};
 
 use super::mistake::{Mistake, Mistakes};
@@ -24,6 +25,11 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # root = "/data/imagenet"
 # "auto": labels are class folders, or a CSV's second column. "text": a CSV's labels are never numbers. "none": all are -1.
 # labels = "auto"
+# What batches have beside pictures and labels. A list names some of the dataset's columns. A table says which part of a
+# record becomes which column: a member of an archive, a feature, a column of a table. Left out: all that the dataset has.
+# columns = { images = "jpg;png", labels = "cls", caption = "txt" }
+# Options of the source's format. docs/sources.md lists them.
+# source_options = { payload = "picture" }
 # Required. The number of records in a batch.
 # batch_size = 256
 # Required: size, or a list of transforms. With shuffle, size means RandomResizedCrop(224) and a random flip. Without shuffle,
@@ -107,6 +113,10 @@ pub struct StreamSection {
     pub root: Option<PathBuf>,
     /// What becomes a label.
     pub labels: Labels,
+    /// Which parts of a record become columns.
+    pub columns: ColumnMap,
+    /// What belongs to the dataset's scheme alone.
+    pub source_options: OwnOptions,
     /// Name of the run.
     pub run: Option<String>,
     /// Group whose members may attach.
@@ -182,7 +192,11 @@ impl StreamSection {
             credits: ring.credits,
             ..StreamSettings::new(batch_size.unwrap_or(1), recipe)
         };
+        let columns = table.take("columns", columns::read).unwrap_or_default();
+        let settings = StreamSettings { columns: columns.only, ..settings(table, default, writer) };
         let section = Self {
+            columns: columns.map,
+            source_options: table.take("source_options", columns::options).unwrap_or_default(),
             root: table.take("root", path),
             labels: table.take_or(
                 "labels",
@@ -191,7 +205,7 @@ impl StreamSection {
             ),
             run: table.take("run", text),
             group: table.take("group", text),
-            settings: settings(table, default, writer),
+            settings,
             written: table.values().clone(),
             source: source?,
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use forebay_cuda::Uuid;
 use forebay_ring::{Attach, Bulk, BulkError, Memory, MessageKind, Peer, Socket, text, text_code};
 use forebay_road::settings::Sharding;
-use forebay_road::{Credentials, HandIns, threads};
+use forebay_road::{Credentials, HandIns, Stream, threads};
 use thiserror::Error;
 
 use crate::config::StreamSection;
@@ -28,6 +28,8 @@ pub(crate) struct Request {
     pub files: Option<OwnedFd>,
     /// Bulk [`HandIn`](forebay_ring::HandIn)s.
     pub resume: Option<OwnedFd>,
+    /// Bulk names of columns.
+    pub columns: Option<OwnedFd>,
 }
 
 /// Why a trainer is refused: a code for its program, and a sentence.
@@ -56,6 +58,8 @@ enum ListError {
 
 /// Longest settings document. In memory, JSON may take a hundred times as much as written.
 const SETTINGS_LIMIT: u64 = 64 << 10;
+/// Longest list of columns: as many as a batch can have, and the names that every batch has.
+const COLUMNS_LIMIT: u64 = 64 << 10;
 /// Longest list of files, which only a trainer of the daemon's own process sends.
 const LIST_LIMIT: u64 = 4 << 30;
 /// What a path takes in memory beside its bytes: where it ends, how large its file is.
@@ -76,12 +80,20 @@ pub(super) async fn admit(
     peer: &Peer,
     request: Request,
 ) -> Result<(Entered, HandIns), AdmissionRefusal> {
-    let Request { head, settings, files, resume } = request;
+    let Request { head, settings, files, resume, columns } = request;
     let trainer = Credentials { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
     let admission = Admission { streams, peer, head: &head, trainer };
     let is_service = !streams.configuration().is_private();
     if is_service {
         admission.may_attach()?;
+    }
+    let group = head.group_name().unwrap_or_default();
+    if !group.is_empty() {
+        let stream = admission.name();
+        let reason = format!(
+            "stream \"{stream}\" gives each batch to one trainer, so it has no group \"{group}\": leave the group out"
+        );
+        return Err((text_code::SETTINGS, reason));
     }
     let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
     let hand_ins = admission.hand_ins(resume)?;
@@ -92,6 +104,8 @@ pub(super) async fn admit(
         admission.private_stream(given.as_deref().unwrap_or(b"{}"), files).await?
     };
     // Another trainer may have opened it, for a place of its own.
+    let columns = read(columns, COLUMNS_LIMIT, text_code::SETTINGS).await?;
+    has_columns(&served.stream, columns.as_deref())?;
     let open_to = served.stream.open_to(&admission.trainer);
     open_to.map_err(|refusal| (refusal.code(), format!("{}: {refusal}", refusal.key())))?;
     Ok(((served, stays), hand_ins))
@@ -244,6 +258,14 @@ fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, A
         )),
         (Sharding::Static { .. }, _) => Ok(Some(head.shard_id)),
     }
+}
+
+/// Whether a stream has all columns that a trainer names.
+fn has_columns(stream: &Stream, names: Option<&[u8]>) -> Result<(), AdmissionRefusal> {
+    let Some(names) = names else { return Ok(()) };
+    let names = std::str::from_utf8(names).map_err(|_| (text_code::SETTINGS, "columns: a name is not UTF-8".into()))?;
+    let names: Vec<String> = names.split('\0').map(str::to_owned).collect();
+    stream.has_columns(&names).map_err(|unknown| (text_code::SETTINGS, format!("columns: {unknown}")))
 }
 
 /// Reads sealed memory, which may be long, where it keeps nobody waiting.

@@ -19,7 +19,8 @@ pub(super) async fn dataset(
     byte_limit: u64,
 ) -> Result<Arc<dyn Source>, OpenError> {
     let name = section.source.clone().unwrap_or_default();
-    let mut options = Options { labels: section.labels, byte_limit, ..Options::default() };
+    let (columns, own) = (section.columns.clone(), section.source_options.clone());
+    let mut options = Options { labels: section.labels, columns, byte_limit, own };
     if let Some(root) = &section.root {
         options.own.set("root", root.to_string_lossy());
     }

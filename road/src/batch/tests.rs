@@ -25,6 +25,7 @@ use crate::prefetch::shelf::Shelf;
 use crate::prefetch::{self, Prefetch};
 use crate::record::Input;
 use crate::settings::OnError;
+use crate::targets::Targets;
 
 /// Paints a picture with its record's number; some records are bad.
 struct Painter {
@@ -135,6 +136,7 @@ impl Setup {
         let parts = BatchParts {
             stream: "test".into(),
             storage_timeout: Duration::from_secs(60),
+            targets: Targets::new(Arc::clone(&source), None).unwrap(),
             order: RecordOrder::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
             prefetch: Arc::clone(&prefetch),
             slots: Slots::new(slots.clone(), None, None),

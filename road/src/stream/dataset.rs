@@ -6,6 +6,7 @@ use forebay_coordinator::Plan;
 use forebay_sources::{Locator, Source};
 
 use crate::cache::Cache;
+use crate::targets::Targets;
 
 /// The dataset of a stream.
 #[derive(Clone, Debug)]
@@ -15,11 +16,18 @@ pub(super) struct Dataset {
     source: Arc<dyn Source>,
     plan: Arc<Plan>,
     cache: Option<Arc<Cache>>,
+    targets: Targets,
 }
 
 impl Dataset {
-    pub(super) fn new(name: String, source: Arc<dyn Source>, plan: Plan, cache: Option<Arc<Cache>>) -> Self {
-        Self { name, source, plan: Arc::new(plan), cache }
+    pub(super) fn new(
+        name: String,
+        source: Arc<dyn Source>,
+        plan: Plan,
+        cache: Option<Arc<Cache>>,
+        targets: Targets,
+    ) -> Self {
+        Self { name, source, plan: Arc::new(plan), cache, targets }
     }
 
     /// What the user calls it.
@@ -44,6 +52,11 @@ impl Dataset {
     /// Which record has which place of an epoch.
     pub(super) fn plan(&self) -> &Arc<Plan> {
         &self.plan
+    }
+
+    /// The columns of a batch that come from it.
+    pub(super) fn targets(&self) -> &Targets {
+        &self.targets
     }
 
     pub(super) fn cache(&self) -> Option<&Arc<Cache>> {

@@ -23,6 +23,7 @@ use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::standing::Standing;
 use crate::stream::{RingMemory, Stream, StreamError};
+use crate::targets::Targets;
 use crate::{incarnation, threads};
 
 /// The identity of a stream.
@@ -78,8 +79,10 @@ impl Opening {
         let spec = self.spec();
         let plan = Plan::new(&spec)?;
         self.some_epoch_has_a_batch()?;
-        let geometry = Geometry::try_new(shape(&self.settings), self.settings.slots())?;
-        let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, self.cache()?);
+        let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref())?;
+        let (shape, slots) = (shape(&self.settings), self.settings.slots());
+        let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
+        let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, self.cache()?, targets);
         let (rings, first) = self.rings(geometry).await?;
         let request = self.request(spec, incarnation::fresh()?);
         let (standing, receipts) = Standing::open(self.coordinator.clone(), request).await?;

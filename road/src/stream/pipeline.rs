@@ -165,6 +165,7 @@ impl Pipeline {
         let parts = BatchParts {
             stream: self.identity.to_string(),
             storage_timeout: settings.storage_timeout,
+            targets: dataset.targets().clone(),
             order: RecordOrder::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
             slots: Slots::new(ring.free(), ring.gpu(), watched),

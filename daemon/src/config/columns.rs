@@ -1,0 +1,50 @@
+//! `columns`: which parts of a record become columns, or which of the dataset's columns batches have.
+
+use forebay_sources::{ColumnMap, OwnOptions};
+use serde_json::Value;
+
+/// The value of `columns`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Columns {
+    /// Names of columns with what becomes each.
+    pub map: ColumnMap,
+    /// The columns that batches have. `None` means all that the dataset has.
+    pub only: Option<Vec<String>>,
+}
+
+/// A list of names, or a table of names and parts.
+pub(super) fn read(value: &Value) -> Result<Columns, String> {
+    let wrong = || {
+        "must be a list of names, such as [\"boxes\"], or a table of names and parts, such as { caption = \"txt\" }."
+            .to_owned()
+    };
+    match value {
+        Value::Array(names) => {
+            let names: Option<Vec<String>> = names.iter().map(|name| name.as_str().map(str::to_owned)).collect();
+            Ok(Columns { only: Some(names.ok_or_else(wrong)?), ..Columns::default() })
+        }
+        Value::Object(_) => {
+            let map = pairs(value).ok_or_else(wrong)?.into_iter().collect();
+            Ok(Columns { map, only: None })
+        }
+        _ => Err(wrong()),
+    }
+}
+
+/// `source_options`: a table of texts, numbers and flags.
+pub(super) fn options(value: &Value) -> Result<OwnOptions, String> {
+    let pairs = pairs(value).ok_or_else(|| {
+        "must be a table of options, such as { payload = \"picture\" }. docs/sources.md lists those of each source."
+            .to_owned()
+    })?;
+    Ok(pairs.into_iter().collect())
+}
+
+fn pairs(value: &Value) -> Option<Vec<(String, String)>> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        _ => None,
+    };
+    value.as_object()?.iter().map(|(name, value)| Some((name.clone(), text(value)?))).collect()
+}

@@ -1,0 +1,94 @@
+//! The columns of a stream's batches that come from its dataset, beside pictures and labels.
+
+use std::sync::Arc;
+
+use forebay_columns::{Room, Schema};
+use forebay_ring::SlotFrame;
+use forebay_sources::Source;
+use thiserror::Error;
+
+/// Which columns of a dataset a stream's batches have.
+#[derive(Clone, Debug)]
+pub(crate) struct Targets {
+    source: Arc<dyn Source>,
+    schema: Schema,
+    /// For each column of a batch, its place among the dataset's.
+    columns: Vec<usize>,
+}
+
+/// A column that the dataset does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the dataset has no column \"{name}\"; its columns are: {known}")]
+pub struct UnknownColumn {
+    /// The column.
+    pub name: String,
+    /// Those that it has.
+    pub known: String,
+}
+
+impl Targets {
+    /// The dataset's columns with these names, in this order; without names, all of them.
+    ///
+    /// # Errors
+    /// The dataset has no column of such a name.
+    pub(crate) fn new(source: Arc<dyn Source>, names: Option<&[String]>) -> Result<Self, UnknownColumn> {
+        let all = source.targets().schema();
+        let columns = match names {
+            None => (0..all.len()).collect(),
+            Some(names) => chosen(all, names)?,
+        };
+        let fields = columns.iter().map(|&column| all.fields()[column].clone()).collect();
+        let schema = Schema::try_new(fields).expect("columns of a schema, each once, are a schema");
+        Ok(Self { source, schema, columns })
+    }
+
+    /// Their names and types.
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Whether all of these are among them, or among those that every batch has.
+    ///
+    /// # Errors
+    /// One is not.
+    pub(crate) fn has(&self, names: &[String]) -> Result<(), UnknownColumn> {
+        chosen(&self.schema, names).map(drop)
+    }
+
+    /// What the longest record takes in each of them.
+    pub(crate) fn rooms(&self) -> Vec<Room> {
+        let table = self.source.targets();
+        self.columns.iter().map(|&column| table.columns()[column].room()).collect()
+    }
+
+    /// Writes the columns of a batch whose places show these records; -1 is a place without one.
+    pub(crate) fn write(&self, records: &[i64], batch: usize, frame: &mut SlotFrame) {
+        let table = self.source.targets();
+        for (place, &column) in self.columns.iter().enumerate() {
+            let mut written = frame.column(place);
+            for place in 0..batch {
+                let record = records.get(place).and_then(|&record| usize::try_from(record).ok());
+                let pushed = match record {
+                    Some(record) => written.push(&table.value(column, record)),
+                    None => written.push_null(),
+                };
+                pushed.expect("a slot has room for the longest record in each place");
+            }
+        }
+    }
+}
+
+/// The places of these columns. The names that every batch has are passed over, and so is what is named twice.
+fn chosen(all: &Schema, names: &[String]) -> Result<Vec<usize>, UnknownColumn> {
+    let mut columns = Vec::new();
+    for name in names.iter().filter(|name| !forebay_columns::RESERVED.contains(&name.as_str())) {
+        let found = all.find(name).ok_or_else(|| {
+            let known = forebay_columns::RESERVED.into_iter().chain(all.fields().iter().map(|field| &*field.name));
+            UnknownColumn { name: name.clone(), known: known.collect::<Vec<_>>().join(", ") }
+        })?;
+        if !columns.contains(&found) {
+            columns.push(found);
+        }
+    }
+    Ok(columns)
+}
