@@ -117,7 +117,9 @@ impl StreamError {
             Self::Ledger(error) => ledger_code(error),
             Self::Memory(_) | Self::Cache(_) | Self::Region(_) => text_code::MEMORY,
             Self::Placement(refusal) => refusal.code(),
-            Self::Shape(_) | Self::Plan(_) | Self::NoBatch { .. } | Self::DecodeGpu { .. } => text_code::SETTINGS,
+            Self::Shape(_) | Self::Columns(_) | Self::Plan(_) | Self::NoBatch { .. } | Self::DecodeGpu { .. } => {
+                text_code::SETTINGS
+            }
             // The system may have threads and descriptors a moment later.
             Self::System(_) => text_code::BUSY,
         }

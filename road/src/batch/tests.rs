@@ -10,7 +10,7 @@ use crossbeam_channel as channel;
 use forebay_coordinator::{Batching, LastBatchPolicy, Plan};
 use forebay_pixels::{Fault, Limits, Recipe};
 use forebay_proto::v1::{AckItem, LedgerSpec, Progress, StaticShard};
-use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, SlotMut};
+use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, SlotMut, View};
 use forebay_sources::Source;
 use tokio::sync::{mpsc, watch};
 
@@ -102,7 +102,11 @@ impl Setup {
     /// Batches of four pictures of six bytes.
     fn start(self) -> Bench {
         let shape = Shape { batch: 4, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
-        let region = Region::create(Geometry::try_new(shape, self.slots).unwrap(), 1, 0).unwrap();
+        let source = Arc::clone(&self.shelf) as Arc<dyn Source>;
+        let targets = Targets::new(Arc::clone(&source), None).unwrap();
+        let (schema, rooms) = (targets.schema().clone(), targets.rooms());
+        let geometry = Geometry::with_columns(shape, self.slots, schema, &rooms).unwrap();
+        let region = Region::create(geometry, 1, 0).unwrap();
         let (free, slots) = channel::unbounded();
         for slot in 0..self.slots {
             region.populate(slot).unwrap();
@@ -112,7 +116,6 @@ impl Setup {
             }
             free.send(right).unwrap();
         }
-        let source = Arc::clone(&self.shelf) as Arc<dyn Source>;
         let settings = prefetch::ReadAheadSettings { threads: 2, budget: 1 << 20, read_timeout: self.read_timeout };
         let prefetch = Prefetch::start(Arc::clone(&source), None, settings, 0).unwrap();
         let spec = LedgerSpec {
@@ -136,7 +139,7 @@ impl Setup {
         let parts = BatchParts {
             stream: "test".into(),
             storage_timeout: Duration::from_secs(60),
-            targets: Targets::new(Arc::clone(&source), None).unwrap(),
+            targets,
             order: RecordOrder::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
             prefetch: Arc::clone(&prefetch),
             slots: Slots::new(slots.clone(), None, None),
@@ -187,7 +190,13 @@ impl Bench {
             assert!(bytes.iter().all(|byte| *byte == bytes[0]), "a torn picture: {bytes:?}");
             pixels.push(bytes[0]);
         }
-        let frame = ready.slot.frame();
+        let view = View::map(self.region.fd(), 1, 0).unwrap();
+        let (index, frame) = (ready.slot.index(), ready.slot.frame());
+        let tally = view.column(index, 0);
+        for (place, &record) in frame.records().iter().enumerate() {
+            let expected = u64::try_from(record).map_or((0, Vec::new()), |record| (1, Shelf::tally(record)));
+            assert_eq!((tally.validity()[place], tally.place(place)), (expected.0, &*expected.1), "place {place}");
+        }
         let seen = (pixels, frame.records().to_vec(), frame.mask().to_vec());
         assert_eq!(frame.claims()[..ready.claims.len()], ready.claims);
         self.give(ready);

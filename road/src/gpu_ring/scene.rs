@@ -25,9 +25,9 @@ impl Scene {
         let rings = gpus.rings(place, &Arc::new(RingCosts::default())).unwrap().unwrap();
         let shape = Shape { batch, height, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
         let geometry = Geometry::try_new(shape, 1).unwrap();
+        let ring = rings.make(&geometry, 0).unwrap();
         let region = Region::create(geometry, 1, 0).unwrap();
         region.populate(0).unwrap();
-        let ring = rings.make(&geometry, 0).unwrap();
         Self { fake, rings, region, ring }
     }
 }

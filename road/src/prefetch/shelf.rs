@@ -1,10 +1,12 @@
-//! A source in memory, for tests. Each record is its own number as one byte, or whatever the test provides.
+//! A source in memory, for tests. Each record is its own number as one byte. Its column `tally` has that byte up to three
+//! times.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel as channel;
+use forebay_columns::{Column, ColumnType, Field, Schema, Table};
 use forebay_sources::{Locator, ReadError, ReadErrorKind, Source};
 use parking_lot::Mutex;
 
@@ -14,6 +16,7 @@ use super::{Buffer, Loaded, Prefetch, ReadAheadSettings};
 pub(crate) struct Shelf {
     len: u64,
     missing: Vec<u64>,
+    targets: Table,
     /// Reads of these records wait until the other end is dropped.
     shut: Mutex<HashMap<u64, channel::Receiver<()>>>,
     /// Records whose read has begun.
@@ -22,7 +25,11 @@ pub(crate) struct Shelf {
 
 impl Shelf {
     pub(crate) fn new(len: u64) -> Self {
-        Self { len, missing: Vec::new(), shut: Mutex::default(), begun: channel::unbounded() }
+        let mut tally = Column::new(ColumnType::text());
+        (0..len).for_each(|record| tally.push(&Self::tally(record)));
+        let schema = Schema::try_new(vec![Field::new("tally", ColumnType::text())]).unwrap();
+        let targets = Table::try_new(schema, vec![tally], usize::try_from(len).unwrap()).unwrap();
+        Self { len, missing: Vec::new(), targets, shut: Mutex::default(), begun: channel::unbounded() }
     }
 
     pub(crate) fn without(mut self, missing: &[u64]) -> Self {
@@ -35,6 +42,12 @@ impl Shelf {
         let (opener, shut) = channel::bounded(0);
         self.shut.lock().insert(record, shut);
         opener
+    }
+
+    /// What a record has in its column.
+    pub(crate) fn tally(record: u64) -> Vec<u8> {
+        let byte = record.to_le_bytes()[0];
+        vec![byte; usize::from(byte % 4)]
     }
 
     /// Reads that have begun, unless the test has waited for some.
@@ -93,6 +106,10 @@ impl Source for Shelf {
 
     fn fingerprint(&self) -> [u8; 32] {
         [0; 32]
+    }
+
+    fn targets(&self) -> &Table {
+        &self.targets
     }
 
     fn shard_name(&self, _record: u64) -> &'static str {

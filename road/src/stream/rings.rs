@@ -116,7 +116,7 @@ impl Rings {
         let Site { gpus, gpu, first, copies, taken } = &**site;
         // What trainers copy from is the GPU's memory, where pixels stand there.
         let pinnable = *pin_memory && gpu.is_none();
-        let (share, region) = memory.ring(*geometry, *incarnation, number, pinnable)?;
+        let (share, region) = memory.ring(geometry.clone(), *incarnation, number, pinnable)?;
         let first = first.lock().take();
         let pixels = match (first, gpu) {
             (Some(first), _) => Some(first),
@@ -153,7 +153,7 @@ mod tests {
             let gpus = Arc::new(Gpus::new(0, None));
             let site = Site::find(gpus, Placement::Host, None, None, &geometry).unwrap();
             let memory = Arc::new(RingMemory::new(Some(1 << 30), Arc::default()));
-            let ring = Rings::new(Arc::new(site), memory, geometry, 1, pin_memory).make(0).unwrap();
+            let ring = Rings::new(Arc::new(site), memory, geometry.clone(), 1, pin_memory).make(0).unwrap();
             assert_eq!(ring.region.unpopulated().bytes(), left * geometry.stride() as u64);
         }
     }
