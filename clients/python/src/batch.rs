@@ -1,6 +1,8 @@
 //! A batch for Python: its arrays, as objects that numpy reads as memory, and the right to decide on it.
 
-use forebay_client::{Batch as Lent, Decision as Right, Dtype, Keep, Layout, Shape};
+use std::sync::Arc;
+
+use forebay_client::{Batch as Lent, Decision as Right, Dtype, ElementType, Keep, Layout, Shape};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -11,6 +13,8 @@ use crate::error::Raise;
 #[derive(Debug)]
 pub(crate) struct Batch {
     batch: Lent,
+    /// The columns that the caller asked for, if it did.
+    asked: Option<Arc<[String]>>,
 }
 
 /// The right to acknowledge or reject a batch. It does not keep the slot in use.
@@ -50,8 +54,8 @@ pub(crate) struct GpuView {
 }
 
 impl Batch {
-    pub(crate) fn new(batch: Lent) -> Self {
-        Self { batch }
+    pub(crate) fn new(batch: Lent, asked: Option<Arc<[String]>>) -> Self {
+        Self { batch, asked }
     }
 
     pub(crate) fn lent(&self) -> &Lent {
@@ -118,12 +122,40 @@ impl Batch {
         self.view(records, vec![records.len()], "<i8")
     }
 
+    /// Names and types of the columns beside those of every batch.
+    #[getter]
+    fn columns(&self) -> Vec<(String, String)> {
+        let fields = self.batch.columns().fields().iter();
+        let asked = |name: &String| self.asked.as_ref().is_none_or(|asked| asked.contains(name));
+        fields
+            .filter(|field| asked(&field.name))
+            .map(|field| (field.name.clone(), field.column_type.to_string()))
+            .collect()
+    }
+
+    /// A column: its validity, the offsets of its ragged levels, and the rows that all places have.
+    fn column(&self, name: &str) -> Option<Column> {
+        let column = self.batch.column(name)?;
+        let counts = column.counts(column.validity().len());
+        let of = column.column_type();
+        let validity = self.view(column.validity(), vec![column.validity().len()], "|b1");
+        let offsets = (1..=of.depth())
+            .map(|level| self.view(column.offsets(level), vec![counts[level - 1] + 1], "<i8"))
+            .collect();
+        let rows = counts[of.depth()];
+        let shape = [rows].into_iter().chain(of.dims().iter().map(|&dim| dim as usize)).collect();
+        Some((validity, offsets, self.view(column.values(), shape, typestr(of.element()))))
+    }
+
     #[getter]
     fn mask(&self) -> View {
         let mask = self.batch.mask();
         self.view(mask, vec![mask.len()], "|b1")
     }
 }
+
+/// The views of a column: validity, offsets of each ragged level, values.
+type Column = (View, Vec<View>, View);
 
 /// Axes of a batch's images, and their type as numpy names it.
 fn form(shape: Shape) -> (Vec<usize>, &'static str) {
@@ -164,5 +196,24 @@ impl View {
         interface.set_item("typestr", self.typestr)?;
         interface.set_item("data", (self.address, true))?;
         Ok(interface)
+    }
+}
+
+/// A type as numpy names it.
+fn typestr(element: ElementType) -> &'static str {
+    match element {
+        ElementType::Bool => "|b1",
+        ElementType::U8 => "|u1",
+        ElementType::I8 => "|i1",
+        // numpy has no bfloat16, so it gets the bits.
+        ElementType::U16 | ElementType::Bf16 => "<u2",
+        ElementType::I16 => "<i2",
+        ElementType::F16 => "<f2",
+        ElementType::U32 => "<u4",
+        ElementType::I32 => "<i4",
+        ElementType::F32 => "<f4",
+        ElementType::U64 => "<u8",
+        ElementType::I64 => "<i8",
+        ElementType::F64 => "<f8",
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Session {
     client: Mutex<Option<Client>>,
     untaken: Mutex<Untaken>,
     info: StreamInfo,
+    /// The columns that the caller looks at, if it named any.
+    columns: Option<Arc<[String]>>,
     pid: u32,
     closing: AtomicBool,
 }
@@ -66,12 +68,12 @@ impl Session {
     ) -> PyResult<Self> {
         let daemon = private_daemon(daemon).map_err(|message| setting(py, message))?;
         let number = daemon.number();
-        Self::attach(py, Target::Private { daemon, number, settings, files }, shard, gpus)
+        Self::attach(py, Target::Private { daemon, number, settings, files }, shard, gpus, None)
     }
 
     /// Attaches to a stream of a running daemon.
     #[staticmethod]
-    #[pyo3(signature = (socket, name, settings, shard, gpus))]
+    #[pyo3(signature = (socket, name, settings, shard, gpus, columns))]
     fn stream(
         py: Python<'_>,
         socket: Option<PathBuf>,
@@ -79,8 +81,9 @@ impl Session {
         settings: Option<String>,
         shard: Option<(u32, u32)>,
         gpus: Vec<[u8; 16]>,
+        columns: Option<Vec<String>>,
     ) -> PyResult<Self> {
-        Self::attach(py, Target::Stream { socket, name, settings }, shard, gpus)
+        Self::attach(py, Target::Stream { socket, name, settings }, shard, gpus, columns)
     }
 
     #[getter]
@@ -124,7 +127,7 @@ impl Session {
         let timeout = limit(py, timeout)?;
         match self.ask(py, |client, watch| client.next(timeout, watch))? {
             Next::Batch(batch) => {
-                let batch = Py::new(py, Batch::new(batch))?;
+                let batch = Py::new(py, Batch::new(batch, self.columns.clone()))?;
                 Ok((self.untaken.lock().hand_out(HandOut::Batch(batch.clone_ref(py))), Some(batch)))
             }
             Next::EpochEnd(epoch) => Ok((self.untaken.lock().hand_out(HandOut::EpochEnd(epoch)), None)),
@@ -200,13 +203,22 @@ impl Session {
 }
 
 impl Session {
-    fn attach(py: Python<'_>, target: Target, shard: Option<(u32, u32)>, gpus: Vec<[u8; 16]>) -> PyResult<Self> {
-        let options = Options { shard: shard.map(|(id, count)| Shard { id, count }), gpus, ..Options::default() };
+    fn attach(
+        py: Python<'_>,
+        target: Target,
+        shard: Option<(u32, u32)>,
+        gpus: Vec<[u8; 16]>,
+        columns: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let asked = columns.clone().map(Arc::from);
+        let shard = shard.map(|(id, count)| Shard { id, count });
+        let options = Options { shard, gpus, columns, ..Options::default() };
         let closing = AtomicBool::new(false);
         let client = waiting(py, &closing, |watch| Client::attach(target, options, watch))?;
         let info = client.info().clone();
         let untaken = Mutex::default();
-        Ok(Self { client: Mutex::new(Some(client)), untaken, info, pid: std::process::id(), closing })
+        let pid = std::process::id();
+        Ok(Self { client: Mutex::new(Some(client)), untaken, info, columns: asked, pid, closing })
     }
 
     /// Asks the session without the interpreter's lock. A batch that Python never took over is put back first.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use forebay_ring::{Offer, Shape};
+use forebay_columns::Schema;
+use forebay_ring::{ColumnView, Offer, Shape};
 
 use crate::error::Broken;
 use crate::hands::Hands;
@@ -120,6 +121,16 @@ impl Batch {
         self.keep.mask()
     }
 
+    /// The columns that it has beside those of every batch.
+    pub fn columns(&self) -> &Schema {
+        self.keep.columns()
+    }
+
+    /// A column by its name; nothing if the batch has none of this name.
+    pub fn column(&self, name: &str) -> Option<ColumnView<'_>> {
+        self.keep.column(name)
+    }
+
     /// A hold on the memory that outlives this value.
     pub fn keep(&self) -> Keep {
         self.keep.clone()
@@ -172,6 +183,17 @@ impl Keep {
     /// See [`Batch::mask`].
     pub fn mask(&self) -> &[u8] {
         self.lent.ring.view.mask(self.lent.slot)
+    }
+
+    /// See [`Batch::columns`].
+    pub fn columns(&self) -> &Schema {
+        self.lent.ring.view.geometry().columns().schema()
+    }
+
+    /// See [`Batch::column`].
+    pub fn column(&self, name: &str) -> Option<ColumnView<'_>> {
+        let column = self.columns().find(name)?;
+        Some(self.lent.ring.view.column(self.lent.slot, column))
     }
 }
 

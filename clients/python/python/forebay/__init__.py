@@ -27,6 +27,7 @@ from forebay.errors import (
     StorageStalled,
 )
 from forebay.loader import Loader
+from forebay.ragged import Ragged
 
 __all__ = [
     "AttachError",
@@ -43,6 +44,7 @@ __all__ = [
     "Outage",
     "Padded",
     "QuarantinedRecord",
+    "Ragged",
     "RecordError",
     "SettingsError",
     "SlotsHeld",

@@ -18,7 +18,12 @@ class Session:
     ) -> Session: ...
     @staticmethod
     def stream(
-        socket: str | None, name: str, settings: str | None, shard: tuple[int, int] | None, gpus: list[bytes]
+        socket: str | None,
+        name: str,
+        settings: str | None,
+        shard: tuple[int, int] | None,
+        gpus: list[bytes],
+        columns: list[str] | None,
     ) -> Session: ...
     @property
     def records(self) -> int: ...
@@ -65,6 +70,10 @@ class Batch:
     def records(self) -> View: ...
     @property
     def mask(self) -> View: ...
+    @property
+    def columns(self) -> list[tuple[str, str]]: ...
+    # Validity, the offsets of each ragged level, values.
+    def column(self, name: str) -> tuple[View, list[View], View] | None: ...
 
 @final
 class Decision:

@@ -9,6 +9,7 @@ import numpy as np
 from forebay.dtype import name_of
 from forebay.errors import ClosedError
 from forebay.hold import HeldView
+from forebay.ragged import Ragged
 from forebay.release import Releases
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ class Batch:
     `release(after=event)` ends the wait right after the copies. It is required if other streams or other GPUs read the
     slot.
 
+    Datasets may have further columns, such as boxes. `batch["boxes"]` and `batch.boxes` give one. `batch.columns` has
+    the names of all. A column with a list per place is a `Ragged`, and any other one an array `(n, ...)`.
+
     Attributes:
         epoch: The epoch that the batch belongs to, from 0.
         valid: Number of places with records of this epoch: those where `mask` is True.
@@ -67,6 +71,7 @@ class Batch:
         >>> for batch in loader:                                    # doctest: +SKIP
         ...     loss = step(batch.images, batch.labels)
         ...     seen.extend(batch.records[batch.mask])
+        ...     first = batch.boxes[0]                              # boxes of the first picture: (objects, 4)
     """
 
     __slots__ = (
@@ -75,6 +80,7 @@ class Batch:
         "_hold",
         "_native",
         "_own",
+        "_own_columns",
         "_pixels",
         "_releases",
         "_shown",
@@ -91,6 +97,7 @@ class Batch:
     ) -> None:
         self._native: _native.Batch | None = native
         self._own: Padded | None = None
+        self._own_columns: dict[str, tuple[np.ndarray | Ragged, np.ndarray]] | None = None
         self._releases = releases
         self._hold = hold
         self._pixels = pixels
@@ -135,6 +142,39 @@ class Batch:
         return self._array("mask")[: self._shown]
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns: images, labels, records, mask, and those of the dataset.
+
+        Raises:
+            ClosedError: The batch has no slot any more.
+        """
+        return (*Padded._fields, *self._further())
+
+    def validity(self, name: str) -> np.ndarray:
+        """For each place, whether it has a value in this column: `(n,)` of bool.
+
+        Raises:
+            KeyError: The batch has no such column.
+            ClosedError: The batch has no slot any more.
+        """
+        return np.ones(self._shown, bool) if name in Padded._fields else self._column(name)[1]
+
+    def __getitem__(self, name: str) -> np.ndarray | GpuArray | Ragged:
+        if name in Padded._fields:
+            found: np.ndarray | GpuArray = getattr(self, name)
+            return found
+        return self._column(name)[0]
+
+    def __getattr__(self, name: str) -> np.ndarray | Ragged:
+        # Python asks here for what is no attribute.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._column(name)[0]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
+
+    @property
     def padded(self) -> Padded:
         """The same arrays with all `batch_size` places.
 
@@ -156,6 +196,10 @@ class Batch:
         twin._own = Padded(
             *(np.array(array) if isinstance(array, np.ndarray) else array.numpy() for array in self.padded)
         )
+        twin._own_columns = {}
+        for name in self._further():
+            column, validity = self._column(name)
+            twin._own_columns[name] = column.copy(), validity.copy()
         twin._decision, twin._shown, twin.epoch, twin.valid = self._decision, self._shown, self.epoch, self.valid
         return twin
 
@@ -214,12 +258,38 @@ class Batch:
         if self._own is not None:
             own: np.ndarray = getattr(self._own, name)
             return own
+        return self._viewed(getattr(self._lent(), name))
+
+    def _further(self) -> list[str]:
+        """Names of the columns that not every batch has."""
+        if self._own_columns is not None:
+            return list(self._own_columns)
+        return [name for name, _ in self._lent().columns]
+
+    def _column(self, name: str) -> tuple[np.ndarray | Ragged, np.ndarray]:
+        """A column that not every batch has, and its validity."""
+        if name not in self._further():
+            raise KeyError(f"the batch has no column {name!r}; its columns are {', '.join(self.columns)}")
+        if self._own_columns is not None:
+            return self._own_columns[name]
+        native = self._lent().column(name)
+        assert native is not None, "it was listed"
+        validity, levels, values = native
+        rows, valid = self._viewed(values), self._viewed(validity)[: self._shown]
+        if not levels:
+            return rows[: self._shown], valid
+        outer, *inner = map(self._viewed, levels)
+        return Ragged(rows, (outer[: self._shown + 1], *inner)), valid
+
+    def _lent(self) -> _native.Batch:
         if self._native is None:
             raise ClosedError(
                 "this batch has no slot any more: reject(), release() or close() gave it back, or newer batches "
                 "arrived. Call batch.copy() while the batch is current"
             )
-        view = getattr(self._native, name)
+        return self._native
+
+    def _viewed(self, view: _native.View) -> np.ndarray:
         return np.asarray(view if self._hold is None else HeldView(view, self._hold))
 
     def _hold_by(self, rings: Rings) -> None:

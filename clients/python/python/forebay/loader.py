@@ -97,6 +97,11 @@ class Loader(Batches[Batch]):
         fast: True is short for `reducing_gap=2.0`.
         labels: "auto" takes class folders or the CSV's second column. "text" reads all labels of a CSV as names, even
             if they look like numbers. "none" gives -1 for every record.
+        columns: What batches have beside images and labels. A list, such as `["boxes"]`, names some of the dataset's
+            columns. A dict, such as `{"images": "jpg;png", "labels": "cls", "caption": "txt"}`, says which part of a
+            record becomes which column: a member of an archive, a feature, a column of a table. None is all columns
+            that the dataset has. See `Batch`.
+        source_options: Options of the source's format, such as `{"payload": "picture"}`. docs/sources.md lists them.
         root: Folder that the paths in a CSV or a list start from. None is the folder of that file.
         on_error: What happens to a record that cannot be read or decoded: "fail" raises `RecordError`, "skip" leaves
             the record out, "replace" puts a copy of a good record in its place.
@@ -164,6 +169,8 @@ class Loader(Batches[Batch]):
         reducing_gap: float | None = None,
         fast: bool = False,
         labels: str = "auto",
+        columns: Sequence[str] | Mapping[str, str] | None = None,
+        source_options: Mapping[str, str | int | bool] | None = None,
         root: str | os.PathLike[str] | None = None,
         on_error: str = "fail",
         read_timeout: float | None = None,
@@ -187,7 +194,13 @@ class Loader(Batches[Batch]):
                 self._feed.session.close()
                 raise
 
-    def torch(self, *, copy: bool = True, device: Any = None) -> TorchLoader:  # noqa: ANN401 - whatever PyTorch takes
+    def torch(
+        self,
+        *,
+        copy: bool = True,
+        device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
+        as_dict: bool = False,
+    ) -> TorchLoader:
         """A loader that gives the same batches as PyTorch tensors.
 
         Args:
@@ -197,6 +210,8 @@ class Loader(Batches[Batch]):
             device: Device of the tensors. Copies to a GPU are asynchronous, and the slot returns to the daemon when
                 they are done. Give the Loader `pin_memory=True` for that. None is the host. If the pixels are in a GPU,
                 None is the GPU that PyTorch uses now, or else the one that has the pixels.
+            as_dict: True gives a dict of tensors by the names of the columns, with `valid` and `epoch`. False gives a
+                `forebay.torch.TorchBatch`, a named tuple.
 
         Raises:
             ImportError: PyTorch is not installed.
@@ -207,7 +222,7 @@ class Loader(Batches[Batch]):
         """
         from forebay.torch import TorchLoader
 
-        return TorchLoader(self, copy=copy, device=device)
+        return TorchLoader(self, copy=copy, device=device, as_dict=as_dict)
 
     def _draw(self, timeout: float | None = None) -> tuple[int, Batch | None]:
         return self._feed.draw(timeout)

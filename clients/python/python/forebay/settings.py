@@ -24,8 +24,7 @@ __all__ = ["OF_THE_DAEMON", "Request", "Source", "refuse_unsharded", "request"]
 Source = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
 _STREAM = "stream:"
-_SCHEME = re.compile(r"(?P<scheme>folder|csv|files):(?P<path>.*)", re.DOTALL)
-_FOREIGN_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://")
+_SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+-]+):(?P<path>.*)", re.DOTALL)
 _HOW_TO_SHARD = """\
 this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
 Give each rank a shard, so that all ranks have the same number of batches:
@@ -53,6 +52,7 @@ class Request:
         files: Paths separated by NUL bytes; None if the source is not a list of files.
         shard: (shard_id, num_shards) of static assignment; None for dynamic assignment.
         options: Options of the own daemon's command line, with their values.
+        columns: The columns that the caller looks at in a running daemon's stream; None for all.
     """
 
     stream: str | None
@@ -60,6 +60,7 @@ class Request:
     files: bytes | None
     shard: tuple[int, int] | None
     options: tuple[tuple[str, str], ...] = ()
+    columns: list[str] | None = None
 
 
 def request(source: Source, given: Mapping[str, Any], *, by_name: bool) -> Request:
@@ -82,7 +83,11 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool) -> Reque
         del settings["pin_memory"]
     if stream is None and "batch_size" not in settings:
         raise SettingsError("batch_size is missing: give the number of records in a batch, such as 256")
-    return Request(stream, json.dumps(settings) if settings else None, files, shard, options)
+    columns = None
+    if stream is not None and isinstance(settings.get("columns"), list):
+        # The stream has its columns; this trainer looks at some of them.
+        columns = settings.pop("columns")
+    return Request(stream, json.dumps(settings) if settings else None, files, shard, options, columns)
 
 
 def refuse_unsharded(
@@ -145,11 +150,13 @@ def _sequence(source: Iterable[Any]) -> list[Any]:
 
 def _absolute(text: str) -> str:
     """A relative path starts from this process's folder, while the daemon stays in the folder where it was started."""
+    # Which schemes there are, the daemon knows. Behind two slashes there is a URL, or an absolute path.
     scheme = _SCHEME.fullmatch(text)
-    if scheme:
-        text = f"{scheme['scheme']}:{os.path.abspath(scheme['path'])}"
-    elif not _FOREIGN_SCHEME.match(text):
+    if scheme is None or os.path.exists(text):
         text = os.path.abspath(text)
+    elif not scheme["path"].startswith("//"):
+        path, mark, options = scheme["path"].partition("?")
+        text = f"{scheme['scheme']}:{os.path.abspath(path)}{mark}{options}"
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -231,8 +238,17 @@ def _root(root: Any) -> str:  # noqa: ANN401 - whatever the caller gave
     return path
 
 
+def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
+    return columns if isinstance(columns, (str, Mapping)) else list(columns)
+
+
 # Settings that callers give as Python objects: how each is written as the daemon reads it. All others travel as given.
-_OF_PYTHON: dict[str, Callable[[Any], Any]] = {"transform": _steps, "dtype": _dtype, "root": _root}
+_OF_PYTHON: dict[str, Callable[[Any], Any]] = {
+    "transform": _steps,
+    "dtype": _dtype,
+    "root": _root,
+    "columns": _columns,
+}
 
 
 def _plain(key: str, value: Any) -> Any:  # noqa: ANN401 - JSON

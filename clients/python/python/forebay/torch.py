@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
+import functools
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import namedtuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import numpy as np
 import torch
 
 from forebay.converted import Converted
 from forebay.dtype import BFLOAT16_BITS
+from forebay.ragged import Ragged
 
 if TYPE_CHECKING:
     from forebay.batch import Batch
     from forebay.batches import Batches
     from forebay.gpu import GpuArray
 
-__all__ = ["TorchBatch", "TorchLoader"]
+__all__ = ["TorchBatch", "TorchLoader", "TorchRagged"]
 
 _log = logging.getLogger("forebay")
 
 
+class TorchRagged(NamedTuple):
+    """A column with a list per place, as tensors: see `forebay.Ragged`.
+
+    Attributes:
+        values: The rows of all lists, one after the other: `(rows, ...)`.
+        offsets: For each level, `(lists + 1,)` of int64, beginning with 0.
+    """
+
+    values: torch.Tensor
+    offsets: tuple[torch.Tensor, ...]
+
+    def nested(self) -> torch.Tensor:
+        """A jagged nested tensor of `torch.nested`, which shares the memory.
+
+        Raises:
+            TypeError: The column has lists of lists, which a nested tensor cannot have.
+        """
+        if len(self.offsets) > 1:
+            raise TypeError(f"a nested tensor has one ragged level, and this column has {len(self.offsets)}")
+        return torch.nested.nested_tensor_from_jagged(self.values, self.offsets[0])
+
+
 class TorchBatch(NamedTuple):
-    """A batch as tensors.
+    """A batch as tensors. If the dataset has further columns, they follow as fields: tensors, or `TorchRagged`.
 
     Attributes:
         images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
@@ -41,8 +66,10 @@ class TorchBatch(NamedTuple):
     epoch: int
 
 
-class TorchLoader(Converted[TorchBatch]):
-    """A Loader that gives `TorchBatch`. Everything else is the same as in the Loader, with which it shares its session.
+class TorchLoader(Converted[Any]):
+    """A Loader that gives `TorchBatch`, or a dict of tensors.
+
+    Everything else is the same as in the Loader, with which it shares its session.
 
     Attributes:
         loader: The Loader.
@@ -52,10 +79,17 @@ class TorchLoader(Converted[TorchBatch]):
         ...     loss = criterion(model(batch.images), batch.labels)
     """
 
-    def __init__(self, loader: Batches[Batch], *, copy: bool, device: Any = None) -> None:  # noqa: ANN401 - as PyTorch
+    def __init__(
+        self,
+        loader: Batches[Batch],
+        *,
+        copy: bool,
+        device: Any = None,  # noqa: ANN401 - as PyTorch
+        as_dict: bool = False,
+    ) -> None:
         ring = None if loader.placement == "host" else torch.device(loader.placement.replace("gpu", "cuda"))
         on = _device(device, ring)
-        super().__init__(loader, _Tensors(on, copy=copy))
+        super().__init__(loader, _Tensors(on, copy=copy, as_dict=as_dict))
         if ring is not None and on is not None and on.type == "cuda" and on != ring:
             _log.warning(
                 "the batches are on %s, and each of them is copied to %s: give the trainers of each GPU their own "
@@ -71,23 +105,27 @@ class _Tensors:
     Args:
         device: Where the tensors will be; None for the host.
         copy: Whether the tensors are copies or views.
+        as_dict: Whether a batch is a dict.
     """
 
-    def __init__(self, device: torch.device | None, *, copy: bool) -> None:
+    def __init__(self, device: torch.device | None, *, copy: bool, as_dict: bool) -> None:
         self._device = device
         self._copy = copy
+        self._as_dict = as_dict
 
-    def __call__(self, batch: Batch) -> TorchBatch:
-        arrays = (batch.images, batch.labels, batch.records, batch.mask)
-        if self._device is None or self._device.type == "cpu":
-            images, labels, records, mask = map(_copied if self._copy else _viewed, arrays)
-            return TorchBatch(images, labels, records, mask, batch.valid, batch.epoch)
-        images, labels, records, mask = map(self._moved, arrays)
-        # The copies to the GPU read the slot even after the arrays here are gone.
-        moved = torch.cuda.Event()
-        moved.record(torch.cuda.current_stream(self._device))
-        batch.release(after=moved)
-        return TorchBatch(images, labels, records, mask, batch.valid, batch.epoch)
+    def __call__(self, batch: Batch) -> Any:  # noqa: ANN401 - a dict, or a named tuple
+        in_host = self._device is None or self._device.type == "cpu"
+        convert = (_copied if self._copy else _viewed) if in_host else self._moved
+        tensors = {name: _column(batch[name], convert) for name in batch.columns}
+        if not in_host:
+            # The copies to the GPU read the slot even after the arrays here are gone.
+            moved = torch.cuda.Event()
+            moved.record(torch.cuda.current_stream(self._device))
+            batch.release(after=moved)
+        if self._as_dict:
+            return {**tensors, "valid": batch.valid, "epoch": batch.epoch}
+        images, labels, records, mask, *further = tensors.values()
+        return _tuple(tuple(tensors)[4:])(images, labels, records, mask, batch.valid, batch.epoch, *further)
 
     def _moved(self, array: np.ndarray | GpuArray) -> torch.Tensor:
         if isinstance(array, np.ndarray):
@@ -95,6 +133,18 @@ class _Tensors:
         view = _typed(torch.as_tensor(array, device=f"cuda:{array.device}"), array)
         # A move to another GPU is a copy already.
         return view.clone() if self._copy and view.device == self._device else view.to(self._device, non_blocking=True)
+
+
+@functools.cache
+def _tuple(further: tuple[str, ...]) -> Any:  # noqa: ANN401 - a class
+    """The type of a batch with these further columns."""
+    return namedtuple("TorchBatch", (*TorchBatch._fields, *further)) if further else TorchBatch
+
+
+def _column(column: np.ndarray | GpuArray | Ragged, convert: Callable[[Any], torch.Tensor]) -> Any:  # noqa: ANN401
+    if isinstance(column, Ragged):
+        return TorchRagged(convert(column.values), tuple(map(convert, column.offsets)))
+    return convert(column)
 
 
 def _device(asked: Any, ring: torch.device | None) -> torch.device | None:  # noqa: ANN401 - as PyTorch
