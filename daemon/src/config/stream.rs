@@ -28,7 +28,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # What batches have beside pictures and labels. A list names some of the dataset's columns. A table says which part of a
 # record becomes which column: a member of an archive, a feature, a column of a table. Left out: all that the dataset has.
 # columns = { images = "jpg;png", labels = "cls", caption = "txt" }
-# Options of the source's format. docs/sources.md lists them.
+# Options of the source's format, which docs/sources.md lists. Left out: their defaults.
 # source_options = { payload = "picture" }
 # Required. The number of records in a batch.
 # batch_size = 256
@@ -193,7 +193,7 @@ impl StreamSection {
             ..StreamSettings::new(batch_size.unwrap_or(1), recipe)
         };
         let columns = table.take("columns", columns::read).unwrap_or_default();
-        let settings = StreamSettings { columns: columns.only, ..settings(table, default, writer) };
+        let default = StreamSettings { columns: columns.only, ..default };
         let section = Self {
             columns: columns.map,
             source_options: table.take("source_options", columns::options).unwrap_or_default(),
@@ -205,7 +205,7 @@ impl StreamSection {
             ),
             run: table.take("run", text),
             group: table.take("group", text),
-            settings,
+            settings: settings(table, default, writer),
             written: table.values().clone(),
             source: source?,
         };

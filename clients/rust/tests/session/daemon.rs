@@ -234,7 +234,9 @@ impl Server {
     fn take(&mut self, place: usize, message: Message<'_>) {
         let id = self.trainers[place].id;
         match message {
-            Message::Attach { head, settings, files: _, resume } => self.attach(place, &head, settings, resume),
+            Message::Attach { head, settings, files: _, resume, columns: _ } => {
+                self.attach(place, &head, settings, resume)
+            }
             Message::Ack { head, sums } => {
                 let receipt = HeldBatch::from(&head);
                 let batch = if receipt.is_handed_in() { &self.adopted } else { &self.published };
