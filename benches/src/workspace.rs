@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of the crates. `cuda/` has the fake GPU below it.
-pub const CRATES: [&str; 13] = [
+pub const CRATES: [&str; 14] = [
     "proto",
+    "columns",
     "ring",
     "jpeg",
     "coordinator",

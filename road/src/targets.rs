@@ -92,3 +92,31 @@ fn chosen(all: &Schema, names: &[String]) -> Result<Vec<usize>, UnknownColumn> {
     }
     Ok(columns)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prefetch::shelf::Shelf;
+
+    fn targets(names: Option<&[&str]>) -> Result<Vec<String>, UnknownColumn> {
+        let names: Option<Vec<String>> = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        let targets = Targets::new(Arc::new(Shelf::new(4)), names.as_deref())?;
+        Ok(targets.schema().fields().iter().map(|field| field.name.clone()).collect())
+    }
+
+    #[test]
+    fn rule_47_a_stream_has_the_columns_that_its_setting_names_and_an_unknown_one_is_refused() {
+        assert_eq!(targets(None).unwrap(), ["tally"]);
+        assert_eq!(targets(Some(&[])).unwrap(), [""; 0]);
+        assert_eq!(targets(Some(&["images", "tally", "labels", "tally"])).unwrap(), ["tally"]);
+        let error = targets(Some(&["tally", "boxes"])).unwrap_err();
+        let words = "the dataset has no column \"boxes\"; its columns are: images, labels, records, mask, tally";
+        assert_eq!(error.to_string(), words);
+    }
+
+    #[test]
+    fn rule_46_a_column_has_room_for_the_longest_record() {
+        let targets = Targets::new(Arc::new(Shelf::new(3)), None).unwrap();
+        assert_eq!(targets.rooms(), [Room([2, 0, 0])]);
+    }
+}

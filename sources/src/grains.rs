@@ -1,6 +1,6 @@
 //! Which records of a dataset are read at once.
 
-/// The grains of a dataset: the spans of records that are read at once (semantics rule 56).
+/// The grains of a dataset: the spans of records that are read at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grains<'a> {
     /// Each record is read by itself.

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_finds_the_record_by_what_a_locator_prints() {
+    fn rule_52_a_person_finds_the_record_by_what_a_locator_prints() {
         let file = || Container::File("/data/a.bin".into());
         let object = |version: Option<&str>| Container::Object {
             url: "s3://bucket/a.tar".into(),
