@@ -1,5 +1,6 @@
 """Batches as tensors. Skipped if PyTorch is not installed."""
 
+import json
 import logging
 import types
 from typing import ClassVar
@@ -208,3 +209,32 @@ def test_resizes_match_those_of_a_uint8_tensor_on_a_gpu_within_one_level(tmp_pat
     print(f"{int((apart > 0).sum())} of {apart.numel()} values are 1 of 255 apart")
     assert apart.max() <= 1
     assert (apart > 0).float().mean() < 0.01
+
+
+@pytest.fixture
+def boxes(pictures):
+    """Three pictures, of which the second has two boxes and the third has one."""
+    folder = pictures(3)
+    images = [{"id": number, "file_name": f"{number:05}.ppm"} for number in range(3)]
+    annotations = [
+        {"id": number, "image_id": image, "category_id": 1, "bbox": [number, 0, 1, 1]}
+        for number, image in enumerate([1, 1, 2])
+    ]
+    file = folder.parent / "boxes.json"
+    categories = [{"id": 1, "name": "cat"}]
+    file.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
+    return f"coco:{file}?root={folder}"
+
+
+def test_rule_45_further_columns_are_fields_or_entries_of_a_dict(boxes):
+    with forebay.Loader(boxes, batch_size=3, size=8, columns=["boxes", "classes"], epochs=2) as loader:
+        (batch,) = loader.torch()
+        assert batch._fields[:6] == ("images", "labels", "records", "mask", "valid", "epoch")
+        images, labels, *_, classes = batch
+        assert (tuple(images.shape), labels.tolist()) == ((3, 8, 8, 3), [-1, -1, -1])
+        assert classes.offsets[0].tolist() == [0, 0, 2, 3]
+        assert tuple(batch.boxes.values.shape) == (3, 4)
+        assert [len(part) for part in batch.boxes.nested().unbind()] == [0, 2, 1]
+        (batch,) = loader.torch(as_dict=True)
+        assert list(batch) == ["images", "labels", "records", "mask", "boxes", "classes", "valid", "epoch"]
+        assert (batch["valid"], batch["classes"].values.tolist()) == (3, [0, 0, 0])

@@ -102,6 +102,7 @@ class Loader(Batches[Batch]):
             record becomes which column: a member of an archive, a feature, a column of a table. None is all columns
             that the dataset has. See `Batch`.
         source_options: Options of the source's format, such as `{"payload": "picture"}`. docs/sources.md lists them.
+            None takes their defaults.
         root: Folder that the paths in a CSV or a list start from. None is the folder of that file.
         on_error: What happens to a record that cannot be read or decoded: "fail" raises `RecordError`, "skip" leaves
             the record out, "replace" puts a copy of a good record in its place.
