@@ -4,6 +4,9 @@
 //! the time inside `next()` while an offer is queued; from READY in the daemon to the return of `next()` while the
 //! trainer sleeps; and a packet there and back between two threads that sleep. The second is taken with the decode
 //! threads on every core, and with one of them.
+//!
+//! Then the same dataset as a CSV with 4 and with 50 columns: the time inside `next()` and until a trainer has looked at
+//! every column of the batch.
 #![allow(clippy::print_stdout, reason = "it prints its figures")]
 
 use std::io::Read as _;
@@ -36,6 +39,7 @@ fn main() -> Result<(), Bare> {
     for index in 0..64 {
         std::fs::write(pictures.join(format!("{index}.jpg")), sample::photograph(index, 500, 375))?;
     }
+    let folders = format!("source = \"{}\"", pictures.parent().ok_or("the pictures have no folder")?.display());
     let cores = std::thread::available_parallelism()?.get();
     println!("microseconds, p50 / p99 of {TAKEN} batches of 8 pictures at 224 x 224; {cores} cores");
     println!(
@@ -43,16 +47,37 @@ fn main() -> Result<(), Bare> {
         "round", "next(), queued", "READY to back, busy", "READY to back, idle", "bare ping-pong"
     );
     for round in 1..=ROUNDS {
-        let queued = with_daemon(&binary, folder.path(), cores, queued)?;
-        let busy = with_daemon(&binary, folder.path(), cores, asleep)?;
-        let idle = with_daemon(&binary, folder.path(), 1, asleep)?;
+        let queued = with_daemon(&binary, folder.path(), &folders, cores, queued)?;
+        let busy = with_daemon(&binary, folder.path(), &folders, cores, asleep)?;
+        let idle = with_daemon(&binary, folder.path(), &folders, 1, asleep)?;
         let bare = ping_pong()?;
         println!("{round:<6} {:>20} {:>24} {:>24} {:>20}", show(queued), show(busy), show(idle), show(bare));
+    }
+    println!("\n{:<6} {:>34} {:>34}", "round", "next() and 4 columns, queued", "next() and 50 columns, queued");
+    let (few, many) = (table(folder.path(), 4)?, table(folder.path(), 50)?);
+    for round in 1..=ROUNDS {
+        let few = with_daemon(&binary, folder.path(), &few, cores, queued)?;
+        let many = with_daemon(&binary, folder.path(), &many, cores, queued)?;
+        println!("{round:<6} {:>34} {:>34}", show(few), show(many));
     }
     Ok(())
 }
 
-/// Time inside `next()` while an offer waits in the socket.
+/// Writes a CSV of the pictures with this many columns of numbers: the settings that name it.
+fn table(folder: &Path, columns: usize) -> Result<String, Bare> {
+    let names: Vec<String> = (0..columns).map(|column| format!("c{column}")).collect();
+    let mut text = format!("path,{}\n", names.join(","));
+    for picture in 0..64 {
+        let values: Vec<String> = (0..columns).map(|column| (picture * column).to_string()).collect();
+        text += &format!("pictures/one/{picture}.jpg,{}\n", values.join(","));
+    }
+    let file = folder.join(format!("{columns}.csv"));
+    std::fs::write(&file, text)?;
+    let map: Vec<String> = names.iter().map(|name| format!("{name} = \"{name}\"")).collect();
+    Ok(format!("source = \"{}\"\ncolumns = {{ {} }}", file.display(), map.join(", ")))
+}
+
+/// Time inside `next()` while an offer waits in the socket, and until every column was looked at.
 fn queued(session: &mut Session) -> Result<Vec<Duration>, Bare> {
     let mut times = Vec::with_capacity(TAKEN);
     while times.len() < TAKEN {
@@ -63,6 +88,9 @@ fn queued(session: &mut Session) -> Result<Vec<Duration>, Bare> {
         }
         let asked = Instant::now();
         if let Next::Batch(batch) = session.next(None, &mut Patient)? {
+            for field in batch.columns().fields() {
+                std::hint::black_box(batch.column(&field.name).map(|column| column.place(0).len()));
+            }
             let took = asked.elapsed();
             if batch.ready() < nanoseconds() - u64::try_from(took.as_nanos())? {
                 times.push(took);
@@ -125,14 +153,14 @@ fn take(socket: &Socket, buffer: &mut [u8]) -> Result<bool, Bare> {
 fn with_daemon<T>(
     binary: &Path,
     folder: &Path,
+    dataset: &str,
     threads: usize,
     measure: impl FnOnce(&mut Session) -> Result<T, Bare>,
 ) -> Result<T, Bare> {
-    let place = folder.display();
     let own = std::fs::Permissions::from_mode(0o700);
     let sockets = tempfile::Builder::new().permissions(own).tempdir_in(folder)?;
     let config = format!(
-        "[streams.bench]\nsource = \"{place}/pictures\"\nbatch_size = 8\nsize = 224\nshuffle = true\n\
+        "[streams.bench]\n{dataset}\nbatch_size = 8\nsize = 224\nshuffle = true\n\
          [control]\ndir = \"{0}\"\n[coordinator]\npath = \"{0}\"\n[decode]\nthreads = {threads}\n",
         sockets.path().display()
     );
