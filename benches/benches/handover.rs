@@ -9,6 +9,7 @@
 //! every column of the batch.
 #![allow(clippy::print_stdout, reason = "it prints its figures")]
 
+use std::fmt::Write as _;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -69,7 +70,7 @@ fn table(folder: &Path, columns: usize) -> Result<String, Bare> {
     let mut text = format!("path,{}\n", names.join(","));
     for picture in 0..64 {
         let values: Vec<String> = (0..columns).map(|column| (picture * column).to_string()).collect();
-        text += &format!("pictures/one/{picture}.jpg,{}\n", values.join(","));
+        writeln!(text, "pictures/one/{picture}.jpg,{}", values.join(","))?;
     }
     let file = folder.join(format!("{columns}.csv"));
     std::fs::write(&file, text)?;

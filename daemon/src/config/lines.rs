@@ -35,25 +35,49 @@ impl Lines {
             if let Some(line) = self.0.get(path) {
                 return Some(*line);
             }
-            path = path.rsplit_once('.')?.0;
+            path = path.rsplit_once(['.', '['])?.0;
         }
     }
 
     fn add(&mut self, path: &str, table: &DeTable<'_>, text: &str) {
         for (key, value) in table {
             let path = joined(path, key.get_ref());
-            let before = text.get(..key.span().start).unwrap_or_default();
-            self.0.insert(path.clone(), before.matches('\n').count() + 1);
-            if let DeValue::Table(inner) = value.get_ref() {
-                self.add(&path, inner, text);
-            }
+            self.0.insert(path.clone(), line_at(text, key.span().start));
+            self.add_inner(&path, value.get_ref(), text);
         }
     }
+
+    /// The keys within a value. The items of a list are numbered from 0.
+    fn add_inner(&mut self, path: &str, value: &DeValue<'_>, text: &str) {
+        match value {
+            DeValue::Table(inner) => self.add(path, inner, text),
+            DeValue::Array(items) => {
+                for (place, item) in items.iter().enumerate() {
+                    let path = format!("{path}[{place}]");
+                    self.0.insert(path.clone(), line_at(text, item.span().start));
+                    self.add_inner(&path, item.get_ref(), text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn line_at(text: &str, byte: usize) -> usize {
+    text.get(..byte).unwrap_or_default().matches('\n').count() + 1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_item_of_a_list_has_its_own_line() {
+        let lines = Lines::of("[streams.train]\ntransform = [\n  { resize = 8 },\n  { pad = { bottom = 1 } },\n]\n");
+        let found = ["transform", "transform[0]", "transform[1]", "transform[1].pad.top", "transform[1].pad.bottom"];
+        let lines = found.map(|key| lines.line(&format!("streams.train.{key}")));
+        assert_eq!(lines, [Some(2), Some(3), Some(4), Some(4), Some(4)]);
+    }
 
     #[test]
     fn a_key_has_its_line_and_one_that_is_missing_that_of_its_table() {
