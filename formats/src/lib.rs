@@ -36,38 +36,61 @@ const SCHEMES: &[Scheme] = &[folder::SCHEME, csv::SCHEME, files::SCHEME];
 /// name exists, the name is a path even if it looks like a URL. Options of the scheme may stand behind a `?`. They come
 /// before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
+    let Resolved { scheme, path, options } = resolve(name, options)?;
+    (scheme.open)(path, &options)
+}
+
+/// Whether there is something to open under this name, with options that its scheme has. Nothing is scanned.
+///
+/// # Errors
+/// There is nothing, or the scheme is unknown or does not have one of the options.
+pub fn check(name: &str, options: &Options) -> Result<(), SourceError> {
+    let path = resolve(name, options)?.path;
+    match containers::pattern(path)? {
+        Some(_) => Ok(()),
+        None => path.metadata().map(drop).map_err(|error| SourceError::of_path(path, error)),
+    }
+}
+
+/// What a name stands for.
+struct Resolved<'a> {
+    scheme: &'static Scheme,
+    path: &'a Path,
+    options: Options,
+}
+
+fn resolve<'a>(name: &'a str, options: &Options) -> Result<Resolved<'a>, SourceError> {
     let as_path = Path::new(name);
-    if !as_path.exists()
-        && let Some((scheme, rest)) = scheme::split(name)
-    {
-        let scheme = SCHEMES
-            .iter()
-            .find(|known| known.name == scheme)
-            .ok_or_else(|| SourceError::UnknownScheme { name: name.to_owned(), known: known(SCHEMES) })?;
-        let (rest, options) = scheme::with_query(rest, options)?;
-        return open_as(scheme, Path::new(rest), &options);
-    }
-    // A pattern of several files is recognised by the first of them.
-    let first = containers::pattern(as_path)?.map(|files| files[0].clone());
-    let looked_at = first.as_deref().unwrap_or(as_path);
+    let resolved = match scheme::split(name).filter(|_| !as_path.exists()) {
+        Some((scheme, rest)) => {
+            let scheme = SCHEMES
+                .iter()
+                .find(|known| known.name == scheme)
+                .ok_or_else(|| SourceError::UnknownScheme { name: name.to_owned(), known: known(SCHEMES) })?;
+            let (rest, options) = scheme::with_query(rest, options)?;
+            Resolved { scheme, path: Path::new(rest), options }
+        }
+        None => Resolved { scheme: recognised(as_path)?, path: as_path, options: options.clone() },
+    };
+    resolved.scheme.check(&resolved.options)?;
+    Ok(resolved)
+}
+
+/// The scheme of a path that names none. A pattern of several files is recognised by the first of them.
+fn recognised(path: &Path) -> Result<&'static Scheme, SourceError> {
+    let first = containers::pattern(path)?.map(|files| files[0].clone());
+    let looked_at = first.as_deref().unwrap_or(path);
     if let Err(error) = looked_at.metadata() {
-        return Err(SourceError::of_path(as_path, error));
+        return Err(SourceError::of_path(looked_at, error));
     }
-    match SCHEMES.iter().find(|known| (known.recognises)(looked_at)) {
-        Some(scheme) => open_as(scheme, as_path, options),
-        None => Err(SourceError::Unrecognised { path: as_path.to_owned(), known: known(SCHEMES) }),
-    }
+    let recognised = SCHEMES.iter().find(|known| (known.recognises)(looked_at));
+    recognised.ok_or_else(|| SourceError::Unrecognised { path: path.to_owned(), known: known(SCHEMES) })
 }
 
 /// Opens a list of paths, separated by NUL bytes. Relative paths start at the option `root`, or where the daemon was started.
 pub fn open_list(list: &[u8], options: &Options) -> Opened {
     files::SCHEME.check(options)?;
     files::from_list(list, options)
-}
-
-fn open_as(scheme: &Scheme, path: &Path, options: &Options) -> Opened {
-    scheme.check(options)?;
-    (scheme.open)(path, options)
 }
 
 /// The option that CSVs and lists share.

@@ -68,8 +68,10 @@ impl Found {
     fn streams(&mut self, config: &Config) {
         for (name, stream) in &config.streams {
             let key = |key: &str| format!("streams.{name}.{key}");
-            if let Some(source) = &stream.source {
-                self.path(key("source"), Path::new(source));
+            if let Some(source) = &stream.source
+                && let Err(error) = forebay_formats::check(source, &stream.options())
+            {
+                self.add(key("source"), format!("cannot be used. {error}"));
             }
             if let Some(root) = &stream.root {
                 self.path(key("root"), root);
@@ -126,7 +128,7 @@ mod tests {
         let said = said(&text);
         for words in [
             "There are 8 mistakes in forebay.toml:",
-            "line 2: streams.train.source: is \"/nowhere/data\", which cannot be used: No such file",
+            "line 2: streams.train.source: cannot be used. \"/nowhere/data\" does not exist.",
             "line 5: streams.train.group: is \"no-such-group\"",
             "line 6: streams.train.cache.memory: sets 100tb aside",
             "line 8: control.dir: makes a socket's path of 134 bytes, and the kernel takes 107",
@@ -136,6 +138,26 @@ mod tests {
             "line 15: ring.memory: is 100tb",
         ] {
             assert!(said.contains(words), "{words:?} is not in:\n{said}");
+        }
+    }
+
+    #[test]
+    fn a_source_with_a_scheme_is_looked_for_as_it_will_be_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.csv"), "x.jpg\n").unwrap();
+        let source = |name: &str| {
+            let text = format!("[streams.train]\nsource = \"{name}\"\nbatch_size = 4\nsize = 8\n");
+            said(&text.replace("HERE", folder.path().to_str().unwrap()))
+        };
+        for there in ["csv:HERE/a.csv", "HERE/a.csv", "csv:HERE/a.csv?root=/data", "HERE/{a,a}.csv"] {
+            assert_eq!(source(there), "", "{there}");
+        }
+        for (wrong, words) in [
+            ("csv:HERE/b.csv", "b.csv\" does not exist"),
+            ("cvs:HERE/a.csv", "not a source that this version knows"),
+            ("csv:HERE/a.csv?rot=/", "has no option \"rot\""),
+        ] {
+            assert!(source(wrong).contains(words), "{wrong}: {}", source(wrong));
         }
     }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use forebay_pixels::Recipe;
 use forebay_road::settings::{LastBatchPolicy, MaxFailures, OnError, Sharding, StreamSettings};
-use forebay_sources::{ColumnMap, Labels, OwnOptions};
+use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
 use serde_json::{Map, Value};
 
 use super::mistake::{Mistake, Mistakes};
@@ -151,6 +151,16 @@ impl StreamSection {
             Err(error) => return Err(broken(format!("they are not JSON: {error}."))),
         };
         Self::from_object(&written, ring, Writer::Loader)
+    }
+
+    /// How its dataset is opened.
+    pub fn options(&self) -> Options {
+        let (columns, own) = (self.columns.clone(), self.source_options.clone());
+        let mut options = Options { labels: self.labels, columns, own, ..Options::default() };
+        if let Some(root) = &self.root {
+            options.own.set("root", root.to_string_lossy());
+        }
+        options
     }
 
     /// The dataset's name for people.

@@ -19,11 +19,7 @@ pub(super) async fn dataset(
     byte_limit: u64,
 ) -> Result<Arc<dyn Source>, OpenError> {
     let name = section.source.clone().unwrap_or_default();
-    let (columns, own) = (section.columns.clone(), section.source_options.clone());
-    let mut options = Options { labels: section.labels, columns, byte_limit, own };
-    if let Some(root) = &section.root {
-        options.own.set("root", root.to_string_lossy());
-    }
+    let options = Options { byte_limit, ..section.options() };
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
     let open = move || match files {
         Some(list) => forebay_formats::open_list(&list, &options),
