@@ -171,6 +171,36 @@ fn rule_25_bulk_without_seals_is_refused() {
 }
 
 #[test]
+fn rule_47_a_trainer_that_names_a_group_or_a_column_that_is_not_there_is_told_so() {
+    let home = Home::with_pictures(4);
+    let _daemon = home.serve("");
+    let refused = |request: Attach, columns: Option<&[u8]>| {
+        let mut speaker = Speaker::connect(&home);
+        let columns = columns.map(|names| Bulk::write(names).unwrap().into_fd());
+        speaker.say(&packet(&request, &[]), columns.as_slice());
+        speaker.refused()
+    };
+    let group = Attach { group: Attach::pad_name("debug").unwrap(), ..attach() };
+    let (code, reason) = refused(group, None);
+    assert_eq!(code, text_code::SETTINGS);
+    assert!(reason.contains("stream \"train\" gives each batch to one trainer"), "{reason}");
+
+    let with_columns = Attach { flags: attach_flags::COLUMNS, ..attach() };
+    for (names, words) in [
+        (&b"images\0boxes"[..], "no column \"boxes\"; its columns are: images, labels, records, mask"),
+        (b"\xff", "not UTF-8"),
+        (&[b'a'; 70_000], "longer than the 65536 bytes"),
+    ] {
+        let (code, reason) = refused(with_columns, Some(names));
+        assert_eq!(code, text_code::SETTINGS);
+        assert!(reason.contains(words), "{words:?} is not in: {reason}");
+    }
+    let mut speaker = Speaker::connect(&home);
+    speaker.say(&packet(&with_columns, &[]), &[Bulk::write(b"images\0mask").unwrap().into_fd()]);
+    assert!(matches!(speaker.hear(), Said::Welcome(_)), "columns that every batch has");
+}
+
+#[test]
 fn a_list_of_held_batches_that_makes_no_sense_is_refused_or_leads_nowhere() {
     let home = Home::with_pictures(8);
     let _daemon = home.serve("epochs = 1");
