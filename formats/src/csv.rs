@@ -8,7 +8,7 @@ mod labels;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder};
 use forebay_proto::printable;
@@ -17,7 +17,7 @@ use forebay_sources::{Labels, LineProblem, Options, SourceError};
 use self::labels::Column;
 use crate::files::existing;
 use crate::listing::Found;
-use crate::paths::Paths;
+use crate::paths::{Paths, escapes};
 use crate::scheme::Scheme;
 use crate::{Opened, ROOT};
 
@@ -85,7 +85,11 @@ impl<'a> CsvTable<'a> {
         }
         let (labels, classes) = column.finish();
         let shard_name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        existing(self.file, Found { root: self.root, paths, labels, classes, shard_name }, self.options)
+        existing(
+            self.file,
+            Found { root: self.root, paths, labels, classes, shard_name, ..Found::default() },
+            self.options,
+        )
     }
 
     /// Where the columns are, if this line is a header.
@@ -107,32 +111,11 @@ impl<'a> CsvTable<'a> {
         if path.trim_ascii().is_empty() || path.contains(&0) {
             return Err(LineProblem::NoPath);
         }
-        if self.escapes(Path::new(OsStr::from_bytes(path))) {
+        if escapes(path, self.options.own.path(ROOT.name).as_deref()) {
             let root = if self.root.as_os_str().is_empty() { ".".into() } else { printable(&self.root).to_string() };
             return Err(LineProblem::Escapes { path: String::from_utf8_lossy(path).into_owned(), root });
         }
         Ok(path)
-    }
-
-    /// Whether a path leads out of the root. Only its text is checked, because links inside the root are its owner's
-    /// choice. An absolute path is accepted only below a root that was given.
-    fn escapes(&self, path: &Path) -> bool {
-        let below = if path.is_absolute() {
-            let root = self.options.own.path(ROOT.name);
-            root.and_then(|root| path.strip_prefix(root).ok())
-        } else {
-            Some(path)
-        };
-        let Some(below) = below else { return true };
-        let mut depth = 0_i64;
-        below.components().any(|component| {
-            match component {
-                Component::Normal(_) => depth += 1,
-                Component::ParentDir => depth -= 1,
-                Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-            }
-            depth < 0
-        })
     }
 
     fn failure(&self, error: csv::Error) -> SourceError {

@@ -67,7 +67,7 @@ fn open(root: &Path, options: &Options) -> Result<Listing, SourceError> {
         (class_labels(root, &paths, &top_folders)?, top_folders.iter().map(|name| lossy(name)).collect())
     };
     let shard_name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
-    let found = Found { root: root.to_owned(), paths, labels, classes, shard_name };
+    let found = Found { root: root.to_owned(), paths, labels, classes, shard_name, ..Found::default() };
     Ok(Listing::new(found, options)?.0)
 }
 

@@ -4,13 +4,17 @@
 //! are read by `packed.rs`: their format only finds them.
 #![forbid(unsafe_code)]
 
+mod coco;
 mod containers;
 mod csv;
 mod files;
 mod folder;
 mod grain_cache;
 mod listing;
+#[cfg(test)]
+mod mutations;
 mod packed;
+mod parts;
 mod paths;
 mod progress;
 mod scheme;
@@ -28,7 +32,7 @@ use scheme::{OptionKey, Scheme, known};
 pub type Opened = Result<Box<dyn Source>, SourceError>;
 
 /// Where several recognise a path, the first one has it.
-const SCHEMES: &[Scheme] = &[folder::SCHEME, csv::SCHEME, files::SCHEME];
+const SCHEMES: &[Scheme] = &[coco::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
 
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
 ///

@@ -1,11 +1,14 @@
-//! A dataset of files. Folders, CSVs and file lists all become such a list. This file also reads one of its files.
+//! A dataset of files. Folders, CSVs, annotations and file lists all become such a list. This file also reads one of its
+//! files.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use forebay_columns::Table;
 use forebay_sources::{Locator, Options, ReadError, ReadErrorKind, Retry, Source, SourceError};
 use parking_lot::Mutex;
 
@@ -23,6 +26,8 @@ pub(crate) struct Listing {
     /// Empty: no labels.
     labels: Vec<i64>,
     classes: Vec<String>,
+    targets: Table,
+    damaged: BTreeMap<u64, String>,
     shard_name: String,
     fingerprint: [u8; 32],
     byte_limit: u64,
@@ -38,6 +43,10 @@ pub(super) struct Found {
     /// One per path, or empty.
     pub labels: Vec<i64>,
     pub classes: Vec<String>,
+    /// The columns beside pictures and labels.
+    pub targets: Table,
+    /// Records whose targets cannot be read, and why. The read of such a record fails.
+    pub damaged: BTreeMap<u64, String>,
     pub shard_name: String,
 }
 
@@ -59,10 +68,22 @@ impl Listing {
         let sizes = sizes(&found.root, &found.paths)?;
         let present = sizes.iter().filter(|&&size| size != NO_SIZE).count() as u64;
         let fingerprint = fingerprint(&found, &sizes);
-        let Found { root, paths, labels, classes, shard_name } = found;
+        let Found { root, paths, labels, classes, targets, damaged, shard_name } = found;
         debug_assert!(labels.is_empty() || labels.len() == paths.len(), "a label per path");
         let (byte_limit, witnesses) = (options.byte_limit, Witnesses::default());
-        let listing = Self { root, paths, sizes, labels, classes, shard_name, fingerprint, byte_limit, witnesses };
+        let listing = Self {
+            root,
+            paths,
+            sizes,
+            labels,
+            classes,
+            targets,
+            damaged,
+            shard_name,
+            fingerprint,
+            byte_limit,
+            witnesses,
+        };
         Ok((listing, present))
     }
 
@@ -127,6 +148,9 @@ impl Source for Listing {
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         buf.clear();
+        if let Some(cause) = self.damaged.get(&record) {
+            return Err(ReadError::damaged(self.locator(record), cause.clone()));
+        }
         match read_file(self.path(record), room, self.byte_limit, buf) {
             Ok(()) => {
                 self.witnesses.saw(record);
@@ -141,6 +165,10 @@ impl Source for Listing {
 
     fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
+    }
+
+    fn targets(&self) -> &Table {
+        &self.targets
     }
 
     fn shard_name(&self, record: u64) -> &str {
@@ -270,6 +298,13 @@ fn fingerprint(found: &Found, sizes: &[u64]) -> [u8; 32] {
     for class in &found.classes {
         number(&mut hasher, class.len() as u64);
         hasher.update(class.as_bytes());
+    }
+    // A dataset without columns keeps the fingerprint that it had before there were columns.
+    if !found.targets.schema().is_empty() {
+        found.targets.digest(&mut |bytes| {
+            number(&mut hasher, bytes.len() as u64);
+            hasher.update(bytes);
+        });
     }
     *hasher.finalize().as_bytes()
 }

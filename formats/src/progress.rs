@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Counts files; shared by the threads that look at them.
+/// Counts files or what is in them; shared by the threads that look at them.
 #[derive(Debug)]
 pub(super) struct Progress {
     what: &'static str,
+    unit: &'static str,
     start: Instant,
     count: AtomicU64,
     bar: OnceLock<ProgressBar>,
@@ -21,13 +22,18 @@ const STRIDE: u64 = 1024;
 
 impl Progress {
     pub(super) fn new(what: &'static str) -> Self {
-        Self { what, start: Instant::now(), count: AtomicU64::new(0), bar: OnceLock::new() }
+        Self::counting(what, "files")
+    }
+
+    /// Counts something else than files.
+    pub(super) fn counting(what: &'static str, unit: &'static str) -> Self {
+        Self { what, unit, start: Instant::now(), count: AtomicU64::new(0), bar: OnceLock::new() }
     }
 
     pub(super) fn step(&self) {
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_multiple_of(STRIDE) && self.start.elapsed() > PATIENCE {
-            self.bar.get_or_init(|| bar(self.what)).set_position(count);
+            self.bar.get_or_init(|| bar(self.what, self.unit)).set_position(count);
         }
     }
 }
@@ -40,9 +46,9 @@ impl Drop for Progress {
     }
 }
 
-fn bar(what: &'static str) -> ProgressBar {
+fn bar(what: &'static str, unit: &'static str) -> ProgressBar {
     // A fresh bar draws to stderr, and nowhere when that is no terminal.
-    let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} files ({per_sec})")
+    let style = ProgressStyle::with_template("{spinner} {prefix}: {human_pos} {msg} ({per_sec})")
         .expect("the template is well-formed");
-    ProgressBar::no_length().with_style(style).with_message(what)
+    ProgressBar::no_length().with_style(style).with_prefix(what).with_message(unit)
 }

@@ -39,9 +39,27 @@ type Build = fn() -> Box<dyn Fixture>;
 
 const FIXTURES: &[(&str, Build)] = &[
     ("folder", || Pictures::folder(["a/1.jpg", "a/2.png", "b/3.jpg", "b/4.JPG"])),
+    ("coco", || {
+        let order = ["images/x/1.jpg", "images/x/3.jpg", "images/x/2.jpg", "images/x/4.jpg"];
+        Pictures::described(order, "annotations/instances_x.json", &[("annotations/instances_x.json", COCO)])
+    }),
     ("csv", || Pictures::list("list.csv", ["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,x"])),
     ("files", || Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"])),
 ];
+
+/// Four pictures of which the ids are in another order than the names; one has no object.
+const COCO: &str = r#"{
+    "annotations": [
+        {"id": 1, "image_id": 9, "category_id": 7, "bbox": [1, 2, 3, 4], "area": 10.5, "iscrowd": 0},
+        {"id": 2, "image_id": 2, "category_id": 3, "bbox": [0, 0, 5, 5], "area": 25, "iscrowd": 1},
+        {"id": 3, "image_id": 7, "category_id": 3, "bbox": [0.5, 0, 5, 5], "area": 25, "iscrowd": 0}
+    ],
+    "images": [
+        {"id": 9, "file_name": "4.jpg"}, {"id": 2, "file_name": "1.jpg"},
+        {"id": 7, "file_name": "2.jpg"}, {"id": 5, "file_name": "3.jpg"}
+    ],
+    "categories": [{"id": 7, "name": "owl"}, {"id": 3, "name": "cat"}]
+}"#;
 
 #[test]
 fn every_source_keeps_the_contract() {

@@ -341,3 +341,10 @@ fn rule_2_the_fingerprint_knows_labels_and_order() {
     }
     assert_eq!(tables.map(print), prints);
 }
+
+#[test]
+fn rule_2_a_dataset_without_columns_keeps_the_fingerprint_that_older_versions_gave_it() {
+    let (_dir, file) = table("b.jpg,owl\na.jpg,cat\nnowhere.jpg,owl\n");
+    let print = blake3::Hash::from_bytes(opened(file).unwrap().fingerprint()).to_hex();
+    assert_eq!(&*print, "e3024acb9b3e55c02ea8a44aaa29e60452eca876d7761dbaccdf3d58ae2949c8");
+}

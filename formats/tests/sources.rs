@@ -1,6 +1,9 @@
 //! Sources over photographs and tables that the project did not make; skipped, with the reason, where they are absent.
 #![allow(clippy::print_stdout, reason = "a skipped test says why")]
 
+#[path = "genuine/annotations.rs"]
+mod annotations;
+
 use std::collections::HashSet;
 use std::env;
 use std::path::{Path, PathBuf};

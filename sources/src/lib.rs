@@ -38,7 +38,7 @@ pub trait Source: fmt::Debug + Send + Sync {
         self.len() == 0
     }
 
-    /// Names of the classes, if labels are indices into this list. Empty if labels are plain numbers or absent.
+    /// Names of the classes, if labels or the column `classes` are indices into this list. Otherwise empty.
     fn classes(&self) -> &[String];
 
     /// The record's label, or -1 if the dataset has no labels.

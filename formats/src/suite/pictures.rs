@@ -1,4 +1,4 @@
-//! The fixture for sources whose records are files: a folder of pictures, or a list of them.
+//! The fixture for sources whose records are files: a folder of pictures, a list of them, or annotations.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,29 +19,58 @@ pub(super) struct Pictures {
     dir: TempDir,
     /// What the dataset is opened by, below the folder.
     dataset: &'static str,
-    /// The records' files, in their order.
-    order: [&'static str; 4],
+    /// The records' files with what they hold, in their order.
+    files: [(&'static str, &'static str); 4],
 }
 
 impl Pictures {
     /// The folder itself, of which the source has the records in this order.
     pub(super) fn folder(order: [&'static str; 4]) -> Box<dyn Fixture> {
-        let pictures = Self { dir: tempfile::tempdir().unwrap(), dataset: "", order };
-        pictures.mend();
-        Box::new(pictures)
+        Self::named(order, "", &[])
     }
 
     /// A file that names the pictures, each in a line that begins with its path.
     pub(super) fn list(name: &'static str, lines: [&'static str; 4]) -> Box<dyn Fixture> {
         let order = lines.map(|line| line.split_once(',').map_or(line, |(path, _)| path));
-        let pictures = Self { dir: tempfile::tempdir().unwrap(), dataset: name, order };
-        fs::write(pictures.dir.path().join(name), lines.join("\n")).unwrap();
+        Self::named(order, name, &[(name, &lines.join("\n"))])
+    }
+
+    /// Pictures with files that describe them. `dataset` is what is opened.
+    pub(super) fn described(
+        order: [&'static str; 4],
+        dataset: &'static str,
+        descriptions: &[(&str, &str)],
+    ) -> Box<dyn Fixture> {
+        let mut contents = CONTENTS.iter().map(|(_, content)| *content);
+        Self::build(order.map(|file| (file, contents.next().unwrap())), dataset, descriptions)
+    }
+
+    fn named(order: [&'static str; 4], dataset: &'static str, descriptions: &[(&str, &str)]) -> Box<dyn Fixture> {
+        let of = |file| *CONTENTS.iter().find(|(name, _)| *name == file).unwrap();
+        Self::build(order.map(of), dataset, descriptions)
+    }
+
+    fn build(
+        files: [(&'static str, &'static str); 4],
+        dataset: &'static str,
+        descriptions: &[(&str, &str)],
+    ) -> Box<dyn Fixture> {
+        let pictures = Self { dir: tempfile::tempdir().unwrap(), dataset, files };
+        for (file, text) in descriptions {
+            pictures.write(file, text);
+        }
         pictures.mend();
         Box::new(pictures)
     }
 
+    fn write(&self, file: &str, content: &str) {
+        let path = self.dir.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
     fn file(&self, record: u64) -> PathBuf {
-        self.dir.path().join(self.order[usize::try_from(record).unwrap()])
+        self.dir.path().join(self.files[usize::try_from(record).unwrap()].0)
     }
 }
 
@@ -51,8 +80,7 @@ impl Fixture for Pictures {
     }
 
     fn contents(&self) -> Vec<Vec<u8>> {
-        let content = |file| CONTENTS.iter().find(|(name, _)| *name == file).unwrap().1;
-        self.order.iter().map(|&file| content(file).as_bytes().to_vec()).collect()
+        self.files.iter().map(|(_, content)| content.as_bytes().to_vec()).collect()
     }
 
     fn spoil(&self, record: u64) -> ReadErrorKind {
@@ -71,10 +99,8 @@ impl Fixture for Pictures {
     }
 
     fn mend(&self) {
-        for (file, content) in CONTENTS {
-            let path = self.dir.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
+        for (file, content) in self.files {
+            self.write(file, content);
         }
     }
 }

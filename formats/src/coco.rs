@@ -1,0 +1,306 @@
+//! `coco:`: a JSON file of annotations in the form of COCO (instances, captions or keypoints), and the pictures that it
+//! names. Records are ordered by image id, as torchvision's `CocoDetection` orders them.
+
+mod document;
+mod loose;
+mod masks;
+mod rows;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use forebay_columns::Column;
+use forebay_proto::printable;
+use forebay_sources::{Options, SourceError};
+
+use self::document::Document;
+use self::rows::{Annotations, Wanted};
+use crate::files::existing;
+use crate::listing::Found;
+use crate::parts::{Chosen, KnownPart};
+use crate::paths::Paths;
+use crate::scheme::{OptionKey, Scheme};
+use crate::{Opened, ROOT};
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "coco",
+    takes: "a .json file of COCO annotations",
+    options: &[ROOT, EMPTY],
+    has_columns: true,
+    recognises: is_coco,
+    open,
+};
+
+const EMPTY: OptionKey =
+    OptionKey { name: "empty", help: "what becomes of pictures without annotations: \"keep\" or \"skip\"" };
+
+/// What the file says of a picture or an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CocoPart {
+    Boxes,
+    Classes,
+    Crowd,
+    Area,
+    CategoryIds,
+    Captions,
+    Keypoints,
+    Polygons,
+    Rle,
+    ImageIds,
+}
+
+const PARTS: [KnownPart<CocoPart>; 10] = [
+    part("boxes", CocoPart::Boxes, "f32 [*, 4]", true, true),
+    part("classes", CocoPart::Classes, "i64 [*]", true, true),
+    part("crowd", CocoPart::Crowd, "bool [*]", true, true),
+    part("area", CocoPart::Area, "f32 [*]", true, true),
+    part("captions", CocoPart::Captions, "u8 [*][*]", false, true),
+    part("category_ids", CocoPart::CategoryIds, "i64 [*]", true, false),
+    part("keypoints", CocoPart::Keypoints, "f32 [*][*, 3]", true, false),
+    part("polygons", CocoPart::Polygons, "f32 [*][*][*, 2]", true, false),
+    part("rle", CocoPart::Rle, "u32 [*][*]", true, false),
+    part("image_ids", CocoPart::ImageIds, "i64", false, false),
+];
+
+const fn part(
+    name: &'static str,
+    part: CocoPart,
+    column_type: &'static str,
+    of_objects: bool,
+    by_default: bool,
+) -> KnownPart<CocoPart> {
+    KnownPart { name, part, column_type, of_objects, by_default }
+}
+
+/// The keys of the whole file, in any order.
+const TOP_KEYS: [&str; 6] = ["info", "licenses", "images", "annotations", "categories", "type"];
+/// Pictures that are looked for in each folder where they may be.
+const LOOKED_FOR: usize = 8;
+
+/// Whether a file is named `.json` and its first key is one of COCO's.
+fn is_coco(path: &Path) -> bool {
+    if !path.is_file() || !crate::containers::is_named(path, &["json"]) {
+        return false;
+    }
+    let mut start = Vec::new();
+    if File::open(path).and_then(|file| file.take(256).read_to_end(&mut start)).is_err() {
+        return false;
+    }
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
+    let key = start.strip_prefix(b"{").map(<[u8]>::trim_ascii_start).and_then(|rest| rest.strip_prefix(b"\""));
+    key.is_some_and(|key| {
+        TOP_KEYS.iter().any(|known| key.strip_prefix(known.as_bytes()).is_some_and(|rest| rest.starts_with(b"\"")))
+    })
+}
+
+fn open(file: &Path, options: &Options) -> Opened {
+    let keep_empty = options.own.choice(EMPTY.name, &[("keep", true), ("skip", false)])?;
+    let mut chosen = Chosen::new(options, &PARTS)?;
+    let wanted = Wanted {
+        boxes: chosen.has(CocoPart::Boxes),
+        areas: chosen.has(CocoPart::Area),
+        crowds: chosen.has(CocoPart::Crowd),
+        categories: chosen.has(CocoPart::Classes) || chosen.has(CocoPart::CategoryIds),
+        captions: chosen.has(CocoPart::Captions),
+        keypoints: chosen.has(CocoPart::Keypoints),
+        polygons: chosen.has(CocoPart::Polygons),
+        rle: chosen.has(CocoPart::Rle),
+    };
+    let document = Document::read(file, wanted)?;
+    if options.columns.is_empty() {
+        let captions_only = document.annotations.captions.len() > 0 && document.annotations.objects.len() == 0;
+        chosen.retain(|part| (part == CocoPart::Captions) == captions_only);
+    }
+    let categories = Categories::new(file, &document, &chosen)?;
+    let pictures = Pictures::new(&document, &categories, keep_empty);
+    if pictures.order.is_empty() {
+        return Err(SourceError::NoRecords { path: file.to_owned() });
+    }
+    let targets = chosen.table(file, pictures.order.len(), |part, column| {
+        pictures.fill(part, &document, &categories, column);
+    })?;
+    let mut paths = Paths::default();
+    for &image in &pictures.order {
+        let path = document.files.bytes(image);
+        if crate::paths::escapes(path, options.own.path(ROOT.name).as_deref()) {
+            let id = document.ids[image];
+            let path = String::from_utf8_lossy(path);
+            let problem = format!(
+                "the path \"{}\" of image {id} leads out of the folder of the pictures. Move the file, or give root= \
+                 with a folder that holds all of them.",
+                printable(&*path)
+            );
+            return Err(SourceError::malformed_at(file, 0, problem));
+        }
+        paths.push(path);
+    }
+    let root = options.own.path(ROOT.name).unwrap_or_else(|| root_of(file, &paths));
+    let shard_name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let found = Found {
+        root,
+        paths,
+        classes: categories.names,
+        targets,
+        damaged: pictures.damaged,
+        shard_name,
+        ..Found::default()
+    };
+    existing(file, found, options)
+}
+
+/// The folder of the pictures: the first of the usual ones that has one of the first pictures.
+///
+/// For `annotations/instances_train2017.json` these are `train2017` and `images/train2017` beside `annotations`, then
+/// `images` beside it and in it, and last the folder of the JSON.
+fn root_of(file: &Path, paths: &Paths) -> PathBuf {
+    let folder = file.parent().unwrap_or_else(|| Path::new(""));
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let set = stem.rsplit('_').next().unwrap_or_default();
+    let above = folder.join("..");
+    let candidates = [
+        above.join(set),
+        above.join("images").join(set),
+        folder.join(set),
+        folder.join("images").join(set),
+        above.join("images"),
+        folder.join("images"),
+        folder.to_owned(),
+        above,
+    ];
+    let looked_for = paths.len().min(LOOKED_FOR);
+    let has_one = |root: &PathBuf| (0..looked_for).any(|index| root.join(paths.get(index)).is_file());
+    candidates.into_iter().find(has_one).unwrap_or_else(|| folder.to_owned())
+}
+
+/// The classes: categories by rising id, without the gaps between the ids.
+#[derive(Debug, Default)]
+struct Categories {
+    names: Vec<String>,
+    class_of: HashMap<i64, i64>,
+    /// Whether objects must have one.
+    are_wanted: bool,
+}
+
+impl Categories {
+    fn new(file: &Path, document: &Document, chosen: &Chosen<CocoPart>) -> Result<Self, SourceError> {
+        let are_wanted = chosen.has(CocoPart::Classes) || chosen.has(CocoPart::CategoryIds);
+        let mut by_id = BTreeMap::new();
+        for (id, name) in &document.categories {
+            if let Some(other) = by_id.insert(*id, name)
+                && other != name
+            {
+                let problem = format!(
+                    "two categories have the id {id}: \"{}\" and \"{}\". Give each its own id.",
+                    printable(other),
+                    printable(name)
+                );
+                return Err(SourceError::malformed_at(file, 0, problem));
+            }
+        }
+        let class_of = by_id.keys().copied().zip(0..).collect();
+        Ok(Self { names: by_id.into_values().cloned().collect(), class_of, are_wanted })
+    }
+}
+
+/// The records, and the annotations of each.
+#[derive(Debug)]
+struct Pictures {
+    /// Images by their place in the document, ordered by id.
+    order: Vec<usize>,
+    /// For each record, its objects and captions by their places.
+    objects: Vec<Vec<usize>>,
+    captions: Vec<Vec<usize>>,
+    damaged: BTreeMap<u64, String>,
+}
+
+impl Pictures {
+    fn new(document: &Document, categories: &Categories, keep_empty: bool) -> Self {
+        let Annotations { objects, captions, damaged, .. } = &document.annotations;
+        let mut order: Vec<usize> = (0..document.ids.len()).collect();
+        order.sort_unstable_by_key(|&image| document.ids[image]);
+        let ids: Vec<i64> = order.iter().map(|&image| document.ids[image]).collect();
+        let by_record = |images: &[i64]| {
+            let mut lists = vec![Vec::new(); ids.len()];
+            let mut strays = 0_u64;
+            for (row, image) in images.iter().enumerate() {
+                match ids.binary_search(image) {
+                    Ok(record) => lists[record].push(row),
+                    Err(_) => strays += 1,
+                }
+            }
+            (lists, strays)
+        };
+        let (object_lists, stray_objects) = by_record(&objects.images);
+        let (caption_lists, stray_captions) = by_record(&captions.images);
+        let strays = stray_objects + stray_captions;
+        if strays > 0 {
+            tracing::warn!(annotations = strays, "left out annotations of images that the file does not list");
+        }
+        let mut pictures =
+            Self { order: Vec::new(), objects: Vec::new(), captions: Vec::new(), damaged: BTreeMap::new() };
+        for ((image, objects_of), captions_of) in order.into_iter().zip(object_lists).zip(caption_lists) {
+            let id = document.ids[image];
+            let unknown = objects_of
+                .iter()
+                .find(|&&row| categories.are_wanted && !categories.class_of.contains_key(&objects.category_ids[row]));
+            let unlisted = unknown.map(|&row| {
+                let (category, annotation) = (objects.category_ids[row], objects.ids[row]);
+                format!(
+                    "annotation {annotation} of image {id} has the category id {category}, which the file does not list. \
+                     Add the category, or remove the annotation."
+                )
+            });
+            let cause = damaged.get(&id).cloned().or(unlisted);
+            if !keep_empty && cause.is_none() && objects_of.is_empty() && captions_of.is_empty() {
+                continue;
+            }
+            let broken = cause.is_some();
+            if let Some(cause) = cause {
+                pictures.damaged.insert(pictures.order.len() as u64, cause);
+            }
+            pictures.order.push(image);
+            pictures.objects.push(if broken { Vec::new() } else { objects_of });
+            pictures.captions.push(if broken { Vec::new() } else { captions_of });
+        }
+        pictures
+    }
+
+    fn fill(&self, part: CocoPart, document: &Document, categories: &Categories, column: &mut Column) {
+        let Annotations { objects, captions, .. } = &document.annotations;
+        if part == CocoPart::ImageIds {
+            self.order.iter().for_each(|&image| column.push(&[document.ids[image]]));
+            return;
+        }
+        let lists = if part == CocoPart::Captions { &self.captions } else { &self.objects };
+        for rows in lists {
+            for &row in rows {
+                match part {
+                    CocoPart::Boxes => column.extend(&objects.boxes[row]),
+                    CocoPart::Classes => column.extend(&[categories.class_of[&objects.category_ids[row]]]),
+                    CocoPart::CategoryIds => column.extend(&[objects.category_ids[row]]),
+                    CocoPart::Crowd => column.extend(&[objects.crowd[row]]),
+                    CocoPart::Area => column.extend(&[objects.area[row]]),
+                    CocoPart::Captions => column.extend(captions.texts.list(row)),
+                    CocoPart::Keypoints => column.extend(objects.keypoints.list(row)),
+                    CocoPart::Rle => column.extend(objects.rle.list(row)),
+                    CocoPart::Polygons => {
+                        for polygon in objects.polygons_of(row) {
+                            column.extend(polygon);
+                            column.close(3);
+                        }
+                    }
+                    CocoPart::ImageIds => {}
+                }
+                if matches!(part, CocoPart::Captions | CocoPart::Keypoints | CocoPart::Rle | CocoPart::Polygons) {
+                    column.close(2);
+                }
+            }
+            column.close(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! Reads the JSON in one pass, annotation by annotation. Keys may have any order, and what nobody wants is passed over.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use forebay_sources::SourceError;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::loose::Loose;
+use super::rows::{Annotation, Annotations, Wanted};
+use crate::paths::Paths;
+use crate::progress::Progress;
+
+/// What a file of annotations says.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    /// The ids of the images, in the file's order.
+    pub ids: Vec<i64>,
+    /// Their files.
+    pub files: Paths,
+    /// Ids and names.
+    pub categories: Vec<(i64, String)>,
+    pub annotations: Annotations,
+    has_images: bool,
+}
+
+#[derive(Deserialize)]
+struct ImageEntry {
+    id: i64,
+    file_name: String,
+}
+
+#[derive(Deserialize)]
+struct CategoryEntry {
+    id: i64,
+    name: String,
+}
+
+impl Document {
+    /// # Errors
+    /// The file cannot be read, is no JSON, or has no images; an image has no id, no path, or the id of another.
+    pub(super) fn read(path: &Path, wanted: Wanted) -> Result<Self, SourceError> {
+        let file = File::open(path).map_err(|error| SourceError::of_path(path, error))?;
+        let mut counted = Counted { reader: BufReader::with_capacity(1 << 18, file), bytes: 0 };
+        let mut document = Self { annotations: Annotations { wanted, ..Annotations::default() }, ..Self::default() };
+        let result =
+            skip_mark(&mut counted).map_err(serde_json::Error::io).and_then(|()| document.read_from(&mut counted));
+        // The parser has read one byte further than it has understood.
+        let offset = counted.bytes.saturating_sub(1);
+        let problem = match result {
+            Ok(()) => return document.checked(path),
+            Err(error) if error.is_io() => return Err(SourceError::of_path(path, error.into())),
+            Err(error) if error.is_eof() => {
+                "the JSON ends too early. The file is cut: copy or download it again.".to_owned()
+            }
+            Err(error) => format!(
+                "{error}. An annotation file of COCO has \"images\" with \"id\" and \"file_name\", \"annotations\" and \
+                 \"categories\" with \"id\" and \"name\". Correct this place."
+            ),
+        };
+        Err(SourceError::malformed_at(path, offset, problem))
+    }
+
+    fn read_from(&mut self, reader: &mut impl Read) -> serde_json::Result<()> {
+        let mut json = serde_json::Deserializer::from_reader(reader);
+        let progress = Progress::counting("reading annotations", "annotations");
+        json.deserialize_map(Top { document: self, progress: &progress })?;
+        json.end()
+    }
+
+    fn checked(self, path: &Path) -> Result<Self, SourceError> {
+        let refuse = |problem: String| Err(SourceError::malformed_at(path, 0, problem));
+        if !self.has_images {
+            return refuse("the file has no \"images\". Give a file of annotations in COCO's form.".into());
+        }
+        let mut order: Vec<usize> = (0..self.ids.len()).collect();
+        order.sort_unstable_by_key(|&image| (self.ids[image], image));
+        for pair in order.windows(2) {
+            let id = self.ids[pair[0]];
+            if id == self.ids[pair[1]] {
+                let names = [pair[0], pair[1]].map(|image| self.files.get(image).display().to_string());
+                return refuse(format!(
+                    "two images have the id {id}: \"{}\" and \"{}\". Give each its own id, in \"images\" and \
+                     \"annotations\".",
+                    forebay_proto::printable(&names[0]),
+                    forebay_proto::printable(&names[1])
+                ));
+            }
+        }
+        if let Some(image) = self.files.iter().position(|file| file.trim_ascii().is_empty() || file.contains(&0)) {
+            return refuse(format!("image {} has an empty \"file_name\". Write its path there.", self.ids[image]));
+        }
+        if self.annotations.without_image > 0 {
+            let annotations = self.annotations.without_image;
+            tracing::warn!(annotations, "left out annotations without an integer as \"image_id\"");
+        }
+        Ok(self)
+    }
+}
+
+/// Counts what was read, so that an error can say where.
+struct Counted<R> {
+    reader: R,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buf)?;
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+/// Passes over a byte order mark, which some editors write.
+fn skip_mark<R: BufRead>(counted: &mut Counted<R>) -> io::Result<()> {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    if counted.reader.fill_buf()?.starts_with(MARK) {
+        counted.reader.consume(MARK.len());
+        counted.bytes += MARK.len() as u64;
+    }
+    Ok(())
+}
+
+/// The whole file.
+struct Top<'a> {
+    document: &'a mut Document,
+    progress: &'a Progress,
+}
+
+/// A list in it, by what its items are.
+enum Items<'a> {
+    Images(&'a mut Document),
+    Categories(&'a mut Document),
+    Annotations(&'a mut Document, &'a Progress),
+}
+
+impl<'de> Visitor<'de> for Top<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with \"images\"")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "images" => map.next_value_seed(Items::Images(self.document))?,
+                "categories" => map.next_value_seed(Items::Categories(self.document))?,
+                "annotations" => map.next_value_seed(Items::Annotations(self.document, self.progress))?,
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Items<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Items<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        match self {
+            Self::Images(document) => {
+                document.has_images = true;
+                while let Some(image) = seq.next_element::<ImageEntry>()? {
+                    document.ids.push(image.id);
+                    document.files.push(image.file_name.as_bytes());
+                }
+            }
+            Self::Categories(document) => {
+                while let Some(category) = seq.next_element::<CategoryEntry>()? {
+                    document.categories.push((category.id, category.name));
+                }
+            }
+            Self::Annotations(document, progress) => {
+                let annotations = &mut document.annotations;
+                let wanted = annotations.wanted;
+                while let Some(annotation) = seq.next_element_seed(OneAnnotation(wanted))? {
+                    annotations.push(&annotation);
+                    progress.step();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An annotation, of which only what is wanted is kept.
+struct OneAnnotation(Wanted);
+
+impl<'de> DeserializeSeed<'de> for OneAnnotation {
+    type Value = Annotation;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Annotation, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneAnnotation {
+    type Value = Annotation;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an annotation")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Annotation, A::Error> {
+        let Self(wanted) = self;
+        let mut annotation = Annotation {
+            id: Loose::Nothing,
+            image: Loose::Nothing,
+            category: Loose::Nothing,
+            bbox: Loose::Nothing,
+            crowd: Loose::Nothing,
+            area: Loose::Nothing,
+            caption: Loose::Nothing,
+            keypoints: Loose::Nothing,
+            segmentation: Loose::Nothing,
+        };
+        while let Some(key) = map.next_key::<String>()? {
+            let (field, is_wanted) = match key.as_str() {
+                "id" => (&mut annotation.id, true),
+                "image_id" => (&mut annotation.image, true),
+                "category_id" => (&mut annotation.category, true),
+                "bbox" => (&mut annotation.bbox, true),
+                "iscrowd" => (&mut annotation.crowd, true),
+                "area" => (&mut annotation.area, true),
+                "caption" => (&mut annotation.caption, wanted.captions),
+                "keypoints" => (&mut annotation.keypoints, wanted.keypoints),
+                "segmentation" => (&mut annotation.segmentation, wanted.polygons || wanted.rle),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if is_wanted {
+                *field = map.next_value()?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(annotation)
+    }
+}
