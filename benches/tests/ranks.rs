@@ -27,7 +27,7 @@ const RANKS: [(&str, u32); 16] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 11] = [
+const FENCES: [(&str, &[&str]); 12] = [
     ("redb", &["forebay-coordinator"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
@@ -39,6 +39,7 @@ const FENCES: [(&str, &[&str]); 11] = [
     ("clap", &["forebay"]),
     ("hyper", &["forebay-daemon"]),
     ("csv", &["forebay-formats"]),
+    ("roxmltree", &["forebay-formats"]),
 ];
 
 /// A crate and what it depends on, tests aside.

@@ -13,6 +13,7 @@ mod grain_cache;
 mod listing;
 #[cfg(test)]
 mod mutations;
+mod numbers;
 mod packed;
 mod parts;
 mod paths;
@@ -20,6 +21,7 @@ mod progress;
 mod scheme;
 #[cfg(test)]
 mod suite;
+mod voc;
 mod witnesses;
 
 use std::path::{Path, PathBuf};
@@ -32,7 +34,7 @@ use scheme::{OptionKey, Scheme, known};
 pub type Opened = Result<Box<dyn Source>, SourceError>;
 
 /// Where several recognise a path, the first one has it.
-const SCHEMES: &[Scheme] = &[coco::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
+const SCHEMES: &[Scheme] = &[coco::SCHEME, voc::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
 
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
 ///
@@ -104,6 +106,21 @@ const ROOT: OptionKey =
 /// The folder where relative paths start, unless it is `otherwise`.
 fn root(options: &Options, otherwise: &Path) -> PathBuf {
     options.own.path(ROOT.name).unwrap_or_else(|| otherwise.to_owned())
+}
+
+/// The option that folders of annotations share.
+const CLASSES: OptionKey =
+    OptionKey { name: "classes", help: "the names of the classes in their order, separated by commas" };
+
+/// The names that the user gave the classes.
+fn classes(options: &Options) -> Result<Option<Vec<String>>, SourceError> {
+    let Some(text) = options.own.get(CLASSES.name) else { return Ok(None) };
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    let twice = (1..names.len()).any(|place| names[..place].contains(&names[place]));
+    if twice || names.iter().any(String::is_empty) {
+        return Err(SourceError::bad_option(CLASSES.name, text, "different names, separated by commas"));
+    }
+    Ok(Some(names))
 }
 
 #[cfg(test)]

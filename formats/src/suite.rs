@@ -43,6 +43,13 @@ const FIXTURES: &[(&str, Build)] = &[
         let order = ["images/x/1.jpg", "images/x/3.jpg", "images/x/2.jpg", "images/x/4.jpg"];
         Pictures::described(order, "annotations/instances_x.json", &[("annotations/instances_x.json", COCO)])
     }),
+    ("voc", || {
+        let order = ["JPEGImages/1.jpg", "JPEGImages/2.PNG", "JPEGImages/3.jpg", "JPEGImages/4.jpeg"];
+        let xmls = ["1", "2", "3", "4"].map(|name| format!("Annotations/{name}.xml"));
+        let objects = ["owl", "cat", "", "owl"].map(voc);
+        let described: Vec<(&str, &str)> = xmls.iter().zip(&objects).map(|(xml, text)| (&**xml, &**text)).collect();
+        Pictures::described(order, "", &described)
+    }),
     ("csv", || Pictures::list("list.csv", ["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,x"])),
     ("files", || Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"])),
 ];
@@ -60,6 +67,14 @@ const COCO: &str = r#"{
     ],
     "categories": [{"id": 7, "name": "owl"}, {"id": 3, "name": "cat"}]
 }"#;
+
+/// An annotation of Pascal VOC with an object of this class, if it has a name.
+fn voc(class: &str) -> String {
+    let corners = "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><ymax>4</ymax></bndbox>";
+    let object =
+        if class.is_empty() { String::new() } else { format!("<object><name>{class}</name>{corners}</object>") };
+    format!("<annotation>{object}</annotation>")
+}
 
 #[test]
 fn every_source_keeps_the_contract() {

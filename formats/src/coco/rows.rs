@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::loose::Loose;
 use super::masks;
+use crate::numbers::single;
 
 /// What is kept of annotations.
 #[expect(clippy::struct_excessive_bools, reason = "each is a column that may be wanted")]
@@ -254,13 +255,6 @@ fn run_lengths(segmentation: &Loose) -> Result<Vec<u32>, String> {
 
 fn singles(numbers: &[f64]) -> Option<Vec<f32>> {
     numbers.iter().map(|&number| single(number)).collect()
-}
-
-/// The number in single precision, unless it is too large or not a number.
-pub(crate) fn single(number: f64) -> Option<f32> {
-    #[expect(clippy::cast_possible_truncation, reason = "precision is lost, and what is too large becomes infinite")]
-    let single = number as f32;
-    single.is_finite().then_some(single)
 }
 
 fn whole(number: f64) -> Option<u32> {

@@ -3,7 +3,7 @@
 
 use forebay_columns::{Column, Element};
 use forebay_formats::open;
-use forebay_sources::{ColumnMap, Options, Source};
+use forebay_sources::{ColumnMap, Options, OwnOptions, Source};
 
 use super::shared;
 
@@ -64,4 +64,28 @@ fn coco_s_instances_are_read_with_boxes_classes_and_masks() {
         assert_eq!(all::<f32>(&*source, "polygons").len(), coordinates);
         all_are_readable(&*source);
     }
+}
+
+#[test]
+fn labelimg_s_xml_files_are_read_with_their_boxes() {
+    let Some(folder) = shared("voc_raccoon") else { return };
+    let own = OwnOptions::from_iter([("one_based", "false")]);
+    let source = open(folder.to_str().unwrap(), &Options { own, ..Options::default() }).unwrap();
+    assert_eq!((source.len(), source.classes()), (200, &["raccoon".to_owned()][..]));
+    let boxes = all::<f32>(&*source, "boxes");
+    assert_eq!((boxes.len(), all::<i64>(&*source, "classes")), (4 * 217, vec![0; 217]));
+    all_are_readable(&*source);
+
+    // The same boxes are in a CSV beside them.
+    let table = std::fs::read_to_string(folder.join("data/raccoon_labels.csv")).unwrap();
+    let mut rows: Vec<Vec<f32>> =
+        table.lines().skip(1).map(|line| line.split(',').skip(4).map(|cell| cell.parse().unwrap()).collect()).collect();
+    let mut found: Vec<Vec<f32>> = boxes.chunks_exact(4).map(<[f32]>::to_vec).collect();
+    rows.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    found.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    assert_eq!(found, rows);
+
+    let source = open(folder.to_str().unwrap(), &Options::default()).unwrap();
+    let earlier: Vec<f32> = boxes.iter().zip([1.0, 1.0, 0.0, 0.0].iter().cycle()).map(|(at, by)| at - by).collect();
+    assert_eq!(all::<f32>(&*source, "boxes"), earlier);
 }

@@ -1,0 +1,181 @@
+//! `voc:`: a folder with an XML of Pascal VOC for each picture, as the challenge and labelImg write it.
+
+mod annotation;
+mod layout;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use forebay_columns::Column;
+use forebay_proto::printable;
+use forebay_sources::{Options, ReadError, Retry, SourceError};
+
+use self::annotation::{Annotation, VocObject};
+use self::layout::Layout;
+use crate::files::existing;
+use crate::listing::Found;
+use crate::numbers::single;
+use crate::parts::{Chosen, KnownPart};
+use crate::paths::Paths;
+use crate::progress::Progress;
+use crate::scheme::{OptionKey, Scheme};
+use crate::{CLASSES, Opened, ROOT};
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "voc",
+    takes: "a folder of pictures with Pascal VOC's XML files",
+    options: &[ROOT, SET, ONE_BASED, CLASSES],
+    has_columns: true,
+    recognises: |path| Layout::has_annotations(path),
+    open,
+};
+
+const SET: OptionKey = OptionKey {
+    name: "set",
+    help: "the list of pictures in ImageSets/Main, such as \"train\"; \"all\" for all that have an XML",
+};
+const ONE_BASED: OptionKey = OptionKey {
+    name: "one_based",
+    help: "whether the first pixel has the coordinate 1: \"true\", as in Pascal VOC, or \"false\"",
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VocPart {
+    Boxes,
+    Classes,
+    Difficult,
+    Truncated,
+    Occluded,
+}
+
+const PARTS: [KnownPart<VocPart>; 5] = [
+    part("boxes", VocPart::Boxes, "f32 [*, 4]", true),
+    part("classes", VocPart::Classes, "i64 [*]", true),
+    part("difficult", VocPart::Difficult, "bool [*]", true),
+    part("truncated", VocPart::Truncated, "bool [*]", true),
+    part("occluded", VocPart::Occluded, "bool [*]", false),
+];
+
+const fn part(name: &'static str, part: VocPart, column_type: &'static str, by_default: bool) -> KnownPart<VocPart> {
+    KnownPart { name, part, column_type, of_objects: true, by_default }
+}
+
+/// Larger than any annotation.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// An XML that was read, or what is wrong with it.
+type Parsed = Result<Annotation, String>;
+
+fn open(folder: &Path, options: &Options) -> Opened {
+    let one_based = options.own.flag(ONE_BASED.name, true)?;
+    let chosen = Chosen::new(options, &PARTS)?;
+    let layout = Layout::find(folder, options)?;
+    let stems = layout.stems()?;
+    let records = match layout.set(options)? {
+        Some(lines) => lines.into_iter().map(|line| layout::stem_of(line, &stems)).collect(),
+        None => stems.clone(),
+    };
+    if records.is_empty() {
+        return Err(SourceError::NoRecords { path: folder.to_owned() });
+    }
+    let given = crate::classes(options)?;
+    // Without given names, those of all XMLs count, so that the sets of a folder agree about the classes.
+    let to_read = if given.is_some() { &records } else { &stems };
+    let mut parsed = read_all(&layout, to_read)?;
+    for stem in &records {
+        if !parsed.contains_key(stem) {
+            let annotation = read(&layout, stem)?;
+            parsed.insert(stem.clone(), annotation);
+        }
+    }
+    let classes = given.unwrap_or_else(|| class_names(&parsed));
+    let class_of: HashMap<&str, i64> = classes.iter().map(String::as_str).zip(0..).collect();
+
+    let pictures = layout.pictures()?;
+    let mut paths = Paths::default();
+    let mut damaged = BTreeMap::new();
+    let mut objects: Vec<&[VocObject]> = Vec::new();
+    for (record, stem) in (0..).zip(&records) {
+        let annotation = parsed.get(stem).expect("every record's XML was looked for");
+        let checked = annotation.as_ref().map_err(Clone::clone).and_then(|annotation| {
+            let unknown = annotation.objects.iter().find(|object| !class_of.contains_key(&*object.name));
+            unknown.map_or(Ok(annotation), |object| {
+                Err(format!("has the class \"{}\", which classes= does not name", object.name))
+            })
+        });
+        let file_name = annotation.as_ref().ok().and_then(|annotation| annotation.file_name.as_deref());
+        paths.push(&pictures.of(stem, file_name));
+        match checked {
+            Ok(annotation) => objects.push(&annotation.objects),
+            Err(problem) => {
+                let xml = layout.xml(stem);
+                damaged.insert(record, format!("its annotation \"{}\" {problem}", printable(&xml)));
+                objects.push(&[]);
+            }
+        }
+    }
+    let fill = |part, column: &mut Column| fill(part, column, &objects, &class_of, one_based);
+    let targets = chosen.table(folder, records.len(), fill)?;
+    let shard_name = layout.shard_name(options);
+    let root = layout.pictures.clone();
+    existing(folder, Found { root, paths, classes, targets, damaged, shard_name, ..Found::default() }, options)
+}
+
+fn read_all(layout: &Layout, stems: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Parsed>, SourceError> {
+    let progress = Progress::new("reading annotations");
+    let mut parsed = HashMap::with_capacity(stems.len());
+    for stem in stems {
+        parsed.insert(stem.clone(), read(layout, stem)?);
+        progress.step();
+    }
+    Ok(parsed)
+}
+
+/// An outage of the storage is no property of the dataset; all else is the picture's own fault.
+fn read(layout: &Layout, stem: &[u8]) -> Result<Parsed, SourceError> {
+    let path = layout.xml(stem);
+    let mut xml = Vec::new();
+    match File::open(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut xml)) {
+        Ok(_) if xml.len() as u64 > MOST_BYTES => Ok(Err(format!("has more than {MOST_BYTES} bytes"))),
+        Ok(_) => Ok(Annotation::parse(&xml)),
+        Err(error) => match ReadError::of_file(path, &error) {
+            outage if outage.retry() == Retry::Later => Err(SourceError::Outage(outage)),
+            error => Ok(Err(format!("cannot be read: {error}"))),
+        },
+    }
+}
+
+fn class_names(parsed: &HashMap<Vec<u8>, Parsed>) -> Vec<String> {
+    let objects = parsed.values().flatten().flat_map(|annotation| &annotation.objects);
+    let mut names: Vec<String> = objects.map(|object| object.name.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn fill(part: VocPart, column: &mut Column, records: &[&[VocObject]], class_of: &HashMap<&str, i64>, one_based: bool) {
+    // Coordinates of Pascal VOC count from 1 and include the last pixel. Half-open ones that count from 0 differ only at
+    // the beginning.
+    let before = if one_based { 1.0 } else { 0.0 };
+    for objects in records {
+        for object in *objects {
+            match part {
+                VocPart::Boxes => {
+                    let [left, top, right, bottom] = object.corners;
+                    let corners = [left - before, top - before, right, bottom];
+                    column.extend(&corners.map(|number| single(number).expect("the parser has checked it")));
+                }
+                VocPart::Classes => column.extend(&[class_of[&*object.name]]),
+                VocPart::Difficult => column.extend(&[u8::from(object.difficult)]),
+                VocPart::Truncated => column.extend(&[u8::from(object.truncated)]),
+                VocPart::Occluded => column.extend(&[u8::from(object.occluded)]),
+            }
+        }
+        column.close(1);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! One XML of Pascal VOC: the objects of a picture. Parts of an object have names and boxes of their own, which are left
+//! alone.
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+use crate::numbers::single;
+
+/// What an XML says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Annotation {
+    /// The picture's name, without folders. It is often wrong, so the name of the XML comes first.
+    pub file_name: Option<String>,
+    pub objects: Vec<VocObject>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct VocObject {
+    pub name: String,
+    /// Left, top, right and bottom as they are written.
+    pub corners: [f64; 4],
+    pub difficult: bool,
+    pub truncated: bool,
+    pub occluded: bool,
+}
+
+/// More elements and texts than an annotation has.
+const MOST_NODES: u32 = 1 << 20;
+
+impl Annotation {
+    /// # Errors
+    /// The text is no annotation. The error says what is wrong with it.
+    pub(super) fn parse(xml: &[u8]) -> Result<Self, String> {
+        let text = str::from_utf8(xml).map_err(|_| "is not in UTF-8. Save it in UTF-8.".to_owned())?;
+        // Entities could make a small file large, so there are none: a DTD is refused.
+        let options = ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
+        let document =
+            Document::parse_with_options(text, options).map_err(|error| format!("is no proper XML: {error}"))?;
+        let root = document.root_element();
+        if !root.has_tag_name("annotation") {
+            return Err(format!("has the root \"{}\" and not \"annotation\"", root.tag_name().name()));
+        }
+        let file_name = child(root, "filename").map(text_of).and_then(|name| name.rsplit(['/', '\\']).next());
+        let file_name = file_name.filter(|name| !name.is_empty()).map(str::to_owned);
+        let objects = root.children().filter(|node| node.has_tag_name("object"));
+        let objects = (1..).zip(objects).map(|(number, node)| {
+            VocObject::parse(node).map_err(|problem| format!("has a wrong object {number}: {problem}"))
+        });
+        Ok(Self { file_name, objects: objects.collect::<Result<_, _>>()? })
+    }
+}
+
+impl VocObject {
+    fn parse(node: Node<'_, '_>) -> Result<Self, String> {
+        let name = child(node, "name").map(text_of).unwrap_or_default().to_owned();
+        if name.is_empty() {
+            return Err("it has no \"name\"".into());
+        }
+        let corners = child(node, "bndbox").ok_or("it has no \"bndbox\"")?;
+        let number = |tag: &str| {
+            let text = text_of(child(corners, tag).ok_or_else(|| format!("its box has no \"{tag}\""))?);
+            let number = text.parse::<f64>().ok().filter(|number| single(*number).is_some());
+            number.ok_or_else(|| format!("\"{text}\" is no \"{tag}\" of a box"))
+        };
+        let corners = [number("xmin")?, number("ymin")?, number("xmax")?, number("ymax")?];
+        let [left, top, right, bottom] = corners;
+        if right < left || bottom < top {
+            return Err(format!("its box ends before it begins: {left}, {top}, {right}, {bottom}"));
+        }
+        let flag = |tag: &str| match child(node, tag).map(text_of) {
+            None | Some("0" | "") => Ok(false),
+            Some("1") => Ok(true),
+            Some(other) => Err(format!("\"{tag}\" is \"{other}\", and must be 0 or 1")),
+        };
+        let (difficult, truncated, occluded) = (flag("difficult")?, flag("truncated")?, flag("occluded")?);
+        Ok(Self { name, corners, difficult, truncated, occluded })
+    }
+}
+
+/// The element right below another one that has this name.
+fn child<'a, 'i>(node: Node<'a, 'i>, tag: &str) -> Option<Node<'a, 'i>> {
+    node.children().find(|node| node.has_tag_name(tag))
+}
+
+fn text_of<'a>(node: Node<'a, '_>) -> &'a str {
+    node.text().unwrap_or_default().trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_s_own_name_and_box_are_read_in_any_order_and_those_of_its_parts_are_not() {
+        let xml = "\u{feff}<?xml version=\"1.0\"?>\r\n<annotation verified=\"yes\"><filename>C:\\x\\dog.JPG</filename>\
+            <object><part><name>head</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax><ymax>2</ymax></bndbox></part>\
+            <bndbox><ymax> 40 </ymax><xmax>30.5</xmax><ymin>20</ymin><xmin>1e1</xmin></bndbox>\
+            <difficult>1</difficult><name> a &amp; b</name></object><object><name>x</name><occluded>1</occluded>\
+            <bndbox><xmin>0</xmin><ymin>0</ymin><xmax>0</xmax><ymax>0</ymax></bndbox></object></annotation>";
+        let annotation = Annotation::parse(xml.as_bytes()).unwrap();
+        assert_eq!(annotation.file_name.as_deref(), Some("dog.JPG"));
+        let [first, second] = &annotation.objects[..] else { panic!("{annotation:?}") };
+        assert_eq!((&*first.name, first.corners), ("a & b", [10.0, 20.0, 30.5, 40.0]));
+        assert_eq!([first.difficult, first.truncated, first.occluded], [true, false, false]);
+        assert_eq!(([second.difficult, second.occluded], &*second.name), ([false, true], "x"));
+        assert_eq!(Annotation::parse(b"<annotation/>").unwrap(), Annotation::default());
+    }
+
+    #[test]
+    fn what_is_no_annotation_is_refused_with_the_reason() {
+        let object = |inside: &str| format!("<annotation><object>{inside}</object></annotation>");
+        let boxed = |left: &str, right: &str| {
+            object(&format!(
+                "<name>a</name><bndbox><xmin>{left}</xmin><ymin>1</ymin><xmax>{right}</xmax><ymax>2</ymax></bndbox>"
+            ))
+        };
+        let bomb = "<!DOCTYPE a [<!ENTITY b \"bbbb\"><!ENTITY c \"&b;&b;\">]><annotation>&c;</annotation>";
+        for (xml, words) in [
+            (String::new(), "no proper XML"),
+            ("<annotation>".into(), "no proper XML"),
+            ("<annotations/>".into(), "the root \"annotations\""),
+            (bomb.into(), "no proper XML"),
+            ("<annotation>&unknown;</annotation>".into(), "no proper XML"),
+            ("<a>".repeat(200_000), "no proper XML"),
+            (format!("{}{}", "<a>".repeat(200_000), "</a>".repeat(200_000)), "the root \"a\""),
+            (object(""), "object 1: it has no \"name\""),
+            (object("<name> </name>"), "no \"name\""),
+            (object("<name>a</name>"), "no \"bndbox\""),
+            (object("<name>a</name><bndbox><xmin>1</xmin></bndbox>"), "no \"ymin\""),
+            (boxed("nan", "2"), "\"nan\" is no \"xmin\""),
+            (boxed("1", "inf"), "\"inf\" is no \"xmax\""),
+            (boxed("1", "1e39"), "no \"xmax\""),
+            (boxed("", "2"), "\"\" is no \"xmin\""),
+            (boxed("3", "2"), "ends before it begins"),
+            (boxed("1", "2").replace("<name>", "<difficult>2</difficult><name>"), "\"difficult\" is \"2\""),
+        ] {
+            let problem = Annotation::parse(xml.as_bytes()).unwrap_err();
+            assert!(problem.contains(words), "{words}: {problem}");
+        }
+        assert!(Annotation::parse(b"<annotation>\xc4\xe3</annotation>").unwrap_err().contains("UTF-8"));
+    }
+}

@@ -1,0 +1,187 @@
+//! Where a folder of Pascal VOC has its annotations, pictures and lists.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use forebay_sources::{Options, SourceError};
+
+use super::SET;
+use crate::ROOT;
+use crate::containers::{has, is_named};
+use crate::folder::is_picture;
+
+/// The folders of a dataset.
+#[derive(Debug)]
+pub(super) struct Layout {
+    folder: PathBuf,
+    annotations: PathBuf,
+    pub pictures: PathBuf,
+}
+
+const ANNOTATIONS: [&str; 2] = ["Annotations", "annotations"];
+const PICTURES: [&str; 3] = ["JPEGImages", "images", "Images"];
+/// Lists that an error names.
+const NAMED: usize = 12;
+
+impl Layout {
+    /// Whether the folder has a folder for annotations with an XML in it.
+    pub(super) fn has_annotations(folder: &Path) -> bool {
+        ANNOTATIONS.iter().any(|name| has(&folder.join(name), &["xml"]))
+    }
+
+    /// The folders by their usual names. XML files may also be in the dataset's folder, and pictures beside them.
+    pub(super) fn find(folder: &Path, options: &Options) -> Result<Self, SourceError> {
+        let metadata = folder.metadata().map_err(|error| SourceError::of_path(folder, error))?;
+        if !metadata.is_dir() {
+            return Err(SourceError::NotAFolder { path: folder.to_owned() });
+        }
+        let first = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(|path| path.is_dir());
+        let annotations = first(&ANNOTATIONS).unwrap_or_else(|| folder.to_owned());
+        let given = options.own.path(ROOT.name);
+        let pictures = given.or_else(|| first(&PICTURES)).unwrap_or_else(|| annotations.clone());
+        Ok(Self { folder: folder.to_owned(), annotations, pictures })
+    }
+
+    /// The names of all XML files without their extension, sorted by their bytes.
+    pub(super) fn stems(&self) -> Result<Vec<Vec<u8>>, SourceError> {
+        let mut stems = Vec::new();
+        for path in entries(&self.annotations)? {
+            if is_named(&path, &["xml"])
+                && let Some(stem) = path.file_stem()
+            {
+                stems.push(stem.as_bytes().to_vec());
+            }
+        }
+        if stems.is_empty() {
+            return Err(SourceError::NoContainers { path: self.annotations.clone(), extensions: "xml".into() });
+        }
+        stems.sort_unstable();
+        stems.dedup();
+        Ok(stems)
+    }
+
+    /// The XML with this name.
+    pub(super) fn xml(&self, stem: &[u8]) -> PathBuf {
+        let mut name = stem.to_vec();
+        name.extend_from_slice(b".xml");
+        let path = self.annotations.join(OsStr::from_bytes(&name));
+        let upper = path.with_extension("XML");
+        if !path.exists() && upper.exists() { upper } else { path }
+    }
+
+    /// The lines of the list that the user chose; nothing for all pictures with an XML.
+    ///
+    /// # Errors
+    /// There are lists and the user chose none, or there is no such list.
+    pub(super) fn set(&self, options: &Options) -> Result<Option<Vec<Vec<u8>>>, SourceError> {
+        let lists = self.folder.join("ImageSets/Main");
+        let chosen = options.own.get(SET.name);
+        let is_name = |name: &str| !name.is_empty() && !name.contains(['/', '\0']) && !name.starts_with('.');
+        let file = chosen.filter(|name| is_name(name)).map(|name| lists.join(format!("{name}.txt")));
+        if let Some(file) = file.filter(|file| file.is_file()) {
+            let text = fs::read(&file).map_err(|error| SourceError::of_path(&file, error))?;
+            let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+            let lines = text.split(|&byte| byte == b'\n').map(|line| line.trim_ascii().to_vec());
+            let lines: Vec<Vec<u8>> = lines.filter(|line| !line.is_empty()).collect();
+            if let Some(wrong) = lines.iter().find(|line| line.contains(&b'/') || line.contains(&0)) {
+                let problem = format!(
+                    "the list names \"{}\". Each line must be the name of an XML file without its extension.",
+                    forebay_proto::printable(&*String::from_utf8_lossy(wrong))
+                );
+                return Err(SourceError::malformed_at(&file, 0, problem));
+            }
+            return Ok(Some(lines));
+        }
+        if chosen == Some("all") {
+            return Ok(None);
+        }
+        let found = if lists.is_dir() { entries(&lists)? } else { Vec::new() };
+        let mut names: Vec<String> = found
+            .iter()
+            .filter(|path| is_named(path, &["txt"]))
+            .filter_map(|path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()))
+            .collect();
+        if names.is_empty() && chosen.is_none() {
+            return Ok(None);
+        }
+        // The lists of single classes come last.
+        names.sort_unstable_by_key(|name| (name.contains('_'), name.clone()));
+        let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("\"{name}\"")).collect();
+        let more = if names.len() > NAMED { " and more" } else { "" };
+        let expected = format!(
+            "a list in \"{}\" ({}{more}), or \"all\" for all pictures with an XML",
+            forebay_proto::printable(&lists),
+            if shown.is_empty() { "there is none".to_owned() } else { shown.join(", ") }
+        );
+        Err(SourceError::bad_option(SET.name, chosen.unwrap_or_default(), &expected))
+    }
+
+    /// The pictures that there are.
+    pub(super) fn pictures(&self) -> Result<PictureNames, SourceError> {
+        let mut names: Vec<Vec<u8>> = entries(&self.pictures)?
+            .iter()
+            .filter(|path| is_picture(path))
+            .filter_map(|path| Some(path.file_name()?.as_bytes().to_vec()))
+            .collect();
+        // Of pictures with one name, the first by extension has the XML.
+        names.sort_unstable();
+        let mut of_stem = HashMap::with_capacity(names.len());
+        for name in &names {
+            let stem = Path::new(OsStr::from_bytes(name)).file_stem().unwrap_or_default().as_bytes().to_vec();
+            of_stem.entry(stem).or_insert_with(|| name.clone());
+        }
+        Ok(PictureNames { names, of_stem })
+    }
+
+    pub(super) fn shard_name(&self, options: &Options) -> String {
+        let folder = self.folder.file_name().unwrap_or(self.folder.as_os_str()).to_string_lossy();
+        options.own.get(SET.name).map_or_else(|| folder.clone().into_owned(), |set| format!("{folder}/{set}"))
+    }
+}
+
+/// The pictures of a folder by their names.
+#[derive(Debug)]
+pub(super) struct PictureNames {
+    /// Sorted.
+    names: Vec<Vec<u8>>,
+    of_stem: HashMap<Vec<u8>, Vec<u8>>,
+}
+
+impl PictureNames {
+    /// The picture of an XML: by the XML's own name, or else by what it says. One that is not there is looked for as a
+    /// JPEG when it is read.
+    pub(super) fn of(&self, stem: &[u8], file_name: Option<&str>) -> Vec<u8> {
+        if let Some(name) = self.of_stem.get(stem) {
+            return name.clone();
+        }
+        let said = file_name.map(|name| name.as_bytes().to_vec());
+        said.filter(|name| self.names.binary_search(name).is_ok()).unwrap_or_else(|| [stem, b".jpg"].concat())
+    }
+}
+
+/// The name in a line of a list. Lists of one class have a number behind it: -1, 0 or 1.
+pub(super) fn stem_of(line: Vec<u8>, stems: &[Vec<u8>]) -> Vec<u8> {
+    if stems.binary_search(&line).is_ok() {
+        return line;
+    }
+    let name = [&b"-1"[..], b"0", b"1"].iter().find_map(|number| {
+        let before = line.strip_suffix(*number)?;
+        before.last().is_some_and(u8::is_ascii_whitespace).then_some(before)
+    });
+    name.map_or(line.clone(), |name| name.trim_ascii_end().to_vec())
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
+    let of_folder = |error| SourceError::of_path(folder, error);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(of_folder)? {
+        let entry = entry.map_err(of_folder)?;
+        if !entry.file_name().as_bytes().starts_with(b".") {
+            paths.push(entry.path());
+        }
+    }
+    Ok(paths)
+}
