@@ -102,6 +102,11 @@ fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
+/// The pictures below a folder, as paths from there, sorted by their bytes.
+pub(super) fn pictures_below(root: &Path) -> Result<Paths, SourceError> {
+    Ok(walk(root)?.pictures.sorted())
+}
+
 /// Depth first, so that a loop of symbolic links meets the system's limit at once instead of after 2^40 folders.
 fn walk(root: &Path) -> Result<Walk, SourceError> {
     let progress = Progress::new("looking for pictures");

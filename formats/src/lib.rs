@@ -4,6 +4,7 @@
 //! are read by `packed.rs`: their format only finds them.
 #![forbid(unsafe_code)]
 
+mod annotation_file;
 mod coco;
 mod containers;
 mod csv;
@@ -23,6 +24,7 @@ mod scheme;
 mod suite;
 mod voc;
 mod witnesses;
+mod yolo;
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +36,7 @@ use scheme::{OptionKey, Scheme, known};
 pub type Opened = Result<Box<dyn Source>, SourceError>;
 
 /// Where several recognise a path, the first one has it.
-const SCHEMES: &[Scheme] = &[coco::SCHEME, voc::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
+const SCHEMES: &[Scheme] = &[coco::SCHEME, voc::SCHEME, yolo::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
 
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
 ///

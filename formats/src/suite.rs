@@ -50,6 +50,11 @@ const FIXTURES: &[(&str, Build)] = &[
         let described: Vec<(&str, &str)> = xmls.iter().zip(&objects).map(|(xml, text)| (&**xml, &**text)).collect();
         Pictures::described(order, "", &described)
     }),
+    ("yolo", || {
+        let order = ["images/1.jpg", "images/2.PNG", "images/3.jpg", "images/4.jpeg"];
+        let described = [("labels/1.txt", "0 0.5 0.5 0.5 0.5"), ("labels/3.txt", ""), ("data.yaml", "names: [owl]")];
+        Pictures::described(order, "", &described)
+    }),
     ("csv", || Pictures::list("list.csv", ["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,x"])),
     ("files", || Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"])),
 ];

@@ -4,16 +4,15 @@ mod annotation;
 mod layout;
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use forebay_columns::Column;
 use forebay_proto::printable;
-use forebay_sources::{Options, ReadError, Retry, SourceError};
+use forebay_sources::{Options, SourceError};
 
 use self::annotation::{Annotation, VocObject};
 use self::layout::Layout;
+use crate::annotation_file;
 use crate::files::existing;
 use crate::listing::Found;
 use crate::numbers::single;
@@ -61,9 +60,6 @@ const PARTS: [KnownPart<VocPart>; 5] = [
 const fn part(name: &'static str, part: VocPart, column_type: &'static str, by_default: bool) -> KnownPart<VocPart> {
     KnownPart { name, part, column_type, of_objects: true, by_default }
 }
-
-/// Larger than any annotation.
-const MOST_BYTES: u64 = 16 << 20;
 
 /// An XML that was read, or what is wrong with it.
 type Parsed = Result<Annotation, String>;
@@ -133,18 +129,12 @@ fn read_all(layout: &Layout, stems: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Parse
     Ok(parsed)
 }
 
-/// An outage of the storage is no property of the dataset; all else is the picture's own fault.
 fn read(layout: &Layout, stem: &[u8]) -> Result<Parsed, SourceError> {
-    let path = layout.xml(stem);
-    let mut xml = Vec::new();
-    match File::open(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut xml)) {
-        Ok(_) if xml.len() as u64 > MOST_BYTES => Ok(Err(format!("has more than {MOST_BYTES} bytes"))),
-        Ok(_) => Ok(Annotation::parse(&xml)),
-        Err(error) => match ReadError::of_file(path, &error) {
-            outage if outage.retry() == Retry::Later => Err(SourceError::Outage(outage)),
-            error => Ok(Err(format!("cannot be read: {error}"))),
-        },
-    }
+    let parsed = match annotation_file::read(&layout.xml(stem))? {
+        Ok(xml) => Annotation::parse(&xml),
+        Err(problem) => Err(problem.to_string()),
+    };
+    Ok(parsed)
 }
 
 fn class_names(parsed: &HashMap<Vec<u8>, Parsed>) -> Vec<String> {

@@ -171,7 +171,10 @@ pub(super) fn stem_of(line: Vec<u8>, stems: &[Vec<u8>]) -> Vec<u8> {
         let before = line.strip_suffix(*number)?;
         before.last().is_some_and(u8::is_ascii_whitespace).then_some(before)
     });
-    name.map_or(line.clone(), |name| name.trim_ascii_end().to_vec())
+    match name.map(|name| name.trim_ascii_end().to_vec()) {
+        Some(name) => name,
+        None => line,
+    }
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {

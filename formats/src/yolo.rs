@@ -1,0 +1,118 @@
+//! `yolo:`: folders `images` and `labels` of the same shape, with a text of boxes for each picture, as Ultralytics reads
+//! them. Boxes stay fractions of the picture's sides, because a text does not say how large its picture is.
+
+mod label_file;
+mod layout;
+mod names;
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use forebay_columns::Column;
+use forebay_proto::printable;
+use forebay_sources::{Options, SourceError};
+
+use self::label_file::YoloObject;
+use self::layout::Layout;
+use crate::annotation_file::{self, FileProblem};
+use crate::files::existing;
+use crate::listing::Found;
+use crate::parts::{Chosen, KnownPart};
+use crate::paths::Paths;
+use crate::progress::Progress;
+use crate::scheme::{OptionKey, Scheme};
+use crate::{CLASSES, Opened};
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "yolo",
+    takes: "a folder with \"images\" and \"labels\" in YOLO's form, or its data.yaml",
+    options: &[SET, CLASSES],
+    has_columns: true,
+    recognises: Layout::is_one,
+    open,
+};
+
+const SET: OptionKey =
+    OptionKey { name: "set", help: "the folder of one set, such as \"train\"; \"all\" for the pictures of all sets" };
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum YoloPart {
+    Boxes,
+    Classes,
+    Polygons,
+}
+
+const PARTS: [KnownPart<YoloPart>; 3] = [
+    part("boxes_normalised", YoloPart::Boxes, "f32 [*, 4]", true),
+    part("classes", YoloPart::Classes, "i64 [*]", true),
+    part("polygons_normalised", YoloPart::Polygons, "f32 [*][*, 2]", false),
+];
+
+const fn part(name: &'static str, part: YoloPart, column_type: &'static str, by_default: bool) -> KnownPart<YoloPart> {
+    KnownPart { name, part, column_type, of_objects: true, by_default }
+}
+
+fn open(path: &Path, options: &Options) -> Opened {
+    let chosen = Chosen::new(options, &PARTS)?;
+    let layout = Layout::find(path)?;
+    let classes = match crate::classes(options)? {
+        Some(given) => given,
+        None => layout.class_names()?,
+    };
+    let paths = layout.pictures(options)?;
+    if paths.is_empty() {
+        return Err(SourceError::NoRecords { path: path.to_owned() });
+    }
+    let mut damaged = BTreeMap::new();
+    let records = read_labels(&layout, &paths, classes.len(), &mut damaged)?;
+    let targets = chosen.table(path, records.len(), |part, column| fill(part, column, &records))?;
+    let shard_name = layout.shard_name(options);
+    let found = Found { root: layout.folder, paths, classes, targets, damaged, shard_name, ..Found::default() };
+    existing(path, found, options)
+}
+
+/// The objects of each picture. A picture without a text has none: it shows the background.
+fn read_labels(
+    layout: &Layout,
+    paths: &Paths,
+    classes: usize,
+    damaged: &mut BTreeMap<u64, String>,
+) -> Result<Vec<Vec<YoloObject>>, SourceError> {
+    let progress = Progress::new("reading labels");
+    let mut records = Vec::with_capacity(paths.len());
+    for (record, picture) in (0..).zip(paths.iter()) {
+        progress.step();
+        let text = layout.folder.join(OsStr::from_bytes(&layout::label_path(picture)));
+        let objects = match annotation_file::read(&text)? {
+            Ok(bytes) => label_file::parse(&bytes, classes),
+            Err(FileProblem::Missing) => Ok(Vec::new()),
+            Err(problem) => Err(problem.to_string()),
+        };
+        records.push(objects.unwrap_or_else(|problem| {
+            damaged.insert(record, format!("its labels \"{}\": {problem}", printable(&text)));
+            Vec::new()
+        }));
+    }
+    Ok(records)
+}
+
+fn fill(part: YoloPart, column: &mut Column, records: &[Vec<YoloObject>]) {
+    for objects in records {
+        for object in objects {
+            match part {
+                YoloPart::Boxes => column.extend(&object.corners),
+                YoloPart::Classes => column.extend(&[object.class]),
+                YoloPart::Polygons => {
+                    column.extend(&object.polygon);
+                    column.close(2);
+                }
+            }
+        }
+        column.close(1);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! The names of classes in a `data.yaml`. Only the forms that tools write are read: a list or a map, in lines or in
+//! brackets. All else of YAML is refused, with the option that replaces it.
+
+/// The names that the text gives, in order; nothing if it has none.
+///
+/// # Errors
+/// The names have another form.
+pub(super) fn parse(text: &str) -> Result<Option<Vec<String>>, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.lines();
+    let Some(first) = lines.by_ref().find_map(|line| line.strip_prefix("names:")) else { return Ok(None) };
+    let first = without_comment(first).trim();
+    let entries = match first.chars().next() {
+        None => in_lines(lines)?,
+        Some(open @ ('[' | '{')) => {
+            let close = if open == '[' { ']' } else { '}' };
+            let mut inside = first[1..].to_owned();
+            while !inside.contains(close) {
+                let line = lines.next().ok_or_else(|| format!("\"names\" has no \"{close}\""))?;
+                inside.push(' ');
+                inside.push_str(without_comment(line).trim());
+            }
+            let end = inside.find(close).unwrap_or(inside.len());
+            split(&inside[..end], open == '{')?
+        }
+        Some(_) => return Err("\"names\" is neither a list nor a map".into()),
+    };
+    let mut names = Vec::new();
+    for (place, (number, name)) in entries.into_iter().enumerate() {
+        if number.is_some_and(|number| number != place) {
+            return Err(format!(
+                "\"names\" has no class {place} where it should be: classes count from 0 without gaps"
+            ));
+        }
+        names.push(name);
+    }
+    if names.is_empty() { Err("\"names\" is empty".into()) } else { Ok(Some(names)) }
+}
+
+/// Names in lines of their own: `- cat`, or `0: cat`.
+fn in_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Result<Vec<(Option<usize>, String)>, String> {
+    let mut entries = Vec::new();
+    for line in lines {
+        let line = without_comment(line);
+        let entry = line.trim();
+        if entry.is_empty() {
+            continue;
+        }
+        if let Some(name) = entry.strip_prefix("- ") {
+            entries.push((None, scalar(name)?));
+        } else if line.starts_with([' ', '\t']) {
+            entries.push(numbered(entry)?);
+        } else {
+            break;
+        }
+    }
+    Ok(entries)
+}
+
+/// Names between brackets.
+fn split(inside: &str, numbers: bool) -> Result<Vec<(Option<usize>, String)>, String> {
+    let parts = inside.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(|part| if numbers { numbered(part) } else { Ok((None, scalar(part)?)) }).collect()
+}
+
+fn numbered(entry: &str) -> Result<(Option<usize>, String), String> {
+    let (number, name) =
+        entry.split_once(':').ok_or_else(|| format!("\"names\" has \"{entry}\", which has no number"))?;
+    let number = scalar(number)?.parse().map_err(|_| format!("\"names\" has \"{entry}\", which has no number"))?;
+    Ok((Some(number), scalar(name)?))
+}
+
+/// A plain text, or one in quotes without escapes.
+fn scalar(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let quoted = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    let plain = quoted.unwrap_or(text);
+    let is_special = quoted.is_none() && plain.starts_with(['[', '{', '&', '*', '!', '|', '>', '\'', '"', '-']);
+    if plain.is_empty() || is_special || plain.contains(['\\', '\'', '"']) {
+        return Err(format!("\"names\" has \"{text}\", which is not a plain name"));
+    }
+    Ok(plain.to_owned())
+}
+
+fn without_comment(line: &str) -> &str {
+    if line.starts_with('#') { "" } else { line.split_once(" #").map_or(line, |(before, _)| before) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_forms_that_tools_write_are_read() {
+        for text in [
+            "names: ['cat', \"big dog\", owl]",
+            "train: x\nnames: [ cat, # the first\n  big dog,\n  owl\n]\nnc: 3",
+            "names:\n- cat\n- big dog\n- 'owl'\nnc: 3\n- not this",
+            "names:\r\n  - cat\r\n\r\n  - big dog # two words\r\n  - owl",
+            "# all\nnames:\n  0: cat\n  1: big dog\n  2: \"owl\"\ndownload: |\n  3: x",
+            "names: {0: cat, 1: big dog, 2: owl}",
+        ] {
+            assert_eq!(parse(text).unwrap().unwrap(), ["cat", "big dog", "owl"], "{text}");
+        }
+        assert_eq!(parse("train: x\nfilenames: [a]").unwrap(), None);
+    }
+
+    #[test]
+    fn other_forms_are_refused() {
+        for text in [
+            "names: cat",
+            "names: [a, b",
+            "names: []",
+            "names:\nnc: 3",
+            "names: {1: a}",
+            "names:\n  0: a\n  2: b",
+            "names:\n  x: a",
+            "names: [&a cat]",
+            "names: ['a, b']",
+            "names: [\"a\\n\"]",
+            "names:\n  cat",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        crate::mutations::each(b"names:\n  0: cat\n  1: 'dog'\nx: [a, b]\n", 5000, |bytes| {
+            if let Ok(Some(names)) = parse(&String::from_utf8_lossy(bytes)) {
+                assert!(names.iter().all(|name| !name.is_empty()));
+            }
+        });
+    }
+}

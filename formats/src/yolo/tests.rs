@@ -1,0 +1,100 @@
+//! Tests of the folders that `yolo:` takes.
+
+use std::fs;
+use std::path::PathBuf;
+
+use forebay_columns::Element;
+use forebay_sources::{ColumnMap, OwnOptions, ReadErrorKind, Source};
+use tempfile::TempDir;
+
+use super::*;
+
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (file, text) in files {
+        let path = dir.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, if text.is_empty() { file } else { text }).unwrap();
+    }
+    dir
+}
+
+fn opened(path: &Path, own: &[(&str, &str)]) -> Opened {
+    let own = own.iter().copied().collect::<OwnOptions>();
+    crate::open(path.to_str().unwrap(), &Options { own, ..Options::default() })
+}
+
+fn names(source: &dyn Source, dir: &TempDir) -> Vec<String> {
+    let below = |record| PathBuf::from(source.locator(record).name()).strip_prefix(dir.path()).unwrap().to_owned();
+    (0..source.len()).map(|record| below(record).to_str().unwrap().to_owned()).collect()
+}
+
+fn values<T: Element>(source: &dyn Source, column: &str, record: usize) -> Vec<T> {
+    let place = source.targets().schema().find(column).unwrap();
+    let of = source.targets().columns()[place].column_type().clone();
+    source.targets().value(place, record).numbers(&of).unwrap()
+}
+
+#[test]
+fn pictures_have_the_boxes_of_the_text_of_the_same_name() {
+    let dir = folder(&[
+        ("images/x.y.jpg", ""),
+        ("images/b.png", ""),
+        ("images/sub/images/c.jpg", ""),
+        ("labels/x.y.txt", "1 0.5 0.5 0.5 1\n0 0.25 0.25 0.5 0.5\n"),
+        ("images/sub/labels/c.txt", "0 0 0 0 1 1 1\n"),
+        ("data.yaml", "names: [cat, dog]"),
+    ]);
+    let source = opened(dir.path(), &[]).unwrap();
+    assert_eq!(names(&*source, &dir), ["images/b.png", "images/sub/images/c.jpg", "images/x.y.jpg"]);
+    assert_eq!(source.classes(), ["cat", "dog"]);
+    assert!(values::<f32>(&*source, "boxes_normalised", 0).is_empty());
+    assert_eq!(values::<f32>(&*source, "boxes_normalised", 2), [0.25, 0.0, 0.75, 1.0, 0.0, 0.0, 0.5, 0.5]);
+    assert_eq!(values::<i64>(&*source, "classes", 2), [1, 0]);
+    let columns = ColumnMap::from_iter([("shapes", "polygons_normalised")]);
+    let source = open(&dir.path().join("data.yaml"), &Options { columns, ..Options::default() }).unwrap();
+    assert_eq!(values::<f32>(&*source, "shapes", 1), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+    assert_eq!(source.targets().value(0, 2).items(), 2);
+}
+
+#[test]
+fn sets_are_chosen_by_name_in_either_layout() {
+    let inner = ["images/train/1.jpg", "images/val/2.jpg", "labels/train/1.txt", "labels/val/2.txt"];
+    let outer = ["train/images/1.jpg", "val/images/2.jpg", "train/labels/1.txt", "val/labels/2.txt"];
+    for layout in [inner, outer] {
+        let [one, two, first, second] = layout;
+        let dir = folder(&[(one, ""), (two, ""), (first, "0 0 0 0 0"), (second, "5 0 0 0 0")]);
+        let train = opened(dir.path(), &[("set", "train")]).unwrap();
+        assert_eq!(names(&*train, &dir), [one]);
+        assert_eq!(values::<i64>(&*train, "classes", 0), [0]);
+        let all = opened(dir.path(), &[("set", "all")]).unwrap();
+        assert_eq!(names(&*all, &dir), [one, two]);
+        assert_eq!(values::<i64>(&*all, "classes", 1), [5]);
+        for own in [&[][..], &[("set", "../train")]] {
+            let words = opened(dir.path(), own).unwrap_err().to_string();
+            assert!(words.contains("(\"train\", \"val\"), or \"all\""), "{words}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_text_damages_its_picture_alone_and_wrong_names_are_refused() {
+    let dir = folder(&[
+        ("images/1.jpg", ""),
+        ("images/2.jpg", ""),
+        ("labels/1.txt", "0 0.5 0.5 0.1 0.1\n2 1 1 1\n"),
+        ("labels/2.txt", "1 0.5 0.5 0.1 0.1\n"),
+    ]);
+    let source = opened(dir.path(), &[]).unwrap();
+    let error = source.read(0, u64::MAX, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind, ReadErrorKind::Damaged);
+    assert!(error.to_string().contains("labels/1.txt\": line 2 has 3 numbers"), "{error}");
+    source.read(1, u64::MAX, &mut Vec::new()).unwrap();
+    let source = opened(dir.path(), &[("classes", "cat")]).unwrap();
+    let error = source.read(1, u64::MAX, &mut Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("the class 1, but the last class is 0"), "{error}");
+    fs::write(dir.path().join("data.yaml"), "names: cat").unwrap();
+    let words = opened(dir.path(), &[]).unwrap_err().to_string();
+    assert!(words.contains("data.yaml") && words.contains("classes="), "{words}");
+    assert!(opened(dir.path(), &[("classes", "cat,dog")]).is_ok());
+}
