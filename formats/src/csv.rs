@@ -1,129 +1,210 @@
-//! `csv:`: a table with a path in each line, and optionally a label.
+//! `csv:`: a table with a path in each line, and optionally a label and further columns.
 //!
 //! The first line is a header if one of its columns has the name of a path column (`path file filename image`, in any
-//! case) and there is no file of that name. A header may name further columns, which are ignored. Without a header, the
-//! first column is the path. The second column, if there is one, is the label.
+//! case) and there is no file of that name. It is always one if the user names columns or gives a pattern of paths. A header
+//! may name further columns, which are ignored unless the column map asks for them. Without a header, the first column is
+//! the path. The second column, if there is one, is the label.
 
 mod labels;
+mod places;
+mod rows;
+mod targets;
 
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
 use forebay_proto::printable;
 use forebay_sources::{Labels, LineProblem, Options, SourceError};
 
 use self::labels::Column;
+use self::places::{LabelPlace, Places};
+use self::rows::RowReader;
+use self::targets::{RecordRows, Targets};
 use crate::files::existing;
 use crate::listing::Found;
 use crate::paths::{Paths, escapes};
-use crate::scheme::Scheme;
+use crate::scheme::{OptionKey, Scheme};
 use crate::{Opened, ROOT};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "csv",
     takes: "a .csv file with a path and a label per line",
-    options: &[ROOT],
-    has_columns: false,
+    options: &[ROOT, PATTERN, GROUP, SPLIT],
+    has_columns: true,
     recognises: |path| path.is_file() && path.extension().is_some_and(|found| found.eq_ignore_ascii_case("csv")),
-    open: |path, options| CsvTable::new(path, options).open(),
+    open: |path, options| open_table(path, options),
 };
 
-const PATH_NAMES: [&str; 7] = ["path", "file", "filename", "file_name", "filepath", "image", "image_path"];
-const LABEL_NAMES: [&str; 5] = ["label", "class", "labels", "target", "class_name"];
+const PATTERN: OptionKey =
+    OptionKey { name: "pattern", help: "how a path is made from cells, such as \"train/{id}.jpg\"" };
+const GROUP: OptionKey = OptionKey {
+    name: "group",
+    help: "whether lines with the same path are one record with lists: \"true\" or \"false\"",
+};
+const SPLIT: OptionKey = OptionKey {
+    name: "split",
+    help: "the columns whose cells hold several values, separated by spaces or \"|\"; their names separated by commas",
+};
 
-/// A CSV that is being read.
+/// Opens a table: a CSV, or a file with a JSON object in each line.
+pub(super) fn open_table(file: &Path, options: &Options) -> Opened {
+    CsvTable::new(file, options)?.open()
+}
+
+/// A table that is being read.
 struct CsvTable<'a> {
     file: &'a Path,
     options: &'a Options,
     /// Where its paths start, and what they must stay inside.
     root: PathBuf,
-    /// Where the columns stand.
-    columns: Columns,
-}
-
-/// Which column is what.
-struct Columns {
-    path: usize,
-    label: Option<usize>,
-    /// A header named them, so that further columns have a meaning of their own.
-    named: bool,
+    /// Lines with the same path are one record.
+    group: bool,
+    paths: Paths,
+    /// Of a table whose lines are grouped, the record of each path.
+    record_of: HashMap<Vec<u8>, usize>,
+    /// Of such a table, the record of each line.
+    records: Vec<usize>,
+    /// The number of each line.
+    lines: Vec<u64>,
 }
 
 impl<'a> CsvTable<'a> {
-    fn new(file: &'a Path, options: &'a Options) -> Self {
+    fn new(file: &'a Path, options: &'a Options) -> Result<Self, SourceError> {
         let folder = file.parent().unwrap_or_else(|| Path::new(""));
-        let root = crate::root(options, folder);
-        Self { file, options, root, columns: Columns { path: 0, label: Some(1), named: false } }
+        Ok(Self {
+            file,
+            options,
+            root: crate::root(options, folder),
+            group: options.own.flag(GROUP.name, false)?,
+            paths: Paths::default(),
+            record_of: HashMap::new(),
+            records: Vec::new(),
+            lines: Vec::new(),
+        })
     }
 
     fn open(mut self) -> Opened {
-        let mut reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .from_path(self.file)
-            .map_err(|error| self.failure(error))?;
-        let mut paths = Paths::default();
-        let mut column = Column::new(self.options.labels);
-        let mut line = ByteRecord::new();
-        let mut first = true;
-        while reader.read_byte_record(&mut line).map_err(|error| self.failure(error))? {
-            if std::mem::take(&mut first)
-                && let Some(columns) = self.header(&line)
-            {
-                self.columns = columns;
-                continue;
-            }
-            let number = line.position().map_or(0, csv::Position::line);
-            let at_line = |problem| SourceError::Line { file: self.file.to_owned(), line: number, problem };
-            paths.push(self.path(&line).map_err(at_line)?);
-            if self.options.labels != Labels::None {
-                let label = self.columns.label.and_then(|index| line.get(index)).unwrap_or_default();
-                column.push(label.trim_ascii(), number).map_err(at_line)?;
-            }
-        }
-        let (labels, classes) = column.finish();
-        let shard_name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        existing(
-            self.file,
-            Found { root: self.root, paths, labels, classes, shard_name, ..Found::default() },
-            self.options,
-        )
-    }
-
-    /// Where the columns are, if this line is a header.
-    fn header(&self, line: &ByteRecord) -> Option<Columns> {
-        let place = |names: &[&str]| {
-            line.iter()
-                .position(|cell| names.iter().any(|name| cell.trim_ascii().eq_ignore_ascii_case(name.as_bytes())))
+        let mut reader = RowReader::open(self.file)?;
+        let own = &self.options.own;
+        let has_header = !self.options.columns.is_empty()
+            || self.group
+            || [PATTERN, SPLIT].iter().any(|key| own.get(key.name).is_some());
+        let mut row = ByteRecord::new();
+        let mut waiting = reader.next(&mut row)?;
+        let header = has_header || reader.always_has_header() || (waiting.is_some() && self.is_header(&row));
+        let places = if header && waiting.is_some() {
+            let places = Places::named(self.file, &row, self.options, self.group)?;
+            waiting = reader.next(&mut row)?;
+            places
+        } else {
+            Places::unnamed()
         };
-        let path = place(&PATH_NAMES)?;
-        let is_file = self.root.join(OsStr::from_bytes(&line[path])).exists();
-        (!is_file).then(|| Columns { path, label: place(&LABEL_NAMES), named: true })
+        let mut column = Column::new(self.options.labels);
+        let mut one_hot = Vec::new();
+        let mut targets = Targets::new(&places, self.options, self.group)?;
+        while let Some(line) = waiting {
+            let at_line = |problem| SourceError::Line { file: self.file.to_owned(), line, problem };
+            let path = self.path(&places, &row).map_err(at_line)?;
+            if self.options.labels != Labels::None {
+                match &places.label {
+                    LabelPlace::None => column.push(b"", line).map_err(at_line)?,
+                    LabelPlace::Column(place) => {
+                        column.push(row.get(*place).unwrap_or_default().trim_ascii(), line).map_err(at_line)?;
+                    }
+                    LabelPlace::OneHot(columns) => one_hot.push(places::hot(columns, &row).map_err(at_line)?),
+                }
+            }
+            targets.push(&row);
+            self.lines.push(line);
+            self.add(path);
+            waiting = reader.next(&mut row)?;
+        }
+        let (mut labels, mut classes) = column.finish();
+        if let LabelPlace::OneHot(columns) = &places.label
+            && !one_hot.is_empty()
+        {
+            labels = one_hot;
+            classes = columns.iter().map(|(_, name)| name.clone()).collect();
+        }
+        let rows = if self.group { RecordRows::grouped(&self.records, self.paths.len()) } else { RecordRows::Lines };
+        let labels = self.labels_of_records(labels, &rows)?;
+        let mut damaged = BTreeMap::new();
+        let records = self.paths.len();
+        let (table, class_names) = targets.finish(self.file, records, &rows, &self.lines, &mut damaged)?;
+        if !classes.is_empty() && !class_names.is_empty() {
+            let problem =
+                "both the labels and a column of classes are texts, and a dataset has one list of class names. \
+                           Give labels=\"none\", or leave out one of the two."
+                    .to_owned();
+            return Err(SourceError::Columns { path: self.file.to_owned(), problem });
+        }
+        classes.extend(class_names);
+        let shard_name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let Self { root, paths, .. } = self;
+        existing(self.file, Found { root, paths, labels, classes, targets: table, damaged, shard_name }, self.options)
     }
 
-    fn path<'l>(&self, line: &'l ByteRecord) -> Result<&'l [u8], LineProblem> {
-        if !self.columns.named && line.len() > 2 {
-            return Err(LineProblem::TooManyColumns { columns: line.len() });
+    /// Whether the first line of a table that may have a header is one.
+    fn is_header(&self, row: &ByteRecord) -> bool {
+        places::path_column(row).is_some_and(|path| !self.root.join(OsStr::from_bytes(&row[path])).exists())
+    }
+
+    fn path(&self, places: &Places, row: &ByteRecord) -> Result<Vec<u8>, LineProblem> {
+        if !places.named && row.len() > 2 {
+            return Err(LineProblem::TooManyColumns { columns: row.len() });
         }
-        let path = line.get(self.columns.path).unwrap_or_default();
+        let path = places.path.of(row);
         if path.trim_ascii().is_empty() || path.contains(&0) {
             return Err(LineProblem::NoPath);
         }
-        if escapes(path, self.options.own.path(ROOT.name).as_deref()) {
+        if escapes(&path, self.options.own.path(ROOT.name).as_deref()) {
             let root = if self.root.as_os_str().is_empty() { ".".into() } else { printable(&self.root).to_string() };
-            return Err(LineProblem::Escapes { path: String::from_utf8_lossy(path).into_owned(), root });
+            return Err(LineProblem::Escapes { path: String::from_utf8_lossy(&path).into_owned(), root });
         }
         Ok(path)
     }
 
-    fn failure(&self, error: csv::Error) -> SourceError {
-        let line = error.position().map_or(0, csv::Position::line);
-        let words = error.to_string();
-        match error.into_kind() {
-            csv::ErrorKind::Io(error) => SourceError::of_path(self.file, error),
-            _ => SourceError::Line { file: self.file.to_owned(), line, problem: LineProblem::Malformed(words) },
+    /// Adds a line's path, unless its record is there already.
+    fn add(&mut self, path: Vec<u8>) {
+        if !self.group {
+            self.paths.push(&path);
+            return;
         }
+        let next = self.paths.len();
+        let paths = &mut self.paths;
+        let record = *self.record_of.entry(path).or_insert_with_key(|path| {
+            paths.push(path);
+            next
+        });
+        self.records.push(record);
+    }
+
+    /// The label of each record. Lines of one record must agree.
+    fn labels_of_records(&self, labels: Vec<i64>, rows: &RecordRows) -> Result<Vec<i64>, SourceError> {
+        if labels.is_empty() || !self.group {
+            return Ok(labels);
+        }
+        let mut of_records = Vec::with_capacity(self.paths.len());
+        for record in 0..self.paths.len() {
+            let mut places = rows.of(record);
+            let first = places.next().expect("a record has a line");
+            if let Some(other) = places.find(|&row| labels[row] != labels[first]) {
+                let problem = format!(
+                    "the label differs from that of line {}, which has the same path. Ask for the column as one of the \
+                     objects, such as columns = {{classes = \"NAME\"}}, or give labels=\"none\"",
+                    self.lines[first]
+                );
+                let (file, line) = (self.file.to_owned(), self.lines[other]);
+                return Err(SourceError::Line { file, line, problem: LineProblem::Malformed(problem) });
+            }
+            of_records.push(labels[first]);
+        }
+        Ok(of_records)
     }
 }
+
+#[cfg(test)]
+mod tests;

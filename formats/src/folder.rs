@@ -8,6 +8,7 @@ use std::{fs, io};
 use forebay_proto::printable;
 use forebay_sources::{Labels, Options, Source, SourceError};
 
+use crate::Opened;
 use crate::listing::{Found, Listing};
 use crate::paths::Paths;
 use crate::progress::Progress;
@@ -17,9 +18,15 @@ pub(super) const SCHEME: Scheme = Scheme {
     name: "folder",
     takes: "a folder of pictures or of class folders",
     options: &[],
-    has_columns: false,
+    has_columns: true,
     recognises: Path::is_dir,
-    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+    open: |path, options| {
+        if options.columns.is_empty() {
+            Ok(Box::new(open(path, options)?) as Box<dyn Source>)
+        } else {
+            open_metadata(path, options)
+        }
+    },
 };
 
 /// What is taken for a picture, in any case; the content then picks the decoder.
@@ -44,6 +51,25 @@ enum Entry {
     Folder,
     Picture,
     Other,
+}
+
+/// The tables that Hugging Face's `imagefolder` knows.
+const METADATA: [&str; 2] = ["metadata.csv", "metadata.jsonl"];
+
+/// The pictures that a table in the folder names, with its columns.
+fn open_metadata(root: &Path, options: &Options) -> Opened {
+    let metadata = root.metadata().map_err(|error| failure(root, error))?;
+    if !metadata.is_dir() {
+        return Err(SourceError::NotAFolder { path: root.to_owned() });
+    }
+    let Some(table) = METADATA.iter().map(|name| root.join(name)).find(|table| table.is_file()) else {
+        let problem = format!(
+            "a folder has columns only if it has a table ({}). Write one with the paths in \"file_name\", or leave columns out.",
+            METADATA.join(" or ")
+        );
+        return Err(SourceError::Columns { path: root.to_owned(), problem });
+    };
+    crate::csv::open_table(&table, options)
 }
 
 fn open(root: &Path, options: &Options) -> Result<Listing, SourceError> {

@@ -89,3 +89,15 @@ fn labelimg_s_xml_files_are_read_with_their_boxes() {
     let earlier: Vec<f32> = boxes.iter().zip([1.0, 1.0, 0.0, 0.0].iter().cycle()).map(|(at, by)| at - by).collect();
     assert_eq!(all::<f32>(&*source, "boxes"), earlier);
 }
+
+#[test]
+fn the_lines_of_a_table_become_the_boxes_of_its_pictures() {
+    let Some(folder) = shared("voc_raccoon") else { return };
+    let table = folder.join("data/raccoon_labels.csv");
+    let columns = ColumnMap::from_iter([("boxes", "xmin,ymin,xmax,ymax"), ("classes", "class")]);
+    let own = OwnOptions::from_iter([("root", folder.join("images").to_str().unwrap()), ("group", "true")]);
+    let source = open(table.to_str().unwrap(), &Options { columns, own, ..Options::default() }).unwrap();
+    assert_eq!((source.len(), source.classes()), (200, &["raccoon".to_owned()][..]));
+    assert_eq!((all::<f32>(&*source, "boxes").len(), all::<i64>(&*source, "classes").len()), (4 * 217, 217));
+    all_are_readable(&*source);
+}

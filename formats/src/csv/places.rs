@@ -1,0 +1,212 @@
+//! Where a table's columns are: by the names in its header, or by their order.
+
+use std::path::Path;
+
+use csv::ByteRecord;
+use forebay_proto::printable;
+use forebay_sources::{LineProblem, Options, SourceError};
+
+use super::PATTERN;
+
+const PATH_NAMES: [&str; 7] = ["path", "file", "filename", "file_name", "filepath", "image", "image_path"];
+const LABEL_NAMES: [&str; 5] = ["label", "class", "labels", "target", "class_name"];
+/// Columns that an error names.
+const NAMED: usize = 20;
+
+/// A column of the table: its place and its name.
+pub(super) type NamedColumn = (usize, String);
+
+/// Which column is what.
+#[derive(Debug)]
+pub(super) struct Places {
+    pub path: PathPlace,
+    pub label: LabelPlace,
+    /// The targets, each with its columns. Those with several columns are rows of numbers.
+    pub targets: Vec<(String, Vec<NamedColumn>)>,
+    /// A header named them, so that further columns have a meaning of their own.
+    pub named: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum PathPlace {
+    Column(usize),
+    /// Texts and columns in turn.
+    Pattern(Vec<Piece>),
+}
+
+#[derive(Debug)]
+pub(super) enum Piece {
+    Text(String),
+    Cell(usize),
+}
+
+#[derive(Debug)]
+pub(super) enum LabelPlace {
+    None,
+    Column(usize),
+    /// The label is the place of the column that is 1.
+    OneHot(Vec<NamedColumn>),
+}
+
+/// The first column with the name of a path column.
+pub(super) fn path_column(header: &ByteRecord) -> Option<usize> {
+    named_like(header, &PATH_NAMES)
+}
+
+fn named_like(header: &ByteRecord, names: &[&str]) -> Option<usize> {
+    header.iter().position(|cell| names.iter().any(|name| cell.trim_ascii().eq_ignore_ascii_case(name.as_bytes())))
+}
+
+impl Places {
+    /// A path, and perhaps a label.
+    pub(super) fn unnamed() -> Self {
+        Self { path: PathPlace::Column(0), label: LabelPlace::Column(1), targets: Vec::new(), named: false }
+    }
+
+    /// By the header and the column map. A table whose lines are grouped has labels only if the map names them: they are
+    /// those of objects.
+    ///
+    /// # Errors
+    /// The header lacks a column that the options name, or that has the paths.
+    pub(super) fn named(file: &Path, header: &ByteRecord, options: &Options, group: bool) -> Result<Self, SourceError> {
+        let header = &Header(header);
+        let path = match options.own.get(PATTERN.name) {
+            Some(pattern) => header.pattern(pattern)?,
+            None => PathPlace::Column(header.path(file, options)?),
+        };
+        let mut targets = Vec::new();
+        for (name, parts) in options.columns.targets() {
+            targets.push((name.to_owned(), header.find(name, &parts)?));
+        }
+        let label = if let Some(parts) = options.columns.parts("labels") {
+            match &header.find("labels", &parts)?[..] {
+                [(place, _)] => LabelPlace::Column(*place),
+                columns => LabelPlace::OneHot(columns.to_vec()),
+            }
+        } else {
+            let is_taken = |place| targets.iter().flat_map(|(_, columns)| columns).any(|(other, _)| *other == place);
+            let found = named_like(header.0, &LABEL_NAMES).filter(|place| !group && !is_taken(*place));
+            found.map_or(LabelPlace::None, LabelPlace::Column)
+        };
+        Ok(Self { path, label, targets, named: true })
+    }
+}
+
+impl PathPlace {
+    /// The path that a line has.
+    pub(super) fn of(&self, row: &ByteRecord) -> Vec<u8> {
+        match self {
+            Self::Column(place) => row.get(*place).unwrap_or_default().to_vec(),
+            Self::Pattern(pieces) => {
+                let mut path = Vec::new();
+                for piece in pieces {
+                    match piece {
+                        Piece::Text(text) => path.extend_from_slice(text.as_bytes()),
+                        Piece::Cell(place) => match row.get(*place).unwrap_or_default().trim_ascii() {
+                            // Without the cell there is no path.
+                            [] => return Vec::new(),
+                            cell => path.extend_from_slice(cell),
+                        },
+                    }
+                }
+                path
+            }
+        }
+    }
+}
+
+/// The place of the only column that is 1.
+pub(super) fn hot(columns: &[NamedColumn], row: &ByteRecord) -> Result<i64, LineProblem> {
+    let wrong = || {
+        let names: Vec<&str> = columns.iter().map(|(_, name)| name.as_str()).collect();
+        LineProblem::Malformed(format!(
+            "one of the columns {} must be 1, and all others 0. If several may be 1, ask for them as a column of another \
+             name than labels",
+            names.join(", ")
+        ))
+    };
+    let mut found = None;
+    for (label, (place, _)) in (0..).zip(columns) {
+        let cell = str::from_utf8(row.get(*place).unwrap_or_default()).map_err(|_| wrong())?;
+        match cell.trim() {
+            "1" | "1.0" | "1." if found.is_none() => found = Some(label),
+            "0" | "0.0" | "0." => {}
+            _ => return Err(wrong()),
+        }
+    }
+    found.ok_or_else(wrong)
+}
+
+/// The first line.
+struct Header<'a>(&'a ByteRecord);
+
+impl Header<'_> {
+    fn place(&self, name: &str) -> Option<NamedColumn> {
+        let name = name.trim().as_bytes();
+        let cells = || self.0.iter().map(<[u8]>::trim_ascii);
+        let place = cells()
+            .position(|cell| cell == name)
+            .or_else(|| cells().position(|cell| cell.eq_ignore_ascii_case(name)))?;
+        Some((place, String::from_utf8_lossy(name).into_owned()))
+    }
+
+    /// The columns of the first alternative that the header has: one name, or several separated by commas.
+    fn find(&self, column: &str, parts: &[&str]) -> Result<Vec<NamedColumn>, SourceError> {
+        let columns = |part: &&str| match self.place(part) {
+            Some(place) => Some(vec![place]),
+            None => part.split(',').map(|name| self.place(name)).collect(),
+        };
+        parts.iter().find_map(columns).ok_or_else(|| {
+            let expected =
+                format!("a column of the first line, or several separated by commas. It has {}", self.names());
+            SourceError::bad_option(&format!("columns.{column}"), &parts.join(";"), &expected)
+        })
+    }
+
+    /// The column with the paths.
+    fn path(&self, file: &Path, options: &Options) -> Result<usize, SourceError> {
+        if let Some(parts) = options.columns.parts("images") {
+            return match self.find("images", &parts)?[..] {
+                [(place, _)] => Ok(place),
+                _ => Err(SourceError::bad_option("columns.images", &parts.join(";"), "one column")),
+            };
+        }
+        path_column(self.0).ok_or_else(|| {
+            let problem = format!(
+                "no column has a name of a path column ({}). Name it with columns = {{images = \"NAME\"}}, or give pattern= \
+                 if paths are made from other columns. The columns are {}",
+                PATH_NAMES.join(", "),
+                self.names()
+            );
+            SourceError::Line { file: file.to_owned(), line: 1, problem: LineProblem::Malformed(problem) }
+        })
+    }
+
+    fn pattern(&self, pattern: &str) -> Result<PathPlace, SourceError> {
+        let wrong = || {
+            let expected = format!(
+                "a path with names of columns in braces, such as \"train/{{id}}.jpg\". The first line has {}",
+                self.names()
+            );
+            SourceError::bad_option(PATTERN.name, pattern, &expected)
+        };
+        let (mut pieces, mut rest) = (Vec::new(), pattern);
+        while let Some((before, behind)) = rest.split_once('{') {
+            let (name, after) = behind.split_once('}').ok_or_else(wrong)?;
+            pieces.push(Piece::Text(before.to_owned()));
+            pieces.push(Piece::Cell(self.place(name).ok_or_else(wrong)?.0));
+            rest = after;
+        }
+        if pieces.is_empty() || rest.contains('}') {
+            return Err(wrong());
+        }
+        pieces.push(Piece::Text(rest.to_owned()));
+        Ok(PathPlace::Pattern(pieces))
+    }
+
+    fn names(&self) -> String {
+        let cells = self.0.iter().take(NAMED).map(|cell| String::from_utf8_lossy(cell.trim_ascii()));
+        let names: Vec<String> = cells.map(|cell| format!("\"{}\"", printable(&*cell))).collect();
+        if self.0.len() > NAMED { format!("{} and more", names.join(", ")) } else { names.join(", ") }
+    }
+}

@@ -1,0 +1,132 @@
+//! The rows of a table: the lines of a CSV, or the objects of a file that has one in each line (`.jsonl`).
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use csv::{ByteRecord, Reader, ReaderBuilder};
+use forebay_sources::{LineProblem, SourceError};
+use serde_json::{Map, Value};
+
+use crate::containers::is_named;
+use crate::progress::Progress;
+
+/// Reads row by row.
+pub(super) struct RowReader {
+    file: PathBuf,
+    form: RowForm,
+    progress: Progress,
+}
+
+enum RowForm {
+    Csv(Box<Reader<File>>),
+    Json { lines: BufReader<File>, line: u64, keys: Vec<String>, waiting: Option<Map<String, Value>> },
+}
+
+/// More bytes than the description of one picture has.
+const MOST_BYTES: u64 = 16 << 20;
+
+impl RowReader {
+    pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
+        let file = File::open(path).map_err(|error| SourceError::of_path(path, error))?;
+        let form = if is_named(path, &["jsonl"]) {
+            RowForm::Json { lines: BufReader::new(file), line: 0, keys: Vec::new(), waiting: None }
+        } else {
+            let mut builder = ReaderBuilder::new();
+            RowForm::Csv(Box::new(builder.has_headers(false).flexible(true).from_reader(file)))
+        };
+        Ok(Self { file: path.to_owned(), form, progress: Progress::counting("reading the table", "lines") })
+    }
+
+    /// Whether the first row is a header in any case.
+    pub(super) fn always_has_header(&self) -> bool {
+        matches!(self.form, RowForm::Json { .. })
+    }
+
+    /// Reads the next row. Returns the number of its line, counted from 1, or nothing at the end.
+    ///
+    /// The first row of objects is made of the first object's keys. Their values come next.
+    pub(super) fn next(&mut self, row: &mut ByteRecord) -> Result<Option<u64>, SourceError> {
+        self.progress.step();
+        match &mut self.form {
+            RowForm::Csv(reader) => match reader.read_byte_record(row) {
+                Ok(true) => Ok(Some(row.position().map_or(0, csv::Position::line))),
+                Ok(false) => Ok(None),
+                Err(error) => Err(failure(&self.file, error)),
+            },
+            RowForm::Json { lines, line, keys, waiting } => {
+                let is_first = keys.is_empty();
+                let object = match waiting.take() {
+                    Some(object) => object,
+                    None => match object(&self.file, lines, line)? {
+                        Some(object) => object,
+                        None => return Ok(None),
+                    },
+                };
+                row.clear();
+                if is_first {
+                    *keys = object.keys().cloned().collect();
+                    for key in &*keys {
+                        row.push_field(key.as_bytes());
+                    }
+                    *waiting = Some(object);
+                } else {
+                    for key in &*keys {
+                        row.push_field(cell(object.get(key)).as_bytes());
+                    }
+                }
+                Ok(Some(*line))
+            }
+        }
+    }
+}
+
+/// The next object; empty lines are passed over.
+fn object(file: &Path, lines: &mut BufReader<File>, line: &mut u64) -> Result<Option<Map<String, Value>>, SourceError> {
+    loop {
+        let mut text = Vec::new();
+        let read = lines.take(MOST_BYTES + 1).read_until(b'\n', &mut text);
+        if read.map_err(|error| SourceError::of_path(file, error))? == 0 {
+            return Ok(None);
+        }
+        *line += 1;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(at(file, *line, format!("the line has more than {MOST_BYTES} bytes")));
+        }
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+        if text.trim_ascii().is_empty() {
+            continue;
+        }
+        return match serde_json::from_slice::<Map<String, Value>>(text) {
+            Ok(object) if object.is_empty() => Err(at(file, *line, "the object is empty".into())),
+            Ok(object) => Ok(Some(object)),
+            Err(error) => Err(at(file, *line, format!("the line is no JSON object: {error}"))),
+        };
+    }
+}
+
+/// A value as a CSV would have it: numbers of a list separated by spaces, and what is nested deeper as JSON.
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::Bool(value)) => u8::from(*value).to_string(),
+        Some(Value::String(value)) => value.clone(),
+        Some(Value::Array(values)) if values.iter().all(Value::is_number) => {
+            values.iter().map(Value::to_string).collect::<Vec<_>>().join(" ")
+        }
+        Some(value) => value.to_string(),
+    }
+}
+
+fn at(file: &Path, line: u64, problem: String) -> SourceError {
+    SourceError::Line { file: file.to_owned(), line, problem: LineProblem::Malformed(problem) }
+}
+
+fn failure(file: &Path, error: csv::Error) -> SourceError {
+    let line = error.position().map_or(0, csv::Position::line);
+    let words = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => SourceError::of_path(file, error),
+        _ => at(file, line, words),
+    }
+}
