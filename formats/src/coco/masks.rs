@@ -76,8 +76,24 @@ mod tests {
         {
             assert_eq!(from_text(&to_text(counts)).unwrap(), counts);
         }
-        // A mask of 9 x 10 pixels that pycocotools has encoded.
-        assert_eq!(from_text(b"61X13mN000`0").unwrap(), [6, 1, 40, 4, 5, 4, 5, 4, 21]);
+    }
+
+    #[test]
+    fn a_text_of_pycocotools_gives_the_run_lengths_of_its_mask() {
+        let random = [1, 1, 1, 3, 2, 5, 1, 1, 2, 3, 1, 3, 7, 5, 1, 1, 2, 2, 1, 1, 4];
+        let far_apart = [21_005, 1, 8_681_993, 1, 2999, 1, 2999, 1, 291_000];
+        for (text, height, width, counts) in [
+            ("0o1", 7, 9, &[0, 63][..]),
+            ("o1", 7, 9, &[63]),
+            ("61X13mN000`0", 9, 10, &[6, 1, 40, 4, 5, 4, 5, 4, 21]),
+            ("111212OL12O062JL11OO3", 6, 8, &random),
+            ("]`d01Y`nX80^]TgG000QXi8", 3000, 3000, &far_apart),
+        ] {
+            let found = from_text(text.as_bytes()).unwrap();
+            assert_eq!(found, counts);
+            assert_eq!(to_text(counts), text.as_bytes());
+            checked(found, height, width).unwrap();
+        }
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub(super) struct Layout {
 }
 
 const NAME_FILES: [&str; 4] = ["data.yaml", "data.yml", "dataset.yaml", "dataset.yml"];
+/// A folder with a folder for each set is recognised by one of these.
+const USUAL_SETS: [&str; 4] = ["train", "val", "valid", "test"];
 const YAML: [&str; 2] = ["yaml", "yml"];
 
 impl Layout {
@@ -30,13 +32,13 @@ impl Layout {
         if path.is_file() {
             return is_named(path, &YAML) && path.parent().is_some_and(Self::is_one);
         }
+        // Other folders are opened by this function too, and may be large: only what these names lead to is looked at.
         let has_labels = |folder: &Path| folder.join("images").is_dir() && has(&folder.join("labels"), &["txt"]);
-        let in_sets = |folder: &Path| {
-            sets(folder)
-                .iter()
-                .any(|set| has(&folder.join("labels").join(set), &["txt"]) || has_labels(&folder.join(set)))
-        };
-        has_labels(path) || in_sets(path)
+        let in_labels =
+            |set: &String| path.join("images").join(set).is_dir() && has(&path.join("labels").join(set), &["txt"]);
+        has_labels(path)
+            || folders(&path.join("labels")).iter().any(in_labels)
+            || USUAL_SETS.iter().any(|set| has_labels(&path.join(set)))
     }
 
     pub(super) fn find(path: &Path) -> Result<Self, SourceError> {
@@ -98,13 +100,20 @@ impl Layout {
     }
 }
 
+/// The names of the folders in a folder, without hidden ones.
+fn folders(path: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
+    let is_folder = |entry: &fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => entry.path().is_dir(),
+        Ok(kind) => kind.is_dir(),
+        Err(_) => false,
+    };
+    let names = entries.flatten().filter(is_folder).filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| !name.starts_with('.')).collect()
+}
+
 /// The sets of a dataset, sorted: `images/train` with `labels/train`, or `train/images`.
 fn sets(folder: &Path) -> Vec<String> {
-    let folders = |path: &Path| -> Vec<String> {
-        let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
-        let names = entries.flatten().filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name());
-        names.filter_map(|name| name.into_string().ok()).filter(|name| !name.starts_with('.')).collect()
-    };
     let inside = folders(&folder.join("images")).into_iter().filter(|set| folder.join("labels").join(set).is_dir());
     let outside = folders(folder).into_iter().filter(|set| folder.join(set).join("images").is_dir());
     let mut sets: Vec<String> = inside.chain(outside).collect();

@@ -98,3 +98,22 @@ fn a_wrong_text_damages_its_picture_alone_and_wrong_names_are_refused() {
     assert!(words.contains("data.yaml") && words.contains("classes="), "{words}");
     assert!(opened(dir.path(), &[("classes", "cat,dog")]).is_ok());
 }
+
+#[test]
+fn a_folder_is_recognised_by_its_texts_and_other_folders_are_not() {
+    for (files, expected) in [
+        (&["images/a.jpg", "labels/a.txt"][..], true),
+        (&["images/x/a.jpg", "labels/x/a.txt"], true),
+        (&["valid/images/a.jpg", "valid/labels/a.txt"], true),
+        (&["images/a.jpg", "labels/a.jpg"], false),
+        (&["images/a.jpg", "labels.txt"], false),
+        (&["cat/a.jpg", "labels/a.txt"], false),
+        (&["cat/images/a.jpg", "cat/labels/a.txt"], false),
+    ] {
+        let dir = folder(&files.iter().map(|file| (*file, "")).collect::<Vec<_>>());
+        assert_eq!(Layout::is_one(dir.path()), expected, "{files:?}");
+        fs::write(dir.path().join("x.yaml"), "names: [a]").unwrap();
+        assert_eq!(Layout::is_one(&dir.path().join("x.yaml")), expected, "{files:?}");
+        assert!(!Layout::is_one(&dir.path().join(files[0])));
+    }
+}
