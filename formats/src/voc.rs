@@ -10,8 +10,8 @@ use forebay_columns::Column;
 use forebay_proto::printable;
 use forebay_sources::{Options, SourceError};
 
-use self::annotation::{Annotation, VocObject};
-use self::layout::Layout;
+use self::annotation::{VocAnnotation, VocObject};
+use self::layout::VocLayout;
 use crate::annotation_file;
 use crate::files::existing;
 use crate::listing::Found;
@@ -27,7 +27,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     takes: "a folder of pictures with Pascal VOC's XML files",
     options: &[ROOT, SET, ONE_BASED, CLASSES],
     has_columns: true,
-    recognises: |path| Layout::has_annotations(path),
+    recognises: |path| VocLayout::has_annotations(path),
     open,
 };
 
@@ -62,12 +62,12 @@ const fn part(name: &'static str, part: VocPart, column_type: &'static str, by_d
 }
 
 /// An XML that was read, or what is wrong with it.
-type Parsed = Result<Annotation, String>;
+type Parsed = Result<VocAnnotation, String>;
 
 fn open(folder: &Path, options: &Options) -> Opened {
     let one_based = options.own.flag(ONE_BASED.name, true)?;
     let chosen = Chosen::new(options, &PARTS)?;
-    let layout = Layout::find(folder, options)?;
+    let layout = VocLayout::find(folder, options)?;
     let stems = layout.stems()?;
     let records = match layout.set(options)? {
         Some(lines) => lines.into_iter().map(|line| layout::stem_of(line, &stems)).collect(),
@@ -119,7 +119,7 @@ fn open(folder: &Path, options: &Options) -> Opened {
     existing(folder, Found { root, paths, classes, targets, damaged, shard_name, ..Found::default() }, options)
 }
 
-fn read_all(layout: &Layout, stems: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Parsed>, SourceError> {
+fn read_all(layout: &VocLayout, stems: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Parsed>, SourceError> {
     let progress = Progress::new("reading annotations");
     let mut parsed = HashMap::with_capacity(stems.len());
     for stem in stems {
@@ -129,9 +129,9 @@ fn read_all(layout: &Layout, stems: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Parse
     Ok(parsed)
 }
 
-fn read(layout: &Layout, stem: &[u8]) -> Result<Parsed, SourceError> {
+fn read(layout: &VocLayout, stem: &[u8]) -> Result<Parsed, SourceError> {
     let parsed = match annotation_file::read(&layout.xml(stem))? {
-        Ok(xml) => Annotation::parse(&xml),
+        Ok(xml) => VocAnnotation::parse(&xml),
         Err(problem) => Err(problem.to_string()),
     };
     Ok(parsed)

@@ -15,7 +15,7 @@ use forebay_proto::printable;
 use forebay_sources::{Options, SourceError};
 
 use self::label_file::YoloObject;
-use self::layout::Layout;
+use self::layout::YoloLayout;
 use crate::annotation_file::{self, FileProblem};
 use crate::files::existing;
 use crate::listing::Found;
@@ -30,7 +30,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     takes: "a folder with \"images\" and \"labels\" in YOLO's form, or its data.yaml",
     options: &[SET, CLASSES],
     has_columns: true,
-    recognises: Layout::is_one,
+    recognises: YoloLayout::is_one,
     open,
 };
 
@@ -56,7 +56,7 @@ const fn part(name: &'static str, part: YoloPart, column_type: &'static str, by_
 
 fn open(path: &Path, options: &Options) -> Opened {
     let chosen = Chosen::new(options, &PARTS)?;
-    let layout = Layout::find(path)?;
+    let layout = YoloLayout::find(path)?;
     let classes = match crate::classes(options)? {
         Some(given) => given,
         None => layout.class_names()?,
@@ -75,7 +75,7 @@ fn open(path: &Path, options: &Options) -> Opened {
 
 /// The objects of each picture. A picture without a text has none: it shows the background.
 fn read_labels(
-    layout: &Layout,
+    layout: &YoloLayout,
     paths: &Paths,
     classes: usize,
     damaged: &mut BTreeMap<u64, String>,

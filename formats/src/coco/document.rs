@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::loose::Loose;
-use super::rows::{Annotation, Annotations, Wanted};
+use super::rows::{Annotations, CocoAnnotation, Wanted};
 use crate::paths::Paths;
 use crate::progress::Progress;
 
@@ -204,23 +204,23 @@ impl<'de> Visitor<'de> for Items<'_> {
 struct OneAnnotation(Wanted);
 
 impl<'de> DeserializeSeed<'de> for OneAnnotation {
-    type Value = Annotation;
+    type Value = CocoAnnotation;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Annotation, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<CocoAnnotation, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for OneAnnotation {
-    type Value = Annotation;
+    type Value = CocoAnnotation;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an annotation")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Annotation, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CocoAnnotation, A::Error> {
         let Self(wanted) = self;
-        let mut annotation = Annotation {
+        let mut annotation = CocoAnnotation {
             id: Loose::Nothing,
             image: Loose::Nothing,
             category: Loose::Nothing,

@@ -22,7 +22,7 @@ pub(super) struct Wanted {
 
 /// An annotation as it is written, as far as it is wanted.
 #[derive(Debug)]
-pub(super) struct Annotation {
+pub(super) struct CocoAnnotation {
     pub id: Loose,
     pub image: Loose,
     pub category: Loose,
@@ -118,7 +118,7 @@ struct Checked {
 
 impl Annotations {
     /// Adds an annotation to its image. If something is wrong with it, the image remembers what.
-    pub(super) fn push(&mut self, annotation: &Annotation) {
+    pub(super) fn push(&mut self, annotation: &CocoAnnotation) {
         let Some(image) = annotation.image.integer() else {
             self.without_image += 1;
             return;
@@ -141,7 +141,7 @@ impl Annotations {
         }
     }
 
-    fn checked(&self, annotation: &Annotation) -> Result<Checked, String> {
+    fn checked(&self, annotation: &CocoAnnotation) -> Result<Checked, String> {
         let wanted = self.wanted;
         let needs_box = wanted.boxes || (wanted.areas && annotation.area == Loose::Nothing);
         let (corners, box_area) = if needs_box { corners(&annotation.bbox)? } else { ([0.0; 4], 0.0) };

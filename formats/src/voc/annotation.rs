@@ -7,7 +7,7 @@ use crate::numbers::single;
 
 /// What an XML says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Annotation {
+pub(super) struct VocAnnotation {
     /// The picture's name, without folders. It is often wrong, so the name of the XML comes first.
     pub file_name: Option<String>,
     pub objects: Vec<VocObject>,
@@ -26,7 +26,7 @@ pub(super) struct VocObject {
 /// More elements and texts than an annotation has.
 const MOST_NODES: u32 = 1 << 20;
 
-impl Annotation {
+impl VocAnnotation {
     /// # Errors
     /// The text is no annotation. The error says what is wrong with it.
     pub(super) fn parse(xml: &[u8]) -> Result<Self, String> {
@@ -96,13 +96,13 @@ mod tests {
             <bndbox><ymax> 40 </ymax><xmax>30.5</xmax><ymin>20</ymin><xmin>1e1</xmin></bndbox>\
             <difficult>1</difficult><name> a &amp; b</name></object><object><name>x</name><occluded>1</occluded>\
             <bndbox><xmin>0</xmin><ymin>0</ymin><xmax>0</xmax><ymax>0</ymax></bndbox></object></annotation>";
-        let annotation = Annotation::parse(xml.as_bytes()).unwrap();
+        let annotation = VocAnnotation::parse(xml.as_bytes()).unwrap();
         assert_eq!(annotation.file_name.as_deref(), Some("dog.JPG"));
         let [first, second] = &annotation.objects[..] else { panic!("{annotation:?}") };
         assert_eq!((&*first.name, first.corners), ("a & b", [10.0, 20.0, 30.5, 40.0]));
         assert_eq!([first.difficult, first.truncated, first.occluded], [true, false, false]);
         assert_eq!(([second.difficult, second.occluded], &*second.name), ([false, true], "x"));
-        assert_eq!(Annotation::parse(b"<annotation/>").unwrap(), Annotation::default());
+        assert_eq!(VocAnnotation::parse(b"<annotation/>").unwrap(), VocAnnotation::default());
     }
 
     #[test]
@@ -133,9 +133,9 @@ mod tests {
             (boxed("3", "2"), "ends before it begins"),
             (boxed("1", "2").replace("<name>", "<difficult>2</difficult><name>"), "\"difficult\" is \"2\""),
         ] {
-            let problem = Annotation::parse(xml.as_bytes()).unwrap_err();
+            let problem = VocAnnotation::parse(xml.as_bytes()).unwrap_err();
             assert!(problem.contains(words), "{words}: {problem}");
         }
-        assert!(Annotation::parse(b"<annotation>\xc4\xe3</annotation>").unwrap_err().contains("UTF-8"));
+        assert!(VocAnnotation::parse(b"<annotation>\xc4\xe3</annotation>").unwrap_err().contains("UTF-8"));
     }
 }

@@ -15,7 +15,7 @@ use crate::folder::is_picture;
 
 /// The folders of a dataset.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct VocLayout {
     folder: PathBuf,
     annotations: PathBuf,
     pub pictures: PathBuf,
@@ -26,7 +26,7 @@ const PICTURES: [&str; 3] = ["JPEGImages", "images", "Images"];
 /// Lists that an error names.
 const NAMED: usize = 12;
 
-impl Layout {
+impl VocLayout {
     /// Whether the folder has a folder for annotations with an XML in it.
     pub(super) fn has_annotations(folder: &Path) -> bool {
         ANNOTATIONS.iter().any(|name| has(&folder.join(name), &["xml"]))

@@ -15,7 +15,7 @@ use crate::paths::Paths;
 
 /// The folders of a dataset.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct YoloLayout {
     pub folder: PathBuf,
     /// The file with the names of the classes.
     names: Option<PathBuf>,
@@ -26,7 +26,7 @@ const NAME_FILES: [&str; 4] = ["data.yaml", "data.yml", "dataset.yaml", "dataset
 const USUAL_SETS: [&str; 4] = ["train", "val", "valid", "test"];
 const YAML: [&str; 2] = ["yaml", "yml"];
 
-impl Layout {
+impl YoloLayout {
     /// Whether the path is a folder with texts in `labels`, or a YAML beside one.
     pub(super) fn is_one(path: &Path) -> bool {
         if path.is_file() {

@@ -111,9 +111,9 @@ fn a_folder_is_recognised_by_its_texts_and_other_folders_are_not() {
         (&["cat/images/a.jpg", "cat/labels/a.txt"], false),
     ] {
         let dir = folder(&files.iter().map(|file| (*file, "")).collect::<Vec<_>>());
-        assert_eq!(Layout::is_one(dir.path()), expected, "{files:?}");
+        assert_eq!(YoloLayout::is_one(dir.path()), expected, "{files:?}");
         fs::write(dir.path().join("x.yaml"), "names: [a]").unwrap();
-        assert_eq!(Layout::is_one(&dir.path().join("x.yaml")), expected, "{files:?}");
-        assert!(!Layout::is_one(&dir.path().join(files[0])));
+        assert_eq!(YoloLayout::is_one(&dir.path().join("x.yaml")), expected, "{files:?}");
+        assert!(!YoloLayout::is_one(&dir.path().join(files[0])));
     }
 }
