@@ -8,16 +8,17 @@ use std::{fs, io};
 use forebay_proto::printable;
 use forebay_sources::{Labels, Options, Source, SourceError};
 
-use crate::Opened;
 use crate::listing::{Found, Listing};
 use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::scheme::Scheme;
+use crate::{Opened, ROOT};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "folder",
     takes: "a folder of pictures or of class folders",
-    options: &[],
+    // A folder's paths start at the folder. The option was never refused, so configurations may have it.
+    options: &[ROOT],
     has_columns: true,
     recognises: Path::is_dir,
     open: |path, options| {
