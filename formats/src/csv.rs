@@ -5,7 +5,7 @@
 //! may name further columns, which are ignored unless the column map asks for them. Without a header, the first column is
 //! the path. The second column, if there is one, is the label.
 
-mod labels;
+pub(super) mod labels;
 mod places;
 mod rows;
 mod targets;

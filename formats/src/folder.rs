@@ -31,7 +31,7 @@ pub(super) const SCHEME: Scheme = Scheme {
 };
 
 /// What is taken for a picture, in any case; the content then picks the decoder.
-const EXTENSIONS: [&str; 14] =
+pub(super) const EXTENSIONS: [&str; 14] =
     ["jpg", "jpeg", "jpe", "jfif", "png", "webp", "bmp", "gif", "tif", "tiff", "ppm", "pgm", "pbm", "pnm"];
 
 /// What lies below a folder.

@@ -66,6 +66,16 @@ pub(crate) struct Span {
 
 /// How a format keeps a record within its span.
 pub(crate) trait Packing: fmt::Debug + Send + Sync {
+    /// What was found to be wrong with the record when it was looked for. Such a record is not read.
+    fn fault(&self, _record: u64) -> Option<&str> {
+        None
+    }
+
+    /// Bytes of the record's content, where they differ from the stored ones.
+    fn content_len(&self, _record: u64, span: &Span) -> u64 {
+        span.len
+    }
+
     /// Makes the record's content of its stored bytes, in place.
     ///
     /// # Errors
@@ -136,7 +146,10 @@ impl Packed {
 
     fn read_span(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         let span = self.span(record);
-        let (size, limit) = (span.len, self.byte_limit);
+        if let Some(fault) = self.parts.packing.fault(record) {
+            return Err(ReadError::damaged(self.locator(record), fault));
+        }
+        let (size, limit) = (self.size(record), self.byte_limit);
         let at = |kind| ReadError::new(kind, self.locator(record));
         match size {
             0 => return Err(at(ReadErrorKind::Empty)),
@@ -146,8 +159,8 @@ impl Packed {
         }
         let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
         let file = self.open.get(span.file, self.file(span)).map_err(located)?;
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
-        file.read(span.offset, size, buf).map_err(located)?;
+        let stored = usize::try_from(span.len).unwrap_or(usize::MAX);
+        file.read(span.offset, stored, buf).map_err(located)?;
         let unpacked = self.parts.packing.unpack(record, buf);
         unpacked.map_err(|cause| ReadError::damaged(self.locator(record), cause))?;
         if buf.is_empty() { Err(at(ReadErrorKind::Empty)) } else { Ok(()) }
@@ -174,7 +187,7 @@ impl Source for Packed {
     }
 
     fn size(&self, record: u64) -> u64 {
-        self.span(record).len
+        self.parts.packing.content_len(record, self.span(record))
     }
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
@@ -222,6 +235,12 @@ fn fingerprint(name: &Path, parts: &PackedParts) -> [u8; 32] {
         part(&span.file.to_le_bytes());
         part(&span.offset.to_le_bytes());
         part(&span.len.to_le_bytes());
+    }
+    part(b"members");
+    for (record, span) in (0..).zip(&parts.spans) {
+        if let Part::Member(name) = parts.packing.part(record, span) {
+            part(name.as_encoded_bytes());
+        }
     }
     part(b"labels");
     parts.labels.iter().for_each(|label| part(&label.to_le_bytes()));

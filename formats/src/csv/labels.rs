@@ -7,7 +7,7 @@ use forebay_sources::{Labels, LineProblem};
 
 /// The column so far.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(crate) struct Column {
     /// Text even where it looks like a number.
     as_text: bool,
     /// What the first line was, and its number; later ones must be the same.
@@ -26,11 +26,11 @@ enum CellKind {
 }
 
 impl Column {
-    pub(super) fn new(labels: Labels) -> Self {
+    pub(crate) fn new(labels: Labels) -> Self {
         Self { as_text: labels == Labels::Text, first: None, values: Vec::new(), texts: HashMap::new() }
     }
 
-    pub(super) fn push(&mut self, cell: &[u8], line: u64) -> Result<(), LineProblem> {
+    pub(crate) fn push(&mut self, cell: &[u8], line: u64) -> Result<(), LineProblem> {
         let number = str::from_utf8(cell).ok().and_then(|text| text.parse::<i64>().ok());
         let kind = match number {
             _ if cell.is_empty() => CellKind::Nothing,
@@ -60,7 +60,7 @@ impl Column {
     }
 
     /// The labels and the class names: for text the sorted distinct values, and labels are places in them.
-    pub(super) fn finish(mut self) -> (Vec<i64>, Vec<String>) {
+    pub(crate) fn finish(mut self) -> (Vec<i64>, Vec<String>) {
         let mut texts: Vec<(Vec<u8>, i64)> = self.texts.into_iter().collect();
         texts.sort_unstable();
         let mut sorted_place = vec![0; texts.len()];

@@ -1,0 +1,139 @@
+//! Looks at bytes of a file at any place, for scanners that pass over most of it. Bytes in memory are looked at in the
+//! same way.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use forebay_sources::{Locator, ReadError, ReadErrorKind, SourceError};
+
+use crate::packed::ContainerFile;
+
+/// Bytes that are read at once. Scanners look at a few, and pass over many.
+const STEP: usize = 16 << 10;
+
+/// Bytes at any place of a file, or of memory.
+#[derive(Debug)]
+pub(crate) struct Window<'a> {
+    of: Looked<'a>,
+    len: u64,
+    /// What was read last, and where it begins.
+    held: Vec<u8>,
+    start: u64,
+}
+
+#[derive(Debug)]
+enum Looked<'a> {
+    File { file: File, path: PathBuf },
+    Memory(&'a [u8]),
+}
+
+impl Window<'static> {
+    /// Opens a file, and says what it is now.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is no regular file.
+    pub(crate) fn open(path: &Path) -> Result<(Self, ContainerFile), SourceError> {
+        let container = ContainerFile::look(path)?;
+        // A pipe would hold the thread for ever.
+        if !path.is_file() {
+            return Err(SourceError::malformed_at(path, 0, "this is not a regular file. Give a file with records."));
+        }
+        let file = File::open(path).map_err(|error| SourceError::of_path(path, error))?;
+        let len = container.stamp.len;
+        let of = Looked::File { file, path: path.to_owned() };
+        Ok((Self { of, len, held: Vec::new(), start: 0 }, container))
+    }
+}
+
+impl<'a> Window<'a> {
+    /// Looks at bytes in memory.
+    pub(crate) fn of_bytes(bytes: &'a [u8]) -> Self {
+        Self { of: Looked::Memory(bytes), len: bytes.len() as u64, held: Vec::new(), start: 0 }
+    }
+
+    /// All bytes that there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The bytes of a range; nothing if it leads out of the file. The caller knows that `len` is small.
+    ///
+    /// # Errors
+    /// The storage fails, or the file is shorter than it was.
+    pub(crate) fn get(&mut self, offset: u64, len: usize) -> Result<Option<&[u8]>, ReadError> {
+        let Some(end) = offset.checked_add(len as u64).filter(|&end| end <= self.len) else { return Ok(None) };
+        let (file, path) = match &self.of {
+            Looked::Memory(bytes) => return Ok(slice(bytes, offset, len)),
+            Looked::File { file, path } => (file, path),
+        };
+        if offset < self.start || end > self.start + self.held.len() as u64 {
+            let rest = usize::try_from(self.len - offset).unwrap_or(usize::MAX);
+            fill(file, path, offset, len.max(STEP).min(rest), &mut self.held)?;
+            self.start = offset;
+        }
+        Ok(slice(&self.held, offset - self.start, len))
+    }
+
+    /// A part of the file with a fixed size; nothing if it leads out of the file.
+    ///
+    /// # Errors
+    /// As those of [`get`](Self::get).
+    pub(crate) fn array<const N: usize>(&mut self, offset: u64) -> Result<Option<[u8; N]>, ReadError> {
+        Ok(self.get(offset, N)?.and_then(|bytes| bytes.try_into().ok()))
+    }
+}
+
+fn slice(bytes: &[u8], offset: u64, len: usize) -> Option<&[u8]> {
+    let start = usize::try_from(offset).ok()?;
+    bytes.get(start..start.checked_add(len)?)
+}
+
+fn fill(file: &File, path: &Path, mut offset: u64, len: usize, held: &mut Vec<u8>) -> Result<(), ReadError> {
+    held.clear();
+    held.try_reserve_exact(len).map_err(|error| ReadError::of_file(path.to_owned(), &error.into()))?;
+    while held.len() < len {
+        match rustix::io::pread(file, rustix::buffer::spare_capacity(held), offset) {
+            Ok(0) => return Err(ReadError::new(ReadErrorKind::Changed, Locator::file(path))),
+            Ok(read) => offset += read as u64,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(ReadError::of_file(path.to_owned(), &error.into())),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_shows_any_place_of_a_file_and_nothing_beyond_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        let bytes: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let (of_file, container) = Window::open(&path).unwrap();
+        assert_eq!(container.stamp.len, 400_000);
+        for mut window in [of_file, Window::of_bytes(&bytes)] {
+            for number in [0_u32, 99_999, 1, 4095, 4096, 50_000, 49_999] {
+                assert_eq!(window.array(u64::from(number) * 4).unwrap(), Some(number.to_le_bytes()));
+            }
+            assert_eq!(window.get(1000, 300_000).unwrap(), Some(&bytes[1000..301_000]));
+            assert_eq!(window.get(399_999, 1).unwrap(), Some(&bytes[399_999..]));
+            assert_eq!(window.get(400_000, 0).unwrap(), Some(&[][..]));
+            for (offset, len) in [(399_999, 2), (400_001, 0), (u64::MAX, 8), (0, usize::MAX)] {
+                assert_eq!(window.get(offset, len).unwrap(), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_shrinks_while_it_is_scanned_is_no_end_of_the_data() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        std::fs::write(&path, vec![0; 100_000]).unwrap();
+        let (mut window, _) = Window::open(&path).unwrap();
+        std::fs::write(&path, [0; 10]).unwrap();
+        assert_eq!(window.get(90_000, 4).unwrap_err().kind, ReadErrorKind::Changed);
+    }
+}
