@@ -6,6 +6,8 @@
 
 mod annotation_file;
 mod coco;
+mod archived;
+mod cells;
 mod containers;
 mod csv;
 mod files;
@@ -23,6 +25,8 @@ mod scheme;
 #[cfg(test)]
 mod suite;
 mod voc;
+mod tar;
+mod window;
 mod witnesses;
 mod yolo;
 
@@ -36,7 +40,7 @@ use scheme::{OptionKey, Scheme, known};
 pub type Opened = Result<Box<dyn Source>, SourceError>;
 
 /// Where several recognise a path, the first one has it.
-const SCHEMES: &[Scheme] = &[coco::SCHEME, voc::SCHEME, yolo::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
+const SCHEMES: &[Scheme] = &[tar::SCHEME, coco::SCHEME, voc::SCHEME, yolo::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
 
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
 ///

@@ -4,6 +4,7 @@
 //! or an object store, needs its own [`Fixture`].
 
 mod pictures;
+mod tars;
 
 use std::collections::HashSet;
 use std::thread;
@@ -12,6 +13,7 @@ use forebay_sources::{Options, ReadErrorKind, Retry, Source};
 
 use crate::Opened;
 use pictures::Pictures;
+use tars::Tars;
 
 /// A dataset that the suite may break and change: it knows how the source keeps its records.
 trait Fixture {
@@ -57,6 +59,8 @@ const FIXTURES: &[(&str, Build)] = &[
     }),
     ("csv", || Pictures::list("list.csv", ["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,x"])),
     ("files", || Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"])),
+    ("tar samples", || Tars::samples()),
+    ("tar files", || Tars::files()),
 ];
 
 /// Four pictures of which the ids are in another order than the names; one has no object.

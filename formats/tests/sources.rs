@@ -9,7 +9,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use forebay_formats::open;
-use forebay_sources::{Options, OwnOptions};
+use forebay_sources::{Options, OwnOptions, Source};
 
 /// The folder of a set of the shared data: below `FOREBAY_TEST_DATA`, or beside the checkout.
 fn shared(set: &str) -> Option<PathBuf> {
@@ -50,4 +50,100 @@ fn a_table_of_annotations_gives_its_lines_as_records_with_text_classes() {
     source.read(216, u64::MAX, &mut Vec::new()).unwrap();
     let without_root = open(table.to_str().unwrap(), &Options::default()).unwrap_err().to_string();
     assert!(without_root.contains("root="), "{without_root}");
+}
+
+/// The records of a dataset, with their contents.
+fn contents(source: &dyn Source) -> Vec<Vec<u8>> {
+    let read = |record| {
+        let mut bytes = Vec::new();
+        source.read(record, u64::MAX, &mut bytes).unwrap();
+        bytes
+    };
+    (0..source.len()).map(read).collect()
+}
+
+/// Compares each record with the photograph of its name, as far as the shared data has it. Says how many were compared.
+fn compared(source: &dyn Source, names: impl Fn(u64) -> String) -> Option<usize> {
+    let folder = shared("imagenet")?;
+    let records = (0..).zip(contents(source));
+    let same = records.filter(|(record, bytes)| {
+        let photograph = std::fs::read(folder.join(names(*record)));
+        assert!(bytes.starts_with(b"\xff\xd8") && bytes.ends_with(b"\xff\xd9"), "a JPEG");
+        photograph.is_ok_and(|photograph| {
+            assert!(photograph == *bytes, "byte for byte");
+            true
+        })
+    });
+    Some(same.count())
+}
+
+#[test]
+fn the_samples_that_webdataset_wrote_are_photographs_with_labels_and_json() {
+    let Some(folder) = shared("generated/webdataset") else { return };
+    let columns = [("caption", "json"), ("again", "json:label"), ("name", "json:file"), ("class", "cls")];
+    let options = Options { columns: columns.into_iter().collect(), ..Options::default() };
+    let source = open(folder.join("imagenet-00000{0..1}.tar").to_str().unwrap(), &options).unwrap();
+    assert_eq!(source.len(), 64);
+    let name = |record| String::from_utf8(table_text(&*source, record)).unwrap();
+    assert!(compared(&*source, name).is_none_or(|compared| compared > 20));
+    let labels: Vec<i64> = (0..64).map(|record| source.label(record)).collect();
+    assert_eq!(labels, (0..64).collect::<Vec<_>>());
+    let table = source.targets();
+    let types: Vec<String> = table.columns().iter().map(|column| column.column_type().to_string()).collect();
+    assert_eq!(types, ["u8 [*]", "i64", "u8 [*]", "i64"]);
+    assert_eq!(table.value(0, 0).bytes(), br#"{"label": 0, "file": "n01440764_tench.JPEG"}"#);
+    assert_eq!(table.value(2, 0).bytes(), b"n01440764_tench.JPEG");
+    assert_eq!(table.columns()[1], table.columns()[3]);
+    assert!(source.locator(33).to_string().ends_with("imagenet-000001.tar, member n01664065_loggerhead.jpg"));
+}
+
+/// What the third column has.
+fn table_text(source: &dyn Source, record: u64) -> Vec<u8> {
+    source.targets().value(2, usize::try_from(record).unwrap()).bytes().to_vec()
+}
+
+#[test]
+fn odd_keys_that_webdataset_wrote_are_split_as_webdataset_does() {
+    let Some(folder) = shared("generated/webdataset") else { return };
+    let source = open(folder.join("odd_keys.tar").to_str().unwrap(), &Options::default()).unwrap();
+    assert_eq!(contents(&*source).iter().map(Vec::len).collect::<Vec<_>>(), [100_582, 36_973, 99_943, 50_366, 142_314]);
+    let long = format!("long/{}.jpg", "k".repeat(150));
+    let names = ["dir.with.dots/a.jpg", "dir/b.jpg", &long, "uni/é中.jpg", "./dot/c.jpg"];
+    for (record, name) in (0..).zip(names) {
+        assert!(source.locator(record).to_string().ends_with(&format!("odd_keys.tar, member {name}")));
+    }
+}
+
+#[test]
+fn genuine_tars_without_pictures_or_compressed_ones_are_refused_with_the_way_out() {
+    let (Some(genuine), Some(generated)) = (shared("webdataset/testdata"), shared("generated/webdataset")) else {
+        return;
+    };
+    for (file, words) in [
+        (genuine.join("sample.tgz"), &["compressed", "gunzip"][..]),
+        (generated.join("gz.tar.gz"), &["compressed", "gunzip"]),
+        (genuine.join("compressed.tar"), &["no member is a picture, of 3"]),
+        (genuine.join("testgz.tar"), &["no member is a picture, of 1000"]),
+        (genuine.join("mpdata.tar"), &["no member is a picture, of 100"]),
+    ] {
+        let error = open(file.to_str().unwrap(), &Options::default()).unwrap_err().to_string();
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+    }
+}
+
+#[test]
+fn a_genuine_compressed_tar_is_read_once_it_is_decompressed() {
+    let Some(genuine) = shared("webdataset/testdata") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let tar = dir.path().join("sample.tar");
+    let out = std::fs::File::create(&tar).unwrap();
+    let gunzip = std::process::Command::new("gunzip").arg("-c").arg(genuine.join("sample.tgz")).stdout(out).status();
+    if !gunzip.is_ok_and(|status| status.success()) {
+        println!("skipped: gunzip is absent");
+        return;
+    }
+    let source = open(tar.to_str().unwrap(), &Options::default()).unwrap();
+    assert_eq!(source.len(), 90);
+    assert!(contents(&*source).iter().all(|bytes| bytes.starts_with(b"\x89PNG")));
+    assert!((0..90).all(|record| (0..10).contains(&source.label(record))), "digits");
 }

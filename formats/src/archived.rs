@@ -1,0 +1,198 @@
+//! Pictures that are files in archives. Folders inside the archives are classes, as they are for a folder of pictures.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::Path;
+
+use forebay_proto::printable;
+use forebay_sources::{Labels, Locator, Options, SourceError};
+
+use crate::containers;
+use crate::folder::EXTENSIONS;
+use crate::packed::Span;
+use crate::paths::Paths;
+use crate::scheme::OptionKey;
+
+/// The option that says where in the archives the class folders are.
+pub(crate) const FOLDER: OptionKey = OptionKey {
+    name: "folder",
+    help: "the folder inside the archive that holds the class folders; the rest is left out",
+};
+
+/// The pictures that were found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Archived {
+    /// How a person finds each: its name in the archive.
+    names: Paths,
+    /// The names that decide the classes.
+    paths: Paths,
+    spans: Vec<Span>,
+    faults: HashMap<u64, String>,
+    /// Only what is below this folder counts; it ends with a slash, or is empty.
+    below: Vec<u8>,
+    others: u64,
+}
+
+/// All pictures, with their labels.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    pub names: Paths,
+    pub spans: Vec<Span>,
+    pub labels: Vec<i64>,
+    pub classes: Vec<String>,
+    pub faults: HashMap<u64, String>,
+}
+
+impl Archived {
+    /// No picture yet.
+    pub(crate) fn new(options: &Options) -> Self {
+        let folder = options.own.get(FOLDER.name).unwrap_or_default();
+        let mut below = plain(folder.as_bytes()).to_vec();
+        while below.last() == Some(&b'/') {
+            below.pop();
+        }
+        if !below.is_empty() {
+            below.push(b'/');
+        }
+        Self { below, ..Self::default() }
+    }
+
+    /// Whether a member of this name is a picture of the dataset.
+    pub(crate) fn takes(&self, name: &[u8]) -> bool {
+        let path = plain(name);
+        path.starts_with(&self.below)
+            && containers::is_named(Path::new(OsStr::from_bytes(path)), &EXTENSIONS)
+            && !path.split(|&byte| byte == b'/').any(|part| part.starts_with(b".") || part == b"__MACOSX")
+    }
+
+    /// Adds a picture. `path` decides its class, and `name` is how a person finds it. Its number is the result.
+    pub(crate) fn add(&mut self, name: &[u8], path: &[u8], span: Span, fault: Option<String>) -> u64 {
+        let record = self.spans.len() as u64;
+        self.names.push(name);
+        let path = plain(path);
+        self.paths.push(path.strip_prefix(self.below.as_slice()).unwrap_or(path));
+        self.spans.push(span);
+        if let Some(fault) = fault {
+            self.faults.insert(record, fault);
+        }
+        record
+    }
+
+    /// Counts a member that is no picture.
+    pub(crate) fn leave_out(&mut self) {
+        self.others += 1;
+    }
+
+    /// Makes classes of the folders.
+    ///
+    /// # Errors
+    /// There is no picture, or one is beside the class folders.
+    pub(crate) fn finish(self, dataset: &Path, labels: Labels) -> Result<Gathered, SourceError> {
+        if self.spans.is_empty() {
+            let problem = format!(
+                "no member is a picture, of {} that there are. Pictures are recognised by their extension: {}.{}",
+                self.others,
+                EXTENSIONS.join(", "),
+                if self.below.is_empty() { "" } else { " Check the option \"folder\" too." }
+            );
+            return Err(SourceError::Malformed { locator: Locator::file(dataset), problem });
+        }
+        if self.others > 0 {
+            tracing::info!(dataset = %printable(dataset), others = self.others, "left out members that are not pictures");
+        }
+        let (labels, classes) = match labels {
+            Labels::None => (Vec::new(), Vec::new()),
+            Labels::Auto | Labels::Text => classes(dataset, &self.paths)?,
+        };
+        let Self { names, spans, faults, .. } = self;
+        Ok(Gathered { names, spans, labels, classes, faults })
+    }
+}
+
+/// How a person finds a member.
+pub(crate) fn member_name(names: &Paths, record: u64) -> OsString {
+    let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
+    OsString::from_vec(names.bytes(index).to_vec())
+}
+
+/// A name without what only says that it begins here.
+fn plain(mut name: &[u8]) -> &[u8] {
+    while let Some(rest) = name.strip_prefix(b"./").or_else(|| name.strip_prefix(b"/")) {
+        name = rest;
+    }
+    name
+}
+
+/// Labels and classes. Folders that all pictures share are no classes, as long as there are folders in them.
+fn classes(dataset: &Path, paths: &Paths) -> Result<(Vec<i64>, Vec<String>), SourceError> {
+    let shared = shared(paths);
+    let class_of = |path: &[u8]| {
+        let rest = path.get(shared..).unwrap_or_default();
+        rest.iter().position(|&byte| byte == b'/').and_then(|end| rest.get(..end)).map(<[u8]>::to_vec)
+    };
+    let sorted: BTreeSet<Vec<u8>> = paths.iter().filter_map(class_of).collect();
+    let Some(some_class) = sorted.first() else { return Ok((Vec::new(), Vec::new())) };
+    let places: HashMap<&[u8], i64> = sorted.iter().map(Vec::as_slice).zip(0..).collect();
+    let mut labels = Vec::with_capacity(paths.len());
+    for path in paths.iter() {
+        let label = class_of(path).and_then(|class| places.get(class.as_slice()).copied());
+        let below = |path: &[u8]| dataset.join(OsStr::from_bytes(path));
+        labels.push(label.ok_or_else(|| SourceError::MixedFolder { picture: below(path), class: below(some_class) })?);
+    }
+    Ok((labels, sorted.iter().map(|class| String::from_utf8_lossy(class).into_owned()).collect()))
+}
+
+/// Bytes of the folders that all paths begin with, and behind which all of them have another folder.
+fn shared(paths: &Paths) -> usize {
+    let Some(first) = paths.iter().next() else { return 0 };
+    let mut shared = 0;
+    while let Some(len) = first.get(shared..).and_then(|rest| rest.iter().position(|&byte| byte == b'/')) {
+        let next = shared + len + 1;
+        let goes_on = |path: &[u8]| path.get(next..).is_some_and(|rest| rest.contains(&b'/'));
+        if !paths.iter().all(|path| path.get(..next) == first.get(..next) && goes_on(path)) {
+            break;
+        }
+        shared = next;
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_sources::OwnOptions;
+
+    use super::*;
+
+    fn gathered(folder: &str, names: &[&str]) -> Result<(Vec<i64>, Vec<String>), SourceError> {
+        let own = OwnOptions::from_iter([("folder", folder)]);
+        let mut archived = Archived::new(&Options { own, ..Options::default() });
+        for name in names.iter().map(|name| name.as_bytes()) {
+            if archived.takes(name) {
+                archived.add(name, name, Span { file: 0, offset: 0, len: 1 }, None);
+            } else {
+                archived.leave_out();
+            }
+        }
+        archived.finish(Path::new("x.tar"), Labels::Auto).map(|found| (found.labels, found.classes))
+    }
+
+    #[test]
+    fn the_first_folder_in_which_pictures_differ_is_the_class() {
+        let of = |names: &[&str]| gathered("", names).unwrap();
+        let classes = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        assert_eq!(of(&["./b/1.jpg", "a/2.PNG", "/b/x/3.jpg"]), (vec![1, 0, 1], classes(&["a", "b"])));
+        assert_eq!(of(&["train/b/1.jpg", "train/a/2.png"]), (vec![1, 0], classes(&["a", "b"])));
+        assert_eq!(of(&["cat/1.jpg", "cat/2.jpg"]), (vec![0, 0], classes(&["cat"])));
+        assert_eq!(of(&["1.jpg", "2.jpg", "notes.txt", "__MACOSX/a/1.jpg", "a/.b.jpg"]), (vec![], vec![]));
+        let found = gathered("train/", &["train/b/1.jpg", "val/a/2.png", "training/1.jpg"]).unwrap();
+        assert_eq!(found, (vec![0], classes(&["b"])));
+    }
+
+    #[test]
+    fn pictures_beside_class_folders_and_archives_without_one_are_refused() {
+        assert!(matches!(gathered("", &["a/1.jpg", "2.jpg"]), Err(SourceError::MixedFolder { .. })));
+        let error = gathered("nowhere", &["a/1.jpg", "2.txt"]).unwrap_err().to_string();
+        assert!(error.contains("of 2 that there are") && error.contains("\"folder\""), "{error}");
+    }
+}

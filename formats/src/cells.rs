@@ -1,0 +1,224 @@
+//! Values of a column whose type only the data shows: the numbers, texts and lists of a JSON, or the text of a file.
+
+use forebay_columns::{Column, ColumnType, ElementType};
+use serde_json::Value;
+
+/// One record's value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cell {
+    Null,
+    Number(CellNumber),
+    Text(Vec<u8>),
+    List(Vec<CellNumber>),
+}
+
+/// A number of a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum CellNumber {
+    Integer(i64),
+    Float(f64),
+}
+
+/// What all values of a column are, apart from those that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CellKind {
+    Number,
+    Text,
+    List,
+}
+
+/// The values of a column, record by record. The first one decides what they are.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    kind: Option<CellKind>,
+    has_floats: bool,
+    values: Vec<Cell>,
+}
+
+impl Cell {
+    /// The value with this key in a JSON object. What is not there, or is `null`, is missing.
+    ///
+    /// # Errors
+    /// The text says what is wrong.
+    pub(crate) fn of_json(json: &[u8], key: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_slice(json).map_err(|error| format!("it is no JSON: {error}"))?;
+        let Value::Object(mut object) = value else { return Err("it is no JSON object".into()) };
+        let of = |value: &Value| CellNumber::of(value).ok_or_else(|| format!("\"{key}\" in it is {}", name(value)));
+        match object.remove(key) {
+            None | Some(Value::Null) => Ok(Self::Null),
+            Some(Value::String(text)) => Ok(Self::Text(text.into_bytes())),
+            Some(Value::Array(items)) => Ok(Self::List(items.iter().map(of).collect::<Result<_, _>>()?)),
+            Some(value) => of(&value).map(Self::Number),
+        }
+    }
+
+    /// A file that holds an integer as text.
+    ///
+    /// # Errors
+    /// The text says what is wrong.
+    pub(crate) fn of_integer(text: &[u8]) -> Result<Self, String> {
+        let number = str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
+        number.map(|number| Self::Number(CellNumber::Integer(number))).ok_or_else(|| "it is no integer".into())
+    }
+
+    fn kind(&self) -> Option<CellKind> {
+        match self {
+            Self::Null => None,
+            Self::Number(_) => Some(CellKind::Number),
+            Self::Text(_) => Some(CellKind::Text),
+            Self::List(_) => Some(CellKind::List),
+        }
+    }
+
+    fn numbers(&self) -> &[CellNumber] {
+        match self {
+            Self::Number(number) => std::slice::from_ref(number),
+            Self::List(numbers) => numbers,
+            Self::Null | Self::Text(_) => &[],
+        }
+    }
+}
+
+impl CellNumber {
+    /// True and false are 1 and 0. Nothing for what is no number, or too large to be one.
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(value) => Some(Self::Integer(i64::from(*value))),
+            Value::Number(number) => match number.as_i64() {
+                Some(integer) => Some(Self::Integer(integer)),
+                None => number.as_f64().filter(|_| number.is_f64()).map(Self::Float),
+            },
+            _ => None,
+        }
+    }
+
+    fn integer(self) -> i64 {
+        match self {
+            Self::Integer(integer) => integer,
+            Self::Float(_) => unreachable!("a column with floats is one of floats"),
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a column with one float is one of floats")]
+    fn float(self) -> f64 {
+        match self {
+            Self::Integer(integer) => integer as f64,
+            Self::Float(float) => float,
+        }
+    }
+}
+
+impl CellKind {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Number => "a number",
+            Self::Text => "a text",
+            Self::List => "a list of numbers",
+        }
+    }
+}
+
+impl Cells {
+    /// The value of the next record. If it is not what the others are, it counts as missing.
+    ///
+    /// # Errors
+    /// The text says what is wrong.
+    pub(crate) fn push(&mut self, cell: Cell) -> Result<(), String> {
+        let Some(kind) = cell.kind() else {
+            self.values.push(cell);
+            return Ok(());
+        };
+        let expected = *self.kind.get_or_insert(kind);
+        if kind != expected {
+            self.values.push(Cell::Null);
+            return Err(format!("it is {}, but the first one of the dataset is {}", kind.words(), expected.words()));
+        }
+        self.has_floats |= cell.numbers().iter().any(|number| matches!(number, CellNumber::Float(_)));
+        self.values.push(cell);
+        Ok(())
+    }
+
+    /// The column: `i64`, `f64` where one value is no integer, or `u8 [*]`; and lists of these. Nothing if no record has a
+    /// value.
+    pub(crate) fn finish(self) -> Option<Column> {
+        let element = match self.kind? {
+            CellKind::Text => ElementType::U8,
+            _ if self.has_floats => ElementType::F64,
+            _ => ElementType::I64,
+        };
+        let mut column = Column::new(match self.kind? {
+            CellKind::Number => ColumnType::scalar(element),
+            CellKind::Text | CellKind::List => ColumnType::list(element),
+        });
+        for cell in &self.values {
+            match cell {
+                Cell::Null => column.push_null(),
+                Cell::Text(text) => column.push(text),
+                _ if self.has_floats => {
+                    column.push(&cell.numbers().iter().map(|number| number.float()).collect::<Vec<_>>());
+                }
+                _ => column.push(&cell.numbers().iter().map(|number| number.integer()).collect::<Vec<_>>()),
+            }
+        }
+        Some(column)
+    }
+}
+
+fn name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::String(_) => "a list of texts",
+        Value::Array(_) => "a list of lists",
+        Value::Object(_) => "an object",
+        Value::Number(_) => "a number that does not fit in 64 bits",
+        Value::Bool(_) => "true or false",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JSON: &[u8] =
+        br#"{"n": 3, "f": 0.5, "t": "x", "l": [1, 2.5], "b": true, "o": {}, "z": null, "big": 18446744073709551615,
+        "ll": [[1]], "lt": ["a"]}"#;
+
+    fn column(keys: &[&str]) -> (Option<Column>, Vec<String>) {
+        let mut cells = Cells::default();
+        let pushed = keys.iter().filter_map(|key| cells.push(Cell::of_json(JSON, key).unwrap()).err());
+        let refusals = pushed.collect();
+        (cells.finish(), refusals)
+    }
+
+    #[test]
+    fn the_values_decide_the_type() {
+        let types = |keys: &[&str]| column(keys).0.map(|column| column.column_type().to_string());
+        assert_eq!(types(&["n", "b", "z"]).unwrap(), "i64");
+        assert_eq!(types(&["z", "n", "f"]).unwrap(), "f64");
+        assert_eq!(types(&["t"]).unwrap(), "u8 [*]");
+        assert_eq!(types(&["l", "missing"]).unwrap(), "f64 [*]");
+        assert_eq!(types(&["z", "missing"]), None);
+        let (mixed, _) = column(&["n", "f", "z"]);
+        let mixed = mixed.unwrap();
+        let values: Vec<f64> =
+            (0..3).flat_map(|record| mixed.value(record).numbers::<f64>(mixed.column_type()).unwrap()).collect();
+        assert_eq!(values, [3.0, 0.5, 0.0]);
+        assert!(mixed.value(2).is_null());
+    }
+
+    #[test]
+    fn a_value_that_is_not_what_the_others_are_is_refused_alone() {
+        let (column, refusals) = column(&["n", "t", "n"]);
+        let column = column.unwrap();
+        assert_eq!(refusals, ["it is a text, but the first one of the dataset is a number"]);
+        assert_eq!([0, 1, 2].map(|record| column.value(record).is_null()), [false, true, false]);
+        for (key, word) in [("o", "an object"), ("big", "64 bits"), ("ll", "list of lists"), ("lt", "list of texts")] {
+            assert!(Cell::of_json(JSON, key).unwrap_err().contains(word));
+        }
+        assert!(Cell::of_json(b"{", "x").unwrap_err().contains("no JSON"));
+        assert!(Cell::of_json(b"[]", "x").unwrap_err().contains("object"));
+        assert!(Cell::of_json(&b"[".repeat(100_000), "x").is_err());
+        assert_eq!(Cell::of_integer(b" 7\n"), Ok(Cell::Number(CellNumber::Integer(7))));
+        assert!(Cell::of_integer(b"cat").is_err());
+    }
+}

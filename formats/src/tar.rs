@@ -1,0 +1,240 @@
+//! `tar:`: samples of a `WebDataset`, or pictures in class folders, in tar files. A tar inside a tar is a class, as in the
+//! files of `ImageNet`.
+//!
+//! The first tar decides: its members are samples if members beside each other share a key, and otherwise they are
+//! pictures. With named columns they are samples in any case.
+
+mod header;
+mod parts;
+mod pax;
+mod samples;
+mod walk;
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use forebay_columns::Table;
+use forebay_sources::{Options, Part, SourceError};
+
+use crate::archived::{Archived, FOLDER, Gathered, member_name};
+use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span};
+use crate::paths::Paths;
+use crate::progress::Progress;
+use crate::scheme::{OptionKey, Scheme};
+use crate::window::Window;
+use crate::{Opened, containers, folder};
+use header::{BLOCK, Header};
+use parts::SampleColumns;
+use samples::{GatheredSamples, Samples};
+use walk::{Member, Walk};
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "tar",
+    takes: "a .tar file, or a folder of them, with samples of a WebDataset or with pictures in class folders",
+    options: &[
+        OptionKey {
+            name: MEMBERS,
+            help: "whether members are \"samples\" of a WebDataset or \"files\" in class folders",
+        },
+        OptionKey { name: CLASSES, help: "whether the classes of files are \"folders\" in the tars or the \"tars\"" },
+        FOLDER,
+        OptionKey { name: UNFINISHED, help: "\"true\" if the tars have no mark at their end" },
+    ],
+    has_columns: true,
+    recognises,
+    open,
+};
+
+const MEMBERS: &str = "members";
+const CLASSES: &str = "classes";
+const UNFINISHED: &str = "unfinished";
+const EXTENSIONS: [&str; 1] = ["tar"];
+/// First bytes of compressed files, with a program that decompresses them.
+const COMPRESSED: [(&[u8], &str); 4] =
+    [(b"\x1f\x8b", "gunzip"), (b"BZh", "bunzip2"), (b"\xfd7zXZ\0", "unxz"), (b"\x28\xb5\x2f\xfd", "unzstd")];
+/// What compressed tars are called.
+const COMPRESSED_NAMES: [&str; 6] = [".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst", ".tar.zstd"];
+
+/// What the members of the tars are.
+#[derive(Debug)]
+enum Found<'a> {
+    Samples(Samples<'a>),
+    Files(Archived),
+}
+
+/// The names of the records, and what is wrong with some.
+#[derive(Debug)]
+struct TarMembers {
+    names: Paths,
+    faults: HashMap<u64, String>,
+}
+
+impl Packing for TarMembers {
+    fn fault(&self, record: u64) -> Option<&str> {
+        self.faults.get(&record).map(String::as_str)
+    }
+
+    fn part(&self, record: u64, _span: &Span) -> Part {
+        Part::Member(member_name(&self.names, record))
+    }
+}
+
+/// A folder with pictures at its top stays a folder of pictures, even if a tar is among them.
+fn recognises(path: &Path) -> bool {
+    if path.is_dir() {
+        return containers::has(path, &EXTENSIONS) && !containers::has(path, &folder::EXTENSIONS);
+    }
+    let name = path.as_os_str().as_encoded_bytes().to_ascii_lowercase();
+    let is_named = containers::is_named(path, &EXTENSIONS)
+        || COMPRESSED_NAMES.iter().any(|ending| name.ends_with(ending.as_bytes()));
+    path.is_file() && (is_named || has_header(path))
+}
+
+fn has_header(path: &Path) -> bool {
+    let mut block = [0; BLOCK];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut block));
+    read.is_ok() && Header::parse(&block).is_ok()
+}
+
+fn open(path: &Path, options: &Options) -> Opened {
+    let paths = containers::find(path, &EXTENSIONS)?;
+    let mut files = Vec::with_capacity(paths.len());
+    let looks = paths.iter().map(|file| Ok(ContainerFile::look(file)?.stamp.len));
+    let progress = Progress::of_bytes("looking for members of tars", looks.sum::<Result<u64, SourceError>>()?);
+    let columns = SampleColumns::new(path, options)?;
+    let is_samples =
+        match options.own.choice(MEMBERS, &[("", None), ("samples", Some(true)), ("files", Some(false))])? {
+            None if !options.columns.is_empty() => Some(true),
+            Some(false) if !options.columns.is_empty() => {
+                return Err(SourceError::bad_option(MEMBERS, "files", "\"samples\" where columns are named"));
+            }
+            choice => choice,
+        };
+    let is_class = options.own.choice(CLASSES, &[("folders", false), ("tars", true)])?;
+    let keeps = |name: &[u8]| samples::split(name).is_some_and(|(_, suffix)| columns.keeps(&suffix));
+    let is_unfinished = options.own.flag(UNFINISHED, false)?;
+    let mut found = None;
+    for (number, file) in (0..).zip(&paths) {
+        let (mut window, container) = Window::open(file)?;
+        files.push(container);
+        refuse_compressed(file, &mut window)?;
+        let walk = Walk { path: file, keeps: &keeps, is_unfinished, progress: &progress };
+        let end = window.len();
+        let members = walk.members(&mut window, 0, end)?;
+        if members.is_empty() {
+            continue;
+        }
+        let found = found.get_or_insert_with(|| {
+            if is_samples.unwrap_or_else(|| samples::are_samples(&members)) {
+                Found::Samples(Samples::new(&columns, options))
+            } else {
+                Found::Files(Archived::new(options))
+            }
+        });
+        match found {
+            Found::Samples(samples) => samples.add(number, file, members)?,
+            Found::Files(_) if is_samples.is_none() && samples::are_samples(&members) => {
+                let problem = "this tar has members with the same key, as samples have, but the tars before it have none. \
+                               Give members=\"samples\" or members=\"files\".";
+                return Err(SourceError::malformed_at(file, 0, problem));
+            }
+            Found::Files(archived) => {
+                let tar = Tar { number, class: is_class.then(|| stem(file.as_os_str().as_bytes())) };
+                tar.add_files(members, &mut window, &walk, archived)?;
+            }
+        }
+    }
+    let (names, faults, parts) = match found {
+        None => return Err(SourceError::NoRecords { path: path.to_owned() }),
+        Some(Found::Samples(samples)) => {
+            let GatheredSamples { names, spans, labels, classes, targets, faults } = samples.finish(path)?;
+            (names, faults, (spans, labels, classes, targets))
+        }
+        Some(Found::Files(archived)) => {
+            let Gathered { names, spans, labels, classes, faults } = archived.finish(path, options.labels)?;
+            (names, faults, (spans, labels, classes, Table::EMPTY))
+        }
+    };
+    let (spans, labels, classes, targets) = parts;
+    let packing = Box::new(TarMembers { names, faults });
+    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
+    Ok(Box::new(Packed::new(path, parts, options)?))
+}
+
+/// A tar whose members are files.
+struct Tar<'a> {
+    /// Its place in the list of files.
+    number: u32,
+    /// The class of all its pictures, if it is one.
+    class: Option<&'a [u8]>,
+}
+
+impl Tar<'_> {
+    fn add_files(
+        &self,
+        members: Vec<Member>,
+        window: &mut Window<'_>,
+        walk: &Walk<'_>,
+        archived: &mut Archived,
+    ) -> Result<(), SourceError> {
+        for member in members {
+            if !walk::is_tar(&member.name) {
+                self.add(b"", self.class, &member, archived);
+                continue;
+            }
+            if let Some(fault) = member.fault {
+                let problem = format!("the tar inside this tar cannot be read: {fault}.");
+                return Err(SourceError::malformed_at(walk.path, member.offset, problem));
+            }
+            let inner = walk.members(window, member.offset, member.offset + member.len)?;
+            let place = [&member.name, &b"/"[..]].concat();
+            for picture in inner {
+                self.add(&place, Some(stem(&member.name)), &picture, archived);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a picture that is at this place in the tar.
+    fn add(&self, place: &[u8], class: Option<&[u8]>, member: &Member, archived: &mut Archived) {
+        if !archived.takes(&member.name) {
+            archived.leave_out();
+            return;
+        }
+        let span = Span { file: self.number, offset: member.offset, len: member.len };
+        let name = [place, &member.name].concat();
+        let path = class.map_or_else(|| member.name.clone(), |class| [class, b"/", base(&member.name)].concat());
+        archived.add(&name, &path, span, member.fault.map(str::to_owned));
+    }
+}
+
+/// A name without its folders.
+fn base(name: &[u8]) -> &[u8] {
+    name.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
+}
+
+/// A tar's name without its folders and extension.
+fn stem(name: &[u8]) -> &[u8] {
+    Path::new(OsStr::from_bytes(name)).file_stem().map_or(name, OsStr::as_bytes)
+}
+
+fn refuse_compressed(path: &Path, window: &mut Window<'_>) -> Result<(), SourceError> {
+    for (magic, program) in COMPRESSED {
+        if window.get(0, magic.len()).map_err(SourceError::Outage)? == Some(magic) {
+            let problem = format!(
+                "this file is compressed, so no member can be read by itself. Decompress it with \"{program}\" and use the result."
+            );
+            return Err(SourceError::malformed_at(path, 0, problem));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) mod writer;

@@ -1,0 +1,270 @@
+//! Samples of a `WebDataset`: runs of members with the same key. The part of the name behind the first dot says what a member
+//! is to its sample.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use forebay_columns::{Field, Schema, Table};
+use forebay_proto::printable;
+use forebay_sources::{LineProblem, Locator, Options, SourceError};
+
+use super::parts::{SampleColumn, SampleColumns, SamplePart};
+use super::walk::{MOST_KEPT, Member};
+use crate::cells::{Cell, CellNumber, Cells};
+use crate::csv::labels::Column as LabelColumn;
+use crate::packed::Span;
+use crate::paths::Paths;
+
+/// The samples that were found so far.
+#[derive(Debug)]
+pub(super) struct Samples<'a> {
+    columns: &'a SampleColumns,
+    /// How a person finds each: the name of its picture, or of its first member.
+    names: Paths,
+    spans: Vec<Span>,
+    faults: HashMap<u64, String>,
+    labels: LabelColumn,
+    /// Whether each record has a label.
+    labelled: Vec<bool>,
+    targets: Vec<Cells>,
+    /// Samples with a picture.
+    pictures: u64,
+    /// Suffixes of the first samples, for the message that no sample has a picture.
+    suffixes: Vec<String>,
+}
+
+/// All samples, with their labels and further columns.
+#[derive(Debug)]
+pub(super) struct GatheredSamples {
+    pub names: Paths,
+    pub spans: Vec<Span>,
+    pub labels: Vec<i64>,
+    pub classes: Vec<String>,
+    pub targets: Table,
+    pub faults: HashMap<u64, String>,
+}
+
+/// The key and the suffix of a member, as `WebDataset` splits them. Nothing for what belongs to no sample.
+pub(super) fn split(name: &[u8]) -> Option<(&[u8], String)> {
+    let base = name.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+    let dot = name.get(base..)?.iter().position(|&byte| byte == b'.').filter(|&dot| dot > 0)? + base;
+    let is_meta = name.starts_with(b"__") && name.ends_with(b"__");
+    let suffix = String::from_utf8_lossy(name.get(dot + 1..)?).to_lowercase();
+    (!is_meta).then_some((name.get(..dot)?, suffix))
+}
+
+/// Whether members beside each other share a key.
+pub(super) fn are_samples(members: &[Member]) -> bool {
+    let mut keys = members.iter().filter_map(|member| split(&member.name)).map(|(key, _)| key);
+    let mut last = keys.next();
+    keys.any(|key| last.replace(key) == Some(key))
+}
+
+impl<'a> Samples<'a> {
+    pub(super) fn new(columns: &'a SampleColumns, options: &Options) -> Self {
+        let targets = columns.targets.iter().map(|_| Cells::default()).collect();
+        Self {
+            columns,
+            names: Paths::default(),
+            spans: Vec::new(),
+            faults: HashMap::new(),
+            labels: LabelColumn::new(options.labels),
+            labelled: Vec::new(),
+            targets,
+            pictures: 0,
+            suffixes: Vec::new(),
+        }
+    }
+
+    /// Adds the members of a tar. No sample reaches into the next one.
+    ///
+    /// # Errors
+    /// Some labels are numbers and some are text.
+    pub(super) fn add(&mut self, file: u32, path: &Path, members: Vec<Member>) -> Result<(), SourceError> {
+        let mut key = Vec::new();
+        let mut sample: Vec<(String, Member)> = Vec::new();
+        for member in members {
+            let Some((own, suffix)) = split(&member.name) else { continue };
+            if own != key {
+                self.close(file, path, &sample)?;
+                key = own.to_vec();
+                sample.clear();
+            }
+            sample.push((suffix, member));
+        }
+        self.close(file, path, &sample)
+    }
+
+    fn close(&mut self, file: u32, path: &Path, sample: &[(String, Member)]) -> Result<(), SourceError> {
+        let Some((_, first)) = sample.first() else { return Ok(()) };
+        let record = self.spans.len() as u64;
+        let mut fault = twice(sample).map(|suffix| format!("the sample has two members \"{suffix}\""));
+        let picture = self.columns.images.find(sample).map(|(_, member)| member);
+        let shown = picture.unwrap_or(first);
+        if let Some(picture) = picture {
+            self.pictures += 1;
+            fault = fault.or_else(|| picture.fault.map(str::to_owned));
+        } else {
+            self.remember(sample);
+            fault.get_or_insert_with(|| format!("the sample has no member {}", self.columns.images));
+        }
+        self.names.push(&shown.name);
+        self.spans.push(Span { file, offset: shown.offset, len: shown.len });
+        if let Err(wrong) = self.label(path, &shown.name, sample)? {
+            fault.get_or_insert(wrong);
+        }
+        for (column, cells) in self.columns.targets.iter().zip(&mut self.targets) {
+            let cell = column.cell(sample).unwrap_or_else(|wrong| {
+                fault.get_or_insert(wrong);
+                Cell::Null
+            });
+            if let Err(wrong) = cells.push(cell) {
+                fault.get_or_insert_with(|| format!("{}: {wrong}", column.name));
+            }
+        }
+        if let Some(fault) = fault {
+            self.faults.insert(record, fault);
+        }
+        Ok(())
+    }
+
+    /// Takes the sample's label. The inner error is what is wrong with the sample alone.
+    fn label(
+        &mut self,
+        path: &Path,
+        name: &[u8],
+        sample: &[(String, Member)],
+    ) -> Result<Result<(), String>, SourceError> {
+        let Some(column) = &self.columns.labels else { return Ok(Ok(())) };
+        let cell = column.cell(sample);
+        let text = match &cell {
+            Ok(cell) => column.label(cell),
+            Err(wrong) => Err(wrong.clone()),
+        };
+        let (text, wrong) = match text {
+            Ok(text) => (text, Ok(())),
+            Err(wrong) => (None, Err(wrong)),
+        };
+        self.labelled.push(text.is_some());
+        if let Some(text) = text {
+            let number = self.spans.len() as u64;
+            self.labels.push(&text, number).map_err(|problem| self.mixed(path, name, &problem))?;
+        }
+        Ok(wrong)
+    }
+
+    fn mixed(&self, path: &Path, name: &[u8], problem: &LineProblem) -> SourceError {
+        let name = String::from_utf8_lossy(name).into_owned();
+        let problem = match problem {
+            LineProblem::MixedLabels { label, is, was, other } => {
+                let other = other.checked_sub(1).and_then(|other| usize::try_from(other).ok());
+                let other = other.map(|other| String::from_utf8_lossy(self.names.bytes(other)).into_owned());
+                format!(
+                    "the label \"{}\" of \"{}\" is {is}, but \"{}\" has {was}. Write either all labels as integers or none, or give labels=\"text\" to read all as text.",
+                    printable(label),
+                    printable(&name),
+                    printable(&other.unwrap_or_default()),
+                )
+            }
+            other => other.to_string(),
+        };
+        SourceError::Columns { path: path.to_owned(), problem }
+    }
+
+    fn remember(&mut self, sample: &[(String, Member)]) {
+        for (suffix, _) in sample {
+            if self.suffixes.len() < 10 && !self.suffixes.contains(suffix) {
+                self.suffixes.push(suffix.clone());
+            }
+        }
+    }
+
+    /// # Errors
+    /// No sample has a picture, or one of the other parts that the user named; or two columns cannot be together.
+    pub(super) fn finish(self, dataset: &Path) -> Result<GatheredSamples, SourceError> {
+        let wrong = |problem: String| SourceError::Columns { path: dataset.to_owned(), problem };
+        if self.pictures == 0 {
+            let found: Vec<String> = self.suffixes.iter().map(|suffix| format!("\"{}\"", printable(suffix))).collect();
+            let found = if found.is_empty() { "nothing".into() } else { found.join(", ") };
+            let problem = format!(
+                "no sample has a member {}. The samples have {found}. Name the pictures' suffix with columns={{\"images\": ...}}, or give members=\"files\" if the members are no samples.",
+                self.columns.images
+            );
+            return Err(SourceError::Malformed { locator: Locator::file(dataset), problem });
+        }
+        let Self { names, spans, mut faults, labelled, .. } = self;
+        let (mut labels, mut classes) = (Vec::new(), Vec::new());
+        if let Some(column) = &self.columns.labels
+            && (labelled.contains(&true) || column.is_named)
+        {
+            let (found, found_classes) = self.labels.finish();
+            if found.is_empty() {
+                return Err(wrong(format!("no sample has a label {column}.")));
+            }
+            let mut found = found.into_iter();
+            for (record, is_labelled) in (0..).zip(labelled) {
+                if !is_labelled {
+                    faults.entry(record).or_insert_with(|| format!("the sample has no label {column}"));
+                }
+                labels.push(if is_labelled { found.next().unwrap_or(-1) } else { -1 });
+            }
+            classes = found_classes;
+        }
+        let (mut fields, mut values) = (Vec::new(), Vec::new());
+        for (column, cells) in self.columns.targets.iter().zip(self.targets) {
+            let found = cells.finish().ok_or_else(|| wrong(format!("no sample has a member {column}.")))?;
+            fields.push(Field::new(&column.name, found.column_type().clone()));
+            values.push(found);
+        }
+        let schema = Schema::try_new(fields).map_err(|error| wrong(format!("{error}.")))?;
+        let targets = Table::try_new(schema, values, spans.len()).map_err(|error| wrong(format!("{error}.")))?;
+        Ok(GatheredSamples { names, spans, labels, classes, targets, faults })
+    }
+}
+
+/// A suffix that two members have.
+fn twice(sample: &[(String, Member)]) -> Option<&str> {
+    let mut suffixes = sample.iter().map(|(suffix, _)| suffix).enumerate();
+    let found = suffixes.find(|(place, suffix)| sample.iter().take(*place).any(|(other, _)| other == *suffix));
+    found.map(|(_, suffix)| suffix.as_str())
+}
+
+impl SampleColumn {
+    /// The first of its parts that the sample has.
+    pub(super) fn find<'s>(&self, sample: &'s [(String, Member)]) -> Option<(&SamplePart, &'s Member)> {
+        self.parts.iter().find_map(|part| {
+            let (_, member) = sample.iter().find(|(suffix, _)| *suffix == part.suffix)?;
+            Some((part, member))
+        })
+    }
+
+    /// The value of a sample.
+    fn cell(&self, sample: &[(String, Member)]) -> Result<Cell, String> {
+        let Some((part, member)) = self.find(sample) else { return Ok(Cell::Null) };
+        let said = |wrong: String| format!("its member \"{}\" cannot be used: {wrong}", part.suffix);
+        match &member.content {
+            Some(content) => part.cell(content, self.is_label).map_err(said),
+            None => {
+                Err(said(member.fault.map_or_else(
+                    || format!("it has {} bytes, and the limit is {MOST_KEPT}", member.len),
+                    str::to_owned,
+                )))
+            }
+        }
+    }
+
+    /// A label as it would be written in a text.
+    fn label(&self, cell: &Cell) -> Result<Option<Vec<u8>>, String> {
+        match cell {
+            Cell::Null => Ok(None),
+            Cell::Text(text) => match text.trim_ascii() {
+                [] => Err(format!("its label {self} is empty")),
+                text => Ok(Some(text.to_vec())),
+            },
+            Cell::Number(CellNumber::Integer(number)) => Ok(Some(number.to_string().into_bytes())),
+            Cell::Number(CellNumber::Float(_)) | Cell::List(_) => {
+                Err(format!("its label {self} is neither an integer nor a text"))
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Tests of samples: keys, labels and further columns.
+
+use forebay_columns::Value;
+
+use super::*;
+
+fn mapped(columns: &[(&str, &str)]) -> Options {
+    Options { columns: columns.iter().copied().collect(), ..Options::default() }
+}
+
+/// The values of a column.
+fn values<'s>(source: &'s dyn Source, column: &str) -> (String, Vec<Value<'s>>) {
+    let table = source.targets();
+    let place = table.schema().find(column).unwrap();
+    let records = usize::try_from(source.len()).unwrap();
+    let column_type = table.columns()[place].column_type().to_string();
+    (column_type, (0..records).map(|record| table.value(place, record)).collect())
+}
+
+/// What is wrong with each record.
+fn faults(opened: (TempDir, Opened)) -> Vec<Option<String>> {
+    let (dir, source) = opened;
+    read(&*source.unwrap(), &dir).into_iter().map(|(_, content)| content.err()).collect()
+}
+
+#[test]
+fn a_name_is_split_at_the_first_dot_behind_the_last_slash() {
+    let split = |name: &'static str| super::super::samples::split(name.as_bytes());
+    assert_eq!(split("a.b/c.d.JPG"), Some((&b"a.b/c"[..], "d.jpg".to_owned())));
+    assert_eq!(split("./x.cls"), Some((&b"./x"[..], "cls".to_owned())));
+    assert_eq!(split("x."), Some((&b"x"[..], String::new())));
+    for none in ["x", "a.b/c", "a/.hidden", "", "__meta.x__", "a/"] {
+        assert_eq!(split(none), None, "{none}");
+    }
+}
+
+#[test]
+fn members_beside_each_other_with_one_key_are_a_sample() {
+    let tar = TarWriter::of(&[
+        ("a/1.cls", b"7"),
+        ("a/1.jpg", b"one"),
+        ("a/1.txt", b"a cat"),
+        ("__info__", b"x"),
+        ("a/2.png", b"two"),
+        ("a/2.cls", b" 5\n"),
+        ("a/2.txt", b""),
+    ]);
+    let (dir, source) = opened(tar.clone(), &mapped(&[("caption", "text;txt"), ("again", "cls")]));
+    let source = source.unwrap();
+    assert_eq!(labels(&*source), [7, 5]);
+    assert!(source.classes().is_empty());
+    let words: Vec<String> = read(&*source, &dir).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(words, ["a/1.jpg", "a/2.png"]);
+    let (column_type, captions) = values(&*source, "caption");
+    assert_eq!((column_type.as_str(), captions[0].bytes(), captions[1].bytes()), ("u8 [*]", &b"a cat"[..], &b""[..]));
+    let (column_type, again) = values(&*source, "again");
+    assert_eq!((column_type.as_str(), again[1].bytes()), ("i64", &5_i64.to_le_bytes()[..]));
+    let without = opened(tar, &Options { labels: Labels::None, ..Options::default() });
+    assert_eq!(labels(&*without.1.unwrap()), [-1, -1]);
+}
+
+#[test]
+fn a_json_gives_its_text_or_values_by_key_and_what_is_missing_is_null() {
+    let tar = TarWriter::of(&[
+        ("1.jpg", b"one"),
+        ("1.json", br#"{"n": 1, "t": "x", "l": [1, 2], "class": "dog"}"#),
+        ("2.jpg", b"two"),
+        ("2.json", br#"{"n": 2.5, "class": "cat"}"#),
+    ]);
+    let columns =
+        mapped(&[("labels", "json:class"), ("all", "json"), ("n", "json:n"), ("t", "txt;json:t"), ("l", "json:l")]);
+    let source = opened(tar, &columns);
+    let source = source.1.unwrap();
+    assert_eq!((source.classes(), labels(&*source)), (&["cat".to_owned(), "dog".into()][..], vec![1, 0]));
+    assert!(values(&*source, "all").1[1].bytes().starts_with(b"{\"n\": 2.5"));
+    assert_eq!(values(&*source, "n").0, "f64");
+    let (column_type, texts) = values(&*source, "t");
+    assert_eq!((column_type.as_str(), texts[0].bytes(), texts[1].is_null()), ("u8 [*]", &b"x"[..], true));
+    let (column_type, lists) = values(&*source, "l");
+    assert_eq!((column_type.as_str(), lists[0].items(), lists[1].is_null()), ("i64 [*]", 2, true));
+}
+
+#[test]
+fn what_is_wrong_with_one_sample_is_an_error_of_its_read() {
+    let tar = TarWriter::of(&[
+        ("0.jpg", b"fine"),
+        ("0.cls", b"0"),
+        ("0.json", b"{\"n\": 1}"),
+        ("1.cls", b"1"),
+        ("2.jpg", b"no label"),
+        ("3.jpg", b"twice"),
+        ("3.JPG", b"twice"),
+        ("3.cls", b"1"),
+        ("4.jpg", b"wrong"),
+        ("4.cls", b"1"),
+        ("4.json", b"{"),
+        ("5.jpg", b"wrong"),
+        ("5.cls", b"1"),
+        ("5.json", b"{\"n\": \"text\"}"),
+        ("6.jpg", b"wrong"),
+        ("6.cls", b""),
+        ("7.jpg", b""),
+        ("7.cls", b"7"),
+    ]);
+    let found = faults(opened(tar.clone(), &mapped(&[("n", "json:n")])));
+    let words = [
+        "",
+        "has no member \"jpg;jpeg;png;webp\"",
+        "has no label \"cls\"",
+        "two members \"jpg\"",
+        "\"json\" cannot be used: it is no JSON",
+        "n: it is a text",
+        "label \"cls\" is empty",
+        "empty",
+    ];
+    for (found, word) in found.iter().zip(words) {
+        match found {
+            Some(found) => assert!(!word.is_empty() && found.contains(word), "{word:?} is not in: {found}"),
+            None => assert_eq!(word, ""),
+        }
+    }
+    assert_eq!(found.len(), words.len());
+    let source = opened(tar, &Options::default()).1.unwrap();
+    assert_eq!(labels(&*source), [0, 1, -1, 1, 1, 1, -1, 7]);
+}
+
+#[test]
+fn labels_are_all_integers_or_all_texts() {
+    let tar = TarWriter::of(&[("1.jpg", b"x"), ("1.cls", b"3"), ("2.jpg", b"x"), ("2.cls", b"cat")]);
+    let words = ["\"cat\" of \"2.jpg\" is a text", "\"1.jpg\" has an integer", "labels=\"text\""];
+    refusal(opened(tar.clone(), &Options::default()), &words);
+    let source = opened(tar, &Options { labels: Labels::Text, ..Options::default() }).1.unwrap();
+    assert_eq!(source.classes(), ["3", "cat"]);
+}
+
+#[test]
+fn columns_that_samples_cannot_give_are_refused() {
+    let tar = TarWriter::of(&[("1.jpg", b"x"), ("1.txt", b"text"), ("1.seg.png", b"x"), ("1.npy", b"x")]);
+    for (columns, words) in [
+        (&[("mask_of", "seg.png")][..], &["\"mask_of\"", "only read as images"][..]),
+        (&[("array", "npy")], &["\"array\"", "JSON or text"]),
+        (&[("a b", "txt")], &["\"a b\"", "letters"]),
+        (&[("none", ";")], &["\"none\" names no member"]),
+        (&[("caption", "caption")], &["no sample has a member \"caption\""]),
+        (&[("labels", "cls")], &["no sample has a label \"cls\""]),
+        (&[("images", "tif")], &["no sample has a member \"tif\"", "\"seg.png\"", "columns"]),
+        (&[("images", "json:x")], &["a picture is a member of its own"]),
+    ] {
+        refusal(opened(tar.clone(), &mapped(columns)), words);
+    }
+    let segmentation = contents(opened(tar, &mapped(&[("images", "seg.png")])));
+    assert_eq!(segmentation, expected(&[("1.seg.png", "x")]));
+}
+
+#[test]
+fn members_are_what_the_user_says_where_the_tars_do_not_agree() {
+    let single = TarWriter::of(&[("a/1.jpg", b"one"), ("b/2.jpg", b"two")]);
+    let samples = TarWriter::of(&[("a/1.jpg", b"one"), ("a/1.cls", b"3")]);
+    let dir = folder(&[("0.tar", single.clone()), ("1.tar", samples.clone())]);
+    let name = dir.path().to_str().unwrap();
+    let error = open(name, &Options::default()).unwrap_err().to_string();
+    assert!(error.contains("1.tar") && error.contains("members=\"samples\""), "{error}");
+    let files = open(name, &own("members", "files")).unwrap();
+    assert_eq!((files.len(), labels(&*files)), (3, vec![0, 1, 0]));
+    assert_eq!(labels(&*opened(single, &own("members", "samples")).1.unwrap()), [-1, -1]);
+    assert_eq!(labels(&*opened(samples, &own("members", "files")).1.unwrap()), [0]);
+}
