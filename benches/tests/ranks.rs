@@ -40,6 +40,7 @@ const FENCES: [(&str, &[&str]); 12] = [
     ("hyper", &["forebay-daemon"]),
     ("csv", &["forebay-formats"]),
     ("roxmltree", &["forebay-formats"]),
+    ("flate2", &["forebay-formats"]),
 ];
 
 /// A crate and what it depends on, tests aside.

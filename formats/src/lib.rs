@@ -29,6 +29,7 @@ mod tar;
 mod window;
 mod witnesses;
 mod yolo;
+mod zip;
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,7 @@ use scheme::{OptionKey, Scheme, known};
 pub type Opened = Result<Box<dyn Source>, SourceError>;
 
 /// Where several recognise a path, the first one has it.
-const SCHEMES: &[Scheme] = &[tar::SCHEME, coco::SCHEME, voc::SCHEME, yolo::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
+const SCHEMES: &[Scheme] = &[zip::SCHEME, tar::SCHEME, coco::SCHEME, voc::SCHEME, yolo::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
 
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
 ///

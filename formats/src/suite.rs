@@ -5,6 +5,7 @@
 
 mod pictures;
 mod tars;
+mod zips;
 
 use std::collections::HashSet;
 use std::thread;
@@ -14,6 +15,7 @@ use forebay_sources::{Options, ReadErrorKind, Retry, Source};
 use crate::Opened;
 use pictures::Pictures;
 use tars::Tars;
+use zips::Zips;
 
 /// A dataset that the suite may break and change: it knows how the source keeps its records.
 trait Fixture {
@@ -59,8 +61,9 @@ const FIXTURES: &[(&str, Build)] = &[
     }),
     ("csv", || Pictures::list("list.csv", ["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,x"])),
     ("files", || Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"])),
-    ("tar samples", || Tars::samples()),
-    ("tar files", || Tars::files()),
+    ("tar samples", Tars::samples),
+    ("tar files", Tars::files),
+    ("zip", Zips::boxed),
 ];
 
 /// Four pictures of which the ids are in another order than the names; one has no object.

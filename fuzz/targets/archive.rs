@@ -21,8 +21,12 @@ fuzz_target!(|bytes: &[u8]| {
     let path: PathBuf = FOLDER.with(|folder| folder.path().join("archive"));
     fs::write(&path, bytes).expect("room for the archive");
     let labels = if choice & 1 == 0 { Labels::Auto } else { Labels::None };
-    let members = if choice & 2 == 0 { "samples" } else { "files" };
-    let name = format!("tar:{}?members={members}", path.display());
+    let path = path.display();
+    let name = match choice >> 1 & 3 {
+        0 => format!("tar:{path}?members=samples"),
+        1 => format!("tar:{path}?members=files"),
+        _ => format!("zip:{path}"),
+    };
     let Ok(source) = open(&name, &Options { labels, byte_limit: BYTE_LIMIT, ..Options::default() }) else { return };
     let mut content = Vec::new();
     for record in 0..source.len() {

@@ -1,0 +1,166 @@
+//! `zip:`: pictures in zip files. Their folders are classes.
+
+mod directory;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+use forebay_columns::Table;
+use forebay_sources::{Options, Part, SourceError};
+
+use crate::archived::{Archived, FOLDER, Gathered, member_name};
+use crate::packed::{Packed, PackedParts, Packing, Span};
+use crate::paths::Paths;
+use crate::progress::Progress;
+use crate::scheme::Scheme;
+use crate::window::Window;
+use crate::{Opened, containers};
+use directory::{Entry, Method};
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "zip",
+    takes: "a .zip file of pictures or of class folders",
+    options: &[FOLDER],
+    has_columns: false,
+    recognises,
+    open,
+};
+
+const EXTENSIONS: [&str; 1] = ["zip"];
+/// How a zip with members begins, and one without.
+const MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// What is known of a record beside its place.
+#[derive(Clone, Copy, Debug)]
+struct Content {
+    /// Bytes of the picture.
+    len: u64,
+    /// The checksum over them.
+    crc: u32,
+    is_deflated: bool,
+}
+
+/// The members of zips that are records.
+#[derive(Debug)]
+struct ZipMembers {
+    names: Paths,
+    contents: Vec<Content>,
+    faults: HashMap<u64, String>,
+}
+
+impl ZipMembers {
+    fn content(&self, record: u64) -> &Content {
+        let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
+        &self.contents[index]
+    }
+}
+
+impl Packing for ZipMembers {
+    fn fault(&self, record: u64) -> Option<&str> {
+        self.faults.get(&record).map(String::as_str)
+    }
+
+    fn content_len(&self, record: u64, _span: &Span) -> u64 {
+        self.content(record).len
+    }
+
+    fn unpack(&self, record: u64, stored: &mut Vec<u8>) -> Result<(), String> {
+        let content = self.content(record);
+        if content.is_deflated {
+            *stored = inflated(stored, content.len)?;
+        }
+        let mut crc = Crc::new();
+        crc.update(stored);
+        if crc.sum() == content.crc { Ok(()) } else { Err("its bytes do not have the checksum of the zip".into()) }
+    }
+
+    fn part(&self, record: u64, _span: &Span) -> Part {
+        Part::Member(member_name(&self.names, record))
+    }
+}
+
+/// Never makes more bytes than the zip says. The caller has compared that number with its limits.
+fn inflated(stored: &[u8], len: u64) -> Result<Vec<u8>, String> {
+    let wrong = || format!("it cannot be decompressed to the {len} bytes that the zip says");
+    let expected = usize::try_from(len).map_err(|_| wrong())?;
+    // One byte more, by which a longer content is known.
+    let mut content = Vec::with_capacity(expected.checked_add(1).ok_or_else(wrong)?);
+    let mut inflate = Decompress::new(false);
+    let status = inflate.decompress_vec(stored, &mut content, FlushDecompress::Finish);
+    let is_whole = matches!(status, Ok(Status::StreamEnd)) && inflate.total_in() == stored.len() as u64;
+    if is_whole && content.len() == expected { Ok(content) } else { Err(wrong()) }
+}
+
+fn recognises(path: &Path) -> bool {
+    let begins = || {
+        let mut magic = [0; 4];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+        read.is_ok() && MAGICS.contains(&&magic)
+    };
+    path.is_file() && (containers::is_named(path, &EXTENSIONS) || begins())
+}
+
+fn open(path: &Path, options: &Options) -> Opened {
+    let progress = Progress::new("looking for members of zips");
+    let mut archived = Archived::new(options);
+    let (mut files, mut contents) = (Vec::new(), Vec::new());
+    for (number, file) in (0..).zip(containers::find(path, &EXTENSIONS)?) {
+        let (mut window, container) = Window::open(&file)?;
+        files.push(container);
+        let directory = directory::read(&file, &mut window)?;
+        for entry in &directory.entries {
+            progress.step();
+            if entry.name.ends_with(b"/") {
+                continue;
+            }
+            if !archived.takes(&entry.name) {
+                archived.leave_out();
+                continue;
+            }
+            let (span, fault) = match place(entry, directory.start, &mut window)? {
+                Ok(offset) => (Span { file: number, offset, len: entry.stored }, None),
+                Err(fault) => (Span { file: number, offset: entry.header, len: 0 }, Some(fault)),
+            };
+            archived.add(&entry.name, &entry.name, span, fault.map(str::to_owned));
+            let is_deflated = entry.method == Method::Deflated;
+            contents.push(Content { len: entry.len, crc: entry.crc, is_deflated });
+        }
+    }
+    let Gathered { names, spans, labels, classes, faults } = archived.finish(path, options.labels)?;
+    let packing = Box::new(ZipMembers { names, contents, faults });
+    let (targets, grains) = (Table::EMPTY, Vec::new());
+    Ok(Box::new(Packed::new(path, PackedParts { files, spans, labels, classes, targets, grains, packing }, options)?))
+}
+
+/// Where a member's bytes are: behind its own header, which must agree with the directory and end before it. The inner
+/// error is what is wrong with this member.
+fn place(entry: &Entry, end: u64, window: &mut Window<'_>) -> Result<Result<u64, &'static str>, SourceError> {
+    /// Deflate makes 1032 bytes of one at most, and hardly ever more bytes than there were.
+    const MOST_RATIO: u64 = 1040;
+    match entry.method {
+        _ if entry.is_link => return Ok(Err("it is a symbolic link. Pack the zip again without --symlinks")),
+        _ if entry.is_encrypted => {
+            return Ok(Err("it is encrypted. Unpack the zip, and pack it again without a password"));
+        }
+        Method::Other => return Ok(Err("it is compressed by another method than deflate. Pack the zip again")),
+        Method::Stored if entry.stored != entry.len => {
+            return Ok(Err("it is stored, but the zip says two different sizes"));
+        }
+        Method::Deflated
+            if entry.len / MOST_RATIO > entry.stored
+                || entry.stored > entry.len.saturating_mul(2).saturating_add(1024) =>
+        {
+            return Ok(Err("the zip says two sizes of it that cannot be"));
+        }
+        Method::Stored | Method::Deflated => {}
+    }
+    let found = directory::behind_header(entry, window)?;
+    let fits = |offset: &u64| offset.checked_add(entry.stored).is_some_and(|behind| behind <= end);
+    Ok(found.filter(fits).ok_or("its own header does not agree with the directory of the zip"))
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
