@@ -13,10 +13,12 @@ mod csv;
 mod files;
 mod folder;
 mod grain_cache;
+mod labelled;
 mod listing;
 #[cfg(test)]
 mod mutations;
 mod numbers;
+mod mds;
 mod packed;
 mod parts;
 mod paths;
@@ -41,7 +43,7 @@ use scheme::{OptionKey, Scheme, known};
 pub type Opened = Result<Box<dyn Source>, SourceError>;
 
 /// Where several recognise a path, the first one has it.
-const SCHEMES: &[Scheme] = &[zip::SCHEME, tar::SCHEME, coco::SCHEME, voc::SCHEME, yolo::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
+const SCHEMES: &[Scheme] = &[mds::SCHEME, zip::SCHEME, tar::SCHEME, coco::SCHEME, voc::SCHEME, yolo::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
 
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
 ///

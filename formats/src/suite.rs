@@ -4,6 +4,7 @@
 //! or an object store, needs its own [`Fixture`].
 
 mod pictures;
+mod shards;
 mod tars;
 mod zips;
 
@@ -14,6 +15,7 @@ use forebay_sources::{Options, ReadErrorKind, Retry, Source};
 
 use crate::Opened;
 use pictures::Pictures;
+use shards::Shards;
 use tars::Tars;
 use zips::Zips;
 
@@ -64,6 +66,7 @@ const FIXTURES: &[(&str, Build)] = &[
     ("tar samples", Tars::samples),
     ("tar files", Tars::files),
     ("zip", Zips::boxed),
+    ("mds", Shards::boxed),
 ];
 
 /// Four pictures of which the ids are in another order than the names; one has no object.

@@ -147,3 +147,27 @@ fn a_genuine_compressed_tar_is_read_once_it_is_decompressed() {
     assert!(contents(&*source).iter().all(|bytes| bytes.starts_with(b"\x89PNG")));
     assert!((0..90).all(|record| (0..10).contains(&source.label(record))), "digits");
 }
+
+#[test]
+fn the_shards_that_mosaicml_streaming_wrote_are_photographs_with_columns() {
+    let Some(folder) = shared("generated/mds") else { return };
+    let names = ["caption", "half", "info", "raw", "score", "small", "text_int"];
+    let options = Options { columns: names.map(|name| (name, name)).into_iter().collect(), ..Options::default() };
+    let source = open(folder.to_str().unwrap(), &options).unwrap();
+    assert_eq!(source.len(), 32);
+    let table = source.targets();
+    let types: Vec<String> = table.columns().iter().map(|column| column.column_type().to_string()).collect();
+    assert_eq!(types, ["u8 [*]", "f16", "u8 [*]", "u8 [*]", "f32", "u8", "i64"]);
+    for (record, number) in (0..32).zip(0_u16..) {
+        let value = |column| table.value(column, usize::from(number)).bytes().to_vec();
+        assert_eq!(source.label(record), i64::from(number) * 3);
+        assert_eq!(value(2), format!("{{\"i\": {number}}}").into_bytes());
+        assert_eq!(value(3), b"x".repeat(number.into()));
+        assert_eq!(value(4), (f32::from(number) / 4.0).to_le_bytes());
+        assert_eq!(value(5), [u8::try_from(number).unwrap()]);
+        assert_eq!(value(6), (i64::from(number) - 5).to_le_bytes());
+    }
+    let name = |record| String::from_utf8(table.value(0, usize::try_from(record).unwrap()).bytes().to_vec()).unwrap();
+    assert!(compared(&*source, name).is_none_or(|compared| compared == 32));
+    assert!(source.locator(31).to_string().contains("shard.00003.mds, row "));
+}

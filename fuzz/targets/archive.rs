@@ -20,12 +20,14 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, bytes)) = bytes.split_first() else { return };
     let path: PathBuf = FOLDER.with(|folder| folder.path().join("archive"));
     fs::write(&path, bytes).expect("room for the archive");
+    fs::write(path.with_file_name("index.json"), index(bytes)).expect("room for the index");
     let labels = if choice & 1 == 0 { Labels::Auto } else { Labels::None };
-    let path = path.display();
+    let shown = path.display();
     let name = match choice >> 1 & 3 {
-        0 => format!("tar:{path}?members=samples"),
-        1 => format!("tar:{path}?members=files"),
-        _ => format!("zip:{path}"),
+        0 => format!("tar:{shown}?members=samples"),
+        1 => format!("tar:{shown}?members=files"),
+        2 => format!("mds:{}", path.parent().unwrap_or(&path).display()),
+        _ => format!("zip:{shown}"),
     };
     let Ok(source) = open(&name, &Options { labels, byte_limit: BYTE_LIMIT, ..Options::default() }) else { return };
     let mut content = Vec::new();
@@ -37,3 +39,12 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
 });
+
+/// An index that fits the bytes as a shard of MDS.
+fn index(bytes: &[u8]) -> String {
+    let samples = bytes.first_chunk().map_or(0, |count| u32::from_le_bytes(*count));
+    let len = bytes.len();
+    let columns = r#""column_names": ["i", "l"], "column_encodings": ["jpeg", "int"], "column_sizes": [null, 8]"#;
+    let file = format!(r#""raw_data": {{"basename": "archive", "bytes": {len}}}, "samples": {samples}"#);
+    format!(r#"{{"shards": [{{"format": "mds", "version": 2, "compression": null, {columns}, {file}}}]}}"#)
+}

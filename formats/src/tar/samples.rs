@@ -2,16 +2,18 @@
 //! is to its sample.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use forebay_columns::{Field, Schema, Table};
 use forebay_proto::printable;
-use forebay_sources::{LineProblem, Locator, Options, SourceError};
+use forebay_sources::{Locator, Options, SourceError};
 
 use super::parts::{SampleColumn, SampleColumns, SamplePart};
 use super::walk::{MOST_KEPT, Member};
 use crate::cells::{Cell, CellNumber, Cells};
-use crate::csv::labels::Column as LabelColumn;
+use crate::labelled::{Labelled, Mixed};
 use crate::packed::Span;
 use crate::paths::Paths;
 
@@ -23,9 +25,7 @@ pub(super) struct Samples<'a> {
     names: Paths,
     spans: Vec<Span>,
     faults: HashMap<u64, String>,
-    labels: LabelColumn,
-    /// Whether each record has a label.
-    labelled: Vec<bool>,
+    labels: Labelled,
     targets: Vec<Cells>,
     /// Samples with a picture.
     pictures: u64,
@@ -68,8 +68,7 @@ impl<'a> Samples<'a> {
             names: Paths::default(),
             spans: Vec::new(),
             faults: HashMap::new(),
-            labels: LabelColumn::new(options.labels),
-            labelled: Vec::new(),
+            labels: Labelled::new(options.labels),
             targets,
             pictures: 0,
             suffixes: Vec::new(),
@@ -145,29 +144,20 @@ impl<'a> Samples<'a> {
             Ok(text) => (text, Ok(())),
             Err(wrong) => (None, Err(wrong)),
         };
-        self.labelled.push(text.is_some());
-        if let Some(text) = text {
-            let number = self.spans.len() as u64;
-            self.labels.push(&text, number).map_err(|problem| self.mixed(path, name, &problem))?;
-        }
+        self.labels.push(text.as_deref()).map_err(|mixed| self.mixed(path, name, &mixed))?;
         Ok(wrong)
     }
 
-    fn mixed(&self, path: &Path, name: &[u8], problem: &LineProblem) -> SourceError {
-        let name = String::from_utf8_lossy(name).into_owned();
-        let problem = match problem {
-            LineProblem::MixedLabels { label, is, was, other } => {
-                let other = other.checked_sub(1).and_then(|other| usize::try_from(other).ok());
-                let other = other.map(|other| String::from_utf8_lossy(self.names.bytes(other)).into_owned());
-                format!(
-                    "the label \"{}\" of \"{}\" is {is}, but \"{}\" has {was}. Write either all labels as integers or none, or give labels=\"text\" to read all as text.",
-                    printable(label),
-                    printable(&name),
-                    printable(&other.unwrap_or_default()),
-                )
-            }
-            other => other.to_string(),
-        };
+    fn mixed(&self, path: &Path, name: &[u8], mixed: &Mixed) -> SourceError {
+        let Mixed { label, is, was, other } = mixed;
+        let other = usize::try_from(*other).map_or(&b""[..], |other| self.names.bytes(other));
+        let problem = format!(
+            "the label \"{}\" of \"{}\" is {is}, but \"{}\" has {was}. Write either all labels as integers or none, or give \
+             labels=\"text\" to read all as text.",
+            printable(label),
+            printable(OsStr::from_bytes(name)),
+            printable(OsStr::from_bytes(other)),
+        );
         SourceError::Columns { path: path.to_owned(), problem }
     }
 
@@ -192,23 +182,19 @@ impl<'a> Samples<'a> {
             );
             return Err(SourceError::Malformed { locator: Locator::file(dataset), problem });
         }
-        let Self { names, spans, mut faults, labelled, .. } = self;
+        let Self { names, spans, mut faults, .. } = self;
         let (mut labels, mut classes) = (Vec::new(), Vec::new());
         if let Some(column) = &self.columns.labels
-            && (labelled.contains(&true) || column.is_named)
+            && (self.labels.any() || column.is_named)
         {
-            let (found, found_classes) = self.labels.finish();
-            if found.is_empty() {
+            if !self.labels.any() {
                 return Err(wrong(format!("no sample has a label {column}.")));
             }
-            let mut found = found.into_iter();
-            for (record, is_labelled) in (0..).zip(labelled) {
-                if !is_labelled {
-                    faults.entry(record).or_insert_with(|| format!("the sample has no label {column}"));
-                }
-                labels.push(if is_labelled { found.next().unwrap_or(-1) } else { -1 });
+            let (found, missing, found_classes) = self.labels.finish();
+            for record in missing {
+                faults.entry(record).or_insert_with(|| format!("the sample has no label {column}"));
             }
-            classes = found_classes;
+            (labels, classes) = (found, found_classes);
         }
         let (mut fields, mut values) = (Vec::new(), Vec::new());
         for (column, cells) in self.columns.targets.iter().zip(self.targets) {

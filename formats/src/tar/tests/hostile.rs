@@ -121,7 +121,7 @@ fn whatever_the_bytes_nothing_panics_and_what_is_read_was_written() {
         usize::try_from(state >> 33).unwrap() % below
     };
     let mut opened_ones = 0;
-    for _ in 0..4000 {
+    for _ in 0..2000 {
         let mut bytes = genuine.clone();
         match next(3) {
             0 => (0..=next(3)).for_each(|_| bytes[next(5120)] ^= 1 << next(8)),

@@ -103,7 +103,7 @@ fn whatever_the_bytes_nothing_panics_and_what_is_read_was_written() {
         usize::try_from(state >> 33).unwrap() % below
     };
     let (mut opened_ones, mut damaged) = (0, 0);
-    for _ in 0..4000 {
+    for _ in 0..2000 {
         let mut bytes = genuine.clone();
         match next(4) {
             0 => {
@@ -123,5 +123,5 @@ fn whatever_the_bytes_nothing_panics_and_what_is_read_was_written() {
             }
         }
     }
-    assert!(opened_ones > 500 && damaged > 100, "{opened_ones} {damaged}");
+    assert!(opened_ones > 200 && damaged > 50, "{opened_ones} {damaged}");
 }

@@ -1,0 +1,211 @@
+//! `mds:`: shards of `MosaicML`'s streaming datasets, which an `index.json` lists.
+
+mod choice;
+mod encoding;
+mod index;
+mod shard;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use forebay_columns::{Column, Field, Schema, Table};
+use forebay_proto::printable;
+use forebay_sources::{Options, Part, SourceError};
+
+use crate::Opened;
+use crate::labelled::{Labelled, Mixed};
+use crate::packed::{Packed, PackedParts, Packing, Span};
+use crate::progress::Progress;
+use crate::scheme::Scheme;
+use crate::window::Window;
+use choice::Choice;
+use index::{Index, Shard};
+use shard::Place;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "mds",
+    takes: "a folder with shards of MosaicML's streaming and their index.json",
+    options: &[],
+    has_columns: true,
+    recognises,
+    open,
+};
+
+/// Most bytes of a value that becomes a label or a column.
+const MOST_KEPT: u64 = 16 << 20;
+
+/// Rows of shards.
+#[derive(Debug)]
+struct MdsRows {
+    /// The first record of each shard.
+    first: Vec<u64>,
+    faults: HashMap<u64, String>,
+}
+
+impl Packing for MdsRows {
+    fn fault(&self, record: u64) -> Option<&str> {
+        self.faults.get(&record).map(String::as_str)
+    }
+
+    fn part(&self, record: u64, span: &Span) -> Part {
+        let first = self.first.get(span.file as usize).copied().unwrap_or(0);
+        Part::Row(record.saturating_sub(first))
+    }
+}
+
+/// A folder whose index says that it has shards of this format.
+fn recognises(path: &Path) -> bool {
+    const BEGINNING: u64 = 64 << 10;
+    let mut text = Vec::new();
+    let read = File::open(path.join(index::NAME)).and_then(|file| file.take(BEGINNING).read_to_end(&mut text));
+    let has = |word: &[u8]| text.windows(word.len()).any(|window| window == word);
+    read.is_ok() && has(b"\"shards\"") && has(b"\"mds\"")
+}
+
+fn open(path: &Path, options: &Options) -> Opened {
+    let is_index = path.file_name().is_some_and(|name| name == index::NAME);
+    let folder = if is_index { path.parent().unwrap_or_else(|| Path::new("")) } else { path };
+    let index = Index::read(&folder.join(index::NAME))?;
+    if index.shards.is_empty() {
+        return Err(SourceError::NoRecords { path: path.to_owned() });
+    }
+    let choice = Choice::new(path, &index.columns, options)?;
+    // What the index says may be wrong.
+    let bytes = index.shards.iter().fold(0_u64, |bytes, shard| bytes.saturating_add(shard.bytes));
+    let progress = Progress::of_bytes("looking for samples", bytes);
+    let mut rows = Rows::new(&index, &choice, options);
+    let (mut files, mut first) = (Vec::new(), Vec::new());
+    for (number, shard) in (0..).zip(&index.shards) {
+        let file = folder.join(&shard.file);
+        if !file.exists() {
+            return Err(missing(&file, shard));
+        }
+        let (mut window, container) = Window::open(&file)?;
+        files.push(container);
+        first.push(rows.spans.len() as u64);
+        let places = shard::places(&file, &mut window, shard)?;
+        for (start, end) in places.iter().zip(places.iter().skip(1)) {
+            progress.advance(end - start);
+            rows.add(path, number, &mut window, *start, *end)?;
+        }
+    }
+    let (spans, labels, classes, targets, faults) = rows.finish(path)?;
+    let packing = Box::new(MdsRows { first, faults });
+    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
+    Ok(Box::new(Packed::new(path, parts, options)?))
+}
+
+/// Samples that were found so far.
+struct Rows<'a> {
+    index: &'a Index,
+    choice: &'a Choice,
+    spans: Vec<Span>,
+    faults: HashMap<u64, String>,
+    labels: Labelled,
+    targets: Vec<Column>,
+}
+
+type RowParts = (Vec<Span>, Vec<i64>, Vec<String>, Table, HashMap<u64, String>);
+
+impl<'a> Rows<'a> {
+    fn new(index: &'a Index, choice: &'a Choice, options: &Options) -> Self {
+        let column = |place: &usize| Column::new(index.columns[*place].encoding.column_type());
+        let targets = choice.targets.iter().map(|(_, place)| column(place)).collect();
+        let labels = Labelled::new(options.labels);
+        Self { index, choice, spans: Vec::new(), faults: HashMap::new(), labels, targets }
+    }
+
+    fn add(
+        &mut self,
+        path: &Path,
+        file: u32,
+        window: &mut Window<'_>,
+        start: u64,
+        end: u64,
+    ) -> Result<(), SourceError> {
+        let record = self.spans.len() as u64;
+        let columns = &self.index.columns;
+        let places = shard::values(columns, window, start, end)?;
+        let Some(places) = places else {
+            self.spans.push(Span { file, offset: start, len: end - start });
+            self.faults.insert(record, "the lengths in it do not agree with its own length".into());
+            self.targets.iter_mut().for_each(Column::push_null);
+            return self.labels.push(None).map_err(|mixed| mixed_labels(path, record, &mixed));
+        };
+        let (offset, len) = places[self.choice.images];
+        self.spans.push(Span { file, offset, len });
+        let mut fault = None;
+        let mut label = None;
+        if let Some(place) = self.choice.labels {
+            let column = &columns[place];
+            let found = value(window, places[place])?.and_then(|value| column.encoding.label(value));
+            label = found.map_err(|wrong| fault = Some(format!("its label \"{}\": {wrong}", column.name))).ok();
+        }
+        self.labels.push(label.as_deref()).map_err(|mixed| mixed_labels(path, record, &mixed))?;
+        for ((_, place), target) in self.choice.targets.iter().zip(&mut self.targets) {
+            let column = &columns[*place];
+            let pushed = value(window, places[*place])?.and_then(|value| column.encoding.push(value, target));
+            if let Err(wrong) = pushed {
+                target.push_null();
+                fault.get_or_insert_with(|| format!("its column \"{}\": {wrong}", column.name));
+            }
+        }
+        if let Some(fault) = fault {
+            self.faults.insert(record, fault);
+        }
+        Ok(())
+    }
+
+    fn finish(self, path: &Path) -> Result<RowParts, SourceError> {
+        let wrong = |problem: String| SourceError::Columns { path: path.to_owned(), problem };
+        let mut faults = self.faults;
+        let (mut labels, mut classes) = (Vec::new(), Vec::new());
+        if self.choice.labels.is_some() {
+            let (found, missing, found_classes) = self.labels.finish();
+            for record in missing {
+                faults.entry(record).or_insert_with(|| "its label is empty".into());
+            }
+            (labels, classes) = (found, found_classes);
+        }
+        let fields = self.choice.targets.iter().zip(&self.targets);
+        let fields = fields.map(|((name, _), column)| Field::new(name, column.column_type().clone())).collect();
+        let schema = Schema::try_new(fields).map_err(|error| wrong(format!("{error}.")))?;
+        let targets =
+            Table::try_new(schema, self.targets, self.spans.len()).map_err(|error| wrong(format!("{error}.")))?;
+        Ok((self.spans, labels, classes, targets, faults))
+    }
+}
+
+/// A value's bytes. The inner error is what is wrong with it.
+fn value<'w>(window: &'w mut Window<'_>, (offset, len): Place) -> Result<Result<&'w [u8], &'static str>, SourceError> {
+    if len > MOST_KEPT {
+        return Ok(Err("it has more than 16 MiB"));
+    }
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    Ok(window.get(offset, len).map_err(SourceError::Outage)?.ok_or("it leads out of the shard"))
+}
+
+fn mixed_labels(path: &Path, record: u64, mixed: &Mixed) -> SourceError {
+    let Mixed { label, is, was, other } = mixed;
+    let problem = format!(
+        "the label \"{}\" of record {record} is {is}, but record {other} has {was}. Write either all labels as integers or \
+         none, or give labels=\"text\" to read all as text.",
+        printable(label)
+    );
+    SourceError::Columns { path: path.to_owned(), problem }
+}
+
+fn missing(file: &Path, shard: &Shard) -> SourceError {
+    let Some(compression) = &shard.compression else { return SourceError::Missing { path: file.to_owned() } };
+    let problem = format!(
+        "the shard is compressed ({}), so no sample can be read by itself. Decompress it to this name, or write the dataset \
+         again without compression.",
+        printable(compression)
+    );
+    SourceError::malformed_at(file, 0, problem)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

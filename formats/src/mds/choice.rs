@@ -1,0 +1,100 @@
+//! Which columns of an MDS dataset become pictures, labels and further columns.
+
+use std::path::Path;
+
+use forebay_proto::printable;
+use forebay_sources::{Labels, Options, SourceError};
+
+use super::encoding::Encoding;
+use super::index::MdsColumn;
+
+/// Columns that are labels where the user names none.
+const LABELS: [&str; 6] = ["label", "labels", "class", "cls", "target", "y"];
+
+/// Places of columns in the index.
+#[derive(Debug)]
+pub(super) struct Choice {
+    pub images: usize,
+    pub labels: Option<usize>,
+    /// With the names that the columns have in a batch.
+    pub targets: Vec<(String, usize)>,
+}
+
+impl Choice {
+    /// What the user asked for, or else the only column of pictures, and a column with a label's name.
+    ///
+    /// # Errors
+    /// There is no such column, or it cannot be used.
+    pub(super) fn new(path: &Path, columns: &[MdsColumn], options: &Options) -> Result<Self, SourceError> {
+        let wrong = |problem: String| SourceError::Columns { path: path.to_owned(), problem };
+        let all: Vec<String> = columns.iter().map(|column| format!("\"{}\"", printable(&column.name))).collect();
+        let all = all.join(", ");
+        let named = |name: &str, parts: &[&str]| {
+            let place = parts.iter().find_map(|part| columns.iter().position(|column| column.name == *part));
+            place.ok_or_else(|| {
+                wrong(format!("\"{name}\" names no column of the dataset: \"{}\". It has {all}.", parts.join(";")))
+            })
+        };
+        let refused = |name: &str, encoding: &Encoding| wrong(refusal(name, encoding));
+        let images = match options.columns.parts("images") {
+            Some(parts) => named("images", &parts)?,
+            None => only_pictures(columns).map_err(|problem| wrong(format!("{problem} The dataset has {all}.")))?,
+        };
+        if let Some(column) = columns.get(images)
+            && !matches!(column.encoding, Encoding::Picture | Encoding::Bytes)
+        {
+            return Err(refused(&column.name, &column.encoding));
+        }
+        let labels = match options.columns.parts("labels") {
+            _ if options.labels == Labels::None => None,
+            Some(parts) => Some(named("labels", &parts)?),
+            None => {
+                columns.iter().position(|column| LABELS.contains(&column.name.as_str()) && column.encoding.can_label())
+            }
+        };
+        if let Some(column) = labels.and_then(|place| columns.get(place))
+            && !column.encoding.can_label()
+        {
+            return Err(refused(&column.name, &column.encoding));
+        }
+        let mut targets = Vec::new();
+        for (name, parts) in options.columns.targets() {
+            let place = named(name, &parts)?;
+            match columns.get(place).map(|column| &column.encoding) {
+                Some(Encoding::Picture) => {
+                    return Err(wrong(format!(
+                        "\"{name}\" cannot be a picture: pictures are only read as images. Leave the column out."
+                    )));
+                }
+                Some(encoding @ Encoding::Refused(..)) => return Err(refused(name, encoding)),
+                _ => targets.push((name.to_owned(), place)),
+            }
+        }
+        Ok(Self { images, labels, targets })
+    }
+}
+
+/// The only column of pictures.
+fn only_pictures(columns: &[MdsColumn]) -> Result<usize, String> {
+    let mut pictures = (0..).zip(columns).filter(|(_, column)| column.encoding == Encoding::Picture);
+    let name_it = "Name the pictures' column with columns={\"images\": ...}.";
+    match (pictures.next(), pictures.next()) {
+        (Some((place, _)), None) => Ok(place),
+        (Some(_), Some(_)) => Err(format!("more than one column has the encoding jpeg or png. {name_it}")),
+        (None, _) => {
+            let raw = columns.iter().find(|column| matches!(&column.encoding, Encoding::Refused(..)));
+            let why = raw.map(|column| format!(" Note: {}", refusal(&column.name, &column.encoding)));
+            Err(format!("no column has the encoding jpeg or png. {name_it}{}", why.unwrap_or_default()))
+        }
+    }
+}
+
+/// Why a column cannot be used.
+fn refusal(name: &str, encoding: &Encoding) -> String {
+    match encoding {
+        Encoding::Refused(encoding, why) => {
+            format!("\"{}\" has the encoding \"{}\", and {why}.", printable(name), printable(encoding))
+        }
+        _ => format!("\"{}\" has an encoding that cannot be used for it. Name another column.", printable(name)),
+    }
+}

@@ -1,0 +1,171 @@
+//! How a column of MDS keeps its values, and what becomes of them.
+
+use forebay_columns::{Column, ColumnType, ElementType};
+use half::f16;
+
+/// How values are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    /// A picture as a file.
+    Picture,
+    Bytes,
+    /// UTF-8.
+    Text,
+    /// One number, little-endian.
+    Number(ElementType),
+    /// An integer or a float as text.
+    IntegerText,
+    FloatText,
+    /// The name, and why it is not read.
+    Refused(String, &'static str),
+}
+
+impl Encoding {
+    /// The encoding of this name. Behind a colon are settings that only its writer needs.
+    pub(super) fn of(name: &str) -> Self {
+        let kind = name.split(':').next().unwrap_or_default();
+        match kind {
+            "jpeg" | "png" => Self::Picture,
+            "bytes" => Self::Bytes,
+            "str" | "json" | "str_decimal" => Self::Text,
+            "int" => Self::Number(ElementType::I64),
+            "str_int" => Self::IntegerText,
+            "str_float" => Self::FloatText,
+            _ => match scalar(kind) {
+                Some(element) => Self::Number(element),
+                None => Self::Refused(
+                    name.to_owned(),
+                    match kind {
+                        "pil" => "it keeps raw pixels and no picture file: write the column as jpeg or png",
+                        "pkl" => "reading it would run code of the dataset: write the column as json, or as numbers",
+                        "ndarray" => "arrays are not read yet: write numbers, or the bytes as \"bytes\"",
+                        _ => "this version does not know it",
+                    },
+                ),
+            },
+        }
+    }
+
+    /// Bytes of each value, unless they differ. What is refused may have any.
+    pub(super) fn size(&self) -> Option<u64> {
+        match self {
+            Self::Number(element) => Some(element.size() as u64),
+            _ => None,
+        }
+    }
+
+    /// The type of a column that has its values.
+    pub(super) fn column_type(&self) -> ColumnType {
+        match self {
+            Self::Number(element) => ColumnType::scalar(*element),
+            Self::IntegerText => ColumnType::scalar(ElementType::I64),
+            Self::FloatText => ColumnType::scalar(ElementType::F64),
+            Self::Picture | Self::Bytes | Self::Text | Self::Refused(..) => ColumnType::text(),
+        }
+    }
+
+    /// Adds a value to a column of this encoding's type.
+    ///
+    /// # Errors
+    /// The value is not what the encoding keeps, and nothing was added.
+    pub(super) fn push(&self, value: &[u8], column: &mut Column) -> Result<(), &'static str> {
+        match self {
+            Self::Number(element) => push_number(*element, value, column).ok_or("it has not the bytes of its number"),
+            Self::IntegerText => {
+                let number: i64 = parsed(value).ok_or("it is no integer")?;
+                column.push(&[number]);
+                Ok(())
+            }
+            Self::FloatText => {
+                let number: f64 = parsed(value).ok_or("it is no number")?;
+                column.push(&[number]);
+                Ok(())
+            }
+            Self::Text if str::from_utf8(value).is_err() => Err("it is no UTF-8"),
+            Self::Picture | Self::Bytes | Self::Text | Self::Refused(..) => {
+                column.push(value);
+                Ok(())
+            }
+        }
+    }
+
+    /// A value as the text of a label.
+    ///
+    /// # Errors
+    /// It can be none.
+    pub(super) fn label(&self, value: &[u8]) -> Result<Vec<u8>, &'static str> {
+        match self {
+            Self::Text | Self::Bytes => Ok(value.trim_ascii().to_vec()),
+            Self::IntegerText => {
+                let number: i64 = parsed(value).ok_or("it is no integer")?;
+                Ok(number.to_string().into_bytes())
+            }
+            Self::Number(element) => {
+                let number = integer(*element, value).ok_or("it is no integer of 64 bits")?;
+                Ok(number.to_string().into_bytes())
+            }
+            Self::Picture | Self::FloatText | Self::Refused(..) => Err("it is neither an integer nor a text"),
+        }
+    }
+
+    /// Whether its values can be labels.
+    pub(super) fn can_label(&self) -> bool {
+        let is_float = matches!(self, Self::Number(ElementType::F16 | ElementType::F32 | ElementType::F64));
+        !is_float && !matches!(self, Self::Picture | Self::FloatText | Self::Refused(..))
+    }
+}
+
+fn scalar(name: &str) -> Option<ElementType> {
+    Some(match name {
+        "uint8" => ElementType::U8,
+        "uint16" => ElementType::U16,
+        "uint32" => ElementType::U32,
+        "uint64" => ElementType::U64,
+        "int8" => ElementType::I8,
+        "int16" => ElementType::I16,
+        "int32" => ElementType::I32,
+        "int64" => ElementType::I64,
+        "float16" => ElementType::F16,
+        "float32" => ElementType::F32,
+        "float64" => ElementType::F64,
+        _ => return None,
+    })
+}
+
+fn parsed<T: std::str::FromStr>(value: &[u8]) -> Option<T> {
+    str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+/// Nothing if the value has another number of bytes.
+fn push_number(element: ElementType, value: &[u8], column: &mut Column) -> Option<()> {
+    match element {
+        ElementType::U8 => column.push(&[u8::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::U16 => column.push(&[u16::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::U32 => column.push(&[u32::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::U64 => column.push(&[u64::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::I8 => column.push(&[i8::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::I16 => column.push(&[i16::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::I32 => column.push(&[i32::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::I64 => column.push(&[i64::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::F16 => column.push(&[f16::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::F32 => column.push(&[f32::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::F64 => column.push(&[f64::from_le_bytes(value.try_into().ok()?)]),
+        ElementType::Bf16 | ElementType::Bool => return None,
+    }
+    Some(())
+}
+
+/// Nothing for floats, and for what does not fit.
+fn integer(element: ElementType, value: &[u8]) -> Option<i64> {
+    Some(match element {
+        ElementType::U8 => u8::from_le_bytes(value.try_into().ok()?).into(),
+        ElementType::U16 => u16::from_le_bytes(value.try_into().ok()?).into(),
+        ElementType::U32 => u32::from_le_bytes(value.try_into().ok()?).into(),
+        ElementType::U64 => u64::from_le_bytes(value.try_into().ok()?).try_into().ok()?,
+        ElementType::I8 => i8::from_le_bytes(value.try_into().ok()?).into(),
+        ElementType::I16 => i16::from_le_bytes(value.try_into().ok()?).into(),
+        ElementType::I32 => i32::from_le_bytes(value.try_into().ok()?).into(),
+        ElementType::I64 => i64::from_le_bytes(value.try_into().ok()?),
+        ElementType::F16 | ElementType::F32 | ElementType::F64 | ElementType::Bf16 | ElementType::Bool => return None,
+    })
+}

@@ -1,0 +1,139 @@
+//! The `index.json` of a dataset in MDS: its shards, and the columns that all of them have.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Component, Path};
+
+use forebay_sources::SourceError;
+use serde::Deserialize;
+
+use super::encoding::Encoding;
+
+/// The file's name.
+pub(super) const NAME: &str = "index.json";
+/// Most bytes of an index: enough for some hundred thousand shards.
+const MOST: u64 = 256 << 20;
+
+/// A dataset as its index describes it.
+#[derive(Debug)]
+pub(super) struct Index {
+    pub columns: Vec<MdsColumn>,
+    pub shards: Vec<Shard>,
+}
+
+/// A column, the same in all shards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MdsColumn {
+    pub name: String,
+    pub encoding: Encoding,
+    /// Bytes of each value, unless they differ.
+    pub size: Option<u64>,
+}
+
+/// A file with samples.
+#[derive(Debug)]
+pub(super) struct Shard {
+    /// Below the index's folder.
+    pub file: String,
+    pub bytes: u64,
+    pub samples: u64,
+    /// How it is compressed.
+    pub compression: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct IndexJson {
+    shards: Vec<ShardJson>,
+}
+
+#[derive(Deserialize)]
+struct ShardJson {
+    format: String,
+    version: u64,
+    #[serde(default)]
+    column_names: Vec<String>,
+    #[serde(default)]
+    column_encodings: Vec<String>,
+    #[serde(default)]
+    column_sizes: Vec<Option<u64>>,
+    compression: Option<String>,
+    raw_data: FileJson,
+    samples: u64,
+}
+
+#[derive(Deserialize)]
+struct FileJson {
+    basename: String,
+    bytes: u64,
+}
+
+impl Index {
+    /// Reads an index.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not of the kind that this version reads.
+    pub(super) fn read(path: &Path) -> Result<Self, SourceError> {
+        let mut text = Vec::new();
+        let file = File::open(path).map_err(|error| SourceError::of_path(path, error))?;
+        file.take(MOST + 1).read_to_end(&mut text).map_err(|error| SourceError::of_path(path, error))?;
+        let wrong = |problem: String| SourceError::malformed_at(path, 0, problem);
+        if text.len() as u64 > MOST {
+            return Err(wrong(format!(
+                "the index has more than {MOST} bytes. Check that it is the index of a dataset."
+            )));
+        }
+        let index: IndexJson = serde_json::from_slice(&text)
+            .map_err(|error| wrong(format!("this is no index of MDS shards: {error}. Copy it again.")))?;
+        let mut columns: Option<Vec<MdsColumn>> = None;
+        let mut shards = Vec::with_capacity(index.shards.len());
+        for (number, shard) in index.shards.into_iter().enumerate() {
+            if shard.format != "mds" || shard.version != 2 {
+                return Err(wrong(format!(
+                    "shard {number} has the format \"{}\" of version {}. Only MDS of version 2 is read: write the dataset again with MDSWriter.",
+                    shard.format.escape_debug(),
+                    shard.version
+                )));
+            }
+            let own = shard.columns().ok_or_else(|| {
+                wrong(format!("the columns of shard {number} have no sizes, or sizes that their encodings cannot have. Write the dataset again."))
+            })?;
+            match &columns {
+                Some(columns) if *columns != own => {
+                    return Err(wrong(format!(
+                        "shard {number} has other columns than the first one. Write one dataset for each kind of columns."
+                    )));
+                }
+                Some(_) => {}
+                None => columns = Some(own),
+            }
+            let file = shard.raw_data.basename;
+            let is_below = Path::new(&file).components().all(|part| matches!(part, Component::Normal(_)));
+            if !is_below || file.is_empty() {
+                let file = file.escape_debug();
+                return Err(wrong(format!(
+                    "shard {number} is in \"{file}\", which leads out of the folder. Correct the index."
+                )));
+            }
+            let (bytes, samples, compression) = (shard.raw_data.bytes, shard.samples, shard.compression);
+            shards.push(Shard { file, bytes, samples, compression: compression.filter(|name| !name.is_empty()) });
+        }
+        Ok(Self { columns: columns.unwrap_or_default(), shards })
+    }
+}
+
+impl ShardJson {
+    /// Nothing if the lists do not agree.
+    fn columns(&self) -> Option<Vec<MdsColumn>> {
+        let len = self.column_names.len();
+        if self.column_encodings.len() != len || self.column_sizes.len() != len {
+            return None;
+        }
+        let each = self.column_names.iter().zip(&self.column_encodings).zip(&self.column_sizes);
+        each.map(|((name, encoding), size)| {
+            let (name, encoding, size) = (name.clone(), Encoding::of(encoding), size.filter(|&size| size > 0));
+            let agrees = encoding.size().is_none_or(|own| Some(own) == size);
+            agrees.then_some(MdsColumn { name, encoding, size })
+        })
+        .collect()
+    }
+}
