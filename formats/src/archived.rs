@@ -36,7 +36,7 @@ pub(crate) struct Archived {
 
 /// All pictures, with their labels.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+pub(crate) struct ArchivedPictures {
     pub names: Paths,
     pub spans: Vec<Span>,
     pub labels: Vec<i64>,
@@ -88,7 +88,7 @@ impl Archived {
     ///
     /// # Errors
     /// There is no picture, or one is beside the class folders.
-    pub(crate) fn finish(self, dataset: &Path, labels: Labels) -> Result<Gathered, SourceError> {
+    pub(crate) fn finish(self, dataset: &Path, labels: Labels) -> Result<ArchivedPictures, SourceError> {
         if self.spans.is_empty() {
             let problem = format!(
                 "no member is a picture, of {} that there are. Pictures are recognised by their extension: {}.{}",
@@ -106,7 +106,7 @@ impl Archived {
             Labels::Auto | Labels::Text => classes(dataset, &self.paths)?,
         };
         let Self { names, spans, faults, .. } = self;
-        Ok(Gathered { names, spans, labels, classes, faults })
+        Ok(ArchivedPictures { names, spans, labels, classes, faults })
     }
 }
 

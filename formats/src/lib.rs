@@ -7,7 +7,6 @@
 mod annotation_file;
 mod coco;
 mod archived;
-mod cells;
 mod containers;
 mod csv;
 mod files;
@@ -18,6 +17,7 @@ mod listing;
 #[cfg(test)]
 mod mutations;
 mod numbers;
+mod loose;
 mod mds;
 mod packed;
 mod parts;

@@ -20,9 +20,9 @@ use crate::packed::{Packed, PackedParts, Packing, Span};
 use crate::progress::Progress;
 use crate::scheme::Scheme;
 use crate::window::Window;
-use choice::Choice;
-use index::{Index, Shard};
-use shard::Place;
+use choice::MdsChoice;
+use index::{MdsIndex, MdsShard};
+use shard::ValuePlace;
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "mds",
@@ -36,7 +36,7 @@ pub(super) const SCHEME: Scheme = Scheme {
 /// Most bytes of a value that becomes a label or a column.
 const MOST_KEPT: u64 = 16 << 20;
 
-/// Rows of shards.
+/// The samples of shards.
 #[derive(Debug)]
 struct MdsRows {
     /// The first record of each shard.
@@ -67,15 +67,15 @@ fn recognises(path: &Path) -> bool {
 fn open(path: &Path, options: &Options) -> Opened {
     let is_index = path.file_name().is_some_and(|name| name == index::NAME);
     let folder = if is_index { path.parent().unwrap_or_else(|| Path::new("")) } else { path };
-    let index = Index::read(&folder.join(index::NAME))?;
+    let index = MdsIndex::read(&folder.join(index::NAME))?;
     if index.shards.is_empty() {
         return Err(SourceError::NoRecords { path: path.to_owned() });
     }
-    let choice = Choice::new(path, &index.columns, options)?;
+    let choice = MdsChoice::new(path, &index.columns, options)?;
     // What the index says may be wrong.
     let bytes = index.shards.iter().fold(0_u64, |bytes, shard| bytes.saturating_add(shard.bytes));
     let progress = Progress::of_bytes("looking for samples", bytes);
-    let mut rows = Rows::new(&index, &choice, options);
+    let mut rows = MdsSamples::new(&index, &choice, options);
     let (mut files, mut first) = (Vec::new(), Vec::new());
     for (number, shard) in (0..).zip(&index.shards) {
         let file = folder.join(&shard.file);
@@ -98,19 +98,19 @@ fn open(path: &Path, options: &Options) -> Opened {
 }
 
 /// Samples that were found so far.
-struct Rows<'a> {
-    index: &'a Index,
-    choice: &'a Choice,
+struct MdsSamples<'a> {
+    index: &'a MdsIndex,
+    choice: &'a MdsChoice,
     spans: Vec<Span>,
     faults: HashMap<u64, String>,
     labels: Labelled,
     targets: Vec<Column>,
 }
 
-type RowParts = (Vec<Span>, Vec<i64>, Vec<String>, Table, HashMap<u64, String>);
+type MdsParts = (Vec<Span>, Vec<i64>, Vec<String>, Table, HashMap<u64, String>);
 
-impl<'a> Rows<'a> {
-    fn new(index: &'a Index, choice: &'a Choice, options: &Options) -> Self {
+impl<'a> MdsSamples<'a> {
+    fn new(index: &'a MdsIndex, choice: &'a MdsChoice, options: &Options) -> Self {
         let column = |place: &usize| Column::new(index.columns[*place].encoding.column_type());
         let targets = choice.targets.iter().map(|(_, place)| column(place)).collect();
         let labels = Labelled::new(options.labels);
@@ -158,7 +158,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    fn finish(self, path: &Path) -> Result<RowParts, SourceError> {
+    fn finish(self, path: &Path) -> Result<MdsParts, SourceError> {
         let wrong = |problem: String| SourceError::Columns { path: path.to_owned(), problem };
         let mut faults = self.faults;
         let (mut labels, mut classes) = (Vec::new(), Vec::new());
@@ -179,7 +179,10 @@ impl<'a> Rows<'a> {
 }
 
 /// A value's bytes. The inner error is what is wrong with it.
-fn value<'w>(window: &'w mut Window<'_>, (offset, len): Place) -> Result<Result<&'w [u8], &'static str>, SourceError> {
+fn value<'w>(
+    window: &'w mut Window<'_>,
+    (offset, len): ValuePlace,
+) -> Result<Result<&'w [u8], &'static str>, SourceError> {
     if len > MOST_KEPT {
         return Ok(Err("it has more than 16 MiB"));
     }
@@ -197,7 +200,7 @@ fn mixed_labels(path: &Path, record: u64, mixed: &Mixed) -> SourceError {
     SourceError::Columns { path: path.to_owned(), problem }
 }
 
-fn missing(file: &Path, shard: &Shard) -> SourceError {
+fn missing(file: &Path, shard: &MdsShard) -> SourceError {
     let Some(compression) = &shard.compression else { return SourceError::Missing { path: file.to_owned() } };
     let problem = format!(
         "the shard is compressed ({}), so no sample can be read by itself. Decompress it to this name, or write the dataset \

@@ -20,17 +20,17 @@ use std::path::Path;
 use forebay_columns::Table;
 use forebay_sources::{Options, Part, SourceError};
 
-use crate::archived::{Archived, FOLDER, Gathered, member_name};
+use crate::archived::{Archived, ArchivedPictures, FOLDER, member_name};
 use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span};
 use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::scheme::{OptionKey, Scheme};
 use crate::window::Window;
 use crate::{Opened, containers, folder};
-use header::{BLOCK, Header};
+use header::{BLOCK, TarHeader};
 use parts::SampleColumns;
 use samples::{GatheredSamples, Samples};
-use walk::{Member, Walk};
+use walk::{TarMember, TarWalk};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "tar",
@@ -61,7 +61,7 @@ const COMPRESSED_NAMES: [&str; 6] = [".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", "
 
 /// What the members of the tars are.
 #[derive(Debug)]
-enum Found<'a> {
+enum TarRecords<'a> {
     Samples(Samples<'a>),
     Files(Archived),
 }
@@ -97,7 +97,7 @@ fn recognises(path: &Path) -> bool {
 fn has_header(path: &Path) -> bool {
     let mut block = [0; BLOCK];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut block));
-    read.is_ok() && Header::parse(&block).is_ok()
+    read.is_ok() && TarHeader::parse(&block).is_ok()
 }
 
 fn open(path: &Path, options: &Options) -> Opened {
@@ -122,7 +122,7 @@ fn open(path: &Path, options: &Options) -> Opened {
         let (mut window, container) = Window::open(file)?;
         files.push(container);
         refuse_compressed(file, &mut window)?;
-        let walk = Walk { path: file, keeps: &keeps, is_unfinished, progress: &progress };
+        let walk = TarWalk { path: file, keeps: &keeps, is_unfinished, progress: &progress };
         let end = window.len();
         let members = walk.members(&mut window, 0, end)?;
         if members.is_empty() {
@@ -130,19 +130,19 @@ fn open(path: &Path, options: &Options) -> Opened {
         }
         let found = found.get_or_insert_with(|| {
             if is_samples.unwrap_or_else(|| samples::are_samples(&members)) {
-                Found::Samples(Samples::new(&columns, options))
+                TarRecords::Samples(Samples::new(&columns, options))
             } else {
-                Found::Files(Archived::new(options))
+                TarRecords::Files(Archived::new(options))
             }
         });
         match found {
-            Found::Samples(samples) => samples.add(number, file, members)?,
-            Found::Files(_) if is_samples.is_none() && samples::are_samples(&members) => {
+            TarRecords::Samples(samples) => samples.add(number, file, members)?,
+            TarRecords::Files(_) if is_samples.is_none() && samples::are_samples(&members) => {
                 let problem = "this tar has members with the same key, as samples have, but the tars before it have none. \
                                Give members=\"samples\" or members=\"files\".";
                 return Err(SourceError::malformed_at(file, 0, problem));
             }
-            Found::Files(archived) => {
+            TarRecords::Files(archived) => {
                 let tar = Tar { number, class: is_class.then(|| stem(file.as_os_str().as_bytes())) };
                 tar.add_files(members, &mut window, &walk, archived)?;
             }
@@ -150,12 +150,12 @@ fn open(path: &Path, options: &Options) -> Opened {
     }
     let (names, faults, parts) = match found {
         None => return Err(SourceError::NoRecords { path: path.to_owned() }),
-        Some(Found::Samples(samples)) => {
+        Some(TarRecords::Samples(samples)) => {
             let GatheredSamples { names, spans, labels, classes, targets, faults } = samples.finish(path)?;
             (names, faults, (spans, labels, classes, targets))
         }
-        Some(Found::Files(archived)) => {
-            let Gathered { names, spans, labels, classes, faults } = archived.finish(path, options.labels)?;
+        Some(TarRecords::Files(archived)) => {
+            let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(path, options.labels)?;
             (names, faults, (spans, labels, classes, Table::EMPTY))
         }
     };
@@ -176,9 +176,9 @@ struct Tar<'a> {
 impl Tar<'_> {
     fn add_files(
         &self,
-        members: Vec<Member>,
+        members: Vec<TarMember>,
         window: &mut Window<'_>,
-        walk: &Walk<'_>,
+        walk: &TarWalk<'_>,
         archived: &mut Archived,
     ) -> Result<(), SourceError> {
         for member in members {
@@ -200,7 +200,7 @@ impl Tar<'_> {
     }
 
     /// Adds a picture that is at this place in the tar.
-    fn add(&self, place: &[u8], class: Option<&[u8]>, member: &Member, archived: &mut Archived) {
+    fn add(&self, place: &[u8], class: Option<&[u8]>, member: &TarMember, archived: &mut Archived) {
         if !archived.takes(&member.name) {
             archived.leave_out();
             return;

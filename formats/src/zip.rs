@@ -11,14 +11,14 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use forebay_columns::Table;
 use forebay_sources::{Options, Part, SourceError};
 
-use crate::archived::{Archived, FOLDER, Gathered, member_name};
+use crate::archived::{Archived, ArchivedPictures, FOLDER, member_name};
 use crate::packed::{Packed, PackedParts, Packing, Span};
 use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::scheme::Scheme;
 use crate::window::Window;
 use crate::{Opened, containers};
-use directory::{Entry, Method};
+use directory::{ZipEntry, ZipMethod};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "zip",
@@ -35,7 +35,7 @@ const MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// What is known of a record beside its place.
 #[derive(Clone, Copy, Debug)]
-struct Content {
+struct ZipContent {
     /// Bytes of the picture.
     len: u64,
     /// The checksum over them.
@@ -47,12 +47,12 @@ struct Content {
 #[derive(Debug)]
 struct ZipMembers {
     names: Paths,
-    contents: Vec<Content>,
+    contents: Vec<ZipContent>,
     faults: HashMap<u64, String>,
 }
 
 impl ZipMembers {
-    fn content(&self, record: u64) -> &Content {
+    fn content(&self, record: u64) -> &ZipContent {
         let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
         &self.contents[index]
     }
@@ -125,11 +125,11 @@ fn open(path: &Path, options: &Options) -> Opened {
                 Err(fault) => (Span { file: number, offset: entry.header, len: 0 }, Some(fault)),
             };
             archived.add(&entry.name, &entry.name, span, fault.map(str::to_owned));
-            let is_deflated = entry.method == Method::Deflated;
-            contents.push(Content { len: entry.len, crc: entry.crc, is_deflated });
+            let is_deflated = entry.method == ZipMethod::Deflated;
+            contents.push(ZipContent { len: entry.len, crc: entry.crc, is_deflated });
         }
     }
-    let Gathered { names, spans, labels, classes, faults } = archived.finish(path, options.labels)?;
+    let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(path, options.labels)?;
     let packing = Box::new(ZipMembers { names, contents, faults });
     let (targets, grains) = (Table::EMPTY, Vec::new());
     Ok(Box::new(Packed::new(path, PackedParts { files, spans, labels, classes, targets, grains, packing }, options)?))
@@ -137,7 +137,7 @@ fn open(path: &Path, options: &Options) -> Opened {
 
 /// Where a member's bytes are: behind its own header, which must agree with the directory and end before it. The inner
 /// error is what is wrong with this member.
-fn place(entry: &Entry, end: u64, window: &mut Window<'_>) -> Result<Result<u64, &'static str>, SourceError> {
+fn place(entry: &ZipEntry, end: u64, window: &mut Window<'_>) -> Result<Result<u64, &'static str>, SourceError> {
     /// Deflate makes 1032 bytes of one at most, and hardly ever more bytes than there were.
     const MOST_RATIO: u64 = 1040;
     match entry.method {
@@ -145,17 +145,17 @@ fn place(entry: &Entry, end: u64, window: &mut Window<'_>) -> Result<Result<u64,
         _ if entry.is_encrypted => {
             return Ok(Err("it is encrypted. Unpack the zip, and pack it again without a password"));
         }
-        Method::Other => return Ok(Err("it is compressed by another method than deflate. Pack the zip again")),
-        Method::Stored if entry.stored != entry.len => {
+        ZipMethod::Other => return Ok(Err("it is compressed by another method than deflate. Pack the zip again")),
+        ZipMethod::Stored if entry.stored != entry.len => {
             return Ok(Err("it is stored, but the zip says two different sizes"));
         }
-        Method::Deflated
+        ZipMethod::Deflated
             if entry.len / MOST_RATIO > entry.stored
                 || entry.stored > entry.len.saturating_mul(2).saturating_add(1024) =>
         {
             return Ok(Err("the zip says two sizes of it that cannot be"));
         }
-        Method::Stored | Method::Deflated => {}
+        ZipMethod::Stored | ZipMethod::Deflated => {}
     }
     let found = directory::behind_header(entry, window)?;
     let fits = |offset: &u64| offset.checked_add(entry.stored).is_some_and(|behind| behind <= end);

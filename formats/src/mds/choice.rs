@@ -5,7 +5,7 @@ use std::path::Path;
 use forebay_proto::printable;
 use forebay_sources::{Labels, Options, SourceError};
 
-use super::encoding::Encoding;
+use super::encoding::MdsEncoding;
 use super::index::MdsColumn;
 
 /// Columns that are labels where the user names none.
@@ -13,14 +13,14 @@ const LABELS: [&str; 6] = ["label", "labels", "class", "cls", "target", "y"];
 
 /// Places of columns in the index.
 #[derive(Debug)]
-pub(super) struct Choice {
+pub(super) struct MdsChoice {
     pub images: usize,
     pub labels: Option<usize>,
     /// With the names that the columns have in a batch.
     pub targets: Vec<(String, usize)>,
 }
 
-impl Choice {
+impl MdsChoice {
     /// What the user asked for, or else the only column of pictures, and a column with a label's name.
     ///
     /// # Errors
@@ -35,13 +35,13 @@ impl Choice {
                 wrong(format!("\"{name}\" names no column of the dataset: \"{}\". It has {all}.", parts.join(";")))
             })
         };
-        let refused = |name: &str, encoding: &Encoding| wrong(refusal(name, encoding));
+        let refused = |name: &str, encoding: &MdsEncoding| wrong(refusal(name, encoding));
         let images = match options.columns.parts("images") {
             Some(parts) => named("images", &parts)?,
             None => only_pictures(columns).map_err(|problem| wrong(format!("{problem} The dataset has {all}.")))?,
         };
         if let Some(column) = columns.get(images)
-            && !matches!(column.encoding, Encoding::Picture | Encoding::Bytes)
+            && !matches!(column.encoding, MdsEncoding::Picture | MdsEncoding::Bytes)
         {
             return Err(refused(&column.name, &column.encoding));
         }
@@ -61,12 +61,12 @@ impl Choice {
         for (name, parts) in options.columns.targets() {
             let place = named(name, &parts)?;
             match columns.get(place).map(|column| &column.encoding) {
-                Some(Encoding::Picture) => {
+                Some(MdsEncoding::Picture) => {
                     return Err(wrong(format!(
                         "\"{name}\" cannot be a picture: pictures are only read as images. Leave the column out."
                     )));
                 }
-                Some(encoding @ Encoding::Refused(..)) => return Err(refused(name, encoding)),
+                Some(encoding @ MdsEncoding::Refused(..)) => return Err(refused(name, encoding)),
                 _ => targets.push((name.to_owned(), place)),
             }
         }
@@ -76,13 +76,13 @@ impl Choice {
 
 /// The only column of pictures.
 fn only_pictures(columns: &[MdsColumn]) -> Result<usize, String> {
-    let mut pictures = (0..).zip(columns).filter(|(_, column)| column.encoding == Encoding::Picture);
+    let mut pictures = (0..).zip(columns).filter(|(_, column)| column.encoding == MdsEncoding::Picture);
     let name_it = "Name the pictures' column with columns={\"images\": ...}.";
     match (pictures.next(), pictures.next()) {
         (Some((place, _)), None) => Ok(place),
         (Some(_), Some(_)) => Err(format!("more than one column has the encoding jpeg or png. {name_it}")),
         (None, _) => {
-            let raw = columns.iter().find(|column| matches!(&column.encoding, Encoding::Refused(..)));
+            let raw = columns.iter().find(|column| matches!(&column.encoding, MdsEncoding::Refused(..)));
             let why = raw.map(|column| format!(" Note: {}", refusal(&column.name, &column.encoding)));
             Err(format!("no column has the encoding jpeg or png. {name_it}{}", why.unwrap_or_default()))
         }
@@ -90,9 +90,9 @@ fn only_pictures(columns: &[MdsColumn]) -> Result<usize, String> {
 }
 
 /// Why a column cannot be used.
-fn refusal(name: &str, encoding: &Encoding) -> String {
+fn refusal(name: &str, encoding: &MdsEncoding) -> String {
     match encoding {
-        Encoding::Refused(encoding, why) => {
+        MdsEncoding::Refused(encoding, why) => {
             format!("\"{}\" has the encoding \"{}\", and {why}.", printable(name), printable(encoding))
         }
         _ => format!("\"{}\" has an encoding that cannot be used for it. Name another column.", printable(name)),

@@ -5,7 +5,7 @@ use half::f16;
 
 /// How values are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(super) enum MdsEncoding {
     /// A picture as a file.
     Picture,
     Bytes,
@@ -20,7 +20,7 @@ pub(super) enum Encoding {
     Refused(String, &'static str),
 }
 
-impl Encoding {
+impl MdsEncoding {
     /// The encoding of this name. Behind a colon are settings that only its writer needs.
     pub(super) fn of(name: &str) -> Self {
         let kind = name.split(':').next().unwrap_or_default();

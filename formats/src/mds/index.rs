@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 use forebay_sources::SourceError;
 use serde::Deserialize;
 
-use super::encoding::Encoding;
+use super::encoding::MdsEncoding;
 
 /// The file's name.
 pub(super) const NAME: &str = "index.json";
@@ -16,23 +16,23 @@ const MOST: u64 = 256 << 20;
 
 /// A dataset as its index describes it.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(super) struct MdsIndex {
     pub columns: Vec<MdsColumn>,
-    pub shards: Vec<Shard>,
+    pub shards: Vec<MdsShard>,
 }
 
 /// A column, the same in all shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MdsColumn {
     pub name: String,
-    pub encoding: Encoding,
+    pub encoding: MdsEncoding,
     /// Bytes of each value, unless they differ.
     pub size: Option<u64>,
 }
 
 /// A file with samples.
 #[derive(Debug)]
-pub(super) struct Shard {
+pub(super) struct MdsShard {
     /// Below the index's folder.
     pub file: String,
     pub bytes: u64,
@@ -67,7 +67,7 @@ struct FileJson {
     bytes: u64,
 }
 
-impl Index {
+impl MdsIndex {
     /// Reads an index.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Index {
                 )));
             }
             let (bytes, samples, compression) = (shard.raw_data.bytes, shard.samples, shard.compression);
-            shards.push(Shard { file, bytes, samples, compression: compression.filter(|name| !name.is_empty()) });
+            shards.push(MdsShard { file, bytes, samples, compression: compression.filter(|name| !name.is_empty()) });
         }
         Ok(Self { columns: columns.unwrap_or_default(), shards })
     }
@@ -130,7 +130,7 @@ impl ShardJson {
         }
         let each = self.column_names.iter().zip(&self.column_encodings).zip(&self.column_sizes);
         each.map(|((name, encoding), size)| {
-            let (name, encoding, size) = (name.clone(), Encoding::of(encoding), size.filter(|&size| size > 0));
+            let (name, encoding, size) = (name.clone(), MdsEncoding::of(encoding), size.filter(|&size| size > 0));
             let agrees = encoding.size().is_none_or(|own| Some(own) == size);
             agrees.then_some(MdsColumn { name, encoding, size })
         })

@@ -5,17 +5,17 @@ use std::path::Path;
 
 use forebay_sources::SourceError;
 
-use super::index::{MdsColumn, Shard};
+use super::index::{MdsColumn, MdsShard};
 use crate::window::Window;
 
 /// Where a value is in the file: its first byte and its length.
-pub(super) type Place = (u64, u64);
+pub(super) type ValuePlace = (u64, u64);
 
 /// Where the samples begin, and where the last one ends.
 ///
 /// # Errors
 /// The file is not what the index says, or its places are no rising ones inside the file.
-pub(super) fn places(path: &Path, window: &mut Window<'_>, shard: &Shard) -> Result<Vec<u64>, SourceError> {
+pub(super) fn places(path: &Path, window: &mut Window<'_>, shard: &MdsShard) -> Result<Vec<u64>, SourceError> {
     let wrong = |at: u64, problem: String| SourceError::malformed_at(path, at, problem);
     let len = window.len();
     if len != shard.bytes {
@@ -58,7 +58,7 @@ pub(super) fn values(
     window: &mut Window<'_>,
     start: u64,
     end: u64,
-) -> Result<Option<Vec<Place>>, SourceError> {
+) -> Result<Option<Vec<ValuePlace>>, SourceError> {
     let differing = columns.iter().filter(|column| column.size.is_none()).count();
     let Some(head) = differing.checked_mul(4).filter(|&head| head as u64 <= end - start) else { return Ok(None) };
     let Some(lens) = window.get(start, head).map_err(SourceError::Outage)? else { return Ok(None) };

@@ -15,7 +15,7 @@ const IS_EXTENDED: usize = 482;
 
 /// What a header says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct TarHeader {
     pub name: Vec<u8>,
     /// Bytes of the contents.
     pub size: u64,
@@ -24,7 +24,7 @@ pub(super) struct Header {
     pub is_extended: bool,
 }
 
-impl Header {
+impl TarHeader {
     /// Reads a header. The text says what is wrong with it.
     pub(super) fn parse(block: &[u8; BLOCK]) -> Result<Self, &'static str> {
         let stored = number(&block[CHECKSUM]).ok_or("its checksum is no number")?;

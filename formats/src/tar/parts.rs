@@ -5,8 +5,8 @@ use std::path::Path;
 
 use forebay_sources::{Labels, Options, SourceError};
 
-use crate::cells::Cell;
 use crate::folder::EXTENSIONS;
+use crate::loose::LooseValue;
 
 /// What is taken where the user names nothing.
 const IMAGES: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
@@ -110,11 +110,11 @@ impl SamplePart {
     }
 
     /// The value in a member with this content. A label may be any text.
-    pub(super) fn cell(&self, content: &[u8], is_label: bool) -> Result<Cell, String> {
+    pub(super) fn cell(&self, content: &[u8], is_label: bool) -> Result<LooseValue, String> {
         match &self.key {
-            Some(key) => Cell::of_json(content, key),
-            None if !is_label && INTEGERS.contains(&self.suffix.as_str()) => Cell::of_integer(content),
-            None => Ok(Cell::Text(content.to_vec())),
+            Some(key) => LooseValue::of_json(content, key),
+            None if !is_label && INTEGERS.contains(&self.suffix.as_str()) => LooseValue::of_integer(content),
+            None => Ok(LooseValue::Text(content.to_vec())),
         }
     }
 }

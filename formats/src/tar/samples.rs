@@ -11,9 +11,9 @@ use forebay_proto::printable;
 use forebay_sources::{Locator, Options, SourceError};
 
 use super::parts::{SampleColumn, SampleColumns, SamplePart};
-use super::walk::{MOST_KEPT, Member};
-use crate::cells::{Cell, CellNumber, Cells};
+use super::walk::{MOST_KEPT, TarMember};
 use crate::labelled::{Labelled, Mixed};
+use crate::loose::{LooseColumn, LooseNumber, LooseValue};
 use crate::packed::Span;
 use crate::paths::Paths;
 
@@ -26,7 +26,7 @@ pub(super) struct Samples<'a> {
     spans: Vec<Span>,
     faults: HashMap<u64, String>,
     labels: Labelled,
-    targets: Vec<Cells>,
+    targets: Vec<LooseColumn>,
     /// Samples with a picture.
     pictures: u64,
     /// Suffixes of the first samples, for the message that no sample has a picture.
@@ -54,7 +54,7 @@ pub(super) fn split(name: &[u8]) -> Option<(&[u8], String)> {
 }
 
 /// Whether members beside each other share a key.
-pub(super) fn are_samples(members: &[Member]) -> bool {
+pub(super) fn are_samples(members: &[TarMember]) -> bool {
     let mut keys = members.iter().filter_map(|member| split(&member.name)).map(|(key, _)| key);
     let mut last = keys.next();
     keys.any(|key| last.replace(key) == Some(key))
@@ -62,7 +62,7 @@ pub(super) fn are_samples(members: &[Member]) -> bool {
 
 impl<'a> Samples<'a> {
     pub(super) fn new(columns: &'a SampleColumns, options: &Options) -> Self {
-        let targets = columns.targets.iter().map(|_| Cells::default()).collect();
+        let targets = columns.targets.iter().map(|_| LooseColumn::default()).collect();
         Self {
             columns,
             names: Paths::default(),
@@ -79,9 +79,9 @@ impl<'a> Samples<'a> {
     ///
     /// # Errors
     /// Some labels are numbers and some are text.
-    pub(super) fn add(&mut self, file: u32, path: &Path, members: Vec<Member>) -> Result<(), SourceError> {
+    pub(super) fn add(&mut self, file: u32, path: &Path, members: Vec<TarMember>) -> Result<(), SourceError> {
         let mut key = Vec::new();
-        let mut sample: Vec<(String, Member)> = Vec::new();
+        let mut sample: Vec<(String, TarMember)> = Vec::new();
         for member in members {
             let Some((own, suffix)) = split(&member.name) else { continue };
             if own != key {
@@ -94,7 +94,7 @@ impl<'a> Samples<'a> {
         self.close(file, path, &sample)
     }
 
-    fn close(&mut self, file: u32, path: &Path, sample: &[(String, Member)]) -> Result<(), SourceError> {
+    fn close(&mut self, file: u32, path: &Path, sample: &[(String, TarMember)]) -> Result<(), SourceError> {
         let Some((_, first)) = sample.first() else { return Ok(()) };
         let record = self.spans.len() as u64;
         let mut fault = twice(sample).map(|suffix| format!("the sample has two members \"{suffix}\""));
@@ -115,7 +115,7 @@ impl<'a> Samples<'a> {
         for (column, cells) in self.columns.targets.iter().zip(&mut self.targets) {
             let cell = column.cell(sample).unwrap_or_else(|wrong| {
                 fault.get_or_insert(wrong);
-                Cell::Null
+                LooseValue::Null
             });
             if let Err(wrong) = cells.push(cell) {
                 fault.get_or_insert_with(|| format!("{}: {wrong}", column.name));
@@ -132,7 +132,7 @@ impl<'a> Samples<'a> {
         &mut self,
         path: &Path,
         name: &[u8],
-        sample: &[(String, Member)],
+        sample: &[(String, TarMember)],
     ) -> Result<Result<(), String>, SourceError> {
         let Some(column) = &self.columns.labels else { return Ok(Ok(())) };
         let cell = column.cell(sample);
@@ -161,7 +161,7 @@ impl<'a> Samples<'a> {
         SourceError::Columns { path: path.to_owned(), problem }
     }
 
-    fn remember(&mut self, sample: &[(String, Member)]) {
+    fn remember(&mut self, sample: &[(String, TarMember)]) {
         for (suffix, _) in sample {
             if self.suffixes.len() < 10 && !self.suffixes.contains(suffix) {
                 self.suffixes.push(suffix.clone());
@@ -209,7 +209,7 @@ impl<'a> Samples<'a> {
 }
 
 /// A suffix that two members have.
-fn twice(sample: &[(String, Member)]) -> Option<&str> {
+fn twice(sample: &[(String, TarMember)]) -> Option<&str> {
     let mut suffixes = sample.iter().map(|(suffix, _)| suffix).enumerate();
     let found = suffixes.find(|(place, suffix)| sample.iter().take(*place).any(|(other, _)| other == *suffix));
     found.map(|(_, suffix)| suffix.as_str())
@@ -217,7 +217,7 @@ fn twice(sample: &[(String, Member)]) -> Option<&str> {
 
 impl SampleColumn {
     /// The first of its parts that the sample has.
-    pub(super) fn find<'s>(&self, sample: &'s [(String, Member)]) -> Option<(&SamplePart, &'s Member)> {
+    pub(super) fn find<'s>(&self, sample: &'s [(String, TarMember)]) -> Option<(&SamplePart, &'s TarMember)> {
         self.parts.iter().find_map(|part| {
             let (_, member) = sample.iter().find(|(suffix, _)| *suffix == part.suffix)?;
             Some((part, member))
@@ -225,8 +225,8 @@ impl SampleColumn {
     }
 
     /// The value of a sample.
-    fn cell(&self, sample: &[(String, Member)]) -> Result<Cell, String> {
-        let Some((part, member)) = self.find(sample) else { return Ok(Cell::Null) };
+    fn cell(&self, sample: &[(String, TarMember)]) -> Result<LooseValue, String> {
+        let Some((part, member)) = self.find(sample) else { return Ok(LooseValue::Null) };
         let said = |wrong: String| format!("its member \"{}\" cannot be used: {wrong}", part.suffix);
         match &member.content {
             Some(content) => part.cell(content, self.is_label).map_err(said),
@@ -240,15 +240,15 @@ impl SampleColumn {
     }
 
     /// A label as it would be written in a text.
-    fn label(&self, cell: &Cell) -> Result<Option<Vec<u8>>, String> {
+    fn label(&self, cell: &LooseValue) -> Result<Option<Vec<u8>>, String> {
         match cell {
-            Cell::Null => Ok(None),
-            Cell::Text(text) => match text.trim_ascii() {
+            LooseValue::Null => Ok(None),
+            LooseValue::Text(text) => match text.trim_ascii() {
                 [] => Err(format!("its label {self} is empty")),
                 text => Ok(Some(text.to_vec())),
             },
-            Cell::Number(CellNumber::Integer(number)) => Ok(Some(number.to_string().into_bytes())),
-            Cell::Number(CellNumber::Float(_)) | Cell::List(_) => {
+            LooseValue::Number(LooseNumber::Integer(number)) => Ok(Some(number.to_string().into_bytes())),
+            LooseValue::Number(LooseNumber::Float(_)) | LooseValue::List(_) => {
                 Err(format!("its label {self} is neither an integer nor a text"))
             }
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 use forebay_proto::printable;
 use forebay_sources::SourceError;
 
-use super::header::{BLOCK, Header, is_zero, until_nul};
+use super::header::{BLOCK, TarHeader, is_zero, until_nul};
 use super::pax::Pax;
 use crate::containers;
 use crate::progress::Progress;
@@ -20,7 +20,7 @@ pub(super) const MOST_KEPT: u64 = 16 << 20;
 
 /// A file in a tar.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct TarMember {
     pub name: Vec<u8>,
     /// Where its contents begin.
     pub offset: u64,
@@ -33,7 +33,7 @@ pub(super) struct Member {
 
 /// How to go through a tar.
 #[derive(Clone, Copy)]
-pub(super) struct Walk<'a> {
+pub(super) struct TarWalk<'a> {
     /// The tar that is gone through.
     pub path: &'a Path,
     /// Whether the contents of a member with this name are kept.
@@ -63,7 +63,7 @@ const SPARSE: &str = "it is stored as a sparse file. Pack it again without --spa
 const LINK: &str = "it is a link to another member. Pack it again with --dereference --hard-dereference";
 
 impl EntryKind {
-    fn of(header: &Header) -> Self {
+    fn of(header: &TarHeader) -> Self {
         match header.kind {
             0 if header.name.ends_with(b"/") => Self::Folder,
             0 | b'0' | b'7' => Self::File,
@@ -80,12 +80,12 @@ impl EntryKind {
     }
 }
 
-impl Walk<'_> {
+impl TarWalk<'_> {
     /// The files in the part of the file from `start` to `end`.
     ///
     /// # Errors
     /// A header or the end is not what it must be: what follows cannot be told apart.
-    pub(super) fn members(&self, window: &mut Window<'_>, start: u64, end: u64) -> Result<Vec<Member>, SourceError> {
+    pub(super) fn members(&self, window: &mut Window<'_>, start: u64, end: u64) -> Result<Vec<TarMember>, SourceError> {
         let mut members = Vec::new();
         let (mut pax, mut long_name) = (Pax::default(), None);
         let mut at = start;
@@ -98,7 +98,7 @@ impl Walk<'_> {
                 return Ok(members);
             }
             let malformed = |problem: String| SourceError::malformed_at(self.path, at, problem);
-            let header = Header::parse(&block).map_err(|problem| {
+            let header = TarHeader::parse(&block).map_err(|problem| {
                 malformed(format!(
                     "this is no header of a tar: {problem}. Check that the file is complete, or pack it again."
                 ))
@@ -156,11 +156,11 @@ impl Walk<'_> {
                     };
                     let is_kept = fault.is_none() && size <= MOST_KEPT && (self.keeps)(&name);
                     let content = if is_kept { Some(self.bytes(window, data, size)?) } else { None };
-                    members.push(Member { name, offset: data, len: size, fault, content });
+                    members.push(TarMember { name, offset: data, len: size, fault, content });
                 }
             }
             // A tar in a tar is gone through by itself.
-            let is_tar = members.last().is_some_and(|member: &Member| member.offset == data && is_tar(&member.name));
+            let is_tar = members.last().is_some_and(|member: &TarMember| member.offset == data && is_tar(&member.name));
             self.progress.advance(if is_tar { data - at } else { next - at });
             at = next;
         }

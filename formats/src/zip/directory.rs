@@ -9,17 +9,17 @@ use crate::window::Window;
 
 /// The directory of a zip.
 #[derive(Debug)]
-pub(super) struct Directory {
+pub(super) struct ZipDirectory {
     /// Where it begins: what it names lies before that.
     pub start: u64,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ZipEntry>,
 }
 
 /// What the directory says of a member.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ZipEntry {
     pub name: Vec<u8>,
-    pub method: Method,
+    pub method: ZipMethod,
     pub is_encrypted: bool,
     pub is_link: bool,
     pub crc: u32,
@@ -31,7 +31,7 @@ pub(super) struct Entry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum ZipMethod {
     Stored,
     Deflated,
     Other,
@@ -39,7 +39,7 @@ pub(super) enum Method {
 
 /// Where the directory is, as the end of the file says.
 #[derive(Debug)]
-struct End {
+struct ZipEnd {
     entries: u64,
     /// The number of entries was written with 16 bits, and may be what is left of a larger one.
     is_short: bool,
@@ -62,7 +62,7 @@ const LONG: u64 = 0xffff_ffff;
 ///
 /// # Errors
 /// There is none, or it is not what it must be.
-pub(super) fn read(path: &Path, window: &mut Window<'_>) -> Result<Directory, SourceError> {
+pub(super) fn read(path: &Path, window: &mut Window<'_>) -> Result<ZipDirectory, SourceError> {
     let end = find_end(path, window)?;
     let mut entries = Vec::new();
     let mut at = end.start;
@@ -80,7 +80,7 @@ pub(super) fn read(path: &Path, window: &mut Window<'_>) -> Result<Directory, So
         let lens = [name, extra].map(|len| usize::try_from(len).unwrap_or(usize::MAX));
         let rest = window.get(at + ENTRY as u64, lens[0] + lens[1]).map_err(SourceError::Outage)?;
         let (name, extra) = rest.and_then(|rest| rest.split_at_checked(lens[0])).ok_or_else(wrong)?;
-        entries.push(Entry::new(&head, name, extra).ok_or_else(wrong)?);
+        entries.push(ZipEntry::new(&head, name, extra).ok_or_else(wrong)?);
         at = next;
     }
     let found = entries.len() as u64;
@@ -91,10 +91,10 @@ pub(super) fn read(path: &Path, window: &mut Window<'_>) -> Result<Directory, So
         );
         return Err(SourceError::malformed_at(path, end.behind, problem));
     }
-    Ok(Directory { start: end.start, entries })
+    Ok(ZipDirectory { start: end.start, entries })
 }
 
-impl Entry {
+impl ZipEntry {
     /// Nothing if a number that ZIP64 has elsewhere is not there.
     fn new(head: &[u8; ENTRY], name: &[u8], extra: &[u8]) -> Option<Self> {
         const ENCRYPTED: u16 = 1;
@@ -107,9 +107,9 @@ impl Entry {
         };
         let (len, stored, header) = (number(24)?, number(20)?, number(42)?);
         let method = match short(head, 10) {
-            0 => Method::Stored,
-            8 => Method::Deflated,
-            _ => Method::Other,
+            0 => ZipMethod::Stored,
+            8 => ZipMethod::Deflated,
+            _ => ZipMethod::Other,
         };
         Some(Self {
             name: name.to_vec(),
@@ -125,12 +125,12 @@ impl Entry {
 }
 
 /// Where the bytes of a member begin. Nothing if its own header does not say the same as the directory.
-pub(super) fn behind_header(entry: &Entry, window: &mut Window<'_>) -> Result<Option<u64>, SourceError> {
+pub(super) fn behind_header(entry: &ZipEntry, window: &mut Window<'_>) -> Result<Option<u64>, SourceError> {
     let Some(head) = window.array::<HEADER>(entry.header).map_err(SourceError::Outage)? else { return Ok(None) };
     let method = match short(&head, 8) {
-        0 => Method::Stored,
-        8 => Method::Deflated,
-        _ => Method::Other,
+        0 => ZipMethod::Stored,
+        8 => ZipMethod::Deflated,
+        _ => ZipMethod::Other,
     };
     let (name, extra) = (short(&head, 26), short(&head, 28));
     let behind = entry.header + HEADER as u64;
@@ -140,7 +140,7 @@ pub(super) fn behind_header(entry: &Entry, window: &mut Window<'_>) -> Result<Op
 }
 
 /// The last record of the file. A comment may follow it, whose length the record has.
-fn find_end(path: &Path, window: &mut Window<'_>) -> Result<End, SourceError> {
+fn find_end(path: &Path, window: &mut Window<'_>) -> Result<ZipEnd, SourceError> {
     let len = window.len();
     let first = len.saturating_sub(END as u64 + MOST_COMMENT);
     let tail = usize::try_from(len - first).unwrap_or(END);
@@ -174,7 +174,7 @@ fn find_end(path: &Path, window: &mut Window<'_>) -> Result<End, SourceError> {
     if start.checked_add(size) != Some(end) {
         return Err(wrong("the directory of the zip is not where its end says."));
     }
-    Ok(End { entries, is_short: end == at, start, behind: end })
+    Ok(ZipEnd { entries, is_short: end == at, start, behind: end })
 }
 
 /// The last record of a ZIP64, and where it is. The record that says where stands right before the common last one.

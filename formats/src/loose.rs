@@ -5,23 +5,23 @@ use serde_json::Value;
 
 /// One record's value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
+pub(crate) enum LooseValue {
     Null,
-    Number(CellNumber),
+    Number(LooseNumber),
     Text(Vec<u8>),
-    List(Vec<CellNumber>),
+    List(Vec<LooseNumber>),
 }
 
 /// A number of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum CellNumber {
+pub(crate) enum LooseNumber {
     Integer(i64),
     Float(f64),
 }
 
 /// What all values of a column are, apart from those that are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CellKind {
+enum LooseKind {
     Number,
     Text,
     List,
@@ -29,13 +29,13 @@ enum CellKind {
 
 /// The values of a column, record by record. The first one decides what they are.
 #[derive(Debug, Default)]
-pub(crate) struct Cells {
-    kind: Option<CellKind>,
+pub(crate) struct LooseColumn {
+    kind: Option<LooseKind>,
     has_floats: bool,
-    values: Vec<Cell>,
+    values: Vec<LooseValue>,
 }
 
-impl Cell {
+impl LooseValue {
     /// The value with this key in a JSON object. What is not there, or is `null`, is missing.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Cell {
     pub(crate) fn of_json(json: &[u8], key: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(json).map_err(|error| format!("it is no JSON: {error}"))?;
         let Value::Object(mut object) = value else { return Err("it is no JSON object".into()) };
-        let of = |value: &Value| CellNumber::of(value).ok_or_else(|| format!("\"{key}\" in it is {}", name(value)));
+        let of = |value: &Value| LooseNumber::of(value).ok_or_else(|| format!("\"{key}\" in it is {}", name(value)));
         match object.remove(key) {
             None | Some(Value::Null) => Ok(Self::Null),
             Some(Value::String(text)) => Ok(Self::Text(text.into_bytes())),
@@ -58,19 +58,19 @@ impl Cell {
     /// The text says what is wrong.
     pub(crate) fn of_integer(text: &[u8]) -> Result<Self, String> {
         let number = str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
-        number.map(|number| Self::Number(CellNumber::Integer(number))).ok_or_else(|| "it is no integer".into())
+        number.map(|number| Self::Number(LooseNumber::Integer(number))).ok_or_else(|| "it is no integer".into())
     }
 
-    fn kind(&self) -> Option<CellKind> {
+    fn kind(&self) -> Option<LooseKind> {
         match self {
             Self::Null => None,
-            Self::Number(_) => Some(CellKind::Number),
-            Self::Text(_) => Some(CellKind::Text),
-            Self::List(_) => Some(CellKind::List),
+            Self::Number(_) => Some(LooseKind::Number),
+            Self::Text(_) => Some(LooseKind::Text),
+            Self::List(_) => Some(LooseKind::List),
         }
     }
 
-    fn numbers(&self) -> &[CellNumber] {
+    fn numbers(&self) -> &[LooseNumber] {
         match self {
             Self::Number(number) => std::slice::from_ref(number),
             Self::List(numbers) => numbers,
@@ -79,7 +79,7 @@ impl Cell {
     }
 }
 
-impl CellNumber {
+impl LooseNumber {
     /// True and false are 1 and 0. Nothing for what is no number, or too large to be one.
     fn of(value: &Value) -> Option<Self> {
         match value {
@@ -108,7 +108,7 @@ impl CellNumber {
     }
 }
 
-impl CellKind {
+impl LooseKind {
     fn words(self) -> &'static str {
         match self {
             Self::Number => "a number",
@@ -118,22 +118,22 @@ impl CellKind {
     }
 }
 
-impl Cells {
+impl LooseColumn {
     /// The value of the next record. If it is not what the others are, it counts as missing.
     ///
     /// # Errors
     /// The text says what is wrong.
-    pub(crate) fn push(&mut self, cell: Cell) -> Result<(), String> {
+    pub(crate) fn push(&mut self, cell: LooseValue) -> Result<(), String> {
         let Some(kind) = cell.kind() else {
             self.values.push(cell);
             return Ok(());
         };
         let expected = *self.kind.get_or_insert(kind);
         if kind != expected {
-            self.values.push(Cell::Null);
+            self.values.push(LooseValue::Null);
             return Err(format!("it is {}, but the first one of the dataset is {}", kind.words(), expected.words()));
         }
-        self.has_floats |= cell.numbers().iter().any(|number| matches!(number, CellNumber::Float(_)));
+        self.has_floats |= cell.numbers().iter().any(|number| matches!(number, LooseNumber::Float(_)));
         self.values.push(cell);
         Ok(())
     }
@@ -142,18 +142,18 @@ impl Cells {
     /// value.
     pub(crate) fn finish(self) -> Option<Column> {
         let element = match self.kind? {
-            CellKind::Text => ElementType::U8,
+            LooseKind::Text => ElementType::U8,
             _ if self.has_floats => ElementType::F64,
             _ => ElementType::I64,
         };
         let mut column = Column::new(match self.kind? {
-            CellKind::Number => ColumnType::scalar(element),
-            CellKind::Text | CellKind::List => ColumnType::list(element),
+            LooseKind::Number => ColumnType::scalar(element),
+            LooseKind::Text | LooseKind::List => ColumnType::list(element),
         });
         for cell in &self.values {
             match cell {
-                Cell::Null => column.push_null(),
-                Cell::Text(text) => column.push(text),
+                LooseValue::Null => column.push_null(),
+                LooseValue::Text(text) => column.push(text),
                 _ if self.has_floats => {
                     column.push(&cell.numbers().iter().map(|number| number.float()).collect::<Vec<_>>());
                 }
@@ -184,8 +184,8 @@ mod tests {
         "ll": [[1]], "lt": ["a"]}"#;
 
     fn column(keys: &[&str]) -> (Option<Column>, Vec<String>) {
-        let mut cells = Cells::default();
-        let pushed = keys.iter().filter_map(|key| cells.push(Cell::of_json(JSON, key).unwrap()).err());
+        let mut cells = LooseColumn::default();
+        let pushed = keys.iter().filter_map(|key| cells.push(LooseValue::of_json(JSON, key).unwrap()).err());
         let refusals = pushed.collect();
         (cells.finish(), refusals)
     }
@@ -213,12 +213,12 @@ mod tests {
         assert_eq!(refusals, ["it is a text, but the first one of the dataset is a number"]);
         assert_eq!([0, 1, 2].map(|record| column.value(record).is_null()), [false, true, false]);
         for (key, word) in [("o", "an object"), ("big", "64 bits"), ("ll", "list of lists"), ("lt", "list of texts")] {
-            assert!(Cell::of_json(JSON, key).unwrap_err().contains(word));
+            assert!(LooseValue::of_json(JSON, key).unwrap_err().contains(word));
         }
-        assert!(Cell::of_json(b"{", "x").unwrap_err().contains("no JSON"));
-        assert!(Cell::of_json(b"[]", "x").unwrap_err().contains("object"));
-        assert!(Cell::of_json(&b"[".repeat(100_000), "x").is_err());
-        assert_eq!(Cell::of_integer(b" 7\n"), Ok(Cell::Number(CellNumber::Integer(7))));
-        assert!(Cell::of_integer(b"cat").is_err());
+        assert!(LooseValue::of_json(b"{", "x").unwrap_err().contains("no JSON"));
+        assert!(LooseValue::of_json(b"[]", "x").unwrap_err().contains("object"));
+        assert!(LooseValue::of_json(&b"[".repeat(100_000), "x").is_err());
+        assert_eq!(LooseValue::of_integer(b" 7\n"), Ok(LooseValue::Number(LooseNumber::Integer(7))));
+        assert!(LooseValue::of_integer(b"cat").is_err());
     }
 }
