@@ -173,3 +173,49 @@ fn options_that_cannot_be_together_are_refused() {
     refusal(opened(tar.clone(), &own("members", "pairs")), &["members", "samples", "files"]);
     refusal(opened(tar, &own("unfinished", "perhaps")), &["unfinished"]);
 }
+
+#[test]
+fn tars_that_the_system_s_program_wrote_are_read_in_each_of_its_formats() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("cat")).unwrap();
+    fs::write(dir.path().join("cat/1.jpg"), "one").unwrap();
+    fs::hard_link(dir.path().join("cat/1.jpg"), dir.path().join("cat/2.jpg")).unwrap();
+    // A hole of 1 MiB before the content.
+    let holes = fs::File::create(dir.path().join("cat/3.jpg")).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&holes, b"three", 1 << 20).unwrap();
+    for format in ["gnu", "oldgnu", "pax", "ustar", "v7"] {
+        // The oldest format has at most 99 bytes.
+        let long = if format == "v7" {
+            "cat/4.jpg".into()
+        } else {
+            format!("cat/{}{}.jpg", "deep/".repeat(30), "n".repeat(90))
+        };
+        fs::create_dir_all(dir.path().join(&long).parent().unwrap()).unwrap();
+        fs::write(dir.path().join(&long), "deep").unwrap();
+        let path = dir.path().join(format!("{format}.tar"));
+        let sparse = if ["ustar", "v7"].contains(&format) { "--sort=name" } else { "--sparse" };
+        let tar = std::process::Command::new("tar")
+            .args([&format!("--format={format}"), "--sort=name", sparse, "-cf"])
+            .arg(&path)
+            .arg("cat")
+            .current_dir(dir.path())
+            .status();
+        fs::remove_file(dir.path().join(&long)).unwrap();
+        if tar.is_err() {
+            println!("skipped: the program tar is absent");
+            return;
+        }
+        let source = open(path.to_str().unwrap(), &Options::default()).unwrap();
+        assert_eq!(source.classes(), ["cat"], "{format}");
+        let found = read(&*source, &dir);
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["cat/1.jpg", "cat/2.jpg", "cat/3.jpg", &long], "{format}");
+        assert_eq!(found[0].1, Ok(b"one".to_vec()));
+        assert!(found[1].1.as_ref().unwrap_err().contains("link"));
+        match &found[2].1 {
+            Ok(content) => assert_eq!(content.len(), (1 << 20) + 5),
+            Err(error) => assert!(sparse == "--sparse" && error.contains("sparse"), "{error}"),
+        }
+        assert_eq!(found[3].1, Ok(b"deep".to_vec()));
+    }
+}
