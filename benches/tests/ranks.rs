@@ -27,7 +27,7 @@ const RANKS: [(&str, u32); 16] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 12] = [
+const FENCES: [(&str, &[&str]); 13] = [
     ("redb", &["forebay-coordinator"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),

@@ -5,8 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod annotation_file;
-mod coco;
 mod archived;
+mod coco;
 mod containers;
 mod csv;
 mod files;
@@ -14,11 +14,11 @@ mod folder;
 mod grain_cache;
 mod labelled;
 mod listing;
+mod loose;
+mod mds;
 #[cfg(test)]
 mod mutations;
 mod numbers;
-mod loose;
-mod mds;
 mod packed;
 mod parts;
 mod paths;
@@ -26,8 +26,8 @@ mod progress;
 mod scheme;
 #[cfg(test)]
 mod suite;
-mod voc;
 mod tar;
+mod voc;
 mod window;
 mod witnesses;
 mod yolo;
@@ -43,7 +43,17 @@ use scheme::{OptionKey, Scheme, known};
 pub type Opened = Result<Box<dyn Source>, SourceError>;
 
 /// Where several recognise a path, the first one has it.
-const SCHEMES: &[Scheme] = &[mds::SCHEME, zip::SCHEME, tar::SCHEME, coco::SCHEME, voc::SCHEME, yolo::SCHEME, folder::SCHEME, csv::SCHEME, files::SCHEME];
+const SCHEMES: &[Scheme] = &[
+    mds::SCHEME,
+    zip::SCHEME,
+    tar::SCHEME,
+    coco::SCHEME,
+    voc::SCHEME,
+    yolo::SCHEME,
+    folder::SCHEME,
+    csv::SCHEME,
+    files::SCHEME,
+];
 
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
 ///
