@@ -27,7 +27,7 @@ const RANKS: [(&str, u32); 16] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 13] = [
+const FENCES: [(&str, &[&str]); 14] = [
     ("redb", &["forebay-coordinator"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
@@ -41,6 +41,7 @@ const FENCES: [(&str, &[&str]); 13] = [
     ("csv", &["forebay-formats"]),
     ("roxmltree", &["forebay-formats"]),
     ("flate2", &["forebay-formats"]),
+    ("crc32c", &["forebay-formats"]),
 ];
 
 /// A crate and what it depends on, tests aside.

@@ -1,6 +1,7 @@
 //! The files of a dataset that keeps many records in each: one file, all of a folder, or those that a pattern names.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use forebay_sources::SourceError;
@@ -39,6 +40,20 @@ pub(super) fn has(folder: &Path, extensions: &[&str]) -> bool {
     entries.flatten().any(|entry| is_named(&entry.path(), extensions))
 }
 
+/// Whether a file begins with what `is` accepts, or a folder has such a file, with one of these extensions, at its top.
+pub(super) fn begins(path: &Path, extensions: &[&str], is: fn(&[u8]) -> bool) -> bool {
+    let accepted = |path: &Path| {
+        let mut bytes = Vec::new();
+        let read = path.is_file() && File::open(path).and_then(|file| file.take(64).read_to_end(&mut bytes)).is_ok();
+        read && is(&bytes)
+    };
+    if !path.is_dir() {
+        return accepted(path);
+    }
+    let Ok(entries) = fs::read_dir(path) else { return false };
+    entries.flatten().any(|entry| is_named(&entry.path(), extensions) && accepted(&entry.path()))
+}
+
 /// The files that a pattern names, in the pattern's order; nothing if the name is none.
 pub(super) fn pattern(name: &Path) -> Result<Option<Vec<PathBuf>>, SourceError> {
     let Some(text) = name.to_str().filter(|text| text.contains(['{', '*', '?', '['])) else { return Ok(None) };
@@ -59,7 +74,11 @@ pub(super) fn pattern(name: &Path) -> Result<Option<Vec<PathBuf>>, SourceError> 
             .map_err(|error| SourceError::Pattern { pattern: text.to_owned(), problem: error.to_string() })?;
         let before = files.len();
         for found in paths {
-            files.push(found.map_err(|error| SourceError::of_path(&error.path().to_owned(), error.into()))?);
+            let unreadable = |error: glob::GlobError| {
+                let path = error.path().to_owned();
+                SourceError::of_path(&path, error.into())
+            };
+            files.push(found.map_err(unreadable)?);
         }
         if files.len() == before {
             return Err(SourceError::Pattern { pattern: path, problem: "it names no file".into() });

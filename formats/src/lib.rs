@@ -9,6 +9,7 @@ mod archived;
 mod coco;
 mod containers;
 mod csv;
+mod example;
 mod files;
 mod folder;
 mod grain_cache;
@@ -27,6 +28,7 @@ mod scheme;
 #[cfg(test)]
 mod suite;
 mod tar;
+mod tfrecord;
 mod voc;
 mod window;
 mod witnesses;
@@ -50,6 +52,7 @@ const SCHEMES: &[Scheme] = &[
     coco::SCHEME,
     voc::SCHEME,
     yolo::SCHEME,
+    tfrecord::SCHEME,
     folder::SCHEME,
     csv::SCHEME,
     files::SCHEME,

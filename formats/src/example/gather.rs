@@ -1,0 +1,268 @@
+//! Gathers labels and columns from the Examples of a dataset, record by record, and finds the picture of each.
+
+mod column;
+mod labels;
+mod mapping;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use forebay_columns::{Schema, Table};
+use forebay_proto::printable;
+use forebay_sources::{Options, SourceError};
+
+use self::column::{Cell, GatheredColumn};
+use self::labels::GatheredLabels;
+use self::mapping::{MappedPart, Mapping};
+use super::{Fault, Feature, Kind, copied, find, names};
+use crate::window::Window;
+
+/// What was gathered so far.
+#[derive(Debug)]
+pub(crate) struct Gatherer {
+    mapping: Mapping,
+    labels: GatheredLabels,
+    columns: Vec<GatheredColumn>,
+    damaged: BTreeMap<u64, String>,
+    records: u64,
+    has_picture: bool,
+    /// The features of the first record, for messages.
+    first: Vec<String>,
+}
+
+/// What the Examples of a dataset have.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    /// One per record, or empty.
+    pub labels: Vec<i64>,
+    pub classes: Vec<String>,
+    pub targets: Table,
+    /// Records that are no Example, or lack something, and why.
+    pub damaged: BTreeMap<u64, String>,
+}
+
+/// Widest picture whose boxes are given in pixels: floats have all integers up to here.
+const WIDEST: i64 = 1 << 24;
+
+/// Where a record begins, for messages.
+pub(crate) type Place<'a> = (&'a Path, u64);
+
+impl Gatherer {
+    /// Nothing so far. The options say what becomes what.
+    ///
+    /// # Errors
+    /// A column names no feature.
+    pub(crate) fn new(options: &Options) -> Result<Self, SourceError> {
+        let mapping = Mapping::new(options)?;
+        let columns = mapping.columns.iter().map(|column| GatheredColumn::new(column.is_of_objects)).collect();
+        let labels = GatheredLabels::new(options.labels);
+        Ok(Self {
+            mapping,
+            labels,
+            columns,
+            damaged: BTreeMap::new(),
+            records: 0,
+            has_picture: false,
+            first: Vec::new(),
+        })
+    }
+
+    /// Gathers the next record, and returns where its picture is. Nothing is returned for a record that is damaged.
+    ///
+    /// # Errors
+    /// The storage fails, or the record's label does not go with the others.
+    pub(crate) fn record(
+        &mut self,
+        window: &mut Window<'_>,
+        example: Range<u64>,
+        place: Place<'_>,
+    ) -> Result<Option<Range<u64>>, SourceError> {
+        if self.records == 0 {
+            self.first = names(window, example.clone());
+        }
+        match self.look(window, example) {
+            Ok((picture, label, cells)) => {
+                self.labels.push(label, place)?;
+                for (column, cell) in self.columns.iter_mut().zip(cells) {
+                    column.push(cell);
+                }
+                self.records += 1;
+                self.has_picture = true;
+                Ok(Some(picture))
+            }
+            Err(Fault::Storage(error)) => Err(SourceError::Outage(error)),
+            Err(Fault::Form(cause)) => {
+                self.unreadable(cause);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Counts a record that cannot be read.
+    pub(crate) fn unreadable(&mut self, cause: String) {
+        self.damaged.insert(self.records, cause);
+        self.records += 1;
+        self.labels.skip();
+        self.columns.iter_mut().for_each(|column| column.push(Cell::Absent));
+    }
+
+    /// The picture of an Example. Readers that keep no places of pictures use it.
+    pub(crate) fn picture(&self, window: &mut Window<'_>, example: Range<u64>) -> Result<Range<u64>, Fault> {
+        let features = find(window, example, &self.mapping.names)?;
+        self.picture_of(window, &features)
+    }
+
+    fn picture_of(&self, window: &mut Window<'_>, features: &[Option<Feature>]) -> Result<Range<u64>, Fault> {
+        let (name, feature) = self.mapping.first_of(&self.mapping.images, features);
+        let Some(feature) = feature.filter(|feature| feature.kind == Kind::Bytes) else {
+            return Err(Fault::Form(format!("the Example has no picture: \"{name}\" is absent, or is not bytes")));
+        };
+        let mut pictures = feature.texts(window)?;
+        match (pictures.len(), pictures.pop()) {
+            (1, Some(picture)) => Ok(picture),
+            (count, _) => {
+                Err(Fault::Form(format!("the Example has {count} values in \"{name}\", where one is a picture")))
+            }
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "it is taken apart where it is called")]
+    fn look(
+        &self,
+        window: &mut Window<'_>,
+        example: Range<u64>,
+    ) -> Result<(Range<u64>, Option<labels::LabelValue>, Vec<Cell>), Fault> {
+        let features = find(window, example, &self.mapping.names)?;
+        let picture = self.picture_of(window, &features)?;
+        let (name, feature) = self.mapping.first_of(&self.mapping.labels, &features);
+        let label = match feature {
+            Some(feature) => labels::value(window, name, feature)?,
+            None => None,
+        };
+        let mut cells = Vec::with_capacity(self.columns.len());
+        for (mapped, column) in self.mapping.columns.iter().zip(&self.columns) {
+            let (name, cell) = match &mapped.part {
+                MappedPart::Boxes(sides) => ("image/object/bbox", self.boxes(window, sides, &features)?),
+                MappedPart::Feature(places) => {
+                    let (name, feature) = self.mapping.first_of(places, &features);
+                    (name, cell(window, feature)?)
+                }
+            };
+            if !column.takes(&cell) {
+                return Err(Fault::Form(format!("\"{name}\" has another type than in earlier records")));
+            }
+            cells.push(cell);
+        }
+        Ok((picture, label, cells))
+    }
+
+    fn boxes(&self, window: &mut Window<'_>, sides: &[usize; 4], features: &[Option<Feature>]) -> Result<Cell, Fault> {
+        let mut values = Vec::with_capacity(4);
+        for feature in sides.map(|place| &features[place]) {
+            values.push(match feature {
+                None => Vec::new(),
+                Some(feature) if feature.kind == Kind::Floats => feature.floats(window)?,
+                Some(_) => return Err(Fault::Form("the sides of its boxes are not floats".into())),
+            });
+        }
+        let [left, top, right, bottom] = &values[..] else { return Err(Fault::Form("a box has four sides".into())) };
+        let count = left.len();
+        if [top, right, bottom].iter().any(|side| side.len() != count) {
+            return Err(Fault::Form("its boxes do not have four sides each".into()));
+        }
+        let boxes = (0..count).map(|place| [left[place], top[place], right[place], bottom[place]]).collect();
+        Ok(Cell::Boxes(boxes, self.size(window, features)?))
+    }
+
+    /// The picture's width and height, if the Example has them.
+    fn size(&self, window: &mut Window<'_>, features: &[Option<Feature>]) -> Result<Option<[f32; 2]>, Fault> {
+        let mut size = [0.0; 2];
+        for (own, place) in size.iter_mut().zip(self.mapping.size) {
+            let Some(feature) = features[place].as_ref().filter(|feature| feature.kind == Kind::Integers) else {
+                return Ok(None);
+            };
+            match feature.integers(window)?[..] {
+                [value @ 1..=WIDEST] => *own = exact(value),
+                [value] => return Err(Fault::Form(format!("its picture cannot have a width or height of {value}"))),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(size))
+    }
+
+    /// What was gathered, of the dataset with this name.
+    ///
+    /// # Errors
+    /// No record has a picture, or no record has a feature that the user asked for.
+    pub(crate) fn finish(mut self, name: &Path) -> Result<Gathered, SourceError> {
+        if !self.has_picture && self.records > 0 {
+            return Err(self.without_records(name));
+        }
+        let mut kept = Vec::new();
+        for (mapped, column) in self.mapping.columns.iter().zip(std::mem::take(&mut self.columns)) {
+            if !column.is_absent() {
+                kept.push((mapped, column));
+            } else if mapped.is_asked {
+                let seen = self.features_seen();
+                let problem = format!("no record has the feature that becomes the column \"{}\". {seen}", mapped.name);
+                return Err(SourceError::Columns { path: name.to_owned(), problem });
+            }
+        }
+        column::agree(kept.iter().map(|(_, column)| column), &mut self.damaged);
+        let mut fields = Vec::with_capacity(kept.len());
+        let mut columns = Vec::with_capacity(kept.len());
+        for (mapped, column) in kept {
+            let column = column.build(&self.damaged);
+            fields.push(mapped.field(column.column_type()));
+            columns.push(column);
+        }
+        let wrong = |problem: String| SourceError::Columns { path: name.to_owned(), problem };
+        let schema = Schema::try_new(fields).map_err(|error| wrong(format!("{error}.")))?;
+        let records = usize::try_from(self.records).unwrap_or(usize::MAX);
+        let targets = Table::try_new(schema, columns, records).map_err(|error| wrong(format!("{error}.")))?;
+        let seen = self.features_seen();
+        let (labels, classes) = self.labels.finish(&self.mapping, name, &seen)?;
+        Ok(Gathered { labels, classes, targets, damaged: self.damaged })
+    }
+
+    fn without_records(&self, name: &Path) -> SourceError {
+        let cause = self.damaged.values().next().map_or("", String::as_str);
+        let words = if self.first.is_empty() {
+            "If the records are pictures and not Examples, give payload=\"picture\".".to_owned()
+        } else {
+            let seen = self.features_seen();
+            format!(
+                "{seen} Name the picture's feature in columns (images), and the label's (labels), or give labels=\"none\"."
+            )
+        };
+        let problem = format!("no record can be used. The first one: {cause}. {words}");
+        SourceError::malformed_at(name, 0, problem)
+    }
+
+    fn features_seen(&self) -> String {
+        let each = self.first.iter().map(|name| format!("\"{}\"", printable(name)));
+        format!("The first record has the features {}.", each.collect::<Vec<_>>().join(", "))
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "floats have all integers up to the limit")]
+fn exact(value: i64) -> f32 {
+    value as f32
+}
+
+/// The values of a feature that becomes a column.
+fn cell(window: &mut Window<'_>, feature: Option<&Feature>) -> Result<Cell, Fault> {
+    let Some(feature) = feature else { return Ok(Cell::Absent) };
+    Ok(match feature.kind {
+        Kind::Integers => Cell::Integers(feature.integers(window)?),
+        Kind::Floats => Cell::Floats(feature.floats(window)?),
+        Kind::Bytes => {
+            let mut texts = Vec::new();
+            for text in feature.texts(window)? {
+                texts.push(copied(window, text)?.to_vec());
+            }
+            Cell::Texts(texts)
+        }
+    })
+}

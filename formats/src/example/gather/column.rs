@@ -1,0 +1,201 @@
+//! The values of one feature over all records, and the column that they become.
+
+use std::collections::BTreeMap;
+
+use forebay_columns::{Column, ColumnType, ElementType};
+
+/// What one record has in a feature.
+#[derive(Debug)]
+pub(super) enum Cell {
+    Absent,
+    Integers(Vec<i64>),
+    Floats(Vec<f32>),
+    Texts(Vec<Vec<u8>>),
+    /// Boxes in parts of the picture's size, and the size.
+    Boxes(Vec<[f32; 4]>, Option<[f32; 2]>),
+}
+
+/// A column whose type is known once all records are.
+#[derive(Debug)]
+pub(super) struct GatheredColumn {
+    is_of_objects: bool,
+    /// The values of each record; nothing where the feature is absent.
+    counts: Vec<Option<usize>>,
+    values: Values,
+    /// Of boxes: the size of each record's picture.
+    sizes: Vec<Option<[f32; 2]>>,
+}
+
+#[derive(Debug)]
+enum Values {
+    /// No record had the feature.
+    None,
+    Integers(Vec<i64>),
+    Floats(Vec<f32>),
+    Texts {
+        bytes: Vec<u8>,
+        ends: Vec<usize>,
+    },
+    Boxes(Vec<[f32; 4]>),
+}
+
+impl GatheredColumn {
+    pub(super) fn new(is_of_objects: bool) -> Self {
+        Self { is_of_objects, counts: Vec::new(), values: Values::None, sizes: Vec::new() }
+    }
+
+    /// Whether the values have the type of the earlier ones.
+    pub(super) fn takes(&self, cell: &Cell) -> bool {
+        matches!(
+            (&self.values, cell),
+            (Values::None, _)
+                | (_, Cell::Absent)
+                | (Values::Integers(_), Cell::Integers(_))
+                | (Values::Floats(_), Cell::Floats(_))
+                | (Values::Texts { .. }, Cell::Texts(_))
+                | (Values::Boxes(_), Cell::Boxes(..))
+        )
+    }
+
+    /// The next record, whose values the column [`takes`](Self::takes).
+    pub(super) fn push(&mut self, cell: Cell) {
+        let (mut count, mut size) = (None, None);
+        match (&mut self.values, cell) {
+            (_, Cell::Absent) => {}
+            // A picture without objects has no boxes, and a writer may leave the lists out then.
+            (_, Cell::Boxes(boxes, _)) if boxes.is_empty() => {}
+            (Values::None, Cell::Integers(new)) => {
+                count = Some(new.len());
+                self.values = Values::Integers(new);
+            }
+            (Values::None, Cell::Floats(new)) => {
+                count = Some(new.len());
+                self.values = Values::Floats(new);
+            }
+            (Values::None, Cell::Boxes(new, of)) => {
+                (count, size) = (Some(new.len()), of);
+                self.values = Values::Boxes(new);
+            }
+            (Values::Integers(values), Cell::Integers(new)) => {
+                count = Some(new.len());
+                values.extend(new);
+            }
+            (Values::Floats(values), Cell::Floats(new)) => {
+                count = Some(new.len());
+                values.extend(new);
+            }
+            (Values::Boxes(values), Cell::Boxes(new, of)) => {
+                (count, size) = (Some(new.len()), of);
+                values.extend(new);
+            }
+            (values, Cell::Texts(new)) => {
+                count = Some(new.len());
+                if matches!(values, Values::None) {
+                    *values = Values::Texts { bytes: Vec::new(), ends: Vec::new() };
+                }
+                if let Values::Texts { bytes, ends } = values {
+                    for text in new {
+                        bytes.extend(text);
+                        ends.push(bytes.len());
+                    }
+                }
+            }
+            (_, Cell::Integers(_) | Cell::Floats(_) | Cell::Boxes(..)) => unreachable!("the column takes the cell"),
+        }
+        self.counts.push(count);
+        self.sizes.push(size);
+    }
+
+    /// Whether no record has the feature.
+    pub(super) fn is_absent(&self) -> bool {
+        matches!(self.values, Values::None)
+    }
+
+    /// Whether boxes can be given in pixels: the size of at least one picture is known.
+    fn is_in_pixels(&self) -> bool {
+        self.sizes.iter().any(Option::is_some)
+    }
+
+    /// The column. Damaged records have no value in it.
+    pub(super) fn build(&self, damaged: &BTreeMap<u64, String>) -> Column {
+        let good = |record: usize| !damaged.contains_key(&(record as u64));
+        let counts = || self.counts.iter().enumerate().filter(|(record, _)| good(*record)).map(|(_, count)| *count);
+        let is_single = !self.is_of_objects && counts().all(|count| count == Some(1));
+        let is_list = self.is_of_objects || counts().flatten().any(|count| count > 1);
+        let of = match &self.values {
+            Values::Integers(_) if is_single => ColumnType::scalar(ElementType::I64),
+            Values::Floats(_) if is_single => ColumnType::scalar(ElementType::F32),
+            Values::None | Values::Integers(_) => ColumnType::list(ElementType::I64),
+            Values::Floats(_) => ColumnType::list(ElementType::F32),
+            Values::Texts { .. } if is_list => {
+                ColumnType::try_new(ElementType::U8, 2, &[]).expect("a column may have two levels")
+            }
+            Values::Texts { .. } => ColumnType::text(),
+            Values::Boxes(_) => ColumnType::try_new(ElementType::F32, 1, &[4]).expect("a box has four sides"),
+        };
+        let mut column = Column::new(of);
+        let (mut start, is_in_pixels) = (0, self.is_in_pixels());
+        for (record, count) in self.counts.iter().enumerate() {
+            let end = start + count.unwrap_or(0);
+            match count {
+                _ if !good(record) => column.push_null(),
+                None if !self.is_of_objects => column.push_null(),
+                _ => self.push_to(&mut column, start..end, self.sizes[record].filter(|_| is_in_pixels)),
+            }
+            start = end;
+        }
+        column
+    }
+
+    fn push_to(&self, column: &mut Column, range: std::ops::Range<usize>, size: Option<[f32; 2]>) {
+        match &self.values {
+            Values::None => column.push_null(),
+            Values::Integers(values) => column.push(&values[range]),
+            Values::Floats(values) => column.push(&values[range]),
+            Values::Boxes(values) => {
+                let [width, height] = size.unwrap_or([1.0; 2]);
+                let scaled =
+                    |[left, top, right, bottom]: [f32; 4]| [left * width, top * height, right * width, bottom * height];
+                let boxes: Vec<[f32; 4]> = values[range].iter().copied().map(scaled).collect();
+                column.push(boxes.as_flattened());
+            }
+            Values::Texts { bytes, ends } => {
+                let text = |place: usize| {
+                    let start = if place == 0 { 0 } else { ends[place - 1] };
+                    &bytes[start..ends[place]]
+                };
+                if column.column_type().depth() == 1 {
+                    // A feature without a value is as good as an empty text.
+                    column.push(if range.is_empty() { &[] } else { text(range.start) });
+                    return;
+                }
+                for place in range {
+                    column.extend(text(place));
+                    column.close(2);
+                }
+                column.close(1);
+            }
+        }
+    }
+}
+
+/// Finds records whose columns of objects do not have equal numbers of them, or whose boxes lack the picture's size.
+pub(super) fn agree<'c>(columns: impl Iterator<Item = &'c GatheredColumn>, damaged: &mut BTreeMap<u64, String>) {
+    let columns: Vec<&GatheredColumn> = columns.filter(|column| column.is_of_objects).collect();
+    let Some((first, others)) = columns.split_first() else { return };
+    for (record, count) in first.counts.iter().enumerate() {
+        let count = count.unwrap_or(0);
+        if let Some(other) = others.iter().map(|other| other.counts[record].unwrap_or(0)).find(|&other| other != count)
+        {
+            let cause = format!("the Example has {count} objects in one feature, and {other} in another one");
+            damaged.entry(record as u64).or_insert(cause);
+        }
+        let lacks_size = |column: &&&GatheredColumn| {
+            column.is_in_pixels() && column.counts[record].is_some() && column.sizes[record].is_none()
+        };
+        if columns.iter().find(lacks_size).is_some() {
+            let cause = "the Example has boxes, but not image/width and image/height, which others have";
+            damaged.entry(record as u64).or_insert_with(|| cause.into());
+        }
+    }
+}

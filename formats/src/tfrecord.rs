@@ -1,0 +1,189 @@
+//! `tfrecord:`: files of TensorFlow's record format. A record is a `tf.train.Example` or a picture.
+//!
+//! A record is a length (8 bytes), a checksum of the length (4), the data, and a checksum of the data (4). There is no
+//! magic number, no padding, and no end mark.
+
+mod packing;
+
+use std::path::Path;
+
+use forebay_columns::Table;
+use forebay_proto::printable;
+use forebay_sources::{Options, Source, SourceError};
+
+use self::packing::TfPacking;
+use crate::containers;
+use crate::example::gather::{Gathered, Gatherer};
+use crate::packed::{Packed, PackedParts, Span};
+use crate::progress::Progress;
+use crate::scheme::{OptionKey, Scheme};
+use crate::window::Window;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "tfrecord",
+    takes: "a TFRecord file, a folder of .tfrecord files, or a pattern",
+    options: &[
+        OptionKey { name: "payload", help: "what a record is: \"example\" (tf.train.Example) or \"picture\"" },
+        OptionKey { name: "check", help: "\"false\" reads pictures without comparing the checksum of their record" },
+    ],
+    has_columns: true,
+    recognises,
+    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+};
+
+const EXTENSIONS: [&str; 3] = ["tfrecord", "tfrecords", "record"];
+/// Bytes before the data: the length and its checksum.
+const HEAD: u64 = 12;
+/// Bytes behind the data: its checksum.
+const TAIL: u64 = 4;
+
+/// What a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Payload {
+    Example,
+    Picture,
+}
+
+/// What is found while the files are scanned.
+struct Scan {
+    /// The Examples, unless records are pictures.
+    gatherer: Option<Gatherer>,
+    is_checked: bool,
+    spans: Vec<Span>,
+    packing: TfPacking,
+    progress: Progress,
+}
+
+fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
+    let payload = options.own.choice("payload", &[("example", Payload::Example), ("picture", Payload::Picture)])?;
+    let is_checked = options.own.flag("check", true)?;
+    if payload == Payload::Picture && !options.columns.is_empty() {
+        return Err(SourceError::bad_option("payload", "picture", "\"example\" where columns are named"));
+    }
+    let mut scan = Scan {
+        gatherer: if payload == Payload::Example { Some(Gatherer::new(options)?) } else { None },
+        is_checked,
+        spans: Vec::new(),
+        packing: TfPacking::new(is_checked, payload == Payload::Example),
+        progress: Progress::new("looking for records"),
+    };
+    let mut files = Vec::new();
+    for (number, path) in (0..).zip(containers::find(name, &EXTENSIONS)?) {
+        let (mut window, container) = Window::open(&path)?;
+        scan.file(&mut window, &path, number)?;
+        files.push(container);
+    }
+    let Scan { gatherer, spans, mut packing, .. } = scan;
+    let none = || Gathered {
+        labels: Vec::new(),
+        classes: Vec::new(),
+        targets: Table::default(),
+        damaged: std::collections::BTreeMap::new(),
+    };
+    let gathered = gatherer.map_or_else(|| Ok(none()), |gatherer| gatherer.finish(name))?;
+    let Gathered { labels, classes, targets, damaged } = gathered;
+    if !damaged.is_empty() {
+        tracing::warn!(dataset = %printable(name), records = damaged.len(), "records are damaged, and will be refused when they are read");
+    }
+    packing.damaged = damaged;
+    let packing = Box::new(packing);
+    Packed::new(name, PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing }, options)
+}
+
+impl Scan {
+    fn file(&mut self, window: &mut Window<'_>, path: &Path, number: u32) -> Result<(), SourceError> {
+        let mut at = 0;
+        while at < window.len() {
+            let len = length(window, path, at)?;
+            let data = at + HEAD;
+            let Some(end) =
+                data.checked_add(len).and_then(|end| end.checked_add(TAIL)).filter(|&end| end <= window.len())
+            else {
+                return Err(cut(path, at));
+            };
+            let picture = match &mut self.gatherer {
+                Some(gatherer) => gatherer.record(window, data..data + len, (path, at))?,
+                None => Some(data..data + len),
+            };
+            // A record is read from its data on. Without a check of the whole, only the picture is.
+            let (span, within) = match picture {
+                Some(picture) if !self.is_checked => (picture, None),
+                Some(picture) => (data..end, Some(picture.start - data..picture.end - data)),
+                None => (data..end, None),
+            };
+            self.spans.push(Span { file: number, offset: span.start, len: span.end - span.start });
+            self.packing.push(within);
+            self.progress.step();
+            at = end;
+        }
+        Ok(())
+    }
+}
+
+/// The length of the record at this place, if its checksum is right: it is not believed otherwise.
+fn length(window: &mut Window<'_>, path: &Path, at: u64) -> Result<u64, SourceError> {
+    let head = window.array::<12>(at).map_err(SourceError::Outage)?;
+    let Some(head) = head else { return Err(cut(path, at)) };
+    match stored_length(&head) {
+        Some(len) => Ok(len),
+        None if at == 0 => Err(SourceError::malformed_at(path, 0, what_else(&head))),
+        None => Err(SourceError::malformed_at(
+            path,
+            at,
+            "the length of a record does not have the right checksum, so nothing behind it can be found. Write or copy the file again.",
+        )),
+    }
+}
+
+/// The length in the head of a record; nothing if its checksum differs.
+fn stored_length(head: &[u8]) -> Option<u64> {
+    let (len, rest) = head.split_first_chunk::<8>()?;
+    let (checksum, _) = rest.split_first_chunk::<4>()?;
+    (masked(len) == u32::from_le_bytes(*checksum)).then(|| u64::from_le_bytes(*len))
+}
+
+/// The checksum as the format stores it.
+fn masked(bytes: &[u8]) -> u32 {
+    crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+fn cut(path: &Path, at: u64) -> SourceError {
+    let problem = format!(
+        "the file ends inside a record, so it is not complete. Copy it again; or to keep the records before this one, cut it here (truncate -s {at})."
+    );
+    SourceError::malformed_at(path, at, problem)
+}
+
+/// What a file is that has no record at its start.
+fn what_else(head: &[u8]) -> &'static str {
+    if is_compressed(head) {
+        "the file is compressed as a whole, so its records cannot be read one by one. Decompress it first (gunzip FILE.gz; ZLIB: pigz -d -z)."
+    } else if head.starts_with(b"version http") {
+        "this is a pointer of Git LFS, and not the file itself. Fetch the file (git lfs pull)."
+    } else {
+        "this is not a TFRecord file: the length of its first record does not have the right checksum. Check that it is the right file, and complete."
+    }
+}
+
+/// GZIP or ZLIB of the whole file.
+fn is_compressed(head: &[u8]) -> bool {
+    match head {
+        [0x1f, 0x8b, ..] => true,
+        // A ZLIB header is a multiple of 31.
+        [first @ 0x78, second, ..] => u16::from_be_bytes([*first, *second]).is_multiple_of(31),
+        _ => false,
+    }
+}
+
+/// By the checksum of the first length. A compressed file is recognised by its name, so that the error can say what to do.
+fn recognises(path: &Path) -> bool {
+    let named = |path: &Path| containers::is_named(path, &["tfrecord", "tfrecords"]);
+    let is_compressed_one = path.is_file()
+        && (named(path)
+            || containers::is_named(path, &["gz"]) && path.file_stem().is_some_and(|stem| named(Path::new(stem))))
+        && containers::begins(path, &EXTENSIONS, is_compressed);
+    is_compressed_one || containers::begins(path, &EXTENSIONS, |bytes| stored_length(bytes).is_some())
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
