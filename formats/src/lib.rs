@@ -19,6 +19,7 @@ mod loose;
 mod mds;
 #[cfg(test)]
 mod mutations;
+mod mxnet;
 mod numbers;
 mod packed;
 mod parts;
@@ -53,6 +54,7 @@ const SCHEMES: &[Scheme] = &[
     voc::SCHEME,
     yolo::SCHEME,
     tfrecord::SCHEME,
+    mxnet::SCHEME,
     folder::SCHEME,
     csv::SCHEME,
     files::SCHEME,

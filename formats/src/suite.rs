@@ -14,7 +14,7 @@ use std::thread;
 
 use forebay_sources::{Options, ReadErrorKind, Retry, Source};
 
-use crate::{Opened, tfrecord};
+use crate::{Opened, mxnet, tfrecord};
 use framed::Framed;
 use pictures::Pictures;
 use shards::Shards;
@@ -69,8 +69,10 @@ const FIXTURES: &[(&str, Build)] = &[
     ("tar files", Tars::files),
     ("zip", Zips::boxed),
     ("mds", Shards::boxed),
-    ("tfrecord", || Framed::of("train.tfrecord", &[], tfrecord::tests::write_examples)),
-    ("tfrecord of pictures", || Framed::of("train.tfrecord", &[("payload", "picture")], tfrecord::tests::write)),
+    ("tfrecord", || Framed::of("train.tfrecord", &[], tfrecord::tests::write_examples, 0)),
+    ("tfrecord of pictures", || Framed::of("train.tfrecord", &[("payload", "picture")], tfrecord::tests::write, 0)),
+    ("mxnet", || Framed::of("train.rec", &[], mxnet::tests::write_images, 32)),
+    ("mxnet of pictures", || Framed::of("train.rec", &[("payload", "picture")], mxnet::tests::write, 8)),
 ];
 
 /// Four pictures of which the ids are in another order than the names; one has no object.

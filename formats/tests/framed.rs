@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use forebay_formats::open;
-use forebay_sources::{ColumnMap, Options, Source};
+use forebay_sources::{ColumnMap, Options, OwnOptions, Source};
 
 /// The folder of a set of the shared data: below `FOREBAY_TEST_DATA`, or beside the checkout.
 fn shared(set: &str) -> Option<PathBuf> {
@@ -94,4 +94,88 @@ fn pictures_in_tfrecords_are_the_photographs_that_were_packed() {
     assert!(compared >= 32, "half of the photographs are here as files");
     let bbox = source.targets().value(1, 0).numbers::<f32>(&"f32 [*]".parse().unwrap()).unwrap();
     assert_eq!(bbox, [0.1, 0.2, 0.9, 1.0]);
+}
+
+fn own(key: &str, value: &str) -> Options {
+    Options { own: [(key, value)].into_iter().collect::<OwnOptions>(), ..Options::default() }
+}
+
+fn all(source: &dyn Source) -> Vec<Vec<u8>> {
+    (0..source.len()).map(|record| read(source, record)).collect()
+}
+
+#[test]
+fn mxnet_s_own_files_have_their_pictures_and_labels() {
+    let (Some(generated), Some(imagenet)) = (shared("generated"), shared("imagenet")) else { return };
+    let source = opened(&generated.join("mxnet/imagenet64.rec"), &columns(&[("id", "id")]));
+    let list = fs::read_to_string(generated.join("mxnet/imagenet64.lst")).unwrap();
+    assert_eq!((source.len(), list.lines().count()), (64, 64));
+    let mut compared = 0;
+    for (record, line) in list.lines().enumerate() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let number = record as u64;
+        compared += u32::from(is_the_photograph(&read(&*source, number), &imagenet.join(cells[2])));
+        assert_eq!(Some(source.label(number).to_string().as_str()), cells[1].split('.').next());
+        assert_eq!(source.targets().value(0, record).bytes(), cells[0].parse::<u64>().unwrap().to_le_bytes());
+    }
+    assert!(compared >= 32, "half of the photographs are here as files");
+    let without_index = opened(&generated.join("mxnet/imagenet64.rec"), &own("index", "none"));
+    assert_eq!(all(&*without_index), all(&*source));
+}
+
+#[test]
+fn mxnet_s_parts_with_the_magic_inside_are_put_together() {
+    let Some(generated) = shared("generated") else { return };
+    let file = generated.join("mxnet/magic_inside.rec");
+    let source = opened(&file, &own("payload", "picture"));
+    assert_eq!(source.len(), 11);
+    assert!(source.read(0, u64::MAX, &mut Vec::new()).is_err(), "the first one is empty");
+    let magic = &[0x0a, 0x23, 0xd7, 0xce][..];
+    let written = [
+        b"a".to_vec(),
+        magic.to_vec(),
+        [magic, magic].concat(),
+        [b"abcd", magic, b"efgh"].concat(),
+        [b"abc", magic, b"x"].concat(),
+        [b"abcd", magic, magic, b"zz"].concat(),
+        [magic, b"tail"].concat(),
+        [b"123412341234", magic].concat(),
+    ];
+    for (record, written) in (1..).zip(written) {
+        assert_eq!(read(&*source, record), written, "record {record}");
+    }
+    let images = opened(&file, &columns(&[("label", "label"), ("id", "id")]));
+    let labels = images.targets().value(0, 9).numbers::<f32>(&"f32 [*]".parse().unwrap()).unwrap();
+    assert_eq!((labels, images.label(9), images.label(10)), (vec![1.0, 2.5, -3.0], 1, 3));
+    let id = images.targets().value(1, 10).numbers::<u64>(&"u64".parse().unwrap()).unwrap();
+    assert_eq!(id, [(1 << 40) + 5]);
+    assert!(read(&*images, 9).starts_with(&[0xff, 0xd8]) && read(&*images, 10).starts_with(&[0xff, 0xd8]));
+}
+
+#[test]
+fn a_file_of_im2rec_has_all_labels_of_its_list() {
+    let Some(folder) = shared("mxnet_rec") else { return };
+    let source = opened(&folder.join("train.rec"), &columns(&[("label", "label")]));
+    let list = fs::read_to_string(folder.join("train.lst")).unwrap();
+    assert_eq!((source.len(), list.lines().count()), (12, 12));
+    let mut found: Vec<Vec<f32>> = Vec::new();
+    for record in 0..12_u8 {
+        assert!(read(&*source, record.into()).starts_with(&[0xff, 0xd8]));
+        assert_eq!(source.label(record.into()), 4);
+        found.push(source.targets().value(0, record.into()).numbers(&"f32 [*]".parse().unwrap()).unwrap());
+    }
+    for (found, line) in found.iter().zip(list.lines()) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let expected: Vec<f32> = cells[1..cells.len() - 1].iter().map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!((found.len(), found), (9, &expected));
+    }
+}
+
+#[test]
+fn records_without_an_image_header_are_taken_on_request() {
+    let Some(folder) = shared("mxnet_rec") else { return };
+    let file = folder.join("sagemaker_seq2seq_val.rec");
+    assert_eq!(opened(&file, &own("payload", "picture")).len(), 10_000);
+    let as_images = open(file.to_str().expect("a plain path"), &Options::default()).unwrap_err().to_string();
+    assert!(as_images.contains("payload=\"picture\""), "{as_images}");
 }

@@ -14,6 +14,7 @@ use forebay_sources::{Options, SourceError};
 
 use self::column::{Cell, GatheredColumn};
 use self::labels::GatheredLabels;
+pub(crate) use self::labels::whole;
 use self::mapping::{MappedPart, Mapping};
 use super::{Fault, Feature, Kind, copied, find, names};
 use crate::window::Window;

@@ -22,16 +22,20 @@ pub(super) struct Framed {
     name: &'static str,
     own: &'static [(&'static str, &'static str)],
     write: Write,
+    /// Bytes from what is spoiled to the record's content.
+    before: usize,
 }
 
 impl Framed {
-    /// The file, opened with these options. The format knows by itself when a record's bytes are not what was written.
+    /// The file, opened with these options. To spoil a record, the byte so far before its content is changed: 0 where a
+    /// checksum covers the content, and otherwise the place of the record's head.
     pub(super) fn of(
         name: &'static str,
         own: &'static [(&'static str, &'static str)],
         write: Write,
+        before: usize,
     ) -> Box<dyn Fixture> {
-        let framed = Self { dir: tempfile::tempdir().unwrap(), name, own, write };
+        let framed = Self { dir: tempfile::tempdir().unwrap(), name, own, write, before };
         framed.mend();
         Box::new(framed)
     }
@@ -69,9 +73,9 @@ impl Fixture for Framed {
     fn spoil(&self, record: u64) -> ReadErrorKind {
         let content = CONTENTS[usize::try_from(record).unwrap()].as_bytes();
         let bytes = fs::read(self.path()).unwrap();
-        let place = bytes.windows(content.len()).position(|window| window == content).unwrap();
+        let place = bytes.windows(content.len()).position(|window| window == content).unwrap() - self.before;
         let file = OpenOptions::new().write(true).open(self.path()).unwrap();
-        file.write_all_at(&[content[0] ^ 1], place as u64).unwrap();
+        file.write_all_at(&[bytes[place] ^ 1], place as u64).unwrap();
         keep_time(&file);
         ReadErrorKind::Damaged
     }

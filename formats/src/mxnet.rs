@@ -1,0 +1,160 @@
+//! `mxnet:`: `MXNet`'s `RecordIO` files (`.rec`), with an index (`.idx`) or without one. A record is a picture behind a header
+//! with its labels, or a picture alone.
+
+mod frame;
+mod index;
+mod labels;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use forebay_proto::printable;
+use forebay_sources::{Options, Source, SourceError};
+
+use self::frame::{ImageHeader, MxPacking, MxRecord};
+use self::labels::MxLabels;
+use crate::containers;
+use crate::example::gather::whole;
+use crate::packed::{Packed, PackedParts, Span};
+use crate::progress::Progress;
+use crate::scheme::{OptionKey, Scheme};
+use crate::window::Window;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "mxnet",
+    takes: "an MXNet .rec file, a folder of them, or a pattern",
+    options: &[
+        OptionKey {
+            name: "payload",
+            help: "what a record is: \"image\" (a picture behind MXNet's image header) or \"picture\" (no header)",
+        },
+        OptionKey {
+            name: "index",
+            help: "the .idx file of a single .rec file, or \"none\"; otherwise the one beside it",
+        },
+    ],
+    has_columns: true,
+    recognises: |path| {
+        containers::begins(path, &EXTENSIONS, |bytes| frame::head(bytes).is_some_and(frame::PartHead::is_first))
+    },
+    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+};
+
+const EXTENSIONS: [&str; 1] = ["rec"];
+
+/// What a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MxPayload {
+    /// A picture behind a header with its labels.
+    Image,
+    Picture,
+}
+
+/// What is found while the files are scanned.
+struct MxScan {
+    payload: MxPayload,
+    spans: Vec<Span>,
+    labels: MxLabels,
+    damaged: BTreeMap<u64, String>,
+    progress: Progress,
+}
+
+fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
+    let payload = options.own.choice("payload", &[("image", MxPayload::Image), ("picture", MxPayload::Picture)])?;
+    if payload == MxPayload::Picture && !options.columns.is_empty() {
+        return Err(SourceError::bad_option("payload", "picture", "\"image\" where columns are named"));
+    }
+    let paths = containers::find(name, &EXTENSIONS)?;
+    let asked = options.own.path("index");
+    if paths.len() > 1 && asked.as_deref().is_some_and(|index| index != Path::new("none")) {
+        return Err(SourceError::bad_option("index", "a file", "\"none\" where the dataset has several .rec files"));
+    }
+    let mut scan = MxScan {
+        payload,
+        spans: Vec::new(),
+        labels: MxLabels::new(options)?,
+        damaged: BTreeMap::new(),
+        progress: Progress::new("looking for records"),
+    };
+    let mut files = Vec::new();
+    for (number, path) in (0..).zip(paths) {
+        let (mut window, container) = Window::open(&path)?;
+        let records = scan.records(&mut window, &path)?;
+        let records = index::chosen(&path, asked.as_deref(), records)?;
+        scan.file(&mut window, &path, number, records)?;
+        files.push(container);
+    }
+    let MxScan { spans, labels, damaged, .. } = scan;
+    if payload == MxPayload::Image && !spans.is_empty() && damaged.len() == spans.len() {
+        let cause = damaged.values().next().map_or("", String::as_str);
+        let problem = format!(
+            "no record has an image header. The first one: {cause}. If records are pictures without headers, give payload=\"picture\"."
+        );
+        return Err(SourceError::malformed_at(name, 0, problem));
+    }
+    if !damaged.is_empty() {
+        tracing::warn!(dataset = %printable(name), records = damaged.len(), "records are damaged, and will be refused when they are read");
+    }
+    let (labels, classes, targets) = labels.finish(name, payload)?;
+    let packing = Box::new(MxPacking { is_image: payload == MxPayload::Image, damaged });
+    Packed::new(name, PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing }, options)
+}
+
+impl MxScan {
+    /// Finds all records of a file, in its order.
+    fn records(&self, window: &mut Window<'_>, path: &Path) -> Result<Vec<MxRecord>, SourceError> {
+        let mut records = Vec::new();
+        let mut at = 0;
+        while at < window.len() {
+            let (record, next) = frame::record(window, path, at)?;
+            records.push(record);
+            self.progress.step();
+            at = next;
+        }
+        Ok(records)
+    }
+
+    /// Takes the labels of a file's records. `records` have their key, where there is an index, and otherwise their place.
+    fn file(
+        &mut self,
+        window: &mut Window<'_>,
+        path: &Path,
+        number: u32,
+        records: Vec<(u64, MxRecord)>,
+    ) -> Result<(), SourceError> {
+        let (mut identities, mut left_out) = (None, 0_u64);
+        for (place, (key, record)) in records.into_iter().enumerate() {
+            let header = match self.payload {
+                MxPayload::Image => Some(ImageHeader::read(window, &record).map_err(SourceError::Outage)?),
+                MxPayload::Picture => None,
+            };
+            if let Some(Ok(header)) = &header {
+                if place == 0 && header.is_header_of_a_file() {
+                    identities = header.labels.first().and_then(|&first| u64::try_from(whole(first)?).ok());
+                    left_out += 1;
+                    continue;
+                }
+                if header.is_empty && identities.is_some_and(|first| key >= first) {
+                    left_out += 1;
+                    continue;
+                }
+            }
+            match header {
+                None => {}
+                Some(Ok(header)) => self.labels.push(&header, (path, record.start()))?,
+                Some(Err(cause)) => {
+                    self.damaged.insert(self.spans.len() as u64, cause);
+                    self.labels.skip();
+                }
+            }
+            self.spans.push(record.span(number));
+        }
+        if left_out > 0 {
+            tracing::info!(file = %printable(path), records = left_out, "left out the file's header record and the records of identities, which have no picture (InsightFace)");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

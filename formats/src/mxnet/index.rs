@@ -1,0 +1,67 @@
+//! The index of a `.rec` file (`.idx`): a line per record, with its key and the byte where it begins.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use forebay_proto::printable;
+use forebay_sources::{LineProblem, SourceError};
+
+use super::frame::MxRecord;
+
+/// The records that the index names, in its order, with their keys. Without an index all records, with their places.
+///
+/// # Errors
+/// The index is not that of the file.
+pub(super) fn chosen(
+    file: &Path,
+    asked: Option<&Path>,
+    records: Vec<MxRecord>,
+) -> Result<Vec<(u64, MxRecord)>, SourceError> {
+    let beside = file.with_extension("idx");
+    let index = match asked {
+        Some(path) if path == Path::new("none") => None,
+        Some(path) => Some(path),
+        None => beside.is_file().then_some(beside.as_path()),
+    };
+    let Some(index) = index else { return Ok((0..).zip(records).collect()) };
+    let text = fs::read(index).map_err(|error| SourceError::of_path(index, error))?;
+    let mut chosen = Vec::new();
+    let mut named = HashSet::new();
+    for (line, text) in (1..).zip(text.split(|&byte| byte == b'\n')).filter(|(_, text)| !text.trim_ascii().is_empty()) {
+        let wrong = |problem: String| SourceError::Line {
+            file: index.to_owned(),
+            line,
+            problem: LineProblem::Malformed(problem),
+        };
+        let (key, start) = entry(text).ok_or_else(|| {
+            wrong("the line is not a key, a tab and the byte where a record begins. Make the index anew, or give index=\"none\"".into())
+        })?;
+        let Ok(place) = records.binary_search_by_key(&start, MxRecord::start) else {
+            let file = printable(file);
+            return Err(wrong(format!(
+                "no record of \"{file}\" begins at byte {start}, so this is the index of another file. Give its own with index=, or index=\"none\""
+            )));
+        };
+        if !named.insert(place) {
+            return Err(wrong(format!(
+                "an earlier line names the record at byte {start} too. Make the index anew, or give index=\"none\""
+            )));
+        }
+        chosen.push((key.unwrap_or(place as u64), records[place].clone()));
+    }
+    if chosen.is_empty() {
+        return Err(SourceError::EmptyList { file: index.to_owned() });
+    }
+    if chosen.len() < records.len() {
+        let left_out = records.len() - chosen.len();
+        tracing::warn!(index = %printable(index), left_out, "the index does not name all records of its file: the others are left out");
+    }
+    Ok(chosen)
+}
+
+/// The key, if it is a number, and where the record begins.
+fn entry(line: &[u8]) -> Option<(Option<u64>, u64)> {
+    let (key, start) = str::from_utf8(line).ok()?.trim().rsplit_once(['\t', ' '])?;
+    Some((key.trim().parse().ok(), start.parse().ok()?))
+}
