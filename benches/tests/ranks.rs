@@ -27,7 +27,7 @@ const RANKS: [(&str, u32); 16] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 14] = [
+const FENCES: [(&str, &[&str]); 17] = [
     ("redb", &["forebay-coordinator"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
@@ -42,6 +42,9 @@ const FENCES: [(&str, &[&str]); 14] = [
     ("roxmltree", &["forebay-formats"]),
     ("flate2", &["forebay-formats"]),
     ("crc32c", &["forebay-formats"]),
+    ("crc32fast", &["forebay-formats"]),
+    ("flate2", &["forebay-formats"]),
+    ("snap", &["forebay-formats"]),
 ];
 
 /// A crate and what it depends on, tests aside.

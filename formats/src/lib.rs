@@ -25,6 +25,7 @@ mod packed;
 mod parts;
 mod paths;
 mod progress;
+mod recordio;
 mod scheme;
 #[cfg(test)]
 mod suite;
@@ -55,6 +56,7 @@ const SCHEMES: &[Scheme] = &[
     yolo::SCHEME,
     tfrecord::SCHEME,
     mxnet::SCHEME,
+    recordio::SCHEME,
     folder::SCHEME,
     csv::SCHEME,
     files::SCHEME,

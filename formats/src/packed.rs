@@ -1,6 +1,6 @@
 //! Records that are ranges of larger files. A format finds them once, and this source reads them.
 
-mod open_files;
+pub(crate) mod open_files;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -217,7 +217,7 @@ impl Source for Packed {
 }
 
 /// Files go in by their path below the dataset's folder, so that the same files elsewhere are the same dataset.
-fn fingerprint(name: &Path, parts: &PackedParts) -> [u8; 32] {
+pub(crate) fn fingerprint(name: &Path, parts: &PackedParts) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"forebay packed dataset 1\0");
     let folder = if name.is_dir() { name } else { name.parent().unwrap_or_else(|| Path::new("")) };
@@ -242,6 +242,8 @@ fn fingerprint(name: &Path, parts: &PackedParts) -> [u8; 32] {
             part(name.as_encoded_bytes());
         }
     }
+    part(b"grains");
+    parts.grains.iter().for_each(|start| part(&start.to_le_bytes()));
     part(b"labels");
     parts.labels.iter().for_each(|label| part(&label.to_le_bytes()));
     part(b"classes");

@@ -14,7 +14,7 @@ use std::thread;
 
 use forebay_sources::{Options, ReadErrorKind, Retry, Source};
 
-use crate::{Opened, mxnet, tfrecord};
+use crate::{Opened, mxnet, recordio, tfrecord};
 use framed::Framed;
 use pictures::Pictures;
 use shards::Shards;
@@ -73,6 +73,7 @@ const FIXTURES: &[(&str, Build)] = &[
     ("tfrecord of pictures", || Framed::of("train.tfrecord", &[("payload", "picture")], tfrecord::tests::write, 0)),
     ("mxnet", || Framed::of("train.rec", &[], mxnet::tests::write_images, 32)),
     ("mxnet of pictures", || Framed::of("train.rec", &[("payload", "picture")], mxnet::tests::write, 8)),
+    ("recordio", || Framed::of("train.recordio", &[], recordio::tests::write, 0)),
 ];
 
 /// Four pictures of which the ids are in another order than the names; one has no object.

@@ -80,7 +80,7 @@ fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
         targets: Table::default(),
         damaged: std::collections::BTreeMap::new(),
     };
-    let gathered = gatherer.map_or_else(|| Ok(none()), |gatherer| gatherer.finish(name))?;
+    let gathered = gatherer.map_or_else(|| Ok(none()), |mut gatherer| gatherer.finish(name))?;
     let Gathered { labels, classes, targets, damaged } = gathered;
     if !damaged.is_empty() {
         tracing::warn!(dataset = %printable(name), records = damaged.len(), "records are damaged, and will be refused when they are read");

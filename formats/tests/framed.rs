@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use forebay_formats::open;
-use forebay_sources::{ColumnMap, Options, OwnOptions, Source};
+use forebay_sources::{ColumnMap, Grains, Options, OwnOptions, ReadErrorKind, Source};
 
 /// The folder of a set of the shared data: below `FOREBAY_TEST_DATA`, or beside the checkout.
 fn shared(set: &str) -> Option<PathBuf> {
@@ -178,4 +178,61 @@ fn records_without_an_image_header_are_taken_on_request() {
     assert_eq!(opened(&file, &own("payload", "picture")).len(), 10_000);
     let as_images = open(file.to_str().expect("a plain path"), &Options::default()).unwrap_err().to_string();
     assert!(as_images.contains("payload=\"picture\""), "{as_images}");
+}
+
+#[test]
+fn recordio_of_all_genuine_writers_has_the_photographs_that_were_packed() {
+    let (Some(generated), Some(imagenet)) = (shared("generated"), shared("imagenet")) else { return };
+    let names = fs::read_to_string(generated.join("mxnet/imagenet64.lst")).unwrap();
+    let names: Vec<&str> = names.lines().filter_map(|line| line.split('\t').next_back()).collect();
+    let packed = all(&*opened(&generated.join("mxnet/imagenet64.rec"), &Options::default()));
+    for (file, records, grains) in [
+        ("go_pyrecordio007_jpeg64.recordio", 64, 1),
+        ("py_pyrecordio004_no_compression_jpeg16.recordio", 16, 9),
+        ("py_pyrecordio004_snappy_jpeg16.recordio", 16, 9),
+        ("py_pyrecordio004_gzip_jpeg16.recordio", 16, 9),
+    ] {
+        let source = opened(&generated.join("recordio").join(file), &Options::default());
+        assert_eq!(source.len(), records, "{file}");
+        let Grains::Starts(starts) = source.grains() else { panic!("{file} has chunks") };
+        assert_eq!(starts.len(), grains, "{file}");
+        let mut compared = 0;
+        for (record, picture) in all(&*source).iter().enumerate() {
+            assert!(picture == &packed[record], "{file}: record {record}");
+            compared += u32::from(is_the_photograph(picture, &imagenet.join(names[record])));
+        }
+        assert!(compared >= 5, "{file}: some of the photographs are here as files");
+    }
+}
+
+#[test]
+fn empty_records_of_recordio_are_records_that_cannot_be_read() {
+    let Some(generated) = shared("generated") else { return };
+    let content = |file: &str| {
+        let source = opened(&generated.join("recordio").join(file), &Options::default());
+        let read = |record| {
+            let mut bytes = Vec::new();
+            match source.read(record, u64::MAX, &mut bytes) {
+                Ok(()) => Some(bytes),
+                Err(error) => {
+                    assert_eq!(error.kind, ReadErrorKind::Empty);
+                    None
+                }
+            }
+        };
+        (0..source.len()).map(read).collect::<Vec<_>>()
+    };
+    let some = |text: &str| Some(text.as_bytes().to_vec());
+    assert_eq!(content("go_pyrecordio007_with_empty_records.recordio"), [some("a"), None, some("b"), None, None]);
+    let python = content("py_pyrecordio004_default_empty_records.recordio");
+    assert_eq!(python[..3], [some("a"), None, some("bb")]);
+    assert_eq!(python[3].as_ref().map(Vec::len), Some(3000));
+}
+
+#[test]
+fn upstream_s_own_sample_of_recordio_is_read() {
+    let Some(folder) = shared("recordio") else { return };
+    let file = folder.join("elasticdl_pyrecordio_0.0.4_test_data_with_snappy_compression");
+    let records = all(&*opened(&file, &Options::default()));
+    assert_eq!((records.len(), &records[0][..]), (20, &b"china"[..]));
 }

@@ -47,6 +47,13 @@ pub enum Part {
     Member(OsString),
     /// A row of a table, counted from 0.
     Row(u64),
+    /// One of the records of a chunk.
+    InChunk {
+        /// Where the chunk begins.
+        offset: u64,
+        /// The record's number in the chunk, counted from 0.
+        number: u64,
+    },
 }
 
 impl Locator {
@@ -73,6 +80,7 @@ impl Locator {
                 name.push(member);
             }
             Part::Row(row) => name.push(format!(", row {row}")),
+            Part::InChunk { offset, number } => name.push(format!(", record {number} of the chunk at byte {offset}")),
         }
         name
     }
@@ -104,6 +112,7 @@ mod tests {
             (file(), Part::Bytes { offset: 4096, length: 17 }, "/data/a.bin, 17 bytes from byte 4096"),
             (file(), Part::At(4096), "/data/a.bin, byte 4096"),
             (file(), Part::Row(3), "/data/a.bin, row 3"),
+            (file(), Part::InChunk { offset: 40, number: 2 }, "/data/a.bin, record 2 of the chunk at byte 40"),
             (object(None), Part::Member("x/1.jpg".into()), "s3://bucket/a.tar, member x/1.jpg"),
             (object(Some("7f")), Part::Whole, "s3://bucket/a.tar (version 7f)"),
         ] {

@@ -196,7 +196,7 @@ impl Gatherer {
     ///
     /// # Errors
     /// No record has a picture, or no record has a feature that the user asked for.
-    pub(crate) fn finish(mut self, name: &Path) -> Result<Gathered, SourceError> {
+    pub(crate) fn finish(&mut self, name: &Path) -> Result<Gathered, SourceError> {
         if !self.has_picture && self.records > 0 {
             return Err(self.without_records(name));
         }
@@ -224,7 +224,7 @@ impl Gatherer {
         let targets = Table::try_new(schema, columns, records).map_err(|error| wrong(format!("{error}.")))?;
         let seen = self.features_seen();
         let (labels, classes) = self.labels.finish(&self.mapping, name, &seen)?;
-        Ok(Gathered { labels, classes, targets, damaged: self.damaged })
+        Ok(Gathered { labels, classes, targets, damaged: std::mem::take(&mut self.damaged) })
     }
 
     fn without_records(&self, name: &Path) -> SourceError {

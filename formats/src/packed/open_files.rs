@@ -13,7 +13,7 @@ const MOST: usize = 64;
 
 /// Files of a dataset, of which the latest ones are open.
 #[derive(Debug)]
-pub(super) struct OpenFiles {
+pub(crate) struct OpenFiles {
     /// Number of each file's place in `open`, or nothing.
     state: Mutex<State>,
 }
@@ -27,13 +27,13 @@ struct State {
 
 /// An open file.
 #[derive(Debug)]
-pub(super) struct OpenFile {
+pub(crate) struct OpenFile {
     file: File,
     container: ContainerFile,
 }
 
 impl OpenFiles {
-    pub(super) fn new(files: usize) -> Self {
+    pub(crate) fn new(files: usize) -> Self {
         let state = State { files: vec![None; files], order: std::collections::VecDeque::new() };
         Self { state: Mutex::new(state) }
     }
@@ -42,7 +42,7 @@ impl OpenFiles {
     ///
     /// # Errors
     /// It cannot be opened. The locator is the whole file's.
-    pub(super) fn get(&self, number: u32, container: &ContainerFile) -> Result<Arc<OpenFile>, ReadError> {
+    pub(crate) fn get(&self, number: u32, container: &ContainerFile) -> Result<Arc<OpenFile>, ReadError> {
         if let Some(open) = &self.state.lock().files[number as usize] {
             return Ok(Arc::clone(open));
         }
@@ -77,7 +77,7 @@ impl OpenFile {
     ///
     /// # Errors
     /// The file is not what it was when its records were looked for, or the storage fails.
-    pub(super) fn read(&self, mut offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+    pub(crate) fn read(&self, mut offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         let path = || self.container.path.clone();
         let metadata = self.file.metadata().map_err(|error| ReadError::of_file(path(), &error))?;
         if Stamp::of(&metadata) != self.container.stamp {

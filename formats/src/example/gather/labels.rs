@@ -118,7 +118,7 @@ impl GatheredLabels {
 
     /// One label per record, or none at all; and the classes.
     pub(super) fn finish(
-        self,
+        &mut self,
         mapping: &Mapping,
         name: &Path,
         seen: &str,
@@ -131,8 +131,8 @@ impl GatheredLabels {
                 return Err(SourceError::malformed_at(name, 0, problem));
             }
             None | Some(Found::Nothing) => return Ok((Vec::new(), Vec::new())),
-            Some(Found::Integers) => (self.integers, Vec::new()),
-            Some(Found::Texts) => self.texts.finish(),
+            Some(Found::Integers) => (std::mem::take(&mut self.integers), Vec::new()),
+            Some(Found::Texts) => std::mem::replace(&mut self.texts, Column::new(Labels::Text)).finish(),
         };
         let mut values = values.into_iter();
         let labels = self.is_good.iter().map(|&is_good| if is_good { values.next().unwrap_or(-1) } else { -1 });

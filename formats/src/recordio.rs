@@ -1,0 +1,247 @@
+//! `recordio:`: the `RecordIO` files of `ElasticDL` and Paddle. A file is a row of chunks, and a chunk holds many records
+//! that are compressed together, so a chunk is what is read at once.
+
+mod chunk;
+mod decode;
+mod scan;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use forebay_columns::Table;
+use forebay_sources::{Container, Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source, SourceError};
+
+use self::chunk::{ChunkHeader, DIALECTS, Dialect, HEAD};
+use self::scan::RecordIoScan;
+use crate::containers;
+use crate::example::{Fault, gather::Gatherer};
+use crate::grain_cache::{Grain, GrainCache};
+use crate::packed::open_files::OpenFiles;
+use crate::packed::{ContainerFile, PackedParts, fingerprint};
+use crate::scheme::{OptionKey, Scheme};
+use crate::window::Window;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "recordio",
+    takes: "a RecordIO file of ElasticDL or Paddle, a folder of .recordio files, or a pattern",
+    options: &[
+        OptionKey {
+            name: "payload",
+            help: "what a record is: \"picture\", \"example\" (tf.train.Example), or \"i32+picture\" or \"i64+picture\" (a label, then the picture)",
+        },
+        OptionKey {
+            name: "chunk_limit",
+            help: "the most bytes of a chunk, stored and decompressed; 268435456 by default",
+        },
+    ],
+    has_columns: true,
+    recognises: |path| {
+        containers::begins(path, &EXTENSIONS, |bytes| DIALECTS.iter().any(|dialect| dialect.header(bytes).is_some()))
+    },
+    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+};
+
+const EXTENSIONS: [&str; 1] = ["recordio"];
+/// Bytes of decoded chunks that are kept, and the most that one chunk may have unless the user says otherwise.
+const KEPT: usize = 256 << 20;
+const CHUNK_LIMIT: u64 = 256 << 20;
+
+/// What a record is.
+#[derive(Debug)]
+enum RecordIoPayload {
+    Picture,
+    /// A label of so many bytes, and then the picture.
+    Labelled(usize),
+    Example(Box<Gatherer>),
+}
+
+/// A chunk with records.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    dialect: Dialect,
+    header: ChunkHeader,
+}
+
+/// A dataset of chunks.
+#[derive(Debug)]
+struct RecordIo {
+    /// The spans are those of the payloads of the chunks, which are the grains.
+    parts: PackedParts,
+    chunks: Vec<Chunk>,
+    records: u64,
+    shards: Vec<String>,
+    payload: RecordIoPayload,
+    /// Records that are no Example, or have no label, and why.
+    damaged: BTreeMap<u64, String>,
+    open: OpenFiles,
+    cache: GrainCache,
+    fingerprint: [u8; 32],
+    byte_limit: u64,
+    chunk_limit: u64,
+}
+
+fn open(name: &Path, options: &Options) -> Result<RecordIo, SourceError> {
+    let words = ["picture", "example", "i32+picture", "i64+picture"];
+    let payload = match options.own.choice("payload", &words.map(|word| (word, word)))? {
+        "example" => RecordIoPayload::Example(Box::new(Gatherer::new(options)?)),
+        word if !options.columns.is_empty() => {
+            return Err(SourceError::bad_option("payload", word, "\"example\" where columns are named"));
+        }
+        "i32+picture" => RecordIoPayload::Labelled(4),
+        "i64+picture" => RecordIoPayload::Labelled(8),
+        _ => RecordIoPayload::Picture,
+    };
+    let chunk_limit = match options.own.get("chunk_limit") {
+        None => CHUNK_LIMIT,
+        Some(text) => text.parse().map_err(|_| SourceError::bad_option("chunk_limit", text, "a number of bytes"))?,
+    };
+    let mut scan = RecordIoScan::new(payload, chunk_limit, options.labels);
+    for (number, path) in (0..).zip(containers::find(name, &EXTENSIONS)?) {
+        scan.file(&path, number)?;
+    }
+    let found = scan.finish(name)?;
+    let file_name = |file: &ContainerFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(RecordIo {
+        shards: found.parts.files.iter().map(file_name).collect(),
+        open: OpenFiles::new(found.parts.files.len()),
+        cache: GrainCache::new(KEPT),
+        fingerprint: fingerprint(name, &found.parts),
+        byte_limit: options.byte_limit,
+        chunk_limit,
+        parts: found.parts,
+        chunks: found.chunks,
+        records: found.records,
+        payload: found.payload,
+        damaged: found.damaged,
+    })
+}
+
+/// Checks a payload, decompresses it and splits it into records.
+fn records(chunk: Chunk, payload: Vec<u8>, most: u64) -> Result<Grain, String> {
+    if !chunk.dialect.agrees(&chunk.header, &payload) {
+        return Err("the checksum of its chunk is not that of the stored bytes".into());
+    }
+    let bytes = decode::decompress(chunk.header.codec, payload, most)?;
+    let ends = decode::split(&bytes, chunk.header.records)?;
+    Ok(Grain { bytes, ends })
+}
+
+/// A record of a chunk, without its length.
+fn content(grain: &Grain, number: usize) -> Result<&[u8], String> {
+    grain.record(number).and_then(|record| record.get(4..)).ok_or_else(|| "it is not in its chunk".into())
+}
+
+impl RecordIo {
+    /// The record's chunk, and its number in it.
+    fn place(&self, record: u64) -> (usize, u64) {
+        assert!(record < self.records, "record {record} of {}", self.records);
+        let chunk = Grains::Starts(&self.parts.grains).of(record);
+        let chunk = usize::try_from(chunk).expect("a list in memory is no longer than usize::MAX");
+        (chunk, record - self.parts.grains[chunk])
+    }
+
+    fn decoded(&self, chunk: usize) -> Result<Grain, ReadError> {
+        let span = &self.parts.spans[chunk];
+        let container = &self.parts.files[span.file as usize];
+        let mut payload = Vec::new();
+        let len = usize::try_from(span.len).unwrap_or(usize::MAX);
+        self.open.get(span.file, container)?.read(span.offset, len, &mut payload)?;
+        let damaged = |cause| ReadError::damaged(Locator::file(&container.path), cause);
+        records(self.chunks[chunk], payload, self.chunk_limit).map_err(damaged)
+    }
+
+    fn read_record(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        let (chunk, number) = self.place(record);
+        let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
+        let damaged = |cause| ReadError::damaged(self.locator(record), cause);
+        let grain = self.cache.get(chunk as u64, || self.decoded(chunk)).map_err(located)?;
+        if let Some(cause) = self.damaged.get(&record) {
+            return Err(damaged(cause.clone()));
+        }
+        let content = content(&grain, usize::try_from(number).unwrap_or(usize::MAX)).map_err(damaged)?;
+        let picture = match &self.payload {
+            RecordIoPayload::Picture => content,
+            RecordIoPayload::Labelled(label) => content.get(*label..).unwrap_or_default(),
+            RecordIoPayload::Example(gatherer) => {
+                let mut window = Window::of_bytes(content);
+                match gatherer.picture(&mut window, 0..content.len() as u64) {
+                    Ok(range) => {
+                        let place = |at| usize::try_from(at).unwrap_or(usize::MAX);
+                        content.get(place(range.start)..place(range.end)).unwrap_or_default()
+                    }
+                    Err(Fault::Form(cause)) => return Err(damaged(cause)),
+                    Err(Fault::Storage(error)) => return Err(located(error)),
+                }
+            }
+        };
+        let (size, limit) = (picture.len() as u64, self.byte_limit);
+        let at = |kind| ReadError::new(kind, self.locator(record));
+        match size {
+            0 => return Err(at(ReadErrorKind::Empty)),
+            _ if size > limit => return Err(at(ReadErrorKind::TooLarge { size, limit })),
+            _ if size > room => return Err(at(ReadErrorKind::Larger { size })),
+            _ => {}
+        }
+        let reserved = buf.try_reserve_exact(picture.len());
+        reserved.map_err(|error| located(ReadError::of_file(name_of_no_file(), &error.into())))?;
+        buf.extend_from_slice(picture);
+        Ok(())
+    }
+}
+
+/// The locator is replaced by the record's own.
+fn name_of_no_file() -> std::path::PathBuf {
+    std::path::PathBuf::new()
+}
+
+impl Source for RecordIo {
+    fn len(&self) -> u64 {
+        self.records
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.parts.classes
+    }
+
+    fn label(&self, record: u64) -> i64 {
+        assert!(record < self.records, "record {record} of {}", self.records);
+        let label = usize::try_from(record).ok().and_then(|record| self.parts.labels.get(record));
+        label.copied().unwrap_or(-1)
+    }
+
+    fn locator(&self, record: u64) -> Locator {
+        let (chunk, number) = self.place(record);
+        let span = &self.parts.spans[chunk];
+        let part = Part::InChunk { offset: span.offset - HEAD, number };
+        Locator { container: Container::File(self.parts.files[span.file as usize].path.clone()), part }
+    }
+
+    /// What a record of its chunk has on average: its own size is known only once the chunk is decoded.
+    fn size(&self, record: u64) -> u64 {
+        self.chunks[self.place(record).0].header.record_len()
+    }
+
+    fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        buf.clear();
+        self.read_record(record, room, buf)
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+
+    fn targets(&self) -> &Table {
+        &self.parts.targets
+    }
+
+    fn grains(&self) -> Grains<'_> {
+        Grains::Starts(&self.parts.grains)
+    }
+
+    fn shard_name(&self, record: u64) -> &str {
+        &self.shards[self.parts.spans[self.place(record).0].file as usize]
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,99 @@
+//! The payload of a chunk: it is decompressed, up to a limit, and split into records.
+
+use std::io::Read;
+
+use super::chunk::Codec;
+
+/// A block of snappystream has at most so many bytes.
+const BLOCK: usize = 1 << 16;
+
+/// The records of a payload, each behind its length. `most` is the most bytes that they may have.
+///
+/// # Errors
+/// The payload is not what the codec makes, or has more bytes than the limit.
+pub(super) fn decompress(codec: Codec, payload: Vec<u8>, most: u64) -> Result<Vec<u8>, String> {
+    match codec {
+        Codec::None => Ok(payload),
+        Codec::SnappyFrames => read(snap::read::FrameDecoder::new(&payload[..]), most),
+        Codec::Gzip => read(flate2::read::MultiGzDecoder::new(&payload[..]), most),
+        Codec::SnappyBlock => block(&payload, most),
+        Codec::SnappyStream => stream(&payload, most),
+    }
+}
+
+fn read(decoder: impl Read, most: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = decoder.take(most.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| format!("its chunk cannot be decompressed: {error}"))?;
+    if bytes.len() as u64 > most { Err(too_much(most)) } else { Ok(bytes) }
+}
+
+/// The length that a block of Snappy begins with is checked before room is made for it.
+fn block(payload: &[u8], most: u64) -> Result<Vec<u8>, String> {
+    let wrong = |error: snap::Error| format!("its chunk cannot be decompressed: {error}");
+    let len = snap::raw::decompress_len(payload).map_err(wrong)?;
+    if len as u64 > most {
+        return Err(too_much(most));
+    }
+    if len > payload.len().saturating_mul(64) {
+        return Err("its chunk cannot be decompressed: it says that it has more bytes than Snappy makes of it".into());
+    }
+    snap::raw::Decoder::new().decompress_vec(payload).map_err(wrong)
+}
+
+/// A head, and blocks: 1 if it is compressed, the length, a checksum that the chunk's makes needless, and the data.
+fn stream(payload: &[u8], most: u64) -> Result<Vec<u8>, String> {
+    let wrong = || "its chunk cannot be decompressed: it is not what snappystream writes".to_owned();
+    let mut rest = payload.strip_prefix(b"snappy\0").ok_or_else(wrong)?;
+    let mut bytes = Vec::new();
+    while let Some((head, after)) = rest.split_first_chunk::<7>() {
+        let [kind, high, low, ..] = *head;
+        let len = usize::from(u16::from_be_bytes([high, low]));
+        let (data, after) = after.split_at_checked(len).ok_or_else(wrong)?;
+        match kind {
+            0 => bytes.extend(data),
+            1 => {
+                let len = snap::raw::decompress_len(data).map_err(|_| wrong())?;
+                if len > BLOCK {
+                    return Err(wrong());
+                }
+                bytes.extend(snap::raw::Decoder::new().decompress_vec(data).map_err(|_| wrong())?);
+            }
+            _ => return Err(wrong()),
+        }
+        if bytes.len() as u64 > most {
+            return Err(too_much(most));
+        }
+        rest = after;
+    }
+    if rest.is_empty() { Ok(bytes) } else { Err(wrong()) }
+}
+
+fn too_much(most: u64) -> String {
+    format!("its chunk has more than {most} bytes when it is decompressed; a larger chunk_limit allows that")
+}
+
+/// Where each record ends. Before each are the four bytes of its length.
+///
+/// # Errors
+/// The payload does not have exactly so many records.
+pub(super) fn split(bytes: &[u8], records: u32) -> Result<Vec<usize>, String> {
+    let mut ends = Vec::new();
+    let mut at = 0_usize;
+    while at < bytes.len() {
+        let len = bytes.get(at..).and_then(|rest| rest.first_chunk::<4>()).map(|len| u32::from_le_bytes(*len));
+        let end = len.and_then(|len| at.checked_add(4)?.checked_add(usize::try_from(len).ok()?));
+        let Some(end) = end.filter(|&end| end <= bytes.len()) else {
+            return Err("a record of its chunk is longer than the chunk".into());
+        };
+        ends.push(end);
+        at = end;
+        if ends.len() > records as usize {
+            break;
+        }
+    }
+    if ends.len() == records as usize && at == bytes.len() {
+        return Ok(ends);
+    }
+    Err(format!("its chunk does not have the {records} records that its header says"))
+}

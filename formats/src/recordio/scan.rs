@@ -1,0 +1,246 @@
+//! Finds the chunks of `RecordIO` files, and where the user wants labels or columns, decodes them once.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use forebay_columns::Table;
+use forebay_proto::printable;
+use forebay_sources::{Labels, SourceError};
+
+use super::chunk::{HEAD, Told, tell};
+use super::{Chunk, RecordIoPayload, content, records};
+use crate::csv::labels::Column;
+use crate::example::gather::Gathered;
+use crate::grain_cache::Grain;
+use crate::packed::{PackedParts, Plain, Span};
+use crate::progress::Progress;
+use crate::window::Window;
+
+/// More records of one chunk that cannot be read are not believed.
+const MOST_DAMAGED: u32 = 1 << 22;
+
+/// What was found so far.
+#[derive(Debug)]
+pub(super) struct RecordIoScan {
+    payload: RecordIoPayload,
+    chunk_limit: u64,
+    option: Labels,
+    parts: PackedParts,
+    chunks: Vec<Chunk>,
+    records: u64,
+    /// The labels in front of pictures; nothing for a damaged record.
+    labels: Vec<Option<i64>>,
+    damaged: BTreeMap<u64, String>,
+    progress: Progress,
+}
+
+/// What was found.
+pub(super) struct FoundChunks {
+    pub parts: PackedParts,
+    pub chunks: Vec<Chunk>,
+    pub records: u64,
+    pub payload: RecordIoPayload,
+    pub damaged: BTreeMap<u64, String>,
+}
+
+impl RecordIoScan {
+    pub(super) fn new(payload: RecordIoPayload, chunk_limit: u64, option: Labels) -> Self {
+        let parts = PackedParts {
+            files: Vec::new(),
+            spans: Vec::new(),
+            labels: Vec::new(),
+            classes: Vec::new(),
+            targets: Table::default(),
+            grains: Vec::new(),
+            packing: Box::new(Plain),
+        };
+        let progress = Progress::new("looking for chunks");
+        Self {
+            payload,
+            chunk_limit,
+            option,
+            parts,
+            chunks: Vec::new(),
+            records: 0,
+            labels: Vec::new(),
+            damaged: BTreeMap::new(),
+            progress,
+        }
+    }
+
+    /// Finds the chunks of the next file.
+    pub(super) fn file(&mut self, path: &Path, number: u32) -> Result<(), SourceError> {
+        let (mut window, container) = Window::open(path)?;
+        self.parts.files.push(container);
+        let wrong = |at, problem: &str| SourceError::malformed_at(path, at, problem);
+        let dialect = match tell(&mut window, self.chunk_limit).map_err(SourceError::Outage)? {
+            Told::Dialect(dialect) => dialect,
+            Told::Empty => return Ok(()),
+            Told::Cut(at) => return Err(cut(path, at)),
+            Told::NoChunk => {
+                let head = window.get(0, 8).map_err(SourceError::Outage)?;
+                return Err(wrong(0, what_else(head.unwrap_or_default())));
+            }
+            Told::Damaged => {
+                let problem = format!(
+                    "no chunk of the file has the right checksum, or all have more than {} bytes. Copy the file again, or give a larger chunk_limit.",
+                    self.chunk_limit
+                );
+                return Err(wrong(0, &problem));
+            }
+        };
+        let mut at = 0;
+        while at < window.len() {
+            let head = window.array::<20>(at).map_err(SourceError::Outage)?.ok_or_else(|| cut(path, at))?;
+            let header = dialect.header(&head).ok_or_else(|| {
+                wrong(at, "no chunk begins here, so what follows cannot be found: the file is damaged. Write or copy it again.")
+            })?;
+            let size = u64::from(header.size);
+            let end = at + HEAD + size;
+            if end > window.len() {
+                return Err(cut(path, at));
+            }
+            if size > self.chunk_limit {
+                let problem = format!(
+                    "the chunk has {size} bytes, which is more than the limit. Give chunk_limit={size} or more."
+                );
+                return Err(wrong(at, &problem));
+            }
+            if header.records > 0 {
+                let chunk = Chunk { dialect, header };
+                self.chunk(&mut window, (path, at), chunk)?;
+                self.parts.spans.push(Span { file: number, offset: at + HEAD, len: size });
+                self.parts.grains.push(self.records);
+                self.chunks.push(chunk);
+                self.records += u64::from(header.records);
+            }
+            self.progress.step();
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Takes the labels and columns of a chunk's records, where records have any.
+    fn chunk(&mut self, window: &mut Window<'_>, place: (&Path, u64), chunk: Chunk) -> Result<(), SourceError> {
+        if matches!(self.payload, RecordIoPayload::Picture) {
+            return Ok(());
+        }
+        let len = usize::try_from(chunk.header.size).unwrap_or(usize::MAX);
+        let payload = window.get(place.1 + HEAD, len).map_err(SourceError::Outage)?.unwrap_or_default().to_vec();
+        match records(chunk, payload, self.chunk_limit) {
+            Ok(grain) => self.grain(&grain, place),
+            Err(cause) if chunk.header.records > MOST_DAMAGED => {
+                let problem = format!(
+                    "the chunk cannot be read, and says that it has {} records: {cause}. Write or copy the file again.",
+                    chunk.header.records
+                );
+                Err(SourceError::malformed_at(place.0, place.1, problem))
+            }
+            Err(cause) => {
+                for record in self.records..self.records + u64::from(chunk.header.records) {
+                    self.unreadable(record, cause.clone());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn grain(&mut self, grain: &Grain, place: (&Path, u64)) -> Result<(), SourceError> {
+        for (number, record) in (0..grain.ends.len()).zip(self.records..) {
+            let content = content(grain, number).unwrap_or_default();
+            match &mut self.payload {
+                RecordIoPayload::Picture => {}
+                RecordIoPayload::Example(gatherer) => {
+                    let mut window = Window::of_bytes(content);
+                    gatherer.record(&mut window, 0..content.len() as u64, place)?;
+                }
+                RecordIoPayload::Labelled(bytes) => {
+                    let label = label(content, *bytes);
+                    self.labels.push(label);
+                    if label.is_none() {
+                        let cause = format!("it has {} bytes, and its label has {bytes}", content.len());
+                        self.damaged.insert(record, cause);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unreadable(&mut self, record: u64, cause: String) {
+        match &mut self.payload {
+            RecordIoPayload::Example(gatherer) => gatherer.unreadable(cause),
+            RecordIoPayload::Picture | RecordIoPayload::Labelled(_) => {
+                self.labels.push(None);
+                self.damaged.insert(record, cause);
+            }
+        }
+    }
+
+    /// The dataset with this name.
+    ///
+    /// # Errors
+    /// It has no record, or none that can be used.
+    pub(super) fn finish(mut self, name: &Path) -> Result<FoundChunks, SourceError> {
+        if self.records == 0 {
+            return Err(SourceError::NoRecords { path: name.to_owned() });
+        }
+        match &mut self.payload {
+            RecordIoPayload::Picture => {}
+            RecordIoPayload::Example(gatherer) => {
+                let Gathered { labels, classes, targets, damaged } = gatherer.finish(name)?;
+                (self.parts.labels, self.parts.classes, self.parts.targets) = (labels, classes, targets);
+                self.damaged = damaged;
+            }
+            RecordIoPayload::Labelled(_) => {
+                (self.parts.labels, self.parts.classes) = labels(std::mem::take(&mut self.labels), self.option);
+            }
+        }
+        if !self.damaged.is_empty() {
+            tracing::warn!(dataset = %printable(name), records = self.damaged.len(), "records are damaged, and will be refused when they are read");
+        }
+        let Self { parts, chunks, records, payload, damaged, .. } = self;
+        Ok(FoundChunks { parts, chunks, records, payload, damaged })
+    }
+}
+
+/// The label in front of a picture.
+fn label(content: &[u8], bytes: usize) -> Option<i64> {
+    match bytes {
+        4 => content.first_chunk::<4>().map(|label| i64::from(i32::from_le_bytes(*label))),
+        _ => content.first_chunk::<8>().map(|label| i64::from_le_bytes(*label)),
+    }
+}
+
+fn labels(found: Vec<Option<i64>>, option: Labels) -> (Vec<i64>, Vec<String>) {
+    match option {
+        Labels::None => (Vec::new(), Vec::new()),
+        Labels::Auto => (found.into_iter().map(|label| label.unwrap_or(-1)).collect(), Vec::new()),
+        Labels::Text => {
+            let mut texts = Column::new(Labels::Text);
+            for label in found.iter().flatten() {
+                texts.push(label.to_string().as_bytes(), 0).expect("all of them are texts");
+            }
+            let (values, classes) = texts.finish();
+            let mut values = values.into_iter();
+            (found.iter().map(|label| label.and_then(|_| values.next()).unwrap_or(-1)).collect(), classes)
+        }
+    }
+}
+
+fn cut(path: &Path, at: u64) -> SourceError {
+    let problem = format!(
+        "the file ends inside a chunk, so it is not complete. Copy it again; or to keep the chunks before this one, cut it here (truncate -s {at})."
+    );
+    SourceError::malformed_at(path, at, problem)
+}
+
+fn what_else(head: &[u8]) -> &'static str {
+    if head.starts_with(&[0x0a, 0x23, 0xd7, 0xce]) {
+        "this is a RecordIO file of MXNet, which is another format. Open it with mxnet:."
+    } else if head.starts_with(b"version ") {
+        "this is a pointer of Git LFS, and not the file itself. Fetch the file (git lfs pull)."
+    } else {
+        "this is not a RecordIO file: it does not begin with a chunk. Check that it is the right file."
+    }
+}
