@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use forebay_sources::SourceError;
 
+use crate::folder::is_picture;
+
 /// `*` leaves hidden files out, and does not reach into folders.
 const LIKE_A_SHELL: glob::MatchOptions =
     glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
@@ -40,7 +42,8 @@ pub(super) fn has(folder: &Path, extensions: &[&str]) -> bool {
     entries.flatten().any(|entry| is_named(&entry.path(), extensions))
 }
 
-/// Whether a file begins with what `is` accepts, or a folder has such a file, with one of these extensions, at its top.
+/// Whether a file begins with what `is` accepts. A folder must have such a file, with one of these extensions, at its top,
+/// and neither pictures nor folders beside it: those are a dataset of pictures, which may have other files too.
 pub(super) fn begins(path: &Path, extensions: &[&str], is: fn(&[u8]) -> bool) -> bool {
     let accepted = |path: &Path| {
         let mut bytes = Vec::new();
@@ -51,7 +54,11 @@ pub(super) fn begins(path: &Path, extensions: &[&str], is: fn(&[u8]) -> bool) ->
         return accepted(path);
     }
     let Ok(entries) = fs::read_dir(path) else { return false };
-    entries.flatten().any(|entry| is_named(&entry.path(), extensions) && accepted(&entry.path()))
+    let shown = |entry: &fs::DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
+    let paths: Vec<PathBuf> = entries.flatten().filter(shown).map(|entry| entry.path()).collect();
+    let named = |path: &Path| is_named(path, extensions);
+    paths.iter().any(|path| named(path) && accepted(path))
+        && !paths.iter().any(|path| is_picture(path) || path.is_dir())
 }
 
 /// The files that a pattern names, in the pattern's order; nothing if the name is none.
@@ -141,6 +148,25 @@ fn numbers(first: &str, last: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_with_pictures_or_folders_is_a_dataset_of_pictures_whatever_else_it_has() {
+        let dir = tempfile::tempdir().unwrap();
+        let recognised = || begins(dir.path(), &["rec"], |bytes| bytes.starts_with(b"rec"));
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        write("a.rec", "other");
+        write("b.tar", "rec");
+        assert!(!recognised());
+        write("c.REC", "record");
+        write("README.md", "about");
+        fs::create_dir(dir.path().join(".hidden")).unwrap();
+        assert!(recognised());
+        write("1.jpg", "picture");
+        assert!(!recognised());
+        fs::remove_file(dir.path().join("1.jpg")).unwrap();
+        fs::create_dir(dir.path().join("class")).unwrap();
+        assert!(!recognised());
+    }
 
     fn expanded(text: &str) -> Vec<String> {
         braces(text).unwrap()

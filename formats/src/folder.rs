@@ -186,6 +186,7 @@ fn kind(entry: &fs::DirEntry) -> Result<Entry, SourceError> {
     Ok(if is_folder { Entry::Folder } else { named })
 }
 
+/// Whether a file is named like a picture.
 pub(super) fn is_picture(path: &Path) -> bool {
     path.extension().is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
 }

@@ -5,6 +5,7 @@
 
 mod packing;
 
+use std::ops::Range;
 use std::path::Path;
 
 use forebay_columns::Table;
@@ -36,6 +37,9 @@ const EXTENSIONS: [&str; 3] = ["tfrecord", "tfrecords", "record"];
 const HEAD: u64 = 12;
 /// Bytes behind the data: its checksum.
 const TAIL: u64 = 4;
+
+/// A damaged record that was found while the file was scanned. Its read says which checksums differ.
+const OTHER_SUM: &str = "the checksum of the data is another one";
 
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +106,19 @@ impl Scan {
                 return Err(cut(path, at));
             };
             let picture = match &mut self.gatherer {
-                Some(gatherer) => gatherer.record(window, data..data + len, (path, at))?,
+                // What the first record is decides what later ones must be, so it must be what was written.
+                Some(gatherer) if self.is_checked && self.spans.is_empty() && !is_intact(window, data..data + len)? => {
+                    gatherer.unreadable(OTHER_SUM.into());
+                    None
+                }
+                Some(gatherer) => match gatherer.record(window, data..data + len, (path, at)) {
+                    // A label that does not go with the others may be damage, which is this record's alone.
+                    Err(SourceError::Malformed { .. }) if self.is_checked && !is_intact(window, data..data + len)? => {
+                        gatherer.unreadable(OTHER_SUM.into());
+                        None
+                    }
+                    other => other?,
+                },
                 None => Some(data..data + len),
             };
             // A record is read from its data on. Without a check of the whole, only the picture is.
@@ -144,7 +160,24 @@ fn stored_length(head: &[u8]) -> Option<u64> {
 
 /// The checksum as the format stores it.
 fn masked(bytes: &[u8]) -> u32 {
-    crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
+    mask(crc32c::crc32c(bytes))
+}
+
+fn mask(sum: u32) -> u32 {
+    sum.rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+/// Whether the data have the checksum behind them.
+fn is_intact(window: &mut Window<'_>, data: Range<u64>) -> Result<bool, SourceError> {
+    let (mut at, mut sum) = (data.start, 0);
+    while at < data.end {
+        let step = usize::try_from(data.end - at).unwrap_or(usize::MAX).min(1 << 16);
+        let bytes = window.get(at, step).map_err(SourceError::Outage)?.unwrap_or_default();
+        sum = crc32c::crc32c_append(sum, bytes);
+        at += step as u64;
+    }
+    let stored = window.array::<4>(data.end).map_err(SourceError::Outage)?;
+    Ok(stored.is_some_and(|stored| u32::from_le_bytes(stored) == mask(sum)))
 }
 
 fn cut(path: &Path, at: u64) -> SourceError {

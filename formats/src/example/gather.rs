@@ -79,7 +79,7 @@ impl Gatherer {
         example: Range<u64>,
         place: Place<'_>,
     ) -> Result<Option<Range<u64>>, SourceError> {
-        if self.records == 0 {
+        if self.first.is_empty() && !self.has_picture {
             self.first = names(window, example.clone());
         }
         match self.look(window, example) {

@@ -162,6 +162,22 @@ fn a_checksum_is_compared_at_each_read_unless_the_user_does_without() {
 }
 
 #[test]
+fn a_record_whose_damage_hides_its_label_fails_alone() {
+    let good = write_examples(&[b"one", b"two", b"three"]);
+    let places: Vec<usize> = (0..good.len()).filter(|&at| good[at..].starts_with(b"class/label")).collect();
+    for (record, place) in (0..).zip(places) {
+        let mut bytes = good.clone();
+        bytes[place] ^= 1;
+        let written = Written::new(&bytes);
+        let source = written.open(&Options::default()).unwrap();
+        assert!(read(&source, record).unwrap_err().to_string().contains("checksum of the data"));
+        let others = (0..3).filter(|&other| other != record);
+        others.for_each(|other| assert_eq!((read(&source, other).is_ok(), source.label(other)), (true, 7)));
+        written.refused(&own("check", "false"), &["labels=\"none\""]);
+    }
+}
+
+#[test]
 fn a_cut_file_a_wrong_length_and_another_file_are_errors_of_opening_with_their_place() {
     let bytes = write_examples(&[b"first", b"second"]);
     let first = write_examples(&[b"first"]).len();
