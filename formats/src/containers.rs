@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use forebay_sources::SourceError;
 
-use crate::folder::is_picture;
-
 /// `*` leaves hidden files out, and does not reach into folders.
 const LIKE_A_SHELL: glob::MatchOptions =
     glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
@@ -44,7 +42,7 @@ pub(super) fn has(folder: &Path, extensions: &[&str]) -> bool {
 
 /// Whether a file begins with what `is` accepts. A folder must have such a file, with one of these extensions, at its top,
 /// and neither pictures nor folders beside it: those are a dataset of pictures, which may have other files too.
-pub(super) fn begins(path: &Path, extensions: &[&str], is: fn(&[u8]) -> bool) -> bool {
+pub(super) fn begins(path: &Path, extensions: &[&str], is: fn(&[u8]) -> bool, is_picture: fn(&Path) -> bool) -> bool {
     let accepted = |path: &Path| {
         let mut bytes = Vec::new();
         let read = path.is_file() && File::open(path).and_then(|file| file.take(64).read_to_end(&mut bytes)).is_ok();
@@ -152,7 +150,8 @@ mod tests {
     #[test]
     fn a_folder_with_pictures_or_folders_is_a_dataset_of_pictures_whatever_else_it_has() {
         let dir = tempfile::tempdir().unwrap();
-        let recognised = || begins(dir.path(), &["rec"], |bytes| bytes.starts_with(b"rec"));
+        let recognised =
+            || begins(dir.path(), &["rec"], |bytes| bytes.starts_with(b"rec"), |path| is_named(path, &["jpg"]));
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
         write("a.rec", "other");
         write("b.tar", "rec");

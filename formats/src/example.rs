@@ -11,7 +11,7 @@ use crate::window::Window;
 
 /// Why an Example was not read.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum ExampleFault {
     /// The storage fails.
     Storage(ReadError),
     /// The bytes are no Example. The text says why.
@@ -21,13 +21,13 @@ pub(crate) enum Fault {
 /// A feature: one list of values, which may be in several pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Feature {
-    pub kind: Kind,
+    pub kind: FeatureKind,
     lists: Vec<Range<u64>>,
 }
 
 /// What the values of a feature are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FeatureKind {
     Bytes,
     Floats,
     Integers,
@@ -44,7 +44,7 @@ pub(crate) fn find(
     window: &mut Window<'_>,
     example: Range<u64>,
     names: &[String],
-) -> Result<Vec<Option<Feature>>, Fault> {
+) -> Result<Vec<Option<Feature>>, ExampleFault> {
     let mut found = vec![None; names.len()];
     each_feature(window, example, |name, feature| {
         for (place, _) in names.iter().enumerate().filter(|(_, known)| known.as_bytes() == name) {
@@ -73,8 +73,8 @@ fn each_feature(
     window: &mut Window<'_>,
     example: Range<u64>,
     mut visit: impl FnMut(&[u8], Option<Feature>),
-) -> Result<(), Fault> {
-    let mut fields = Cursor::new(window, example);
+) -> Result<(), ExampleFault> {
+    let mut fields = WireCursor::new(window, example);
     let mut maps = Vec::new();
     while let Some((number, value)) = fields.field()? {
         if number == 1 {
@@ -82,7 +82,7 @@ fn each_feature(
         }
     }
     for map in maps {
-        let mut entries = Cursor::new(window, map);
+        let mut entries = WireCursor::new(window, map);
         while let Some((number, value)) = entries.field()? {
             if number == 1 {
                 let (name, feature) = entry(entries.window, value.range("a feature")?)?;
@@ -96,8 +96,8 @@ fn each_feature(
 }
 
 /// An entry of the map: the name, unless it is longer than any that is looked for, and the feature.
-fn entry(window: &mut Window<'_>, range: Range<u64>) -> Result<(Option<Vec<u8>>, Option<Feature>), Fault> {
-    let mut fields = Cursor::new(window, range);
+fn entry(window: &mut Window<'_>, range: Range<u64>) -> Result<(Option<Vec<u8>>, Option<Feature>), ExampleFault> {
+    let mut fields = WireCursor::new(window, range);
     let (mut name, mut feature) = (0..0, Vec::new());
     while let Some((number, value)) = fields.field()? {
         match number {
@@ -108,12 +108,12 @@ fn entry(window: &mut Window<'_>, range: Range<u64>) -> Result<(Option<Vec<u8>>,
     }
     let mut found: Option<Feature> = None;
     for part in feature {
-        let mut lists = Cursor::new(window, part);
+        let mut lists = WireCursor::new(window, part);
         while let Some((number, value)) = lists.field()? {
             let kind = match number {
-                1 => Kind::Bytes,
-                2 => Kind::Floats,
-                3 => Kind::Integers,
+                1 => FeatureKind::Bytes,
+                2 => FeatureKind::Floats,
+                3 => FeatureKind::Integers,
                 _ => continue,
             };
             let list = value.range("a list of values")?;
@@ -127,15 +127,15 @@ fn entry(window: &mut Window<'_>, range: Range<u64>) -> Result<(Option<Vec<u8>>,
     if name.end - name.start > MOST_NAME {
         return Ok((None, found));
     }
-    Ok((Some(Cursor::new(window, name).rest()?.to_vec()), found))
+    Ok((Some(WireCursor::new(window, name).rest()?.to_vec()), found))
 }
 
 impl Feature {
     /// Where each of its texts is, if it is a list of bytes.
-    pub(crate) fn texts(&self, window: &mut Window<'_>) -> Result<Vec<Range<u64>>, Fault> {
+    pub(crate) fn texts(&self, window: &mut Window<'_>) -> Result<Vec<Range<u64>>, ExampleFault> {
         let mut texts = Vec::new();
         for list in &self.lists {
-            let mut values = Cursor::new(window, list.clone());
+            let mut values = WireCursor::new(window, list.clone());
             while let Some((number, value)) = values.field()? {
                 if number == 1 {
                     texts.push(value.range("a value")?);
@@ -147,15 +147,15 @@ impl Feature {
     }
 
     /// Its values, if it is a list of floats.
-    pub(crate) fn floats(&self, window: &mut Window<'_>) -> Result<Vec<f32>, Fault> {
+    pub(crate) fn floats(&self, window: &mut Window<'_>) -> Result<Vec<f32>, ExampleFault> {
         let mut floats = Vec::new();
         for list in &self.lists {
-            let mut values = Cursor::new(window, list.clone());
+            let mut values = WireCursor::new(window, list.clone());
             while let Some((number, value)) = values.field()? {
                 match value {
                     _ if number != 1 => continue,
-                    Value::Fixed32(bits) => floats.push(f32::from_bits(bits)),
-                    Value::Bytes(packed) => {
+                    WireValue::Fixed32(bits) => floats.push(f32::from_bits(bits)),
+                    WireValue::Bytes(packed) => {
                         let (bytes, rest) = copied(values.window, packed)?.as_chunks::<4>();
                         if !rest.is_empty() {
                             return Err(form("a list of floats has a part of a float"));
@@ -163,7 +163,9 @@ impl Feature {
                         limit(floats.len() + bytes.len())?;
                         floats.extend(bytes.iter().map(|bytes| f32::from_le_bytes(*bytes)));
                     }
-                    Value::Varint(_) | Value::Fixed64 => return Err(form("a list of floats has something else")),
+                    WireValue::Varint(_) | WireValue::Fixed64 => {
+                        return Err(form("a list of floats has something else"));
+                    }
                 }
                 limit(floats.len())?;
             }
@@ -172,22 +174,24 @@ impl Feature {
     }
 
     /// Its values, if it is a list of integers.
-    pub(crate) fn integers(&self, window: &mut Window<'_>) -> Result<Vec<i64>, Fault> {
+    pub(crate) fn integers(&self, window: &mut Window<'_>) -> Result<Vec<i64>, ExampleFault> {
         let mut integers = Vec::new();
         for list in &self.lists {
-            let mut values = Cursor::new(window, list.clone());
+            let mut values = WireCursor::new(window, list.clone());
             while let Some((number, value)) = values.field()? {
                 match value {
                     _ if number != 1 => continue,
-                    Value::Varint(value) => integers.push(value.cast_signed()),
-                    Value::Bytes(packed) => {
-                        let mut packed = Cursor::new(values.window, packed);
+                    WireValue::Varint(value) => integers.push(value.cast_signed()),
+                    WireValue::Bytes(packed) => {
+                        let mut packed = WireCursor::new(values.window, packed);
                         while packed.at < packed.end {
                             integers.push(packed.varint()?.cast_signed());
                             limit(integers.len())?;
                         }
                     }
-                    Value::Fixed32(_) | Value::Fixed64 => return Err(form("a list of integers has something else")),
+                    WireValue::Fixed32(_) | WireValue::Fixed64 => {
+                        return Err(form("a list of integers has something else"));
+                    }
                 }
                 limit(integers.len())?;
             }
@@ -197,38 +201,38 @@ impl Feature {
 }
 
 /// The bytes of a range that is copied: it has a limit, as a picture has none.
-pub(crate) fn copied<'w>(window: &'w mut Window<'_>, range: Range<u64>) -> Result<&'w [u8], Fault> {
+pub(crate) fn copied<'w>(window: &'w mut Window<'_>, range: Range<u64>) -> Result<&'w [u8], ExampleFault> {
     if range.end - range.start > MOST_BYTES {
         return Err(form("a value of a column has more than 64 MiB"));
     }
-    Cursor::new(window, range).rest()
+    WireCursor::new(window, range).rest()
 }
 
-fn limit(values: usize) -> Result<(), Fault> {
+fn limit(values: usize) -> Result<(), ExampleFault> {
     if values > MOST_VALUES { Err(form("a feature has more than 4194304 values")) } else { Ok(()) }
 }
 
-fn form(problem: &str) -> Fault {
-    Fault::Form(format!("it is not a tf.train.Example: {problem}"))
+fn form(problem: &str) -> ExampleFault {
+    ExampleFault::Form(format!("it is not a tf.train.Example: {problem}"))
 }
 
 /// A place in a message.
-struct Cursor<'c, 'w> {
+struct WireCursor<'c, 'w> {
     window: &'c mut Window<'w>,
     at: u64,
     end: u64,
 }
 
 /// What a field has.
-enum Value {
+enum WireValue {
     Varint(u64),
     Fixed32(u32),
     Fixed64,
     Bytes(Range<u64>),
 }
 
-impl Value {
-    fn range(self, what: &str) -> Result<Range<u64>, Fault> {
+impl WireValue {
+    fn range(self, what: &str) -> Result<Range<u64>, ExampleFault> {
         match self {
             Self::Bytes(range) => Ok(range),
             _ => Err(form(&format!("{what} has a wrong type"))),
@@ -236,20 +240,20 @@ impl Value {
     }
 }
 
-impl<'c, 'w> Cursor<'c, 'w> {
+impl<'c, 'w> WireCursor<'c, 'w> {
     fn new(window: &'c mut Window<'w>, range: Range<u64>) -> Self {
         Self { window, at: range.start, end: range.end }
     }
 
     /// All bytes up to the end. The caller has checked how many.
-    fn rest(self) -> Result<&'c [u8], Fault> {
+    fn rest(self) -> Result<&'c [u8], ExampleFault> {
         let len = usize::try_from(self.end - self.at).map_err(|_| ends())?;
-        self.window.get(self.at, len).map_err(Fault::Storage)?.ok_or_else(ends)
+        self.window.get(self.at, len).map_err(ExampleFault::Storage)?.ok_or_else(ends)
     }
 
-    fn varint(&mut self) -> Result<u64, Fault> {
+    fn varint(&mut self) -> Result<u64, ExampleFault> {
         let len = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(10);
-        let bytes = self.window.get(self.at, len).map_err(Fault::Storage)?.ok_or_else(ends)?;
+        let bytes = self.window.get(self.at, len).map_err(ExampleFault::Storage)?.ok_or_else(ends)?;
         let mut value = 0_u64;
         for (place, &byte) in (0_u32..).zip(bytes) {
             // The tenth byte has one bit; protocol buffers drop what else it has.
@@ -263,39 +267,39 @@ impl<'c, 'w> Cursor<'c, 'w> {
     }
 
     /// The next field, and its number.
-    fn field(&mut self) -> Result<Option<(u64, Value)>, Fault> {
+    fn field(&mut self) -> Result<Option<(u64, WireValue)>, ExampleFault> {
         if self.at == self.end {
             return Ok(None);
         }
         let tag = self.varint()?;
         let value = match tag & 7 {
-            0 => Value::Varint(self.varint()?),
+            0 => WireValue::Varint(self.varint()?),
             1 => {
                 self.skip(8)?;
-                Value::Fixed64
+                WireValue::Fixed64
             }
             2 => {
                 let len = self.varint()?;
-                Value::Bytes(self.skip(len)?)
+                WireValue::Bytes(self.skip(len)?)
             }
             5 => {
                 let range = self.skip(4)?;
-                let bytes = self.window.array(range.start).map_err(Fault::Storage)?.ok_or_else(ends)?;
-                Value::Fixed32(u32::from_le_bytes(bytes))
+                let bytes = self.window.array(range.start).map_err(ExampleFault::Storage)?.ok_or_else(ends)?;
+                WireValue::Fixed32(u32::from_le_bytes(bytes))
             }
             _ => return Err(form("a field has a wrong type")),
         };
         if tag >> 3 == 0 { Err(form("a field has the number 0")) } else { Ok(Some((tag >> 3, value))) }
     }
 
-    fn skip(&mut self, len: u64) -> Result<Range<u64>, Fault> {
+    fn skip(&mut self, len: u64) -> Result<Range<u64>, ExampleFault> {
         let start = self.at;
         self.at = start.checked_add(len).filter(|&end| end <= self.end).ok_or_else(ends)?;
         Ok(start..self.at)
     }
 }
 
-fn ends() -> Fault {
+fn ends() -> ExampleFault {
     form("it ends inside a field")
 }
 

@@ -15,6 +15,7 @@ use self::frame::{ImageHeader, MxPacking, MxRecord};
 use self::labels::MxLabels;
 use crate::containers;
 use crate::example::gather::whole;
+use crate::folder::is_picture;
 use crate::packed::{Packed, PackedParts, Span};
 use crate::progress::Progress;
 use crate::scheme::{OptionKey, Scheme};
@@ -35,7 +36,12 @@ pub(super) const SCHEME: Scheme = Scheme {
     ],
     has_columns: true,
     recognises: |path| {
-        containers::begins(path, &EXTENSIONS, |bytes| frame::head(bytes).is_some_and(frame::PartHead::is_first))
+        containers::begins(
+            path,
+            &EXTENSIONS,
+            |bytes| frame::head(bytes).is_some_and(frame::PartHead::is_first),
+            is_picture,
+        )
     },
     open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
 };

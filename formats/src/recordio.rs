@@ -14,7 +14,8 @@ use forebay_sources::{Container, Grains, Locator, Options, Part, ReadError, Read
 use self::chunk::{ChunkHeader, DIALECTS, Dialect, HEAD};
 use self::scan::RecordIoScan;
 use crate::containers;
-use crate::example::{Fault, gather::Gatherer};
+use crate::example::{ExampleFault, gather::Gatherer};
+use crate::folder::is_picture;
 use crate::grain_cache::{Grain, GrainCache};
 use crate::packed::open_files::OpenFiles;
 use crate::packed::{ContainerFile, PackedParts, fingerprint};
@@ -36,7 +37,12 @@ pub(super) const SCHEME: Scheme = Scheme {
     ],
     has_columns: true,
     recognises: |path| {
-        containers::begins(path, &EXTENSIONS, |bytes| DIALECTS.iter().any(|dialect| dialect.header(bytes).is_some()))
+        containers::begins(
+            path,
+            &EXTENSIONS,
+            |bytes| DIALECTS.iter().any(|dialect| dialect.header(bytes).is_some()),
+            is_picture,
+        )
     },
     open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
 };
@@ -57,7 +63,7 @@ enum RecordIoPayload {
 
 /// A chunk with records.
 #[derive(Clone, Copy, Debug)]
-struct Chunk {
+struct RecordChunk {
     dialect: Dialect,
     header: ChunkHeader,
 }
@@ -67,7 +73,7 @@ struct Chunk {
 struct RecordIo {
     /// The spans are those of the payloads of the chunks, which are the grains.
     parts: PackedParts,
-    chunks: Vec<Chunk>,
+    chunks: Vec<RecordChunk>,
     records: u64,
     shards: Vec<String>,
     payload: RecordIoPayload,
@@ -117,7 +123,7 @@ fn open(name: &Path, options: &Options) -> Result<RecordIo, SourceError> {
 }
 
 /// Checks a payload, decompresses it and splits it into records.
-fn records(chunk: Chunk, payload: Vec<u8>, most: u64) -> Result<Grain, String> {
+fn records(chunk: RecordChunk, payload: Vec<u8>, most: u64) -> Result<Grain, String> {
     if !chunk.dialect.agrees(&chunk.header, &payload) {
         return Err("the checksum of its chunk is not that of the stored bytes".into());
     }
@@ -169,8 +175,8 @@ impl RecordIo {
                         let place = |at| usize::try_from(at).unwrap_or(usize::MAX);
                         content.get(place(range.start)..place(range.end)).unwrap_or_default()
                     }
-                    Err(Fault::Form(cause)) => return Err(damaged(cause)),
-                    Err(Fault::Storage(error)) => return Err(located(error)),
+                    Err(ExampleFault::Form(cause)) => return Err(damaged(cause)),
+                    Err(ExampleFault::Storage(error)) => return Err(located(error)),
                 }
             }
         };

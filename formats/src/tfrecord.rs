@@ -15,6 +15,7 @@ use forebay_sources::{Options, Source, SourceError};
 use self::packing::TfPacking;
 use crate::containers;
 use crate::example::gather::{Gathered, Gatherer};
+use crate::folder::is_picture;
 use crate::packed::{Packed, PackedParts, Span};
 use crate::progress::Progress;
 use crate::scheme::{OptionKey, Scheme};
@@ -43,13 +44,13 @@ const OTHER_SUM: &str = "the checksum of the data is another one";
 
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Payload {
+enum TfPayload {
     Example,
     Picture,
 }
 
 /// What is found while the files are scanned.
-struct Scan {
+struct TfScan {
     /// The Examples, unless records are pictures.
     gatherer: Option<Gatherer>,
     is_checked: bool,
@@ -59,16 +60,16 @@ struct Scan {
 }
 
 fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
-    let payload = options.own.choice("payload", &[("example", Payload::Example), ("picture", Payload::Picture)])?;
+    let payload = options.own.choice("payload", &[("example", TfPayload::Example), ("picture", TfPayload::Picture)])?;
     let is_checked = options.own.flag("check", true)?;
-    if payload == Payload::Picture && !options.columns.is_empty() {
+    if payload == TfPayload::Picture && !options.columns.is_empty() {
         return Err(SourceError::bad_option("payload", "picture", "\"example\" where columns are named"));
     }
-    let mut scan = Scan {
-        gatherer: if payload == Payload::Example { Some(Gatherer::new(options)?) } else { None },
+    let mut scan = TfScan {
+        gatherer: if payload == TfPayload::Example { Some(Gatherer::new(options)?) } else { None },
         is_checked,
         spans: Vec::new(),
-        packing: TfPacking::new(is_checked, payload == Payload::Example),
+        packing: TfPacking::new(is_checked, payload == TfPayload::Example),
         progress: Progress::new("looking for records"),
     };
     let mut files = Vec::new();
@@ -77,7 +78,7 @@ fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
         scan.file(&mut window, &path, number)?;
         files.push(container);
     }
-    let Scan { gatherer, spans, mut packing, .. } = scan;
+    let TfScan { gatherer, spans, mut packing, .. } = scan;
     let none = || Gathered {
         labels: Vec::new(),
         classes: Vec::new(),
@@ -94,7 +95,7 @@ fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
     Packed::new(name, PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing }, options)
 }
 
-impl Scan {
+impl TfScan {
     fn file(&mut self, window: &mut Window<'_>, path: &Path, number: u32) -> Result<(), SourceError> {
         let mut at = 0;
         while at < window.len() {
@@ -214,8 +215,8 @@ fn recognises(path: &Path) -> bool {
     let is_compressed_one = path.is_file()
         && (named(path)
             || containers::is_named(path, &["gz"]) && path.file_stem().is_some_and(|stem| named(Path::new(stem))))
-        && containers::begins(path, &EXTENSIONS, is_compressed);
-    is_compressed_one || containers::begins(path, &EXTENSIONS, |bytes| stored_length(bytes).is_some())
+        && containers::begins(path, &EXTENSIONS, is_compressed, is_picture);
+    is_compressed_one || containers::begins(path, &EXTENSIONS, |bytes| stored_length(bytes).is_some(), is_picture)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ const STEP: usize = 16 << 10;
 /// Bytes at any place of a file, or of memory.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
-    of: Looked<'a>,
+    of: Backing<'a>,
     len: u64,
     /// What was read last, and where it begins.
     held: Vec<u8>,
@@ -22,7 +22,7 @@ pub(crate) struct Window<'a> {
 }
 
 #[derive(Debug)]
-enum Looked<'a> {
+enum Backing<'a> {
     File { file: File, path: PathBuf },
     Memory(&'a [u8]),
 }
@@ -40,7 +40,7 @@ impl Window<'static> {
         }
         let file = File::open(path).map_err(|error| SourceError::of_path(path, error))?;
         let len = container.stamp.len;
-        let of = Looked::File { file, path: path.to_owned() };
+        let of = Backing::File { file, path: path.to_owned() };
         Ok((Self { of, len, held: Vec::new(), start: 0 }, container))
     }
 }
@@ -48,7 +48,7 @@ impl Window<'static> {
 impl<'a> Window<'a> {
     /// Looks at bytes in memory.
     pub(crate) fn of_bytes(bytes: &'a [u8]) -> Self {
-        Self { of: Looked::Memory(bytes), len: bytes.len() as u64, held: Vec::new(), start: 0 }
+        Self { of: Backing::Memory(bytes), len: bytes.len() as u64, held: Vec::new(), start: 0 }
     }
 
     /// All bytes that there are.
@@ -63,8 +63,8 @@ impl<'a> Window<'a> {
     pub(crate) fn get(&mut self, offset: u64, len: usize) -> Result<Option<&[u8]>, ReadError> {
         let Some(end) = offset.checked_add(len as u64).filter(|&end| end <= self.len) else { return Ok(None) };
         let (file, path) = match &self.of {
-            Looked::Memory(bytes) => return Ok(slice(bytes, offset, len)),
-            Looked::File { file, path } => (file, path),
+            Backing::Memory(bytes) => return Ok(slice(bytes, offset, len)),
+            Backing::File { file, path } => (file, path),
         };
         if offset < self.start || end > self.start + self.held.len() as u64 {
             let rest = usize::try_from(self.len - offset).unwrap_or(usize::MAX);

@@ -12,11 +12,11 @@ use forebay_columns::{Schema, Table};
 use forebay_proto::printable;
 use forebay_sources::{Options, SourceError};
 
-use self::column::{Cell, GatheredColumn};
+use self::column::{FeatureCell, GatheredColumn};
 use self::labels::GatheredLabels;
 pub(crate) use self::labels::whole;
 use self::mapping::{MappedPart, Mapping};
-use super::{Fault, Feature, Kind, copied, find, names};
+use super::{ExampleFault, Feature, FeatureKind, copied, find, names};
 use crate::window::Window;
 
 /// What was gathered so far.
@@ -47,7 +47,7 @@ pub(crate) struct Gathered {
 const WIDEST: i64 = 1 << 24;
 
 /// Where a record begins, for messages.
-pub(crate) type Place<'a> = (&'a Path, u64);
+pub(crate) type RecordPlace<'a> = (&'a Path, u64);
 
 impl Gatherer {
     /// Nothing so far. The options say what becomes what.
@@ -77,7 +77,7 @@ impl Gatherer {
         &mut self,
         window: &mut Window<'_>,
         example: Range<u64>,
-        place: Place<'_>,
+        place: RecordPlace<'_>,
     ) -> Result<Option<Range<u64>>, SourceError> {
         if self.first.is_empty() && !self.has_picture {
             self.first = names(window, example.clone());
@@ -92,8 +92,8 @@ impl Gatherer {
                 self.has_picture = true;
                 Ok(Some(picture))
             }
-            Err(Fault::Storage(error)) => Err(SourceError::Outage(error)),
-            Err(Fault::Form(cause)) => {
+            Err(ExampleFault::Storage(error)) => Err(SourceError::Outage(error)),
+            Err(ExampleFault::Form(cause)) => {
                 self.unreadable(cause);
                 Ok(None)
             }
@@ -105,25 +105,27 @@ impl Gatherer {
         self.damaged.insert(self.records, cause);
         self.records += 1;
         self.labels.skip();
-        self.columns.iter_mut().for_each(|column| column.push(Cell::Absent));
+        self.columns.iter_mut().for_each(|column| column.push(FeatureCell::Absent));
     }
 
     /// The picture of an Example. Readers that keep no places of pictures use it.
-    pub(crate) fn picture(&self, window: &mut Window<'_>, example: Range<u64>) -> Result<Range<u64>, Fault> {
+    pub(crate) fn picture(&self, window: &mut Window<'_>, example: Range<u64>) -> Result<Range<u64>, ExampleFault> {
         let features = find(window, example, &self.mapping.names)?;
         self.picture_of(window, &features)
     }
 
-    fn picture_of(&self, window: &mut Window<'_>, features: &[Option<Feature>]) -> Result<Range<u64>, Fault> {
+    fn picture_of(&self, window: &mut Window<'_>, features: &[Option<Feature>]) -> Result<Range<u64>, ExampleFault> {
         let (name, feature) = self.mapping.first_of(&self.mapping.images, features);
-        let Some(feature) = feature.filter(|feature| feature.kind == Kind::Bytes) else {
-            return Err(Fault::Form(format!("the Example has no picture: \"{name}\" is absent, or is not bytes")));
+        let Some(feature) = feature.filter(|feature| feature.kind == FeatureKind::Bytes) else {
+            return Err(ExampleFault::Form(format!(
+                "the Example has no picture: \"{name}\" is absent, or is not bytes"
+            )));
         };
         let mut pictures = feature.texts(window)?;
         match (pictures.len(), pictures.pop()) {
             (1, Some(picture)) => Ok(picture),
             (count, _) => {
-                Err(Fault::Form(format!("the Example has {count} values in \"{name}\", where one is a picture")))
+                Err(ExampleFault::Form(format!("the Example has {count} values in \"{name}\", where one is a picture")))
             }
         }
     }
@@ -133,7 +135,7 @@ impl Gatherer {
         &self,
         window: &mut Window<'_>,
         example: Range<u64>,
-    ) -> Result<(Range<u64>, Option<labels::LabelValue>, Vec<Cell>), Fault> {
+    ) -> Result<(Range<u64>, Option<labels::LabelValue>, Vec<FeatureCell>), ExampleFault> {
         let features = find(window, example, &self.mapping.names)?;
         let picture = self.picture_of(window, &features)?;
         let (name, feature) = self.mapping.first_of(&self.mapping.labels, &features);
@@ -151,41 +153,50 @@ impl Gatherer {
                 }
             };
             if !column.takes(&cell) {
-                return Err(Fault::Form(format!("\"{name}\" has another type than in earlier records")));
+                return Err(ExampleFault::Form(format!("\"{name}\" has another type than in earlier records")));
             }
             cells.push(cell);
         }
         Ok((picture, label, cells))
     }
 
-    fn boxes(&self, window: &mut Window<'_>, sides: &[usize; 4], features: &[Option<Feature>]) -> Result<Cell, Fault> {
+    fn boxes(
+        &self,
+        window: &mut Window<'_>,
+        sides: &[usize; 4],
+        features: &[Option<Feature>],
+    ) -> Result<FeatureCell, ExampleFault> {
         let mut values = Vec::with_capacity(4);
         for feature in sides.map(|place| &features[place]) {
             values.push(match feature {
                 None => Vec::new(),
-                Some(feature) if feature.kind == Kind::Floats => feature.floats(window)?,
-                Some(_) => return Err(Fault::Form("the sides of its boxes are not floats".into())),
+                Some(feature) if feature.kind == FeatureKind::Floats => feature.floats(window)?,
+                Some(_) => return Err(ExampleFault::Form("the sides of its boxes are not floats".into())),
             });
         }
-        let [left, top, right, bottom] = &values[..] else { return Err(Fault::Form("a box has four sides".into())) };
+        let [left, top, right, bottom] = &values[..] else {
+            return Err(ExampleFault::Form("a box has four sides".into()));
+        };
         let count = left.len();
         if [top, right, bottom].iter().any(|side| side.len() != count) {
-            return Err(Fault::Form("its boxes do not have four sides each".into()));
+            return Err(ExampleFault::Form("its boxes do not have four sides each".into()));
         }
         let boxes = (0..count).map(|place| [left[place], top[place], right[place], bottom[place]]).collect();
-        Ok(Cell::Boxes(boxes, self.size(window, features)?))
+        Ok(FeatureCell::Boxes(boxes, self.size(window, features)?))
     }
 
     /// The picture's width and height, if the Example has them.
-    fn size(&self, window: &mut Window<'_>, features: &[Option<Feature>]) -> Result<Option<[f32; 2]>, Fault> {
+    fn size(&self, window: &mut Window<'_>, features: &[Option<Feature>]) -> Result<Option<[f32; 2]>, ExampleFault> {
         let mut size = [0.0; 2];
         for (own, place) in size.iter_mut().zip(self.mapping.size) {
-            let Some(feature) = features[place].as_ref().filter(|feature| feature.kind == Kind::Integers) else {
+            let Some(feature) = features[place].as_ref().filter(|feature| feature.kind == FeatureKind::Integers) else {
                 return Ok(None);
             };
             match feature.integers(window)?[..] {
                 [value @ 1..=WIDEST] => *own = exact(value),
-                [value] => return Err(Fault::Form(format!("its picture cannot have a width or height of {value}"))),
+                [value] => {
+                    return Err(ExampleFault::Form(format!("its picture cannot have a width or height of {value}")));
+                }
                 _ => return Ok(None),
             }
         }
@@ -253,17 +264,17 @@ fn exact(value: i64) -> f32 {
 }
 
 /// The values of a feature that becomes a column.
-fn cell(window: &mut Window<'_>, feature: Option<&Feature>) -> Result<Cell, Fault> {
-    let Some(feature) = feature else { return Ok(Cell::Absent) };
+fn cell(window: &mut Window<'_>, feature: Option<&Feature>) -> Result<FeatureCell, ExampleFault> {
+    let Some(feature) = feature else { return Ok(FeatureCell::Absent) };
     Ok(match feature.kind {
-        Kind::Integers => Cell::Integers(feature.integers(window)?),
-        Kind::Floats => Cell::Floats(feature.floats(window)?),
-        Kind::Bytes => {
+        FeatureKind::Integers => FeatureCell::Integers(feature.integers(window)?),
+        FeatureKind::Floats => FeatureCell::Floats(feature.floats(window)?),
+        FeatureKind::Bytes => {
             let mut texts = Vec::new();
             for text in feature.texts(window)? {
                 texts.push(copied(window, text)?.to_vec());
             }
-            Cell::Texts(texts)
+            FeatureCell::Texts(texts)
         }
     })
 }

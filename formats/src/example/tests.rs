@@ -65,7 +65,7 @@ fn found(bytes: &[u8], name: &str) -> Option<Feature> {
 fn refused(bytes: &[u8]) -> String {
     let mut window = Window::of_bytes(bytes);
     match find(&mut window, 0..bytes.len() as u64, &["a".to_owned()]) {
-        Err(Fault::Form(words)) => words,
+        Err(ExampleFault::Form(words)) => words,
         other => panic!("{other:?}"),
     }
 }
@@ -82,11 +82,11 @@ fn packed_and_unpacked_lists_have_the_same_values() {
     let mut window = Window::of_bytes(&bytes);
     for name in ["f", "g"] {
         let feature = found(&bytes, name).unwrap();
-        assert_eq!((feature.kind, feature.floats(&mut window).unwrap()), (Kind::Floats, floats.to_vec()));
+        assert_eq!((feature.kind, feature.floats(&mut window).unwrap()), (FeatureKind::Floats, floats.to_vec()));
     }
     for name in ["i", "j"] {
         let feature = found(&bytes, name).unwrap();
-        assert_eq!((feature.kind, feature.integers(&mut window).unwrap()), (Kind::Integers, integers.to_vec()));
+        assert_eq!((feature.kind, feature.integers(&mut window).unwrap()), (FeatureKind::Integers, integers.to_vec()));
     }
     assert_eq!(names(&mut window, 0..bytes.len() as u64), ["f", "g", "i", "j"]);
 }
@@ -105,7 +105,7 @@ fn of_two_features_with_one_name_the_last_counts_and_of_one_in_pieces_all() {
     let mut window = Window::of_bytes(&merged);
     assert_eq!(found(&merged, "a").unwrap().integers(&mut window).unwrap(), [1, 2, 3]);
     let replaced = entry([one(Values::Integers(&[1])), one(Values::Floats(&[2.0]))].concat());
-    assert_eq!(found(&replaced, "a").unwrap().kind, Kind::Floats);
+    assert_eq!(found(&replaced, "a").unwrap().kind, FeatureKind::Floats);
     // Two messages of features are one.
     let both = [example(&[("a", Values::Integers(&[1]))]), example(&[("b", Values::Integers(&[2]))])].concat();
     assert!(found(&both, "a").is_some() && found(&both, "b").is_some());
@@ -137,8 +137,10 @@ fn bytes_that_are_no_example_are_refused_with_the_reason() {
         assert!(refused(bytes).contains(words), "{bytes:?}: {}", refused(bytes));
     }
     let mut window = Window::of_bytes(b"\x0a\x03abc");
-    let feature = Feature { kind: Kind::Floats, lists: std::iter::once(0..5).collect() };
-    assert!(matches!(feature.floats(&mut window), Err(Fault::Form(words)) if words.contains("a part of a float")));
-    let feature = Feature { kind: Kind::Integers, lists: std::iter::once(0..1).collect() };
-    assert!(matches!(feature.integers(&mut window), Err(Fault::Form(_))));
+    let feature = Feature { kind: FeatureKind::Floats, lists: std::iter::once(0..5).collect() };
+    assert!(
+        matches!(feature.floats(&mut window), Err(ExampleFault::Form(words)) if words.contains("a part of a float"))
+    );
+    let feature = Feature { kind: FeatureKind::Integers, lists: std::iter::once(0..1).collect() };
+    assert!(matches!(feature.integers(&mut window), Err(ExampleFault::Form(_))));
 }

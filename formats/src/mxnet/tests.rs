@@ -6,7 +6,7 @@ use forebay_sources::{ColumnMap, Labels, OwnOptions, ReadErrorKind};
 use tempfile::TempDir;
 
 use super::*;
-use crate::tfrecord::tests::Dice;
+use crate::tfrecord::tests::spoiled::Dice;
 
 const MAGIC: [u8; 4] = [0x0a, 0x23, 0xd7, 0xce];
 

@@ -22,7 +22,7 @@ pub(super) enum Dialect {
 
 /// How the payload of a chunk is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Codec {
+pub(super) enum ChunkCodec {
     None,
     /// Snappy's own framing.
     SnappyFrames,
@@ -36,7 +36,7 @@ pub(super) enum Codec {
 /// The header of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChunkHeader {
-    pub codec: Codec,
+    pub codec: ChunkCodec,
     pub checksum: u32,
     /// Bytes of the payload.
     pub size: u32,
@@ -53,26 +53,26 @@ impl Dialect {
         let header = match self {
             Self::Go => {
                 let codec = match b {
-                    0 => Codec::None,
-                    1 => Codec::SnappyFrames,
-                    2 => Codec::Gzip,
+                    0 => ChunkCodec::None,
+                    1 => ChunkCodec::SnappyFrames,
+                    2 => ChunkCodec::Gzip,
                     _ => return None,
                 };
                 ChunkHeader { codec, checksum: a, size: c, records: d }
             }
             Self::Python => {
                 let codec = match c {
-                    1 => Codec::None,
-                    2 => Codec::SnappyBlock,
-                    3 => Codec::Gzip,
+                    1 => ChunkCodec::None,
+                    2 => ChunkCodec::SnappyBlock,
+                    3 => ChunkCodec::Gzip,
                     _ => return None,
                 };
                 ChunkHeader { codec, checksum: b, size: d, records: a }
             }
             Self::Paddle => {
                 let codec = match c {
-                    0 => Codec::None,
-                    1 => Codec::SnappyStream,
+                    0 => ChunkCodec::None,
+                    1 => ChunkCodec::SnappyStream,
                     _ => return None,
                 };
                 ChunkHeader { codec, checksum: b, size: d, records: a }
@@ -95,16 +95,16 @@ impl ChunkHeader {
     /// Whether the payload can hold so many records: each has a length of four bytes, and no codec makes more of a byte.
     fn is_plausible(&self) -> bool {
         let most = match self.codec {
-            Codec::None => u64::from(self.size),
-            Codec::SnappyFrames | Codec::SnappyBlock | Codec::SnappyStream => 64 * u64::from(self.size),
-            Codec::Gzip => 1100 * u64::from(self.size),
+            ChunkCodec::None => u64::from(self.size),
+            ChunkCodec::SnappyFrames | ChunkCodec::SnappyBlock | ChunkCodec::SnappyStream => 64 * u64::from(self.size),
+            ChunkCodec::Gzip => 1100 * u64::from(self.size),
         };
         4 * u64::from(self.records) <= most
     }
 
     /// What a record has on average, as far as the header says.
     pub(super) fn record_len(&self) -> u64 {
-        let lengths = if self.codec == Codec::None { 4 * u64::from(self.records) } else { 0 };
+        let lengths = if self.codec == ChunkCodec::None { 4 * u64::from(self.records) } else { 0 };
         let bytes = u64::from(self.size).saturating_sub(lengths);
         bytes.div_ceil(u64::from(self.records).max(1)).max(1)
     }

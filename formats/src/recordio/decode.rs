@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::chunk::Codec;
+use super::chunk::ChunkCodec;
 
 /// A block of snappystream has at most so many bytes.
 const BLOCK: usize = 1 << 16;
@@ -11,13 +11,13 @@ const BLOCK: usize = 1 << 16;
 ///
 /// # Errors
 /// The payload is not what the codec makes, or has more bytes than the limit.
-pub(super) fn decompress(codec: Codec, payload: Vec<u8>, most: u64) -> Result<Vec<u8>, String> {
+pub(super) fn decompress(codec: ChunkCodec, payload: Vec<u8>, most: u64) -> Result<Vec<u8>, String> {
     match codec {
-        Codec::None => Ok(payload),
-        Codec::SnappyFrames => read(snap::read::FrameDecoder::new(&payload[..]), most),
-        Codec::Gzip => read(flate2::read::MultiGzDecoder::new(&payload[..]), most),
-        Codec::SnappyBlock => block(&payload, most),
-        Codec::SnappyStream => stream(&payload, most),
+        ChunkCodec::None => Ok(payload),
+        ChunkCodec::SnappyFrames => read(snap::read::FrameDecoder::new(&payload[..]), most),
+        ChunkCodec::Gzip => read(flate2::read::MultiGzDecoder::new(&payload[..]), most),
+        ChunkCodec::SnappyBlock => block(&payload, most),
+        ChunkCodec::SnappyStream => stream(&payload, most),
     }
 }
 

@@ -8,7 +8,7 @@ use forebay_proto::printable;
 use forebay_sources::{Labels, SourceError};
 
 use super::chunk::{HEAD, Told, tell};
-use super::{Chunk, RecordIoPayload, content, records};
+use super::{RecordChunk, RecordIoPayload, content, records};
 use crate::csv::labels::Column;
 use crate::example::gather::Gathered;
 use crate::grain_cache::Grain;
@@ -26,7 +26,7 @@ pub(super) struct RecordIoScan {
     chunk_limit: u64,
     option: Labels,
     parts: PackedParts,
-    chunks: Vec<Chunk>,
+    chunks: Vec<RecordChunk>,
     records: u64,
     /// The labels in front of pictures; nothing for a damaged record.
     labels: Vec<Option<i64>>,
@@ -37,7 +37,7 @@ pub(super) struct RecordIoScan {
 /// What was found.
 pub(super) struct FoundChunks {
     pub parts: PackedParts,
-    pub chunks: Vec<Chunk>,
+    pub chunks: Vec<RecordChunk>,
     pub records: u64,
     pub payload: RecordIoPayload,
     pub damaged: BTreeMap<u64, String>,
@@ -107,7 +107,7 @@ impl RecordIoScan {
                 return Err(wrong(at, &problem));
             }
             if header.records > 0 {
-                let chunk = Chunk { dialect, header };
+                let chunk = RecordChunk { dialect, header };
                 self.chunk(&mut window, (path, at), chunk)?;
                 self.parts.spans.push(Span { file: number, offset: at + HEAD, len: size });
                 self.parts.grains.push(self.records);
@@ -121,7 +121,7 @@ impl RecordIoScan {
     }
 
     /// Takes the labels and columns of a chunk's records, where records have any.
-    fn chunk(&mut self, window: &mut Window<'_>, place: (&Path, u64), chunk: Chunk) -> Result<(), SourceError> {
+    fn chunk(&mut self, window: &mut Window<'_>, place: (&Path, u64), chunk: RecordChunk) -> Result<(), SourceError> {
         if matches!(self.payload, RecordIoPayload::Picture) {
             return Ok(());
         }

@@ -6,14 +6,14 @@ use std::io::Write as _;
 use forebay_sources::{Labels, OwnOptions};
 use tempfile::TempDir;
 
-use super::chunk::Codec;
+use super::chunk::ChunkCodec;
 use super::*;
 use crate::example::tests::{Values, example};
-use crate::tfrecord::tests::Dice;
+use crate::tfrecord::tests::spoiled::Dice;
 
 /// Records in the dialect of Go, each in a chunk of its own.
 pub(crate) fn write(records: &[&[u8]]) -> Vec<u8> {
-    records.iter().flat_map(|record| chunk(Dialect::Go, Codec::None, &[record])).collect()
+    records.iter().flat_map(|record| chunk(Dialect::Go, ChunkCodec::None, &[record])).collect()
 }
 
 fn payload(records: &[&[u8]]) -> Vec<u8> {
@@ -21,22 +21,22 @@ fn payload(records: &[&[u8]]) -> Vec<u8> {
     records.iter().flat_map(one).collect()
 }
 
-fn compressed(codec: Codec, bytes: &[u8]) -> Vec<u8> {
+fn compressed(codec: ChunkCodec, bytes: &[u8]) -> Vec<u8> {
     let block = |bytes: &[u8]| snap::raw::Encoder::new().compress_vec(bytes).unwrap();
     match codec {
-        Codec::None => bytes.to_vec(),
-        Codec::SnappyBlock => block(bytes),
-        Codec::SnappyFrames => {
+        ChunkCodec::None => bytes.to_vec(),
+        ChunkCodec::SnappyBlock => block(bytes),
+        ChunkCodec::SnappyFrames => {
             let mut encoder = snap::write::FrameEncoder::new(Vec::new());
             encoder.write_all(bytes).unwrap();
             encoder.into_inner().unwrap()
         }
-        Codec::Gzip => {
+        ChunkCodec::Gzip => {
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
             encoder.write_all(bytes).unwrap();
             encoder.finish().unwrap()
         }
-        Codec::SnappyStream => {
+        ChunkCodec::SnappyStream => {
             let mut stream = b"snappy\0".to_vec();
             for (number, part) in bytes.chunks(32_768).enumerate() {
                 let stored = number % 2 == 1;
@@ -52,11 +52,11 @@ fn compressed(codec: Codec, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A chunk with this payload, which need not be one.
-fn framed(dialect: Dialect, codec: Codec, records: u32, payload: &[u8]) -> Vec<u8> {
+fn framed(dialect: Dialect, codec: ChunkCodec, records: u32, payload: &[u8]) -> Vec<u8> {
     let number = match codec {
-        Codec::None => 0,
-        Codec::SnappyFrames | Codec::SnappyBlock | Codec::SnappyStream => 1,
-        Codec::Gzip => 2,
+        ChunkCodec::None => 0,
+        ChunkCodec::SnappyFrames | ChunkCodec::SnappyBlock | ChunkCodec::SnappyStream => 1,
+        ChunkCodec::Gzip => 2,
     };
     let size = u32::try_from(payload.len()).unwrap();
     let words = match dialect {
@@ -67,7 +67,7 @@ fn framed(dialect: Dialect, codec: Codec, records: u32, payload: &[u8]) -> Vec<u
     [&[4, 3, 2, 1], &words.map(u32::to_le_bytes).concat()[..], payload].concat()
 }
 
-fn chunk(dialect: Dialect, codec: Codec, records: &[&[u8]]) -> Vec<u8> {
+fn chunk(dialect: Dialect, codec: ChunkCodec, records: &[&[u8]]) -> Vec<u8> {
     framed(dialect, codec, u32::try_from(records.len()).unwrap(), &compressed(codec, &payload(records)))
 }
 
@@ -114,15 +114,15 @@ fn damage(source: &dyn Source, record: u64) -> String {
     error.to_string()
 }
 
-const ALL: [(Dialect, Codec); 8] = [
-    (Dialect::Go, Codec::None),
-    (Dialect::Go, Codec::SnappyFrames),
-    (Dialect::Go, Codec::Gzip),
-    (Dialect::Python, Codec::None),
-    (Dialect::Python, Codec::SnappyBlock),
-    (Dialect::Python, Codec::Gzip),
-    (Dialect::Paddle, Codec::None),
-    (Dialect::Paddle, Codec::SnappyStream),
+const ALL: [(Dialect, ChunkCodec); 8] = [
+    (Dialect::Go, ChunkCodec::None),
+    (Dialect::Go, ChunkCodec::SnappyFrames),
+    (Dialect::Go, ChunkCodec::Gzip),
+    (Dialect::Python, ChunkCodec::None),
+    (Dialect::Python, ChunkCodec::SnappyBlock),
+    (Dialect::Python, ChunkCodec::Gzip),
+    (Dialect::Paddle, ChunkCodec::None),
+    (Dialect::Paddle, ChunkCodec::SnappyStream),
 ];
 
 #[test]
@@ -182,15 +182,15 @@ fn cut_files_and_wrong_headers_are_errors_of_opening_with_their_place() {
         let trailing = [&file[..], &[0; 24]].concat();
         Folder::new(&trailing).refused(&Options::default(), &[&format!("byte {}", file.len()), "no chunk begins here"]);
     }
-    let mut damaged = chunk(Dialect::Python, Codec::None, &[b"first"]);
+    let mut damaged = chunk(Dialect::Python, ChunkCodec::None, &[b"first"]);
     *damaged.last_mut().unwrap() ^= 1;
     Folder::new(&damaged).refused(&Options::default(), &["byte 0", "right checksum"]);
     Folder::new(&[0x0a, 0x23, 0xd7, 0xce, 0, 0, 0, 0].repeat(3)).refused(&Options::default(), &["mxnet:"]);
     Folder::new(b"something else that is longer").refused(&Options::default(), &["not a RecordIO file"]);
-    for empty in [Vec::new(), framed(Dialect::Paddle, Codec::None, 0, &[])] {
+    for empty in [Vec::new(), framed(Dialect::Paddle, ChunkCodec::None, 0, &[])] {
         Folder::new(&empty).refused(&Options::default(), &["holds no record"]);
     }
-    let many = framed(Dialect::Go, Codec::Gzip, u32::MAX, &[0; 50]);
+    let many = framed(Dialect::Go, ChunkCodec::Gzip, u32::MAX, &[0; 50]);
     Folder::new(&many).refused(&Options::default(), &["byte 0"]);
 }
 
@@ -211,7 +211,7 @@ fn a_payload_that_is_not_what_its_header_says_is_damaged() {
             let found = damage(&source, 1);
             assert!(found.contains(words), "{dialect:?} {codec:?}: {found}");
         }
-        if codec != Codec::None {
+        if codec != ChunkCodec::None {
             let folder = Folder::new(&[good, framed(dialect, codec, 1, b"no codec made this")].concat());
             let source = folder.open(&Options::default()).unwrap();
             assert!(damage(&source, 1).contains("cannot be decompressed"), "{dialect:?} {codec:?}");
@@ -222,7 +222,7 @@ fn a_payload_that_is_not_what_its_header_says_is_damaged() {
 #[test]
 fn a_chunk_that_grows_beyond_the_limit_is_damaged_and_the_message_names_the_option() {
     let zeros = vec![0; 1 << 20];
-    for (dialect, codec) in ALL.into_iter().filter(|(_, codec)| *codec != Codec::None) {
+    for (dialect, codec) in ALL.into_iter().filter(|(_, codec)| *codec != ChunkCodec::None) {
         let folder = Folder::new(&[chunk(dialect, codec, &[b"good"]), chunk(dialect, codec, &[&zeros])].concat());
         let source = folder.open(&own("chunk_limit", "600000")).unwrap();
         assert_eq!(read(&source, 0).unwrap(), b"good");
@@ -232,12 +232,15 @@ fn a_chunk_that_grows_beyond_the_limit_is_damaged_and_the_message_names_the_opti
     }
     // A length of Snappy that no block of this size can have.
     let bomb = [0xff, 0xff, 0xff, 0x7f, 0];
-    let file =
-        [chunk(Dialect::Python, Codec::SnappyBlock, &[b"good"]), framed(Dialect::Python, Codec::SnappyBlock, 1, &bomb)];
+    let file = [
+        chunk(Dialect::Python, ChunkCodec::SnappyBlock, &[b"good"]),
+        framed(Dialect::Python, ChunkCodec::SnappyBlock, 1, &bomb),
+    ];
     let folder = Folder::new(&file.concat());
     let source = folder.open(&own("chunk_limit", "100000000000")).unwrap();
     assert!(damage(&source, 1).contains("more bytes than Snappy makes"));
-    let stored = [chunk(Dialect::Go, Codec::None, &[b"good"]), chunk(Dialect::Go, Codec::None, &[&zeros])].concat();
+    let stored =
+        [chunk(Dialect::Go, ChunkCodec::None, &[b"good"]), chunk(Dialect::Go, ChunkCodec::None, &[&zeros])].concat();
     Folder::new(&stored).refused(&own("chunk_limit", "1000"), &["byte 28", "chunk_limit=1048580"]);
     Folder::new(&stored).refused(&own("chunk_limit", "many"), &["chunk_limit", "a number of bytes"]);
 }
@@ -248,9 +251,9 @@ fn records_may_be_examples_or_have_a_label_in_front() {
         example(&[("image/encoded", Values::Bytes(&[picture])), ("image/class/label", Values::Integers(&[label]))])
     };
     let (a, b) = (one(3, b"a"), one(4, b"bb"));
-    let mut lost = chunk(Dialect::Go, Codec::SnappyFrames, &[&a, &b]);
+    let mut lost = chunk(Dialect::Go, ChunkCodec::SnappyFrames, &[&a, &b]);
     *lost.last_mut().unwrap() ^= 1;
-    let good = chunk(Dialect::Go, Codec::SnappyFrames, &[&a, b"\x0a\x05abc", &b]);
+    let good = chunk(Dialect::Go, ChunkCodec::SnappyFrames, &[&a, b"\x0a\x05abc", &b]);
     let folder = Folder::new(&[lost, good].concat());
     let source = folder.open(&own("payload", "example")).unwrap();
     assert_eq!(labels(&source), [-1, -1, 3, -1, 4]);
@@ -258,7 +261,7 @@ fn records_may_be_examples_or_have_a_label_in_front() {
     assert_eq!((read(&source, 2).unwrap(), read(&source, 4).unwrap()), (b"a".to_vec(), b"bb".to_vec()));
 
     let labelled =
-        chunk(Dialect::Python, Codec::Gzip, &[b"\x07\0\0\0picture", b"\xff\xff\xff\xff", b"ab", b"\x08\0\0\0p"]);
+        chunk(Dialect::Python, ChunkCodec::Gzip, &[b"\x07\0\0\0picture", b"\xff\xff\xff\xff", b"ab", b"\x08\0\0\0p"]);
     let folder = Folder::new(&labelled);
     let source = folder.open(&own("payload", "i32+picture")).unwrap();
     assert_eq!(labels(&source), [7, -1, -1, 8]);

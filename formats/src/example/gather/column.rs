@@ -6,7 +6,7 @@ use forebay_columns::{Column, ColumnType, ElementType};
 
 /// What one record has in a feature.
 #[derive(Debug)]
-pub(super) enum Cell {
+pub(super) enum FeatureCell {
     Absent,
     Integers(Vec<i64>),
     Floats(Vec<f32>),
@@ -21,13 +21,13 @@ pub(super) struct GatheredColumn {
     is_of_objects: bool,
     /// The values of each record; nothing where the feature is absent.
     counts: Vec<Option<usize>>,
-    values: Values,
+    values: FeatureValues,
     /// Of boxes: the size of each record's picture.
     sizes: Vec<Option<[f32; 2]>>,
 }
 
 #[derive(Debug)]
-enum Values {
+enum FeatureValues {
     /// No record had the feature.
     None,
     Integers(Vec<i64>),
@@ -41,66 +41,68 @@ enum Values {
 
 impl GatheredColumn {
     pub(super) fn new(is_of_objects: bool) -> Self {
-        Self { is_of_objects, counts: Vec::new(), values: Values::None, sizes: Vec::new() }
+        Self { is_of_objects, counts: Vec::new(), values: FeatureValues::None, sizes: Vec::new() }
     }
 
     /// Whether the values have the type of the earlier ones.
-    pub(super) fn takes(&self, cell: &Cell) -> bool {
+    pub(super) fn takes(&self, cell: &FeatureCell) -> bool {
         matches!(
             (&self.values, cell),
-            (Values::None, _)
-                | (_, Cell::Absent)
-                | (Values::Integers(_), Cell::Integers(_))
-                | (Values::Floats(_), Cell::Floats(_))
-                | (Values::Texts { .. }, Cell::Texts(_))
-                | (Values::Boxes(_), Cell::Boxes(..))
+            (FeatureValues::None, _)
+                | (_, FeatureCell::Absent)
+                | (FeatureValues::Integers(_), FeatureCell::Integers(_))
+                | (FeatureValues::Floats(_), FeatureCell::Floats(_))
+                | (FeatureValues::Texts { .. }, FeatureCell::Texts(_))
+                | (FeatureValues::Boxes(_), FeatureCell::Boxes(..))
         )
     }
 
     /// The next record, whose values the column [`takes`](Self::takes).
-    pub(super) fn push(&mut self, cell: Cell) {
+    pub(super) fn push(&mut self, cell: FeatureCell) {
         let (mut count, mut size) = (None, None);
         match (&mut self.values, cell) {
-            (_, Cell::Absent) => {}
+            (_, FeatureCell::Absent) => {}
             // A picture without objects has no boxes, and a writer may leave the lists out then.
-            (_, Cell::Boxes(boxes, _)) if boxes.is_empty() => {}
-            (Values::None, Cell::Integers(new)) => {
+            (_, FeatureCell::Boxes(boxes, _)) if boxes.is_empty() => {}
+            (FeatureValues::None, FeatureCell::Integers(new)) => {
                 count = Some(new.len());
-                self.values = Values::Integers(new);
+                self.values = FeatureValues::Integers(new);
             }
-            (Values::None, Cell::Floats(new)) => {
+            (FeatureValues::None, FeatureCell::Floats(new)) => {
                 count = Some(new.len());
-                self.values = Values::Floats(new);
+                self.values = FeatureValues::Floats(new);
             }
-            (Values::None, Cell::Boxes(new, of)) => {
+            (FeatureValues::None, FeatureCell::Boxes(new, of)) => {
                 (count, size) = (Some(new.len()), of);
-                self.values = Values::Boxes(new);
+                self.values = FeatureValues::Boxes(new);
             }
-            (Values::Integers(values), Cell::Integers(new)) => {
+            (FeatureValues::Integers(values), FeatureCell::Integers(new)) => {
                 count = Some(new.len());
                 values.extend(new);
             }
-            (Values::Floats(values), Cell::Floats(new)) => {
+            (FeatureValues::Floats(values), FeatureCell::Floats(new)) => {
                 count = Some(new.len());
                 values.extend(new);
             }
-            (Values::Boxes(values), Cell::Boxes(new, of)) => {
+            (FeatureValues::Boxes(values), FeatureCell::Boxes(new, of)) => {
                 (count, size) = (Some(new.len()), of);
                 values.extend(new);
             }
-            (values, Cell::Texts(new)) => {
+            (values, FeatureCell::Texts(new)) => {
                 count = Some(new.len());
-                if matches!(values, Values::None) {
-                    *values = Values::Texts { bytes: Vec::new(), ends: Vec::new() };
+                if matches!(values, FeatureValues::None) {
+                    *values = FeatureValues::Texts { bytes: Vec::new(), ends: Vec::new() };
                 }
-                if let Values::Texts { bytes, ends } = values {
+                if let FeatureValues::Texts { bytes, ends } = values {
                     for text in new {
                         bytes.extend(text);
                         ends.push(bytes.len());
                     }
                 }
             }
-            (_, Cell::Integers(_) | Cell::Floats(_) | Cell::Boxes(..)) => unreachable!("the column takes the cell"),
+            (_, FeatureCell::Integers(_) | FeatureCell::Floats(_) | FeatureCell::Boxes(..)) => {
+                unreachable!("the column takes the cell")
+            }
         }
         self.counts.push(count);
         self.sizes.push(size);
@@ -108,7 +110,7 @@ impl GatheredColumn {
 
     /// Whether no record has the feature.
     pub(super) fn is_absent(&self) -> bool {
-        matches!(self.values, Values::None)
+        matches!(self.values, FeatureValues::None)
     }
 
     /// Whether boxes can be given in pixels: the size of at least one picture is known.
@@ -123,15 +125,15 @@ impl GatheredColumn {
         let is_single = !self.is_of_objects && counts().all(|count| count == Some(1));
         let is_list = self.is_of_objects || counts().flatten().any(|count| count > 1);
         let of = match &self.values {
-            Values::Integers(_) if is_single => ColumnType::scalar(ElementType::I64),
-            Values::Floats(_) if is_single => ColumnType::scalar(ElementType::F32),
-            Values::None | Values::Integers(_) => ColumnType::list(ElementType::I64),
-            Values::Floats(_) => ColumnType::list(ElementType::F32),
-            Values::Texts { .. } if is_list => {
+            FeatureValues::Integers(_) if is_single => ColumnType::scalar(ElementType::I64),
+            FeatureValues::Floats(_) if is_single => ColumnType::scalar(ElementType::F32),
+            FeatureValues::None | FeatureValues::Integers(_) => ColumnType::list(ElementType::I64),
+            FeatureValues::Floats(_) => ColumnType::list(ElementType::F32),
+            FeatureValues::Texts { .. } if is_list => {
                 ColumnType::try_new(ElementType::U8, 2, &[]).expect("a column may have two levels")
             }
-            Values::Texts { .. } => ColumnType::text(),
-            Values::Boxes(_) => ColumnType::try_new(ElementType::F32, 1, &[4]).expect("a box has four sides"),
+            FeatureValues::Texts { .. } => ColumnType::text(),
+            FeatureValues::Boxes(_) => ColumnType::try_new(ElementType::F32, 1, &[4]).expect("a box has four sides"),
         };
         let mut column = Column::new(of);
         let (mut start, is_in_pixels) = (0, self.is_in_pixels());
@@ -149,17 +151,17 @@ impl GatheredColumn {
 
     fn push_to(&self, column: &mut Column, range: std::ops::Range<usize>, size: Option<[f32; 2]>) {
         match &self.values {
-            Values::None => column.push_null(),
-            Values::Integers(values) => column.push(&values[range]),
-            Values::Floats(values) => column.push(&values[range]),
-            Values::Boxes(values) => {
+            FeatureValues::None => column.push_null(),
+            FeatureValues::Integers(values) => column.push(&values[range]),
+            FeatureValues::Floats(values) => column.push(&values[range]),
+            FeatureValues::Boxes(values) => {
                 let [width, height] = size.unwrap_or([1.0; 2]);
                 let scaled =
                     |[left, top, right, bottom]: [f32; 4]| [left * width, top * height, right * width, bottom * height];
                 let boxes: Vec<[f32; 4]> = values[range].iter().copied().map(scaled).collect();
                 column.push(boxes.as_flattened());
             }
-            Values::Texts { bytes, ends } => {
+            FeatureValues::Texts { bytes, ends } => {
                 let text = |place: usize| {
                     let start = if place == 0 { 0 } else { ends[place - 1] };
                     &bytes[start..ends[place]]

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use forebay_sources::{Labels, SourceError};
 
-use super::super::{Fault, Feature, Kind, copied};
-use super::{Mapping, Place};
+use super::super::{ExampleFault, Feature, FeatureKind, copied};
+use super::{Mapping, RecordPlace};
 use crate::csv::labels::Column;
 use crate::window::Window;
 
@@ -14,7 +14,7 @@ use crate::window::Window;
 pub(super) struct GatheredLabels {
     option: Labels,
     /// What the first label was; later ones must be the same.
-    first: Option<Found>,
+    first: Option<LabelKind>,
     integers: Vec<i64>,
     texts: Column,
     /// Whether each record is a good one: others have no label.
@@ -29,7 +29,7 @@ pub(super) enum LabelValue {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum LabelKind {
     Nothing,
     Integers,
     Texts,
@@ -39,27 +39,32 @@ enum Found {
 const MOST: u64 = 4096;
 
 /// The label that a feature has; nothing if it has no value.
-pub(super) fn value(window: &mut Window<'_>, name: &str, feature: &Feature) -> Result<Option<LabelValue>, Fault> {
-    let several = |count| Fault::Form(format!("the Example has {count} labels in \"{name}\", where one is wanted"));
+pub(super) fn value(
+    window: &mut Window<'_>,
+    name: &str,
+    feature: &Feature,
+) -> Result<Option<LabelValue>, ExampleFault> {
+    let several =
+        |count| ExampleFault::Form(format!("the Example has {count} labels in \"{name}\", where one is wanted"));
     match feature.kind {
-        Kind::Integers => match feature.integers(window)?[..] {
+        FeatureKind::Integers => match feature.integers(window)?[..] {
             [] => Ok(None),
             [label] => Ok(Some(LabelValue::Integer(label))),
             ref labels => Err(several(labels.len())),
         },
-        Kind::Floats => match feature.floats(window)?[..] {
+        FeatureKind::Floats => match feature.floats(window)?[..] {
             [] => Ok(None),
             [label] => match whole(label) {
                 Some(label) => Ok(Some(LabelValue::Integer(label))),
-                None => Err(Fault::Form(format!("its label {label} in \"{name}\" is not a whole number"))),
+                None => Err(ExampleFault::Form(format!("its label {label} in \"{name}\" is not a whole number"))),
             },
             ref labels => Err(several(labels.len())),
         },
-        Kind::Bytes => match &feature.texts(window)?[..] {
+        FeatureKind::Bytes => match &feature.texts(window)?[..] {
             [] => Ok(None),
             [text] if text.is_empty() => Ok(None),
             [text] if text.end - text.start > MOST => {
-                Err(Fault::Form(format!("its label in \"{name}\" has more than {MOST} bytes")))
+                Err(ExampleFault::Form(format!("its label in \"{name}\" has more than {MOST} bytes")))
             }
             [text] => Ok(Some(LabelValue::Text(copied(window, text.clone())?.to_vec()))),
             labels => Err(several(labels.len())),
@@ -86,7 +91,11 @@ impl GatheredLabels {
     }
 
     /// The label of the next record.
-    pub(super) fn push(&mut self, label: Option<LabelValue>, (path, offset): Place<'_>) -> Result<(), SourceError> {
+    pub(super) fn push(
+        &mut self,
+        label: Option<LabelValue>,
+        (path, offset): RecordPlace<'_>,
+    ) -> Result<(), SourceError> {
         let label = match label {
             Some(LabelValue::Integer(label)) if self.option == Labels::Text => {
                 Some(LabelValue::Text(label.to_string().into_bytes()))
@@ -94,9 +103,9 @@ impl GatheredLabels {
             other => other,
         };
         let found = match &label {
-            None => Found::Nothing,
-            Some(LabelValue::Integer(_)) => Found::Integers,
-            Some(LabelValue::Text(_)) => Found::Texts,
+            None => LabelKind::Nothing,
+            Some(LabelValue::Integer(_)) => LabelKind::Integers,
+            Some(LabelValue::Text(_)) => LabelKind::Texts,
         };
         let first = *self.first.get_or_insert(found);
         if first != found {
@@ -124,15 +133,15 @@ impl GatheredLabels {
         seen: &str,
     ) -> Result<(Vec<i64>, Vec<String>), SourceError> {
         let (values, classes) = match self.first {
-            None | Some(Found::Nothing) if mapping.is_label_asked => {
+            None | Some(LabelKind::Nothing) if mapping.is_label_asked => {
                 let problem = format!(
                     "no record has the feature that becomes the label. {seen} Name another, or give labels=\"none\"."
                 );
                 return Err(SourceError::malformed_at(name, 0, problem));
             }
-            None | Some(Found::Nothing) => return Ok((Vec::new(), Vec::new())),
-            Some(Found::Integers) => (std::mem::take(&mut self.integers), Vec::new()),
-            Some(Found::Texts) => std::mem::replace(&mut self.texts, Column::new(Labels::Text)).finish(),
+            None | Some(LabelKind::Nothing) => return Ok((Vec::new(), Vec::new())),
+            Some(LabelKind::Integers) => (std::mem::take(&mut self.integers), Vec::new()),
+            Some(LabelKind::Texts) => std::mem::replace(&mut self.texts, Column::new(Labels::Text)).finish(),
         };
         let mut values = values.into_iter();
         let labels = self.is_good.iter().map(|&is_good| if is_good { values.next().unwrap_or(-1) } else { -1 });
@@ -140,7 +149,7 @@ impl GatheredLabels {
     }
 }
 
-impl Found {
+impl LabelKind {
     fn words(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
