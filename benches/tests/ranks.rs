@@ -27,7 +27,7 @@ const RANKS: [(&str, u32); 16] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 17] = [
+const FENCES: [(&str, &[&str]); 21] = [
     ("redb", &["forebay-coordinator"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
@@ -43,8 +43,12 @@ const FENCES: [(&str, &[&str]); 17] = [
     ("flate2", &["forebay-formats"]),
     ("crc32c", &["forebay-formats"]),
     ("crc32fast", &["forebay-formats"]),
-    ("flate2", &["forebay-formats"]),
     ("snap", &["forebay-formats"]),
+    ("parquet", &["forebay-formats"]),
+    ("arrow-array", &["forebay-formats"]),
+    ("arrow-buffer", &["forebay-formats"]),
+    ("arrow-ipc", &["forebay-formats"]),
+    ("arrow-schema", &["forebay-formats"]),
 ];
 
 /// A crate and what it depends on, tests aside.

@@ -55,12 +55,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 }
 
 /// A stage that has panicked would leave its trainers waiting for ever. The process ends instead: whoever started it
-/// starts it again, and the trainers reconnect. A decoder's panic is an outcome of its picture.
+/// starts it again, and the trainers reconnect. A decoder's panic is an outcome of its picture, and that of a library that
+/// reads a file is an outcome of the file.
 fn end_at_a_panic() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         report(info);
-        if !thread::current().name().is_some_and(|name| name.starts_with(DECODE_THREAD)) {
+        let is_decoder = thread::current().name().is_some_and(|name| name.starts_with(DECODE_THREAD));
+        if !is_decoder && !forebay_formats::is_panic_contained() {
             process::abort();
         }
     }));

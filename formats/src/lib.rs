@@ -22,6 +22,7 @@ mod mutations;
 mod mxnet;
 mod numbers;
 mod packed;
+mod parquet;
 mod parts;
 mod paths;
 mod progress;
@@ -29,6 +30,7 @@ mod recordio;
 mod scheme;
 #[cfg(test)]
 mod suite;
+mod tables;
 mod tar;
 mod tfrecord;
 mod voc;
@@ -41,6 +43,7 @@ use std::path::{Path, PathBuf};
 
 use forebay_sources::{Options, Source, SourceError};
 
+pub use parquet::is_panic_contained;
 use scheme::{OptionKey, Scheme, known};
 
 /// A dataset, or why it cannot be opened.
@@ -57,6 +60,7 @@ const SCHEMES: &[Scheme] = &[
     tfrecord::SCHEME,
     mxnet::SCHEME,
     recordio::SCHEME,
+    parquet::SCHEME,
     folder::SCHEME,
     csv::SCHEME,
     files::SCHEME,

@@ -1,0 +1,48 @@
+//! The one place where a panic of the Parquet library ends. It is written for files that are what they say: on others it may
+//! index beyond a slice. What it would allocate without a bound is refused before (`thrift.rs`, `pages.rs`).
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ::parquet::errors::ParquetError;
+
+thread_local! {
+    static WITHIN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What the library makes of a file's bytes, or its words about them. A panic is one of these answers: nothing that the
+/// library had in its hands is used afterwards.
+pub(super) fn contained<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+    let before = WITHIN.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    WITHIN.set(before);
+    match done {
+        Ok(done) => done.map_err(|error| error.to_string()),
+        Err(_) => Err("the Parquet library does not understand its bytes".into()),
+    }
+}
+
+/// Whether a panic of this thread would be caught, because a library is reading a file.
+///
+/// A process that ends at panics asks this first: such a panic is an outcome of the file.
+pub fn is_panic_contained() -> bool {
+    WITHIN.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_answer() {
+        let bytes: [u8; 0] = [];
+        let first = |at: usize| {
+            assert!(is_panic_contained());
+            bytes[at]
+        };
+        assert!(contained(|| Ok(first(bytes.len()))).unwrap_err().contains("does not understand"));
+        assert_eq!(contained(|| Err::<(), _>(ParquetError::General("why".into()))), Err("Parquet error: why".into()));
+        assert_eq!(contained(|| Ok(3)), Ok(3));
+        assert!(!is_panic_contained());
+    }
+}

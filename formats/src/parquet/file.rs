@@ -1,0 +1,208 @@
+//! One Parquet file while its dataset is opened: its schema, the values that are read at once, and where its pictures are.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use ::parquet::arrow::parquet_to_arrow_schema;
+use ::parquet::basic::Type;
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use arrow_schema::{DataType, Schema};
+use forebay_sources::{Options, SourceError};
+
+use super::chunks::FileChunks;
+use super::contained::contained;
+use super::pages::{self, BadChunk, Pages};
+use super::{Values, bad_row, footer};
+use crate::packed::ContainerFile;
+use crate::packed::open_files::OpenFile;
+use crate::tables::{self, Choice};
+
+/// Rows that are decoded at once: so few that their texts fit in one array of the library.
+const ROWS_AT_ONCE: usize = 1024;
+
+/// A file whose footer was read.
+#[derive(Debug)]
+pub(super) struct TableFile<'a> {
+    number: u32,
+    path: &'a Path,
+    chunks: FileChunks,
+    metadata: Arc<ParquetMetaData>,
+    schema: Schema,
+    pub choice: Choice,
+}
+
+/// A row group, as far as its pictures matter.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub file: u32,
+    /// The number of its first record in the dataset, and of its first row in the file.
+    pub first_record: u64,
+    pub first_row: u64,
+    pub rows: u64,
+    pub picture: Leaf,
+    /// The paths of pictures that are elsewhere.
+    pub elsewhere: Option<Leaf>,
+}
+
+/// A column without lists, in one row group.
+#[derive(Debug)]
+pub(super) struct Leaf {
+    pub chunk: ColumnChunkMetaData,
+    pub pages: Pages,
+}
+
+impl<'a> TableFile<'a> {
+    /// Reads the footer and chooses the columns.
+    pub(super) fn open(
+        number: u32,
+        container: &'a ContainerFile,
+        file: Arc<OpenFile>,
+        options: &Options,
+    ) -> Result<Self, SourceError> {
+        let path = &container.path;
+        let chunks = FileChunks::new(file, container.stamp.len);
+        let metadata = Arc::new(footer::read(path, &chunks)?);
+        let of_file = metadata.file_metadata();
+        let schema = contained(|| parquet_to_arrow_schema(of_file.schema_descr(), of_file.key_value_metadata()));
+        let schema = schema.map_err(|words| {
+            let problem = format!("The schema cannot be read ({words}). Copy the file anew.");
+            SourceError::malformed_at(path, container.stamp.len, problem)
+        })?;
+        let choice = Choice::new(path, &schema, options)?;
+        Ok(Self { number, path, chunks, metadata, schema, choice })
+    }
+
+    /// The type of a field.
+    pub(super) fn field_type(&self, path: &[String]) -> Option<DataType> {
+        let (first, rest) = path.split_first()?;
+        let mut of = self.schema.field_with_name(first).ok()?.data_type();
+        for name in rest {
+            let DataType::Struct(fields) = of else { return None };
+            of = fields.find(name)?.1.data_type();
+        }
+        Some(of.clone())
+    }
+
+    /// Reads the labels and the further columns.
+    pub(super) fn read_values(&self, values: &mut Values, first_record: u64) -> Result<(), SourceError> {
+        let leaves: BTreeSet<usize> = self.choice.read_at_opening().flat_map(|field| self.leaves_of(field)).collect();
+        if leaves.is_empty() {
+            return Ok(());
+        }
+        for group in self.metadata.row_groups() {
+            for &leaf in &leaves {
+                let chunk = group.column(leaf);
+                let pages = self.walk(chunk)?;
+                if chunk.column_descr().max_rep_level() == 0 {
+                    self.check_rows(chunk, &pages, group.num_rows())?;
+                }
+            }
+        }
+        let options = ArrowReaderOptions::new();
+        let reader = contained(|| {
+            let metadata = ArrowReaderMetadata::try_new(Arc::clone(&self.metadata), options)?;
+            let mask = ProjectionMask::leaves(self.metadata.file_metadata().schema_descr(), leaves.iter().copied());
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.chunks.clone(), metadata);
+            builder.with_projection(mask).with_batch_size(ROWS_AT_ONCE).build()
+        });
+        let mut reader = reader.map_err(|words| self.damaged(0, &words))?;
+        let mut row = 0;
+        while let Some(batch) =
+            contained(|| Ok(reader.next().transpose()?)).map_err(|words| self.damaged(row, &words))?
+        {
+            let bad = |(place, problem): (usize, String)| {
+                bad_row(self.path, (place as u64).saturating_sub(first_record), problem)
+            };
+            let values_of = |field: &[String]| {
+                tables::field(&batch, field).ok_or_else(|| self.damaged(row, "a column is not there"))
+            };
+            if let (Some(labels), Some(field)) = (&mut values.labels, &self.choice.label) {
+                labels.push(&*values_of(field)?).map_err(bad)?;
+            }
+            for ((_, target), (_, field)) in values.targets.iter_mut().zip(&self.choice.targets) {
+                target.push(&values_of(field)?).map_err(bad)?;
+            }
+            row += batch.num_rows() as u64;
+        }
+        if row == self.rows() { Ok(()) } else { Err(self.damaged(row, "the columns end before the rows do")) }
+    }
+
+    /// Where the pictures are, and how many rows there are.
+    pub(super) fn groups(&self, first_record: u64) -> Result<(Vec<Group>, u64), SourceError> {
+        let picture = self.leaf(&self.choice.picture).ok_or_else(|| SourceError::Columns {
+            path: self.path.to_owned(),
+            problem: format!("the pictures in \"{}\" are not stored as bytes.", self.choice.picture.join(".")),
+        })?;
+        let elsewhere = self.choice.elsewhere.as_ref().and_then(|field| self.leaf(field));
+        let (mut groups, mut first_row) = (Vec::new(), 0);
+        for group in self.metadata.row_groups() {
+            let rows = u64::try_from(group.num_rows()).expect("the footer was checked");
+            let leaf = |leaf: usize| {
+                let chunk = group.column(leaf);
+                let pages = self.walk(chunk)?;
+                self.check_rows(chunk, &pages, group.num_rows())?;
+                Ok(Leaf { chunk: chunk.clone(), pages })
+            };
+            if rows > 0 {
+                let (picture, elsewhere) = (leaf(picture)?, elsewhere.map(leaf).transpose()?);
+                let (file, first_record) = (self.number, first_record + first_row);
+                groups.push(Group { file, first_record, first_row, rows, picture, elsewhere });
+            }
+            first_row += rows;
+        }
+        Ok((groups, first_row))
+    }
+
+    fn rows(&self) -> u64 {
+        u64::try_from(self.metadata.file_metadata().num_rows()).unwrap_or(0)
+    }
+
+    /// The numbers of the columns that hold a field's values.
+    fn leaves_of(&self, field: &[String]) -> Vec<usize> {
+        let columns = self.metadata.file_metadata().schema_descr().columns();
+        let of_field =
+            |(_, column): &(usize, &::parquet::schema::types::ColumnDescPtr)| column.path().parts().starts_with(field);
+        columns.iter().enumerate().filter(of_field).map(|(number, _)| number).collect()
+    }
+
+    /// The number of the column that is this field, of bytes and without lists.
+    fn leaf(&self, field: &[String]) -> Option<usize> {
+        let columns = self.metadata.file_metadata().schema_descr().columns();
+        let fits = |number: &usize| {
+            let column = &columns[*number];
+            column.path().parts() == field && column.physical_type() == Type::BYTE_ARRAY && column.max_rep_level() == 0
+        };
+        self.leaves_of(field).into_iter().find(fits)
+    }
+
+    fn walk(&self, chunk: &ColumnChunkMetaData) -> Result<Pages, SourceError> {
+        pages::walk(&self.chunks, chunk).map_err(|BadChunk { offset, problem }| match self.chunks.fault() {
+            Some(fault) => SourceError::Outage(fault),
+            None => SourceError::malformed_at(self.path, offset, problem),
+        })
+    }
+
+    /// A column without lists has a value for each row of its row group.
+    fn check_rows(&self, chunk: &ColumnChunkMetaData, pages: &Pages, rows: i64) -> Result<(), SourceError> {
+        if pages.values().and_then(|values| i64::try_from(values).ok()) == Some(rows) {
+            return Ok(());
+        }
+        let offset = u64::try_from(chunk.data_page_offset()).unwrap_or(0);
+        let problem = format!("The pages of a column have other rows than the {rows} of their row group.");
+        Err(SourceError::malformed_at(self.path, offset, problem))
+    }
+
+    fn damaged(&self, row: u64, words: &str) -> SourceError {
+        match self.chunks.fault() {
+            Some(fault) => SourceError::Outage(fault),
+            None => bad_row(
+                self.path,
+                row,
+                format!("From here on, labels or columns cannot be read ({words}). Copy the file anew."),
+            ),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Finds the pages of a column chunk, by their headers, and refuses those that the library must not see: a page's header
+//! says how much memory the library takes for it.
+
+use ::parquet::basic::Compression;
+use ::parquet::file::metadata::ColumnChunkMetaData;
+use ::parquet::file::page_index::offset_index::PageLocation;
+
+use super::chunks::FileChunks;
+use super::thrift::{self, PageHeader, Wrong};
+
+/// Bytes in which a header is looked for, and the most that one may have: old writers put whole values into its statistics.
+const WINDOW: u64 = 256;
+const MOST_HEADER: u64 = 16 << 20;
+/// No page of pictures or labels shrinks by more, in bytes and in values. Small pages may shrink as they like.
+const MOST_SHRUNK: u64 = 1024;
+const SMALL: u64 = 1 << 20;
+
+/// The pages of a column chunk.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pages {
+    /// Of the data, in order.
+    pub data: Vec<Page>,
+    /// Bytes and values of the dictionary, uncompressed.
+    pub dictionary: Option<(u64, u64)>,
+}
+
+/// A page of data.
+#[derive(Clone, Debug)]
+pub(super) struct Page {
+    /// Where its header begins.
+    pub offset: u64,
+    /// Bytes of the file, with the header.
+    pub stored: u64,
+    /// Bytes of its content.
+    pub len: u64,
+    /// Its values, nulls among them.
+    pub values: u64,
+    /// Its values are numbers of values in the dictionary.
+    pub by_dictionary: bool,
+}
+
+/// What is wrong with a column chunk, at this byte.
+pub(super) struct BadChunk {
+    pub offset: u64,
+    /// A sentence.
+    pub problem: String,
+}
+
+/// Walks over the headers of the chunk's pages.
+pub(super) fn walk(chunks: &FileChunks, chunk: &ColumnChunkMetaData) -> Result<Pages, BadChunk> {
+    let data = chunk.data_page_offset();
+    let start = chunk.dictionary_page_offset().unwrap_or(data);
+    let bad = |offset, problem: &str| BadChunk { offset, problem: problem.to_owned() };
+    let (Ok(start), Ok(len)) = (u64::try_from(start), u64::try_from(chunk.compressed_size())) else {
+        return Err(bad(0, "The footer gives a column a negative place or size."));
+    };
+    check_compression(chunk.compression()).map_err(|problem| BadChunk { offset: start, problem })?;
+    let outside = || bad(start, "The footer gives a column a place outside of the file.");
+    let end = start.checked_add(len).ok_or_else(outside)?;
+    if end > ::parquet::file::reader::Length::len(chunks) {
+        return Err(outside());
+    }
+    let (mut pages, mut offset) = (Pages::default(), start);
+    while offset < end {
+        let bad = |problem: &str| bad(offset, problem);
+        let header =
+            header(chunks, offset, end).ok_or_else(|| bad("Here a page must begin, and these bytes are none."))?;
+        let (Ok(len), Ok(stored), Ok(values)) =
+            (u64::try_from(header.uncompressed), u64::try_from(header.compressed), u64::try_from(header.values))
+        else {
+            return Err(bad("A page has a negative size."));
+        };
+        let next = offset + header.len as u64 + stored;
+        if next > end {
+            return Err(bad("A page ends behind the end of its column."));
+        }
+        let is_stored_plain = chunk.compression() == Compression::UNCOMPRESSED;
+        if len > i32::MAX.unsigned_abs().into()
+            || is_stored_plain && len > stored
+            || len > SMALL && len / MOST_SHRUNK > stored
+            || values > SMALL && values / MOST_SHRUNK > stored
+        {
+            return Err(bad("A page is said to be far larger than what is stored of it."));
+        }
+        match header.kind {
+            0 | 3 => {
+                check_encoding(header.encoding).map_err(|problem| BadChunk { offset, problem })?;
+                let by_dictionary = matches!(header.encoding, 2 | 8);
+                pages.data.push(Page { offset, stored: next - offset, len, values, by_dictionary });
+            }
+            2 if offset == start && values <= len && chunk.dictionary_page_offset().is_some() => {
+                pages.dictionary = Some((len, values));
+            }
+            1 if !pages.data.is_empty() => {}
+            _ => return Err(bad("Here a page of data must begin, and this is another one.")),
+        }
+        offset = next;
+    }
+    if pages.dictionary.is_none() && pages.data.iter().any(|page| page.by_dictionary) {
+        return Err(bad(start, "A column's values are numbers of a dictionary, and it has none."));
+    }
+    Ok(pages)
+}
+
+fn header(chunks: &FileChunks, offset: u64, end: u64) -> Option<PageHeader> {
+    let mut window = WINDOW;
+    loop {
+        let len = window.min(end - offset);
+        match thrift::page_header(&chunks.range(offset, len)?) {
+            Ok(header) => return Some(header),
+            Err(Wrong::Short) if len == window && window < MOST_HEADER => window *= 4,
+            Err(_) => return None,
+        }
+    }
+}
+
+fn check_compression(compression: Compression) -> Result<(), String> {
+    match compression {
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) | Compression::LZ4_RAW => Ok(()),
+        other => Err(format!(
+            "The column is compressed with {other}, which is not read here. Write the file with zstd, snappy, lz4_raw or \
+             no compression."
+        )),
+    }
+}
+
+/// The library's decoders of the other ones allocate what the page's content says.
+fn check_encoding(encoding: i64) -> Result<(), String> {
+    match encoding {
+        // Plain, by dictionary (two names), runs, deltas of numbers, bytes of floats.
+        0 | 2 | 8 | 3 | 5 | 9 => Ok(()),
+        other => {
+            let name = match other {
+                6 => "DELTA_LENGTH_BYTE_ARRAY",
+                7 => "DELTA_BYTE_ARRAY",
+                _ => "that this version does not know",
+            };
+            Err(format!(
+                "The column has the encoding {name}, which is not read here. Write the file with plain values."
+            ))
+        }
+    }
+}
+
+impl Pages {
+    /// Values of all pages.
+    pub(super) fn values(&self) -> Option<u64> {
+        self.data.iter().try_fold(0_u64, |sum, page| sum.checked_add(page.values))
+    }
+
+    /// What a value of the page takes when it is read: the average.
+    pub(super) fn value_size(&self, page: &Page) -> u64 {
+        let own = page.len.div_ceil(page.values.max(1));
+        match self.dictionary {
+            Some((len, values)) if page.by_dictionary => own + len.div_ceil(values.max(1)),
+            _ => own,
+        }
+        .max(1)
+    }
+
+    /// Where the library finds the pages. Rows are values: the column is no list.
+    pub(super) fn locations(&self) -> Option<Vec<PageLocation>> {
+        let mut row = 0_i64;
+        let location = |page: &Page| {
+            let first_row_index = row;
+            row = row.checked_add(i64::try_from(page.values).ok()?)?;
+            let (offset, compressed_page_size) = (i64::try_from(page.offset).ok()?, i32::try_from(page.stored).ok()?);
+            Some(PageLocation { offset, compressed_page_size, first_row_index })
+        };
+        self.data.iter().map(location).collect()
+    }
+}

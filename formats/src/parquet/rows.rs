@@ -1,0 +1,208 @@
+//! The dataset of a Parquet table's rows.
+
+use std::ops::Range;
+use std::path::Path;
+
+use forebay_columns::Table;
+use forebay_sources::{Container, Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source};
+
+use super::chunks::FileChunks;
+use super::file::Group;
+use super::grain::{self, Cell};
+use crate::grain_cache::GrainCache;
+use crate::packed::ContainerFile;
+use crate::packed::open_files::OpenFiles;
+
+/// Bytes of decoded grains that are kept.
+const KEPT: usize = 256 << 20;
+
+/// What the files have.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub files: Vec<ContainerFile>,
+    pub opened: OpenFiles,
+    /// Those with rows, in order. There is at least one.
+    pub groups: Vec<Group>,
+    pub labels: Vec<i64>,
+    pub classes: Vec<String>,
+    pub targets: Table,
+}
+
+/// The rows of a table, as records.
+#[derive(Debug)]
+pub(super) struct Rows {
+    found: Found,
+    /// The names of the files, as the shards that they are.
+    shards: Vec<String>,
+    /// For each grain its row group, and its rows there.
+    grains: Vec<(usize, Range<u64>)>,
+    /// The first record of each grain.
+    starts: Vec<u64>,
+    /// The first record of each page with the size of its records, as far as it is known.
+    sizes: Vec<(u64, u64)>,
+    records: u64,
+    cache: GrainCache,
+    fingerprint: [u8; 32],
+    byte_limit: u64,
+}
+
+impl Rows {
+    pub(super) fn new(name: &Path, found: Found, options: &Options) -> Self {
+        let (mut grains, mut starts, mut sizes, mut records) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        for (number, group) in found.groups.iter().enumerate() {
+            for rows in grain::plan_group(group) {
+                starts.push(group.first_record + rows.start);
+                grains.push((number, rows));
+            }
+            let pages = &group.picture.pages;
+            for page in pages.data.iter().filter(|page| page.values > 0) {
+                sizes.push((records, pages.value_size(page)));
+                records += page.values;
+            }
+        }
+        let shard = |file: &ContainerFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let shards = found.files.iter().map(shard).collect();
+        let fingerprint = fingerprint(name, &found, &sizes);
+        let (cache, byte_limit) = (GrainCache::new(KEPT), options.byte_limit);
+        Self { found, shards, grains, starts, sizes, records, cache, fingerprint, byte_limit }
+    }
+
+    /// The record's row group. The plan never asks for a record beyond the end.
+    fn group(&self, record: u64) -> &Group {
+        assert!(record < self.records, "record {record} of {}", self.records);
+        let groups = &self.found.groups;
+        let after = groups.partition_point(|group| group.first_record <= record);
+        &groups[after - 1]
+    }
+
+    fn file(&self, group: &Group) -> &ContainerFile {
+        &self.found.files[group.file as usize]
+    }
+
+    fn read_cell(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        let number = Grains::Starts(&self.starts).of(record);
+        let (group, rows) = &self.grains[usize::try_from(number).expect("a place in the list")];
+        let group = &self.found.groups[*group];
+        let container = self.file(group);
+        let of_record = |error: ReadError| ReadError { locator: self.locator(record), ..error };
+        let read = || {
+            let file = self.found.opened.get(group.file, container)?;
+            grain::read(&FileChunks::new(file, container.stamp.len), group, rows)
+        };
+        let grain = self.cache.get(number, read).map_err(of_record)?;
+        let row = usize::try_from(record - group.first_record - rows.start).expect("a row of a grain in memory");
+        let at = |kind| ReadError::new(kind, self.locator(record));
+        let with = |kind, cause: String| ReadError { cause, ..at(kind) };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let content = match grain::cell(&grain, row) {
+            Some(Cell::Picture(content)) => content,
+            Some(Cell::Null) => return Err(with(ReadErrorKind::Empty, "the picture is null in this row".into())),
+            Some(Cell::Elsewhere(path)) => {
+                let path = text(path);
+                let cause = format!("the row has only the path \"{path}\", and the table does not hold the picture");
+                return Err(with(ReadErrorKind::Missing, cause));
+            }
+            Some(Cell::Damaged(why)) => return Err(with(ReadErrorKind::Damaged, text(why))),
+            None => return Err(with(ReadErrorKind::Damaged, "its page ends before it".into())),
+        };
+        let (size, limit) = (content.len() as u64, self.byte_limit);
+        match size {
+            0 => return Err(at(ReadErrorKind::Empty)),
+            _ if size > limit => return Err(at(ReadErrorKind::TooLarge { size, limit })),
+            _ if size > room => return Err(at(ReadErrorKind::Larger { size })),
+            _ => {}
+        }
+        let reserved = buf.try_reserve_exact(content.len());
+        reserved.map_err(|error| with(ReadErrorKind::Resources, error.to_string()))?;
+        buf.extend_from_slice(content);
+        Ok(())
+    }
+}
+
+impl Source for Rows {
+    fn len(&self) -> u64 {
+        self.records
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.found.classes
+    }
+
+    fn label(&self, record: u64) -> i64 {
+        self.group(record);
+        let index = usize::try_from(record).ok();
+        index.and_then(|index| self.found.labels.get(index)).copied().unwrap_or(-1)
+    }
+
+    fn locator(&self, record: u64) -> Locator {
+        let group = self.group(record);
+        let row = group.first_row + (record - group.first_record);
+        Locator { container: Container::File(self.file(group).path.clone()), part: Part::Row(row) }
+    }
+
+    /// The average of the record's page: lengths are in the page itself. A larger record is read once there is room for it.
+    fn size(&self, record: u64) -> u64 {
+        self.group(record);
+        let after = self.sizes.partition_point(|(first, _)| *first <= record);
+        self.sizes[after - 1].1
+    }
+
+    fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        buf.clear();
+        self.read_cell(record, room, buf)
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+
+    fn targets(&self) -> &Table {
+        &self.found.targets
+    }
+
+    fn grains(&self) -> Grains<'_> {
+        Grains::Starts(&self.starts)
+    }
+
+    fn shard_name(&self, record: u64) -> &str {
+        &self.shards[self.group(record).file as usize]
+    }
+}
+
+/// Files go in by their path below the dataset's folder, and records by the pages that hold them.
+fn fingerprint(name: &Path, found: &Found, sizes: &[(u64, u64)]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"forebay parquet dataset 1\0");
+    let folder = if name.is_dir() { name } else { name.parent().unwrap_or_else(|| Path::new("")) };
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    for file in &found.files {
+        let path = file.path.strip_prefix(folder).unwrap_or(&file.path);
+        part(path.as_os_str().as_encoded_bytes());
+        part(&file.stamp.len.to_le_bytes());
+    }
+    part(b"groups");
+    for group in &found.groups {
+        let columns = group.picture.chunk.column_path().parts();
+        for name in columns {
+            part(name.as_bytes());
+        }
+        part(&group.file.to_le_bytes());
+        part(&group.rows.to_le_bytes());
+        group.picture.pages.data.iter().for_each(|page| part(&page.offset.to_le_bytes()));
+    }
+    part(b"sizes");
+    for (first, size) in sizes {
+        part(&first.to_le_bytes());
+        part(&size.to_le_bytes());
+    }
+    part(b"labels");
+    found.labels.iter().for_each(|label| part(&label.to_le_bytes()));
+    part(b"classes");
+    found.classes.iter().for_each(|class| part(class.as_bytes()));
+    part(b"targets");
+    found.targets.digest(&mut part);
+    *hasher.finalize().as_bytes()
+}

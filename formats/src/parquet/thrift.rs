@@ -1,0 +1,270 @@
+//! Reads Thrift's compact protocol, as Parquet's footer and page headers have it, and checks both before the library sees
+//! them: the library allocates what a footer's counts say, and follows nested schemas without a limit.
+
+/// Structures within each other; Parquet's own have fewer than ten.
+const MOST_NESTED: usize = 32;
+/// Levels of a table's schema: a list takes two, and so does a column within a structure.
+const MOST_SCHEMA_LEVELS: usize = 64;
+
+/// What is wrong with the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrong {
+    /// They end within a value. More of them may help.
+    Short,
+    /// They are no such structure.
+    Form,
+}
+
+/// A field's number and its type, or the type of a list's elements.
+type Kind = u8;
+
+const TRUE: Kind = 1;
+const FALSE: Kind = 2;
+const BYTE: Kind = 3;
+const I64: Kind = 6;
+const DOUBLE: Kind = 7;
+const BINARY: Kind = 8;
+const LIST: Kind = 9;
+const SET: Kind = 10;
+const MAP: Kind = 11;
+const STRUCT: Kind = 12;
+const UUID: Kind = 13;
+
+/// A place in the bytes.
+#[derive(Debug)]
+struct Thrift<'a> {
+    rest: &'a [u8],
+    nested: usize,
+}
+
+/// The header of a page, as far as it matters before the page is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PageHeader {
+    /// Bytes of the header itself.
+    pub len: usize,
+    /// 0: data, 1: index, 2: dictionary, 3: data of version 2.
+    pub kind: i64,
+    pub uncompressed: i64,
+    pub compressed: i64,
+    pub values: i64,
+    pub encoding: i64,
+}
+
+/// Reads a page's header from the start of `bytes`.
+pub(super) fn page_header(bytes: &[u8]) -> Result<PageHeader, Wrong> {
+    let mut thrift = Thrift { rest: bytes, nested: 0 };
+    let mut header = PageHeader { kind: -1, ..PageHeader::default() };
+    thrift.fields(|thrift, field, kind| {
+        match (field, kind) {
+            (1, _) => header.kind = thrift.integer()?,
+            (2, _) => header.uncompressed = thrift.integer()?,
+            (3, _) => header.compressed = thrift.integer()?,
+            // The headers of data, of a dictionary, and of data of version 2.
+            (5 | 7 | 8, STRUCT) => thrift.fields(|thrift, inner, kind| {
+                match (field, inner) {
+                    (_, 1) => header.values = thrift.integer()?,
+                    (5 | 7, 2) | (8, 4) => header.encoding = thrift.integer()?,
+                    _ => thrift.skip(kind)?,
+                }
+                Ok(())
+            })?,
+            _ => thrift.skip(kind)?,
+        }
+        Ok(())
+    })?;
+    header.len = bytes.len() - thrift.rest.len();
+    Ok(header)
+}
+
+/// Checks a footer: it is one structure, its counts are those of its bytes, and its schema is a tree of few levels.
+pub(super) fn check_footer(bytes: &[u8]) -> Result<(), Wrong> {
+    let mut thrift = Thrift { rest: bytes, nested: 0 };
+    let mut children = Vec::new();
+    thrift.fields(|thrift, field, kind| {
+        if (field, kind) != (2, LIST) {
+            return thrift.skip(kind);
+        }
+        let (element, count) = thrift.list()?;
+        if element != STRUCT {
+            return Err(Wrong::Form);
+        }
+        for _ in 0..count {
+            let mut own = 0;
+            thrift.fields(|thrift, field, kind| {
+                if field == 5 {
+                    own = thrift.integer()?;
+                    return Ok(());
+                }
+                thrift.skip(kind)
+            })?;
+            children.push(own);
+        }
+        Ok(())
+    })?;
+    if is_small_tree(&children) { Ok(()) } else { Err(Wrong::Form) }
+}
+
+/// Whether these counts of children, in the order of the schema's elements, are one tree of few levels.
+fn is_small_tree(children: &[i64]) -> bool {
+    // Of each level that is open, the elements that are still to come.
+    let mut open = vec![1_u64];
+    for &count in children {
+        while open.last() == Some(&0) {
+            open.pop();
+        }
+        let (Some(last), Ok(count)) = (open.last_mut(), u64::try_from(count)) else { return false };
+        *last -= 1;
+        if count > children.len() as u64 || open.len() > MOST_SCHEMA_LEVELS {
+            return false;
+        }
+        open.push(count);
+    }
+    open.iter().all(|&count| count == 0)
+}
+
+impl<'a> Thrift<'a> {
+    fn byte(&mut self) -> Result<u8, Wrong> {
+        let (&first, rest) = self.rest.split_first().ok_or(Wrong::Short)?;
+        self.rest = rest;
+        Ok(first)
+    }
+
+    fn take(&mut self, count: u64) -> Result<&'a [u8], Wrong> {
+        let count = usize::try_from(count).map_err(|_| Wrong::Form)?;
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or(Wrong::Short)?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn varint(&mut self) -> Result<u64, Wrong> {
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(Wrong::Form)
+    }
+
+    /// A zigzag number of 16, 32 or 64 bits.
+    fn integer(&mut self) -> Result<i64, Wrong> {
+        let value = self.varint()?;
+        Ok((value >> 1).cast_signed() ^ -((value & 1).cast_signed()))
+    }
+
+    /// The type of a list's elements, and how many of them there are: no more than the bytes that follow.
+    fn list(&mut self) -> Result<(Kind, u64), Wrong> {
+        let head = self.byte()?;
+        let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+        Ok((head & 15, count))
+    }
+
+    /// Calls `each` with every field of a structure. It must read the field.
+    fn fields(&mut self, mut each: impl FnMut(&mut Self, i64, Kind) -> Result<(), Wrong>) -> Result<(), Wrong> {
+        self.nested += 1;
+        if self.nested > MOST_NESTED {
+            return Err(Wrong::Form);
+        }
+        let mut field = 0_i64;
+        loop {
+            let head = self.byte()?;
+            if head == 0 {
+                break;
+            }
+            let delta = i64::from(head >> 4);
+            field = if delta == 0 { self.integer()? } else { field.checked_add(delta).ok_or(Wrong::Form)? };
+            each(self, field, head & 15)?;
+        }
+        self.nested -= 1;
+        Ok(())
+    }
+
+    fn skip(&mut self, kind: Kind) -> Result<(), Wrong> {
+        match kind {
+            // The value of a boolean field is its type.
+            TRUE | FALSE => Ok(()),
+            _ => self.skip_element(kind),
+        }
+    }
+
+    fn skip_element(&mut self, kind: Kind) -> Result<(), Wrong> {
+        match kind {
+            TRUE | FALSE | BYTE => self.take(1).map(drop),
+            4..=I64 => self.varint().map(drop),
+            DOUBLE => self.take(8).map(drop),
+            UUID => self.take(16).map(drop),
+            BINARY => {
+                let count = self.varint()?;
+                self.take(count).map(drop)
+            }
+            LIST | SET => {
+                let (element, count) = self.list()?;
+                self.nest(|thrift| (0..count).try_for_each(|_| thrift.skip_element(element)))
+            }
+            MAP => {
+                let count = self.varint()?;
+                let kinds = if count == 0 { 0 } else { self.byte()? };
+                self.nest(|thrift| {
+                    (0..count).try_for_each(|_| {
+                        thrift.skip_element(kinds >> 4)?;
+                        thrift.skip_element(kinds & 15)
+                    })
+                })
+            }
+            STRUCT => self.fields(|thrift, _, kind| thrift.skip(kind)),
+            _ => Err(Wrong::Form),
+        }
+    }
+
+    fn nest(&mut self, inside: impl FnOnce(&mut Self) -> Result<(), Wrong>) -> Result<(), Wrong> {
+        self.nested += 1;
+        if self.nested > MOST_NESTED {
+            return Err(Wrong::Form);
+        }
+        inside(self)?;
+        self.nested -= 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A data page of version 1: 100 bytes, 60 of them when compressed, 7 values, plain, with statistics.
+    const PAGE: [u8; 24] = [
+        0x15, 0, 0x15, 0xc8, 1, 0x15, 120, 0x2c, 0x15, 14, 0x15, 0, 0x15, 6, 0x15, 6, 0x1c, 0x18, 1, b'x', 0, 0, 0, 99,
+    ];
+
+    #[test]
+    fn a_page_header_is_read_to_its_end() {
+        let header = PageHeader { len: 23, kind: 0, uncompressed: 100, compressed: 60, values: 7, encoding: 0 };
+        assert_eq!(page_header(&PAGE), Ok(header));
+        for cut in 0..23 {
+            assert_eq!(page_header(&PAGE[..cut]), Err(Wrong::Short), "{cut}");
+        }
+    }
+
+    #[test]
+    fn structures_within_each_other_have_an_end() {
+        assert_eq!(page_header(&[0x9c; 1000]), Err(Wrong::Form), "structures");
+        let lists = [&[0x99][..], &[0x19; 1000]].concat();
+        assert_eq!(page_header(&lists), Err(Wrong::Form), "lists");
+        // A list of 2^60 numbers, and a text of 2^60 bytes.
+        assert_eq!(page_header(&[0x99, 0xf5, 128, 128, 128, 128, 128, 128, 128, 128, 16]), Err(Wrong::Short));
+        assert_eq!(page_header(&[0x98, 128, 128, 128, 128, 128, 128, 128, 128, 16]), Err(Wrong::Short));
+    }
+
+    #[test]
+    fn a_schema_is_one_tree_of_few_levels() {
+        for tree in [&[0][..], &[2, 0, 0], &[2, 1, 0, 0], &[3, 0, 1, 0, 0]] {
+            assert!(is_small_tree(tree), "{tree:?}");
+        }
+        let deep: Vec<i64> = (0..100).map(|level| i64::from(level < 99)).collect();
+        for wrong in [&[][..], &[1], &[0, 0], &[2, 0], &[-1], &[i64::MAX, 0], &deep] {
+            assert!(!is_small_tree(wrong), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The fixture for tables: a folder of files, each with one record. So one of them can change without the others.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use forebay_sources::{Options, ReadErrorKind};
+use tempfile::TempDir;
+
+use super::Fixture;
+use crate::{Opened, open};
+
+const CONTENTS: [&[u8]; 4] = [b"one", b"the second", b"3", b"number four"];
+
+/// Writes a file with these pictures.
+type Write = fn(&Path, &[&[u8]]);
+
+/// A folder with a table for each record.
+pub(super) struct Tables {
+    dir: TempDir,
+    extension: &'static str,
+    write: Write,
+}
+
+impl Tables {
+    pub(super) fn of(extension: &'static str, write: Write) -> Box<dyn Fixture> {
+        let tables = Self { dir: tempfile::tempdir().unwrap(), extension, write };
+        tables.mend();
+        Box::new(tables)
+    }
+
+    fn file(&self, record: u64) -> PathBuf {
+        self.dir.path().join(format!("{record}.{}", self.extension))
+    }
+
+    fn set_modified(&self, record: u64, seconds: u64) {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        fs::File::open(self.file(record)).unwrap().set_modified(time).unwrap();
+    }
+
+    fn write(&self, record: u64, content: &[u8]) {
+        (self.write)(&self.file(record), &[content]);
+        self.set_modified(record, 1_000_000);
+    }
+}
+
+impl Fixture for Tables {
+    fn open(&self, options: &Options) -> Opened {
+        open(self.dir.path().to_str().unwrap(), options)
+    }
+
+    fn contents(&self) -> Vec<Vec<u8>> {
+        CONTENTS.iter().map(|content| content.to_vec()).collect()
+    }
+
+    fn spoil(&self, record: u64) -> ReadErrorKind {
+        self.grow(record);
+        ReadErrorKind::Changed
+    }
+
+    fn grow(&self, record: u64) {
+        let index = usize::try_from(record).unwrap();
+        self.write(record, &[CONTENTS[index], &[b'x'; 99]].concat());
+    }
+
+    fn touch(&self, record: u64) {
+        self.set_modified(record, 2_000_000);
+    }
+
+    fn mend(&self) {
+        (0..).zip(CONTENTS).for_each(|(record, content)| self.write(record, content));
+    }
+}

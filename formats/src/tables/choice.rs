@@ -1,0 +1,167 @@
+//! Decides which field of a table is the picture, which is the label, and which become columns.
+
+use std::path::Path;
+
+use arrow_schema::{DataType, Field, Schema};
+use forebay_sources::{Labels, Options, SourceError};
+
+/// The names that lead to a field: one, or several for a field within structures.
+type FieldPath = Vec<String>;
+
+/// The fields of a table that a dataset uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The bytes of the picture.
+    pub picture: FieldPath,
+    /// The path of a picture that is elsewhere.
+    pub elsewhere: Option<FieldPath>,
+    pub label: Option<FieldPath>,
+    /// Names of columns, and the fields that become them.
+    pub targets: Vec<(String, FieldPath)>,
+    /// Names of the label's classes, as `datasets` noted them.
+    pub classes: Vec<String>,
+}
+
+const PICTURES: [&str; 3] = ["image", "img", "picture"];
+const LABELS: [&str; 2] = ["label", "labels"];
+
+impl Choice {
+    /// Chooses the fields of a table: those that the options name, or those that have the usual names.
+    ///
+    /// # Errors
+    /// There is no picture, or not just one, or a field that the options name is absent or of the wrong type.
+    pub(crate) fn new(path: &Path, schema: &Schema, options: &Options) -> Result<Self, SourceError> {
+        let wrong = |problem| SourceError::Columns { path: path.to_owned(), problem };
+        let mut picture = picture(schema, options).map_err(wrong)?;
+        let mut elsewhere = None;
+        if let Some(DataType::Struct(fields)) = find(schema, &picture).map(Field::data_type) {
+            if fields.find("path").is_some() {
+                elsewhere = Some([&picture[..], &["path".to_owned()]].concat());
+            }
+            picture.push("bytes".to_owned());
+        }
+        let label = if options.labels == Labels::None { None } else { label(schema, options).map_err(wrong)? };
+        let noted = schema.metadata().get(super::huggingface::KEY);
+        let classes = match (&label, noted) {
+            (Some(label), Some(noted)) if label.len() == 1 => super::class_names(noted, &label[0]),
+            _ => Vec::new(),
+        };
+        let targets = options.columns.targets().map(|(name, parts)| {
+            let field = named(schema, name, &parts)?;
+            Ok((name.to_owned(), field))
+        });
+        let targets = targets.collect::<Result<_, _>>().map_err(wrong)?;
+        Ok(Self { picture, elsewhere, label, targets, classes })
+    }
+
+    /// The fields whose values are read when the dataset is opened.
+    pub(crate) fn read_at_opening(&self) -> impl Iterator<Item = &FieldPath> {
+        self.label.iter().chain(self.targets.iter().map(|(_, field)| field))
+    }
+}
+
+fn picture(schema: &Schema, options: &Options) -> Result<FieldPath, String> {
+    if let Some(parts) = options.columns.parts("images") {
+        let path = named(schema, "images", &parts)?;
+        let field = find(schema, &path).ok_or("it was found")?;
+        if is_picture(field.data_type()) {
+            return Ok(path);
+        }
+        return Err(format!(
+            "\"{}\" has the type {}, and a picture is binary, or a structure with binary \"bytes\". Name another one for \
+             \"images\".",
+            path.join("."),
+            field.data_type()
+        ));
+    }
+    let pictures: Vec<&Field> = fields(schema).filter(|field| is_picture(field.data_type())).collect();
+    let usual = PICTURES.iter().find_map(|name| pictures.iter().find(|field| field.name() == name));
+    match (usual, &pictures[..]) {
+        (Some(field), _) | (None, [field]) => Ok(vec![field.name().clone()]),
+        (None, found) => {
+            let what =
+                if found.is_empty() { "none of them is a picture" } else { "several of them may be the picture" };
+            Err(format!(
+                "{what}. They are {}. Name the one with the pictures in the map of columns: columns = {{\"images\": NAME}}.",
+                listed(schema)
+            ))
+        }
+    }
+}
+
+fn label(schema: &Schema, options: &Options) -> Result<Option<FieldPath>, String> {
+    let path = match options.columns.parts("labels") {
+        Some(parts) => named(schema, "labels", &parts)?,
+        None => match LABELS.iter().find(|name| schema.field_with_name(name).is_ok()) {
+            Some(name) => vec![(*name).to_owned()],
+            None => return Ok(None),
+        },
+    };
+    let field = find(schema, &path).ok_or("it was found")?;
+    if is_label(field.data_type()) {
+        return Ok(Some(path));
+    }
+    Err(format!(
+        "\"{}\" has the type {}, and a label is an integer, a text or a bool. Name another one for \"labels\", or give \
+         labels=\"none\" and name it as a column of its own.",
+        path.join("."),
+        field.data_type()
+    ))
+}
+
+/// The first of these fields that the table has. A name with dots leads into structures.
+fn named(schema: &Schema, column: &str, parts: &[&str]) -> Result<FieldPath, String> {
+    for part in parts {
+        let whole = vec![(*part).to_owned()];
+        let within: FieldPath = part.split('.').map(str::to_owned).collect();
+        if let Some(path) = [whole, within].into_iter().find(|path| find(schema, path).is_some()) {
+            return Ok(path);
+        }
+    }
+    let parts = parts.join(";");
+    Err(format!("\"{column}\" shall be \"{parts}\", which the table does not have. It has {}.", listed(schema)))
+}
+
+/// The field that these names lead to.
+fn find<'a>(schema: &'a Schema, path: &[String]) -> Option<&'a Field> {
+    let (first, rest) = path.split_first()?;
+    let mut field = schema.field_with_name(first).ok()?;
+    for name in rest {
+        let DataType::Struct(fields) = field.data_type() else { return None };
+        field = fields.find(name)?.1;
+    }
+    Some(field)
+}
+
+fn fields(schema: &Schema) -> impl Iterator<Item = &Field> {
+    schema.fields().iter().map(AsRef::as_ref)
+}
+
+/// The table's fields with their types, for messages.
+fn listed(schema: &Schema) -> String {
+    let each: Vec<String> =
+        fields(schema).map(|field| format!("\"{}\" ({})", field.name(), field.data_type())).collect();
+    if each.is_empty() { "no columns".into() } else { each.join(", ") }
+}
+
+fn is_picture(of: &DataType) -> bool {
+    match of {
+        DataType::Struct(fields) => fields.find("bytes").is_some_and(|(_, field)| is_binary(field.data_type())),
+        other => is_binary(other),
+    }
+}
+
+fn is_binary(of: &DataType) -> bool {
+    matches!(of, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
+}
+
+fn is_label(of: &DataType) -> bool {
+    match of {
+        DataType::Dictionary(_, values) => is_label(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => true,
+        other => other.is_integer(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
