@@ -27,7 +27,7 @@ const RANKS: [(&str, u32); 16] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 21] = [
+const FENCES: [(&str, &[&str]); 22] = [
     ("redb", &["forebay-coordinator"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
@@ -47,6 +47,7 @@ const FENCES: [(&str, &[&str]); 21] = [
     ("parquet", &["forebay-formats"]),
     ("arrow-array", &["forebay-formats"]),
     ("arrow-buffer", &["forebay-formats"]),
+    ("arrow-data", &["forebay-formats"]),
     ("arrow-ipc", &["forebay-formats"]),
     ("arrow-schema", &["forebay-formats"]),
 ];

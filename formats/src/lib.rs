@@ -6,7 +6,9 @@
 
 mod annotation_file;
 mod archived;
+mod arrow;
 mod coco;
+mod contained;
 mod containers;
 mod csv;
 mod example;
@@ -26,6 +28,7 @@ mod parquet;
 mod parts;
 mod paths;
 mod progress;
+mod ranges;
 mod recordio;
 mod scheme;
 #[cfg(test)]
@@ -43,7 +46,7 @@ use std::path::{Path, PathBuf};
 
 use forebay_sources::{Options, Source, SourceError};
 
-pub use parquet::is_panic_contained;
+pub use contained::is_panic_contained;
 use scheme::{OptionKey, Scheme, known};
 
 /// A dataset, or why it cannot be opened.
@@ -61,6 +64,7 @@ const SCHEMES: &[Scheme] = &[
     mxnet::SCHEME,
     recordio::SCHEME,
     parquet::SCHEME,
+    arrow::SCHEME,
     folder::SCHEME,
     csv::SCHEME,
     files::SCHEME,

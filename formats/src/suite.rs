@@ -15,7 +15,7 @@ use std::thread;
 
 use forebay_sources::{Options, ReadErrorKind, Retry, Source};
 
-use crate::{Opened, mxnet, parquet, recordio, tfrecord};
+use crate::{Opened, arrow, mxnet, parquet, recordio, tfrecord};
 use framed::Framed;
 use pictures::Pictures;
 use shards::Shards;
@@ -76,6 +76,7 @@ const FIXTURES: &[(&str, Build)] = &[
     ("mxnet", || Framed::of("train.rec", &[], mxnet::tests::write_images, 32)),
     ("mxnet of pictures", || Framed::of("train.rec", &[("payload", "picture")], mxnet::tests::write, 8)),
     ("recordio", || Framed::of("train.recordio", &[], recordio::tests::write, 0)),
+    ("arrow", || Tables::of("arrow", arrow::tests::write_pictures)),
     ("parquet", || Tables::of("parquet", parquet::tests::write_pictures)),
 ];
 

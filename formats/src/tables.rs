@@ -5,13 +5,17 @@ mod choice;
 mod huggingface;
 mod labels;
 mod targets;
+mod values;
+
+use std::path::Path;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_schema::DataType;
+use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, SourceError};
 
 pub(crate) use choice::Choice;
-pub(crate) use huggingface::class_names;
-pub(crate) use labels::LabelReader;
-pub(crate) use targets::TargetReader;
-
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+pub(crate) use values::Values;
 
 /// The values of a field of a batch, by the names that lead to it. Nothing, if there is no such field.
 ///
@@ -27,4 +31,31 @@ pub(crate) fn field(batch: &RecordBatch, path: &[String]) -> Option<ArrayRef> {
         array = arrow_array::make_array(data);
     }
     Some(array)
+}
+
+/// The text of a row. Nothing, if it is null, or no text.
+pub(crate) fn text(array: &ArrayRef, row: usize) -> Option<&str> {
+    if row >= array.len() || array.is_null(row) {
+        return None;
+    }
+    match array.data_type() {
+        DataType::Utf8 => Some(array.as_string::<i32>().value(row)),
+        DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row)),
+        DataType::Utf8View => Some(array.as_string_view().value(row)),
+        _ => None,
+    }
+}
+
+/// A file that cannot be read while the dataset is opened.
+pub(crate) fn outage(path: &Path, error: ReadError) -> SourceError {
+    match error.kind {
+        ReadErrorKind::Denied => SourceError::Denied { path: path.to_owned() },
+        _ => SourceError::Outage(error),
+    }
+}
+
+/// A row of a file that is not what the others are.
+pub(crate) fn bad_row(path: &Path, row: u64, problem: String) -> SourceError {
+    let container = Container::File(path.to_owned());
+    SourceError::Malformed { locator: Locator { container, part: Part::Row(row) }, problem }
 }

@@ -66,3 +66,17 @@ fn compressed_tables_with_plain_binary_hold_the_same_photographs() {
         assert!(sizes >= taken as u64);
     }
 }
+
+#[test]
+fn a_folder_that_save_to_disk_wrote_holds_the_same_photographs() {
+    let Some(folder) = shared("generated/parquet") else { return };
+    let of = |name: &str| open(folder.join(name).to_str().unwrap(), &Options::default()).unwrap();
+    let (table, saved) = (of("hf_imagenet64.parquet"), of("hf_save_to_disk8"));
+    assert_eq!(saved.len(), 8);
+    assert!(contents(&*saved) == contents(&*table)[..8]);
+    assert_eq!(saved.classes(), table.classes());
+    for record in 0..8 {
+        assert_eq!(saved.label(record), table.label(record));
+        assert!(saved.locator(record).to_string().ends_with(&format!("data-00000-of-00001.arrow, row {record}")));
+    }
+}

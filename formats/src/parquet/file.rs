@@ -9,16 +9,16 @@ use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Pa
 use ::parquet::arrow::parquet_to_arrow_schema;
 use ::parquet::basic::Type;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use arrow_schema::{DataType, Schema};
+use arrow_schema::Schema;
 use forebay_sources::{Options, SourceError};
 
-use super::chunks::FileChunks;
-use super::contained::contained;
+use super::footer;
 use super::pages::{self, BadChunk, Pages};
-use super::{Values, bad_row, footer};
+use crate::contained::contained;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFile;
-use crate::tables::{self, Choice};
+use crate::ranges::FileRanges;
+use crate::tables::{self, Choice, Values, bad_row};
 
 /// Rows that are decoded at once: so few that their texts fit in one array of the library.
 const ROWS_AT_ONCE: usize = 1024;
@@ -28,10 +28,10 @@ const ROWS_AT_ONCE: usize = 1024;
 pub(super) struct TableFile<'a> {
     number: u32,
     path: &'a Path,
-    chunks: FileChunks,
+    chunks: FileRanges,
     metadata: Arc<ParquetMetaData>,
     schema: Schema,
-    pub choice: Choice,
+    choice: Choice,
 }
 
 /// A row group, as far as its pictures matter.
@@ -63,7 +63,7 @@ impl<'a> TableFile<'a> {
         options: &Options,
     ) -> Result<Self, SourceError> {
         let path = &container.path;
-        let chunks = FileChunks::new(file, container.stamp.len);
+        let chunks = FileRanges::new(file, container.stamp.len);
         let metadata = Arc::new(footer::read(path, &chunks)?);
         let of_file = metadata.file_metadata();
         let schema = contained(|| parquet_to_arrow_schema(of_file.schema_descr(), of_file.key_value_metadata()));
@@ -75,19 +75,13 @@ impl<'a> TableFile<'a> {
         Ok(Self { number, path, chunks, metadata, schema, choice })
     }
 
-    /// The type of a field.
-    pub(super) fn field_type(&self, path: &[String]) -> Option<DataType> {
-        let (first, rest) = path.split_first()?;
-        let mut of = self.schema.field_with_name(first).ok()?.data_type();
-        for name in rest {
-            let DataType::Struct(fields) = of else { return None };
-            of = fields.find(name)?.1.data_type();
-        }
-        Some(of.clone())
-    }
-
-    /// Reads the labels and the further columns.
-    pub(super) fn read_values(&self, values: &mut Values, first_record: u64) -> Result<(), SourceError> {
+    /// Reads the labels and the further columns. The first file decides which there are.
+    pub(super) fn read_values(&self, values: &mut Option<Values>, first_record: u64) -> Result<(), SourceError> {
+        let values = match values {
+            Some(values) => values,
+            none => none.insert(Values::new(self.path, &self.schema, &self.choice)?),
+        };
+        values.agree(self.path, &self.choice)?;
         let leaves: BTreeSet<usize> = self.choice.read_at_opening().flat_map(|field| self.leaves_of(field)).collect();
         if leaves.is_empty() {
             return Ok(());
@@ -110,21 +104,12 @@ impl<'a> TableFile<'a> {
         });
         let mut reader = reader.map_err(|words| self.damaged(0, &words))?;
         let mut row = 0;
-        while let Some(batch) =
-            contained(|| Ok(reader.next().transpose()?)).map_err(|words| self.damaged(row, &words))?
-        {
-            let bad = |(place, problem): (usize, String)| {
-                bad_row(self.path, (place as u64).saturating_sub(first_record), problem)
-            };
-            let values_of = |field: &[String]| {
+        while let Some(batch) = contained(|| reader.next().transpose()).map_err(|words| self.damaged(row, &words))? {
+            let field = |field: &[String]| {
                 tables::field(&batch, field).ok_or_else(|| self.damaged(row, "a column is not there"))
             };
-            if let (Some(labels), Some(field)) = (&mut values.labels, &self.choice.label) {
-                labels.push(&*values_of(field)?).map_err(bad)?;
-            }
-            for ((_, target), (_, field)) in values.targets.iter_mut().zip(&self.choice.targets) {
-                target.push(&values_of(field)?).map_err(bad)?;
-            }
+            let bad = |place, problem| bad_row(self.path, (place as u64).saturating_sub(first_record), problem);
+            values.push(&self.choice, field, bad)?;
             row += batch.num_rows() as u64;
         }
         if row == self.rows() { Ok(()) } else { Err(self.damaged(row, "the columns end before the rows do")) }

@@ -6,9 +6,9 @@ use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use ::parquet::file::reader::Length as _;
 use forebay_sources::SourceError;
 
-use super::chunks::FileChunks;
-use super::contained::contained;
 use super::thrift;
+use crate::contained::contained;
+use crate::ranges::FileRanges;
 
 /// At both ends of a file.
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
@@ -18,7 +18,7 @@ const ENCRYPTED: &[u8; 4] = b"PARE";
 const TAIL: u64 = 8;
 
 /// Reads the footer, and checks what is counted by it.
-pub(super) fn read(path: &Path, chunks: &FileChunks) -> Result<ParquetMetaData, SourceError> {
+pub(super) fn read(path: &Path, chunks: &FileRanges) -> Result<ParquetMetaData, SourceError> {
     let len = chunks.len();
     let malformed = |offset, problem: &str| {
         let fault = chunks.fault().map(SourceError::Outage);

@@ -9,11 +9,11 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use forebay_sources::ReadError;
 
-use super::chunks::FileChunks;
-use super::contained::contained;
 use super::file::{Group, Leaf};
 use super::pages::Page;
+use crate::contained::contained;
 use crate::grain_cache::Grain;
+use crate::ranges::FileRanges;
 
 /// Bytes of the pages that a grain is made of, unless one page alone has more.
 const GRAIN: u64 = 32 << 20;
@@ -85,7 +85,7 @@ pub(super) fn plan_group(group: &Group) -> Vec<Range<u64>> {
 ///
 /// # Errors
 /// The storage fails, or the file is not what it was.
-pub(super) fn read(chunks: &FileChunks, group: &Group, rows: &Range<u64>) -> Result<Grain, ReadError> {
+pub(super) fn read(chunks: &FileRanges, group: &Group, rows: &Range<u64>) -> Result<Grain, ReadError> {
     let pages = &group.picture.pages;
     let stored: u64 = in_rows(&group.picture, rows).map(|(page, _)| page.len).sum();
     let most = stored.saturating_add(pages.dictionary.map_or(0, |(len, _)| len)).saturating_add(MOST_REPEATED);
@@ -115,7 +115,7 @@ fn add(grain: &mut Grain, kind: u8, bytes: &[u8]) {
 }
 
 /// The grain, with the paths of the pictures that are elsewhere.
-fn with_paths(chunks: &FileChunks, paths: &Leaf, rows: &Range<u64>, grain: &Grain) -> Result<Grain, ReadError> {
+fn with_paths(chunks: &FileRanges, paths: &Leaf, rows: &Range<u64>, grain: &Grain) -> Result<Grain, ReadError> {
     let mut whole = Grain::default();
     let mut row = 0;
     each_value(chunks, paths, rows, |path| {
@@ -147,7 +147,7 @@ type ValueReader = ColumnReaderImpl<ByteArrayType>;
 
 /// Calls `each` with the value of every row, in order: its bytes, or nothing for a null, or why its page cannot be read.
 fn each_value(
-    chunks: &FileChunks,
+    chunks: &FileRanges,
     leaf: &Leaf,
     rows: &Range<u64>,
     mut each: impl FnMut(Result<Option<&[u8]>, &str>),
@@ -189,7 +189,7 @@ fn each_value(
 }
 
 /// A reader of the column that goes on with this row.
-fn reader_at(chunks: &FileChunks, leaf: &Leaf, row: u64) -> Result<ValueReader, ParquetError> {
+fn reader_at(chunks: &FileRanges, leaf: &Leaf, row: u64) -> Result<ValueReader, ParquetError> {
     let (pages, rows) = (&leaf.pages, leaf.pages.values().and_then(|rows| usize::try_from(rows).ok()));
     let (Some(locations), Some(rows), Ok(row)) = (pages.locations(), rows, usize::try_from(row)) else {
         return Err(ParquetError::General("its pages are too large".into()));

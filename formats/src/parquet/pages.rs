@@ -5,8 +5,8 @@ use ::parquet::basic::Compression;
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use ::parquet::file::page_index::offset_index::PageLocation;
 
-use super::chunks::FileChunks;
 use super::thrift::{self, PageHeader, Wrong};
+use crate::ranges::FileRanges;
 
 /// Bytes in which a header is looked for, and the most that one may have: old writers put whole values into its statistics.
 const WINDOW: u64 = 256;
@@ -47,7 +47,7 @@ pub(super) struct BadChunk {
 }
 
 /// Walks over the headers of the chunk's pages.
-pub(super) fn walk(chunks: &FileChunks, chunk: &ColumnChunkMetaData) -> Result<Pages, BadChunk> {
+pub(super) fn walk(chunks: &FileRanges, chunk: &ColumnChunkMetaData) -> Result<Pages, BadChunk> {
     let data = chunk.data_page_offset();
     let start = chunk.dictionary_page_offset().unwrap_or(data);
     let bad = |offset, problem: &str| BadChunk { offset, problem: problem.to_owned() };
@@ -102,7 +102,7 @@ pub(super) fn walk(chunks: &FileChunks, chunk: &ColumnChunkMetaData) -> Result<P
     Ok(pages)
 }
 
-fn header(chunks: &FileChunks, offset: u64, end: u64) -> Option<PageHeader> {
+fn header(chunks: &FileRanges, offset: u64, end: u64) -> Option<PageHeader> {
     let mut window = WINDOW;
     loop {
         let len = window.min(end - offset);

@@ -6,12 +6,12 @@ use std::path::Path;
 use forebay_columns::Table;
 use forebay_sources::{Container, Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source};
 
-use super::chunks::FileChunks;
 use super::file::Group;
 use super::grain::{self, Cell};
 use crate::grain_cache::GrainCache;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
+use crate::ranges::FileRanges;
 
 /// Bytes of decoded grains that are kept.
 const KEPT: usize = 256 << 20;
@@ -87,7 +87,7 @@ impl Rows {
         let of_record = |error: ReadError| ReadError { locator: self.locator(record), ..error };
         let read = || {
             let file = self.found.opened.get(group.file, container)?;
-            grain::read(&FileChunks::new(file, container.stamp.len), group, rows)
+            grain::read(&FileRanges::new(file, container.stamp.len), group, rows)
         };
         let grain = self.cache.get(number, read).map_err(of_record)?;
         let row = usize::try_from(record - group.first_record - rows.start).expect("a row of a grain in memory");

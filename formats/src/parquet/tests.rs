@@ -1,6 +1,6 @@
 //! Tables that the library writes, read back: types, encodings, nulls, grains, and what is refused.
 
-mod hostile;
+pub(crate) mod hostile;
 
 use std::fs;
 use std::sync::Arc;
@@ -190,7 +190,7 @@ fn rule_56_grains_are_made_of_pages_and_one_row_group_has_many() {
         let file = opened.get(0, &files[0]).unwrap();
         let table = file::TableFile::open(0, &files[0], Arc::clone(&file), &Options::default()).unwrap();
         let (mut groups, _) = table.groups(0).unwrap();
-        (groups.remove(0), chunks::FileChunks::new(file, files[0].stamp.len))
+        (groups.remove(0), crate::ranges::FileRanges::new(file, files[0].stamp.len))
     };
     for (properties, most) in [(plain(), 4000), (plain(), 1), (WriterProperties::builder(), 3000)] {
         let (group, chunks) = write(properties);

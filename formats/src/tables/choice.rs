@@ -43,7 +43,7 @@ impl Choice {
         let label = if options.labels == Labels::None { None } else { label(schema, options).map_err(wrong)? };
         let noted = schema.metadata().get(super::huggingface::KEY);
         let classes = match (&label, noted) {
-            (Some(label), Some(noted)) if label.len() == 1 => super::class_names(noted, &label[0]),
+            (Some(label), Some(noted)) if label.len() == 1 => super::huggingface::class_names(noted, &label[0]),
             _ => Vec::new(),
         };
         let targets = options.columns.targets().map(|(name, parts)| {
@@ -123,7 +123,7 @@ fn named(schema: &Schema, column: &str, parts: &[&str]) -> Result<FieldPath, Str
 }
 
 /// The field that these names lead to.
-fn find<'a>(schema: &'a Schema, path: &[String]) -> Option<&'a Field> {
+pub(super) fn find<'a>(schema: &'a Schema, path: &[String]) -> Option<&'a Field> {
     let (first, rest) = path.split_first()?;
     let mut field = schema.field_with_name(first).ok()?;
     for name in rest {

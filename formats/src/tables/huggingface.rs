@@ -6,7 +6,7 @@ use serde_json::Value;
 pub(super) const KEY: &str = "huggingface";
 
 /// The class names of a column, from the text under the metadata's key `huggingface`, or of `dataset_info.json`.
-pub(crate) fn class_names(text: &str, column: &str) -> Vec<String> {
+pub(super) fn class_names(text: &str, column: &str) -> Vec<String> {
     let Ok(noted) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let info = noted.get("info").unwrap_or(&noted);
     let feature = info.get("features").and_then(|features| features.get(column));

@@ -13,16 +13,18 @@ const MOST: u64 = 64;
 fuzz_target!(|bytes: &[u8]| {
     let mut file = tempfile::NamedTempFile::new().expect("there is room for a small file");
     file.write_all(bytes).expect("there is room for a small file");
-    let name = format!("parquet:{}", file.path().display());
     let columns = ColumnMap::from_iter([("extra", "label;text;scores")]);
-    for options in [Options::default(), Options { columns, ..Options::default() }] {
-        let Ok(source) = forebay_formats::open(&name, &options) else { continue };
-        let mut buf = Vec::new();
-        for record in 0..source.len().min(MOST) {
-            if source.read(record, 1 << 20, &mut buf).is_err() {
-                assert!(buf.is_empty(), "an error leaves nothing");
+    for scheme in ["parquet", "arrow"] {
+        let name = format!("{scheme}:{}", file.path().display());
+        for options in [Options::default(), Options { columns: columns.clone(), ..Options::default() }] {
+            let Ok(source) = forebay_formats::open(&name, &options) else { continue };
+            let mut buf = Vec::new();
+            for record in 0..source.len().min(MOST) {
+                if source.read(record, 1 << 20, &mut buf).is_err() {
+                    assert!(buf.is_empty(), "an error leaves nothing");
+                }
+                assert!(!source.locator(record).to_string().is_empty());
             }
-            assert!(!source.locator(record).to_string().is_empty());
         }
     }
 });

@@ -1,10 +1,10 @@
-//! The one place where a panic of the Parquet library ends. It is written for files that are what they say: on others it may
-//! index beyond a slice. What it would allocate without a bound is refused before (`thrift.rs`, `pages.rs`).
+//! The one place where a panic of a library that reads tables ends. Such a library is written for files that are what they
+//! say: on others it may index beyond a slice. What it would allocate without a bound is refused before (`parquet/thrift.rs`,
+//! `parquet/pages.rs`, `arrow/batch.rs`).
 
 use std::cell::Cell;
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use ::parquet::errors::ParquetError;
 
 thread_local! {
     static WITHIN: Cell<bool> = const { Cell::new(false) };
@@ -12,13 +12,13 @@ thread_local! {
 
 /// What the library makes of a file's bytes, or its words about them. A panic is one of these answers: nothing that the
 /// library had in its hands is used afterwards.
-pub(super) fn contained<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+pub(crate) fn contained<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     let before = WITHIN.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));
     WITHIN.set(before);
     match done {
         Ok(done) => done.map_err(|error| error.to_string()),
-        Err(_) => Err("the Parquet library does not understand its bytes".into()),
+        Err(_) => Err("the library that reads it does not understand its bytes".into()),
     }
 }
 
@@ -40,9 +40,9 @@ mod tests {
             assert!(is_panic_contained());
             bytes[at]
         };
-        assert!(contained(|| Ok(first(bytes.len()))).unwrap_err().contains("does not understand"));
-        assert_eq!(contained(|| Err::<(), _>(ParquetError::General("why".into()))), Err("Parquet error: why".into()));
-        assert_eq!(contained(|| Ok(3)), Ok(3));
+        assert!(contained(|| Ok::<_, String>(first(bytes.len()))).unwrap_err().contains("does not understand"));
+        assert_eq!(contained(|| Err::<(), _>("why")), Err("why".into()));
+        assert_eq!(contained(|| Ok::<_, String>(3)), Ok(3));
         assert!(!is_panic_contained());
     }
 }

@@ -1,0 +1,182 @@
+//! `arrow:`: Arrow files with a picture in each row, and the folders that `save_to_disk` of Hugging Face's `datasets` writes.
+//!
+//! Nothing in such a file is compressed, so a picture is a range of the file and is read as such, whatever the batches are.
+
+mod batch;
+mod layout;
+mod messages;
+mod saved;
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use forebay_sources::{Options, Part, Source, SourceError};
+
+use crate::containers;
+use crate::packed::open_files::OpenFiles;
+use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span};
+use crate::progress::Progress;
+use crate::ranges::FileRanges;
+use crate::scheme::Scheme;
+use crate::tables::{Choice, Values, bad_row, outage};
+use batch::{Batch, Cell};
+use messages::Messages;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "arrow",
+    takes: "an .arrow file, a folder of them, a folder that save_to_disk wrote, or a pattern",
+    options: &[],
+    has_columns: true,
+    recognises,
+    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+};
+
+const EXTENSIONS: [&str; 3] = ["arrow", "feather", "ipc"];
+
+fn recognises(path: &Path) -> bool {
+    if path.is_dir() {
+        return saved::is_saved(path) || containers::has(path, &EXTENSIONS);
+    }
+    let mut first = [0; 6];
+    let is_file = path.is_file();
+    let begun = is_file && std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok();
+    let is_named = containers::is_named(path, &EXTENSIONS);
+    is_file && is_named || begun && first == *messages::MAGIC
+}
+
+/// What was found in the files so far.
+#[derive(Debug, Default)]
+struct Found {
+    spans: Vec<Span>,
+    cells: Cells,
+    values: Option<Values>,
+}
+
+/// The rows that are bad, and the first record of each file.
+#[derive(Debug, Default)]
+struct Cells {
+    faults: BTreeMap<u64, String>,
+    starts: Vec<u64>,
+}
+
+impl Packing for Cells {
+    fn fault(&self, record: u64) -> Option<&str> {
+        self.faults.get(&record).map(String::as_str)
+    }
+
+    fn part(&self, record: u64, span: &Span) -> Part {
+        let start = self.starts.get(span.file as usize).copied().unwrap_or(0);
+        Part::Row(record.saturating_sub(start))
+    }
+}
+
+fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
+    let (paths, info) = if name.is_dir() && saved::is_saved(name) {
+        saved::files(name)?
+    } else {
+        (containers::find(name, &EXTENSIONS)?, String::new())
+    };
+    let files: Vec<ContainerFile> =
+        paths.iter().map(|path: &PathBuf| ContainerFile::look(path)).collect::<Result<_, _>>()?;
+    let opened = OpenFiles::new(files.len());
+    let progress = Progress::new("reading tables");
+    let mut found = Found::default();
+    for (number, container) in (0..).zip(&files) {
+        progress.step();
+        let file = opened.get(number, container).map_err(|error| outage(&container.path, error))?;
+        found.cells.starts.push(found.spans.len() as u64);
+        let ranges = FileRanges::new(file, container.stamp.len);
+        found.scan(number, &container.path, &ranges, &info, options)?;
+    }
+    let Found { spans, cells, values } = found;
+    if spans.is_empty() {
+        return Err(SourceError::NoRecords { path: name.to_owned() });
+    }
+    let (labels, classes, targets) = values.unwrap_or_default().finish(name, spans.len())?;
+    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing: Box::new(cells) };
+    Packed::new(name, parts, options)
+}
+
+impl Found {
+    /// Adds the rows of a file.
+    fn scan(
+        &mut self,
+        number: u32,
+        path: &Path,
+        ranges: &FileRanges,
+        info: &str,
+        options: &Options,
+    ) -> Result<(), SourceError> {
+        let (mut messages, mut schema) = Messages::new(path, ranges)?;
+        if !info.is_empty() && schema.metadata.get("huggingface").is_none() {
+            schema.metadata.insert("huggingface", info);
+        }
+        let choice = Choice::new(path, &schema, options)?;
+        let values = match &mut self.values {
+            Some(values) => values,
+            none => none.insert(Values::new(path, &schema, &choice)?),
+        };
+        values.agree(path, &choice)?;
+        let start = self.spans.len() as u64;
+        while let Some(body) = messages.next_batch()? {
+            let message = messages.message(&body)?;
+            let bad = |problem: &str| messages.bad(body.offset, problem);
+            let rows = message.header_as_record_batch();
+            let header =
+                rows.ok_or_else(|| bad("The message before this byte is none of rows. Copy the file anew."))?;
+            if header.compression().is_some() {
+                return Err(bad(
+                    "The rows are compressed, which is not read here. Write the file without compression.",
+                ));
+            }
+            let rows = usize::try_from(header.length()).ok();
+            // A row takes at least a byte of the offsets of its picture.
+            let rows = rows.filter(|rows| *rows as u64 <= body.len).ok_or_else(|| bad(DAMAGED))?;
+            let batch = Batch { fields: &schema.fields, header, body: &body, ranges, rows };
+            self.pictures(number, &batch, &choice).ok_or_else(|| bad(DAMAGED))?;
+            let values = self.values.as_mut().expect("they were made above");
+            let field = |field: &[String]| batch.values(field).ok_or_else(|| bad(DAMAGED));
+            values
+                .push(&choice, field, |place, problem| bad_row(path, (place as u64).saturating_sub(start), problem))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the places of a batch's pictures. Nothing, if the batch does not describe them.
+    fn pictures(&mut self, file: u32, batch: &Batch<'_>, choice: &Choice) -> Option<()> {
+        let cells = batch.cells(&choice.picture)?;
+        let has_nulls = cells.contains(&Cell::Null);
+        let paths = choice.elsewhere.as_ref().filter(|_| has_nulls).map(|field| batch.values(field));
+        let paths = match paths {
+            Some(paths) => Some(paths?),
+            None => None,
+        };
+        for (row, cell) in cells.iter().enumerate() {
+            let record = self.spans.len() as u64;
+            let fault = match *cell {
+                Cell::At(offset, len) => {
+                    self.spans.push(Span { file, offset, len });
+                    continue;
+                }
+                Cell::Outside => "its bytes would be outside of its batch".to_owned(),
+                Cell::Null => match paths.as_ref().and_then(|paths| crate::tables::text(paths, row)) {
+                    Some(path) => {
+                        format!("the row has only the path \"{path}\", and the table does not hold the picture")
+                    }
+                    None => "the picture is null in this row".to_owned(),
+                },
+            };
+            self.cells.faults.insert(record, fault);
+            self.spans.push(Span { file, offset: batch.body.offset, len: 0 });
+        }
+        Some(())
+    }
+}
+
+/// What is wrong with a batch whose numbers cannot be.
+const DAMAGED: &str =
+    "The message before this byte describes rows that are not there, or values that cannot be. Copy the file anew.";
+
+#[cfg(test)]
+pub(crate) mod tests;

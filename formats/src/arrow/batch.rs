@@ -1,0 +1,207 @@
+//! A batch of rows of an Arrow file: the values of some fields, and where the bytes of the pictures are.
+
+use arrow_array::{ArrayRef, make_array};
+use arrow_buffer::{Buffer, MutableBuffer, NullBuffer};
+use arrow_data::ArrayData;
+use arrow_ipc::RecordBatch;
+use arrow_schema::{DataType, Fields};
+
+use super::layout::{Cursor, Place};
+use super::messages::Body;
+use crate::contained::contained;
+use crate::ranges::FileRanges;
+
+/// A batch whose fields are read one by one.
+#[derive(Debug)]
+pub(super) struct Batch<'a> {
+    pub fields: &'a Fields,
+    pub header: RecordBatch<'a>,
+    pub body: &'a Body,
+    pub ranges: &'a FileRanges,
+    pub rows: usize,
+}
+
+/// Where the bytes of a row's picture are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cell {
+    /// In the file: the first byte, and how many.
+    At(u64, u64),
+    Null,
+    /// They would lie outside of the batch.
+    Outside,
+}
+
+/// Which rows are null, if any is.
+struct Nulls(Option<NullBuffer>);
+
+/// A range of the file.
+type Range = (u64, u64);
+
+impl Batch<'_> {
+    /// The values of a field. Nothing, if they cannot be.
+    pub(super) fn values(&self, path: &[String]) -> Option<ArrayRef> {
+        let place = Cursor::default().find(self.fields, path, &self.header)?;
+        // The library checks arrays when it builds them, and panics at some that it does not expect.
+        let array = contained(|| {
+            let data = self.array(place.of, &mut place.at.clone()).filter(|data| data.len() == self.rows);
+            let data = data.ok_or("it is damaged")?;
+            let Nulls(nulls) = self.with_nulls_around(&place, data.nulls()).ok_or("it is damaged")?;
+            let whole = data.into_builder().nulls(nulls).build();
+            whole.map(make_array).map_err(|_| "it is damaged")
+        });
+        array.ok()
+    }
+
+    /// Where the pictures are, row by row. Nothing, if the batch does not describe them.
+    pub(super) fn cells(&self, path: &[String]) -> Option<Vec<Cell>> {
+        let place = Cursor::default().find(self.fields, path, &self.header)?;
+        let (len, own) = self.node(place.at)?;
+        if len != self.rows {
+            return None;
+        }
+        let Nulls(nulls) = self.with_nulls_around(&place, own.as_ref())?;
+        let numbers = self.range(place.at.buffer + 1)?;
+        let mut cells = match place.of {
+            DataType::Binary => self.by_offsets::<4>(numbers, self.range(place.at.buffer + 2)?)?,
+            DataType::LargeBinary => self.by_offsets::<8>(numbers, self.range(place.at.buffer + 2)?)?,
+            DataType::BinaryView => {
+                let count = place.at.view_buffers(&self.header)?;
+                let buffers: Option<Vec<Range>> =
+                    (0..count).map(|buffer| self.range(place.at.buffer + 2 + buffer)).collect();
+                self.by_views(numbers, &buffers?)?
+            }
+            _ => return None,
+        };
+        for (row, cell) in cells.iter_mut().enumerate() {
+            if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                *cell = Cell::Null;
+            }
+        }
+        Some(cells)
+    }
+
+    fn by_offsets<const SIZE: usize>(&self, offsets: Range, data: Range) -> Option<Vec<Cell>> {
+        if self.rows == 0 {
+            return Some(Vec::new());
+        }
+        let count = self.rows.checked_add(1)?;
+        let len = (count.checked_mul(SIZE)? as u64 <= offsets.1).then_some(count.checked_mul(SIZE)? as u64)?;
+        let bytes = self.ranges.range(offsets.0, len)?;
+        let offset = |at: usize| {
+            let mut number = [0; 8];
+            number[..SIZE].copy_from_slice(bytes.get(at * SIZE..(at + 1) * SIZE)?);
+            // A negative offset of four bytes becomes one that is far outside.
+            Some(u64::from_le_bytes(number))
+        };
+        let cell = |row: usize| {
+            let (start, end) = (offset(row)?, offset(row + 1)?);
+            Some(if start <= end && end <= data.1 { Cell::At(data.0 + start, end - start) } else { Cell::Outside })
+        };
+        (0..self.rows).map(cell).collect()
+    }
+
+    /// A view has a length, and behind it up to twelve bytes, or four of them, the number of a buffer and a place in it.
+    fn by_views(&self, views: Range, buffers: &[Range]) -> Option<Vec<Cell>> {
+        let len = (self.rows as u64).checked_mul(16).filter(|len| *len <= views.1)?;
+        let bytes = self.ranges.range(views.0, len)?;
+        let cell = |(row, view): (u64, &[u8])| {
+            let number = |at: usize| u32::from_le_bytes([view[at], view[at + 1], view[at + 2], view[at + 3]]);
+            let len = u64::from(number(0));
+            if len <= 12 {
+                return Cell::At(views.0 + row * 16 + 4, len);
+            }
+            let (buffer, start) = (usize::try_from(number(8)).ok(), u64::from(number(12)));
+            match buffer.and_then(|buffer| buffers.get(buffer)) {
+                Some(buffer) if start + len <= buffer.1 => Cell::At(buffer.0 + start, len),
+                _ => Cell::Outside,
+            }
+        };
+        Some((0..).zip(bytes.chunks_exact(16)).map(cell).collect())
+    }
+
+    /// The array of this type that begins here. The cursor moves behind it.
+    fn array(&self, of: &DataType, cursor: &mut Cursor) -> Option<ArrayData> {
+        let at = *cursor;
+        let (len, nulls) = self.node(at)?;
+        let mut builder = ArrayData::builder(of.clone()).len(len).nulls(nulls).align_buffers(true);
+        let children = |cursor: &mut Cursor, types: &[&DataType]| -> Option<Vec<ArrayData>> {
+            types.iter().map(|of| self.array(of, cursor)).collect()
+        };
+        match of {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
+                builder = builder.add_buffer(self.buffer(at.buffer + 1)?).add_buffer(self.buffer(at.buffer + 2)?);
+                cursor.skip(of, &self.header)?;
+            }
+            DataType::Utf8View | DataType::BinaryView => {
+                let count = at.view_buffers(&self.header)?;
+                let buffers: Option<Vec<Buffer>> =
+                    (0..=count).map(|buffer| self.buffer(at.buffer + 1 + buffer)).collect();
+                builder = builder.add_buffers(buffers?);
+                cursor.skip(of, &self.header)?;
+            }
+            DataType::List(field) | DataType::LargeList(field) => {
+                builder = builder.add_buffer(self.buffer(at.buffer + 1)?);
+                *cursor = at.within(2);
+                builder = builder.child_data(children(cursor, &[field.data_type()])?);
+            }
+            DataType::FixedSizeList(field, _) => {
+                *cursor = at.within(1);
+                builder = builder.child_data(children(cursor, &[field.data_type()])?);
+            }
+            DataType::Null => *cursor = at.within(0),
+            other if other.is_primitive() || *other == DataType::Boolean => {
+                builder = builder.add_buffer(self.buffer(at.buffer + 1)?);
+                *cursor = at.within(2);
+            }
+            _ => return None,
+        }
+        builder.build().ok()
+    }
+
+    /// The length of a field, and which of its values are null.
+    fn node(&self, at: Cursor) -> Option<(usize, Option<NullBuffer>)> {
+        let nodes = self.header.nodes()?;
+        let node = (at.node < nodes.len()).then(|| nodes.get(at.node))?;
+        let len = usize::try_from(node.length()).ok()?;
+        if node.null_count() == 0 || len == 0 {
+            return Some((len, None));
+        }
+        let bits = self.buffer(at.buffer)?;
+        if bits.len() < len.div_ceil(8) {
+            // The null type has no bits.
+            return bits.is_empty().then_some((len, None));
+        }
+        Some((len, Some(NullBuffer::new(arrow_buffer::BooleanBuffer::new(bits, 0, len)))))
+    }
+
+    /// The nulls, with those of the structures around a field. Nothing, if they cannot be read.
+    fn with_nulls_around(&self, place: &Place<'_>, own: Option<&NullBuffer>) -> Option<Nulls> {
+        let mut all = own.cloned();
+        for structure in &place.around {
+            let (len, nulls) = self.node(*structure)?;
+            if len != self.rows {
+                return None;
+            }
+            all = NullBuffer::union(all.as_ref(), nulls.as_ref());
+        }
+        Some(Nulls(all))
+    }
+
+    /// Where a buffer is in the file, within the batch's body.
+    fn range(&self, number: usize) -> Option<Range> {
+        let buffers = self.header.buffers()?;
+        let buffer = (number < buffers.len()).then(|| buffers.get(number))?;
+        let (offset, len) = (u64::try_from(buffer.offset()).ok()?, u64::try_from(buffer.length()).ok()?);
+        let is_inside = offset.checked_add(len).is_some_and(|end| end <= self.body.len);
+        is_inside.then_some((self.body.offset + offset, len))
+    }
+
+    fn buffer(&self, number: usize) -> Option<Buffer> {
+        let (offset, len) = self.range(number)?;
+        let bytes = self.ranges.range(offset, len)?;
+        // Aligned for every type.
+        let mut aligned = MutableBuffer::with_capacity(bytes.len());
+        aligned.extend_from_slice(&bytes);
+        Some(aligned.into())
+    }
+}
