@@ -19,8 +19,8 @@ use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span};
 use crate::progress::Progress;
 use crate::ranges::FileRanges;
 use crate::scheme::Scheme;
-use crate::tables::{Choice, Values, bad_row, outage};
-use batch::{Batch, Cell};
+use crate::tables::{TableChoice, TableValues, bad_row, outage};
+use batch::{PictureCell, RowBatch};
 use messages::Messages;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -47,20 +47,20 @@ fn recognises(path: &Path) -> bool {
 
 /// What was found in the files so far.
 #[derive(Debug, Default)]
-struct Found {
+struct FoundPictures {
     spans: Vec<Span>,
-    cells: Cells,
-    values: Option<Values>,
+    cells: PictureCells,
+    values: Option<TableValues>,
 }
 
 /// The rows that are bad, and the first record of each file.
 #[derive(Debug, Default)]
-struct Cells {
+struct PictureCells {
     faults: BTreeMap<u64, String>,
     starts: Vec<u64>,
 }
 
-impl Packing for Cells {
+impl Packing for PictureCells {
     fn fault(&self, record: u64) -> Option<&str> {
         self.faults.get(&record).map(String::as_str)
     }
@@ -81,7 +81,7 @@ fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
         paths.iter().map(|path: &PathBuf| ContainerFile::look(path)).collect::<Result<_, _>>()?;
     let opened = OpenFiles::new(files.len());
     let progress = Progress::new("reading tables");
-    let mut found = Found::default();
+    let mut found = FoundPictures::default();
     for (number, container) in (0..).zip(&files) {
         progress.step();
         let file = opened.get(number, container).map_err(|error| outage(&container.path, error))?;
@@ -89,7 +89,7 @@ fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
         let ranges = FileRanges::new(file, container.stamp.len);
         found.scan(number, &container.path, &ranges, &info, options)?;
     }
-    let Found { spans, cells, values } = found;
+    let FoundPictures { spans, cells, values } = found;
     if spans.is_empty() {
         return Err(SourceError::NoRecords { path: name.to_owned() });
     }
@@ -98,7 +98,7 @@ fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
     Packed::new(name, parts, options)
 }
 
-impl Found {
+impl FoundPictures {
     /// Adds the rows of a file.
     fn scan(
         &mut self,
@@ -112,10 +112,10 @@ impl Found {
         if !info.is_empty() && schema.metadata.get("huggingface").is_none() {
             schema.metadata.insert("huggingface", info);
         }
-        let choice = Choice::new(path, &schema, options)?;
+        let choice = TableChoice::new(path, &schema, options)?;
         let values = match &mut self.values {
             Some(values) => values,
-            none => none.insert(Values::new(path, &schema, &choice)?),
+            none => none.insert(TableValues::new(path, &schema, &choice)?),
         };
         values.agree(path, &choice)?;
         let start = self.spans.len() as u64;
@@ -133,7 +133,7 @@ impl Found {
             let rows = usize::try_from(header.length()).ok();
             // A row takes at least a byte of the offsets of its picture.
             let rows = rows.filter(|rows| *rows as u64 <= body.len).ok_or_else(|| bad(DAMAGED))?;
-            let batch = Batch { fields: &schema.fields, header, body: &body, ranges, rows };
+            let batch = RowBatch { fields: &schema.fields, header, body: &body, ranges, rows };
             self.pictures(number, &batch, &choice).ok_or_else(|| bad(DAMAGED))?;
             let values = self.values.as_mut().expect("they were made above");
             let field = |field: &[String]| batch.values(field).ok_or_else(|| bad(DAMAGED));
@@ -144,9 +144,9 @@ impl Found {
     }
 
     /// Adds the places of a batch's pictures. Nothing, if the batch does not describe them.
-    fn pictures(&mut self, file: u32, batch: &Batch<'_>, choice: &Choice) -> Option<()> {
+    fn pictures(&mut self, file: u32, batch: &RowBatch<'_>, choice: &TableChoice) -> Option<()> {
         let cells = batch.cells(&choice.picture)?;
-        let has_nulls = cells.contains(&Cell::Null);
+        let has_nulls = cells.contains(&PictureCell::Null);
         let paths = choice.elsewhere.as_ref().filter(|_| has_nulls).map(|field| batch.values(field));
         let paths = match paths {
             Some(paths) => Some(paths?),
@@ -155,12 +155,12 @@ impl Found {
         for (row, cell) in cells.iter().enumerate() {
             let record = self.spans.len() as u64;
             let fault = match *cell {
-                Cell::At(offset, len) => {
+                PictureCell::At(offset, len) => {
                     self.spans.push(Span { file, offset, len });
                     continue;
                 }
-                Cell::Outside => "its bytes would be outside of its batch".to_owned(),
-                Cell::Null => match paths.as_ref().and_then(|paths| crate::tables::text(paths, row)) {
+                PictureCell::Outside => "its bytes would be outside of its batch".to_owned(),
+                PictureCell::Null => match paths.as_ref().and_then(|paths| crate::tables::text(paths, row)) {
                     Some(path) => {
                         format!("the row has only the path \"{path}\", and the table does not hold the picture")
                     }

@@ -70,7 +70,7 @@ fn open(name: &Path, options: &Options) -> Result<rows::Rows, SourceError> {
     }
     let records = usize::try_from(first_record).unwrap_or(usize::MAX);
     let (labels, classes, targets) = values.unwrap_or_default().finish(name, records)?;
-    Ok(rows::Rows::new(name, rows::Found { files, opened, groups, labels, classes, targets }, options))
+    Ok(rows::Rows::new(name, rows::FoundRows { files, opened, groups, labels, classes, targets }, options))
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
 use arrow_schema::DataType;
 use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, SourceError};
 
-pub(crate) use choice::Choice;
-pub(crate) use values::Values;
+pub(crate) use choice::TableChoice;
+pub(crate) use values::TableValues;
 
 /// The values of a field of a batch, by the names that lead to it. Nothing, if there is no such field.
 ///

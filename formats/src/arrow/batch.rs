@@ -6,24 +6,24 @@ use arrow_data::ArrayData;
 use arrow_ipc::RecordBatch;
 use arrow_schema::{DataType, Fields};
 
-use super::layout::{Cursor, Place};
-use super::messages::Body;
+use super::layout::{BufferCursor, FieldPlace};
+use super::messages::MessageBody;
 use crate::contained::contained;
 use crate::ranges::FileRanges;
 
 /// A batch whose fields are read one by one.
 #[derive(Debug)]
-pub(super) struct Batch<'a> {
+pub(super) struct RowBatch<'a> {
     pub fields: &'a Fields,
     pub header: RecordBatch<'a>,
-    pub body: &'a Body,
+    pub body: &'a MessageBody,
     pub ranges: &'a FileRanges,
     pub rows: usize,
 }
 
 /// Where the bytes of a row's picture are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cell {
+pub(super) enum PictureCell {
     /// In the file: the first byte, and how many.
     At(u64, u64),
     Null,
@@ -35,12 +35,12 @@ pub(super) enum Cell {
 struct Nulls(Option<NullBuffer>);
 
 /// A range of the file.
-type Range = (u64, u64);
+type ByteRange = (u64, u64);
 
-impl Batch<'_> {
+impl RowBatch<'_> {
     /// The values of a field. Nothing, if they cannot be.
     pub(super) fn values(&self, path: &[String]) -> Option<ArrayRef> {
-        let place = Cursor::default().find(self.fields, path, &self.header)?;
+        let place = BufferCursor::default().find(self.fields, path, &self.header)?;
         // The library checks arrays when it builds them, and panics at some that it does not expect.
         let array = contained(|| {
             let data = self.array(place.of, &mut place.at.clone()).filter(|data| data.len() == self.rows);
@@ -53,8 +53,8 @@ impl Batch<'_> {
     }
 
     /// Where the pictures are, row by row. Nothing, if the batch does not describe them.
-    pub(super) fn cells(&self, path: &[String]) -> Option<Vec<Cell>> {
-        let place = Cursor::default().find(self.fields, path, &self.header)?;
+    pub(super) fn cells(&self, path: &[String]) -> Option<Vec<PictureCell>> {
+        let place = BufferCursor::default().find(self.fields, path, &self.header)?;
         let (len, own) = self.node(place.at)?;
         if len != self.rows {
             return None;
@@ -66,7 +66,7 @@ impl Batch<'_> {
             DataType::LargeBinary => self.by_offsets::<8>(numbers, self.range(place.at.buffer + 2)?)?,
             DataType::BinaryView => {
                 let count = place.at.view_buffers(&self.header)?;
-                let buffers: Option<Vec<Range>> =
+                let buffers: Option<Vec<ByteRange>> =
                     (0..count).map(|buffer| self.range(place.at.buffer + 2 + buffer)).collect();
                 self.by_views(numbers, &buffers?)?
             }
@@ -74,13 +74,13 @@ impl Batch<'_> {
         };
         for (row, cell) in cells.iter_mut().enumerate() {
             if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-                *cell = Cell::Null;
+                *cell = PictureCell::Null;
             }
         }
         Some(cells)
     }
 
-    fn by_offsets<const SIZE: usize>(&self, offsets: Range, data: Range) -> Option<Vec<Cell>> {
+    fn by_offsets<const SIZE: usize>(&self, offsets: ByteRange, data: ByteRange) -> Option<Vec<PictureCell>> {
         if self.rows == 0 {
             return Some(Vec::new());
         }
@@ -95,36 +95,40 @@ impl Batch<'_> {
         };
         let cell = |row: usize| {
             let (start, end) = (offset(row)?, offset(row + 1)?);
-            Some(if start <= end && end <= data.1 { Cell::At(data.0 + start, end - start) } else { Cell::Outside })
+            Some(if start <= end && end <= data.1 {
+                PictureCell::At(data.0 + start, end - start)
+            } else {
+                PictureCell::Outside
+            })
         };
         (0..self.rows).map(cell).collect()
     }
 
     /// A view has a length, and behind it up to twelve bytes, or four of them, the number of a buffer and a place in it.
-    fn by_views(&self, views: Range, buffers: &[Range]) -> Option<Vec<Cell>> {
+    fn by_views(&self, views: ByteRange, buffers: &[ByteRange]) -> Option<Vec<PictureCell>> {
         let len = (self.rows as u64).checked_mul(16).filter(|len| *len <= views.1)?;
         let bytes = self.ranges.range(views.0, len)?;
         let cell = |(row, view): (u64, &[u8])| {
             let number = |at: usize| u32::from_le_bytes([view[at], view[at + 1], view[at + 2], view[at + 3]]);
             let len = u64::from(number(0));
             if len <= 12 {
-                return Cell::At(views.0 + row * 16 + 4, len);
+                return PictureCell::At(views.0 + row * 16 + 4, len);
             }
             let (buffer, start) = (usize::try_from(number(8)).ok(), u64::from(number(12)));
             match buffer.and_then(|buffer| buffers.get(buffer)) {
-                Some(buffer) if start + len <= buffer.1 => Cell::At(buffer.0 + start, len),
-                _ => Cell::Outside,
+                Some(buffer) if start + len <= buffer.1 => PictureCell::At(buffer.0 + start, len),
+                _ => PictureCell::Outside,
             }
         };
         Some((0..).zip(bytes.chunks_exact(16)).map(cell).collect())
     }
 
     /// The array of this type that begins here. The cursor moves behind it.
-    fn array(&self, of: &DataType, cursor: &mut Cursor) -> Option<ArrayData> {
+    fn array(&self, of: &DataType, cursor: &mut BufferCursor) -> Option<ArrayData> {
         let at = *cursor;
         let (len, nulls) = self.node(at)?;
         let mut builder = ArrayData::builder(of.clone()).len(len).nulls(nulls).align_buffers(true);
-        let children = |cursor: &mut Cursor, types: &[&DataType]| -> Option<Vec<ArrayData>> {
+        let children = |cursor: &mut BufferCursor, types: &[&DataType]| -> Option<Vec<ArrayData>> {
             types.iter().map(|of| self.array(of, cursor)).collect()
         };
         match of {
@@ -159,7 +163,7 @@ impl Batch<'_> {
     }
 
     /// The length of a field, and which of its values are null.
-    fn node(&self, at: Cursor) -> Option<(usize, Option<NullBuffer>)> {
+    fn node(&self, at: BufferCursor) -> Option<(usize, Option<NullBuffer>)> {
         let nodes = self.header.nodes()?;
         let node = (at.node < nodes.len()).then(|| nodes.get(at.node))?;
         let len = usize::try_from(node.length()).ok()?;
@@ -175,7 +179,7 @@ impl Batch<'_> {
     }
 
     /// The nulls, with those of the structures around a field. Nothing, if they cannot be read.
-    fn with_nulls_around(&self, place: &Place<'_>, own: Option<&NullBuffer>) -> Option<Nulls> {
+    fn with_nulls_around(&self, place: &FieldPlace<'_>, own: Option<&NullBuffer>) -> Option<Nulls> {
         let mut all = own.cloned();
         for structure in &place.around {
             let (len, nulls) = self.node(*structure)?;
@@ -188,7 +192,7 @@ impl Batch<'_> {
     }
 
     /// Where a buffer is in the file, within the batch's body.
-    fn range(&self, number: usize) -> Option<Range> {
+    fn range(&self, number: usize) -> Option<ByteRange> {
         let buffers = self.header.buffers()?;
         let buffer = (number < buffers.len()).then(|| buffers.get(number))?;
         let (offset, len) = (u64::try_from(buffer.offset()).ok()?, u64::try_from(buffer.length()).ok()?);

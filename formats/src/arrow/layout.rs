@@ -5,7 +5,7 @@ use arrow_schema::{DataType, Fields, UnionMode};
 
 /// Where a field begins, counted over all fields before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cursor {
+pub(super) struct BufferCursor {
     pub node: usize,
     pub buffer: usize,
     /// Fields with views, which have as many buffers as the batch says.
@@ -14,21 +14,21 @@ pub(super) struct Cursor {
 
 /// A field in a batch, with the structures around it.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct FieldPlace<'a> {
     pub of: &'a DataType,
-    pub at: Cursor,
+    pub at: BufferCursor,
     /// The structures, from the outermost.
-    pub around: Vec<Cursor>,
+    pub around: Vec<BufferCursor>,
 }
 
-impl Cursor {
+impl BufferCursor {
     /// Finds the field to which these names lead. Nothing, if there is none, or if the batch lacks a number.
     pub(super) fn find<'a>(
         mut self,
         fields: &'a Fields,
         path: &[String],
         batch: &RecordBatch<'_>,
-    ) -> Option<Place<'a>> {
+    ) -> Option<FieldPlace<'a>> {
         let (first, rest) = path.split_first()?;
         for field in fields {
             if field.name() != first {
@@ -36,7 +36,7 @@ impl Cursor {
                 continue;
             }
             if rest.is_empty() {
-                return Some(Place { of: field.data_type(), at: self, around: Vec::new() });
+                return Some(FieldPlace { of: field.data_type(), at: self, around: Vec::new() });
             }
             let DataType::Struct(inner) = field.data_type() else { return None };
             let mut place = self.within(1).find(inner, rest, batch)?;

@@ -31,7 +31,7 @@ pub(super) struct Messages<'a> {
 
 /// The bytes of a batch of rows.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct MessageBody {
     /// Where they begin in the file.
     pub offset: u64,
     pub len: u64,
@@ -82,7 +82,7 @@ impl<'a> Messages<'a> {
     }
 
     /// The next batch of rows. Nothing, at the mark that ends the stream.
-    pub(super) fn next_batch(&mut self) -> Result<Option<Body>, SourceError> {
+    pub(super) fn next_batch(&mut self) -> Result<Option<MessageBody>, SourceError> {
         while let Some(body) = self.next()? {
             match self.message(&body)?.header_type() {
                 MessageHeader::RecordBatch => return Ok(Some(body)),
@@ -99,13 +99,13 @@ impl<'a> Messages<'a> {
     }
 
     /// The message of a body that [`next`](Self::next) gave.
-    pub(super) fn message<'b>(&self, body: &'b Body) -> Result<Message<'b>, SourceError> {
+    pub(super) fn message<'b>(&self, body: &'b MessageBody) -> Result<Message<'b>, SourceError> {
         root_as_message(&body.metadata).map_err(|error| {
             self.bad(body.offset, &format!("The message before this byte is damaged ({error}). Copy the file anew."))
         })
     }
 
-    fn next(&mut self) -> Result<Option<Body>, SourceError> {
+    fn next(&mut self) -> Result<Option<MessageBody>, SourceError> {
         let start = self.offset;
         let end = self.end;
         let head = self.ranges.range(start, 8).filter(|_| start.checked_add(8).is_some_and(|start| start <= end));
@@ -127,7 +127,7 @@ impl<'a> Messages<'a> {
         let len = u64::try_from(len).ok().filter(|len| *len <= MOST_METADATA);
         let len = len.ok_or_else(|| self.bad(start, "A message has an impossible length. Copy the file anew."))?;
         let metadata = self.ranges.range(start + 8, len).ok_or_else(|| self.bad(start, CUT))?;
-        let mut body = Body { offset: start + 8 + len, len: 0, metadata: Buffer::from_slice_ref(metadata) };
+        let mut body = MessageBody { offset: start + 8 + len, len: 0, metadata: Buffer::from_slice_ref(metadata) };
         let of_message = self.message(&body)?.bodyLength();
         body.len = u64::try_from(of_message)
             .map_err(|_| self.bad(start, "A message has a negative length. Copy the file anew."))?;

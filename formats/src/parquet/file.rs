@@ -13,12 +13,12 @@ use arrow_schema::Schema;
 use forebay_sources::{Options, SourceError};
 
 use super::footer;
-use super::pages::{self, BadChunk, Pages};
+use super::pages::{self, BadChunk, ChunkPages};
 use crate::contained::contained;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFile;
 use crate::ranges::FileRanges;
-use crate::tables::{self, Choice, Values, bad_row};
+use crate::tables::{self, TableChoice, TableValues, bad_row};
 
 /// Rows that are decoded at once: so few that their texts fit in one array of the library.
 const ROWS_AT_ONCE: usize = 1024;
@@ -31,27 +31,27 @@ pub(super) struct TableFile<'a> {
     chunks: FileRanges,
     metadata: Arc<ParquetMetaData>,
     schema: Schema,
-    choice: Choice,
+    choice: TableChoice,
 }
 
 /// A row group, as far as its pictures matter.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct RowGroup {
     pub file: u32,
     /// The number of its first record in the dataset, and of its first row in the file.
     pub first_record: u64,
     pub first_row: u64,
     pub rows: u64,
-    pub picture: Leaf,
+    pub picture: LeafColumn,
     /// The paths of pictures that are elsewhere.
-    pub elsewhere: Option<Leaf>,
+    pub elsewhere: Option<LeafColumn>,
 }
 
 /// A column without lists, in one row group.
 #[derive(Debug)]
-pub(super) struct Leaf {
+pub(super) struct LeafColumn {
     pub chunk: ColumnChunkMetaData,
-    pub pages: Pages,
+    pub pages: ChunkPages,
 }
 
 impl<'a> TableFile<'a> {
@@ -71,15 +71,15 @@ impl<'a> TableFile<'a> {
             let problem = format!("The schema cannot be read ({words}). Copy the file anew.");
             SourceError::malformed_at(path, container.stamp.len, problem)
         })?;
-        let choice = Choice::new(path, &schema, options)?;
+        let choice = TableChoice::new(path, &schema, options)?;
         Ok(Self { number, path, chunks, metadata, schema, choice })
     }
 
     /// Reads the labels and the further columns. The first file decides which there are.
-    pub(super) fn read_values(&self, values: &mut Option<Values>, first_record: u64) -> Result<(), SourceError> {
+    pub(super) fn read_values(&self, values: &mut Option<TableValues>, first_record: u64) -> Result<(), SourceError> {
         let values = match values {
             Some(values) => values,
-            none => none.insert(Values::new(self.path, &self.schema, &self.choice)?),
+            none => none.insert(TableValues::new(self.path, &self.schema, &self.choice)?),
         };
         values.agree(self.path, &self.choice)?;
         let leaves: BTreeSet<usize> = self.choice.read_at_opening().flat_map(|field| self.leaves_of(field)).collect();
@@ -116,7 +116,7 @@ impl<'a> TableFile<'a> {
     }
 
     /// Where the pictures are, and how many rows there are.
-    pub(super) fn groups(&self, first_record: u64) -> Result<(Vec<Group>, u64), SourceError> {
+    pub(super) fn groups(&self, first_record: u64) -> Result<(Vec<RowGroup>, u64), SourceError> {
         let picture = self.leaf(&self.choice.picture).ok_or_else(|| SourceError::Columns {
             path: self.path.to_owned(),
             problem: format!("the pictures in \"{}\" are not stored as bytes.", self.choice.picture.join(".")),
@@ -129,12 +129,12 @@ impl<'a> TableFile<'a> {
                 let chunk = group.column(leaf);
                 let pages = self.walk(chunk)?;
                 self.check_rows(chunk, &pages, group.num_rows())?;
-                Ok(Leaf { chunk: chunk.clone(), pages })
+                Ok(LeafColumn { chunk: chunk.clone(), pages })
             };
             if rows > 0 {
                 let (picture, elsewhere) = (leaf(picture)?, elsewhere.map(leaf).transpose()?);
                 let (file, first_record) = (self.number, first_record + first_row);
-                groups.push(Group { file, first_record, first_row, rows, picture, elsewhere });
+                groups.push(RowGroup { file, first_record, first_row, rows, picture, elsewhere });
             }
             first_row += rows;
         }
@@ -163,7 +163,7 @@ impl<'a> TableFile<'a> {
         self.leaves_of(field).into_iter().find(fits)
     }
 
-    fn walk(&self, chunk: &ColumnChunkMetaData) -> Result<Pages, SourceError> {
+    fn walk(&self, chunk: &ColumnChunkMetaData) -> Result<ChunkPages, SourceError> {
         pages::walk(&self.chunks, chunk).map_err(|BadChunk { offset, problem }| match self.chunks.fault() {
             Some(fault) => SourceError::Outage(fault),
             None => SourceError::malformed_at(self.path, offset, problem),
@@ -171,7 +171,7 @@ impl<'a> TableFile<'a> {
     }
 
     /// A column without lists has a value for each row of its row group.
-    fn check_rows(&self, chunk: &ColumnChunkMetaData, pages: &Pages, rows: i64) -> Result<(), SourceError> {
+    fn check_rows(&self, chunk: &ColumnChunkMetaData, pages: &ChunkPages, rows: i64) -> Result<(), SourceError> {
         if pages.values().and_then(|values| i64::try_from(values).ok()) == Some(rows) {
             return Ok(());
         }

@@ -9,8 +9,8 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use forebay_sources::ReadError;
 
-use super::file::{Group, Leaf};
-use super::pages::Page;
+use super::file::{LeafColumn, RowGroup};
+use super::pages::DataPage;
 use crate::contained::contained;
 use crate::grain_cache::Grain;
 use crate::ranges::FileRanges;
@@ -28,7 +28,7 @@ const DAMAGED: u8 = 3;
 
 /// What a row of a grain has.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Cell<'a> {
+pub(super) enum GrainCell<'a> {
     Picture(&'a [u8]),
     /// Neither a picture nor a path.
     Null,
@@ -39,18 +39,18 @@ pub(super) enum Cell<'a> {
 }
 
 /// The row of a grain, counted from the grain's first.
-pub(super) fn cell(grain: &Grain, row: usize) -> Option<Cell<'_>> {
+pub(super) fn cell(grain: &Grain, row: usize) -> Option<GrainCell<'_>> {
     let (&kind, bytes) = grain.record(row)?.split_first()?;
     Some(match kind {
-        PICTURE => Cell::Picture(bytes),
-        NULL => Cell::Null,
-        ELSEWHERE => Cell::Elsewhere(bytes),
-        _ => Cell::Damaged(bytes),
+        PICTURE => GrainCell::Picture(bytes),
+        NULL => GrainCell::Null,
+        ELSEWHERE => GrainCell::Elsewhere(bytes),
+        _ => GrainCell::Damaged(bytes),
     })
 }
 
 /// Divides the rows of a row group into grains, by the pages of its pictures.
-pub(super) fn plan(group: &Group, most: u64) -> Vec<Range<u64>> {
+pub(super) fn plan(group: &RowGroup, most: u64) -> Vec<Range<u64>> {
     let (mut grains, mut start, mut row, mut bytes) = (Vec::new(), 0, 0, 0_u64);
     let pages = &group.picture.pages;
     for page in pages.data.iter().filter(|page| page.values > 0) {
@@ -77,7 +77,7 @@ pub(super) fn plan(group: &Group, most: u64) -> Vec<Range<u64>> {
 }
 
 /// [`plan`], with the size of grains that is used.
-pub(super) fn plan_group(group: &Group) -> Vec<Range<u64>> {
+pub(super) fn plan_group(group: &RowGroup) -> Vec<Range<u64>> {
     plan(group, GRAIN)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn plan_group(group: &Group) -> Vec<Range<u64>> {
 ///
 /// # Errors
 /// The storage fails, or the file is not what it was.
-pub(super) fn read(chunks: &FileRanges, group: &Group, rows: &Range<u64>) -> Result<Grain, ReadError> {
+pub(super) fn read(chunks: &FileRanges, group: &RowGroup, rows: &Range<u64>) -> Result<Grain, ReadError> {
     let pages = &group.picture.pages;
     let stored: u64 = in_rows(&group.picture, rows).map(|(page, _)| page.len).sum();
     let most = stored.saturating_add(pages.dictionary.map_or(0, |(len, _)| len)).saturating_add(MOST_REPEATED);
@@ -115,7 +115,7 @@ fn add(grain: &mut Grain, kind: u8, bytes: &[u8]) {
 }
 
 /// The grain, with the paths of the pictures that are elsewhere.
-fn with_paths(chunks: &FileRanges, paths: &Leaf, rows: &Range<u64>, grain: &Grain) -> Result<Grain, ReadError> {
+fn with_paths(chunks: &FileRanges, paths: &LeafColumn, rows: &Range<u64>, grain: &Grain) -> Result<Grain, ReadError> {
     let mut whole = Grain::default();
     let mut row = 0;
     each_value(chunks, paths, rows, |path| {
@@ -133,9 +133,9 @@ fn with_paths(chunks: &FileRanges, paths: &Leaf, rows: &Range<u64>, grain: &Grai
 }
 
 /// The pages that have some of these rows, with these rows of theirs, counted from the row group's first.
-fn in_rows<'a>(leaf: &'a Leaf, rows: &'a Range<u64>) -> impl Iterator<Item = (&'a Page, Range<u64>)> {
+fn in_rows<'a>(leaf: &'a LeafColumn, rows: &'a Range<u64>) -> impl Iterator<Item = (&'a DataPage, Range<u64>)> {
     let mut row = 0;
-    let with_rows = move |page: &'a Page| {
+    let with_rows = move |page: &'a DataPage| {
         let start = row;
         row += page.values;
         (page, start.max(rows.start)..row.min(rows.end))
@@ -148,7 +148,7 @@ type ValueReader = ColumnReaderImpl<ByteArrayType>;
 /// Calls `each` with the value of every row, in order: its bytes, or nothing for a null, or why its page cannot be read.
 fn each_value(
     chunks: &FileRanges,
-    leaf: &Leaf,
+    leaf: &LeafColumn,
     rows: &Range<u64>,
     mut each: impl FnMut(Result<Option<&[u8]>, &str>),
 ) -> Result<(), ReadError> {
@@ -189,7 +189,7 @@ fn each_value(
 }
 
 /// A reader of the column that goes on with this row.
-fn reader_at(chunks: &FileRanges, leaf: &Leaf, row: u64) -> Result<ValueReader, ParquetError> {
+fn reader_at(chunks: &FileRanges, leaf: &LeafColumn, row: u64) -> Result<ValueReader, ParquetError> {
     let (pages, rows) = (&leaf.pages, leaf.pages.values().and_then(|rows| usize::try_from(rows).ok()));
     let (Some(locations), Some(rows), Ok(row)) = (pages.locations(), rows, usize::try_from(row)) else {
         return Err(ParquetError::General("its pages are too large".into()));

@@ -5,7 +5,7 @@ use ::parquet::basic::Compression;
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use ::parquet::file::page_index::offset_index::PageLocation;
 
-use super::thrift::{self, PageHeader, Wrong};
+use super::thrift::{self, PageHeader, ThriftError};
 use crate::ranges::FileRanges;
 
 /// Bytes in which a header is looked for, and the most that one may have: old writers put whole values into its statistics.
@@ -17,16 +17,16 @@ const SMALL: u64 = 1 << 20;
 
 /// The pages of a column chunk.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pages {
+pub(super) struct ChunkPages {
     /// Of the data, in order.
-    pub data: Vec<Page>,
+    pub data: Vec<DataPage>,
     /// Bytes and values of the dictionary, uncompressed.
     pub dictionary: Option<(u64, u64)>,
 }
 
 /// A page of data.
 #[derive(Clone, Debug)]
-pub(super) struct Page {
+pub(super) struct DataPage {
     /// Where its header begins.
     pub offset: u64,
     /// Bytes of the file, with the header.
@@ -47,7 +47,7 @@ pub(super) struct BadChunk {
 }
 
 /// Walks over the headers of the chunk's pages.
-pub(super) fn walk(chunks: &FileRanges, chunk: &ColumnChunkMetaData) -> Result<Pages, BadChunk> {
+pub(super) fn walk(chunks: &FileRanges, chunk: &ColumnChunkMetaData) -> Result<ChunkPages, BadChunk> {
     let data = chunk.data_page_offset();
     let start = chunk.dictionary_page_offset().unwrap_or(data);
     let bad = |offset, problem: &str| BadChunk { offset, problem: problem.to_owned() };
@@ -60,7 +60,7 @@ pub(super) fn walk(chunks: &FileRanges, chunk: &ColumnChunkMetaData) -> Result<P
     if end > ::parquet::file::reader::Length::len(chunks) {
         return Err(outside());
     }
-    let (mut pages, mut offset) = (Pages::default(), start);
+    let (mut pages, mut offset) = (ChunkPages::default(), start);
     while offset < end {
         let bad = |problem: &str| bad(offset, problem);
         let header =
@@ -86,7 +86,7 @@ pub(super) fn walk(chunks: &FileRanges, chunk: &ColumnChunkMetaData) -> Result<P
             0 | 3 => {
                 check_encoding(header.encoding).map_err(|problem| BadChunk { offset, problem })?;
                 let by_dictionary = matches!(header.encoding, 2 | 8);
-                pages.data.push(Page { offset, stored: next - offset, len, values, by_dictionary });
+                pages.data.push(DataPage { offset, stored: next - offset, len, values, by_dictionary });
             }
             2 if offset == start && values <= len && chunk.dictionary_page_offset().is_some() => {
                 pages.dictionary = Some((len, values));
@@ -108,7 +108,7 @@ fn header(chunks: &FileRanges, offset: u64, end: u64) -> Option<PageHeader> {
         let len = window.min(end - offset);
         match thrift::page_header(&chunks.range(offset, len)?) {
             Ok(header) => return Some(header),
-            Err(Wrong::Short) if len == window && window < MOST_HEADER => window *= 4,
+            Err(ThriftError::Short) if len == window && window < MOST_HEADER => window *= 4,
             Err(_) => return None,
         }
     }
@@ -142,14 +142,14 @@ fn check_encoding(encoding: i64) -> Result<(), String> {
     }
 }
 
-impl Pages {
+impl ChunkPages {
     /// Values of all pages.
     pub(super) fn values(&self) -> Option<u64> {
         self.data.iter().try_fold(0_u64, |sum, page| sum.checked_add(page.values))
     }
 
     /// What a value of the page takes when it is read: the average.
-    pub(super) fn value_size(&self, page: &Page) -> u64 {
+    pub(super) fn value_size(&self, page: &DataPage) -> u64 {
         let own = page.len.div_ceil(page.values.max(1));
         match self.dictionary {
             Some((len, values)) if page.by_dictionary => own + len.div_ceil(values.max(1)),
@@ -161,7 +161,7 @@ impl Pages {
     /// Where the library finds the pages. Rows are values: the column is no list.
     pub(super) fn locations(&self) -> Option<Vec<PageLocation>> {
         let mut row = 0_i64;
-        let location = |page: &Page| {
+        let location = |page: &DataPage| {
             let first_row_index = row;
             row = row.checked_add(i64::try_from(page.values).ok()?)?;
             let (offset, compressed_page_size) = (i64::try_from(page.offset).ok()?, i32::try_from(page.stored).ok()?);

@@ -6,8 +6,8 @@ use std::path::Path;
 use forebay_columns::Table;
 use forebay_sources::{Container, Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source};
 
-use super::file::Group;
-use super::grain::{self, Cell};
+use super::file::RowGroup;
+use super::grain::{self, GrainCell};
 use crate::grain_cache::GrainCache;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
@@ -18,11 +18,11 @@ const KEPT: usize = 256 << 20;
 
 /// What the files have.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundRows {
     pub files: Vec<ContainerFile>,
     pub opened: OpenFiles,
     /// Those with rows, in order. There is at least one.
-    pub groups: Vec<Group>,
+    pub groups: Vec<RowGroup>,
     pub labels: Vec<i64>,
     pub classes: Vec<String>,
     pub targets: Table,
@@ -31,7 +31,7 @@ pub(super) struct Found {
 /// The rows of a table, as records.
 #[derive(Debug)]
 pub(super) struct Rows {
-    found: Found,
+    found: FoundRows,
     /// The names of the files, as the shards that they are.
     shards: Vec<String>,
     /// For each grain its row group, and its rows there.
@@ -47,7 +47,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(name: &Path, found: Found, options: &Options) -> Self {
+    pub(super) fn new(name: &Path, found: FoundRows, options: &Options) -> Self {
         let (mut grains, mut starts, mut sizes, mut records) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for (number, group) in found.groups.iter().enumerate() {
             for rows in grain::plan_group(group) {
@@ -68,14 +68,14 @@ impl Rows {
     }
 
     /// The record's row group. The plan never asks for a record beyond the end.
-    fn group(&self, record: u64) -> &Group {
+    fn group(&self, record: u64) -> &RowGroup {
         assert!(record < self.records, "record {record} of {}", self.records);
         let groups = &self.found.groups;
         let after = groups.partition_point(|group| group.first_record <= record);
         &groups[after - 1]
     }
 
-    fn file(&self, group: &Group) -> &ContainerFile {
+    fn file(&self, group: &RowGroup) -> &ContainerFile {
         &self.found.files[group.file as usize]
     }
 
@@ -95,14 +95,14 @@ impl Rows {
         let with = |kind, cause: String| ReadError { cause, ..at(kind) };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let content = match grain::cell(&grain, row) {
-            Some(Cell::Picture(content)) => content,
-            Some(Cell::Null) => return Err(with(ReadErrorKind::Empty, "the picture is null in this row".into())),
-            Some(Cell::Elsewhere(path)) => {
+            Some(GrainCell::Picture(content)) => content,
+            Some(GrainCell::Null) => return Err(with(ReadErrorKind::Empty, "the picture is null in this row".into())),
+            Some(GrainCell::Elsewhere(path)) => {
                 let path = text(path);
                 let cause = format!("the row has only the path \"{path}\", and the table does not hold the picture");
                 return Err(with(ReadErrorKind::Missing, cause));
             }
-            Some(Cell::Damaged(why)) => return Err(with(ReadErrorKind::Damaged, text(why))),
+            Some(GrainCell::Damaged(why)) => return Err(with(ReadErrorKind::Damaged, text(why))),
             None => return Err(with(ReadErrorKind::Damaged, "its page ends before it".into())),
         };
         let (size, limit) = (content.len() as u64, self.byte_limit);
@@ -170,7 +170,7 @@ impl Source for Rows {
 }
 
 /// Files go in by their path below the dataset's folder, and records by the pages that hold them.
-fn fingerprint(name: &Path, found: &Found, sizes: &[(u64, u64)]) -> [u8; 32] {
+fn fingerprint(name: &Path, found: &FoundRows, sizes: &[(u64, u64)]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"forebay parquet dataset 1\0");
     let folder = if name.is_dir() { name } else { name.parent().unwrap_or_else(|| Path::new("")) };

@@ -202,7 +202,7 @@ fn rule_56_grains_are_made_of_pages_and_one_row_group_has_many() {
             assert_eq!(grain.ends.len() as u64, rows.end - rows.start);
             assert!(grain.bytes.len() as u64 <= 2 * most + 8000, "{} bytes for {most}", grain.bytes.len());
             for (place, row) in rows.clone().enumerate() {
-                assert_eq!(grain::cell(&grain, place), Some(grain::Cell::Picture(&expected[at_usize(row)])));
+                assert_eq!(grain::cell(&grain, place), Some(grain::GrainCell::Picture(&expected[at_usize(row)])));
             }
         }
     }

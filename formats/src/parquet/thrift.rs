@@ -8,7 +8,7 @@ const MOST_SCHEMA_LEVELS: usize = 64;
 
 /// What is wrong with the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wrong {
+pub(super) enum ThriftError {
     /// They end within a value. More of them may help.
     Short,
     /// They are no such structure.
@@ -16,19 +16,19 @@ pub(super) enum Wrong {
 }
 
 /// A field's number and its type, or the type of a list's elements.
-type Kind = u8;
+type ThriftKind = u8;
 
-const TRUE: Kind = 1;
-const FALSE: Kind = 2;
-const BYTE: Kind = 3;
-const I64: Kind = 6;
-const DOUBLE: Kind = 7;
-const BINARY: Kind = 8;
-const LIST: Kind = 9;
-const SET: Kind = 10;
-const MAP: Kind = 11;
-const STRUCT: Kind = 12;
-const UUID: Kind = 13;
+const TRUE: ThriftKind = 1;
+const FALSE: ThriftKind = 2;
+const BYTE: ThriftKind = 3;
+const I64: ThriftKind = 6;
+const DOUBLE: ThriftKind = 7;
+const BINARY: ThriftKind = 8;
+const LIST: ThriftKind = 9;
+const SET: ThriftKind = 10;
+const MAP: ThriftKind = 11;
+const STRUCT: ThriftKind = 12;
+const UUID: ThriftKind = 13;
 
 /// A place in the bytes.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(super) struct PageHeader {
 }
 
 /// Reads a page's header from the start of `bytes`.
-pub(super) fn page_header(bytes: &[u8]) -> Result<PageHeader, Wrong> {
+pub(super) fn page_header(bytes: &[u8]) -> Result<PageHeader, ThriftError> {
     let mut thrift = Thrift { rest: bytes, nested: 0 };
     let mut header = PageHeader { kind: -1, ..PageHeader::default() };
     thrift.fields(|thrift, field, kind| {
@@ -77,7 +77,7 @@ pub(super) fn page_header(bytes: &[u8]) -> Result<PageHeader, Wrong> {
 }
 
 /// Checks a footer: it is one structure, its counts are those of its bytes, and its schema is a tree of few levels.
-pub(super) fn check_footer(bytes: &[u8]) -> Result<(), Wrong> {
+pub(super) fn check_footer(bytes: &[u8]) -> Result<(), ThriftError> {
     let mut thrift = Thrift { rest: bytes, nested: 0 };
     let mut children = Vec::new();
     thrift.fields(|thrift, field, kind| {
@@ -86,7 +86,7 @@ pub(super) fn check_footer(bytes: &[u8]) -> Result<(), Wrong> {
         }
         let (element, count) = thrift.list()?;
         if element != STRUCT {
-            return Err(Wrong::Form);
+            return Err(ThriftError::Form);
         }
         for _ in 0..count {
             let mut own = 0;
@@ -101,7 +101,7 @@ pub(super) fn check_footer(bytes: &[u8]) -> Result<(), Wrong> {
         }
         Ok(())
     })?;
-    if is_small_tree(&children) { Ok(()) } else { Err(Wrong::Form) }
+    if is_small_tree(&children) { Ok(()) } else { Err(ThriftError::Form) }
 }
 
 /// Whether these counts of children, in the order of the schema's elements, are one tree of few levels.
@@ -123,20 +123,20 @@ fn is_small_tree(children: &[i64]) -> bool {
 }
 
 impl<'a> Thrift<'a> {
-    fn byte(&mut self) -> Result<u8, Wrong> {
-        let (&first, rest) = self.rest.split_first().ok_or(Wrong::Short)?;
+    fn byte(&mut self) -> Result<u8, ThriftError> {
+        let (&first, rest) = self.rest.split_first().ok_or(ThriftError::Short)?;
         self.rest = rest;
         Ok(first)
     }
 
-    fn take(&mut self, count: u64) -> Result<&'a [u8], Wrong> {
-        let count = usize::try_from(count).map_err(|_| Wrong::Form)?;
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or(Wrong::Short)?;
+    fn take(&mut self, count: u64) -> Result<&'a [u8], ThriftError> {
+        let count = usize::try_from(count).map_err(|_| ThriftError::Form)?;
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or(ThriftError::Short)?;
         self.rest = rest;
         Ok(taken)
     }
 
-    fn varint(&mut self) -> Result<u64, Wrong> {
+    fn varint(&mut self) -> Result<u64, ThriftError> {
         let mut value = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -145,27 +145,30 @@ impl<'a> Thrift<'a> {
                 return Ok(value);
             }
         }
-        Err(Wrong::Form)
+        Err(ThriftError::Form)
     }
 
     /// A zigzag number of 16, 32 or 64 bits.
-    fn integer(&mut self) -> Result<i64, Wrong> {
+    fn integer(&mut self) -> Result<i64, ThriftError> {
         let value = self.varint()?;
         Ok((value >> 1).cast_signed() ^ -((value & 1).cast_signed()))
     }
 
     /// The type of a list's elements, and how many of them there are: no more than the bytes that follow.
-    fn list(&mut self) -> Result<(Kind, u64), Wrong> {
+    fn list(&mut self) -> Result<(ThriftKind, u64), ThriftError> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
         Ok((head & 15, count))
     }
 
     /// Calls `each` with every field of a structure. It must read the field.
-    fn fields(&mut self, mut each: impl FnMut(&mut Self, i64, Kind) -> Result<(), Wrong>) -> Result<(), Wrong> {
+    fn fields(
+        &mut self,
+        mut each: impl FnMut(&mut Self, i64, ThriftKind) -> Result<(), ThriftError>,
+    ) -> Result<(), ThriftError> {
         self.nested += 1;
         if self.nested > MOST_NESTED {
-            return Err(Wrong::Form);
+            return Err(ThriftError::Form);
         }
         let mut field = 0_i64;
         loop {
@@ -174,14 +177,14 @@ impl<'a> Thrift<'a> {
                 break;
             }
             let delta = i64::from(head >> 4);
-            field = if delta == 0 { self.integer()? } else { field.checked_add(delta).ok_or(Wrong::Form)? };
+            field = if delta == 0 { self.integer()? } else { field.checked_add(delta).ok_or(ThriftError::Form)? };
             each(self, field, head & 15)?;
         }
         self.nested -= 1;
         Ok(())
     }
 
-    fn skip(&mut self, kind: Kind) -> Result<(), Wrong> {
+    fn skip(&mut self, kind: ThriftKind) -> Result<(), ThriftError> {
         match kind {
             // The value of a boolean field is its type.
             TRUE | FALSE => Ok(()),
@@ -189,7 +192,7 @@ impl<'a> Thrift<'a> {
         }
     }
 
-    fn skip_element(&mut self, kind: Kind) -> Result<(), Wrong> {
+    fn skip_element(&mut self, kind: ThriftKind) -> Result<(), ThriftError> {
         match kind {
             TRUE | FALSE | BYTE => self.take(1).map(drop),
             4..=I64 => self.varint().map(drop),
@@ -214,14 +217,14 @@ impl<'a> Thrift<'a> {
                 })
             }
             STRUCT => self.fields(|thrift, _, kind| thrift.skip(kind)),
-            _ => Err(Wrong::Form),
+            _ => Err(ThriftError::Form),
         }
     }
 
-    fn nest(&mut self, inside: impl FnOnce(&mut Self) -> Result<(), Wrong>) -> Result<(), Wrong> {
+    fn nest(&mut self, inside: impl FnOnce(&mut Self) -> Result<(), ThriftError>) -> Result<(), ThriftError> {
         self.nested += 1;
         if self.nested > MOST_NESTED {
-            return Err(Wrong::Form);
+            return Err(ThriftError::Form);
         }
         inside(self)?;
         self.nested -= 1;
@@ -243,18 +246,18 @@ mod tests {
         let header = PageHeader { len: 23, kind: 0, uncompressed: 100, compressed: 60, values: 7, encoding: 0 };
         assert_eq!(page_header(&PAGE), Ok(header));
         for cut in 0..23 {
-            assert_eq!(page_header(&PAGE[..cut]), Err(Wrong::Short), "{cut}");
+            assert_eq!(page_header(&PAGE[..cut]), Err(ThriftError::Short), "{cut}");
         }
     }
 
     #[test]
     fn structures_within_each_other_have_an_end() {
-        assert_eq!(page_header(&[0x9c; 1000]), Err(Wrong::Form), "structures");
+        assert_eq!(page_header(&[0x9c; 1000]), Err(ThriftError::Form), "structures");
         let lists = [&[0x99][..], &[0x19; 1000]].concat();
-        assert_eq!(page_header(&lists), Err(Wrong::Form), "lists");
+        assert_eq!(page_header(&lists), Err(ThriftError::Form), "lists");
         // A list of 2^60 numbers, and a text of 2^60 bytes.
-        assert_eq!(page_header(&[0x99, 0xf5, 128, 128, 128, 128, 128, 128, 128, 128, 16]), Err(Wrong::Short));
-        assert_eq!(page_header(&[0x98, 128, 128, 128, 128, 128, 128, 128, 128, 16]), Err(Wrong::Short));
+        assert_eq!(page_header(&[0x99, 0xf5, 128, 128, 128, 128, 128, 128, 128, 128, 16]), Err(ThriftError::Short));
+        assert_eq!(page_header(&[0x98, 128, 128, 128, 128, 128, 128, 128, 128, 16]), Err(ThriftError::Short));
     }
 
     #[test]

@@ -10,7 +10,7 @@ type FieldPath = Vec<String>;
 
 /// The fields of a table that a dataset uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub(crate) struct TableChoice {
     /// The bytes of the picture.
     pub picture: FieldPath,
     /// The path of a picture that is elsewhere.
@@ -25,7 +25,7 @@ pub(crate) struct Choice {
 const PICTURES: [&str; 3] = ["image", "img", "picture"];
 const LABELS: [&str; 2] = ["label", "labels"];
 
-impl Choice {
+impl TableChoice {
     /// Chooses the fields of a table: those that the options name, or those that have the usual names.
     ///
     /// # Errors

@@ -7,24 +7,24 @@ use arrow_schema::Schema;
 use forebay_columns::{Field, Schema as Columns, Table};
 use forebay_sources::SourceError;
 
-use super::choice::{Choice, find};
+use super::choice::{TableChoice, find};
 use super::labels::LabelReader;
 use super::targets::TargetReader;
 
 /// What is read from all files when a dataset is opened.
 #[derive(Debug, Default)]
-pub(crate) struct Values {
+pub(crate) struct TableValues {
     labels: Option<LabelReader>,
     classes: Vec<String>,
     targets: Vec<(String, TargetReader)>,
 }
 
-impl Values {
+impl TableValues {
     /// Readers for what the first file has.
     ///
     /// # Errors
     /// A field has a type that no column has.
-    pub(crate) fn new(path: &Path, schema: &Schema, choice: &Choice) -> Result<Self, SourceError> {
+    pub(crate) fn new(path: &Path, schema: &Schema, choice: &TableChoice) -> Result<Self, SourceError> {
         let target = |(column, field): &(String, Vec<String>)| {
             let of = find(schema, field).map(arrow_schema::Field::data_type);
             let reader = of.ok_or_else(|| "it is not there.".to_owned()).and_then(TargetReader::new);
@@ -45,7 +45,7 @@ impl Values {
     ///
     /// # Errors
     /// It has not.
-    pub(crate) fn agree(&self, path: &Path, choice: &Choice) -> Result<(), SourceError> {
+    pub(crate) fn agree(&self, path: &Path, choice: &TableChoice) -> Result<(), SourceError> {
         let problem = match (&self.labels, &choice.label) {
             (Some(_), None) => "it has no label, and the files before have one. Give labels=\"none\", or leave it out.",
             (None, Some(_)) => "it has a label, and the files before have none. Give labels=\"none\", or leave it out.",
@@ -63,7 +63,7 @@ impl Values {
     /// Those of `field`, and one for a value that cannot be.
     pub(crate) fn push(
         &mut self,
-        choice: &Choice,
+        choice: &TableChoice,
         field: impl Fn(&[String]) -> Result<ArrayRef, SourceError>,
         bad: impl Fn(usize, String) -> SourceError,
     ) -> Result<(), SourceError> {

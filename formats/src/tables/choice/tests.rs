@@ -16,10 +16,10 @@ fn schema(fields: &[(&str, DataType)]) -> Schema {
     Schema::new(fields.iter().map(|(name, of)| Field::new(*name, of.clone(), true)).collect::<Vec<_>>())
 }
 
-fn choose(schema: &Schema, columns: &[(&str, &str)]) -> Result<Choice, String> {
+fn choose(schema: &Schema, columns: &[(&str, &str)]) -> Result<TableChoice, String> {
     let columns = columns.iter().copied().collect::<ColumnMap>();
     let options = Options { columns, ..Options::default() };
-    Choice::new(Path::new("x.parquet"), schema, &options).map_err(|error| error.to_string())
+    TableChoice::new(Path::new("x.parquet"), schema, &options).map_err(|error| error.to_string())
 }
 
 fn path(names: &[&str]) -> FieldPath {
