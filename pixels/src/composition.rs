@@ -90,7 +90,7 @@ impl Composition {
         draw: Draw,
         limits: &Limits,
     ) -> Option<Self> {
-        let orientation = if recipe.input().adjust_orientation { orientation } else { Orientation::AsStored };
+        let orientation = orientation.adjusted(recipe.input().adjust_orientation);
         let (width, height) = orientation.seen(stored.0, stored.1);
         limits.check_pixels(width, height).ok()?;
         let plan = recipe.plan(width, height, draw);

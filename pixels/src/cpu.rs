@@ -15,6 +15,7 @@ use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
+use crate::origin::Origin;
 use crate::picture::Picture;
 use crate::plan::stage::{Grid, Stage};
 use crate::plan::{Plan, Rect};
@@ -195,26 +196,29 @@ fn load(
     let begun = Instant::now();
     limits.check_bytes(bytes.len())?;
     let format = Format::of(bytes)?;
-    let turned = |orientation| if input.adjust_orientation { orientation } else { Orientation::AsStored };
-    let (stored, scale, region, by) = if format == Format::Jpeg {
+    let (stored, in_file, scale, region, by) = if format == Format::Jpeg {
         let head = JpegHead::read(bytes)?;
         limits.check_pixels(head.width, head.height)?;
-        let stored = Stored { size: (head.width, head.height), orientation: turned(head.orientation) };
+        let stored = Stored {
+            size: (head.width, head.height),
+            orientation: head.orientation.adjusted(input.adjust_orientation),
+        };
         let Wanted { scale, part } = wanted(&stored, head.scales())?;
         let (width, height) = (scale.side(head.width), scale.side(head.height));
         let part =
             if head.parts() { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };
         let (region, by) = jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits, begun }, canvas)?;
-        (stored, scale, region, by)
+        (stored, head.orientation, scale, region, by)
     } else {
         let open = OpenOther::open(bytes, format, limits)?;
         let size @ (width, height) = open.size();
-        let stored = Stored { size, orientation: turned(open.orientation()) };
+        let in_file = open.orientation();
+        let stored = Stored { size, orientation: in_file.adjusted(input.adjust_orientation) };
         let (rgb, spare) = canvas.begin(width, height, limits)?;
         // These decoders give whole pictures only, but whoever plans wants to know the size.
         let Wanted { scale, .. } = wanted(&stored, false)?;
         open.read(background, spare, rgb)?;
-        (stored, scale, Rect::whole(width, height), DecodedBy::Image)
+        (stored, in_file, scale, Rect::whole(width, height), DecodedBy::Image)
     };
     let orientation = stored.orientation;
     if orientation != Orientation::AsStored {
@@ -222,7 +226,8 @@ fn load(
     }
     let held = orientation.seen_part(region, scale.side(stored.size.0), scale.side(stored.size.1));
     let (width, height) = stored.seen();
-    Ok(Loaded { decoded: Decoded { format, width, height, by: Some(by) }, held, begun })
+    let origin = Origin::of_file(stored.size, in_file, orientation);
+    Ok(Loaded { decoded: Decoded { format, width, height, origin, by: Some(by) }, held, begun })
 }
 
 /// Turns the canvas, which holds this part of the stored picture, to be seen.

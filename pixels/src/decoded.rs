@@ -1,6 +1,7 @@
 //! What a decode tells of the picture that it has written.
 
 use crate::format::Format;
+use crate::origin::Origin;
 
 /// What was decoded into a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub struct Decoded {
     pub width: u32,
     /// Height of the picture as seen, after its EXIF orientation.
     pub height: u32,
+    /// What the result was made of.
+    pub origin: Origin,
     /// Which decoder did it; none for a picture that was kept decoded.
     pub by: Option<DecodedBy>,
 }

@@ -41,6 +41,11 @@ impl Orientation {
         }
     }
 
+    /// This orientation where pictures are turned as theirs says, else none.
+    pub(crate) fn adjusted(self, adjusts: bool) -> Self {
+        if adjusts { self } else { Self::AsStored }
+    }
+
     /// Whether rows become columns.
     pub(crate) fn swaps_sides(self) -> bool {
         self as u8 >= Self::Transposed as u8

@@ -2,6 +2,7 @@
 
 use crate::buffer::SLACK;
 use crate::format::Format;
+use crate::origin::Origin;
 
 /// A whole picture as seen: rows of red, green, blue, 8 bits each, without padding.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,17 +27,20 @@ pub struct KeptPicture {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
+    /// What it was made of. Its size is that of this picture.
+    pub origin: Origin,
     /// The pixels, and [`SLACK`] zeros.
     padded: Vec<u8>,
 }
 
 impl KeptPicture {
-    /// A copy of `rgb`, which has `height * width * 3` bytes.
-    pub(crate) fn new(format: Format, width: u32, height: u32, rgb: &[u8]) -> Self {
+    /// A copy of `rgb`, which has the bytes of a picture of this size. `origin` tells what the picture was before.
+    pub(crate) fn new(format: Format, (width, height): (u32, u32), origin: Origin, rgb: &[u8]) -> Self {
+        let origin = Origin { size: (width, height), ..origin };
         let mut padded = Vec::with_capacity(rgb.len() + SLACK);
         padded.extend_from_slice(rgb);
         padded.resize(rgb.len() + SLACK, 0);
-        Self { format, width, height, padded }
+        Self { format, width, height, origin, padded }
     }
 
     /// Rows of red, green, blue, 8 bits each, without padding: `height * width * 3` bytes.

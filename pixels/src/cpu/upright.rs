@@ -60,7 +60,8 @@ impl CpuDecoder {
         let picture = loaded.map(|Loaded { decoded, .. }| {
             let (width, height) = form.size(decoded.width, decoded.height);
             self.canvas.shrink(width, height);
-            (KeptPicture::new(decoded.format, width, height, self.canvas.rgb()), decoded)
+            let size = (width, height);
+            (KeptPicture::new(decoded.format, size, decoded.origin, self.canvas.rgb()), decoded)
         });
         self.canvas.trim();
         picture
@@ -82,13 +83,13 @@ impl CpuDecoder {
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
-        let KeptPicture { format, width, height, .. } = *picture;
+        let KeptPicture { format, width, height, origin, .. } = *picture;
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
         let stored = Stored { size: (width, height), orientation: Orientation::AsStored };
         Wanted::of(recipe, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
         self.canvas.carry_out(PlanInput::kept(picture), &self.plan, &self.stages, recipe, out);
         self.canvas.trim();
-        Ok(Decoded { format, width, height, by: None })
+        Ok(Decoded { format, width, height, origin, by: None })
     }
 }
 

@@ -62,13 +62,7 @@ impl Plan {
         let mut denominator = grid.scale.denominator();
         for step in &self.steps {
             stages.push(Stage { frame, need: Rect::whole(1, 1) });
-            match *step {
-                Step::Cut(part) => frame = frame.part(part, denominator),
-                Step::Resize { width, height, .. } | Step::Canvas { width, height, .. } => {
-                    frame = Frame::whole(width, height);
-                    denominator = 1;
-                }
-            }
+            (frame, denominator) = frame.after(step, denominator);
         }
         let mut need = frame.pixels();
         stages.push(Stage { frame, need });
@@ -98,6 +92,19 @@ impl Frame {
     /// All of a picture of this size.
     pub(crate) fn whole(width: u32, height: u32) -> Self {
         Self { left: 0.0, top: 0.0, width: width.into(), height: height.into() }
+    }
+
+    /// Left, top, width and height.
+    pub(crate) fn parts(self) -> [f64; 4] {
+        [self.left, self.top, self.width, self.height]
+    }
+
+    /// What the next step works on if `step` works on this, in pixels of which so many make one.
+    pub(crate) fn after(self, step: &Step, denominator: u32) -> (Self, u32) {
+        match *step {
+            Step::Cut(part) => (self.part(part, denominator), denominator),
+            Step::Resize { width, height, .. } | Step::Canvas { width, height, .. } => (Self::whole(width, height), 1),
+        }
     }
 
     /// A part of it, given in pixels of which `denominator` make one.
