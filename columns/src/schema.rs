@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::ColumnType;
+use crate::{ColumnType, Role};
 
 /// Most columns of a batch, beside those that every batch has.
 pub const MAX_COLUMNS: usize = 256;
@@ -20,6 +20,8 @@ pub struct Field {
     pub column_type: ColumnType,
     /// The objects that its outermost level counts. Columns of the same objects have equal lengths there.
     pub objects: Option<String>,
+    /// What its numbers are. A ring does not have it: what is in a batch has followed its picture already.
+    pub role: Role,
 }
 
 /// The columns of a dataset or a batch, checked. Their order is part of it.
@@ -50,6 +52,16 @@ pub enum SchemaError {
         /// Its type.
         column_type: ColumnType,
     },
+    /// A role that a column of this type cannot have.
+    #[error("the column \"{name}\" has the type {column_type}, which cannot hold {}", .role.name())]
+    Role {
+        /// The column.
+        name: String,
+        /// Its type.
+        column_type: ColumnType,
+        /// The role.
+        role: Role,
+    },
     /// Too many columns.
     #[error("a batch has at most {MAX_COLUMNS} columns, and these are {0}")]
     Many(usize),
@@ -58,12 +70,26 @@ pub enum SchemaError {
 impl Field {
     /// A column of its own.
     pub fn new(name: impl Into<String>, column_type: ColumnType) -> Self {
-        Self { name: name.into(), column_type, objects: None }
+        Self { name: name.into(), column_type, objects: None, role: Role::Plain }
     }
 
     /// A column of these objects.
     pub fn of_objects(name: impl Into<String>, column_type: ColumnType, objects: impl Into<String>) -> Self {
-        Self { name: name.into(), column_type, objects: Some(objects.into()) }
+        Self { objects: Some(objects.into()), ..Self::new(name, column_type) }
+    }
+
+    /// The same with a role.
+    ///
+    /// ```
+    /// use forebay_columns::{Field, Role, Schema};
+    ///
+    /// let boxes = Field::of_objects("boxes", "f32 [*, 4]".parse()?, "objects").with_role(Role::Boxes);
+    /// assert_eq!(Schema::try_new(vec![boxes])?.fields()[0].role, Role::Boxes);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_role(self, role: Role) -> Self {
+        Self { role, ..self }
     }
 }
 
@@ -86,6 +112,10 @@ impl Schema {
             if fields[..place].iter().any(|other| other.name == field.name) {
                 return Err(SchemaError::Twice(field.name.clone()));
             }
+            if !field.role.suits(&field.column_type) {
+                let (name, column_type) = (field.name.clone(), field.column_type.clone());
+                return Err(SchemaError::Role { name, column_type, role: field.role });
+            }
             if field.objects.is_some() && field.column_type.depth() == 0 {
                 let (name, column_type) = (field.name.clone(), field.column_type.clone());
                 return Err(SchemaError::Objects { name, column_type });
@@ -97,6 +127,24 @@ impl Schema {
     /// The columns, in order.
     pub fn fields(&self) -> &[Field] {
         &self.fields
+    }
+
+    /// The same names and types without roles, as a ring has them.
+    #[must_use]
+    pub fn without_roles(&self) -> Self {
+        Self { fields: self.fields.iter().cloned().map(|field| field.with_role(Role::Plain)).collect() }
+    }
+
+    /// The boxes that say which objects of this column's are shown: the first ones of the same objects. A column of boxes
+    /// that belongs to no objects decides for itself.
+    pub fn deciding_boxes(&self, column: usize) -> Option<usize> {
+        let own = &self.fields[column];
+        let decides = |place: usize, field: &Field| match &own.objects {
+            Some(_) => field.objects == own.objects,
+            None => place == column,
+        };
+        let mut fields = self.fields.iter().enumerate();
+        fields.find(|(place, field)| field.role == Role::Boxes && decides(*place, field)).map(|(place, _)| place)
     }
 
     /// How many there are.
@@ -150,6 +198,50 @@ mod tests {
     }
 
     #[test]
+    fn rule_45_the_first_boxes_of_the_same_objects_decide_which_are_shown() {
+        let boxes = |name: &str, objects| field(name, "f32 [*, 4]", objects).with_role(Role::Boxes);
+        let fields = vec![
+            field("area", "f32 [*]", Some("objects")),
+            boxes("boxes", Some("objects")),
+            boxes("visible", Some("objects")),
+            boxes("faces", None),
+            field("caption", "u8 [*]", None),
+            field("parts", "f32 [*, 4]", Some("parts")),
+        ];
+        let schema = Schema::try_new(fields).unwrap();
+        let deciding: Vec<_> = (0..schema.len()).map(|column| schema.deciding_boxes(column)).collect();
+        assert_eq!(deciding, [Some(1), Some(1), Some(1), Some(3), None, None]);
+        assert!(schema.without_roles().fields().iter().all(|field| field.role == Role::Plain));
+    }
+
+    #[test]
+    fn rule_45_a_role_needs_a_type_that_has_its_numbers() {
+        let suits = |role: Role, column_type: &str| role.suits(&column_type.parse().unwrap());
+        for (role, fitting) in [
+            (Role::Boxes, &["f32 [*, 4]"][..]),
+            (Role::Points, &["f32 [2]", "f32 [*, 2]", "f32 [*][*][*, 2]", "f32 [*, 4, 2]"]),
+            (Role::Keypoints, &["f32 [*, 3]", "f32 [*, 17, 3]"]),
+        ] {
+            for column_type in
+                ["f32 [2]", "f32 [*, 2]", "f32 [*][*][*, 2]", "f32 [*, 4, 2]", "f32 [*, 3]", "f32 [*, 17, 3]"]
+                    .into_iter()
+                    .chain([
+                        "f32 [*, 4]",
+                        "f32 [4]",
+                        "f32 [*]",
+                        "f32 [*][*, 4]",
+                        "i64 [*, 2]",
+                        "f64 [*, 4]",
+                        "i32 [*, 3]",
+                    ])
+            {
+                assert_eq!(suits(role, column_type), fitting.contains(&column_type), "{role:?}, {column_type}");
+                assert!(suits(Role::Plain, column_type));
+            }
+        }
+    }
+
+    #[test]
     fn columns_that_cannot_be_are_refused_by_name() {
         let of = |fields: Vec<Field>| Schema::try_new(fields).unwrap_err();
         for name in ["", "1st", "a b", "a.b", "größe", &"x".repeat(64)] {
@@ -158,6 +250,9 @@ mod tests {
         assert_eq!(of(vec![field("labels", "i64", None)]), SchemaError::Reserved("labels".into()));
         assert_eq!(of(vec![field("a", "i64", None), field("a", "u8", None)]), SchemaError::Twice("a".into()));
         assert!(matches!(of(vec![field("a", "i64 [2]", Some("o"))]), SchemaError::Objects { .. }));
+        let boxes = Field::new("boxes", "f64 [*, 4]".parse().unwrap()).with_role(Role::Boxes);
+        let refused = of(vec![boxes]).to_string();
+        assert_eq!(refused, "the column \"boxes\" has the type f64 [*, 4], which cannot hold boxes");
         let many = (0..257).map(|number| field(&format!("c{number}"), "i64", None)).collect();
         assert_eq!(of(many), SchemaError::Many(257));
     }

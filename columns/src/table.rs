@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{Column, Room, Schema, Value};
+use crate::{Column, Role, Room, Schema, Value};
 
 /// The columns of a dataset, beside pictures and labels: one value per record in each.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,7 +90,41 @@ impl Table {
                 update(text.as_bytes());
                 update(&[0]);
             }
+            // Plain columns have the digest that they had before there were roles.
+            if field.role != Role::Plain {
+                update(b"\x01");
+                update(field.role.name().as_bytes());
+                update(&[0]);
+            }
             column.digest(update);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Field;
+
+    fn digest(field: Field) -> Vec<u8> {
+        let mut column = Column::new(field.column_type.clone());
+        column.push(&[1.0_f32, 2.0, 3.0, 4.0]);
+        let table = Table::try_new(Schema::try_new(vec![field]).unwrap(), vec![column], 1).unwrap();
+        let mut bytes = Vec::new();
+        table.digest(&mut |more| bytes.extend_from_slice(more));
+        bytes
+    }
+
+    #[test]
+    fn a_role_is_part_of_the_digest_and_a_column_without_one_has_the_digest_of_its_values() {
+        let field = || Field::of_objects("boxes", "f32 [*, 4]".parse().unwrap(), "objects");
+        let plain = digest(field());
+        let mut expected = [&1_u64.to_le_bytes()[..], b"boxes\0objects\0f32 [*, 4]\0", &1_u64.to_le_bytes()].concat();
+        for number in [1_u64, 0, 1, u64::MAX] {
+            expected.extend(number.to_le_bytes());
+        }
+        expected.extend([1.0_f32, 2.0, 3.0, 4.0].iter().flat_map(|value| value.to_le_bytes()));
+        assert_eq!(plain, expected);
+        assert_ne!(digest(field().with_role(Role::Boxes)), plain);
     }
 }

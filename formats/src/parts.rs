@@ -82,7 +82,7 @@ impl<P: Copy + PartialEq> Chosen<P> {
         for (name, known) in &self.columns {
             let column_type: ColumnType = known.column_type.parse().expect("the types of the format's table");
             let objects = known.of_objects.then(|| OBJECTS.to_owned());
-            fields.push(Field { name: name.clone(), column_type, objects });
+            fields.push(Field { objects, ..Field::new(name, column_type) });
         }
         let schema = Schema::try_new(fields).map_err(|error| of_columns(error.to_string()))?;
         let mut columns = Vec::new();

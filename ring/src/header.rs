@@ -219,9 +219,8 @@ mod tests {
     fn header() -> Header {
         let shape = Shape { batch: 5, height: 33, width: 17, channels: 3, dtype: Dtype::F16, layout: Layout::Nchw };
         let field = |name: &str, of: &str, objects: Option<&str>| Field {
-            name: name.into(),
-            column_type: of.parse().unwrap(),
             objects: objects.map(Into::into),
+            ..Field::new(name, of.parse().unwrap())
         };
         let fields = vec![
             field("boxes", "f32 [*, 4]", Some("objects")),

@@ -127,7 +127,7 @@ impl ColumnEntry {
         let column_type = ColumnType::try_new(ElementType::from_wire(self.element)?, depth, &self.dims[..used]).ok()?;
         let objects = unpad(&self.objects)?;
         let objects = (!objects.is_empty()).then(|| objects.to_owned());
-        Some((Field { name: unpad(&self.name)?.to_owned(), column_type, objects }, Room(self.room)))
+        Some((Field { objects, ..Field::new(unpad(&self.name)?, column_type) }, Room(self.room)))
     }
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Column, Room};
+use crate::{Column, Room, ValueBuf};
 
 /// A record of `[*][*][*, 2]`; `None` is a null.
 type Record = Option<Vec<Vec<Vec<[i16; 2]>>>>;
@@ -81,6 +81,26 @@ proptest! {
         }
         let read: Vec<Record> = (0..records.len()).map(|place| memory.record(place)).collect();
         prop_assert_eq!(read, records);
+    }
+
+    #[test]
+    fn rule_45_an_object_that_is_left_out_is_gone_from_all_levels(records in records(), kept in any::<u8>()) {
+        let column = column(&records);
+        let mut memory = Memory::new(records.len(), column.room());
+        let (mut batch, mut copy) = (memory.column(), ValueBuf::default());
+        let keep = |object: usize| kept >> object & 1 == 1;
+        for record in 0..records.len() {
+            copy.copy(&column.value(record), column.column_type(), keep);
+            copy.each(|[x, y]: [i16; 2]| [y, x]);
+            batch.push(&copy.value()).unwrap();
+        }
+        let read: Vec<Record> = (0..records.len()).map(|place| memory.record(place)).collect();
+        let swapped = |polygon: Vec<[i16; 2]>| polygon.into_iter().map(|[x, y]| [y, x]).collect();
+        let expected = records.into_iter().map(|record: Record| {
+            let objects = record?.into_iter().enumerate().filter(|(object, _)| keep(*object));
+            Some(objects.map(|(_, polygons)| polygons.into_iter().map(swapped).collect()).collect())
+        });
+        prop_assert_eq!(read, expected.collect::<Vec<Record>>());
     }
 
     #[test]

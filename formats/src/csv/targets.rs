@@ -137,7 +137,7 @@ impl Targets {
             }
             let column_type = target.column_type(cell_type, self.group);
             let objects = self.group.then(|| OBJECTS.to_owned());
-            fields.push(Field { name: target.name.clone(), column_type, objects });
+            fields.push(Field { objects, ..Field::new(&target.name, column_type) });
             types.push(cell_type);
         }
         let schema = Schema::try_new(fields).map_err(|error| of_columns(error.to_string()))?;

@@ -1,0 +1,44 @@
+//! What the numbers of a column are, where they have to do with the picture.
+
+use crate::{ColumnType, ElementType};
+
+/// What the numbers of a column are. Those that are places in the picture follow it when it is cut, resized, mirrored or
+/// turned (semantics rule 45).
+///
+/// Places are in pixels of the whole picture as seen, from 0 at its left and upper border.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Nothing that follows the picture.
+    #[default]
+    Plain,
+    /// Boxes of left, top, right and below: `f32 [*, 4]`. A right or lower end is not part of its box.
+    Boxes,
+    /// Points of x and y: `f32` values whose last dimension is 2, such as the polygons `f32 [*][*][*, 2]`.
+    Points,
+    /// Points of x, y and visibility: `f32` values whose last dimension is 3, such as `f32 [*, 17, 3]`. A visibility of 0
+    /// means that the point is not labelled.
+    Keypoints,
+}
+
+impl Role {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Boxes => "boxes",
+            Self::Points => "points",
+            Self::Keypoints => "keypoints",
+        }
+    }
+
+    /// Whether a column of this type can have the role.
+    pub fn suits(self, column: &ColumnType) -> bool {
+        let is_f32 = column.element() == ElementType::F32;
+        match self {
+            Self::Plain => true,
+            Self::Boxes => is_f32 && column.depth() == 1 && column.dims() == [4],
+            Self::Points => is_f32 && column.dims().last() == Some(&2),
+            Self::Keypoints => is_f32 && column.dims().last() == Some(&3),
+        }
+    }
+}
