@@ -225,7 +225,7 @@ impl BatchStage {
         let Done { at, place, outcome } = done;
         self.parts.slots.back(at, place);
         let outcome = match (outcome, self.batcher.record(at)) {
-            (Ok(()), _) => Ok(()),
+            (Ok(origin), _) => Ok(origin),
             (Err(reason), Some(record)) => Err(self.bad(record, reason)),
             // Its batch is gone.
             (Err(_), None) => return,
@@ -256,7 +256,7 @@ impl BatchStage {
             Action::Publish(sheet) => {
                 if let Some((slot, in_gpu)) = self.parts.slots.close(sheet.batch) {
                     self.parts.meter.item();
-                    (self.parts.output)(Output::Ready(Ready::publish(sheet, slot, in_gpu, &self.parts.targets)));
+                    (self.parts.output)(Output::Ready(Ready::publish(sheet, slot, in_gpu, &mut self.parts.targets)));
                 }
             }
             Action::Discard { batch } => self.parts.slots.discard(batch),

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use forebay_cuda::lane::gpu::Gpu;
-use forebay_pixels::{Draw, Fault, Limits, Recipe};
+use forebay_pixels::{Draw, Fault, Limits, Origin, Recipe};
 
 use crate::cache::Cache;
 use crate::cores::{self, Pins};
@@ -40,6 +40,8 @@ pub(crate) use decoding::Decoding;
 use job::DecodeJob;
 pub(crate) use lanes::GpuLanes;
 pub(crate) use outcomes::Done;
+#[cfg(test)]
+pub(crate) use outcomes::ORIGIN;
 pub use pools::{Pools, PoolsError};
 pub use switched_off::SwitchedOff;
 
@@ -58,10 +60,10 @@ pub struct Picture<'a> {
     pub out: &'a mut [u8],
 }
 
-/// What a thread of the pool does with a picture: decodes it into its place, or says what is wrong with it; the place may hold
+/// What a thread of the pool does with a picture: decodes it into its place and tells what it was made of, or says what is wrong; the place may hold
 /// anything then. It is made once per thread and keeps its state and memory. The contract is that of every lane, which
 /// `decode/suite.rs` checks.
-pub(crate) type Decode = Box<dyn FnMut(Picture<'_>) -> Result<(), Fault> + Send>;
+pub(crate) type Decode = Box<dyn FnMut(Picture<'_>) -> Result<Origin, Fault> + Send>;
 
 /// How the names of decode threads begin. Their panics are caught; those of other threads end the process.
 pub const DECODE_THREAD: &str = "forebay-decode-";

@@ -9,6 +9,7 @@ mod cache;
 mod consumers;
 pub mod cores;
 mod decode;
+mod follow;
 mod gpu_ring;
 mod gpu_threads;
 pub mod incarnation;

@@ -6,7 +6,7 @@ use forebay_ring::{Claim, SlotFrame, SlotMut};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::sheet::Sheet;
-use crate::targets::Targets;
+use crate::targets::TargetWriter;
 
 /// A batch that trainers may read. It owns its slot and its claims: whoever drops it unread has to give both back.
 #[derive(Debug)]
@@ -33,10 +33,10 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// Writes the sheet and the dataset's columns beside the pictures.
-    pub(crate) fn publish(sheet: Sheet, mut slot: SlotMut, in_gpu: Vec<bool>, targets: &Targets) -> Self {
+    pub(crate) fn publish(sheet: Sheet, mut slot: SlotMut, in_gpu: Vec<bool>, targets: &mut TargetWriter) -> Self {
         let batch = slot.geometry().batch();
         write(&sheet, slot.frame());
-        targets.write(&sheet.records, batch, slot.frame());
+        targets.write(&sheet, batch, slot.frame());
         let Sheet { batch: seq, epoch, shown, valid, claims, bad, .. } = sheet;
         let bad = bad.into_iter().map(BadRecord::from).collect();
         Self { slot, in_gpu, seq, epoch, shown, valid, claims, bad, time: now() }

@@ -9,7 +9,7 @@ mod prefetch;
 use std::time::Duration;
 
 pub use forebay_coordinator::LastBatchPolicy;
-use forebay_pixels::Recipe;
+use forebay_pixels::{Annotated, Recipe};
 
 pub use cache::{CacheKind, CacheSettings};
 pub use decode::{DecodeSettings, JpegDecoder};
@@ -30,6 +30,11 @@ pub struct StreamSettings {
     pub seed: u64,
     /// The dataset's columns that batches have beside pictures and labels. `None` means all.
     pub columns: Option<Vec<String>>,
+    /// An object is dropped from its columns if less of its box is in the transformed picture: a part of its area from 0 to 1.
+    /// What is not shown at all is dropped in any case.
+    pub min_visible: f64,
+    /// The picture whose pixels boxes and points count.
+    pub annotated: Annotated,
     /// Passes over the dataset. `None` means without end.
     pub epochs: Option<u64>,
     /// Who reads what.
@@ -75,6 +80,8 @@ impl StreamSettings {
             shuffle: false,
             seed: 0,
             columns: None,
+            min_visible: 0.0,
+            annotated: Annotated::default(),
             epochs: None,
             sharding: Sharding::Dynamic,
             last_batch_policy: LastBatchPolicy::default(),

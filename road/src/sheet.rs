@@ -1,6 +1,7 @@
 //! The data that is written beside a batch's pictures: labels, record numbers, mask, and the claims that the batch
 //! answers for.
 
+use forebay_pixels::Origin;
 use forebay_ring::Claim;
 
 use crate::record::{BadRecord, Position};
@@ -22,6 +23,8 @@ pub(crate) struct Sheet {
     pub records: Vec<i64>,
     /// 1 where the place is an own record, 0 where it repeats or replaces.
     pub mask: Vec<u8>,
+    /// What the picture of each place was made of. None without a picture.
+    pub origins: Vec<Option<Origin>>,
     /// What the batch answers for: its own places in their order, then bare claims.
     pub claims: Vec<Claim>,
     /// What is wrong with the records of bare claims that have one.

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use forebay_columns::{Room, Schema};
+use forebay_columns::{Room, Schema, Table};
 use forebay_ring::SlotFrame;
 use forebay_sources::Source;
 use thiserror::Error;
+
+use crate::follow::{Follow, FollowSettings, Follower};
+use crate::sheet::Sheet;
 
 /// Which columns of a dataset a stream's batches have.
 #[derive(Clone, Debug)]
@@ -14,6 +17,16 @@ pub(crate) struct Targets {
     schema: Schema,
     /// For each column of a batch, its place among the dataset's.
     columns: Vec<usize>,
+}
+
+/// Writes the columns of batches, one after the other. Each batch thread has its own.
+#[derive(Debug)]
+pub(crate) struct TargetWriter {
+    source: Arc<dyn Source>,
+    /// For each column of a batch, its place among the dataset's, and how it follows the pictures.
+    columns: Vec<(usize, Option<Follower>)>,
+    /// There are columns that follow the pictures.
+    follow: Option<Follow>,
 }
 
 /// A column that the dataset does not have.
@@ -39,7 +52,7 @@ impl Targets {
         };
         let fields = columns.iter().map(|&column| all.fields()[column].clone()).collect();
         let schema = Schema::try_new(fields).expect("columns of a schema, each once, are a schema");
-        Ok(Self { source, schema, columns })
+        Ok(Self { source, schema: schema.without_roles(), columns })
     }
 
     /// Their names and types.
@@ -61,16 +74,33 @@ impl Targets {
         self.columns.iter().map(|&column| table.columns()[column].room()).collect()
     }
 
-    /// Writes the columns of a batch whose places show these records; -1 is a place without one.
-    pub(crate) fn write(&self, records: &[i64], batch: usize, frame: &mut SlotFrame) {
+    /// What writes them into batches of pictures that go through this.
+    pub(crate) fn writer(&self, settings: FollowSettings) -> TargetWriter {
         let table = self.source.targets();
-        for (place, &column) in self.columns.iter().enumerate() {
-            let mut written = frame.column(place);
+        let columns: Vec<_> = self.columns.iter().map(|&column| (column, Follower::of(table, column))).collect();
+        let follow = columns.iter().any(|(_, follower)| follower.is_some()).then(|| Follow::new(settings));
+        TargetWriter { source: Arc::clone(&self.source), columns, follow }
+    }
+}
+
+impl TargetWriter {
+    /// Writes the columns of a batch.
+    pub(crate) fn write(&mut self, sheet: &Sheet, batch: usize, frame: &mut SlotFrame) {
+        let Self { source, columns, follow } = self;
+        let table: &Table = source.targets();
+        if let Some(follow) = follow {
+            follow.begin(sheet);
+        }
+        for (number, &(column, follower)) in columns.iter().enumerate() {
+            let mut written = frame.column(number);
             for place in 0..batch {
-                let record = records.get(place).and_then(|&record| usize::try_from(record).ok());
-                let pushed = match record {
-                    Some(record) => written.push(&table.value(column, record)),
-                    None => written.push_null(),
+                let record = sheet.records.get(place).and_then(|&record| usize::try_from(record).ok());
+                let pushed = match (record, follower.zip(follow.as_mut())) {
+                    (Some(record), Some((follower, follow))) => {
+                        follow.write(follower, table, record, place, &mut written)
+                    }
+                    (Some(record), None) => written.push(&table.value(column, record)),
+                    (None, _) => written.push_null(),
                 };
                 pushed.expect("a slot has room for the longest record in each place");
             }

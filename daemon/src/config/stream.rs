@@ -7,7 +7,7 @@ mod placement;
 
 use std::path::PathBuf;
 
-use forebay_pixels::Recipe;
+use forebay_pixels::{Annotated, Recipe};
 use forebay_road::settings::{LastBatchPolicy, MaxFailures, OnError, Sharding, StreamSettings};
 use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
 use serde_json::{Map, Value};
@@ -28,6 +28,12 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # What batches have beside pictures and labels. A list names some of the dataset's columns. A table says which part of a
 # record becomes which column: a member of an archive, a feature, a column of a table. Left out: all that the dataset has.
 # columns = { images = "jpg;png", labels = "cls", caption = "txt" }
+# Drops an object from its columns if the transformed picture shows less of its box: a part of its area from 0.0 to 1.0. An
+# object of which nothing is shown is always dropped. Set it if objects at the edge of a crop are too small to learn from.
+# min_visible = 0.0
+# The picture whose pixels boxes and points count: "seen" (after its EXIF orientation) or "stored" (before it). Set it to
+# "stored" if the boxes were made by a program that ignores EXIF orientations.
+# annotated = "seen"
 # Options of the source's format, which docs/sources.md lists. Left out: their defaults.
 # source_options = { payload = "picture" }
 # Required. The number of records in a batch.
@@ -238,6 +244,12 @@ fn settings(table: &mut Table<'_, '_>, default: StreamSettings, writer: Writer) 
                 ("partial", LastBatchPolicy::Partial),
             ]),
         ),
+        min_visible: table.take_or("min_visible", default.min_visible, fraction),
+        annotated: table.take_or(
+            "annotated",
+            default.annotated,
+            choice(&[("seen", Annotated::AsSeen), ("stored", Annotated::AsStored)]),
+        ),
         wanted_shard_size: table.take("shard_size", whole(1..=1 << 32)),
         prefetch_queue_depth: table.take_or("prefetch_queue_depth", default.prefetch_queue_depth, whole(1..=1024)),
         placement: table.take_or("placement", default.placement, placement::read),
@@ -326,6 +338,12 @@ fn sharding(table: &mut Table<'_, '_>, writer: Writer) -> Sharding {
         return Sharding::Dynamic;
     };
     Sharding::Static { shard_id, num_shards, stick_to_shard, pad_last_batch }
+}
+
+/// A part of something.
+fn fraction(value: &Value) -> Result<f64, String> {
+    let part = value.as_f64().filter(|part| (0.0..=1.0).contains(part));
+    part.ok_or_else(|| "a number from 0.0 to 1.0".to_owned())
 }
 
 /// A whole number is a count, a number with a point a part.

@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use forebay_coordinator::{LastBatchPolicy, Plan};
+use forebay_pixels::Origin;
 use forebay_sources::Locator;
 
 use crate::batch::draft::{Draft, DraftPlace, Fill};
@@ -134,7 +135,8 @@ impl Batcher {
     /// Gives a record that was read its place, where it is to be decoded. A batch with room must be there.
     pub(crate) fn place(&mut self, position: Position, label: i64) -> At {
         self.ended.remove(&position.epoch);
-        let place = DraftPlace { own: Some(position), record: position.record, label, fill: Fill::Decoding };
+        let (own, record) = (Some(position), position.record);
+        let place = DraftPlace { own, record, label, fill: Fill::Decoding, ..DraftPlace::HOLE };
         self.seat(&position, place)
     }
 
@@ -145,7 +147,7 @@ impl Batcher {
         self.ended.remove(&position.epoch);
         let at = self.keeps_places().then(|| {
             let fill = self.left_behind(position);
-            self.seat(&position, DraftPlace { own: None, record: position.record, label, fill })
+            self.seat(&position, DraftPlace { record: position.record, label, fill, ..DraftPlace::HOLE })
         });
         self.report(at, bad);
         self.settle(position.epoch);
@@ -157,12 +159,12 @@ impl Batcher {
     }
 
     /// Notes what decoding gave, or for a copy, that it could not be read.
-    pub(crate) fn outcome(&mut self, at: At, outcome: Result<(), (Locator, Reason)>) {
+    pub(crate) fn outcome(&mut self, at: At, outcome: Result<Origin, (Locator, Reason)>) {
         let Some(draft) = self.drafts.get_mut(&at.0) else { return };
         let epoch = draft.epoch();
         let place = *draft.place(at.1);
         match (place.own, outcome) {
-            (_, Ok(())) => draft.fill(at.1, Fill::Good),
+            (_, Ok(origin)) => draft.set(at.1, DraftPlace { fill: Fill::Good, origin: Some(origin), ..place }),
             (Some(position), Err((locator, reason))) => {
                 let fill = self.left_behind(position);
                 self.draft(at.0).set(at.1, DraftPlace { own: None, fill, ..place });

@@ -1,5 +1,6 @@
 //! A batch that is being filled: what is in each of its places.
 
+use forebay_pixels::Origin;
 use forebay_ring::Claim;
 
 use crate::batch::form::Form;
@@ -37,6 +38,8 @@ pub(crate) struct DraftPlace {
     pub label: i64,
     /// How far its picture is.
     pub fill: Fill,
+    /// What its picture was made of, once it is there.
+    pub origin: Option<Origin>,
 }
 
 /// How far a place's picture is.
@@ -86,7 +89,7 @@ pub(crate) enum Side {
 
 impl DraftPlace {
     /// A place of which nothing is known.
-    pub(crate) const HOLE: Self = Self { own: None, record: 0, label: -1, fill: Fill::Hole };
+    pub(crate) const HOLE: Self = Self { own: None, record: 0, label: -1, fill: Fill::Hole, origin: None };
 }
 
 impl Draft {
@@ -296,6 +299,7 @@ impl Draft {
             labels: Vec::with_capacity(self.places().len()),
             records: Vec::with_capacity(self.places().len()),
             mask: Vec::with_capacity(self.places().len()),
+            origins: Vec::with_capacity(self.places().len()),
             claims: Vec::new(),
             bad: self.bad.clone(),
         };
@@ -304,6 +308,7 @@ impl Draft {
             let record = if place.fill == Fill::Anonymous { -1 } else { i64::try_from(place.record).unwrap_or(-1) };
             sheet.records.push(record);
             sheet.mask.push(u8::from(place.own.is_some()));
+            sheet.origins.push(place.origin);
             sheet.valid += u32::from(place.own.is_some());
         }
         self.owned().for_each(|position| sheet.claim(position, Claim::new));

@@ -15,7 +15,7 @@ use crate::decode::Decoding;
 use crate::meter::Meter;
 use crate::prefetch::Prefetch;
 use crate::publish::Ready;
-use crate::targets::Targets;
+use crate::targets::TargetWriter;
 
 /// What leaves the stage.
 #[derive(Debug)]
@@ -45,8 +45,8 @@ pub(crate) struct BatchParts {
     pub stream: String,
     /// How long trainers wait for a storage that gives nothing.
     pub storage_timeout: Duration,
-    /// The columns that come from the dataset.
-    pub targets: Targets,
+    /// Writes the columns that come from the dataset.
+    pub targets: TargetWriter,
     /// Which record is where.
     pub order: RecordOrder,
     /// Records that were read.

@@ -8,7 +8,7 @@ use std::thread;
 
 use crossbeam_channel as channel;
 use forebay_coordinator::{Batching, LastBatchPolicy, Plan};
-use forebay_pixels::{Fault, Limits, Recipe};
+use forebay_pixels::{Annotated, Fault, Limits, Origin, Recipe};
 use forebay_proto::v1::{AckItem, LedgerSpec, Progress, StaticShard};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, SlotMut, View};
 use forebay_sources::Source;
@@ -18,7 +18,8 @@ use super::*;
 use crate::batch::batcher::Rules;
 use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
-use crate::decode::{Decoding, GpuLanes, MakeDecode, Picture, Pool};
+use crate::decode::{Decoding, GpuLanes, MakeDecode, ORIGIN, Picture, Pool};
+use crate::follow::FollowSettings;
 use crate::meter::Meter;
 use crate::prefetch::readahead::Span;
 use crate::prefetch::shelf::Shelf;
@@ -39,7 +40,7 @@ const BAD: u8 = 66;
 const PANICS: u8 = 99;
 
 impl Painter {
-    fn decode(&self, picture: Picture<'_>) -> Result<(), Fault> {
+    fn decode(&self, picture: Picture<'_>) -> Result<Origin, Fault> {
         let Picture { input, draw, out, .. } = picture;
         let Input::File(bytes) = input else { panic!("there is no cache") };
         let record = bytes[0];
@@ -52,7 +53,7 @@ impl Painter {
             return Err(Fault::Truncated);
         }
         out.fill(record);
-        Ok(())
+        Ok(ORIGIN)
     }
 }
 
@@ -136,14 +137,20 @@ impl Setup {
         let batching = Batching { batch_size: 4, policy: self.policy, pad_last_batch: true };
         let dynamic = self.shard.is_none().then_some(self.policy);
         let pool = Arc::new(Pool::start(2, None, &make, Limits::default(), GpuLanes::default()).unwrap());
+        let recipe = Recipe::training(8).unwrap();
         let parts = BatchParts {
             stream: "test".into(),
             storage_timeout: Duration::from_secs(60),
-            targets,
+            targets: targets.writer(FollowSettings {
+                recipe: recipe.clone(),
+                seed: 0,
+                annotated: Annotated::AsSeen,
+                min_visible: 0.0,
+            }),
             order: RecordOrder::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
             prefetch: Arc::clone(&prefetch),
             slots: Slots::new(slots.clone(), None, None),
-            decoding: Decoding::new(pool, Arc::new(Recipe::training(8).unwrap()), 0, None, None),
+            decoding: Decoding::new(pool, Arc::new(recipe), 0, None, None),
             progress: progress.subscribe(),
             fates,
             // A test that has seen enough does not listen any more.

@@ -81,8 +81,9 @@ impl Board {
     }
 
     /// Queues a picture.
-    pub(super) fn push(&self, job: DecodeJob) {
+    pub(super) fn push(&self, mut job: DecodeJob) {
         let admission = self.routes.admit(&job);
+        job.origin = admission.origin;
         let mut state = self.state.lock();
         if let Some(refusal) = admission.refusal {
             state.counts[CPU.0 + 1].refused(refusal);
@@ -173,7 +174,8 @@ impl Board {
         drop(state);
         self.for_pool.notify_all();
         for job in made.into_iter().rev() {
-            job.end(Ok(()));
+            let origin = job.origin.expect("a lane of a GPU takes only pictures whose header was read");
+            job.end(Ok(origin));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, KeptPicture, Limits, Probe, probe};
+use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, KeptPicture, Limits, Origin, Probe, probe};
 
 use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
@@ -68,11 +68,18 @@ impl CpuLane {
     ///
     /// A larger picture than the form allows is decoded whole and shrunk whether there is room or not, since its pixels
     /// must not depend on that. Any other gives the same pixels from its file; it is decoded whole only where it is kept.
-    fn keep(&mut self, bytes: &[u8], probe: &Probe, form: Form, cache: &Cache, to: Picture<'_>) -> Result<(), Fault> {
+    fn keep(
+        &mut self,
+        bytes: &[u8],
+        probe: &Probe,
+        form: Form,
+        cache: &Cache,
+        to: Picture<'_>,
+    ) -> Result<Origin, Fault> {
         let Self { decoder, shared: CpuShared { limits, tally, .. } } = self;
         let Picture { recipe, draw, out, .. } = to;
         if let Some(Content::Picture(kept)) = cache.find(draw.record) {
-            return decoder.transform(&kept, recipe, draw, limits, out).map(drop);
+            return decoder.transform(&kept, recipe, draw, limits, out).map(|decoded| decoded.origin);
         }
         let (width, height) = form.size(probe.width, probe.height);
         let shrinks = (width, height) != (probe.width, probe.height);
@@ -85,25 +92,27 @@ impl CpuLane {
                     if let Some(room) = room {
                         room.keep(Content::Picture(Arc::clone(&picture)));
                     }
-                    return decoder.transform(&picture, recipe, draw, limits, out).map(drop);
+                    return decoder.transform(&picture, recipe, draw, limits, out).map(|decoded| decoded.origin);
                 }
                 Err(fault) if shrinks => return Err(fault),
                 // The damage may lie outside of what the recipe needs of it: as without a cache, that is no fault.
                 Err(_) => drop(room),
             }
         }
-        decoder.decode(bytes, recipe, draw, limits, out).map(|decoded| tally.count(&decoded))
+        let decoded = decoder.decode(bytes, recipe, draw, limits, out)?;
+        tally.count(&decoded);
+        Ok(decoded.origin)
     }
 
     /// Decodes a picture into its place.
-    fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
+    fn decode(&mut self, picture: Picture<'_>) -> Result<Origin, Fault> {
         let Picture { input, cache, recipe, draw, .. } = picture;
         let (limits, memory) = (self.shared.limits, Arc::clone(&self.shared.memory));
         let bytes = match input {
             Input::File(bytes) => bytes,
             // It takes no memory for decoding: the recipe is carried out on the pixels where they are.
             Input::Picture(kept) => {
-                return self.decoder.transform(kept, recipe, draw, &limits, picture.out).map(drop);
+                return self.decoder.transform(kept, recipe, draw, &limits, picture.out).map(|decoded| decoded.origin);
             }
         };
         let probe = probe(bytes)?;
@@ -117,7 +126,7 @@ impl CpuLane {
             _ => {
                 let decoded = self.decoder.decode(bytes, recipe, draw, &limits, picture.out)?;
                 self.shared.tally.count(&decoded);
-                Ok(())
+                Ok(decoded.origin)
             }
         }
     }
@@ -140,7 +149,7 @@ mod tests {
             let found = cache.find(record);
             let input = found.as_ref().map_or(Input::File(bytes), Content::input);
             let mut out = vec![0; recipe.place_len()];
-            lane(Picture { input, cache: Some(cache), recipe: &recipe, draw, out: &mut out }).map(|()| out)
+            lane(Picture { input, cache: Some(cache), recipe: &recipe, draw, out: &mut out }).map(|_| out)
         })
     }
 

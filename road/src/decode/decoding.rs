@@ -51,6 +51,7 @@ impl Decoding {
             recipe: Arc::clone(&self.recipe),
             draw: Draw { seed: self.seed, epoch, record },
             gpu: self.gpu,
+            origin: None,
             reporter: self.outcomes.expect(at.0),
         });
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, Recipe};
+use forebay_pixels::{Draw, Origin, Recipe};
 
 use crate::cache::Cache;
 use crate::decode::outcomes::{Done, Reporter};
@@ -27,13 +27,15 @@ pub(crate) struct DecodeJob {
     pub draw: Draw,
     /// The GPU whose lanes decode it, where the stream is bound to one.
     pub gpu: Option<i32>,
+    /// What a lane of a GPU makes it of, once the picture's header was read for such a lane.
+    pub origin: Option<Origin>,
     /// Where the outcome goes.
     pub reporter: Reporter,
 }
 
 impl DecodeJob {
     /// Gives back what it holds, and tells what became of it.
-    pub(super) fn end(self, outcome: Result<(), Reason>) {
+    pub(super) fn end(self, outcome: Result<Origin, Reason>) {
         let Self { at, content, place, reporter, .. } = self;
         drop(content);
         reporter.report(Done { at, place, outcome });

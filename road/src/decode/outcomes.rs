@@ -9,10 +9,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
+use forebay_pixels::Origin;
 use parking_lot::Mutex;
 
 use crate::place::{At, PlaceRight};
 use crate::reason::Reason;
+
+/// What pictures of tests were made of, as far as it matters.
+#[cfg(test)]
+pub(crate) const ORIGIN: Origin = Origin {
+    stored: (2, 1),
+    orientation: forebay_pixels::Orientation::AsStored,
+    turned: forebay_pixels::Orientation::AsStored,
+    size: (2, 1),
+};
 
 /// What became of a picture; the right to its place comes back.
 #[derive(Debug)]
@@ -21,8 +31,8 @@ pub(crate) struct Done {
     pub at: At,
     /// The right to write the place.
     pub place: PlaceRight,
-    /// What is wrong with it, if anything is.
-    pub outcome: Result<(), Reason>,
+    /// What it was made of, or what is wrong with it.
+    pub outcome: Result<Origin, Reason>,
 }
 
 /// The batch thread's end.
@@ -130,7 +140,7 @@ mod tests {
         for (((at, reporter), place), fault) in
             pictures.into_iter().zip(reporters).zip(places()).zip([false, true, false, false])
         {
-            let outcome = if fault { Err(Fault::Truncated.into()) } else { Ok(()) };
+            let outcome = if fault { Err(Fault::Truncated.into()) } else { Ok(ORIGIN) };
             reporter.report(Done { at, place, outcome });
             told.push(outcomes.news().try_recv().is_ok());
         }
@@ -143,7 +153,7 @@ mod tests {
     fn a_batch_that_goes_on_after_a_pause_is_told_again() {
         let outcomes = Outcomes::default();
         for (place, right) in (0..).zip(places()) {
-            outcomes.expect(1).report(Done { at: (1, place), place: right, outcome: Ok(()) });
+            outcomes.expect(1).report(Done { at: (1, place), place: right, outcome: Ok(ORIGIN) });
             assert!(outcomes.news().try_recv().is_ok(), "nothing of it was in decoding any more");
         }
         assert_eq!(taken(&outcomes), [(1, 0), (1, 1), (1, 2), (1, 3)]);

@@ -10,7 +10,7 @@ use forebay_cuda::lane::size::LaneSize;
 use forebay_cuda::lane::worker::{Made, Order, Target, Worker};
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::Fake;
-use forebay_pixels::{Draw, Fault, Limits, Recipe, sample};
+use forebay_pixels::{Draw, Fault, JpegHead, Limits, Origin, Recipe, sample};
 
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
@@ -53,12 +53,16 @@ fn gpu(kind: LaneKind) -> MakeDecode {
 }
 
 impl OneByOne {
-    fn decode(&mut self, picture: Picture<'_>) -> Result<(), Fault> {
+    fn decode(&mut self, picture: Picture<'_>) -> Result<Origin, Fault> {
         let Input::File(bytes) = picture.input else { return (self.cpu)(picture) };
         let limits = Limits::default();
         let made = Made::By(picture.recipe, picture.draw, &limits);
         let outcome = self.worker.decode(&mut [Order { bytes, made, out: Target::Host(picture.out) }]).unwrap()[0];
-        if outcome.is_ok() { Ok(()) } else { (self.cpu)(picture) }
+        if outcome.is_err() {
+            return (self.cpu)(picture);
+        }
+        let head = JpegHead::read(bytes)?;
+        Ok(Origin::of_recipe((head.width, head.height), head.orientation, picture.recipe))
     }
 }
 
@@ -84,7 +88,7 @@ fn decode(with: &mut Decode, bytes: &[u8], draw: Draw, before: u8) -> Result<Vec
     let recipe = Recipe::training(48).unwrap();
     let mut out = vec![before; recipe.place_len()];
     let input = Input::File(bytes);
-    with(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out }).map(|()| out)
+    with(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out }).map(|_| out)
 }
 
 fn rule_8_pixels_follow_from_bytes_recipe_and_draw_alone(make: &MakeDecode) {

@@ -12,6 +12,7 @@ use crate::batch::slots::Slots;
 use crate::batch::{BatchParts, BatchStage};
 use crate::consumers::Note;
 use crate::decode::{Decoding, Pool};
+use crate::follow::FollowSettings;
 use crate::gpu_threads::GpuThreads;
 use crate::lease::{self, LeaseSettings};
 use crate::meter::Meter;
@@ -165,7 +166,12 @@ impl Pipeline {
         let parts = BatchParts {
             stream: self.identity.to_string(),
             storage_timeout: settings.storage_timeout,
-            targets: dataset.targets().clone(),
+            targets: dataset.targets().writer(FollowSettings {
+                recipe: settings.recipe.clone(),
+                seed: settings.seed,
+                annotated: settings.annotated,
+                min_visible: settings.min_visible,
+            }),
             order: RecordOrder::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
             slots: Slots::new(ring.free(), ring.gpu(), watched),

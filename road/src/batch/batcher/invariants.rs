@@ -8,6 +8,7 @@ use super::model::{EPOCHS, Setting, World};
 use super::tests::wrong;
 use super::*;
 use crate::batch::form::Form;
+use crate::decode::ORIGIN;
 use crate::sheet::Sheet;
 
 prop_compose! {
@@ -116,7 +117,7 @@ fn shard(rules: Rules, records: u64, bare: u64, open: &BTreeSet<u64>, bad: &Hash
             batcher.bare(position);
         } else {
             let at = batcher.place(position, 0);
-            let outcome = if bad.contains(&index) { Err(wrong()) } else { Ok(()) };
+            let outcome = if bad.contains(&index) { Err(wrong()) } else { Ok(ORIGIN) };
             batcher.outcome(at, outcome);
         }
     }

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::tests::wrong;
 use super::*;
 use crate::batch::form::Form;
+use crate::decode::ORIGIN;
 use crate::sheet::Sheet;
 
 /// What a place shows; not in the map: what an earlier batch left there.
@@ -244,7 +245,7 @@ impl World {
         if fails {
             self.pixels.remove(&at);
         }
-        let outcome = if fails { Err(wrong()) } else { Ok(()) };
+        let outcome = if fails { Err(wrong()) } else { Ok(origin(record)) };
         self.batcher.outcome(at, outcome);
     }
 
@@ -309,6 +310,11 @@ impl World {
         }
         assert_eq!(self.fates.len(), self.given.len());
     }
+}
+
+/// A picture that no other record has.
+fn origin(record: u64) -> Origin {
+    Origin { stored: (u32::try_from(record).unwrap() + 1, 1), ..ORIGIN }
 }
 
 fn label(record: u64) -> i64 {

@@ -9,6 +9,7 @@ use forebay_ring::Claim;
 
 use super::*;
 use crate::batch::form::Form;
+use crate::decode::ORIGIN;
 use crate::sheet::Sheet;
 
 /// What is wrong with a bad record, and where it is.
@@ -54,7 +55,7 @@ fn place(batcher: &mut Batcher, index: u64) -> At {
 fn good(batcher: &mut Batcher, indices: impl IntoIterator<Item = u64>) {
     for index in indices {
         let at = place(batcher, index);
-        batcher.outcome(at, Ok(()));
+        batcher.outcome(at, Ok(ORIGIN));
     }
 }
 
@@ -117,7 +118,7 @@ fn batches_are_published_in_the_order_of_their_numbers() {
     let slow = place(&mut batcher, 0);
     good(&mut batcher, 1..8);
     assert_eq!(actions(&mut batcher), [], "the second batch is complete, and waits for the first");
-    batcher.outcome(slow, Ok(()));
+    batcher.outcome(slow, Ok(ORIGIN));
     let numbers: Vec<u64> = actions(&mut batcher)
         .iter()
         .map(|action| match action {
@@ -191,7 +192,7 @@ fn rule_7_replace_fetches_a_record_that_was_published_before() {
     good(&mut batcher, 5..8);
     assert_eq!(actions(&mut batcher), [nack(4), Action::Fetch { at: (1, 0), epoch: 0, record: 103 }]);
     batcher.copying((1, 0), 103, 9);
-    batcher.outcome((1, 0), Ok(()));
+    batcher.outcome((1, 0), Ok(ORIGIN));
     let (_, sheet) = published(&mut batcher);
     assert_eq!((sheet.records, sheet.labels), (vec![103, 105, 106, 107], vec![9, 7, 7, 7]));
 }
@@ -209,7 +210,7 @@ fn rule_7_replace_looks_further_in_the_lease_when_nothing_before_is_good() {
         batcher.outcome((0, place), Err(wrong()));
     }
     batcher.copying((0, 3), 104, 7);
-    batcher.outcome((0, 3), Ok(()));
+    batcher.outcome((0, 3), Ok(ORIGIN));
     // The fifth record is no donor for its neighbours: its own place is in the next batch.
     assert_eq!(actions(&mut batcher), probes(2).take(3).collect::<Vec<_>>());
 }
@@ -296,7 +297,7 @@ fn rule_12_a_record_that_comes_back_before_the_last_batch_is_settled_joins_it() 
     let slow = place(&mut batcher, 0);
     batcher.end(0);
     good(&mut batcher, 1..2);
-    batcher.outcome(slow, Ok(()));
+    batcher.outcome(slow, Ok(ORIGIN));
     assert_eq!(actions(&mut batcher), [], "its lease has more");
     good(&mut batcher, 2..3);
     batcher.end(0);

@@ -49,6 +49,7 @@ impl Jobs {
             recipe: Arc::clone(&self.recipe),
             draw: Draw { seed: 0, epoch: 0, record: u64::from(number) },
             gpu: None,
+            origin: None,
             reporter: self.outcomes.expect(0),
         }
     }

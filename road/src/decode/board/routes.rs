@@ -9,7 +9,7 @@ use std::fmt;
 use forebay_cuda::Frame;
 use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_cuda::schedule::{LaneId, LaneSet, LaneSpec, Work};
-use forebay_pixels::{Fault, Format, JpegHead, Limits};
+use forebay_pixels::{Fault, Format, JpegHead, Limits, Origin};
 
 use crate::cache::Keep;
 use crate::decode::job::DecodeJob;
@@ -48,6 +48,8 @@ pub(super) struct Routes {
 pub(super) struct Routing {
     pub(super) work: Work,
     pub(super) takers: Takers,
+    /// What GPU lanes would make it of.
+    pub(super) origin: Option<Origin>,
     /// Why the first GPU lane's kind does not take it, where that is told.
     pub(super) refusal: Option<Refusal>,
 }
@@ -119,7 +121,7 @@ impl Routes {
     /// The work that a picture makes, and who takes it. Whether a picture is truncated, or larger than it may be, is told here
     /// for all lanes alike (semantics rule 29): such a picture is the CPU lane's, whose fault says it.
     pub(super) fn admit(&self, job: &DecodeJob) -> Routing {
-        let cpu = |work, refusal| Routing { work, takers: Takers::Cpu, refusal };
+        let cpu = |work, refusal| Routing { work, takers: Takers::Cpu, origin: None, refusal };
         let Input::File(bytes) = job.content.input() else { return cpu(Work::default(), None) };
         let Some(first) = self.lanes.first() else { return cpu(Work::default(), None) };
         // Headers of other formats are for the CPU lane to read: this thread is the stream's own.
@@ -143,12 +145,13 @@ impl Routes {
         if job.recipe.input().reducing_gap.is_some() {
             return cpu(work, Some(Refusal::Scaled));
         }
+        let origin = Some(Origin::of_recipe((head.width, head.height), head.orientation, &job.recipe));
         match Frame::of(&head) {
-            Ok(frame) if frame.baseline => Routing { work, takers: Takers::All, refusal: None },
+            Ok(frame) if frame.baseline => Routing { work, takers: Takers::All, origin, refusal: None },
             Ok(_) => {
                 let takers = if scans_at_most(bytes) <= self.limits.scans { Takers::SeveralScans } else { Takers::Cpu };
                 let refusal = (takers == Takers::Cpu || !first.kind.takes_several_scans()).then_some(Refusal::Kind);
-                Routing { work, takers, refusal }
+                Routing { work, takers, origin, refusal }
             }
             Err(refusal) => cpu(work, Some(refusal)),
         }

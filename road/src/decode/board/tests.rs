@@ -7,6 +7,7 @@ use forebay_pixels::sample::JpegForm;
 
 use super::jobs::{Jobs, photograph, progressive};
 use super::*;
+use crate::decode::ORIGIN;
 
 /// Longer than any picture takes; nothing waits for it.
 const TOOK: Duration = Duration::from_millis(1);
@@ -37,7 +38,7 @@ fn decoded_by_the_cpu(board: &Board) -> Vec<u32> {
     while let Ok(Some((job, ticket))) = board.task(Duration::ZERO) {
         records.push(job.at.1);
         board.done(ticket, TOOK, true);
-        job.end(Ok(()));
+        job.end(Ok(ORIGIN));
     }
     records
 }

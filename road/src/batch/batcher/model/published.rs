@@ -25,8 +25,11 @@ impl World {
                     assert!(sheet.records[at] == -1 || sheet.records[at] == i64::try_from(record).unwrap());
                     assert!(self.is_good(record));
                     assert_eq!(sheet.labels[at], label(record));
+                    assert_eq!(sheet.origins[at], Some(origin(record)), "rule 45: of the picture that is shown");
                 }
-                Some(Pixels::Black) => assert_eq!((sheet.records[at], sheet.mask[at]), (-1, 0)),
+                Some(Pixels::Black) => {
+                    assert_eq!((sheet.records[at], sheet.mask[at], sheet.origins[at]), (-1, 0, None));
+                }
                 other => panic!("place {at} of batch {} shows {other:?}", sheet.batch),
             }
             if sheet.mask[at] == 1 {

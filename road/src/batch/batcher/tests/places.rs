@@ -31,7 +31,7 @@ fn rule_07_a_position_that_comes_again_has_its_place_in_a_batch_of_its_own() {
     // Its lease was lost and is granted anew while the batch is in the making.
     good(&mut batcher, 0..2);
     assert_eq!(actions(&mut batcher), []);
-    batcher.outcome(slow, Ok(()));
+    batcher.outcome(slow, Ok(ORIGIN));
     assert_eq!(published(&mut batcher).1.records, [100, -1, -1, -1]);
     good(&mut batcher, 2..4);
     assert_eq!(published(&mut batcher).1.records, [100, 101, 102, 103]);
@@ -95,7 +95,7 @@ fn rule_13_a_batch_of_copies_answers_for_the_position_without_a_record() {
     batcher.bare(bare);
     assert_eq!(actions(&mut batcher), [Action::Fetch { at: (0, 0), epoch: 0, record: 103 }], "once for all copies");
     batcher.copying((0, 0), 103, 7);
-    batcher.outcome((0, 0), Ok(()));
+    batcher.outcome((0, 0), Ok(ORIGIN));
     let (_, sheet) = published(&mut batcher);
     assert_eq!((sheet.records, sheet.valid, sheet.shown), (vec![103; 4], 0, 4));
     assert_eq!(sheet.claims, [Claim::bare(1, 0, 1)]);

@@ -1,0 +1,107 @@
+//! Writes the columns of a batch whose numbers are places in the picture. They follow the picture of their place: they are
+//! cut, resized, mirrored and turned as it was (semantics rule 45).
+
+use forebay_columns::{ColumnMut, ColumnType, Full, Role, Table, Value, ValueBuf};
+use forebay_pixels::{Annotated, Draw, Plan, PointMap, Recipe};
+
+use crate::sheet::Sheet;
+
+/// What a stream's pictures go through, and which objects are left of them.
+#[derive(Clone, Debug)]
+pub(crate) struct FollowSettings {
+    /// What is done to each picture.
+    pub recipe: Recipe,
+    /// Seed of the random choices.
+    pub seed: u64,
+    /// The picture whose pixels the dataset's numbers count.
+    pub annotated: Annotated,
+    /// An object is dropped if less of its box is shown.
+    pub min_visible: f64,
+}
+
+/// The maps of a batch's pictures, with memory that is used again for each batch.
+#[derive(Debug)]
+pub(crate) struct Follow {
+    settings: FollowSettings,
+    maps: Vec<Option<PointMap>>,
+    plan: Plan,
+    copy: ValueBuf,
+}
+
+/// A column of a dataset that follows its pictures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Follower {
+    /// Its place in the table.
+    pub column: usize,
+    /// What its numbers are.
+    pub role: Role,
+    /// The column of boxes that says which of its objects are shown.
+    pub boxes: Option<usize>,
+}
+
+impl Follower {
+    /// A column of this table, if it follows its pictures.
+    pub(crate) fn of(table: &Table, column: usize) -> Option<Self> {
+        let (role, boxes) = (table.schema().fields()[column].role, table.schema().deciding_boxes(column));
+        (role != Role::Plain || boxes.is_some()).then_some(Self { column, role, boxes })
+    }
+}
+
+impl Follow {
+    /// No batch yet.
+    pub(crate) fn new(settings: FollowSettings) -> Self {
+        Self { settings, maps: Vec::new(), plan: Plan::default(), copy: ValueBuf::default() }
+    }
+
+    /// Takes the pictures of another batch.
+    pub(crate) fn begin(&mut self, sheet: &Sheet) {
+        let Self { settings: FollowSettings { recipe, seed, annotated, .. }, maps, plan, .. } = self;
+        maps.clear();
+        maps.extend(sheet.records.iter().zip(&sheet.origins).map(|(&record, origin)| {
+            let draw = Draw { seed: *seed, epoch: sheet.epoch, record: u64::try_from(record).ok()? };
+            Some((*origin)?.map(recipe, draw, *annotated, plan))
+        }));
+    }
+
+    /// Writes what a record has in a column into the next place, which is this one.
+    ///
+    /// # Errors
+    /// The column has no room for it.
+    pub(crate) fn write(
+        &mut self,
+        follower: Follower,
+        table: &Table,
+        record: usize,
+        place: usize,
+        into: &mut ColumnMut<'_>,
+    ) -> Result<(), Full> {
+        // A place that shows a record has its picture.
+        let Some(map) = self.maps.get(place).copied().flatten() else { return into.push_null() };
+        let Follower { column, role, boxes } = follower;
+        let (value, column_type) = (table.value(column, record), &table.schema().fields()[column].column_type);
+        self.keep(map, &value, column_type, boxes.map(|boxes| table.value(boxes, record)));
+        match role {
+            Role::Plain => {}
+            Role::Boxes => self.copy.each(|corners| map.xyxy(corners).clipped),
+            Role::Points => self.copy.each(|point| map.point(point)),
+            Role::Keypoints => self.copy.each(|keypoint| map.keypoint(keypoint)),
+        }
+        into.push(&self.copy.value())
+    }
+
+    /// Copies a value without the objects whose boxes are not shown.
+    fn keep(&mut self, map: PointMap, value: &Value<'_>, column_type: &ColumnType, boxes: Option<Value<'_>>) {
+        let least = self.settings.min_visible;
+        let boxes = boxes.map_or(&[][..], |boxes| boxes.bytes());
+        let shown = |object: usize| {
+            let Some(corners) = boxes.as_chunks::<16>().0.get(object) else { return true };
+            let number = |at: usize| f32::from_le_bytes([0, 1, 2, 3].map(|byte| corners[at * 4 + byte]));
+            let visible = map.xyxy([0, 1, 2, 3].map(number)).visible;
+            visible > 0.0 && visible >= least
+        };
+        self.copy.copy(value, column_type, shown);
+    }
+}
+
+#[cfg(test)]
+mod tests;
