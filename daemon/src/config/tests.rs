@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forebay_pixels::{Dtype, Input, Layout, Match, Recipe, Transform};
+use forebay_pixels::{Annotated, Dtype, Input, Layout, Match, Recipe, Transform};
 use forebay_road::ByteSize;
 use forebay_road::settings::{CacheKind, CacheSettings, LastBatchPolicy, MaxFailures, OnError, Sharding};
 use forebay_sources::Labels;
@@ -238,6 +238,24 @@ fn a_loader_may_send_null_for_what_it_leaves_out_and_a_list_in_place_of_a_source
     assert_eq!(stream.source, None);
     assert_eq!(stream.settings.max_failures, Some(MaxFailures::Count(3)));
     assert_eq!(stream.settings.recipe, Recipe::evaluation(32).unwrap());
+}
+
+#[test]
+fn rule_45_min_visible_is_a_part_and_annotated_names_one_of_two_pictures() {
+    let settings = |key: &str, value: Value| {
+        loader(&json!({ "source": "/data", "batch_size": 4, "size": 32, key: value }))
+    };
+    let settings = |key: &str, value| settings(key, value).map(|stream| stream.settings);
+    let default = settings("seed", json!(0)).unwrap();
+    assert_eq!((default.min_visible, default.annotated), (0.0, Annotated::AsSeen));
+    for (value, expected) in [(json!(0.25), 0.25), (json!(1), 1.0), (json!(0), 0.0)] {
+        assert_eq!(settings("min_visible", value).unwrap().min_visible, expected);
+    }
+    assert_eq!(settings("annotated", json!("stored")).unwrap().annotated, Annotated::AsStored);
+    for (key, value) in [("min_visible", json!(-0.1)), ("min_visible", json!(25)), ("annotated", json!("before"))] {
+        let mistakes = settings(key, value).unwrap_err();
+        assert_eq!(keys(&mistakes), [key]);
+    }
 }
 
 #[test]
