@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use forebay_columns::Column;
+use forebay_columns::{Column, Role};
 use forebay_proto::printable;
 use forebay_sources::{Options, SourceError};
 
@@ -52,14 +52,14 @@ enum CocoPart {
 }
 
 const PARTS: [KnownPart<CocoPart>; 10] = [
-    part("boxes", CocoPart::Boxes, "f32 [*, 4]", true, true),
+    part("boxes", CocoPart::Boxes, "f32 [*, 4]", true, true).with_role(Role::Boxes),
     part("classes", CocoPart::Classes, "i64 [*]", true, true),
     part("crowd", CocoPart::Crowd, "bool [*]", true, true),
     part("area", CocoPart::Area, "f32 [*]", true, true),
     part("captions", CocoPart::Captions, "u8 [*][*]", false, true),
     part("category_ids", CocoPart::CategoryIds, "i64 [*]", true, false),
-    part("keypoints", CocoPart::Keypoints, "f32 [*][*, 3]", true, false),
-    part("polygons", CocoPart::Polygons, "f32 [*][*][*, 2]", true, false),
+    part("keypoints", CocoPart::Keypoints, "f32 [*][*, 3]", true, false).with_role(Role::Keypoints),
+    part("polygons", CocoPart::Polygons, "f32 [*][*][*, 2]", true, false).with_role(Role::Points),
     part("rle", CocoPart::Rle, "u32 [*][*]", true, false),
     part("image_ids", CocoPart::ImageIds, "i64", false, false),
 ];
@@ -71,7 +71,7 @@ const fn part(
     of_objects: bool,
     by_default: bool,
 ) -> KnownPart<CocoPart> {
-    KnownPart { name, part, column_type, of_objects, by_default }
+    KnownPart { name, part, column_type, of_objects, by_default, role: Role::Plain }
 }
 
 /// The keys of the whole file, in any order.

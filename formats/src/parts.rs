@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forebay_columns::{Column, ColumnType, Field, Schema, Table};
+use forebay_columns::{Column, ColumnType, Field, Role, Schema, Table};
 use forebay_sources::{Options, SourceError};
 
 /// A part of an annotation that can be a column.
@@ -17,6 +17,8 @@ pub(super) struct KnownPart<P> {
     pub of_objects: bool,
     /// Whether it is a column if the user names none.
     pub by_default: bool,
+    /// What its numbers are.
+    pub role: Role,
 }
 
 /// The columns of a dataset that is being opened.
@@ -27,6 +29,14 @@ pub(super) struct Chosen<P> {
 
 /// The objects that boxes, classes and the like share.
 const OBJECTS: &str = "objects";
+
+impl<P: Copy> KnownPart<P> {
+    /// The same with a role.
+    pub(super) const fn with_role(mut self, role: Role) -> Self {
+        self.role = role;
+        self
+    }
+}
 
 impl<P: Copy + PartialEq> Chosen<P> {
     /// What the user named, or the format's own columns.
@@ -82,7 +92,7 @@ impl<P: Copy + PartialEq> Chosen<P> {
         for (name, known) in &self.columns {
             let column_type: ColumnType = known.column_type.parse().expect("the types of the format's table");
             let objects = known.of_objects.then(|| OBJECTS.to_owned());
-            fields.push(Field { objects, ..Field::new(name, column_type) });
+            fields.push(Field { objects, ..Field::new(name, column_type).with_role(known.role) });
         }
         let schema = Schema::try_new(fields).map_err(|error| of_columns(error.to_string()))?;
         let mut columns = Vec::new();

@@ -6,7 +6,7 @@ mod layout;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use forebay_columns::Column;
+use forebay_columns::{Column, Role};
 use forebay_proto::printable;
 use forebay_sources::{Options, SourceError};
 
@@ -50,7 +50,7 @@ enum VocPart {
 }
 
 const PARTS: [KnownPart<VocPart>; 5] = [
-    part("boxes", VocPart::Boxes, "f32 [*, 4]", true),
+    part("boxes", VocPart::Boxes, "f32 [*, 4]", true).with_role(Role::Boxes),
     part("classes", VocPart::Classes, "i64 [*]", true),
     part("difficult", VocPart::Difficult, "bool [*]", true),
     part("truncated", VocPart::Truncated, "bool [*]", true),
@@ -58,7 +58,7 @@ const PARTS: [KnownPart<VocPart>; 5] = [
 ];
 
 const fn part(name: &'static str, part: VocPart, column_type: &'static str, by_default: bool) -> KnownPart<VocPart> {
-    KnownPart { name, part, column_type, of_objects: true, by_default }
+    KnownPart { name, part, column_type, of_objects: true, by_default, role: Role::Plain }
 }
 
 /// An XML that was read, or what is wrong with it.

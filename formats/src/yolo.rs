@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use forebay_columns::Column;
+use forebay_columns::{Column, Role};
 use forebay_proto::printable;
 use forebay_sources::{Options, SourceError};
 
@@ -51,7 +51,7 @@ const PARTS: [KnownPart<YoloPart>; 3] = [
 ];
 
 const fn part(name: &'static str, part: YoloPart, column_type: &'static str, by_default: bool) -> KnownPart<YoloPart> {
-    KnownPart { name, part, column_type, of_objects: true, by_default }
+    KnownPart { name, part, column_type, of_objects: true, by_default, role: Role::Plain }
 }
 
 fn open(path: &Path, options: &Options) -> Opened {

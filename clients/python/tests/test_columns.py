@@ -36,7 +36,9 @@ def coco(pictures):
 
 
 def test_rule_45_each_place_has_the_columns_of_its_record(coco):
-    with forebay.Loader(coco, batch_size=2, size=8, shuffle=True, seed=3, epochs=1, last_batch_policy="fill") as loader:
+    # Whole pictures: boxes that a random crop does not show would be dropped.
+    settings = {"transform": forebay.transforms.Resize((8, 8)), "shuffle": True, "seed": 3, "epochs": 1}
+    with forebay.Loader(coco, batch_size=2, last_batch_policy="fill", **settings) as loader:
         seen = []
         for batch in loader:
             assert batch.columns == ("images", "labels", "records", "mask", "boxes", "classes", "crowd", "area")
@@ -46,6 +48,46 @@ def test_rule_45_each_place_has_the_columns_of_its_record(coco):
                 assert batch.area[place].tolist() == [width * height for _, _, width, height in BOXES[record]]
             seen.extend(batch.records[batch.mask].tolist())
     assert sorted(seen) == list(range(len(BOXES)))
+
+
+def test_rule_45_boxes_are_where_the_pixels_are(tmp_path):
+    images, annotations, blocks = [], [], []
+    for number in range(24):
+        left, top, width, height = 10 + 2 * number, 5 + number, 40, 30
+        picture = np.zeros((80, 120, 3), np.uint8)
+        picture[top : top + height, left : left + width] = 255
+        (tmp_path / f"{number:02}.ppm").write_bytes(b"P6 120 80 255\n" + picture.tobytes())
+        images.append({"id": number, "file_name": f"{number:02}.ppm", "width": 120, "height": 80})
+        # The second object is the picture's first pixel.
+        for box in ([left, top, width, height], [0, 0, 1, 1]):
+            part = {"id": len(annotations), "image_id": number, "category_id": 1, "iscrowd": 0}
+            annotations.append({**part, "bbox": box, "area": box[2] * box[3]})
+        blocks.append([left, top, left + width, top + height])
+    categories = [{"id": 1, "name": "block"}]
+    file = tmp_path / "blocks.json"
+    file.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
+    crop = forebay.transforms.RandomResizedCrop((48, 64), scale=(0.2, 1.0))
+    settings = {"transform": [crop, forebay.transforms.RandomHorizontalFlip()], "shuffle": True, "seed": 5}
+    source = f"coco:{file}?root={tmp_path}"
+    compared = 0
+    with forebay.Loader(source, batch_size=8, epochs=2, min_visible=0.1, **settings) as loader:
+        for _ in range(2):
+            for batch in loader:
+                for place, image in enumerate(batch.images):
+                    boxes, areas = np.asarray(batch.boxes[place]), batch.area[place].tolist()
+                    assert len(boxes) == len(areas)
+                    if 1200 not in areas:
+                        continue
+                    rows, columns = np.nonzero(image[..., 0] > 127)
+                    pixels = [columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]
+                    assert np.abs(boxes[areas.index(1200)] - pixels).max() <= 1
+                    compared += 1
+    assert compared > 24
+    whole = forebay.transforms.Resize((80, 120))
+    with forebay.Loader(source, batch_size=24, transform=whole) as loader:
+        batch = next(iter(loader))
+        first = [np.asarray(boxes)[0].tolist() for boxes in batch.boxes]
+        assert first == [blocks[record] for record in batch.records]
 
 
 def test_rule_47_a_loader_may_choose_its_columns(coco):

@@ -77,6 +77,7 @@ fn records_are_ordered_by_image_id_and_have_lists_of_objects() {
         schema.fields().iter().map(|field| format!("{}: {}", field.name, field.column_type)).collect();
     assert_eq!(shown, ["boxes: f32 [*, 4]", "classes: i64 [*]", "crowd: bool [*]", "area: f32 [*]"]);
     assert!((0..4).all(|column| schema.leader(column) == 0));
+    assert_eq!(schema.fields()[0].role, Role::Boxes, "rule 45: they follow their pictures");
     assert!(values::<f32>(&*source, "boxes", 0).is_empty());
     assert_eq!(values::<f32>(&*source, "boxes", 1), [10.0, 20.5, 12.0, 23.5, 1.0, 1.0, 2.0, 2.0]);
     assert_eq!(values::<i64>(&*source, "classes", 1), [1, 0]);
@@ -101,6 +102,8 @@ fn further_parts_become_columns_under_the_names_of_the_user() {
     ];
     let source = opened(&file, &columns(&map));
     assert_eq!(source.targets().columns().len(), 5);
+    let roles: Vec<Role> = source.targets().schema().fields().iter().map(|field| field.role).collect();
+    assert_eq!(roles, [Role::Points, Role::Plain, Role::Keypoints, Role::Plain, Role::Plain]);
     assert_eq!(values::<f32>(&*source, "shapes", 1), [1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0]);
     assert_eq!(source.targets().rooms()[0].0, [2, 2, 6]);
     assert_eq!(values::<u32>(&*source, "masks", 1), [2, 4, 0, 3]);
