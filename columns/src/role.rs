@@ -5,7 +5,8 @@ use crate::{ColumnType, ElementType};
 /// What the numbers of a column are. Those that are places in the picture follow it when it is cut, resized, mirrored or
 /// turned (semantics rule 45).
 ///
-/// Places are in pixels of the whole picture as seen, from 0 at its left and upper border.
+/// Places are in pixels of the whole picture, from 0 at its left and upper border. A stream's setting says whether that is the
+/// picture as seen or as stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Nothing that follows the picture.

@@ -133,7 +133,7 @@ impl PointMap {
     pub fn xyxy(&self, corners: [f32; 4]) -> MappedBox {
         let [left, top, right, below] = self.bounds(corners.map(f64::from));
         let clipped = clip([left, top, right, below], self.window);
-        // A part of a side is above 0 only if the side is, so nothing is divided by 0, and a side that is no number shows nothing.
+        // A part of a side is above 0 only if the side is, so nothing is divided by 0. What is no number shows nothing.
         let share = |whole: f64, part: f64| if part > 0.0 && whole.is_finite() { (part / whole).min(1.0) } else { 0.0 };
         let visible = share(right - left, clipped[2] - clipped[0]) * share(below - top, clipped[3] - clipped[1]);
         MappedBox { clipped: clipped.map(|at| at as f32), visible }

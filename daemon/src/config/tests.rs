@@ -242,9 +242,8 @@ fn a_loader_may_send_null_for_what_it_leaves_out_and_a_list_in_place_of_a_source
 
 #[test]
 fn rule_45_min_visible_is_a_part_and_annotated_names_one_of_two_pictures() {
-    let settings = |key: &str, value: Value| {
-        loader(&json!({ "source": "/data", "batch_size": 4, "size": 32, key: value }))
-    };
+    let settings =
+        |key: &str, value: Value| loader(&json!({ "source": "/data", "batch_size": 4, "size": 32, key: value }));
     let settings = |key: &str, value| settings(key, value).map(|stream| stream.settings);
     let default = settings("seed", json!(0)).unwrap();
     assert_eq!((default.min_visible, default.annotated), (0.0, Annotated::AsSeen));

@@ -101,8 +101,8 @@ class Loader(Batches[Batch]):
             columns. A dict, such as `{"images": "jpg;png", "labels": "cls", "caption": "txt"}`, says which part of a
             record becomes which column: a member of an archive, a feature, a column of a table. None is all columns
             that the dataset has. See `Batch`.
-        min_visible: Part of an object's box, from 0.0 to 1.0, that the transformed picture must show. If it shows less, the
-            object is dropped from all of its columns. An object of which nothing is shown is always dropped.
+        min_visible: Part of an object's box, from 0.0 to 1.0, that the transformed picture must show. If it shows less,
+            the object is dropped from all of its columns. An object of which nothing is shown is always dropped.
         annotated: The picture whose pixels boxes and points count: "seen" (after its EXIF orientation) or "stored"
             (before it).
         source_options: Options of the source's format, such as `{"payload": "picture"}`. docs/sources.md lists them.
