@@ -117,6 +117,11 @@ impl JpegHead {
         self.process == 0xC0 && self.interleaved
     }
 
+    /// Whether it is progressive, with Huffman or arithmetic coding.
+    pub fn progressive(&self) -> bool {
+        matches!(self.process, 0xC2 | 0xCA)
+    }
+
     /// Whether it has a transform and Huffman coding, sequential or progressive.
     pub fn huffman(&self) -> bool {
         matches!(self.process, 0xC0..=0xC2)
@@ -130,7 +135,7 @@ impl JpegHead {
     /// Whether it takes several scans: it is progressive, or its first scan leaves components to others. It is decoded
     /// whole, and its coefficients are kept meanwhile.
     pub(crate) fn several_scans(&self) -> bool {
-        matches!(self.process, 0xC2 | 0xCA) || !self.interleaved
+        self.progressive() || !self.interleaved
     }
 
     /// Whether it can be decoded at a part of its size: a lossless one has no transform that would do it.
