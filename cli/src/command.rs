@@ -3,7 +3,9 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::{audit, bench, compare, completions, config, doctor, man, preview, reload, run, sample, serve, status};
+use crate::{
+    audit, bench, compare, completions, config, doctor, man, preview, reload, run, sample, serve, status, verify,
+};
 
 /// Turns folders of pictures into training batches in shared memory.
 #[derive(Debug, Parser)]
@@ -32,6 +34,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Compare our pixels with Pillow's on your own pictures.
     Compare(compare::CompareArgs),
+    /// Read and decode every record of a dataset, and report what is bad, double or odd.
+    Verify(verify::VerifyArgs),
     /// Print a commented configuration, or check one.
     Config(config::ConfigArgs),
     /// Show what this machine has for decoding on a GPU, and what is missing.
@@ -55,6 +59,7 @@ impl Cli {
             Command::Preview(args) => preview::run(&args),
             Command::Bench(args) => bench::run(&args),
             Command::Compare(args) => compare::run(&args),
+            Command::Verify(args) => verify::run(&args),
             Command::Config(args) => config::run(&args),
             Command::Doctor(args) => doctor::run(&args),
             Command::Sample(args) => sample::run(&args),

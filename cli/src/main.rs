@@ -14,6 +14,7 @@ mod daemon;
 mod doctor;
 mod failure;
 mod man;
+mod output_file;
 mod picture;
 mod preview;
 mod progress;
@@ -22,6 +23,7 @@ mod run;
 mod sample;
 mod serve;
 mod status;
+mod verify;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,145 @@
+//! `forebay verify`: reads and decodes every record of a dataset, and reports what it found as text, JSON and a page.
+
+mod checked;
+mod choice;
+mod findings;
+mod histogram;
+mod json;
+mod kind;
+mod names;
+mod page;
+mod scan;
+mod strays;
+mod text;
+mod thumbnail;
+mod twins;
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use forebay_formats::open;
+use forebay_pixels::Limits;
+use forebay_road::{ByteSize, cores};
+use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
+
+use crate::failure::Failure;
+use crate::output_file::OutputFile;
+use crate::progress;
+use findings::Findings;
+use names::Names;
+use scan::Scan;
+use text::many;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// Path or URL of the dataset, such as a folder, a .csv file or a .txt list. Exit code 1: there are bad records. Exit
+    /// code 2: the dataset cannot be opened.
+    source: String,
+    /// What becomes a label: auto, text or none, as `labels` of a stream.
+    #[arg(long, default_value = "auto", value_parser = labels)]
+    labels: Labels,
+    /// Which part of a record becomes which column, as `columns` of a stream. May be repeated.
+    #[arg(long, value_name = "NAME=PART", value_parser = pair)]
+    columns: Vec<(String, String)>,
+    /// An option of the source, such as root=/data for a CSV. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    option: Vec<(String, String)>,
+    /// Threads that read and decode. Left out: one per usable core.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Largest picture, in pixels. A larger one is a bad record.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pixel_limit: Option<u32>,
+    /// Largest file, such as "2gib". A larger one is a bad record.
+    #[arg(long, value_name = "SIZE")]
+    byte_limit: Option<ByteSize>,
+    /// How many names to show of each list. JSON has all of them.
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    show: usize,
+    /// Also write a page with histograms and small pictures to this file. It needs no network.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
+    let page = args.html.clone().map(OutputFile::from);
+    page.iter().try_for_each(OutputFile::check_folder)?;
+    let limits = limits(args);
+    let options = Options {
+        labels: args.labels,
+        columns: args.columns.iter().cloned().collect::<ColumnMap>(),
+        byte_limit: limits.bytes,
+        own: args.option.iter().cloned().collect::<OwnOptions>(),
+    };
+    let source = open(&args.source, &options).map_err(|error| Failure::Usage(error.to_string()))?;
+    let bar = progress::bar(source.len(), "{wide_bar} {human_pos} of {human_len} records, {eta} left");
+    let threads = args.threads.map_or_else(cores::usable, usize::from);
+    let checked = Scan { source: &*source, limits, threads, bar: &bar }.run();
+    bar.finish_and_clear();
+    let checked = checked.map_err(|error| {
+        let place = &error.locator;
+        Failure::Failed(format!("{place}: {error}. Many reads in a row have failed. Verify again once this is fixed."))
+    })?;
+    let sign = progress::sign("looking for other files");
+    let strays = strays::strays(&args.source, &*source);
+    sign.finish_and_clear();
+    let found = Findings::of(&*source, checked, strays);
+    let names = Names { dataset: &args.source, source: &*source };
+    if let Some(file) = &page {
+        let sign = progress::sign("drawing the page");
+        let page = page::page(&names, &found, &limits);
+        sign.finish_and_clear();
+        file.write(page.as_bytes())?;
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{:#}", json::json(&names, &found))?;
+    } else {
+        text::text(&mut out, &names, &found, args.show)?;
+        if let Some(file) = &page {
+            writeln!(out, "{}: the report with pictures", file.name())?;
+        }
+    }
+    verdict(&found)
+}
+
+fn limits(args: &VerifyArgs) -> Limits {
+    let default = Limits::default();
+    let pixels = args.pixel_limit.map_or(default.pixels, u64::from);
+    Limits { pixels, bytes: args.byte_limit.map_or(default.bytes, |ByteSize(bytes)| bytes), ..default }
+}
+
+/// A failure, if a record was not good.
+fn verdict(found: &Findings) -> Result<(), Failure> {
+    let (bad, unread) = (found.bad_records(), found.unread_records());
+    let records = many(found.records, "record");
+    let verb = |count: u64, one, several| if count == 1 { one } else { several };
+    match (bad, unread) {
+        (0, 0) => Ok(()),
+        (bad, 0) => Err(Failure::Failed(format!("{bad} of {records} {} bad.", verb(bad, "is", "are")))),
+        (bad, unread) => Err(Failure::Failed(format!(
+            "{bad} of {records} {} bad, and {unread} {} not read because the storage failed. Verify again once this is fixed.",
+            verb(bad, "is", "are"),
+            verb(unread, "was", "were"),
+        ))),
+    }
+}
+
+fn labels(word: &str) -> Result<Labels, String> {
+    match word {
+        "auto" => Ok(Labels::Auto),
+        "text" => Ok(Labels::Text),
+        "none" => Ok(Labels::None),
+        _ => Err("give auto, text or none".to_owned()),
+    }
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("give a name, \"=\" and a value".to_owned()),
+    }
+}

@@ -1,0 +1,93 @@
+//! The report for programs. docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
+
+use serde_json::{Value, json};
+
+use super::findings::{BadGroup, ColumnTotals, Findings};
+use super::histogram::{Range, Spread};
+use super::names::Names;
+use super::strays::Strays;
+
+pub(super) fn json(names: &Names<'_>, found: &Findings) -> Value {
+    let kinds = found.kinds.iter().map(|(kind, count)| json!({ "name": kind.name(), "records": count }));
+    let labels = found
+        .labels
+        .iter()
+        .map(|(label, count)| json!({ "label": label, "class": names.class(*label), "records": count }));
+    let twins = found.twins.iter().map(|group| {
+        let files: Vec<String> = group.records.iter().map(|record| names.raw(*record)).collect();
+        json!({ "records": group.records, "files": files, "labels_differ": group.labels_differ })
+    });
+    let misnamed = found.misnamed.iter().map(|record| json!({ "record": record, "file": names.raw(*record) }));
+    json!({
+        "source": names.dataset,
+        "records": found.records,
+        "bytes": found.bytes,
+        "good_records": found.good_records(),
+        "bad_records": found.bad_records(),
+        "bad": bad(names, &found.bad),
+        "unread_records": found.unread_records(),
+        "unread": bad(names, &found.unread),
+        "kinds": kinds.collect::<Value>(),
+        "turned": found.turned,
+        "sizes": {
+            "width": spread(found.sizes.width.as_ref()),
+            "height": spread(found.sizes.height.as_ref()),
+            "pixels": spread(found.sizes.pixels.as_ref()),
+            "bytes": spread(found.sizes.bytes.as_ref()),
+        },
+        "extremes": {
+            "longest": extremes(names, found, &found.extremes.longest),
+            "smallest": extremes(names, found, &found.extremes.smallest),
+            "largest": extremes(names, found, &found.extremes.largest),
+        },
+        "labels": labels.collect::<Value>(),
+        "duplicates": twins.collect::<Value>(),
+        "misnamed": misnamed.collect::<Value>(),
+        "unreferenced": found.strays.as_ref().map(strays),
+        "columns": found.columns.iter().map(column).collect::<Value>(),
+    })
+}
+
+fn bad(names: &Names<'_>, groups: &[BadGroup]) -> Value {
+    let one = |group: &BadGroup| {
+        let reason = group.reason.clone();
+        let record = |(record, trouble): &(u64, super::checked::Trouble)| json!({ "record": record, "file": names.raw(*record), "reason": trouble.to_string(), "group": reason });
+        group.records.iter().map(record).collect::<Vec<_>>()
+    };
+    groups.iter().flat_map(one).collect()
+}
+
+fn spread(spread: Option<&Spread>) -> Value {
+    let range = |Range { from, to, count }: &Range| json!({ "from": from, "to": to, "records": count });
+    spread.map_or(Value::Null, |Spread { min, median, max, ranges }| {
+        let ranges: Value = ranges.iter().map(range).collect();
+        json!({ "min": min, "median": median, "max": max, "histogram": ranges })
+    })
+}
+
+fn extremes(names: &Names<'_>, found: &Findings, records: &[u64]) -> Value {
+    let one = |record: &u64| {
+        let picture = &found.shown[record];
+        json!({ "record": record, "file": names.raw(*record), "width": picture.width, "height": picture.height })
+    };
+    records.iter().map(one).collect()
+}
+
+fn strays(Strays { files, hidden, unread }: &Strays) -> Value {
+    let names = |paths: &[std::path::PathBuf]| -> Value {
+        paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+    };
+    json!({ "files": names(files), "hidden": hidden, "unread_folders": names(unread) })
+}
+
+fn column(totals: &ColumnTotals) -> Value {
+    json!({
+        "name": totals.name,
+        "type": totals.column_type,
+        "objects": totals.objects,
+        "null_records": totals.nulls,
+        "empty_records": totals.empty,
+        "items": totals.items,
+        "longest": totals.longest,
+    })
+}

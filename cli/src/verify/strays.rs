@@ -1,0 +1,141 @@
+//! Files beside the records that no record is read from.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use forebay_sources::{Container, Source};
+
+/// What no record is read from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Strays {
+    /// Files, sorted by their path.
+    pub files: Vec<PathBuf>,
+    /// Files and folders whose name begins with a dot. They are not looked into.
+    pub hidden: u64,
+    /// Folders that could not be read.
+    pub unread: Vec<PathBuf>,
+}
+
+/// Looks below the dataset if it is a folder, or else in each folder that holds a record. None if no record is in a file.
+pub(super) fn strays(name: &str, source: &dyn Source) -> Option<Strays> {
+    // Eight bytes for each record: two paths with the same ones would hide a file, and do not happen by chance.
+    let state = RandomState::new();
+    let (mut known, mut parents) = (HashSet::new(), HashSet::new());
+    let (folder, mut last) = (folder(name), None);
+    for record in 0..source.len() {
+        let Container::File(path) = source.locator(record).container else { continue };
+        if last.as_ref() != Some(&path) {
+            known.insert(state.hash_one(&path));
+            if folder.is_none() && !path.parent().is_some_and(|parent| parents.contains(parent)) {
+                parents.extend(path.parent().map(Path::to_owned));
+            }
+            last = Some(path);
+        }
+    }
+    if known.is_empty() {
+        return None;
+    }
+    let mut found = Strays::default();
+    match folder {
+        Some(folder) => found.look(&folder, true, |path| known.contains(&state.hash_one(path))),
+        None => {
+            for parent in parents {
+                let named = Path::new(name);
+                found.look(&parent, false, |path| path == named || known.contains(&state.hash_one(path)));
+            }
+        }
+    }
+    found.files.sort_unstable();
+    found.unread.sort_unstable();
+    Some(found)
+}
+
+/// The folder that the dataset is, if it is one.
+fn folder(name: &str) -> Option<PathBuf> {
+    let path = Path::new(name);
+    if path.is_dir() {
+        return Some(path.to_owned());
+    }
+    let rest = name.strip_prefix("folder:")?;
+    Some(PathBuf::from(rest.strip_prefix("//").unwrap_or(rest))).filter(|path| path.is_dir())
+}
+
+impl Strays {
+    fn look(&mut self, folder: &Path, below: bool, known: impl Fn(&Path) -> bool) {
+        // Symbolic links may lead in circles.
+        let mut seen = HashSet::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let identity = folder.metadata().map(|metadata| (metadata.dev(), metadata.ino()));
+            if identity.is_ok_and(|identity| !seen.insert(identity)) {
+                continue;
+            }
+            // A list with plain names is beside its files.
+            let place = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+            let Ok(entries) = fs::read_dir(place) else {
+                self.unread.push(folder);
+                continue;
+            };
+            for entry in entries.flatten() {
+                let name = entry.file_name();
+                let path = folder.join(&name);
+                match path.is_dir() {
+                    _ if is_hidden(&name) => self.hidden += 1,
+                    true if below => folders.push(path),
+                    false if !known(&path) => self.files.push(path),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use forebay_formats::open;
+    use forebay_sources::Options;
+
+    use super::*;
+
+    #[test]
+    fn files_that_no_record_is_read_from_are_found_and_circles_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for folder in ["cats", "cats/deep", "notes"] {
+            fs::create_dir(at(folder)).unwrap();
+        }
+        for file in ["cats/1.jpg", "cats/deep/2.png", "cats/read.me", ".hidden", "notes/todo", "list.txt", "cats/0.jpg"]
+        {
+            fs::write(at(file), "cats/1.jpg\ncats/deep/2.png\n").unwrap();
+        }
+        let names = |found: &Strays| -> Vec<String> {
+            let name = |path: &PathBuf| path.strip_prefix(dir.path()).unwrap().to_str().unwrap().to_owned();
+            found.files.iter().map(name).collect()
+        };
+        let list = at("list.txt");
+        let source = open(list.to_str().unwrap(), &Options::default()).unwrap();
+        let found = strays(list.to_str().unwrap(), &*source).unwrap();
+        assert_eq!(names(&found), ["cats/0.jpg", "cats/read.me"]);
+
+        fs::remove_dir_all(at("notes")).unwrap();
+        let cats = at("cats");
+        let source =
+            open(cats.to_str().unwrap(), &Options { labels: forebay_sources::Labels::None, ..Options::default() });
+        let source = source.unwrap();
+        // A circle that appears later does not keep the command for ever.
+        symlink(&cats, at("cats/circle")).unwrap();
+        for name in [cats.to_str().unwrap().to_owned(), format!("folder:{}", cats.display())] {
+            assert_eq!(names(&strays(&name, &*source).unwrap()), ["cats/read.me"]);
+        }
+    }
+}
