@@ -104,6 +104,9 @@ impl PageWriter<'_> {
             return;
         }
         self.heading(title);
+        if groups.iter().any(|group| group.records.iter().any(|(record, _)| self.thumbnails.contains_key(record))) {
+            self.add("<p>The pictures show what can still be decoded. The rest of each picture is made up.</p>\n");
+        }
         for (place, group) in groups.iter().enumerate().take(LINES) {
             let reason = escaped(&printable(&group.reason).to_string());
             let count = many(group.records.len() as u64, "record");
