@@ -125,7 +125,7 @@ fn every_trouble_of_a_folder_is_reported_and_counted() {
         "1 group of records with equal bytes, 1 record more than contents; 1 group with different labels",
         "  #1 cats/1.jpg = #3 dogs/1-again.jpg (different labels)",
         "1 record with the extension of another format",
-        "1 file that no record is read from (1 hidden not looked at)",
+        "1 file that no record is read from (1 hidden not looked at): 1 .md",
     ] {
         assert!(text.contains(words), "{words:?} is not in: {text}");
     }
@@ -155,7 +155,7 @@ fn the_exit_code_tells_a_good_dataset_a_bad_one_and_none() {
     for (args, words) in [
         (&["/nowhere/data"][..], "does not exist"),
         (&[folder, "--option", "root=/"], "has no option \"root\""),
-        (&[folder, "--columns", "boxes=json"], "has no option \"columns\""),
+        (&[folder, "--columns", "boxes=json"], "The columns of"),
         (&[folder, "--option", "root"], "give a name"),
         (&[folder, "--labels", "some"], "give auto, text or none"),
     ] {
@@ -189,6 +189,24 @@ fn options_of_the_source_and_labels_lead_to_the_records() {
     assert_eq!(each(&text["labels"], "class"), ["7", "9"]);
     let none = json(&[&args[..], &["--labels", "none"]].concat());
     assert_eq!(each(&none["labels"], "label"), [-1]);
+}
+
+#[test]
+fn columns_are_counted_as_the_options_name_them() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("0.jpg"), photograph(0, 60, 40)).unwrap();
+    let list = dir.path().join("list.csv");
+    fs::write(&list, "path,label,caption,score\n0.jpg,1,hello,0.5\n0.jpg,1,,0.25\n").unwrap();
+    let args = [list.to_str().unwrap(), "--columns", "text=caption", "--columns", "score=score"];
+    let found = json(&args);
+    assert_eq!(each(&found["columns"], "name"), ["text", "score"]);
+    assert_eq!(each(&found["columns"], "type"), ["u8 [*]", "f32"]);
+    assert_eq!(each(&found["columns"], "items"), [5, 2]);
+    assert_eq!(each(&found["columns"], "null_records"), [1, 0]);
+    assert_eq!(each(&found["columns"], "longest"), [&Value::from(vec![5]), &Value::from(Vec::<u64>::new())]);
+    let text = printed(&verify(&args));
+    assert!(text.contains("text, u8 [*]: 5 items, at most 5 in a record, 0 empty, 1 null"), "{text}");
+    assert!(text.contains("labels      1 number, 2 to 2 records each"), "{text}");
 }
 
 #[test]

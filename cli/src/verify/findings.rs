@@ -75,7 +75,12 @@ pub(super) struct ColumnTotals {
     pub items: u64,
     /// Most items of a record, for each ragged level.
     pub longest: Vec<u64>,
+    /// Items of each class, if the column has classes.
+    pub classes: BTreeMap<i64, u64>,
 }
+
+/// The column whose values are classes.
+const CLASSES: &str = "classes";
 
 /// Good records at the ends of an order, the most extreme first.
 pub(super) struct Extremes {
@@ -116,10 +121,7 @@ impl Findings {
         for record in 0..source.len() {
             *labels.entry(source.label(record)).or_default() += 1;
         }
-        // A class without a record is a finding.
-        for (label, _) in (0..).zip(source.classes()) {
-            labels.entry(label).or_default();
-        }
+        add_classes(source, &mut labels);
         let extremes = Extremes::of(&good);
         let sample = sample(SAMPLE, good.iter().map(|(record, _)| *record));
         let shown = [&extremes.longest, &extremes.smallest, &extremes.largest, &sample].into_iter().flatten();
@@ -210,6 +212,15 @@ impl Extremes {
     }
 }
 
+/// A class without a record is a finding, if others have some.
+fn add_classes(source: &dyn Source, counts: &mut BTreeMap<i64, u64>) {
+    if counts.keys().any(|label| *label >= 0) {
+        for (label, _) in (0..).zip(source.classes()) {
+            counts.entry(label).or_default();
+        }
+    }
+}
+
 fn columns(source: &dyn Source) -> Vec<ColumnTotals> {
     let table = source.targets();
     let each = table.schema().fields().iter().zip(table.columns()).zip(table.rooms());
@@ -224,15 +235,22 @@ fn columns(source: &dyn Source) -> Vec<ColumnTotals> {
             empty: 0,
             items: 0,
             longest: room[..depth].to_vec(),
+            classes: BTreeMap::new(),
         };
+        let counts_classes = field.name == CLASSES && !source.classes().is_empty();
         for record in 0..column.len() {
             let value = column.value(record);
+            let classes = if counts_classes { value.numbers::<i64>(&field.column_type) } else { None };
+            for class in classes.into_iter().flatten() {
+                *totals.classes.entry(class).or_default() += 1;
+            }
             match value.is_null() {
                 true => totals.nulls += 1,
                 false if value.items() == 0 => totals.empty += 1,
                 false => totals.items += value.items() as u64,
             }
         }
+        add_classes(source, &mut totals.classes);
         totals
     };
     each.map(totals).collect()
@@ -299,8 +317,13 @@ mod tests {
         boxes.push::<f32>(&[]);
         boxes.push(&[0.0_f32; 12]);
         boxes.push(&[0.0_f32; 4]);
-        let schema = Schema::try_new(vec![Field::new("boxes", boxes.column_type().clone())]).unwrap();
-        let targets = Table::try_new(schema, vec![boxes], 5).unwrap();
+        let mut of_objects = Column::new("i64 [*]".parse().unwrap());
+        for classes in [&[0_i64, 2][..], &[], &[], &[2, 2, 2], &[2]] {
+            of_objects.push(classes);
+        }
+        let field = |name, column: &Column| Field::new(name, column.column_type().clone());
+        let schema = Schema::try_new(vec![field("boxes", &boxes), field("classes", &of_objects)]).unwrap();
+        let targets = Table::try_new(schema, vec![boxes, of_objects], 5).unwrap();
         let classes = ["cat", "dog", "none of these"].map(str::to_owned).to_vec();
         let source = Labelled { labels: vec![0, 1, 1, 0, 1], classes, targets };
         let storage = ReadError::new(ReadErrorKind::Storage, Locator::file("/4.jpg"));
@@ -329,5 +352,7 @@ mod tests {
         assert_eq!(found.sizes.bytes.unwrap().max, 109, "a bad file has a size too");
         let column = &found.columns[0];
         assert_eq!((column.nulls, column.empty, column.items, &*column.longest), (1, 1, 6, &[3][..]));
+        assert_eq!((column.classes.len(), found.columns[1].nulls), (0, 0));
+        assert_eq!(found.columns[1].classes, BTreeMap::from([(0, 1), (1, 0), (2, 5)]));
     }
 }

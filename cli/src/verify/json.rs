@@ -44,7 +44,7 @@ pub(super) fn json(names: &Names<'_>, found: &Findings) -> Value {
         "duplicates": twins.collect::<Value>(),
         "misnamed": misnamed.collect::<Value>(),
         "unreferenced": found.strays.as_ref().map(strays),
-        "columns": found.columns.iter().map(column).collect::<Value>(),
+        "columns": found.columns.iter().map(|totals| column(names, totals)).collect::<Value>(),
     })
 }
 
@@ -80,7 +80,10 @@ fn strays(Strays { files, hidden, unread }: &Strays) -> Value {
     json!({ "files": names(files), "hidden": hidden, "unread_folders": names(unread) })
 }
 
-fn column(totals: &ColumnTotals) -> Value {
+fn column(names: &Names<'_>, totals: &ColumnTotals) -> Value {
+    let classes = totals.classes.iter();
+    let classes: Vec<Value> =
+        classes.map(|(label, count)| json!({ "label": label, "class": names.class(*label), "items": count })).collect();
     json!({
         "name": totals.name,
         "type": totals.column_type,
@@ -89,5 +92,6 @@ fn column(totals: &ColumnTotals) -> Value {
         "empty_records": totals.empty,
         "items": totals.items,
         "longest": totals.longest,
+        "classes": classes,
     })
 }

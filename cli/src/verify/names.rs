@@ -13,16 +13,28 @@ pub(super) struct Names<'a> {
     pub source: &'a dyn Source,
 }
 
+/// The file or folder that a dataset's name leads to: what is behind its scheme and before its options.
+pub(super) fn path_of(dataset: &str) -> &Path {
+    let whole = Path::new(dataset);
+    match dataset.split_once(':') {
+        Some((_, rest)) if !whole.exists() => {
+            let path = rest.strip_prefix("//").unwrap_or(rest);
+            let bare = path.rsplit_once('?').map_or(path, |(bare, _)| bare);
+            Path::new(if Path::new(path).exists() { path } else { bare })
+        }
+        _ => whole,
+    }
+}
+
 impl Names<'_> {
     /// The record for people: below the dataset's folder, and without characters that command a terminal.
     pub(super) fn shown(&self, record: u64) -> String {
-        let name = PathBuf::from(self.source.locator(record).name());
-        self.shown_path(&name)
+        self.shown_path(&PathBuf::from(self.source.locator(record).name()))
     }
 
     /// The same of a path.
     pub(super) fn shown_path(&self, path: &Path) -> String {
-        printable(path.strip_prefix(self.dataset).unwrap_or(path)).to_string()
+        printable(path.strip_prefix(path_of(self.dataset)).unwrap_or(path)).to_string()
     }
 
     /// The record for programs: its name as it is.
@@ -42,5 +54,22 @@ impl Names<'_> {
             (None, -1) => "no label".to_owned(),
             (None, number) => number.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dataset_is_found_behind_its_scheme_and_before_its_options() {
+        let dir = tempfile::tempdir().unwrap();
+        let plain = dir.path().to_str().unwrap();
+        for name in [plain.to_owned(), format!("folder:{plain}"), format!("folder://{plain}?root=/x")] {
+            assert_eq!(path_of(&name), dir.path(), "{name}");
+        }
+        let odd = dir.path().join("csv:x?y");
+        std::fs::create_dir(&odd).unwrap();
+        assert_eq!(path_of(odd.to_str().unwrap()), odd);
     }
 }

@@ -229,6 +229,13 @@ impl PageWriter<'_> {
             self.heading("Columns");
             let lines: Vec<String> = self.found.columns.iter().map(column_line).collect();
             self.list(&lines, lines.len());
+            for column in self.found.columns.iter().filter(|column| !column.classes.is_empty()) {
+                let shown = |(label, count): (&i64, &u64)| (self.names.shown_label(*label), *count);
+                let classes: Vec<_> = column.classes.iter().take(LINES).map(shown).collect();
+                self.add(&format!("<h3>{}: items of each class</h3>\n", escaped(&column.name)));
+                self.html += &svg::bars(&classes);
+                self.rest(column.classes.len().saturating_sub(LINES), "label");
+            }
         }
     }
 
@@ -274,7 +281,7 @@ impl PageWriter<'_> {
         }
         self.heading("Files that no record is read from");
         if strays.hidden > 0 {
-            self.add(&format!("<p>{} not looked at: hidden.</p>\n", many(strays.hidden, "file or folder")));
+            self.add(&format!("<p>{} not looked at.</p>\n", many(strays.hidden, "hidden name")));
         }
         let lines: Vec<String> = strays.files.iter().take(LINES).map(|path| self.names.shown_path(path)).collect();
         self.list(&lines, strays.files.len());

@@ -1,6 +1,6 @@
 //! Files beside the records that no record is read from.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
@@ -8,6 +8,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use forebay_sources::{Container, Source};
+
+use super::names::path_of;
 
 /// What no record is read from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +27,9 @@ pub(super) fn strays(name: &str, source: &dyn Source) -> Option<Strays> {
     // Eight bytes for each record: two paths with the same ones would hide a file, and do not happen by chance.
     let state = RandomState::new();
     let (mut known, mut parents) = (HashSet::new(), HashSet::new());
-    let (folder, mut last) = (folder(name), None);
+    let named = path_of(name);
+    let folder = named.is_dir().then_some(named);
+    let mut last = None;
     for record in 0..source.len() {
         let Container::File(path) = source.locator(record).container else { continue };
         if last.as_ref() != Some(&path) {
@@ -41,10 +45,9 @@ pub(super) fn strays(name: &str, source: &dyn Source) -> Option<Strays> {
     }
     let mut found = Strays::default();
     match folder {
-        Some(folder) => found.look(&folder, true, |path| known.contains(&state.hash_one(path))),
+        Some(folder) => found.look(folder, true, |path| known.contains(&state.hash_one(path))),
         None => {
             for parent in parents {
-                let named = Path::new(name);
                 found.look(&parent, false, |path| path == named || known.contains(&state.hash_one(path)));
             }
         }
@@ -54,17 +57,19 @@ pub(super) fn strays(name: &str, source: &dyn Source) -> Option<Strays> {
     Some(found)
 }
 
-/// The folder that the dataset is, if it is one.
-fn folder(name: &str) -> Option<PathBuf> {
-    let path = Path::new(name);
-    if path.is_dir() {
-        return Some(path.to_owned());
-    }
-    let rest = name.strip_prefix("folder:")?;
-    Some(PathBuf::from(rest.strip_prefix("//").unwrap_or(rest))).filter(|path| path.is_dir())
-}
-
 impl Strays {
+    /// How many files there are with each extension, the most frequent first.
+    pub(super) fn extensions(&self) -> Vec<(String, u64)> {
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for file in &self.files {
+            let extension = file.extension().map(|found| format!(".{}", found.to_string_lossy()));
+            *counts.entry(extension.unwrap_or_else(|| "without an extension".to_owned())).or_default() += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counts
+    }
+
     fn look(&mut self, folder: &Path, below: bool, known: impl Fn(&Path) -> bool) {
         // Symbolic links may lead in circles.
         let mut seen = HashSet::new();
@@ -126,6 +131,7 @@ mod tests {
         let source = open(list.to_str().unwrap(), &Options::default()).unwrap();
         let found = strays(list.to_str().unwrap(), &*source).unwrap();
         assert_eq!(names(&found), ["cats/0.jpg", "cats/read.me"]);
+        assert_eq!(found.extensions(), [(".jpg".to_owned(), 1), (".me".to_owned(), 1)]);
 
         fs::remove_dir_all(at("notes")).unwrap();
         let cats = at("cats");

@@ -26,6 +26,8 @@ pub(super) fn text(out: &mut impl Write, names: &Names<'_>, found: &Findings, mo
     labels(out, names, found, most)?;
     for column in &found.columns {
         writeln!(out, "column      {}", column_line(column))?;
+        let classes = column.classes.iter().map(|(label, count)| format!("{count} {}", names.shown_label(*label)));
+        list(out, "  ", classes, most)?;
     }
     twins(out, names, found, most)?;
     if !found.misnamed.is_empty() {
@@ -43,7 +45,7 @@ pub(super) fn many(count: u64, what: &str) -> String {
 
 /// A column in a line.
 pub(super) fn column_line(totals: &ColumnTotals) -> String {
-    let ColumnTotals { name, column_type, objects, depth, nulls, empty, items, longest } = totals;
+    let ColumnTotals { name, column_type, objects, depth, nulls, empty, items, longest, .. } = totals;
     let of = objects.as_ref().map_or_else(String::new, |objects| format!(" of {}", printable(objects)));
     let longest: Vec<String> = longest.iter().map(u64::to_string).collect();
     let counts = match depth {
@@ -119,7 +121,9 @@ fn labels(out: &mut impl Write, names: &Names<'_>, found: &Findings, most: usize
         return writeln!(out, "labels      none");
     }
     let (fewest, largest) = (found.labels.values().min().unwrap_or(&0), found.labels.values().max().unwrap_or(&0));
-    let what = if names.source.classes().is_empty() { "different numbers" } else { "classes" };
+    let (one, several) =
+        if names.source.classes().is_empty() { ("number", "different numbers") } else { ("class", "classes") };
+    let what = if found.labels.len() == 1 { one } else { several };
     writeln!(out, "labels      {} {what}, {fewest} to {largest} records each", found.labels.len())?;
     list(out, "  ", found.labels.iter().map(|(label, count)| format!("{count} {}", names.shown_label(*label))), most)
 }
@@ -150,7 +154,14 @@ fn strays(out: &mut impl Write, names: &Names<'_>, found: &Findings, most: usize
     let hidden = if strays.hidden > 0 { format!(" ({} hidden not looked at)", strays.hidden) } else { String::new() };
     match strays.files.len() as u64 {
         0 => writeln!(out, "other files none{hidden}")?,
-        count => writeln!(out, "other files {} that no record is read from{hidden}", many(count, "file"))?,
+        count => {
+            let kinds = strays.extensions();
+            let shown = kinds.iter().take(most).map(|(extension, count)| format!("{count} {}", printable(extension)));
+            let shown: Vec<String> = shown.collect();
+            let more = if kinds.len() > most { ", ..." } else { "" };
+            let files = many(count, "file");
+            writeln!(out, "other files {files} that no record is read from{hidden}: {}{more}", shown.join(", "))?;
+        }
     }
     list(out, "  ", strays.files.iter().map(|path| names.shown_path(path)), most)?;
     list(out, "  cannot be read: ", strays.unread.iter().map(|path| names.shown_path(path)), most)
