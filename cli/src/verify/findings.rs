@@ -21,7 +21,7 @@ pub(super) struct Findings {
     pub bad: Vec<BadGroup>,
     /// Records that were not read because the storage or the system failed.
     pub unread: Vec<BadGroup>,
-    pub sizes: Sizes,
+    pub sizes: PictureSizes,
     /// Of the good ones, by kind.
     pub kinds: BTreeMap<PictureKind, u64>,
     /// Good pictures that EXIF turns or mirrors.
@@ -48,7 +48,7 @@ pub(super) struct BadGroup {
 }
 
 /// How the sizes of the good pictures, and of all files, are spread. None if there are none.
-pub(super) struct Sizes {
+pub(super) struct PictureSizes {
     pub width: Option<Spread>,
     pub height: Option<Spread>,
     pub pixels: Option<Spread>,
@@ -132,7 +132,7 @@ impl Findings {
             bytes: lengths.iter().sum(),
             bad: groups(bad),
             unread: groups(unread),
-            sizes: Sizes::of(&good, lengths),
+            sizes: PictureSizes::of(&good, lengths),
             kinds,
             turned: good.iter().filter(|(_, picture)| picture.turned).count() as u64,
             misnamed,
@@ -179,7 +179,7 @@ fn groups(troubles: Vec<(u64, Trouble)>) -> Vec<BadGroup> {
     groups
 }
 
-impl Sizes {
+impl PictureSizes {
     fn of(good: &[(u64, GoodPicture)], bytes: Vec<u64>) -> Self {
         let spread = |of: fn(&GoodPicture) -> u64| Spread::of(good.iter().map(|(_, picture)| of(picture)).collect());
         Self {
