@@ -154,7 +154,7 @@ fn the_exit_code_tells_a_good_dataset_a_bad_one_and_none() {
     assert_eq!(verify(&[folder, "--byte-limit", "10b"]).status.code(), Some(1));
     for (args, words) in [
         (&["/nowhere/data"][..], "does not exist"),
-        (&[folder, "--option", "root=/"], "has no option \"root\""),
+        (&[folder, "--option", "no-such-option=1"], "has no option \"no-such-option\""),
         (&[folder, "--columns", "boxes=json"], "The columns of"),
         (&[folder, "--option", "root"], "give a name"),
         (&[folder, "--labels", "some"], "give auto, text or none"),
