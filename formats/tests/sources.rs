@@ -1,4 +1,5 @@
 //! Sources over photographs and tables that the project did not make; skipped, with the reason, where they are absent.
+#![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 #![allow(clippy::print_stdout, reason = "a skipped test says why")]
 
 #[path = "genuine/annotations.rs"]

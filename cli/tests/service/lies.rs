@@ -189,7 +189,7 @@ fn rule_47_a_trainer_that_names_a_group_or_a_column_that_is_not_there_is_told_so
     for (names, words) in [
         (&b"images\0boxes"[..], "no column \"boxes\"; its columns are: images, labels, records, mask"),
         (b"\xff", "not UTF-8"),
-        (&[b'a'; 70_000], "longer than the 65536 bytes"),
+        (&vec![b'a'; 70_000], "longer than the 65536 bytes"),
     ] {
         let (code, reason) = refused(with_columns, Some(names));
         assert_eq!(code, text_code::SETTINGS);

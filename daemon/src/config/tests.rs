@@ -248,7 +248,7 @@ fn rule_45_min_visible_is_a_part_and_annotated_names_one_of_two_pictures() {
     let default = settings("seed", json!(0)).unwrap();
     assert_eq!((default.min_visible, default.annotated), (0.0, Annotated::AsSeen));
     for (value, expected) in [(json!(0.25), 0.25), (json!(1), 1.0), (json!(0), 0.0)] {
-        assert_eq!(settings("min_visible", value).unwrap().min_visible, expected);
+        assert_eq!(settings("min_visible", value).unwrap().min_visible.to_bits(), f64::to_bits(expected));
     }
     assert_eq!(settings("annotated", json!("stored")).unwrap().annotated, Annotated::AsStored);
     for (key, value) in [("min_visible", json!(-0.1)), ("min_visible", json!(25)), ("annotated", json!("before"))] {

@@ -235,7 +235,7 @@ impl Server {
         let id = self.trainers[place].id;
         match message {
             Message::Attach { head, settings, files: _, resume, columns: _ } => {
-                self.attach(place, &head, settings, resume)
+                self.attach(place, &head, settings, resume);
             }
             Message::Ack { head, sums } => {
                 let receipt = HeldBatch::from(&head);
