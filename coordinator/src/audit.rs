@@ -4,13 +4,18 @@
 //! epoch should have is computed from the spec alone, and the two are compared.
 
 use std::fmt;
+use std::sync::Arc;
 
 use forebay_proto::{
     RecordSum,
     v1::{AuditReply, EpochTally, Repeats, Tally},
 };
 
-use crate::{plan::Plan, spec::SpecError};
+use crate::{
+    grains::GrainTable,
+    plan::Plan,
+    spec::{PERMUTATION, SpecError},
+};
 
 /// Records between two calls of a progress callback.
 const STEP: u64 = 1 << 20;
@@ -67,7 +72,7 @@ pub fn expected(plan: &Plan, epoch: u64, mut progress: impl FnMut(u64)) -> Recor
 ///
 /// Epochs without records have no tally, nor have those that were complete in a snapshot which began this run.
 pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<EpochAudit>, SpecError> {
-    let plan = Plan::new(&reply.spec.clone().unwrap_or_default())?;
+    let plan = plan(reply)?;
     let floor = reply.progress.unwrap_or_default().floor;
     let mut whole = None;
     let judge = |tally: &EpochTally| {
@@ -79,6 +84,19 @@ pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<Ep
         EpochAudit::new(tally, expected, tally.epoch < floor)
     };
     Ok(reply.epochs.iter().map(judge).collect())
+}
+
+/// The plan whose records the ledger has to account for. That of a whole dataset may be in any order: it comes without a
+/// table of grains.
+fn plan(reply: &AuditReply) -> Result<Plan, SpecError> {
+    let mut spec = reply.spec.clone().unwrap_or_default();
+    let mut table = None;
+    match &reply.grains {
+        Some(grains) => table = Some(Arc::new(GrainTable::from_lengths(grains, spec.records)?)),
+        None if spec.shard.is_none() && spec.grains.take().is_some() => spec.permutation = PERMUTATION,
+        None => {}
+    }
+    Plan::with_grains(&spec, table)
 }
 
 impl EpochAudit {

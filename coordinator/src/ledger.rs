@@ -17,16 +17,11 @@ use std::ops::{Bound, Range};
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    AuditReply, Caller, Cause, HeartbeatReply, Lease, LedgerSpec, ListQuarantineReply, Progress, QuarantineKey,
-    QuarantinedRecord,
+    AuditReply, Caller, Cause, HeartbeatReply, Lease, ListQuarantineReply, Progress, QuarantineKey, QuarantinedRecord,
 };
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
-use crate::{
-    call_error::CallError,
-    plan::Plan,
-    spec::{SpecError, spec_hash},
-};
+use crate::{call_error::CallError, plan::Plan, spec::spec_hash};
 
 /// Epoch numbers beyond this are no run's, so that sums with them cannot overflow.
 pub(crate) const MAX_EPOCH: u64 = 1 << 48;
@@ -73,6 +68,8 @@ pub(crate) struct Ledger {
 #[derive(Clone, Debug, Default)]
 struct Dirty {
     head: bool,
+    /// Written once: a run keeps its table of grains.
+    grains: bool,
     workers: BTreeSet<String>,
     epochs: BTreeSet<u64>,
     quarantine: BTreeSet<(u64, u64)>,
@@ -129,18 +126,11 @@ struct ReturnedPositions {
 impl Ledger {
     /// A fresh ledger. `origin` makes its lease ids differ from those of another ledger for the same dataset, whose
     /// receipts may still be under way.
-    pub(crate) fn new(
-        spec: &LedgerSpec,
-        shard_size: u64,
-        epochs: u64,
-        origin: &[u8],
-        times: Times,
-    ) -> Result<Self, SpecError> {
+    pub(crate) fn new(plan: Plan, shard_size: u64, epochs: u64, origin: &[u8], times: Times) -> Self {
         let hash = blake3::derive_key("forebay lease ids 1", origin);
         let base = u64::from_le_bytes([0, 0, 0, 0, 0, hash[0], hash[1], hash[2] >> 1]);
         let mut ledger = Self {
-            plan: Plan::new(spec)?,
-            spec_hash: spec_hash(spec),
+            spec_hash: spec_hash(plan.spec()),
             shard_size,
             epochs,
             times,
@@ -155,10 +145,11 @@ impl Ledger {
             quarantine: BTreeMap::new(),
             quarantined: 0,
             revision: 1,
-            dirty: Dirty { head: true, ..Dirty::default() },
+            dirty: Dirty { head: true, grains: plan.grains().is_some(), ..Dirty::default() },
+            plan,
         };
         ledger.settle();
-        Ok(ledger)
+        ledger
     }
 
     /// The plan of its spec.
@@ -197,7 +188,11 @@ impl Ledger {
     pub(crate) fn audit(&mut self, from_epoch: u64) -> AuditReply {
         let tallies = self.tallies.range(from_epoch..).map(|(&epoch, tallies)| tallies.message(epoch));
         let (epochs, more) = page(tallies);
-        AuditReply { spec: Some(self.plan.spec().clone()), epochs, progress: Some(self.progress()), more }
+        let spec = self.plan.spec().clone();
+        // The sum over the whole dataset is the same in any order: only a shard's records depend on the table.
+        let table = self.plan.grains().filter(|_| from_epoch == 0 && spec.shard.is_some());
+        let grains = table.map(|table| table.lengths());
+        AuditReply { spec: Some(spec), epochs, progress: Some(self.progress()), more, grains }
     }
 
     /// A page of the quarantine's list.

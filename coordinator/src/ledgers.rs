@@ -1,14 +1,17 @@
 //! All ledgers of a coordinator: opening, forgetting, finding the one that a request is for. Pure, as each ledger is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use forebay_proto::v1::{Caller, NewRunReply, NewRunRequest, OpenReply, OpenRequest};
+use forebay_proto::v1::{Caller, LedgerSpec, NewRunReply, NewRunRequest, OpenReply, OpenRequest};
 use prost::Message;
 
 use crate::{
     call_error::CallError,
+    grains::GrainTable,
     ledger::{Ledger, MAX_EPOCH, Times},
-    spec::differences,
+    plan::Plan,
+    spec::{SpecError, differences},
     store::Change,
 };
 
@@ -111,8 +114,8 @@ impl Ledgers {
         let resumed = self.by_name.contains_key(&name);
         if !resumed {
             let origin = format!("{name} {} {:x}", request.worker, request.incarnation);
-            let ledger = Ledger::new(spec, request.shard_size, request.epochs, origin.as_bytes(), self.times)
-                .map_err(|error| invalid(error.to_string()))?;
+            let plan = self.plan(&stream, request, spec).map_err(|error| invalid(error.to_string()))?;
+            let ledger = Ledger::new(plan, request.shard_size, request.epochs, origin.as_bytes(), self.times);
             self.by_name.insert(name.clone(), ledger);
         }
         let ledger = self.by_name.get_mut(&name).expect("it was there or has just been made");
@@ -136,6 +139,17 @@ impl Ledgers {
             progress: Some(ledger.progress()),
             lease_ttl_ms: self.times.lease_ttl,
         })
+    }
+
+    /// The plan of a new ledger. The shards of a stream share one table of grains.
+    fn plan(&self, stream: &str, request: &OpenRequest, spec: &LedgerSpec) -> Result<Plan, SpecError> {
+        let shared = self.of_stream(stream).find_map(|(_, ledger)| ledger.plan().grains().cloned());
+        let table = match (shared, &request.grains) {
+            (Some(table), _) => Some(table),
+            (None, Some(sent)) => Some(Arc::new(GrainTable::from_lengths(sent, spec.records)?)),
+            (None, None) => None,
+        };
+        Plan::with_grains(spec, table)
     }
 
     /// All ledgers of a run's stream agree in everything but the shard's number.

@@ -1,13 +1,22 @@
-//! Which record stands at which position of an epoch: a pure function of the spec, the same on every node.
+//! Which record stands at which position of an epoch: a pure function of the spec, and of the table of grains if the
+//! spec is about one. It is the same on every node.
 //!
 //! Dynamic assignment has positions 0..N. Static assignment has the positions of one shard, by DALI's bounds and
 //! rotation; with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13). Shards that have one
 //! record less than others have a last position without a record instead, so that all of them have as many positions:
 //! what an epoch owes a shard, batches of copies included, is positions and nothing else.
 
+use std::sync::Arc;
+
 use forebay_proto::v1::{LedgerSpec, StaticShard};
 
-use crate::{permutation::Permutation, spec, spec::SpecError};
+use crate::{
+    grain_epochs::{GrainEpoch, GrainEpochs},
+    grains::GrainTable,
+    permutation::Permutation,
+    spec,
+    spec::{GrainProblem, SpecError},
+};
 
 /// The order of every epoch.
 ///
@@ -25,6 +34,7 @@ use crate::{permutation::Permutation, spec, spec::SpecError};
 #[derive(Clone, Debug)]
 pub struct Plan {
     spec: LedgerSpec,
+    grains: Option<Arc<GrainEpochs>>,
 }
 
 /// One epoch of a [`Plan`], for many questions in a row: the keys are made once.
@@ -34,14 +44,35 @@ pub struct EpochOrder {
     start: u64,
     records: u64,
     len: u64,
-    permutation: Option<Permutation>,
+    places: Places,
+}
+
+/// Which record of the whole dataset has which place of an epoch.
+#[derive(Clone, Debug)]
+enum Places {
+    AsTheyAre,
+    Permuted(Permutation),
+    ByGrains(Arc<GrainEpoch>),
 }
 
 impl Plan {
-    /// The plan of a spec.
+    /// The plan of a spec that is not about grains.
     pub fn new(spec: &LedgerSpec) -> Result<Self, SpecError> {
+        Self::with_grains(spec, None)
+    }
+
+    /// The plan of a spec, with the table of grains if the spec has the digest of one.
+    pub fn with_grains(spec: &LedgerSpec, table: Option<Arc<GrainTable>>) -> Result<Self, SpecError> {
         spec::check(spec)?;
-        let plan = Self { spec: spec.clone() };
+        let grains = match (&spec.grains, table) {
+            (None, _) => None,
+            (Some(_), None) => return Err(GrainProblem::Missing.into()),
+            (Some(order), Some(table)) if order.digest == table.digest() && table.records() == spec.records => {
+                Some(Arc::new(GrainEpochs::new(table, order.window)))
+            }
+            (Some(_), Some(_)) => return Err(GrainProblem::Other.into()),
+        };
+        let plan = Self { spec: spec.clone(), grains };
         match spec.shard {
             Some(StaticShard { shard_id, num_shards, stick_to_shard: true }) if plan.epoch_records(0) == 0 => {
                 Err(SpecError::EmptyShard { shard_id, num_shards, records: spec.records })
@@ -53,6 +84,11 @@ impl Plan {
     /// The spec.
     pub const fn spec(&self) -> &LedgerSpec {
         &self.spec
+    }
+
+    /// The table of grains that the spec is about.
+    pub fn grains(&self) -> Option<&Arc<GrainTable>> {
+        self.grains.as_deref().map(GrainEpochs::table)
     }
 
     /// How many records an epoch has; 0 for a static shard that is empty in this epoch.
@@ -85,9 +121,14 @@ impl Plan {
     pub fn epoch(&self, epoch: u64) -> EpochOrder {
         let (start, end) = self.bounds(epoch);
         let spec = &self.spec;
-        let permutation =
-            spec.shuffle.then(|| Permutation::new(spec.records, spec.seed, epoch, &spec.fingerprint, "records"));
-        EpochOrder { dataset: spec.records, start, records: end - start, len: self.epoch_len(epoch), permutation }
+        let places = match &self.grains {
+            Some(grains) => Places::ByGrains(grains.epoch(spec, epoch)),
+            None if spec.shuffle => {
+                Places::Permuted(Permutation::new(spec.records, spec.seed, epoch, &spec.fingerprint, "records"))
+            }
+            None => Places::AsTheyAre,
+        };
+        EpochOrder { dataset: spec.records, start, records: end - start, len: self.epoch_len(epoch), places }
     }
 
     /// Where this plan's epoch begins and ends in the whole dataset's order of that epoch.
@@ -129,7 +170,11 @@ impl EpochOrder {
     pub fn record(&self, position: u64) -> u64 {
         let place = (u128::from(self.start) + u128::from(position)) % u128::from(self.dataset);
         let place = u64::try_from(place).expect("a remainder of a u64");
-        self.permutation.as_ref().map_or(place, |permutation| permutation.forward(place))
+        match &self.places {
+            Places::AsTheyAre => place,
+            Places::Permuted(permutation) => permutation.forward(place),
+            Places::ByGrains(grains) => grains.record(place),
+        }
     }
 
     /// The record that the epoch has at a position; none at a position without one.
@@ -142,7 +187,11 @@ impl EpochOrder {
         if record >= self.dataset {
             return None;
         }
-        let place = self.permutation.as_ref().map_or(record, |permutation| permutation.inverse(record));
+        let place = match &self.places {
+            Places::AsTheyAre => record,
+            Places::Permuted(permutation) => permutation.inverse(record),
+            Places::ByGrains(grains) => grains.place(record),
+        };
         place.checked_sub(self.start).filter(|&position| position < self.records)
     }
 }
@@ -152,12 +201,20 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::spec::PERMUTATION;
+    use crate::spec::{GRAIN_PERMUTATION, PERMUTATION};
 
     fn plan(records: u64, shuffle: bool, shard: Option<(u32, u32, bool)>) -> Plan {
         let shard =
             shard.map(|(shard_id, num_shards, stick_to_shard)| StaticShard { shard_id, num_shards, stick_to_shard });
-        let spec = LedgerSpec { fingerprint: vec![3; 32], records, shuffle, seed: 5, permutation: PERMUTATION, shard };
+        let spec = LedgerSpec {
+            fingerprint: vec![3; 32],
+            records,
+            shuffle,
+            seed: 5,
+            permutation: PERMUTATION,
+            shard,
+            grains: None,
+        };
         Plan::new(&spec).unwrap()
     }
 
@@ -195,6 +252,42 @@ mod tests {
         assert_eq!([records(&rotating, 0), records(&rotating, 1)], [vec![6, 7, 8, 9], vec![0, 1, 2]]);
         let sticking = plan(10, false, Some((2, 3, true)));
         assert_eq!(records(&sticking, 1), [6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn rule_13_and_56_shards_of_an_epoch_of_grains_share_the_dataset_out_and_go_on_in_its_order() {
+        let table = Arc::new(GrainTable::new(&[0, 3, 4, 9, 17, 18, 30], 31).unwrap());
+        let spec = LedgerSpec { permutation: GRAIN_PERMUTATION, ..plan(31, true, None).spec().clone() };
+        let spec = LedgerSpec { grains: Some(table.order(2)), ..spec };
+        let of = |shard_id: Option<u32>| {
+            let shard = shard_id.map(|shard_id| StaticShard { shard_id, num_shards: 4, stick_to_shard: false });
+            Plan::with_grains(&LedgerSpec { shard, ..spec.clone() }, Some(Arc::clone(&table))).unwrap()
+        };
+        for epoch in 0..5 {
+            let whole = records(&of(None), epoch);
+            assert_eq!(whole.iter().copied().collect::<BTreeSet<_>>(), (0..31).collect());
+            // The shards take turns.
+            let shards = (0..4).map(|shard| (shard + 4 - u32::try_from(epoch % 4).unwrap()) % 4);
+            let parts: Vec<u64> = shards.flat_map(|shard| records(&of(Some(shard)), epoch)).collect();
+            assert_eq!(parts, whole);
+            let last = of(Some((3 + 4 - u32::try_from(epoch % 4).unwrap()) % 4));
+            let end = last.epoch_records(epoch);
+            assert_eq!(last.record(epoch, end), whole[0], "beyond the end, the order wraps");
+            assert_eq!(last.position(epoch, whole[30]), Some(end - 1));
+            assert_eq!(last.position(epoch, whole[0]), None);
+        }
+    }
+
+    #[test]
+    fn rule_56_a_plan_needs_the_table_that_its_spec_is_about() {
+        let table = |starts: &[u64]| Arc::new(GrainTable::new(starts, 10).unwrap());
+        let spec = LedgerSpec { permutation: GRAIN_PERMUTATION, ..plan(10, true, None).spec().clone() };
+        let spec = LedgerSpec { grains: Some(table(&[0, 4]).order(16)), ..spec };
+        assert_eq!(Plan::new(&spec).unwrap_err(), GrainProblem::Missing.into());
+        assert_eq!(Plan::with_grains(&spec, Some(table(&[0, 5]))).unwrap_err(), GrainProblem::Other.into());
+        Plan::with_grains(&spec, Some(table(&[0, 4]))).unwrap();
+        let longer = LedgerSpec { records: 11, ..spec };
+        assert_eq!(Plan::with_grains(&longer, Some(table(&[0, 4]))).unwrap_err(), GrainProblem::Other.into());
     }
 
     #[test]

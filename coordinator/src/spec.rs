@@ -1,9 +1,11 @@
 //! What makes two ledgers the same (semantics rules 1 and 20): checks, hash and differences of a `LedgerSpec`.
 
-use forebay_proto::v1::{LedgerSpec, StaticShard};
+use forebay_proto::v1::{GrainOrder, LedgerSpec, StaticShard};
 
-/// The only version of the permutation so far.
+/// The version of the permutation of records.
 pub const PERMUTATION: u32 = 1;
+/// The version of the permutation of grains, and of records within windows of them (semantics rule 56).
+pub const GRAIN_PERMUTATION: u32 = 2;
 /// Above this many shards a static split is refused: an epoch in which a shard has no record is stepped over one by
 /// one.
 const MAX_SHARDS: u32 = 1 << 20;
@@ -20,7 +22,10 @@ pub enum SpecError {
     #[error("The dataset has {0} records; a ledger counts at most {MAX_RECORDS}.")]
     TooLarge(u64),
     /// Made by another version of Forebay.
-    #[error("The order has permutation version {0}, but this build knows only version {PERMUTATION}.")]
+    #[error(
+        "The order has permutation version {0}, but this build knows only the versions \
+             {PERMUTATION} and {GRAIN_PERMUTATION}."
+    )]
     Permutation(u32),
     /// Not 32 bytes.
     #[error("The dataset's fingerprint has {0} bytes; it must have 32.")]
@@ -46,9 +51,41 @@ pub enum SpecError {
         /// Of the dataset.
         records: u64,
     },
+    /// Something about grains.
+    #[error(transparent)]
+    Grains(#[from] GrainProblem),
     /// More shards than a ledger steps over.
     #[error("num_shards is {0}; it may be at most {MAX_SHARDS}.")]
     TooManyShards(u32),
+}
+
+/// What is wrong with a table of grains, or with a spec that is about one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GrainProblem {
+    /// Permutation and grains do not belong together.
+    #[error(
+        "The order has permutation version {version}, which does not go with {}. Version {GRAIN_PERMUTATION}, and no \
+         other, needs shuffle, a digest of 32 bytes over the table of grains, and a window of at least 1 grain.",
+        if *.grains { "grains" } else { "no grains" }
+    )]
+    Spec {
+        /// Of the permutation.
+        version: u32,
+        /// The spec has grains.
+        grains: bool,
+    },
+    /// A spec without the table that it is about.
+    #[error("The order permutes grains, but the table of the dataset's grains is missing.")]
+    Missing,
+    /// A table with another digest than the spec.
+    #[error("The table of the dataset's grains is not the one that the order was made for.")]
+    Other,
+    /// Grains without records, or other records than the dataset's.
+    #[error("The table of the dataset's grains is broken: grains must have records, and together all of the dataset.")]
+    Broken,
+    /// The table would take too much memory.
+    #[error("The dataset has more than 16777216 grains. Set shuffle = true, or write it with larger grains.")]
+    TooMany,
 }
 
 /// Checks a spec from outside.
@@ -62,8 +99,13 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), SpecError> {
     if spec.records > MAX_RECORDS {
         return Err(SpecError::TooLarge(spec.records));
     }
-    if spec.permutation != PERMUTATION {
-        return Err(SpecError::Permutation(spec.permutation));
+    match (spec.permutation, &spec.grains) {
+        (PERMUTATION, None) => {}
+        (GRAIN_PERMUTATION, Some(grains)) if spec.shuffle && grains.digest.len() == 32 && grains.window > 0 => {}
+        (version @ (PERMUTATION | GRAIN_PERMUTATION), grains) => {
+            return Err(GrainProblem::Spec { version, grains: grains.is_some() }.into());
+        }
+        (other, _) => return Err(SpecError::Permutation(other)),
     }
     match spec.shard {
         Some(StaticShard { num_shards, .. }) if num_shards > MAX_SHARDS => Err(SpecError::TooManyShards(num_shards)),
@@ -88,6 +130,13 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
         hasher.update(&shard.num_shards.to_le_bytes());
         hasher.update(&[u8::from(shard.stick_to_shard)]);
     }
+    // Specs without grains have the hashes that they had before there were grains.
+    if let Some(grains) = &spec.grains {
+        hasher.update(b"grains");
+        hasher.update(&(grains.digest.len() as u64).to_le_bytes());
+        hasher.update(&grains.digest);
+        hasher.update(&grains.window.to_le_bytes());
+    }
     hasher.finalize().into()
 }
 
@@ -108,10 +157,22 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
             s.shard_id, s.num_shards, s.stick_to_shard
         ),
     };
+    let shuffle = |spec: &LedgerSpec| match spec.grains {
+        Some(_) => "\"shard\"".to_owned(),
+        None => spec.shuffle.to_string(),
+    };
+    // Where one of the two has no grains, `shuffle` says all.
+    let both = kept.grains.as_ref().zip(asked.grains.as_ref());
+    let grains =
+        |of: fn(&GrainOrder) -> String| both.map_or_else(Default::default, |(kept, asked)| (of(kept), of(asked)));
+    let digest = grains(|grains| hex(&grains.digest));
+    let window = grains(|grains| grains.window.to_string());
     let fields = [
         ("the dataset's fingerprint", hex(&kept.fingerprint), hex(&asked.fingerprint)),
         ("records", kept.records.to_string(), asked.records.to_string()),
-        ("shuffle", kept.shuffle.to_string(), asked.shuffle.to_string()),
+        ("shuffle", shuffle(kept), shuffle(asked)),
+        ("the table of grains", digest.0, digest.1),
+        ("shuffle_window", window.0, window.1),
         ("seed", kept.seed.to_string(), asked.seed.to_string()),
         ("the permutation's version", kept.permutation.to_string(), asked.permutation.to_string()),
         ("assignment", shard(&kept.shard), shard(&asked.shard)),
@@ -150,6 +211,7 @@ mod tests {
             (LedgerSpec { shuffle: true, ..spec() }, "shuffle was false and is now true"),
             (LedgerSpec { seed: 9, ..spec() }, "seed was 0 and is now 9"),
             (LedgerSpec { permutation: 2, ..spec() }, "permutation"),
+            (grained(3, 16), "shuffle was false and is now \"shard\""),
             (LedgerSpec { shard: shard(0, 2, false), ..spec() }, "was dynamic and is now static (shard_id 0"),
         ];
         for (other, words) in &others {
@@ -164,6 +226,40 @@ mod tests {
         assert_eq!(differences(&spec(), &spec()), "");
     }
 
+    fn grained(digest: u8, window: u32) -> LedgerSpec {
+        let grains = Some(GrainOrder { digest: vec![digest; 32], window });
+        LedgerSpec { shuffle: true, permutation: GRAIN_PERMUTATION, grains, ..spec() }
+    }
+
+    #[test]
+    fn rule_56_the_table_of_grains_and_the_window_are_part_of_the_spec() {
+        let kept = grained(3, 16);
+        for (other, words) in [
+            (grained(4, 16), "the table of grains was 0303030303030303 and is now 0404040404040404"),
+            (grained(3, 8), "shuffle_window was 16 and is now 8"),
+        ] {
+            assert_ne!(spec_hash(&other), spec_hash(&kept));
+            assert_eq!(differences(&kept, &other), words);
+        }
+        let records = LedgerSpec { permutation: PERMUTATION, grains: None, ..kept.clone() };
+        assert!(differences(&kept, &records).starts_with("shuffle was \"shard\" and is now true;"));
+        assert_eq!(check(&kept), Ok(()));
+    }
+
+    #[test]
+    fn rule_56_hashes_of_specs_are_pinned_and_those_without_grains_are_the_old_ones() {
+        let shard = Some(StaticShard { shard_id: 1, num_shards: 2, stick_to_shard: true });
+        let hash = |spec: LedgerSpec| blake3::Hash::from(spec_hash(&spec)).to_hex().to_string();
+        let hashes = [spec(), LedgerSpec { shuffle: true, shard, ..spec() }, grained(3, 16)].map(hash);
+        assert_eq!(hashes, PINNED);
+    }
+
+    const PINNED: [&str; 3] = [
+        "f82f944a5fd896fff81f104878374ce2523e3fac276180d0d02b5813415fc4df",
+        "d1dcce3654502ad8a470c7ad7deff0fe0b6c26b8578f0ecd6fdcde8ac58b2d0a",
+        "7a758227803e47a359f625a71664349b88868f10c95451950fbeb1a9b95b3ee6",
+    ];
+
     #[test]
     fn specs_that_no_ledger_can_have_are_refused_by_name() {
         let shard = |shard_id, num_shards| Some(StaticShard { shard_id, num_shards, stick_to_shard: false });
@@ -172,6 +268,11 @@ mod tests {
         assert_eq!(check(&LedgerSpec { records: u64::MAX, ..spec() }), Err(SpecError::TooLarge(u64::MAX)));
         assert_eq!(check(&LedgerSpec { permutation: 0, ..spec() }), Err(SpecError::Permutation(0)));
         assert_eq!(check(&LedgerSpec { fingerprint: vec![], ..spec() }), Err(SpecError::Fingerprint(0)));
+        let without = |version, grains| Err(GrainProblem::Spec { version, grains }.into());
+        assert_eq!(check(&LedgerSpec { permutation: 2, shuffle: true, ..spec() }), without(2, false));
+        assert_eq!(check(&LedgerSpec { permutation: 1, ..grained(3, 16) }), without(1, true));
+        assert_eq!(check(&LedgerSpec { shuffle: false, ..grained(3, 16) }), without(2, true));
+        assert_eq!(check(&grained(3, 0)), without(2, true));
         for (shard_id, num_shards) in [(0, 0), (2, 2), (3, 2)] {
             assert_eq!(
                 check(&LedgerSpec { shard: shard(shard_id, num_shards), ..spec() }),

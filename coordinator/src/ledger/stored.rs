@@ -1,6 +1,7 @@
 //! A ledger as documents of its store, there and back. What comes back is checked as input from outside.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use forebay_proto::v1::{
     Cause, EpochTally, QuarantinedRecord, Range, StoredHead, StoredLease, StoredReply, StoredReturned, StoredWorker,
@@ -9,10 +10,12 @@ use prost::Message;
 
 use super::damage::Damage;
 use super::{Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Spans, Tallies, Times, Worker, workers::Replies};
-use crate::{plan::Plan, spec::spec_hash, store::Change};
+use crate::{grains::GrainTable, plan::Plan, spec::spec_hash, store::Change};
 
 /// Layout of the documents. Version 1 is read as well.
 const VERSION: u32 = 2;
+/// The table of grains, in a ledger whose spec is about one.
+const GRAINS: &str = "grains";
 
 impl Ledger {
     /// The documents that changed since the last call, with keys that start with `prefix`.
@@ -37,6 +40,9 @@ impl Ledger {
             let worker = self.workers.get(&name);
             put(format!("worker/{name}"), worker.map(|worker| worker.stored().encode_to_vec()));
         }
+        if dirty.grains {
+            put(GRAINS.to_owned(), self.plan.grains().map(|table| table.lengths().encode_to_vec()));
+        }
         if dirty.head {
             put("head".to_owned(), Some(self.head().encode_to_vec()));
         }
@@ -47,7 +53,8 @@ impl Ledger {
         let epochs = self.tallies.keys().map(|&epoch| epoch_key(epoch));
         let quarantine = self.quarantine.keys().map(|&(epoch, record)| quarantine_key(epoch, record));
         let workers = self.workers.keys().map(|name| format!("worker/{name}"));
-        epochs.chain(quarantine).chain(workers).chain(["head".to_owned()]).collect()
+        let grains = self.plan.grains().map(|_| GRAINS.to_owned());
+        epochs.chain(quarantine).chain(workers).chain(grains).chain(["head".to_owned()]).collect()
     }
 
     /// A ledger from all of its documents, keys without prefix.
@@ -58,8 +65,12 @@ impl Ledger {
             return Err(Damage::Version { found: head.version, newest: VERSION });
         }
         let spec = head.spec.as_ref().ok_or(Damage::NoSpec)?;
+        let table = match documents.iter().find(|(key, _)| *key == GRAINS) {
+            Some((key, bytes)) => Some(Arc::new(GrainTable::from_lengths(&decode(key, bytes)?, spec.records)?)),
+            None => None,
+        };
         let mut ledger = Self {
-            plan: Plan::new(spec)?,
+            plan: Plan::with_grains(spec, table)?,
             spec_hash: spec_hash(spec),
             shard_size: head.shard_size,
             epochs: head.epochs,
@@ -88,7 +99,7 @@ impl Ledger {
             } else if key.starts_with("quarantine/") {
                 let entry: QuarantinedRecord = decode(key, bytes)?;
                 ledger.quarantine.insert((entry.epoch, entry.record), entry);
-            } else if *key != "head" {
+            } else if *key != "head" && (*key != GRAINS || ledger.plan.grains().is_none()) {
                 return Err(Damage::Unknown((*key).to_owned()));
             }
         }

@@ -4,6 +4,7 @@
 
 mod crash;
 mod epochs;
+mod grains;
 mod histories;
 mod model;
 mod opening;

@@ -112,7 +112,7 @@ impl Store for SharedStore {
 }
 
 pub(crate) fn spec(records: u64) -> LedgerSpec {
-    LedgerSpec { fingerprint: vec![1; 32], records, shuffle: true, seed: 7, permutation: 1, shard: None }
+    LedgerSpec { fingerprint: vec![1; 32], records, shuffle: true, seed: 7, permutation: 1, shard: None, grains: None }
 }
 
 pub(crate) fn static_spec(records: u64, shard_id: u32, num_shards: u32, stick_to_shard: bool) -> LedgerSpec {
@@ -121,10 +121,14 @@ pub(crate) fn static_spec(records: u64, shard_id: u32, num_shards: u32, stick_to
 
 impl Scene {
     pub(crate) fn new(spec: LedgerSpec, shard_size: u64, epochs: u64) -> Self {
+        Self::of(Plan::new(&spec).unwrap(), shard_size, epochs)
+    }
+
+    pub(crate) fn of(plan: Plan, shard_size: u64, epochs: u64) -> Self {
         let store = SharedStore::default();
         let now = Arc::new(AtomicU64::new(1));
         let handle = start(&store, &now).unwrap();
-        Self { store, plan: Plan::new(&spec).unwrap(), spec, shard_size, epochs, now, handle }
+        Self { store, spec: plan.spec().clone(), plan, shard_size, epochs, now, handle }
     }
 
     pub(crate) fn handle(&self) -> Handle {
@@ -171,6 +175,7 @@ impl Scene {
             worker: worker.to_owned(),
             incarnation,
             epochs: self.epochs,
+            grains: self.plan.grains().map(|table| table.lengths()),
         }
     }
 

@@ -21,12 +21,34 @@ pub struct LedgerSpec {
     pub shuffle: bool,
     #[prost(uint64, tag = "4")]
     pub seed: u64,
-    /// Version of the permutation; 1 is the only one.
+    /// Version of the permutation. 1 permutes records. 2 permutes grains, and records within windows of them.
     #[prost(uint32, tag = "5")]
     pub permutation: u32,
     /// Set for static assignment. Absent: dynamic.
     #[prost(message, optional, tag = "6")]
     pub shard: ::core::option::Option<StaticShard>,
+    /// Set with permutation 2 (semantics rule 56).
+    #[prost(message, optional, tag = "7")]
+    pub grains: ::core::option::Option<GrainOrder>,
+}
+/// What permutation 2 depends on beside the rest of the spec.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GrainOrder {
+    /// 32 bytes over the dataset's table of grains.
+    #[prost(bytes = "vec", tag = "1")]
+    pub digest: ::prost::alloc::vec::Vec<u8>,
+    /// Grains whose records are permuted together.
+    #[prost(uint32, tag = "2")]
+    pub window: u32,
+}
+/// A dataset's table of grains: how many records each grain has, in the dataset's order. A 0 is not a grain: the number
+/// behind it says how many more grains have as many records as the last one.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GrainLengths {
+    #[prost(uint64, repeated, tag = "1")]
+    pub lengths: ::prost::alloc::vec::Vec<u64>,
 }
 /// One shard of DALI's static split. Each shard has a ledger of its own.
 #[allow(clippy::all)]
@@ -90,6 +112,9 @@ pub struct OpenRequest {
     /// Total number of epochs; 0 is without end.
     #[prost(uint64, tag = "8")]
     pub epochs: u64,
+    /// The table whose digest is in the spec, if the spec has one.
+    #[prost(message, optional, tag = "9")]
+    pub grains: ::core::option::Option<GrainLengths>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -553,6 +578,9 @@ pub struct AuditReply {
     /// Further epochs follow; the next page starts behind the last one of this page.
     #[prost(bool, tag = "5")]
     pub more: bool,
+    /// In the first page of a static shard whose spec has a digest of grains: the table.
+    #[prost(message, optional, tag = "6")]
+    pub grains: ::core::option::Option<GrainLengths>,
 }
 /// Place of an entry in the quarantine's list, whose order is by epoch, then by record.
 #[allow(clippy::all)]

@@ -161,6 +161,7 @@ impl Opening {
             seed: self.settings.seed,
             permutation: PERMUTATION,
             shard: self.identity.shard,
+            grains: None,
         }
     }
 
@@ -183,6 +184,7 @@ impl Opening {
             run: self.identity.run.clone(),
             stream: self.identity.stream.clone(),
             spec: Some(spec),
+            grains: None,
             shard_size: self.settings.shard_size(),
             shard_size_required: self.settings.wanted_shard_size.is_some(),
             worker: "local".into(),

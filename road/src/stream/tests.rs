@@ -124,6 +124,7 @@ impl Vast {
             seed: 7,
             permutation: PERMUTATION,
             shard: None,
+            grains: None,
         };
         Self { runtime, source, stream, plan: Plan::new(&spec).unwrap() }
     }
