@@ -9,9 +9,10 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use forebay_proto::v1::LedgerSpec;
+use parking_lot::Mutex;
 
 use crate::{grains::GrainTable, permutation::Permutation};
 
@@ -61,7 +62,7 @@ impl GrainEpochs {
 
     /// The order of an epoch. It is made without a look at the table.
     pub(crate) fn epoch(&self, spec: &LedgerSpec, epoch: u64) -> Arc<GrainEpoch> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if let Some((_, order)) = kept.iter().find(|(number, _)| *number == epoch) {
             return Arc::clone(order);
         }
@@ -120,7 +121,7 @@ impl GrainEpoch {
     }
 
     fn window(&self, number: u64) -> Arc<GrainWindow> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         let kept = &mut kept[index(number % 2)];
         match kept {
             Some(window) if window.number == number => Arc::clone(window),
@@ -280,7 +281,8 @@ mod tests {
             let by_grains = reads(self::records(&order), &order.table, room);
             let one_by_one = Permutation::new(RECORDS, 3, 1, &[7; 32], "records");
             let by_records = reads((0..RECORDS).map(|place| one_by_one.forward(place)), &order.table, room);
-            let factor = |reads: u64| reads as f64 / ordered as f64;
+            let factor =
+                |reads: u64| f64::from(u32::try_from(reads).unwrap()) / f64::from(u32::try_from(ordered).unwrap());
             println!(
                 "{records:>4} records per grain, {grains:>5} grains, {window:>2} kept: bytes of an epoch over those of an \
                  ordered one: shuffle = \"shard\" {:.2}, shuffle = true {:.2}",

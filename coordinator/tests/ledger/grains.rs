@@ -16,7 +16,8 @@ fn table(records: u64) -> Arc<GrainTable> {
     Arc::new(GrainTable::new(&starts, records).unwrap())
 }
 
-fn grained(spec: LedgerSpec, window: u32) -> Plan {
+/// A plan that permutes grains.
+pub(crate) fn grained(spec: LedgerSpec, window: u32) -> Plan {
     let table = table(spec.records);
     let spec = LedgerSpec { permutation: GRAIN_PERMUTATION, grains: Some(table.order(window)), ..spec };
     Plan::with_grains(&spec, Some(table)).unwrap()

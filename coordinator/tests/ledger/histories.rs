@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use forebay_coordinator::Verdict as Judgement;
+use forebay_coordinator::{Plan, Verdict as Judgement};
 use forebay_proto::v1::{
     AbandonRequest, AuditReply, AuditRequest, Lease, RestoreRequest, Snapshot, Verdict, acquire_reply::Answer,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
+use crate::grains::grained;
 use crate::scene::{Daemon, GRACE, Scene, bare, spec, static_spec};
 
 const EPOCHS: u64 = 4;
@@ -41,8 +42,9 @@ struct Run {
 
 impl Run {
     fn new(kind: usize) -> Self {
-        let spec = [spec(20), static_spec(20, 1, 3, false)][kind].clone();
-        let scene = Scene::new(spec, 6, EPOCHS);
+        let spec = [spec(20), static_spec(20, 1, 3, false)][kind % 2].clone();
+        let plan = if kind < 2 { Plan::new(&spec).unwrap() } else { grained(spec, 2) };
+        let scene = Scene::of(plan, 6, EPOCHS);
         Self { daemon: scene.daemon("node", 1), scene, out: Vec::new(), done: Done::new() }
     }
 
@@ -170,7 +172,7 @@ proptest! {
     #[test]
     fn rule_24_a_run_adds_up_whatever_it_goes_back_to(
         steps in proptest::collection::vec((0..2usize, step()), 0..120),
-        kind in 0..2usize,
+        kind in 0..4usize,
     ) {
         let mut runs = [Run::new(kind), Run::new(kind)];
         let mut snapshots = Vec::new();

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forebay_coordinator::Verdict as Judgement;
+use forebay_coordinator::{Plan, Verdict as Judgement};
 use forebay_proto::v1::{
-    AckRequest, AcquireReply, AcquireRequest, Lease, LedgerSpec, RestoreRequest, Snapshot, Verdict,
-    acquire_reply::Answer,
+    AckRequest, AcquireReply, AcquireRequest, Lease, RestoreRequest, Snapshot, Verdict, acquire_reply::Answer,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
+use crate::grains::grained;
 use crate::scene::{Daemon, GRACE, Scene, TTL, bare, spec, static_spec};
 
 const WORKERS: usize = 3;
@@ -69,8 +69,8 @@ impl Truth {
 }
 
 impl History {
-    fn new(spec: LedgerSpec) -> Self {
-        let scene = Scene::new(spec, 6, EPOCHS);
+    fn new(plan: Plan) -> Self {
+        let scene = Scene::of(plan, 6, EPOCHS);
         let actors = (0..WORKERS)
             .map(|index| Actor {
                 daemon: scene.daemon(&format!("w{index}"), 1),
@@ -333,14 +333,15 @@ proptest! {
     #[test]
     fn rule_15_nothing_is_lost_and_nothing_is_counted_twice(
         steps in proptest::collection::vec(step(), 0..150),
-        kind in 0..3,
+        kind in 0..5,
     ) {
         let spec = match kind {
-            0 => spec(20),
-            1 => static_spec(20, 1, 3, false),
+            0 | 4 => spec(20),
+            1 | 3 => static_spec(20, 1, 3, false),
             _ => static_spec(2, 0, 3, false),
         };
-        let mut history = History::new(spec);
+        let plan = if kind < 3 { Plan::new(&spec).unwrap() } else { grained(spec, 2) };
+        let mut history = History::new(plan);
         for step in &steps {
             history.step(step);
         }

@@ -121,7 +121,8 @@ pub(crate) fn static_spec(records: u64, shard_id: u32, num_shards: u32, stick_to
 
 impl Scene {
     pub(crate) fn new(spec: LedgerSpec, shard_size: u64, epochs: u64) -> Self {
-        Self::of(Plan::new(&spec).unwrap(), shard_size, epochs)
+        let plan = Plan::new(&spec).unwrap();
+        Self { spec, ..Self::of(plan, shard_size, epochs) }
     }
 
     pub(crate) fn of(plan: Plan, shard_size: u64, epochs: u64) -> Self {
