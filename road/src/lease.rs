@@ -104,16 +104,17 @@ fn tell(source: &dyn Source, plan: &Plan, lease: &Lease) {
     tracing::debug!(shard, start, end, epoch, shuffled, lease = id, deaths, "leased");
 }
 
-fn span(plan: &Arc<Plan>, lease: &Lease) -> Span {
-    let (plan, epoch) = (Arc::clone(plan), lease.epoch);
-    let records = plan.epoch_records(epoch).min(lease.end).max(lease.start);
+fn span(plan: &Plan, lease: &Lease) -> Span {
+    let epoch = lease.epoch;
+    let order = plan.epoch(epoch);
+    let records = order.records().min(lease.end).max(lease.start);
     Span {
         lease: lease.id,
         epoch,
         start: lease.start,
         len: records - lease.start,
         bare: lease.end.saturating_sub(records),
-        record: Arc::new(move |index| plan.record(epoch, index)),
+        record: Arc::new(move |index| order.record(index)),
     }
 }
 

@@ -5,6 +5,7 @@ mod decode;
 mod lanes;
 mod placement;
 mod prefetch;
+mod shuffle;
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ pub use decode::{DecodeSettings, JpegDecoder};
 pub use lanes::Lanes;
 pub use placement::Placement;
 pub use prefetch::PrefetchSettings;
+pub use shuffle::Shuffle;
 
 /// The settings of a stream: how its batches are made, and how they are handed out. They do not include its dataset.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +26,8 @@ pub struct StreamSettings {
     pub batch_size: u32,
     /// What is done to each picture, and the form of the output.
     pub recipe: Recipe,
-    /// The order is a permutation that differs from epoch to epoch.
-    pub shuffle: bool,
+    /// The order of epochs.
+    pub shuffle: Shuffle,
     /// The seed of all random choices.
     pub seed: u64,
     /// The dataset's columns that batches have beside pictures and labels. `None` means all.
@@ -77,7 +79,7 @@ impl StreamSettings {
         Self {
             batch_size,
             recipe,
-            shuffle: false,
+            shuffle: Shuffle::default(),
             seed: 0,
             columns: None,
             min_visible: 0.0,

@@ -9,6 +9,7 @@ mod dataset;
 mod hand_in;
 mod news;
 mod open;
+mod order;
 mod pipeline;
 mod report;
 mod ring_handle;

@@ -10,6 +10,20 @@ pub enum Grains<'a> {
 }
 
 impl Grains<'_> {
+    /// How many grains a dataset of this many records has.
+    ///
+    /// ```
+    /// use forebay_sources::Grains;
+    ///
+    /// assert_eq!((Grains::Starts(&[0, 3, 7]).count(9), Grains::Records.count(9)), (3, 9));
+    /// ```
+    pub const fn count(&self, records: u64) -> u64 {
+        match self {
+            Self::Records => records,
+            Self::Starts(starts) => starts.len() as u64,
+        }
+    }
+
     /// The grain of a record.
     ///
     /// ```

@@ -4,6 +4,7 @@ mod agreement;
 mod cache;
 mod columns;
 mod placement;
+mod shuffle;
 
 use std::path::PathBuf;
 
@@ -58,8 +59,12 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # reducing_gap = 2.0
 # Short for reducing_gap = 2.0.
 # fast = false
-# Gives each epoch its own random order.
+# true gives each epoch its own random order. "shard" does so for datasets that are read in grains (chunks, row groups): it
+# shuffles grains, and the records within windows of grains, so that each grain is read once per epoch. See docs/operating.md.
 # shuffle = false
+# With shuffle = "shard": the number of grains whose records are shuffled together. More grains mix better, and need more
+# memory for the grains that are kept.
+# shuffle_window = 16
 # The seed of the order and of all random transforms.
 # seed = 0
 # Passes over the dataset. Left out: no end.
@@ -197,8 +202,8 @@ impl StreamSection {
         if batch_size.is_none() && !table.has("batch_size") {
             table.mistake("batch_size", "is missing; give the number of records in a batch, such as 256.");
         }
-        let shuffle = table.take_or("shuffle", false, flag);
-        let recipe = table.recipe(shuffle);
+        let shuffle = shuffle::read(table);
+        let recipe = table.recipe(shuffle.is_on());
         let complete = batch_size.is_some() && recipe.is_some();
         // Where one of the two is missing, the other keys are read all the same: every mistake is reported at once.
         let recipe = recipe.unwrap_or_else(|| Recipe::training(1).expect("its shape is fixed"));

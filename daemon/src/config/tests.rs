@@ -1,10 +1,11 @@
 //! Tests of the whole configuration, and of the settings of a Loader.
 
+use std::num::NonZero;
 use std::time::Duration;
 
 use forebay_pixels::{Annotated, Dtype, Input, Layout, Match, Recipe, Transform};
 use forebay_road::ByteSize;
-use forebay_road::settings::{CacheKind, CacheSettings, LastBatchPolicy, MaxFailures, OnError, Sharding};
+use forebay_road::settings::{CacheKind, CacheSettings, LastBatchPolicy, MaxFailures, OnError, Sharding, Shuffle};
 use forebay_sources::Labels;
 use serde_json::json;
 
@@ -352,11 +353,51 @@ fn rule_26_a_static_stream_agrees_with_trainers_that_name_a_shard_of_it() {
 }
 
 #[test]
+fn rule_56_a_shuffle_is_of_records_or_of_grains_and_its_window_belongs_to_grains() {
+    let with = |more: Value| {
+        let mut settings = json!({ "source": "/data", "batch_size": 4, "size": 8 });
+        settings.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        loader(&settings)
+    };
+    let grains = |window| Shuffle::Grains { window: NonZero::new(window).unwrap() };
+    for (settings, shuffle) in [
+        (json!({}), Shuffle::Off),
+        (json!({ "shuffle": false }), Shuffle::Off),
+        (json!({ "shuffle": true }), Shuffle::Records),
+        (json!({ "shuffle": "shard" }), grains(16)),
+        (json!({ "shuffle": "shard", "shuffle_window": 3 }), grains(3)),
+    ] {
+        assert_eq!(with(settings).unwrap().settings.shuffle, shuffle);
+    }
+    let size = |shuffle| with(json!({ "shuffle": shuffle })).unwrap().settings.recipe;
+    assert_eq!(size(json!("shard")), size(json!(true)), "size means training");
+    let refused = |settings| with(settings).unwrap_err().to_string();
+    for wrong in [json!("shards"), json!("true"), json!(1)] {
+        let text = refused(json!({ "shuffle": wrong, "shuffle_window": 3 }));
+        assert!(text.contains("give true, false or \"shard\"") && !text.contains("shuffle_window"), "{text}");
+    }
+    for without in [json!({}), json!({ "shuffle": true }), json!({ "shuffle": false })] {
+        let mut settings = without;
+        settings["shuffle_window"] = json!(8);
+        let text = refused(settings);
+        assert!(text.contains("shuffle_window: has an effect only with shuffle = \"shard\""), "{text}");
+    }
+    for wrong in [json!(0), json!(-1), json!("16"), json!(1 << 21)] {
+        assert!(refused(json!({ "shuffle": "shard", "shuffle_window": wrong })).contains("shuffle_window: is"));
+    }
+    assert_eq!(with(json!({ "shuffle_window": 16 })).unwrap().settings.shuffle, Shuffle::Off, "that is the default");
+    let stream = with(json!({ "shuffle": "shard", "shuffle_window": 8 })).unwrap();
+    assert_eq!(stream.agree(&json!({ "shuffle": "shard", "shuffle_window": 8 })), Ok(()));
+    assert_eq!(keys(&stream.agree(&json!({ "shuffle": true })).unwrap_err()), ["shuffle"]);
+    assert_eq!(keys(&stream.agree(&json!({ "shuffle_window": 16 })).unwrap_err()), ["shuffle_window"]);
+}
+
+#[test]
 fn serving_a_path_is_one_stream_for_training() {
     let config = Config::for_path("/data/train").unwrap();
     let stream = &config.streams[DEFAULT_STREAM];
     assert_eq!(stream.source.as_deref(), Some("/data/train"));
-    assert!(stream.settings.shuffle);
+    assert_eq!(stream.settings.shuffle, Shuffle::Records);
     assert_eq!(Config { streams: BTreeMap::new(), ..config }, Config::default());
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use forebay_road::settings::Shuffle;
 use forebay_road::threads;
 use forebay_sources::{Options, Source};
 
@@ -26,5 +27,79 @@ pub(super) async fn dataset(
         None => forebay_formats::open(&name, &options),
     };
     let opened = threads::beside("forebay-open", open).await?;
-    Ok(Arc::from(opened?))
+    let source: Arc<dyn Source> = Arc::from(opened?);
+    if let Some(factor) = factor(section.settings.shuffle, source.as_ref()) {
+        tracing::warn!(
+            dataset = section.dataset(),
+            "shuffle = true reads up to {factor:.1} times the dataset's bytes in each epoch: {factor:.1} records on \
+             average are read at once, and each of them is wanted at another time. Set shuffle = \"shard\" to read \
+             everything once"
+        );
+    }
+    Ok(source)
+}
+
+/// How many times the dataset's bytes an epoch may read, if it reads more than all of them once (semantics rule 56).
+#[expect(clippy::cast_precision_loss, reason = "a rounded figure is shown")]
+fn factor(shuffle: Shuffle, source: &dyn Source) -> Option<f64> {
+    let (records, grains) = (source.len(), source.grains().count(source.len()));
+    (shuffle == Shuffle::Records && grains < records).then(|| records as f64 / grains as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_sources::{Grains, Locator, ReadError};
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Grained(Option<&'static [u64]>);
+
+    impl Source for Grained {
+        fn len(&self) -> u64 {
+            10
+        }
+
+        fn classes(&self) -> &[String] {
+            &[]
+        }
+
+        fn label(&self, _record: u64) -> i64 {
+            -1
+        }
+
+        fn locator(&self, _record: u64) -> Locator {
+            Locator::file("grained")
+        }
+
+        fn size(&self, _record: u64) -> u64 {
+            1
+        }
+
+        fn read(&self, record: u64, _room: u64, _buf: &mut Vec<u8>) -> Result<(), ReadError> {
+            Err(ReadError::damaged(self.locator(record), "a test"))
+        }
+
+        fn fingerprint(&self) -> [u8; 32] {
+            [0; 32]
+        }
+
+        fn grains(&self) -> Grains<'_> {
+            self.0.map_or(Grains::Records, Grains::Starts)
+        }
+
+        fn shard_name(&self, _record: u64) -> &'static str {
+            "grained"
+        }
+    }
+
+    #[test]
+    fn rule_56_only_a_permutation_of_records_that_are_read_together_costs_bytes() {
+        let by_grains = Shuffle::Grains { window: Shuffle::WINDOW };
+        let grained = Grained(Some(&[0, 2, 3, 9]));
+        assert_eq!(factor(Shuffle::Records, &grained), Some(2.5));
+        assert_eq!([Shuffle::Off, by_grains].map(|shuffle| factor(shuffle, &grained)), [None, None]);
+        let single = Grained(Some(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+        assert_eq!([&single, &Grained(None)].map(|source| factor(Shuffle::Records, source)), [None, None]);
+    }
 }

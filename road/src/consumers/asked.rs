@@ -20,7 +20,7 @@ const WEIGHT: usize = 64 << 20;
 #[derive(Debug)]
 pub(crate) enum Asked {
     /// It stood in the packet.
-    Here(CallRequest),
+    Here(Box<CallRequest>),
     /// It stands in a bulk, of which nothing is known yet.
     Beside(OwnedFd),
 }
@@ -52,7 +52,7 @@ impl Asked {
     /// It is no protobuf `CallRequest`.
     pub(super) fn take(body: Body<'_>) -> Result<Self, NoCall> {
         match body {
-            Body::Inline(bytes) => decode(bytes).map(Self::Here),
+            Body::Inline(bytes) => decode(bytes).map(|request| Self::Here(Box::new(request))),
             Body::Bulk(fd) => Ok(Self::Beside(fd)),
         }
     }
@@ -68,7 +68,7 @@ impl Asked {
     /// The bulk is not sealed or too long, or no protobuf `CallRequest`.
     pub(crate) fn read(self) -> Result<CallRequest, NoCall> {
         match self {
-            Self::Here(request) => Ok(request),
+            Self::Here(request) => Ok(*request),
             Self::Beside(fd) => decode(&Bulk::accept(fd)?.read(LIMIT)?),
         }
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{Handle, LastBatchPolicy, PERMUTATION, Plan};
+use forebay_coordinator::{Handle, LastBatchPolicy};
 use forebay_pixels::{Dtype, Layout};
-use forebay_proto::v1::{LedgerSpec, OpenRequest, StaticShard};
+use forebay_proto::v1::{OpenRequest, StaticShard};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
 use forebay_sources::Source;
 
@@ -18,6 +18,7 @@ use crate::settings::{PrefetchSettings, Sharding, StreamSettings};
 use crate::stream::attendance::Attendance;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
+use crate::stream::order::StreamOrder;
 use crate::stream::pipeline::Pipeline;
 use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
@@ -76,15 +77,15 @@ impl Opening {
     /// No lane is on the GPU that is to decode, the ledger is about something else, or there is too little memory.
     pub async fn open(self, surplus: Surplus) -> Result<Arc<Stream>, StreamError> {
         self.decodes()?;
-        let spec = self.spec();
-        let plan = Plan::new(&spec)?;
+        let order = StreamOrder::new(self.source.as_ref(), &self.settings, self.identity.shard)?;
+        let plan = order.plan()?;
         self.some_epoch_has_a_batch()?;
         let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref())?;
         let (shape, slots) = (shape(&self.settings), self.settings.slots());
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
         let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, self.cache()?, targets);
         let (rings, first) = self.rings(geometry).await?;
-        let request = self.request(spec, incarnation::fresh()?);
+        let request = self.request(order, incarnation::fresh()?);
         let (standing, receipts) = Standing::open(self.coordinator.clone(), request).await?;
         let (ring, ends) = RingHandle::new(rings.site())?;
         let stream = self.stream(dataset, standing, ring);
@@ -153,18 +154,6 @@ impl Opening {
         Ok(Some(self.caches.open(CacheKey::new(self.source.as_ref(), keep, wanted.memory))?))
     }
 
-    fn spec(&self) -> LedgerSpec {
-        LedgerSpec {
-            fingerprint: self.source.fingerprint().to_vec(),
-            records: self.source.len(),
-            shuffle: self.settings.shuffle,
-            seed: self.settings.seed,
-            permutation: PERMUTATION,
-            shard: self.identity.shard,
-            grains: None,
-        }
-    }
-
     /// An epoch without a batch is over at once. Without an end to the epochs, nothing would ever stop for a trainer.
     fn some_epoch_has_a_batch(&self) -> Result<(), StreamError> {
         let Self { settings, identity, source, .. } = self;
@@ -179,12 +168,12 @@ impl Opening {
 
     /// The ledger has to tell each opening from the one before, whose leases are returned and whose commands have
     /// numbers of their own; the daemon's incarnation may open it more than once.
-    fn request(&self, spec: LedgerSpec, incarnation: u64) -> OpenRequest {
+    fn request(&self, order: StreamOrder, incarnation: u64) -> OpenRequest {
         OpenRequest {
             run: self.identity.run.clone(),
             stream: self.identity.stream.clone(),
-            spec: Some(spec),
-            grains: None,
+            grains: order.grains.map(|table| table.lengths()),
+            spec: Some(order.spec),
             shard_size: self.settings.shard_size(),
             shard_size_required: self.settings.wanted_shard_size.is_some(),
             worker: "local".into(),

@@ -3,6 +3,8 @@
 //!
 //! A single bit for each record would take 128 GiB. So this test passes only if no memory grows with the dataset.
 
+mod grains;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -25,7 +27,7 @@ use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::{GpuLanes, Pool};
 use crate::gpu_ring::Gpus;
 use crate::incarnation;
-use crate::settings::{DecodeSettings, PrefetchSettings};
+use crate::settings::{DecodeSettings, PrefetchSettings, Shuffle};
 use crate::threads::NO_ROOM;
 
 const RECORDS: u64 = 1 << 40;
@@ -78,25 +80,30 @@ impl Source for Synthetic {
     }
 }
 
-/// The stream, and the road to it.
-struct Vast {
+/// A stream, and the road to it.
+struct Road {
     runtime: Runtime,
-    source: Arc<Synthetic>,
     stream: Arc<Stream>,
+}
+
+/// The stream of a dataset that no array could be made for.
+struct Vast {
+    road: Road,
+    source: Arc<Synthetic>,
     plan: Plan,
 }
 
-impl Vast {
-    /// Two epochs in random order, in batches of [`BATCH`].
-    fn open() -> Self {
+impl Road {
+    /// Opens a stream of pictures of 1 x 2 pixels, in batches of [`BATCH`]. The settings are changed before.
+    fn open(source: Arc<dyn Source>, prefetch: PrefetchSettings, set: impl FnOnce(&mut StreamSettings)) -> Self {
         let runtime = Runtime::new().unwrap();
         let whole = Transform::CenterCrop(CenterCrop { size: Size::HeightWidth([1, 2]) });
         let recipe = Recipe::new(vec![whole], Output::default()).unwrap();
-        let settings = StreamSettings { shuffle: true, seed: 7, epochs: Some(2), ..StreamSettings::new(4, recipe) };
+        let mut settings = StreamSettings::new(4, recipe);
+        set(&mut settings);
         let decode = DecodeSettings::default();
         let lane = CpuShared::new(decode.limits(), Arc::new(Budget::new(decode.memory.0)), decode.jpeg);
         let pool = Pool::start(2, None, &CpuLane::maker(lane), decode.limits(), GpuLanes::default()).unwrap();
-        let source = Arc::new(Synthetic::default());
         let opening = Opening {
             identity: Identity {
                 run: "first".into(),
@@ -106,8 +113,8 @@ impl Vast {
             },
             settings,
             dataset: "synthetic".into(),
-            source: Arc::clone(&source) as Arc<dyn Source>,
-            prefetch: PrefetchSettings::default(),
+            source,
+            prefetch,
             coordinator: Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default())
                 .unwrap(),
             pool: Arc::new(pool),
@@ -117,16 +124,7 @@ impl Vast {
             trainer: None,
         };
         let stream = runtime.block_on(opening.open(Box::new(|_| {}))).unwrap();
-        let spec = LedgerSpec {
-            fingerprint: source.fingerprint().to_vec(),
-            records: RECORDS,
-            shuffle: true,
-            seed: 7,
-            permutation: PERMUTATION,
-            shard: None,
-            grains: None,
-        };
-        Self { runtime, source, stream, plan: Plan::new(&spec).unwrap() }
+        Self { runtime, stream }
     }
 
     fn attach(&self, folder: &Path) -> Session {
@@ -144,6 +142,30 @@ impl Vast {
         trainer.join().unwrap().unwrap()
     }
 
+    fn close(self, trainer: Session) {
+        trainer.close().unwrap();
+        self.runtime.block_on(self.stream.close());
+    }
+}
+
+impl Vast {
+    /// Two epochs in random order, in batches of [`BATCH`].
+    fn open() -> Self {
+        let source = Arc::new(Synthetic::default());
+        let road = Road::open(Arc::clone(&source) as Arc<dyn Source>, PrefetchSettings::default(), |settings| {
+            (settings.shuffle, settings.seed, settings.epochs) = (Shuffle::Records, 7, Some(2));
+        });
+        let spec = LedgerSpec {
+            fingerprint: source.fingerprint().to_vec(),
+            records: RECORDS,
+            shuffle: true,
+            seed: 7,
+            permutation: PERMUTATION,
+            ..LedgerSpec::default()
+        };
+        Self { road, source, plan: Plan::new(&spec).unwrap() }
+    }
+
     /// The records of these places of an epoch.
     fn planned(&self, epoch: u64, places: std::ops::Range<u64>) -> Vec<u64> {
         places.map(|position| self.plan.record(epoch, position)).collect()
@@ -151,14 +173,9 @@ impl Vast {
 
     /// Positions and sum of what was delivered of an epoch, as the ledger counts it.
     fn delivered(&self, epoch: u64) -> RecordSum {
-        let reply = self.runtime.block_on(self.stream.audit(epoch)).unwrap();
+        let reply = self.road.runtime.block_on(self.road.stream.audit(epoch)).unwrap();
         let tally = reply.epochs.iter().find(|tally| tally.epoch == epoch).and_then(|tally| tally.delivered).unwrap();
         RecordSum::from_halves(tally.count, tally.sum_high, tally.sum_low)
-    }
-
-    fn close(self, trainer: Session) {
-        trainer.close().unwrap();
-        self.runtime.block_on(self.stream.close());
     }
 }
 
@@ -190,7 +207,7 @@ fn state_at(trainer: &mut Session, cursor: u64, sum: RecordSum) -> State {
 #[test]
 fn an_epoch_of_2_to_the_40_records_begins_and_its_state_stays_small() {
     let (vast, folder) = (Vast::open(), tempfile::tempdir().unwrap());
-    let mut trainer = vast.attach(folder.path());
+    let mut trainer = vast.road.attach(folder.path());
     assert_eq!((trainer.info().records, trainer.info().batches_per_epoch), (RECORDS, RECORDS / BATCH as u64));
     let seen: Vec<u64> = (0..50).flat_map(|_| batch(&mut trainer)).collect();
     assert_eq!(seen, vast.planned(0, 0..200));
@@ -208,13 +225,13 @@ fn an_epoch_of_2_to_the_40_records_begins_and_its_state_stays_small() {
     assert_eq!(batch(&mut trainer), vast.planned(0, 200..204), "it goes on where the state was taken");
     let reads = vast.source.reads.load(Ordering::Relaxed);
     assert!(reads < 10_000, "{reads} records were read for 53 batches");
-    vast.close(trainer);
+    vast.road.close(trainer);
 }
 
 #[test]
 fn an_epoch_of_2_to_the_40_records_ends_with_its_last_one_and_the_next_begins() {
     let (vast, folder) = (Vast::open(), tempfile::tempdir().unwrap());
-    let mut trainer = vast.attach(folder.path());
+    let mut trainer = vast.road.attach(folder.path());
     let cursor = RECORDS - 10;
     // The sum of so many is nobody's to compute here: any will do, as long as the ledger goes on from it.
     let before = RecordSum::from_halves(cursor, 0x1234_5678, 0x9abc_def0);
@@ -231,21 +248,21 @@ fn an_epoch_of_2_to_the_40_records_ends_with_its_last_one_and_the_next_begins() 
     let state = state_at(&mut trainer, RECORDS + 1, before);
     let refused = trainer.restore(&state, &mut Patient).unwrap_err().to_string();
     assert!(refused.contains("position 1099511627777, is outside of the dataset"), "{refused}");
-    vast.close(trainer);
+    vast.road.close(trainer);
 }
 
 #[test]
 fn rule_23_no_batch_number_is_used_twice_where_the_stages_could_not_be_started() {
     let (vast, folder) = (Vast::open(), tempfile::tempdir().unwrap());
-    let mut trainer = vast.attach(folder.path());
+    let mut trainer = vast.road.attach(folder.path());
     let Next::Batch(batch) = trainer.next(None, &mut Patient).unwrap() else { panic!("a batch") };
     let used = batch.seq();
     drop(batch);
     trainer.close().unwrap();
-    let snapshot = vast.runtime.block_on(vast.stream.snapshot(Vec::new())).unwrap();
+    let snapshot = vast.road.runtime.block_on(vast.road.stream.snapshot(Vec::new())).unwrap();
     let restore = || {
-        let restoring = vast.stream.anew(true, || vast.stream.standing.restore(snapshot.clone()));
-        vast.runtime.block_on(restoring)
+        let restoring = vast.road.stream.anew(true, || vast.road.stream.standing.restore(snapshot.clone()));
+        vast.road.runtime.block_on(restoring)
     };
     NO_ROOM.set(true);
     let refused = restore().unwrap_err().to_string();
@@ -253,11 +270,11 @@ fn rule_23_no_batch_number_is_used_twice_where_the_stages_could_not_be_started()
     assert!(refused.contains("cannot be started"), "{refused}");
     restore().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let mut trainer = vast.attach(folder.path());
+    let mut trainer = vast.road.attach(folder.path());
     let Next::Batch(batch) = trainer.next(None, &mut Patient).unwrap() else { panic!("a batch") };
     assert!(batch.seq() > used, "{} after {used}", batch.seq());
     drop(batch);
-    vast.close(trainer);
+    vast.road.close(trainer);
 }
 
 #[test]

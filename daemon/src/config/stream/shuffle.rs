@@ -1,0 +1,36 @@
+//! `shuffle` and `shuffle_window`: the order of epochs.
+
+use std::num::NonZero;
+
+use forebay_road::settings::Shuffle;
+use serde_json::Value;
+
+use super::super::table::Table;
+use super::super::value::whole;
+
+/// Reads both keys.
+pub(super) fn read(table: &mut Table<'_, '_>) -> Shuffle {
+    let window = table.take("shuffle_window", whole(1..=1 << 20)).and_then(NonZero::new);
+    let shuffle = table.take("shuffle", choice);
+    match shuffle {
+        Some(Shuffle::Grains { window: default }) => Shuffle::Grains { window: window.unwrap_or(default) },
+        // One that is wrong may have been meant for it.
+        None if table.has("shuffle") => Shuffle::Off,
+        shuffle => {
+            if window.is_some_and(|window| window != Shuffle::WINDOW) {
+                let problem = "has an effect only with shuffle = \"shard\"; leave it out, or give both.";
+                table.mistake("shuffle_window", problem);
+            }
+            shuffle.unwrap_or_default()
+        }
+    }
+}
+
+fn choice(value: &Value) -> Result<Shuffle, String> {
+    match value {
+        Value::Bool(false) => Ok(Shuffle::Off),
+        Value::Bool(true) => Ok(Shuffle::Records),
+        Value::String(text) if text == "shard" => Ok(Shuffle::Grains { window: Shuffle::WINDOW }),
+        _ => Err("true, false or \"shard\"".to_owned()),
+    }
+}
