@@ -48,7 +48,10 @@ class Loader(Batches[Batch]):
         size: Side of the square images in pixels. With `shuffle=True` it means RandomResizedCrop and
             RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
         transform: A list of `forebay.transforms`, in place of `size`.
-        shuffle: True gives each epoch its own order.
+        shuffle: True gives each epoch its own order. "shard" is for datasets that are read in grains, such as chunks or
+            row groups: it shuffles grains, and the records within windows of grains, so that each grain is read once
+            per epoch.
+        shuffle_window: The number of grains whose records `shuffle="shard"` shuffles together.
         seed: Seed of the order and of the random transforms.
         epochs: Number of epochs. After the last one, a `for` yields nothing. None is without end.
         run: Name of a run that is kept on disk. A Loader with the same name continues it. None is a fresh run.
@@ -151,7 +154,8 @@ class Loader(Batches[Batch]):
         batch_size: int | None = None,
         size: int | None = None,
         transform: Transform | Sequence[Transform] | None = None,
-        shuffle: bool = False,
+        shuffle: bool | str = False,
+        shuffle_window: int = 16,
         seed: int = 0,
         epochs: int | None = None,
         run: str | None = None,
