@@ -69,6 +69,9 @@ def test_the_alias_of_shuffle_must_not_contradict_it():
     assert asked("/p", batch_size=1, random_shuffle=True)[1]["shuffle"] is True
     with pytest.raises(SettingsError, match="random_shuffle"):
         asked("/p", batch_size=1, shuffle=False, random_shuffle=True)
+    assert asked("/p", batch_size=1, shuffle="shard", random_shuffle=True)[1]["shuffle"] == "shard"
+    with pytest.raises(SettingsError, match="random_shuffle"):
+        asked("/p", batch_size=1, shuffle="shard", random_shuffle=False)
 
 
 def test_transforms_and_numbers_of_numpy_become_plain():
