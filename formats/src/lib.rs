@@ -30,6 +30,7 @@ mod paths;
 mod progress;
 mod ranges;
 mod recordio;
+mod python;
 mod scheme;
 #[cfg(test)]
 mod suite;
@@ -68,6 +69,7 @@ const SCHEMES: &[Scheme] = &[
     folder::SCHEME,
     csv::SCHEME,
     files::SCHEME,
+    python::SCHEME,
 ];
 
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.

@@ -30,10 +30,14 @@ pub(super) struct OptionKey {
     pub help: &'static str,
 }
 
+/// The name of an option that stands for all that have no name here.
+pub(super) const ANY_OTHER: &str = "*";
+
 impl Scheme {
     /// Refuses options that the scheme does not have.
     pub(super) fn check(&self, options: &Options) -> Result<(), SourceError> {
-        if let Some(key) = options.own.keys().find(|key| !self.options.iter().any(|own| own.name == *key)) {
+        let has = |key: &str| self.options.iter().any(|own| own.name == key || own.name == ANY_OTHER);
+        if let Some(key) = options.own.keys().find(|key| !has(key)) {
             let (scheme, key) = (self.name, key.to_owned());
             return Err(SourceError::UnknownOption { scheme, key, known: self.explain() });
         }

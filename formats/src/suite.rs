@@ -9,6 +9,7 @@ mod shards;
 mod tables;
 mod tars;
 mod zips;
+mod readers;
 
 use std::collections::HashSet;
 use std::thread;
@@ -22,6 +23,7 @@ use shards::Shards;
 use tables::Tables;
 use tars::Tars;
 use zips::Zips;
+use readers::Readers;
 
 /// A dataset that the suite may break and change: it knows how the source keeps its records.
 trait Fixture {
@@ -78,6 +80,8 @@ const FIXTURES: &[(&str, Build)] = &[
     ("recordio", || Framed::of("train.recordio", &[], recordio::tests::write, 0)),
     ("arrow", || Tables::of("arrow", arrow::tests::write_pictures)),
     ("parquet", || Tables::of("parquet", parquet::tests::write_pictures)),
+    ("python, tasks of two records", || Readers::of_tasks(2)),
+    ("python, tasks of one record", || Readers::of_tasks(1)),
 ];
 
 /// Four pictures of which the ids are in another order than the names; one has no object.

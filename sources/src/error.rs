@@ -162,6 +162,14 @@ pub enum SourceError {
         /// What is wrong and what to do, as sentences.
         problem: String,
     },
+    /// A custom reader that cannot be used.
+    #[error("The reader \"{path}\" {problem}.", path = printable(path))]
+    Reader {
+        /// The file with the reader's class, as given.
+        path: PathBuf,
+        /// What is wrong and what to do, as the rest of a sentence.
+        problem: String,
+    },
     /// The columns that the dataset would have cannot be.
     #[error("The columns of \"{path}\" cannot be used: {problem}", path = printable(path))]
     Columns {

@@ -15,7 +15,7 @@ use forebay_columns::Table;
 pub use error::{LineProblem, SourceError};
 pub use grains::Grains;
 pub use locator::{Container, Locator, Part};
-pub use options::{ColumnMap, Labels, Options, OwnOptions};
+pub use options::{ColumnMap, Labels, Options, OwnOptions, ReaderFolders};
 pub use read_error::{ReadError, ReadErrorKind, Retry};
 
 /// An ordered, fingerprinted list of records, numbered `0..len()`.

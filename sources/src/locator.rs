@@ -54,6 +54,9 @@ pub enum Part {
         /// The record's number in the chunk, counted from 0.
         number: u64,
     },
+    /// What a reader knows by the name of a shard and a number in it. A single shard may have no name. It is in a box
+    /// because of its size.
+    Numbered(Box<(String, u64)>),
 }
 
 impl Locator {
@@ -81,6 +84,12 @@ impl Locator {
             }
             Part::Row(row) => name.push(format!(", row {row}")),
             Part::InChunk { offset, number } => name.push(format!(", record {number} of the chunk at byte {offset}")),
+            Part::Numbered(numbered) => {
+                name.push(format!(", record {}", numbered.1));
+                if !numbered.0.is_empty() {
+                    name.push(format!(" of \"{}\"", numbered.0));
+                }
+            }
         }
         name
     }
@@ -113,6 +122,8 @@ mod tests {
             (file(), Part::At(4096), "/data/a.bin, byte 4096"),
             (file(), Part::Row(3), "/data/a.bin, row 3"),
             (file(), Part::InChunk { offset: 40, number: 2 }, "/data/a.bin, record 2 of the chunk at byte 40"),
+            (file(), Part::Numbered(Box::new(("a".into(), 3))), "/data/a.bin, record 3 of \"a\""),
+            (file(), Part::Numbered(Box::new((String::new(), 3))), "/data/a.bin, record 3"),
             (object(None), Part::Member("x/1.jpg".into()), "s3://bucket/a.tar, member x/1.jpg"),
             (object(Some("7f")), Part::Whole, "s3://bucket/a.tar (version 7f)"),
         ] {

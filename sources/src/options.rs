@@ -16,6 +16,18 @@ pub struct Options {
     pub byte_limit: u64,
     /// What belongs to one scheme alone. The table of schemes checks the keys.
     pub own: OwnOptions,
+    /// Where the code of custom readers may be.
+    pub readers: ReaderFolders,
+}
+
+/// Where the files of custom readers may be, whose code is run by this process's user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ReaderFolders {
+    /// Anywhere: whoever names the file is the user whose process runs it.
+    #[default]
+    Anywhere,
+    /// Below one of these folders.
+    Below(Vec<PathBuf>),
 }
 
 /// What becomes a label.
@@ -58,7 +70,13 @@ const BYTE_LIMIT: u64 = 1 << 30;
 
 impl Default for Options {
     fn default() -> Self {
-        Self { labels: Labels::Auto, columns: ColumnMap::default(), byte_limit: BYTE_LIMIT, own: OwnOptions::default() }
+        Self {
+            labels: Labels::Auto,
+            columns: ColumnMap::default(),
+            byte_limit: BYTE_LIMIT,
+            own: OwnOptions::default(),
+            readers: ReaderFolders::default(),
+        }
     }
 }
 

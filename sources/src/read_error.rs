@@ -60,6 +60,9 @@ pub enum ReadErrorKind {
     /// The file that holds it has another size or time than when the dataset was opened.
     #[error("the file has changed since the dataset was opened")]
     Changed,
+    /// The process of a custom reader gave no such record: it raised, hung or ended.
+    #[error("the reader failed")]
+    Reader,
     /// The system lacks descriptors or memory.
     #[error("the system lacks the resources for a read")]
     Resources,
@@ -126,6 +129,7 @@ impl ReadError {
             | ReadErrorKind::TooLarge { .. }
             | ReadErrorKind::Damaged
             | ReadErrorKind::Changed
+            | ReadErrorKind::Reader
             | ReadErrorKind::Unreadable => Retry::Never,
             ReadErrorKind::Larger { size } => Retry::WithRoom(size),
             ReadErrorKind::Resources | ReadErrorKind::Storage | ReadErrorKind::Gone => Retry::Later,

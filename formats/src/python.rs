@@ -1,0 +1,117 @@
+//! `python:`: records that a user's Python class reads, as those of `ElasticDL` do (semantics rule 55).
+//!
+//! Nothing of a reader runs in this process. Children run it (`worker.rs`), which a pool lends to the threads that read.
+//! They answer over a socket (`channel.rs`). A record's span is read by one task, and kept.
+
+mod channel;
+mod pool;
+mod rows;
+mod settings;
+mod shards;
+#[cfg(test)]
+pub(crate) mod tests;
+mod worker;
+
+use std::path::Path;
+
+use forebay_proto::printable;
+use forebay_sources::{Labels, Options, SourceError};
+use serde_json::Value;
+
+use self::pool::WorkerPool;
+use self::rows::{About, ReaderRows};
+use self::settings::ReaderSettings;
+use self::shards::{Shard, Shards};
+use self::worker::StartFailure;
+use crate::progress::Progress;
+use crate::scheme::{ANY_OTHER, OptionKey, Scheme};
+
+pub(super) const SCHEME: Scheme = Scheme {
+    name: "python",
+    takes: "a .py file with a class that reads records",
+    options: &[CLASS, PYTHON, PER_TASK, WORKERS, READ_TIMEOUT, SCAN_LABELS, PARAMETERS],
+    has_columns: false,
+    // Running a file is nothing that a path alone should do.
+    recognises: |_| false,
+    open: |path, options| Ok(Box::new(open(path, options)?)),
+};
+
+const CLASS: OptionKey =
+    OptionKey { name: "class", help: "the reader's class, or a function that makes a reader; CustomDataReader" };
+const PYTHON: OptionKey = OptionKey { name: "python", help: "the interpreter that runs it; python3" };
+const PER_TASK: OptionKey = OptionKey { name: "records_per_task", help: "records that one read_records() gives; 64" };
+const WORKERS: OptionKey = OptionKey { name: "workers", help: "most processes; the number of cores, at most 8" };
+const READ_TIMEOUT: OptionKey = OptionKey { name: "read_timeout", help: "seconds that one record may take; 60" };
+const SCAN_LABELS: OptionKey =
+    OptionKey { name: "scan_labels", help: "\"true\" reads all records once to find their labels" };
+const PARAMETERS: OptionKey = OptionKey { name: ANY_OTHER, help: "goes to the class as an argument" };
+
+fn open(path: &Path, options: &Options) -> Result<ReaderRows, SourceError> {
+    let settings = ReaderSettings::new(path, options)?;
+    let refused = |problem: String| SourceError::Reader { path: path.to_owned(), problem };
+    let scan = settings.scan_labels && settings.labels != Labels::None;
+    let pool = WorkerPool::new(settings);
+    let failed = |failure| match failure {
+        StartFailure::Spawn(error) => {
+            let python = printable(&pool.settings().interpreter).to_string();
+            refused(format!("needs \"{python}\", which cannot be started: {error}. Give python= with an interpreter"))
+        }
+        StartFailure::Reader(failure) => refused(format!("cannot be used: {}", failure.words())),
+    };
+    let mut lent = pool.lend(false).map_err(failed)?;
+    let progress = Progress::new("reading labels");
+    let said = lent.worker().describe(scan, &|| progress.step());
+    drop(progress);
+    let said = said.map_err(|failure| refused(format!("does not say what it has: {}", failure.words())))?;
+    lent.give_back();
+    let (shards, about) = parse(&said.json).ok_or_else(|| {
+        refused(
+            "gives shards that cannot be used. create_shards() must return a dict of name: (start, count), or a list of \
+             (name, start, count)"
+                .to_owned(),
+        )
+    })?;
+    let shards = Shards::new(shards, pool.settings().per_task).map_err(refused)?;
+    if shards.records() == 0 {
+        return Err(refused("has no record: all shards of create_shards() are empty".to_owned()));
+    }
+    if let Some(labels) = &said.labels {
+        let (found, records, classes) = (labels.len() as u64, shards.records(), about.classes.len());
+        if found != records {
+            return Err(refused(format!("has {found} labels and {records} records; labels() must give one for each")));
+        }
+        let known = |label: &i64| *label == -1 || usize::try_from(*label).is_ok_and(|place| place < classes);
+        if classes > 0 && !labels.iter().all(known) {
+            return Err(refused("gives labels without a class".to_owned()));
+        }
+    }
+    let unlabelled = said.labels.is_none() && pool.settings().labels != Labels::None;
+    let rows = ReaderRows::new(pool, shards, said.labels, about);
+    let Some(first) = rows.first() else { return Ok(rows) };
+    if unlabelled && first.labels.iter().any(Option::is_some) {
+        return Err(refused(
+            "yields labels with its records, and labels must be known beforehand. Give the class a method labels() that \
+             returns all of them, or give scan_labels=true to read all records once, or labels=\"none\""
+                .to_owned(),
+        ));
+    }
+    if !first.others.is_empty() {
+        let others = first.others.join(", ");
+        tracing::warn!("{} yields {}, which are left out", printable(path), printable(&others));
+    }
+    Ok(rows)
+}
+
+/// Shards, classes and the version from what a child said.
+fn parse(json: &[u8]) -> Option<(Vec<Shard>, About)> {
+    let said: Value = serde_json::from_slice(json).ok()?;
+    let shard = |shard: &Value| {
+        let (name, start, count) =
+            (shard.get(0)?.as_str()?.to_owned(), shard.get(1)?.as_u64()?, shard.get(2)?.as_u64()?);
+        Some(Shard { name, start, count })
+    };
+    let shards = said.get("shards")?.as_array()?.iter().map(shard).collect::<Option<Vec<_>>>()?;
+    let class = |class: &Value| Some(class.as_str()?.to_owned());
+    let classes = said.get("classes")?.as_array()?.iter().map(class).collect::<Option<Vec<_>>>()?;
+    Some((shards, About { classes, version: said.get("version")?.as_str()?.to_owned() }))
+}

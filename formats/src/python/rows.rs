@@ -1,0 +1,316 @@
+//! A dataset whose records a reader gives: which span is read by which task, and what happens to a span that fails.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use forebay_sources::{Container, Grains, Labels, Locator, Part, ReadError, ReadErrorKind, Source};
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use super::pool::WorkerPool;
+use super::shards::{Shards, Span};
+use super::worker::{Answer, Failure, GivenLabel, StartFailure};
+use crate::grain_cache::{Grain, GrainCache};
+
+/// Bytes of records that are kept because others of their span were needed.
+const KEPT: usize = 64 << 20;
+
+/// A dataset behind a reader.
+#[derive(Debug)]
+pub(super) struct ReaderRows {
+    pool: WorkerPool,
+    shards: Shards,
+    /// One per record, or empty.
+    labels: Vec<i64>,
+    classes: Vec<String>,
+    fingerprint: [u8; 32],
+    /// What a shard without a name is called.
+    nameless: String,
+    grains: GrainCache,
+    known: Mutex<Known>,
+}
+
+/// What was learnt by reading.
+#[derive(Debug, Default)]
+struct Known {
+    /// The sizes of the records of each grain that was read.
+    sizes: HashMap<u64, Box<[u64]>>,
+    /// Grains that could not be read as a whole, with the reads that are left until that is tried again.
+    broken: HashMap<u64, u64>,
+}
+
+impl ReaderRows {
+    pub(super) fn new(pool: WorkerPool, shards: Shards, labels: Option<Vec<i64>>, about: About) -> Self {
+        let About { classes, version } = about;
+        let labels = labels.unwrap_or_default();
+        let fingerprint = fingerprint(&pool, &shards, &labels, &classes, &version);
+        let stem = pool.settings().file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (grains, known) = (GrainCache::new(KEPT), Mutex::default());
+        Self { pool, shards, labels, classes, fingerprint, nameless: stem, grains, known }
+    }
+
+    /// Reads the first record, to see what records are like. Nothing if it cannot be read.
+    pub(super) fn first(&self) -> Option<Answer> {
+        self.attempt(&self.shards.single(0), false).ok()?.ok()
+    }
+
+    #[cfg(test)]
+    pub(super) fn pool(&self) -> &WorkerPool {
+        &self.pool
+    }
+
+    fn file(&self) -> &Path {
+        &self.pool.settings().file
+    }
+
+    fn at(&self, record: u64, kind: ReadErrorKind, cause: impl Into<String>) -> ReadError {
+        ReadError { kind, locator: self.locator(record), cause: cause.into() }
+    }
+
+    /// The span's grain. A grain that fails twice is noted as broken; its error is only for the record that asked.
+    fn grain(&self, number: u64, span: &Span<'_>, record: u64) -> Result<Option<Grain>, ReadError> {
+        if self.is_broken(number) {
+            return Ok(None);
+        }
+        let mut read = self.attempt(span, false)?;
+        if let Err(failure) = &read
+            && !matches!(failure, Failure::TooLarge(_) | Failure::Bulky)
+        {
+            let (shard, start, end) = (span.shard, span.start, span.end);
+            let words = failure.words();
+            tracing::warn!(shard, start, end, record, "the reader failed; a new process tries again: {words}");
+            read = self.attempt(span, true)?;
+        }
+        match read {
+            Ok(answer) => {
+                self.learn(number, &answer.grain);
+                Ok(Some(answer.grain))
+            }
+            // A span of one record says all about that record.
+            Err(failure) if span.len() == 1 => Err(self.bad(record, &failure)),
+            Err(_) => {
+                self.known.lock().broken.insert(number, span.len());
+                Ok(None)
+            }
+        }
+    }
+
+    fn is_broken(&self, grain: u64) -> bool {
+        self.known.lock().broken.contains_key(&grain)
+    }
+
+    fn learn(&self, number: u64, grain: &Grain) {
+        let starts = [0].into_iter().chain(grain.ends.iter().copied());
+        let sizes = starts.zip(&grain.ends).map(|(start, end)| (end - start) as u64).collect();
+        self.known.lock().sizes.insert(number, sizes);
+    }
+
+    /// Reads a record by a task of its own: its span could not be read.
+    fn alone(&self, record: u64, grain: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        {
+            let mut known = self.known.lock();
+            let left = known.broken.get_mut(&grain);
+            if left.is_some_and(|left| {
+                *left = left.saturating_sub(1);
+                *left == 0
+            }) {
+                known.broken.remove(&grain);
+            }
+        }
+        let span = self.shards.single(record);
+        let mut read = self.attempt(&span, false)?;
+        if matches!(read, Err(Failure::Lost(_))) {
+            // Its process may have been ended by somebody else.
+            read = self.attempt(&span, true)?;
+        }
+        match read {
+            Ok(answer) => self.give(record, answer.grain.record(0).unwrap_or_default(), room, buf),
+            Err(failure) => Err(self.bad(record, &failure)),
+        }
+    }
+
+    /// What is wrong with a record whose own task fails.
+    fn bad(&self, record: u64, failure: &Failure) -> ReadError {
+        match failure {
+            &Failure::TooLarge(size) => {
+                self.at(record, ReadErrorKind::TooLarge { size, limit: self.pool.settings().byte_limit }, "")
+            }
+            failure => self.at(record, ReadErrorKind::Reader, failure.words()),
+        }
+    }
+
+    /// Reads a span once. The outer error is an outage, or a reader that has changed.
+    fn attempt(&self, span: &Span<'_>, fresh: bool) -> Result<Result<Answer, Failure>, ReadError> {
+        match self.pool.settings().is_unchanged() {
+            Ok(true) => {}
+            Ok(false) => return Err(self.at(span.record, ReadErrorKind::Changed, "it is the reader's own file")),
+            Err(error) => {
+                let words = format!("the reader's own file cannot be looked at: {error}");
+                return Err(self.at(span.record, ReadErrorKind::Gone, words));
+            }
+        }
+        let mut lent = self.pool.lend(fresh).map_err(|failure| self.outage(span.record, failure))?;
+        let read = lent.worker().read(span, self.pool.settings());
+        let read = read.and_then(|answer| self.checked(span, answer));
+        match &read {
+            Err(failure) if !failure.keeps_child() => drop(lent),
+            _ => lent.give_back(),
+        }
+        Ok(read)
+    }
+
+    /// A reader that could be made when the dataset was opened, and now cannot: no record is to blame.
+    fn outage(&self, record: u64, failure: StartFailure) -> ReadError {
+        match failure {
+            StartFailure::Spawn(error) => {
+                let lacking = matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::WouldBlock)
+                    || ReadError::of_file(PathBuf::new(), &error).kind == ReadErrorKind::Resources;
+                let kind = if lacking { ReadErrorKind::Resources } else { ReadErrorKind::Storage };
+                self.at(record, kind, format!("the reader's process cannot be started: {error}"))
+            }
+            StartFailure::Reader(failure) => {
+                let words = format!("the reader cannot be made any more: {}", failure.words());
+                self.at(record, ReadErrorKind::Storage, words)
+            }
+        }
+    }
+
+    /// Labels that come with records are those that were known when the dataset was opened.
+    fn checked(&self, span: &Span<'_>, answer: Answer) -> Result<Answer, Failure> {
+        for (record, given) in (span.record..).zip(&answer.labels) {
+            let Some(GivenLabel(given)) = given else { continue };
+            // Before the first record was looked at, it is not known whether there are labels at all.
+            let known = self.label(record);
+            if self.labels.is_empty() || self.is_label(given, known) {
+                continue;
+            }
+            let words = format!("the record came with the label {given}, and had another one when it was opened");
+            return Err(Failure::Raised(words));
+        }
+        Ok(answer)
+    }
+
+    fn is_label(&self, given: &Value, known: i64) -> bool {
+        match given {
+            Value::String(text) => {
+                let class = usize::try_from(known).ok().and_then(|place| self.classes.get(place));
+                class.is_some_and(|class| class == text)
+            }
+            given => given.as_i64() == Some(known),
+        }
+    }
+
+    fn give(&self, record: u64, content: &[u8], room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        let size = content.len() as u64;
+        if content.is_empty() {
+            return Err(self.at(record, ReadErrorKind::Empty, ""));
+        }
+        if size > room {
+            return Err(self.at(record, ReadErrorKind::Larger { size }, ""));
+        }
+        if buf.try_reserve_exact(content.len()).is_err() {
+            return Err(self.at(record, ReadErrorKind::Resources, "there is no memory for the record"));
+        }
+        buf.extend_from_slice(content);
+        Ok(())
+    }
+}
+
+impl Source for ReaderRows {
+    fn len(&self) -> u64 {
+        self.shards.records()
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn label(&self, record: u64) -> i64 {
+        assert!(record < self.len(), "record {record} of {}", self.len());
+        let place = usize::try_from(record).ok();
+        place.and_then(|place| self.labels.get(place)).copied().unwrap_or(-1)
+    }
+
+    fn locator(&self, record: u64) -> Locator {
+        let Span { shard, start, .. } = self.shards.single(record);
+        let part = Part::Numbered(Box::new((shard.to_owned(), start)));
+        Locator { container: Container::File(self.file().to_owned()), part }
+    }
+
+    fn size(&self, record: u64) -> u64 {
+        let (grain, span) = self.shards.grain(record);
+        let known = self.known.lock();
+        let place = usize::try_from(record - span.record).ok();
+        known.sizes.get(&grain).zip(place).and_then(|(sizes, place)| sizes.get(place)).copied().unwrap_or(0)
+    }
+
+    fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        buf.clear();
+        let (number, span) = self.shards.grain(record);
+        let mut broken = false;
+        let grain = self.grains.get(number, || match self.grain(number, &span, record)? {
+            Some(grain) => Ok(grain),
+            None => {
+                broken = true;
+                Err(self.at(record, ReadErrorKind::Reader, ""))
+            }
+        });
+        let grain = match grain {
+            Err(_) if broken => return self.alone(record, number, room, buf),
+            grain => grain.map_err(|error| ReadError { locator: self.locator(record), ..error })?,
+        };
+        let place = usize::try_from(record - span.record).unwrap_or(usize::MAX);
+        self.give(record, grain.record(place).unwrap_or_default(), room, buf)
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+
+    fn grains(&self) -> Grains<'_> {
+        self.shards.grains()
+    }
+
+    fn shard_name(&self, record: u64) -> &str {
+        let name = self.shards.single(record).shard;
+        if name.is_empty() { &self.nameless } else { name }
+    }
+}
+
+/// What a reader said of itself, beside shards and labels.
+#[derive(Clone, Debug, Default)]
+pub(super) struct About {
+    pub classes: Vec<String>,
+    /// Its own word for what it reads.
+    pub version: String,
+}
+
+/// A reader's file and the number of its processes are no part of the dataset. Its class and its parameters are.
+fn fingerprint(pool: &WorkerPool, shards: &Shards, labels: &[i64], classes: &[String], version: &str) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"forebay reader dataset 1\0");
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    let settings = pool.settings();
+    part(settings.class.as_bytes());
+    for (key, value) in &settings.parameters {
+        part(key.as_bytes());
+        part(value.as_str().unwrap_or_default().as_bytes());
+    }
+    part(b"version");
+    part(version.as_bytes());
+    for shard in shards.all() {
+        part(shard.name.as_bytes());
+        part(&shard.start.to_le_bytes());
+        part(&shard.count.to_le_bytes());
+    }
+    part(b"labels");
+    part(if settings.labels == Labels::None { b"none" } else { b"some" });
+    labels.iter().for_each(|label| part(&label.to_le_bytes()));
+    part(b"classes");
+    classes.iter().for_each(|class| part(class.as_bytes()));
+    *hasher.finalize().as_bytes()
+}

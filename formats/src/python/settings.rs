@@ -1,0 +1,140 @@
+//! What a `python:` source is told: the reader's file and class, its parameters, and how it is run.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use forebay_proto::printable;
+use forebay_sources::{Labels, Options, ReaderFolders, SourceError};
+use serde_json::{Map, Value, json};
+
+use super::{CLASS, PER_TASK, PYTHON, READ_TIMEOUT, SCAN_LABELS, WORKERS};
+
+/// A reader and how it is run.
+#[derive(Clone, Debug)]
+pub(super) struct ReaderSettings {
+    /// The reader's file, without links in its path.
+    pub file: PathBuf,
+    /// What the file was when the dataset was opened.
+    pub stamp: (u64, Option<SystemTime>),
+    pub interpreter: PathBuf,
+    /// The class, or the function that makes a reader. Empty for ElasticDL's names.
+    pub class: String,
+    /// What the class is called with, by name.
+    pub parameters: Map<String, Value>,
+    /// Records that are read at once.
+    pub per_task: u64,
+    /// Most processes.
+    pub workers: usize,
+    /// How long a record may take.
+    pub read_timeout: Duration,
+    /// Labels are found by reading all records.
+    pub scan_labels: bool,
+    pub labels: Labels,
+    pub byte_limit: u64,
+}
+
+const OWN: [&str; 6] = [CLASS.name, PYTHON.name, PER_TASK.name, WORKERS.name, READ_TIMEOUT.name, SCAN_LABELS.name];
+const MOST_WORKERS: u64 = 64;
+const MOST_PER_TASK: u64 = 1 << 20;
+/// Processes, unless the user says otherwise.
+const WORKERS_BY_DEFAULT: usize = 8;
+const LONGEST: f64 = 86_400.0;
+
+impl ReaderSettings {
+    /// Checks what the user gave.
+    ///
+    /// # Errors
+    /// There is no such file, it may not be run here, or an option has a value that it cannot have.
+    pub(super) fn new(path: &Path, options: &Options) -> Result<Self, SourceError> {
+        let of_path = |error| SourceError::of_path(path, error);
+        // Links are resolved before the check, and what was checked is what is run.
+        let file = path.canonicalize().map_err(of_path)?;
+        allowed(path, &file, &options.readers)?;
+        let stamp = stamp(&file).map_err(of_path)?;
+        if !file.is_file() || file.to_str().is_none() {
+            let problem = "is not a Python file with a name in UTF-8. Give the file with the reader's class".to_owned();
+            return Err(SourceError::Reader { path: path.to_owned(), problem });
+        }
+        let own = &options.own;
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let workers = whole(options, WORKERS.name, MOST_WORKERS)?;
+        let parameters = own.keys().filter(|key| !OWN.contains(key));
+        Ok(Self {
+            file,
+            stamp,
+            interpreter: own.path(PYTHON.name).unwrap_or_else(|| "python3".into()),
+            class: own.get(CLASS.name).unwrap_or_default().to_owned(),
+            parameters: parameters.map(|key| (key.to_owned(), json!(own.get(key)))).collect(),
+            per_task: whole(options, PER_TASK.name, MOST_PER_TASK)?.unwrap_or(64),
+            workers: workers.map_or(cores.min(WORKERS_BY_DEFAULT), |count| usize::try_from(count).unwrap_or(1)),
+            read_timeout: seconds(options)?.unwrap_or(Duration::from_secs(60)),
+            scan_labels: own.flag(SCAN_LABELS.name, false)?,
+            labels: options.labels,
+            byte_limit: options.byte_limit,
+        })
+    }
+
+    /// Whether the reader's file is what it was.
+    ///
+    /// # Errors
+    /// It is gone, or cannot be looked at.
+    pub(super) fn is_unchanged(&self) -> std::io::Result<bool> {
+        stamp(&self.file).map(|stamp| stamp == self.stamp)
+    }
+
+    /// The first request to a child.
+    pub(super) fn begin(&self) -> Value {
+        let labels = match self.labels {
+            Labels::Auto => "auto",
+            Labels::Text => "text",
+            Labels::None => "none",
+        };
+        json!({ "do": "begin", "settings": {
+            "file": self.file.to_str(),
+            "class": self.class,
+            "parameters": self.parameters,
+            "records_per_task": self.per_task,
+            "labels": labels,
+            "byte_limit": self.byte_limit,
+        }})
+    }
+}
+
+fn stamp(file: &Path) -> std::io::Result<(u64, Option<SystemTime>)> {
+    file.metadata().map(|metadata| (metadata.len(), metadata.modified().ok()))
+}
+
+/// A service runs only what its configuration allows.
+fn allowed(path: &Path, file: &Path, folders: &ReaderFolders) -> Result<(), SourceError> {
+    let ReaderFolders::Below(folders) = folders else { return Ok(()) };
+    if folders.iter().any(|folder| folder.canonicalize().is_ok_and(|folder| file.starts_with(folder))) {
+        return Ok(());
+    }
+    let names: Vec<String> = folders.iter().map(|folder| format!("\"{}\"", printable(folder))).collect();
+    let known = if names.is_empty() { "It names none".to_owned() } else { format!("It names {}", names.join(", ")) };
+    let problem = format!(
+        "is \"{}\", which a service does not run: it is below none of the folders of `python` in [sources] of the \
+         configuration. {known}. Add its folder there, or open it with a Loader of your own process",
+        printable(file)
+    );
+    Err(SourceError::Reader { path: path.to_owned(), problem })
+}
+
+fn whole(options: &Options, key: &str, most: u64) -> Result<Option<u64>, SourceError> {
+    let Some(text) = options.own.get(key) else { return Ok(None) };
+    match text.parse() {
+        Ok(number) if (1..=most).contains(&number) => Ok(Some(number)),
+        _ => Err(SourceError::bad_option(key, text, &format!("a whole number from 1 to {most}"))),
+    }
+}
+
+fn seconds(options: &Options) -> Result<Option<Duration>, SourceError> {
+    let Some(text) = options.own.get(READ_TIMEOUT.name) else { return Ok(None) };
+    let number = text.strip_suffix('s').unwrap_or(text).parse().ok();
+    let number = number.filter(|seconds: &f64| *seconds > 0.0 && *seconds <= LONGEST);
+    match number.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).filter(|time| !time.is_zero()) {
+        Some(time) => Ok(Some(time)),
+        None => Err(SourceError::bad_option(READ_TIMEOUT.name, text, "seconds, such as 60 or 0.5, and at most a day")),
+    }
+}

@@ -1,0 +1,303 @@
+//! A child process that runs a reader: how it is started, asked, ended and reaped.
+
+use std::io::{self, BufRead as _, BufReader, PipeWriter, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, SendError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forebay_proto::printable;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+
+use super::channel::{Channel, FrameHead, FrameKind, Silence};
+use super::settings::ReaderSettings;
+use super::shards::Span;
+use crate::grain_cache::Grain;
+
+/// The child's program. It travels in the binary, so that a wheel and a service have the one that fits.
+const PROGRAM: &str = include_str!("child.py");
+/// How long a child may take to import the reader's file and make the reader, and to say what the dataset has.
+const STARTING: Duration = Duration::from_secs(600);
+/// Longest line of a reader that goes into the log in one piece, and most lines of one child.
+const LINE: u64 = 2048;
+const LINES: u64 = 1000;
+/// Most bytes of a span. One with more is read record by record.
+const MOST_BYTES: u64 = 256 << 20;
+/// Most bytes of the JSON with all shards.
+const MOST_SHARDS: u64 = 1 << 30;
+
+/// A child with a reader of its own.
+#[derive(Debug)]
+pub(super) struct Worker {
+    channel: Channel,
+    group: Pid,
+    /// The child lives while this is open.
+    life: Option<PipeWriter>,
+    /// Goes to the thread that reaps it.
+    process: Option<(Child, Sender<Child>)>,
+}
+
+/// What a reader said of its dataset.
+#[derive(Debug)]
+pub(super) struct About {
+    /// JSON with shards, classes and the version.
+    pub json: Vec<u8>,
+    /// The labels of all records, if there are any.
+    pub labels: Option<Vec<i64>>,
+}
+
+/// The label that came with a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct GivenLabel(pub Value);
+
+/// The records of a span.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub grain: Grain,
+    /// One per record.
+    pub labels: Vec<Option<GivenLabel>>,
+    /// What a record has beside its bytes and its label.
+    pub others: Vec<String>,
+}
+
+/// Why a span was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The reader raised, or gave another number of records. The child can be asked again.
+    Raised(String),
+    /// The child ended, or sent what is no answer.
+    Lost(String),
+    /// No record came in time.
+    Hung(String),
+    /// A record is larger than the limit.
+    TooLarge(u64),
+    /// The records of the span are too many bytes together.
+    Bulky,
+}
+
+impl Failure {
+    /// Whether the child can be asked again.
+    pub(super) fn keeps_child(&self) -> bool {
+        matches!(self, Self::Raised(_) | Self::TooLarge(_))
+    }
+
+    /// What a person is told.
+    pub(super) fn words(&self) -> &str {
+        match self {
+            Self::Raised(words) | Self::Lost(words) | Self::Hung(words) => words,
+            Self::TooLarge(_) | Self::Bulky => "too many bytes",
+        }
+    }
+}
+
+/// Why there is no child.
+#[derive(Debug)]
+pub(super) enum StartFailure {
+    /// The system did not start the interpreter.
+    Spawn(io::Error),
+    /// The reader's file cannot be imported, or its class not be called.
+    Reader(Failure),
+}
+
+impl Worker {
+    /// Starts a child, and waits until it has a reader.
+    pub(super) fn start(settings: &ReaderSettings) -> Result<Self, StartFailure> {
+        let mut worker = Self::spawn(settings).map_err(StartFailure::Spawn)?;
+        let begun = worker.request(&settings.begin(), STARTING, |_, head, _| Err(unexpected(head)));
+        begun.map_err(StartFailure::Reader)?;
+        Ok(worker)
+    }
+
+    fn spawn(settings: &ReaderSettings) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let (lives, life) = io::pipe()?;
+        let mut child = Command::new(&settings.interpreter)
+            .args(["-c", PROGRAM])
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            // The child has its end of this pipe where others have their output: it only sees that the pipe closes.
+            .stdout(Stdio::from(lives))
+            .stderr(Stdio::piped())
+            // Its own children are in the group too, and end with it.
+            .process_group(0)
+            .spawn()?;
+        let group = Pid::from_child(&child);
+        let (reaper, reaped) = mpsc::channel();
+        let stderr = child.stderr.take().expect("it was asked to be piped");
+        let name = settings.file.file_name().unwrap_or_default().to_owned();
+        let log = move || {
+            follow(stderr, &printable(&name).to_string(), group);
+            reap(&reaped, group);
+        };
+        let worker = Self { channel: Channel::new(ours), group, life: Some(life), process: Some((child, reaper)) };
+        thread::Builder::new().name("forebay-reader".into()).spawn(log)?;
+        Ok(worker)
+    }
+
+    /// The child's process id.
+    #[cfg(test)]
+    pub(super) fn pid(&self) -> Pid {
+        self.group
+    }
+
+    /// Lets go of the child, as the end of the daemon does.
+    #[cfg(test)]
+    pub(super) fn let_go(&mut self) {
+        self.life.take();
+    }
+
+    /// What the dataset has. `progress` is called for each task that is read for its labels.
+    pub(super) fn describe(&mut self, scan: bool, progress: &dyn Fn()) -> Result<About, Failure> {
+        let mut about = About { json: Vec::new(), labels: None };
+        self.request(&json!({ "do": "describe", "scan": scan }), STARTING, |channel, head, deadline| {
+            match head.kind {
+                FrameKind::Shards => channel.body(head, MOST_SHARDS, deadline, &mut about.json).map_err(|it| it.into()),
+                FrameKind::Integers => {
+                    let mut bytes = Vec::new();
+                    channel.body(head, MOST_SHARDS * 32, deadline, &mut bytes)?;
+                    let integers = bytes.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok());
+                    about.labels = Some(integers.map(i64::from_le_bytes).collect());
+                    Ok(())
+                }
+                FrameKind::Progress if head.len == 0 => {
+                    progress();
+                    Ok(())
+                }
+                _ => Err(unexpected(head)),
+            }
+        })?;
+        Ok(about)
+    }
+
+    /// Reads the records of a span.
+    pub(super) fn read(&mut self, span: &Span<'_>, settings: &ReaderSettings) -> Result<Answer, Failure> {
+        let (name, start, end) = (span.shard, span.start, span.end);
+        let request = json!({ "do": "read", "name": name, "start": start, "end": end });
+        let mut answer = Answer::default();
+        let (mut label, mut too_large) = (None, None);
+        self.request(&request, settings.read_timeout, |channel, head, deadline| {
+            let surplus = answer.grain.ends.len() as u64 >= span.len();
+            match head.kind {
+                FrameKind::Label => {
+                    let json = channel.short(head, deadline)?;
+                    label = Some(GivenLabel(serde_json::from_slice(&json).map_err(|_| Silence::Garbage)?));
+                }
+                FrameKind::Others => {
+                    let json = channel.short(head, deadline)?;
+                    answer.others = serde_json::from_slice(&json).map_err(|_| Silence::Garbage)?;
+                }
+                FrameKind::Record if head.len <= settings.byte_limit && !surplus => {
+                    let bytes = &mut answer.grain.bytes;
+                    if span.len() > 1 && head.len.saturating_add(bytes.len() as u64) > MOST_BYTES {
+                        return Err(Failure::Bulky);
+                    }
+                    channel.body(head, settings.byte_limit, deadline, bytes)?;
+                    answer.grain.ends.push(bytes.len());
+                    answer.labels.push(label.take());
+                }
+                FrameKind::Big if !surplus => {
+                    let size = channel.short(head, deadline)?;
+                    let size = <[u8; 8]>::try_from(size.as_slice()).map_err(|_| Silence::Garbage)?;
+                    too_large.get_or_insert(u64::from_le_bytes(size));
+                    answer.grain.ends.push(answer.grain.bytes.len());
+                    answer.labels.push(label.take());
+                }
+                _ => return Err(unexpected(head)),
+            }
+            Ok(())
+        })?;
+        if let Some(size) = too_large {
+            return Err(Failure::TooLarge(size));
+        }
+        if answer.grain.ends.len() as u64 != span.len() {
+            return Err(Silence::Garbage.into());
+        }
+        Ok(answer)
+    }
+
+    /// Sends a request and takes its answer. `time` is what each frame may take.
+    fn request(
+        &mut self,
+        request: &Value,
+        time: Duration,
+        mut take: impl FnMut(&mut Channel, FrameHead, Instant) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut answer = || {
+            self.channel.ask(request)?;
+            loop {
+                let deadline = Instant::now() + time;
+                let head = self.channel.head(deadline)?;
+                match head.kind {
+                    FrameKind::Done if head.len == 0 => return Ok(()),
+                    FrameKind::Error => {
+                        let words = self.channel.short(head, deadline)?;
+                        return Err(Failure::Raised(printable(&*String::from_utf8_lossy(&words)).to_string()));
+                    }
+                    _ => take(&mut self.channel, head, deadline)?,
+                }
+            }
+        };
+        answer().map_err(|failure| match failure {
+            Failure::Hung(_) => Failure::Hung(format!("it gave no answer within {time:?}")),
+            other => other,
+        })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let Some((child, reaper)) = self.process.take() else { return };
+        drop(self.life.take());
+        // The child is not reaped yet, so the number is still its own. A group that is gone already needs no signal.
+        let _gone = kill_process_group(self.group, Signal::KILL);
+        if let Err(SendError(mut child)) = reaper.send(child) {
+            // The thread could not be started.
+            let _status = child.wait();
+        }
+    }
+}
+
+impl From<Silence> for Failure {
+    fn from(silence: Silence) -> Self {
+        match silence {
+            Silence::Late => Self::Hung(String::new()),
+            Silence::Ended => Self::Lost("its process ended; the log says how".into()),
+            Silence::Garbage => Self::Lost("its process sent what is no answer".into()),
+            Silence::Memory => Self::Lost("the system has no memory for the record".into()),
+        }
+    }
+}
+
+fn unexpected(_head: FrameHead) -> Failure {
+    Silence::Garbage.into()
+}
+
+/// Passes on what a child writes, line by line.
+fn follow(stderr: ChildStderr, name: &str, child: Pid) {
+    let mut stderr = BufReader::new(stderr);
+    let (mut line, mut lines) = (Vec::new(), 0_u64);
+    loop {
+        line.clear();
+        match (&mut stderr).take(LINE).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => lines = lines.saturating_add(1),
+        }
+        let text = String::from_utf8_lossy(line.trim_ascii_end());
+        if lines <= LINES {
+            tracing::info!("{name} ({}): {}", child.as_raw_pid(), printable(&*text));
+        } else if lines == LINES + 1 {
+            tracing::warn!("{name} ({}): has written {LINES} lines; the others are left out", child.as_raw_pid());
+        }
+    }
+}
+
+/// Waits for the end of a child that nobody asks any more.
+fn reap(reaped: &Receiver<Child>, pid: Pid) {
+    let Ok(mut child) = reaped.recv() else { return };
+    if let Ok(status) = child.wait() {
+        tracing::debug!(%status, child = pid.as_raw_pid(), "a reader's process has ended");
+    }
+}
