@@ -12,6 +12,7 @@ mod machine;
 mod mistake;
 mod prefetch;
 mod ring;
+mod sources;
 pub mod stream;
 mod surroundings;
 mod table;
@@ -34,6 +35,7 @@ pub use lanes::parse_lanes;
 use lines::Lines;
 pub use mistake::{Mistake, Mistakes, UnreadableConfig};
 pub use ring::Ring;
+pub use sources::Sources;
 pub use stream::StreamSection;
 pub use surroundings::Surroundings;
 use table::Table;
@@ -48,6 +50,8 @@ pub struct Config {
     pub ring: Ring,
     /// How files are read ahead.
     pub prefetch: PrefetchSettings,
+    /// What datasets may be.
+    pub sources: Sources,
     /// The decode pool and the limits of pictures.
     pub decode: DecodeSettings,
     /// Where ledgers are stored.
@@ -77,6 +81,7 @@ impl Default for Config {
             streams: BTreeMap::new(),
             ring: Ring::default(),
             prefetch: PrefetchSettings::default(),
+            sources: Sources::default(),
             decode: DecodeSettings::default(),
             coordinator: Coordinator::default(),
             control: Control::default(),
@@ -149,6 +154,7 @@ impl Config {
             stream::EXAMPLE,
             ring::EXAMPLE,
             prefetch::EXAMPLE,
+            sources::EXAMPLE,
             decode::EXAMPLE,
             coordinator::EXAMPLE,
             control::EXAMPLE,
@@ -170,6 +176,7 @@ impl Config {
             streams: table.named("streams", |name, table| named_stream(name, table, &ring)).into_iter().collect(),
             ring,
             prefetch: table.section("prefetch", prefetch::read),
+            sources: table.section("sources", Sources::read),
             decode: table.section("decode", decode::read),
             coordinator: table.section("coordinator", Coordinator::read),
             control: table.section("control", Control::read),

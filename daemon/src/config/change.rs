@@ -62,6 +62,7 @@ impl Change {
             ("drain_timeout", old.drain_timeout != next.drain_timeout),
             ("ring: for streams that are opened from now on", ring),
             ("prefetch: for streams that are opened from now on", read),
+            ("sources: for streams that are opened from now on", old.sources != next.sources),
             (
                 "decode.byte_limit: for streams that are opened from now on",
                 old.decode.byte_limit != next.decode.byte_limit,
@@ -71,6 +72,7 @@ impl Change {
         self.config.drain_timeout = next.drain_timeout;
         self.config.ring = next.ring.clone();
         self.config.prefetch = next.prefetch.clone();
+        self.config.sources = next.sources.clone();
         self.taken.extend(limits.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key.to_owned()));
     }
 

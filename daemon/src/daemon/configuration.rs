@@ -6,6 +6,7 @@ use std::sync::Arc;
 use forebay_proto::printable;
 use forebay_road::settings::Sharding;
 use forebay_road::{Credentials, threads};
+use forebay_sources::ReaderFolders;
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::MutexGuard;
@@ -77,6 +78,14 @@ impl Configuration {
     /// Whether the daemon serves the Loaders of the process that started it.
     pub(super) fn is_private(&self) -> bool {
         matches!(self.kind, DaemonKind::Private { .. })
+    }
+
+    /// Which custom readers may be run. The Loaders of a private daemon are its own user's (semantics rule 55).
+    pub(super) fn readers(&self) -> ReaderFolders {
+        match &self.kind {
+            DaemonKind::Private { .. } => ReaderFolders::Anywhere,
+            DaemonKind::Service { .. } => ReaderFolders::Below(self.now().sources.python.clone()),
+        }
     }
 
     /// The folder for the ledgers of a private daemon's named runs, where there is one.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use forebay_road::settings::Shuffle;
 use forebay_road::threads;
-use forebay_sources::{Options, Source};
+use forebay_sources::{Options, ReaderFolders, Source};
 
 use super::OpenError;
 use crate::config::StreamSection;
 
 /// Opens the dataset that the settings name, or the list of files that came with them. A file with more than
-/// `byte_limit` bytes is refused when it is read.
+/// `byte_limit` bytes is refused when it is read. `readers` says which custom readers may be run.
 ///
 /// # Errors
 /// There is no such dataset, or it cannot be read.
@@ -18,9 +18,10 @@ pub(super) async fn dataset(
     section: &StreamSection,
     files: Option<Arc<Vec<u8>>>,
     byte_limit: u64,
+    readers: ReaderFolders,
 ) -> Result<Arc<dyn Source>, OpenError> {
     let name = section.source.clone().unwrap_or_default();
-    let options = Options { byte_limit, ..section.options() };
+    let options = Options { byte_limit, readers, ..section.options() };
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
     let open = move || match files {
         Some(list) => forebay_formats::open_list(&list, &options),
