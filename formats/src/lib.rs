@@ -87,7 +87,10 @@ pub fn open(name: &str, options: &Options) -> Opened {
 /// # Errors
 /// There is nothing, or the scheme is unknown or does not have one of the options.
 pub fn check(name: &str, options: &Options) -> Result<(), SourceError> {
-    let path = resolve(name, options)?.path;
+    let Resolved { scheme, path, options } = resolve(name, options)?;
+    if scheme.name == python::SCHEME.name {
+        return python::check(path, &options);
+    }
     match containers::pattern(path)? {
         Some(_) => Ok(()),
         None => path.metadata().map(drop).map_err(|error| SourceError::of_path(path, error)),

@@ -46,6 +46,11 @@ const SCAN_LABELS: OptionKey =
     OptionKey { name: "scan_labels", help: "\"true\" reads all records once to find their labels" };
 const PARAMETERS: OptionKey = OptionKey { name: ANY_OTHER, help: "goes to the class as an argument" };
 
+/// Whether the reader may be run here, and its options are right. Nothing is run.
+pub(super) fn check(path: &Path, options: &Options) -> Result<(), SourceError> {
+    ReaderSettings::new(path, options).map(drop)
+}
+
 fn open(path: &Path, options: &Options) -> Result<ReaderRows, SourceError> {
     let settings = ReaderSettings::new(path, options)?;
     let refused = |problem: String| SourceError::Reader { path: path.to_owned(), problem };

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use forebay_proto::printable;
 use forebay_road::ByteSize;
+use forebay_sources::{Options, ReaderFolders};
 use rustix::system::sysinfo;
 
 use super::mistake::Mistake;
@@ -68,8 +69,10 @@ impl Found {
     fn streams(&mut self, config: &Config) {
         for (name, stream) in &config.streams {
             let key = |key: &str| format!("streams.{name}.{key}");
+            let readers = ReaderFolders::Below(config.sources.python.clone());
+            let options = Options { readers, ..stream.options() };
             if let Some(source) = &stream.source
-                && let Err(error) = forebay_formats::check(source, &stream.options())
+                && let Err(error) = forebay_formats::check(source, &options)
             {
                 self.add(key("source"), format!("cannot be used. {error}"));
             }
@@ -139,6 +142,16 @@ mod tests {
         ] {
             assert!(said.contains(words), "{words:?} is not in:\n{said}");
         }
+    }
+
+    #[test]
+    fn rule_55_a_reader_below_no_folder_of_readers_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("reader.py");
+        std::fs::write(&file, "").unwrap();
+        let text = format!("[streams.train]\nsource = \"python:{}\"\nbatch_size = 4\nsize = 8\n", file.display());
+        assert!(said(&text).contains("streams.train.source: cannot be used. The reader"), "{}", said(&text));
+        assert_eq!(said(&format!("{text}[sources]\npython = [\"{}\"]\n", folder.path().display())), "");
     }
 
     #[test]

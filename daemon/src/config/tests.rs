@@ -133,7 +133,7 @@ fn every_mistake_is_reported_at_once_with_its_key_and_what_is_allowed() {
   line 16: streams.no good.batch_size: is missing; give the number of records in a batch, such as 256.
   line 16: streams.no good.size: is missing, and so is transform; give one of the two, such as size = 224.
   line 18: metrics.socket: cannot be combined with address; give one of the two.
-  line 20: unheard_of: is not a key. The keys here are: control, coordinator, decode, drain_timeout, metrics, prefetch, ring, streams."#
+  line 20: unheard_of: is not a key. The keys here are: control, coordinator, decode, drain_timeout, metrics, prefetch, ring, sources, streams."#
     );
 }
 

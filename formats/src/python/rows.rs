@@ -106,6 +106,16 @@ impl ReaderRows {
         self.known.lock().sizes.insert(number, sizes);
     }
 
+    fn learn_one(&self, record: u64, size: u64) {
+        let (number, span) = self.shards.grain(record);
+        let len = usize::try_from(span.len()).unwrap_or(0);
+        let mut known = self.known.lock();
+        let sizes = known.sizes.entry(number).or_insert_with(|| vec![0; len].into_boxed_slice());
+        if let Some(known) = usize::try_from(record - span.record).ok().and_then(|place| sizes.get_mut(place)) {
+            *known = size;
+        }
+    }
+
     /// Reads a record by a task of its own: its span could not be read.
     fn alone(&self, record: u64, grain: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         {
@@ -125,7 +135,11 @@ impl ReaderRows {
             read = self.attempt(&span, true)?;
         }
         match read {
-            Ok(answer) => self.give(record, answer.grain.record(0).unwrap_or_default(), room, buf),
+            Ok(answer) => {
+                let content = answer.grain.record(0).unwrap_or_default();
+                self.learn_one(record, content.len() as u64);
+                self.give(record, content, room, buf)
+            }
             Err(failure) => Err(self.bad(record, &failure)),
         }
     }
@@ -249,12 +263,11 @@ impl Source for ReaderRows {
         buf.clear();
         let (number, span) = self.shards.grain(record);
         let mut broken = false;
-        let grain = self.grains.get(number, || match self.grain(number, &span, record)? {
-            Some(grain) => Ok(grain),
-            None => {
+        let grain = self.grains.get(number, || {
+            self.grain(number, &span, record)?.ok_or_else(|| {
                 broken = true;
-                Err(self.at(record, ReadErrorKind::Reader, ""))
-            }
+                self.at(record, ReadErrorKind::Reader, "")
+            })
         });
         let grain = match grain {
             Err(_) if broken => return self.alone(record, number, room, buf),
@@ -309,8 +322,12 @@ fn fingerprint(pool: &WorkerPool, shards: &Shards, labels: &[i64], classes: &[St
     }
     part(b"labels");
     part(if settings.labels == Labels::None { b"none" } else { b"some" });
-    labels.iter().for_each(|label| part(&label.to_le_bytes()));
+    for label in labels {
+        part(&label.to_le_bytes());
+    }
     part(b"classes");
-    classes.iter().for_each(|class| part(class.as_bytes()));
+    for class in classes {
+        part(class.as_bytes());
+    }
     *hasher.finalize().as_bytes()
 }

@@ -18,7 +18,7 @@ pub(super) struct ReaderSettings {
     /// What the file was when the dataset was opened.
     pub stamp: (u64, Option<SystemTime>),
     pub interpreter: PathBuf,
-    /// The class, or the function that makes a reader. Empty for ElasticDL's names.
+    /// The class, or the function that makes a reader. Empty for the names that `ElasticDL` knows.
     pub class: String,
     /// What the class is called with, by name.
     pub parameters: Map<String, Value>,
@@ -58,7 +58,7 @@ impl ReaderSettings {
         }
         let own = &options.own;
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let workers = whole(options, WORKERS.name, MOST_WORKERS)?;
+        let workers = whole(options, WORKERS.name, MOST_WORKERS)?.and_then(|count| usize::try_from(count).ok());
         let parameters = own.keys().filter(|key| !OWN.contains(key));
         Ok(Self {
             file,
@@ -67,7 +67,7 @@ impl ReaderSettings {
             class: own.get(CLASS.name).unwrap_or_default().to_owned(),
             parameters: parameters.map(|key| (key.to_owned(), json!(own.get(key)))).collect(),
             per_task: whole(options, PER_TASK.name, MOST_PER_TASK)?.unwrap_or(64),
-            workers: workers.map_or(cores.min(WORKERS_BY_DEFAULT), |count| usize::try_from(count).unwrap_or(1)),
+            workers: workers.unwrap_or_else(|| cores.min(WORKERS_BY_DEFAULT)),
             read_timeout: seconds(options)?.unwrap_or(Duration::from_secs(60)),
             scan_labels: own.flag(SCAN_LABELS.name, false)?,
             labels: options.labels,

@@ -9,7 +9,7 @@ const MOST_GRAINS: u64 = 1 << 26;
 /// All shards, in the reader's order.
 #[derive(Debug)]
 pub(super) struct Shards {
-    shards: Vec<Shard>,
+    all: Vec<Shard>,
     /// The first record of each shard in the dataset.
     firsts: Vec<u64>,
     /// The first record of each grain; empty where each record is one.
@@ -67,7 +67,7 @@ impl Shards {
         }
         let cut = |(shard, first): (&Shard, &u64)| (*first..*first + shard.count).step_by(step(per_task));
         let grains = if per_task == 1 { Vec::new() } else { shards.iter().zip(&firsts).flat_map(cut).collect() };
-        Ok(Self { shards, firsts, grains, records })
+        Ok(Self { all: shards, firsts, grains, records })
     }
 
     /// How many records there are.
@@ -81,7 +81,7 @@ impl Shards {
 
     /// The shards as they were given, but for empty ones.
     pub(super) fn all(&self) -> &[Shard] {
-        &self.shards
+        &self.all
     }
 
     /// A record alone.
@@ -91,7 +91,7 @@ impl Shards {
     pub(super) fn single(&self, record: u64) -> Span<'_> {
         assert!(record < self.records, "record {record} of {}", self.records);
         let place = self.firsts.partition_point(|&first| first <= record) - 1;
-        let shard = &self.shards[place];
+        let shard = &self.all[place];
         let start = shard.start + (record - self.firsts[place]);
         Span { shard: &shard.name, start, end: start + 1, record }
     }

@@ -14,6 +14,15 @@ use super::shards::Span;
 use super::worker::{Failure, Worker};
 use super::*;
 
+fn with<const N: usize>(own: [(&str, &str); N]) -> Options {
+    Options { own: OwnOptions::from_iter(own), ..Options::default() }
+}
+
+fn indented(text: &str, by: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("{by}{line}\n")).collect();
+    lines.concat()
+}
+
 /// A folder with a reader's file.
 struct Script {
     dir: TempDir,
@@ -25,7 +34,7 @@ impl Script {
         let dir = tempfile::tempdir().unwrap();
         let head = "import os, signal, sys, time\n\n\ndef content(task, number):\n    \
                     return f'{task.shard.name}-{number}'.encode()\n\n\n";
-        let lines: String = body.lines().map(|line| format!("    {line}\n")).collect();
+        let lines = indented(body, "    ");
         let text = format!("{head}class CustomDataReader:\n{lines}");
         fs::write(dir.path().join("reader.py"), text).unwrap();
         Self { dir }
@@ -41,12 +50,8 @@ impl Script {
         self.dir.path().join("reader.py")
     }
 
-    fn options<const N: usize>(&self, own: [(&str, &str); N]) -> Options {
-        Options { own: OwnOptions::from_iter(own), ..Options::default() }
-    }
-
     fn open<const N: usize>(&self, own: [(&str, &str); N]) -> Result<ReaderRows, SourceError> {
-        open(&self.file(), &self.options(own))
+        open(&self.file(), &with(own))
     }
 
     fn refusal<const N: usize>(&self, own: [(&str, &str); N], words: &[&str]) {
@@ -84,7 +89,7 @@ fn good(shard: &str, numbers: std::ops::Range<u64>) -> Vec<Result<String, String
 const SHARDS: &str = "def create_shards(self):\n    return {'a': (0, 5), 'b': (100, 3)}\n";
 
 fn reads(body: &str) -> String {
-    let lines: String = body.lines().map(|line| format!("        {line}\n")).collect();
+    let lines = indented(body, "        ");
     format!(
         "{SHARDS}\ndef read_records(self, task):\n    for number in range(task.shard.start, task.shard.end):\n{lines}"
     )
@@ -270,7 +275,7 @@ fn children_end_with_their_dataset_and_with_the_daemon() {
     // In the middle of a call that does not return, with a child of its own.
     let body = reads("os.fork()\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\ntime.sleep(1000)");
     let script = Script::new(&body);
-    let settings = ReaderSettings::new(&script.file(), &script.options([("read_timeout", "0.2")])).unwrap();
+    let settings = ReaderSettings::new(&script.file(), &with([("read_timeout", "0.2")])).unwrap();
     let mut worker = Worker::start(&settings).unwrap();
     let span = Span { shard: "a", start: 0, end: 1, record: 0 };
     assert!(matches!(worker.read(&span, &settings), Err(Failure::Hung(_))));
@@ -330,16 +335,16 @@ fn the_fingerprint_covers_parameters_and_what_the_reader_says() {
     let print = |script: &Script, split: &str, workers: &str| {
         script.open([("split", split), ("workers", workers)]).unwrap().fingerprint()
     };
-    let with = |version: &str| {
+    let of_version = |version: &str| {
         let init = format!("def __init__(self, split):\n    pass\n\ndef version(self):\n    return {version}\n\n");
         Script::new(&format!("{init}{body}"))
     };
-    let script = with("1");
+    let script = of_version("1");
     let first = print(&script, "train", "1");
     assert_eq!(first, print(&script, "train", "2"));
-    assert_eq!(first, print(&with("1"), "train", "1"), "a reader elsewhere");
+    assert_eq!(first, print(&of_version("1"), "train", "1"), "a reader elsewhere");
     assert_ne!(first, print(&script, "val", "1"));
-    assert_ne!(first, print(&with("2"), "train", "1"));
+    assert_ne!(first, print(&of_version("2"), "train", "1"));
 }
 
 /// Prints what a trivial reader gives: `cargo test -p forebay-formats --release figure_of_a_trivial -- --ignored --nocapture`.
@@ -364,7 +369,7 @@ fn figure_of_a_trivial_reader() {
                 });
             }
         });
-        let seconds = start.elapsed().max(Duration::from_nanos(1)).as_secs_f64();
-        println!("{workers} processes: {:.0} records of 100 KB per second", source.len() as f64 / seconds);
+        let rate = u128::from(source.len()) * 1000 / start.elapsed().max(Duration::from_millis(1)).as_millis();
+        println!("{workers} processes: {rate} records of 100 KB per second");
     }
 }

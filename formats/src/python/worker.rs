@@ -154,7 +154,7 @@ impl Worker {
         let mut about = About { json: Vec::new(), labels: None };
         self.request(&json!({ "do": "describe", "scan": scan }), STARTING, |channel, head, deadline| {
             match head.kind {
-                FrameKind::Shards => channel.body(head, MOST_SHARDS, deadline, &mut about.json).map_err(|it| it.into()),
+                FrameKind::Shards => channel.body(head, MOST_SHARDS, deadline, &mut about.json).map_err(Into::into),
                 FrameKind::Integers => {
                     let mut bytes = Vec::new();
                     channel.body(head, MOST_SHARDS * 32, deadline, &mut bytes)?;
@@ -201,7 +201,7 @@ impl Worker {
                 FrameKind::Big if !surplus => {
                     let size = channel.short(head, deadline)?;
                     let size = <[u8; 8]>::try_from(size.as_slice()).map_err(|_| Silence::Garbage)?;
-                    too_large.get_or_insert(u64::from_le_bytes(size));
+                    too_large = Some(u64::from_le_bytes(size));
                     answer.grain.ends.push(answer.grain.bytes.len());
                     answer.labels.push(label.take());
                 }
