@@ -30,6 +30,17 @@ def test_a_scheme_keeps_its_name_and_its_path_becomes_absolute():
     assert settings["source"] == "s3://bucket/train"
 
 
+def test_a_custom_reader_is_run_by_this_interpreter_unless_another_is_named():
+    def options(source, **given):
+        found = request(source, {"batch_size": 4, **given}, by_name=False, interpreter="/venv/bin/python")
+        return json.loads(found.settings).get("source_options")
+
+    assert options("python:reader.py?class=Reader") == {"python": "/venv/bin/python"}
+    assert options("python:///reader.py", source_options={"workers": 2}) == {"python": "/venv/bin/python", "workers": 2}
+    assert options("python:///reader.py", source_options={"python": "/usr/bin/python3"})["python"] == "/usr/bin/python3"
+    assert options("csv:train.csv") is None
+
+
 def test_a_list_of_files_travels_as_bytes():
     found, settings = asked(["/a.jpg", Path("/b\udcff.jpg")], batch_size=4)
     assert settings == {"files": True, "batch_size": 4}

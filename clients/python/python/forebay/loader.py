@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar, cast
 
@@ -42,7 +43,8 @@ class Loader(Batches[Batch]):
 
     Args:
         source: A folder of pictures or of class folders, a `.csv` file, a `.txt` file with one path per line, or a list
-            of files. `stream:NAME` is a stream of a running `forebay serve`. This process's own daemon reads everything
+            of files. `python:FILE?class=NAME` is a class of yours that reads records; docs/sources.md says more of such
+            sources. `stream:NAME` is a stream of a running `forebay serve`. This process's own daemon reads everything
             but a stream. It starts with the first Loader that needs it, and ends with the last.
         batch_size: Records in a batch. Required, except for a stream.
         size: Side of the square images in pixels. With `shuffle=True` it means RandomResizedCrop and
@@ -194,7 +196,7 @@ class Loader(Batches[Batch]):
         random_shuffle: bool | None = None,
     ) -> None:
         given = {name: value for name, value in self._given.items() if value is not None}
-        asked = request(source, given, by_name=socket is not None)
+        asked = request(source, given, by_name=socket is not None, interpreter=sys.executable)
         refuse_unsharded(given, os.environ, frameworks.ranks(), asked.stream)
         path = None if socket is None else os.path.abspath(os.fspath(socket))
         self._feed = attach(asked, path, placement)

@@ -24,6 +24,7 @@ __all__ = ["OF_THE_DAEMON", "Request", "Source", "refuse_unsharded", "request"]
 Source = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
 _STREAM = "stream:"
+_READER = "python:"
 _SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+-]+):(?P<path>.*)", re.DOTALL)
 _HOW_TO_SHARD = """\
 this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
@@ -63,19 +64,22 @@ class Request:
     columns: list[str] | None = None
 
 
-def request(source: Source, given: Mapping[str, Any], *, by_name: bool) -> Request:
+def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpreter: str | None = None) -> Request:
     """Decides what to ask for.
 
     Args:
         source: A path, a list of files, or `stream:NAME`.
         given: The arguments that the caller gave. The daemon has a default for every other one.
         by_name: Whether the source is a stream's name without `stream:`, because the caller gave a socket.
+        interpreter: The Python that runs custom readers, unless the caller names another one.
 
     Raises:
         SettingsError: With the first mistake that can be seen here.
     """
     stream, settings, files = _source(source, by_name=by_name)
     settings.update(_settings(given))
+    if interpreter and str(settings.get("source", "")).startswith(_READER):
+        settings["source_options"] = {"python": interpreter, **settings.get("source_options", {})}
     shard = _shard(settings)
     options = _options(settings, stream)
     if stream is not None and not settings.get("pin_memory", True):
