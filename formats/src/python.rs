@@ -1,16 +1,16 @@
 //! `python:`: records that a user's Python class reads, as those of `ElasticDL` do (semantics rule 55).
 //!
-//! Nothing of a reader runs in this process. Children run it (`worker.rs`), which a pool lends to the threads that read.
+//! Nothing of a reader runs in this process. Children run it (`child.rs`), which a pool lends to the threads that read.
 //! They answer over a socket (`channel.rs`). A record's span is read by one task, and kept.
 
 mod channel;
+mod child;
 mod pool;
 mod rows;
 mod settings;
 mod shards;
 #[cfg(test)]
 pub(crate) mod tests;
-mod worker;
 
 use std::path::Path;
 
@@ -18,11 +18,11 @@ use forebay_proto::printable;
 use forebay_sources::{Labels, Options, SourceError};
 use serde_json::Value;
 
-use self::pool::WorkerPool;
-use self::rows::{About, ReaderRows};
+use self::child::StartFailure;
+use self::pool::ReaderPool;
+use self::rows::{ReaderAbout, ReaderRows};
 use self::settings::ReaderSettings;
-use self::shards::{Shard, Shards};
-use self::worker::StartFailure;
+use self::shards::{ReaderShard, ReaderShards};
 use crate::progress::Progress;
 use crate::scheme::{ANY_OTHER, OptionKey, Scheme};
 
@@ -55,7 +55,7 @@ fn open(path: &Path, options: &Options) -> Result<ReaderRows, SourceError> {
     let settings = ReaderSettings::new(path, options)?;
     let refused = |problem: String| SourceError::Reader { path: path.to_owned(), problem };
     let scan = settings.scan_labels && settings.labels != Labels::None;
-    let pool = WorkerPool::new(settings);
+    let pool = ReaderPool::new(settings);
     let failed = |failure| match failure {
         StartFailure::Spawn(error) => {
             let python = printable(&pool.settings().interpreter).to_string();
@@ -65,7 +65,7 @@ fn open(path: &Path, options: &Options) -> Result<ReaderRows, SourceError> {
     };
     let mut lent = pool.lend(false).map_err(failed)?;
     let progress = Progress::new("reading labels");
-    let said = lent.worker().describe(scan, &|| progress.step());
+    let said = lent.child().describe(scan, &|| progress.step());
     drop(progress);
     let said = said.map_err(|failure| refused(format!("does not say what it has: {}", failure.words())))?;
     lent.give_back();
@@ -76,7 +76,7 @@ fn open(path: &Path, options: &Options) -> Result<ReaderRows, SourceError> {
                 .to_owned(),
         )
     })?;
-    let shards = Shards::new(shards, pool.settings().per_task).map_err(refused)?;
+    let shards = ReaderShards::new(shards, pool.settings().per_task).map_err(refused)?;
     if shards.records() == 0 {
         return Err(refused("has no record: all shards of create_shards() are empty".to_owned()));
     }
@@ -108,15 +108,15 @@ fn open(path: &Path, options: &Options) -> Result<ReaderRows, SourceError> {
 }
 
 /// Shards, classes and the version from what a child said.
-fn parse(json: &[u8]) -> Option<(Vec<Shard>, About)> {
+fn parse(json: &[u8]) -> Option<(Vec<ReaderShard>, ReaderAbout)> {
     let said: Value = serde_json::from_slice(json).ok()?;
     let shard = |shard: &Value| {
         let (name, start, count) =
             (shard.get(0)?.as_str()?.to_owned(), shard.get(1)?.as_u64()?, shard.get(2)?.as_u64()?);
-        Some(Shard { name, start, count })
+        Some(ReaderShard { name, start, count })
     };
     let shards = said.get("shards")?.as_array()?.iter().map(shard).collect::<Option<Vec<_>>>()?;
     let class = |class: &Value| Some(class.as_str()?.to_owned());
     let classes = said.get("classes")?.as_array()?.iter().map(class).collect::<Option<Vec<_>>>()?;
-    Some((shards, About { classes, version: said.get("version")?.as_str()?.to_owned() }))
+    Some((shards, ReaderAbout { classes, version: said.get("version")?.as_str()?.to_owned() }))
 }

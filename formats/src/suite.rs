@@ -5,11 +5,11 @@
 
 mod framed;
 mod pictures;
+mod readers;
 mod shards;
 mod tables;
 mod tars;
 mod zips;
-mod readers;
 
 use std::collections::HashSet;
 use std::thread;
@@ -19,11 +19,11 @@ use forebay_sources::{Options, ReadErrorKind, Retry, Source};
 use crate::{Opened, arrow, mxnet, parquet, recordio, tfrecord};
 use framed::Framed;
 use pictures::Pictures;
+use readers::Readers;
 use shards::Shards;
 use tables::Tables;
 use tars::Tars;
 use zips::Zips;
-use readers::Readers;
 
 /// A dataset that the suite may break and change: it knows how the source keeps its records.
 trait Fixture {

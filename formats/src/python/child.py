@@ -3,6 +3,8 @@
 Requests are lines of JSON. Answers are frames: a letter, a length of 8 bytes, and so many bytes.
 """
 
+from __future__ import annotations
+
 import sys
 
 # `python -c` looks for modules in the working folder first, where anybody may have put them.
@@ -19,14 +21,19 @@ import signal  # noqa: E402
 import struct  # noqa: E402
 import traceback  # noqa: E402
 from array import array  # noqa: E402
-from types import SimpleNamespace  # noqa: E402
+from collections.abc import Iterator, Sequence  # noqa: E402
+from types import ModuleType, SimpleNamespace  # noqa: E402
+from typing import Any, Union  # noqa: E402
 
 # ElasticDL's number of a task that trains.
 TRAINING = 1
+# What a reader has is anything; it is checked where it is used.
+Reader = Any
+Label = Union[int, str]
 DEFAULT_NAMES = ("CustomDataReader", "custom_data_reader")
 
 
-def end_with_the_daemon(life):
+def end_with_the_daemon(life: int) -> None:
     """The kernel ends this process and its children when the daemon closes its end, whatever they are doing."""
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     fcntl.fcntl(life, fcntl.F_SETOWN, -os.getpgrp())
@@ -35,7 +42,7 @@ def end_with_the_daemon(life):
         os._exit(1)
 
 
-def load(file):
+def load(file: str) -> ModuleType:
     """Imports the reader's file. Its own folder is searched first, as for a script."""
     sys.path.insert(0, os.path.dirname(file))
     name = os.path.splitext(os.path.basename(file))[0]
@@ -50,7 +57,7 @@ def load(file):
     return module
 
 
-def make_reader(module, name, parameters, records_per_task):
+def make_reader(module: ModuleType, name: str, parameters: dict[str, Any], records_per_task: int) -> Reader:
     """Calls the class, or the function that makes a reader."""
     names = [name] if name else DEFAULT_NAMES
     make = next((getattr(module, each) for each in names if hasattr(module, each)), None)
@@ -65,7 +72,7 @@ def make_reader(module, name, parameters, records_per_task):
     return make(**parameters)
 
 
-def shards_of(module, reader):
+def shards_of(module: ModuleType, reader: Reader) -> list[tuple[str, int, int]]:
     """(name, start, count) of each shard."""
     if callable(getattr(reader, "create_shards", None)):
         shards = reader.create_shards()
@@ -77,7 +84,7 @@ def shards_of(module, reader):
     raise AttributeError("the reader has no create_shards(), and its file has no get_training_size()")
 
 
-def plain_label(label, as_text):
+def plain_label(label: Reader, as_text: bool) -> Label:
     """A label as an int or a str."""
     if isinstance(label, (bytes, bytearray)):
         label = label.decode()
@@ -89,7 +96,7 @@ def plain_label(label, as_text):
     return str(label) if as_text else label
 
 
-def numbered(labels):
+def numbered(labels: Sequence[Label | None]) -> tuple[array[int], list[str]]:
     """Labels as integers, and the names of the classes. None, of a record that could not be read, is -1."""
     given = [label for label in labels if label is not None]
     texts = sum(isinstance(label, str) for label in given)
@@ -101,7 +108,7 @@ def numbered(labels):
     return array("q", known), classes
 
 
-def parts(record):
+def parts(record: Reader) -> tuple[memoryview, Reader, list[str]]:
     """The bytes of a record, its label if it has one, and what else it has."""
     label, others = None, []
     if isinstance(record, dict):
@@ -120,13 +127,13 @@ def parts(record):
         raise TypeError(f"{hint}; it yielded {kind}") from None
 
 
-def task_of(name, start, end):
+def task_of(name: str, start: int, end: int) -> SimpleNamespace:
     """What ElasticDL gives read_records()."""
     shard = SimpleNamespace(name=name, start=start, end=end, indices=[])
     return SimpleNamespace(shard=shard, type=TRAINING, task_id=0, model_version=-1, extended_config={})
 
 
-def records_of(reader, name, start, end):
+def records_of(reader: Reader, name: str, start: int, end: int) -> Iterator[Reader]:
     """The records of a task. Another number than promised is an error: nobody knows then which record is which."""
     yielded, records = 0, reader.read_records(task_of(name, start, end))
     for record in () if records is None else records:
@@ -141,25 +148,27 @@ def records_of(reader, name, start, end):
 class Child:
     """Answers requests until there are no more."""
 
-    def __init__(self, channel):
-        self.requests = open(channel, "rb", closefd=False)
-        self.answers = open(channel, "wb", closefd=False)
-        self.module = self.reader = self.settings = None
+    def __init__(self, channel: int) -> None:
+        self.requests = open(channel, "rb", closefd=False)  # noqa: SIM115 - as long as the process
+        self.answers = open(channel, "wb", closefd=False)  # noqa: SIM115
+        self.module: ModuleType = sys
+        self.reader: Reader = None
+        self.settings: dict[str, Any] = {}
 
-    def send(self, kind, *bodies):
+    def send(self, kind: bytes, *bodies: bytes | memoryview) -> None:
         """Sends a frame."""
         self.answers.write(struct.pack("<cQ", kind, sum(len(body) for body in bodies)))
         for body in bodies:
             self.answers.write(body)
 
-    def begin(self, settings):
+    def begin(self, settings: dict[str, Any]) -> None:
         """Makes the reader."""
         self.settings = settings
         self.module = load(settings["file"])
         per_task = settings["records_per_task"]
         self.reader = make_reader(self.module, settings["class"], settings["parameters"], per_task)
 
-    def describe(self, scan):
+    def describe(self, scan: bool) -> None:
         """Says what the dataset has: shards, labels, and a version if the reader has one."""
         shards = shards_of(self.module, self.reader)
         version = self.reader.version() if callable(getattr(self.reader, "version", None)) else ""
@@ -177,9 +186,10 @@ class Child:
                 integers.byteswap()
             self.send(b"I", integers.tobytes())
 
-    def scan(self, shards):
+    def scan(self, shards: list[tuple[str, int, int]]) -> list[Label | None]:
         """Reads all records for their labels. A record that cannot be read has none."""
-        labels, step = [], self.settings["records_per_task"]
+        labels: list[Label | None] = []
+        step = self.settings["records_per_task"]
         for name, first, count in shards:
             for start in range(first, first + count, step):
                 end = min(start + step, first + count)
@@ -188,7 +198,8 @@ class Child:
                 self.answers.flush()
         return labels
 
-    def scanned(self, name, start, end):
+    def scanned(self, name: str, start: int, end: int) -> list[Label | None]:
+        """The labels of a task. If it fails, its records are read one by one."""
         try:
             return [self.label_of(record) for record in records_of(self.reader, name, start, end)]
         except Exception:
@@ -197,13 +208,14 @@ class Child:
             traceback.print_exc()
             return [None]
 
-    def label_of(self, record):
+    def label_of(self, record: Reader) -> Label:
+        """The label that must be there."""
         label = parts(record)[1]
         if label is None:
             raise ValueError("read_records() yielded a record without a label")
         return plain_label(label, self.settings["labels"] == "text")
 
-    def read(self, name, start, end):
+    def read(self, name: str, start: int, end: int) -> None:
         """Sends the records of a task."""
         for record in records_of(self.reader, name, start, end):
             content, label, others = parts(record)
@@ -217,7 +229,7 @@ class Child:
                 self.send(b"R", content)
             self.answers.flush()
 
-    def serve(self):
+    def serve(self) -> None:
         """Carries out one request after the other."""
         for line in self.requests:
             request = json.loads(line)
@@ -232,7 +244,8 @@ class Child:
             self.answers.flush()
 
 
-def main():
+def main() -> None:
+    """Answers the daemon until it hangs up."""
     # What a reader prints is for the log, and must not get between the frames.
     channel, life = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

@@ -2,12 +2,12 @@
 
 use parking_lot::{Condvar, Mutex};
 
+use super::child::{ReaderChild, StartFailure};
 use super::settings::ReaderSettings;
-use super::worker::{StartFailure, Worker};
 
 /// Children, at most as many as the settings allow.
 #[derive(Debug)]
-pub(super) struct WorkerPool {
+pub(super) struct ReaderPool {
     settings: ReaderSettings,
     state: Mutex<PoolState>,
     freed: Condvar,
@@ -15,20 +15,20 @@ pub(super) struct WorkerPool {
 
 #[derive(Debug, Default)]
 struct PoolState {
-    idle: Vec<Worker>,
+    idle: Vec<ReaderChild>,
     /// All that there are, lent ones too.
     live: usize,
 }
 
 /// A child that one thread has. Dropping it ends the child.
 #[derive(Debug)]
-pub(super) struct LentWorker<'a> {
-    pool: &'a WorkerPool,
+pub(super) struct LentChild<'a> {
+    pool: &'a ReaderPool,
     /// `None` once it is given back.
-    worker: Option<Worker>,
+    child: Option<ReaderChild>,
 }
 
-impl WorkerPool {
+impl ReaderPool {
     pub(super) fn new(settings: ReaderSettings) -> Self {
         Self { settings, state: Mutex::default(), freed: Condvar::new() }
     }
@@ -41,13 +41,13 @@ impl WorkerPool {
     ///
     /// # Errors
     /// A child is needed and cannot be started.
-    pub(super) fn lend(&self, fresh: bool) -> Result<LentWorker<'_>, StartFailure> {
+    pub(super) fn lend(&self, fresh: bool) -> Result<LentChild<'_>, StartFailure> {
         let mut state = self.state.lock();
         let old = loop {
             match state.idle.pop() {
-                Some(worker) if !fresh => return Ok(LentWorker { pool: self, worker: Some(worker) }),
-                Some(worker) if state.live >= self.settings.workers => break Some(worker),
-                worker => state.idle.extend(worker),
+                Some(child) if !fresh => return Ok(LentChild { pool: self, child: Some(child) }),
+                Some(child) if state.live >= self.settings.workers => break Some(child),
+                child => state.idle.extend(child),
             }
             if state.live < self.settings.workers {
                 state.live += 1;
@@ -57,38 +57,38 @@ impl WorkerPool {
         };
         drop(state);
         // From here on, the place counts as taken until this is dropped.
-        let mut lent = LentWorker { pool: self, worker: None };
+        let mut lent = LentChild { pool: self, child: None };
         drop(old);
-        lent.worker = Some(Worker::start(&self.settings)?);
+        lent.child = Some(ReaderChild::start(&self.settings)?);
         Ok(lent)
     }
 
     /// The process ids of the children that wait.
     #[cfg(test)]
     pub(super) fn idle(&self) -> Vec<rustix::process::Pid> {
-        self.state.lock().idle.iter().map(Worker::pid).collect()
+        self.state.lock().idle.iter().map(ReaderChild::pid).collect()
     }
 }
 
-impl LentWorker<'_> {
+impl LentChild<'_> {
     /// The child.
-    pub(super) fn worker(&mut self) -> &mut Worker {
-        self.worker.as_mut().expect("it is lent until it is given back")
+    pub(super) fn child(&mut self) -> &mut ReaderChild {
+        self.child.as_mut().expect("it is lent until it is given back")
     }
 
     /// Lets others have it.
     pub(super) fn give_back(mut self) {
-        let Some(worker) = self.worker.take() else { return };
-        self.pool.state.lock().idle.push(worker);
+        let Some(child) = self.child.take() else { return };
+        self.pool.state.lock().idle.push(child);
         self.pool.freed.notify_one();
         // It still lives.
         std::mem::forget(self);
     }
 }
 
-impl Drop for LentWorker<'_> {
+impl Drop for LentChild<'_> {
     fn drop(&mut self) {
-        drop(self.worker.take());
+        drop(self.child.take());
         self.pool.state.lock().live -= 1;
         self.pool.freed.notify_one();
     }

@@ -8,9 +8,9 @@ use forebay_sources::{Container, Grains, Labels, Locator, Part, ReadError, ReadE
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::pool::WorkerPool;
-use super::shards::{Shards, Span};
-use super::worker::{Answer, Failure, GivenLabel, StartFailure};
+use super::child::{GivenLabel, StartFailure, TaskAnswer, TaskFailure};
+use super::pool::ReaderPool;
+use super::shards::{ReaderShards, TaskSpan};
 use crate::grain_cache::{Grain, GrainCache};
 
 /// Bytes of records that are kept because others of their span were needed.
@@ -19,8 +19,8 @@ const KEPT: usize = 64 << 20;
 /// A dataset behind a reader.
 #[derive(Debug)]
 pub(super) struct ReaderRows {
-    pool: WorkerPool,
-    shards: Shards,
+    pool: ReaderPool,
+    shards: ReaderShards,
     /// One per record, or empty.
     labels: Vec<i64>,
     classes: Vec<String>,
@@ -28,12 +28,12 @@ pub(super) struct ReaderRows {
     /// What a shard without a name is called.
     nameless: String,
     grains: GrainCache,
-    known: Mutex<Known>,
+    known: Mutex<LearntSizes>,
 }
 
 /// What was learnt by reading.
 #[derive(Debug, Default)]
-struct Known {
+struct LearntSizes {
     /// The sizes of the records of each grain that was read.
     sizes: HashMap<u64, Box<[u64]>>,
     /// Grains that could not be read as a whole, with the reads that are left until that is tried again.
@@ -41,8 +41,8 @@ struct Known {
 }
 
 impl ReaderRows {
-    pub(super) fn new(pool: WorkerPool, shards: Shards, labels: Option<Vec<i64>>, about: About) -> Self {
-        let About { classes, version } = about;
+    pub(super) fn new(pool: ReaderPool, shards: ReaderShards, labels: Option<Vec<i64>>, about: ReaderAbout) -> Self {
+        let ReaderAbout { classes, version } = about;
         let labels = labels.unwrap_or_default();
         let fingerprint = fingerprint(&pool, &shards, &labels, &classes, &version);
         let stem = pool.settings().file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -51,12 +51,12 @@ impl ReaderRows {
     }
 
     /// Reads the first record, to see what records are like. Nothing if it cannot be read.
-    pub(super) fn first(&self) -> Option<Answer> {
+    pub(super) fn first(&self) -> Option<TaskAnswer> {
         self.attempt(&self.shards.single(0), false).ok()?.ok()
     }
 
     #[cfg(test)]
-    pub(super) fn pool(&self) -> &WorkerPool {
+    pub(super) fn pool(&self) -> &ReaderPool {
         &self.pool
     }
 
@@ -69,13 +69,13 @@ impl ReaderRows {
     }
 
     /// The span's grain. A grain that fails twice is noted as broken; its error is only for the record that asked.
-    fn grain(&self, number: u64, span: &Span<'_>, record: u64) -> Result<Option<Grain>, ReadError> {
+    fn grain(&self, number: u64, span: &TaskSpan<'_>, record: u64) -> Result<Option<Grain>, ReadError> {
         if self.is_broken(number) {
             return Ok(None);
         }
         let mut read = self.attempt(span, false)?;
         if let Err(failure) = &read
-            && !matches!(failure, Failure::TooLarge(_) | Failure::Bulky)
+            && !matches!(failure, TaskFailure::TooLarge(_) | TaskFailure::Bulky)
         {
             let (shard, start, end) = (span.shard, span.start, span.end);
             let words = failure.words();
@@ -130,7 +130,7 @@ impl ReaderRows {
         }
         let span = self.shards.single(record);
         let mut read = self.attempt(&span, false)?;
-        if matches!(read, Err(Failure::Lost(_))) {
+        if matches!(read, Err(TaskFailure::Lost(_))) {
             // Its process may have been ended by somebody else.
             read = self.attempt(&span, true)?;
         }
@@ -145,9 +145,9 @@ impl ReaderRows {
     }
 
     /// What is wrong with a record whose own task fails.
-    fn bad(&self, record: u64, failure: &Failure) -> ReadError {
+    fn bad(&self, record: u64, failure: &TaskFailure) -> ReadError {
         match failure {
-            &Failure::TooLarge(size) => {
+            &TaskFailure::TooLarge(size) => {
                 self.at(record, ReadErrorKind::TooLarge { size, limit: self.pool.settings().byte_limit }, "")
             }
             failure => self.at(record, ReadErrorKind::Reader, failure.words()),
@@ -155,7 +155,7 @@ impl ReaderRows {
     }
 
     /// Reads a span once. The outer error is an outage, or a reader that has changed.
-    fn attempt(&self, span: &Span<'_>, fresh: bool) -> Result<Result<Answer, Failure>, ReadError> {
+    fn attempt(&self, span: &TaskSpan<'_>, fresh: bool) -> Result<Result<TaskAnswer, TaskFailure>, ReadError> {
         match self.pool.settings().is_unchanged() {
             Ok(true) => {}
             Ok(false) => return Err(self.at(span.record, ReadErrorKind::Changed, "it is the reader's own file")),
@@ -165,7 +165,7 @@ impl ReaderRows {
             }
         }
         let mut lent = self.pool.lend(fresh).map_err(|failure| self.outage(span.record, failure))?;
-        let read = lent.worker().read(span, self.pool.settings());
+        let read = lent.child().read(span, self.pool.settings());
         let read = read.and_then(|answer| self.checked(span, answer));
         match &read {
             Err(failure) if !failure.keeps_child() => drop(lent),
@@ -191,7 +191,7 @@ impl ReaderRows {
     }
 
     /// Labels that come with records are those that were known when the dataset was opened.
-    fn checked(&self, span: &Span<'_>, answer: Answer) -> Result<Answer, Failure> {
+    fn checked(&self, span: &TaskSpan<'_>, answer: TaskAnswer) -> Result<TaskAnswer, TaskFailure> {
         for (record, given) in (span.record..).zip(&answer.labels) {
             let Some(GivenLabel(given)) = given else { continue };
             // Before the first record was looked at, it is not known whether there are labels at all.
@@ -200,7 +200,7 @@ impl ReaderRows {
                 continue;
             }
             let words = format!("the record came with the label {given}, and had another one when it was opened");
-            return Err(Failure::Raised(words));
+            return Err(TaskFailure::Raised(words));
         }
         Ok(answer)
     }
@@ -247,7 +247,7 @@ impl Source for ReaderRows {
     }
 
     fn locator(&self, record: u64) -> Locator {
-        let Span { shard, start, .. } = self.shards.single(record);
+        let TaskSpan { shard, start, .. } = self.shards.single(record);
         let part = Part::Numbered(Box::new((shard.to_owned(), start)));
         Locator { container: Container::File(self.file().to_owned()), part }
     }
@@ -293,14 +293,20 @@ impl Source for ReaderRows {
 
 /// What a reader said of itself, beside shards and labels.
 #[derive(Clone, Debug, Default)]
-pub(super) struct About {
+pub(super) struct ReaderAbout {
     pub classes: Vec<String>,
     /// Its own word for what it reads.
     pub version: String,
 }
 
 /// A reader's file and the number of its processes are no part of the dataset. Its class and its parameters are.
-fn fingerprint(pool: &WorkerPool, shards: &Shards, labels: &[i64], classes: &[String], version: &str) -> [u8; 32] {
+fn fingerprint(
+    pool: &ReaderPool,
+    shards: &ReaderShards,
+    labels: &[i64],
+    classes: &[String],
+    version: &str,
+) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"forebay reader dataset 1\0");
     let mut part = |bytes: &[u8]| {

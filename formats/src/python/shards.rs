@@ -8,8 +8,8 @@ const MOST_GRAINS: u64 = 1 << 26;
 
 /// All shards, in the reader's order.
 #[derive(Debug)]
-pub(super) struct Shards {
-    all: Vec<Shard>,
+pub(super) struct ReaderShards {
+    all: Vec<ReaderShard>,
     /// The first record of each shard in the dataset.
     firsts: Vec<u64>,
     /// The first record of each grain; empty where each record is one.
@@ -19,7 +19,7 @@ pub(super) struct Shards {
 
 /// A shard as its reader knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Shard {
+pub(super) struct ReaderShard {
     pub name: String,
     /// The number of its first record in the shard's own numbering.
     pub start: u64,
@@ -28,7 +28,7 @@ pub(super) struct Shard {
 
 /// A span of records of one shard: a task of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span<'a> {
+pub(super) struct TaskSpan<'a> {
     pub shard: &'a str,
     /// In the shard's own numbering.
     pub start: u64,
@@ -37,22 +37,22 @@ pub(super) struct Span<'a> {
     pub record: u64,
 }
 
-impl Span<'_> {
+impl TaskSpan<'_> {
     pub(super) fn len(&self) -> u64 {
         self.end - self.start
     }
 }
 
-impl Shards {
+impl ReaderShards {
     /// Cuts shards into spans of `per_task` records.
     ///
     /// # Errors
     /// There are too many records, or their numbers are too large.
-    pub(super) fn new(shards: Vec<Shard>, per_task: u64) -> Result<Self, String> {
-        let shards: Vec<Shard> = shards.into_iter().filter(|shard| shard.count > 0).collect();
+    pub(super) fn new(shards: Vec<ReaderShard>, per_task: u64) -> Result<Self, String> {
+        let shards: Vec<ReaderShard> = shards.into_iter().filter(|shard| shard.count > 0).collect();
         let mut firsts = Vec::with_capacity(shards.len());
         let (mut records, mut spans) = (0_u64, 0_u64);
-        for Shard { name, start, count } in &shards {
+        for ReaderShard { name, start, count } in &shards {
             firsts.push(records);
             // Python's own numbers have no limit, and a task's are signed.
             let fits = start.checked_add(*count).is_some_and(|end| i64::try_from(end).is_ok());
@@ -65,7 +65,7 @@ impl Shards {
                 return Err(format!("has more than {MOST_GRAINS} tasks; give a larger records_per_task"));
             }
         }
-        let cut = |(shard, first): (&Shard, &u64)| (*first..*first + shard.count).step_by(step(per_task));
+        let cut = |(shard, first): (&ReaderShard, &u64)| (*first..*first + shard.count).step_by(step(per_task));
         let grains = if per_task == 1 { Vec::new() } else { shards.iter().zip(&firsts).flat_map(cut).collect() };
         Ok(Self { all: shards, firsts, grains, records })
     }
@@ -80,7 +80,7 @@ impl Shards {
     }
 
     /// The shards as they were given, but for empty ones.
-    pub(super) fn all(&self) -> &[Shard] {
+    pub(super) fn all(&self) -> &[ReaderShard] {
         &self.all
     }
 
@@ -88,19 +88,19 @@ impl Shards {
     ///
     /// # Panics
     /// There is no such record.
-    pub(super) fn single(&self, record: u64) -> Span<'_> {
+    pub(super) fn single(&self, record: u64) -> TaskSpan<'_> {
         assert!(record < self.records, "record {record} of {}", self.records);
         let place = self.firsts.partition_point(|&first| first <= record) - 1;
         let shard = &self.all[place];
         let start = shard.start + (record - self.firsts[place]);
-        Span { shard: &shard.name, start, end: start + 1, record }
+        TaskSpan { shard: &shard.name, start, end: start + 1, record }
     }
 
     /// The grain that a record belongs to.
     ///
     /// # Panics
     /// There is no such record.
-    pub(super) fn grain(&self, record: u64) -> (u64, Span<'_>) {
+    pub(super) fn grain(&self, record: u64) -> (u64, TaskSpan<'_>) {
         let number = self.grains().of(record);
         if self.grains.is_empty() {
             return (number, self.single(record));
@@ -110,7 +110,7 @@ impl Shards {
         let first = self.grains[place];
         let end = self.grains.get(place + 1).copied().unwrap_or(self.records);
         let span = self.single(first);
-        (number, Span { end: span.start + (end - first), ..span })
+        (number, TaskSpan { end: span.start + (end - first), ..span })
     }
 }
 
@@ -124,8 +124,8 @@ mod tests {
 
     use super::*;
 
-    fn shard(name: &str, start: u64, count: u64) -> Shard {
-        Shard { name: name.into(), start, count }
+    fn shard(name: &str, start: u64, count: u64) -> ReaderShard {
+        ReaderShard { name: name.into(), start, count }
     }
 
     proptest! {
@@ -134,11 +134,11 @@ mod tests {
             counts in prop::collection::vec((0_u64..1 << 40, 0_u64..40), 1..8),
             per_task in 1_u64..12,
         ) {
-            let given: Vec<Shard> =
+            let given: Vec<ReaderShard> =
                 counts.iter().enumerate().map(|(n, (start, count))| shard(&n.to_string(), *start, *count)).collect();
-            let shards = Shards::new(given.clone(), per_task).unwrap();
+            let shards = ReaderShards::new(given.clone(), per_task).unwrap();
             let mut record = 0;
-            for Shard { name, start, count } in &given {
+            for ReaderShard { name, start, count } in &given {
                 for number in *start..start + count {
                     let single = shards.single(record);
                     prop_assert_eq!((single.shard, single.start, single.end), (name.as_str(), number, number + 1));
@@ -158,10 +158,10 @@ mod tests {
     #[test]
     fn counts_are_not_believed() {
         for shards in [vec![shard("a", 0, u64::MAX)], vec![shard("a", u64::MAX, 1)], vec![shard("a", 0, 1 << 32); 2]] {
-            assert!(Shards::new(shards, 1 << 20).unwrap_err().contains("more than 4294967296 records"));
+            assert!(ReaderShards::new(shards, 1 << 20).unwrap_err().contains("more than 4294967296 records"));
         }
-        assert!(Shards::new(vec![shard("a", 0, 1 << 32)], 2).unwrap_err().contains("records_per_task"));
-        assert_eq!(Shards::new(vec![shard("a", 0, 1 << 32)], 1).unwrap().records(), 1 << 32);
-        assert_eq!(Shards::new(vec![shard("a", 0, 0)], 1).unwrap().records(), 0);
+        assert!(ReaderShards::new(vec![shard("a", 0, 1 << 32)], 2).unwrap_err().contains("records_per_task"));
+        assert_eq!(ReaderShards::new(vec![shard("a", 0, 1 << 32)], 1).unwrap().records(), 1 << 32);
+        assert_eq!(ReaderShards::new(vec![shard("a", 0, 0)], 1).unwrap().records(), 0);
     }
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::channel::{Channel, FrameHead, FrameKind, Silence};
 use super::settings::ReaderSettings;
-use super::shards::Span;
+use super::shards::TaskSpan;
 use crate::grain_cache::Grain;
 
 /// The child's program. It travels in the binary, so that a wheel and a service have the one that fits.
@@ -32,7 +32,7 @@ const MOST_SHARDS: u64 = 1 << 30;
 
 /// A child with a reader of its own.
 #[derive(Debug)]
-pub(super) struct Worker {
+pub(super) struct ReaderChild {
     channel: Channel,
     group: Pid,
     /// The child lives while this is open.
@@ -43,7 +43,7 @@ pub(super) struct Worker {
 
 /// What a reader said of its dataset.
 #[derive(Debug)]
-pub(super) struct About {
+pub(super) struct ReaderReply {
     /// JSON with shards, classes and the version.
     pub json: Vec<u8>,
     /// The labels of all records, if there are any.
@@ -56,7 +56,7 @@ pub(super) struct GivenLabel(pub Value);
 
 /// The records of a span.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct TaskAnswer {
     pub grain: Grain,
     /// One per record.
     pub labels: Vec<Option<GivenLabel>>,
@@ -66,7 +66,7 @@ pub(super) struct Answer {
 
 /// Why a span was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum TaskFailure {
     /// The reader raised, or gave another number of records. The child can be asked again.
     Raised(String),
     /// The child ended, or sent what is no answer.
@@ -79,7 +79,7 @@ pub(super) enum Failure {
     Bulky,
 }
 
-impl Failure {
+impl TaskFailure {
     /// Whether the child can be asked again.
     pub(super) fn keeps_child(&self) -> bool {
         matches!(self, Self::Raised(_) | Self::TooLarge(_))
@@ -100,16 +100,16 @@ pub(super) enum StartFailure {
     /// The system did not start the interpreter.
     Spawn(io::Error),
     /// The reader's file cannot be imported, or its class not be called.
-    Reader(Failure),
+    Reader(TaskFailure),
 }
 
-impl Worker {
+impl ReaderChild {
     /// Starts a child, and waits until it has a reader.
     pub(super) fn start(settings: &ReaderSettings) -> Result<Self, StartFailure> {
-        let mut worker = Self::spawn(settings).map_err(StartFailure::Spawn)?;
-        let begun = worker.request(&settings.begin(), STARTING, |_, head, _| Err(unexpected(head)));
-        begun.map_err(StartFailure::Reader)?;
-        Ok(worker)
+        let mut begun = Self::spawn(settings).map_err(StartFailure::Spawn)?;
+        let answer = begun.request(&settings.begin(), STARTING, |_, head, _| Err(unexpected(head)));
+        answer.map_err(StartFailure::Reader)?;
+        Ok(begun)
     }
 
     fn spawn(settings: &ReaderSettings) -> io::Result<Self> {
@@ -132,9 +132,9 @@ impl Worker {
             follow(stderr, &printable(&name).to_string(), group);
             reap(&reaped, group);
         };
-        let worker = Self { channel: Channel::new(ours), group, life: Some(life), process: Some((child, reaper)) };
+        let begun = Self { channel: Channel::new(ours), group, life: Some(life), process: Some((child, reaper)) };
         thread::Builder::new().name("forebay-reader".into()).spawn(log)?;
-        Ok(worker)
+        Ok(begun)
     }
 
     /// The child's process id.
@@ -150,8 +150,8 @@ impl Worker {
     }
 
     /// What the dataset has. `progress` is called for each task that is read for its labels.
-    pub(super) fn describe(&mut self, scan: bool, progress: &dyn Fn()) -> Result<About, Failure> {
-        let mut about = About { json: Vec::new(), labels: None };
+    pub(super) fn describe(&mut self, scan: bool, progress: &dyn Fn()) -> Result<ReaderReply, TaskFailure> {
+        let mut about = ReaderReply { json: Vec::new(), labels: None };
         self.request(&json!({ "do": "describe", "scan": scan }), STARTING, |channel, head, deadline| {
             match head.kind {
                 FrameKind::Shards => channel.body(head, MOST_SHARDS, deadline, &mut about.json).map_err(Into::into),
@@ -173,10 +173,10 @@ impl Worker {
     }
 
     /// Reads the records of a span.
-    pub(super) fn read(&mut self, span: &Span<'_>, settings: &ReaderSettings) -> Result<Answer, Failure> {
+    pub(super) fn read(&mut self, span: &TaskSpan<'_>, settings: &ReaderSettings) -> Result<TaskAnswer, TaskFailure> {
         let (name, start, end) = (span.shard, span.start, span.end);
         let request = json!({ "do": "read", "name": name, "start": start, "end": end });
-        let mut answer = Answer::default();
+        let mut answer = TaskAnswer::default();
         let (mut label, mut too_large) = (None, None);
         self.request(&request, settings.read_timeout, |channel, head, deadline| {
             let surplus = answer.grain.ends.len() as u64 >= span.len();
@@ -192,7 +192,7 @@ impl Worker {
                 FrameKind::Record if head.len <= settings.byte_limit && !surplus => {
                     let bytes = &mut answer.grain.bytes;
                     if span.len() > 1 && head.len.saturating_add(bytes.len() as u64) > MOST_BYTES {
-                        return Err(Failure::Bulky);
+                        return Err(TaskFailure::Bulky);
                     }
                     channel.body(head, settings.byte_limit, deadline, bytes)?;
                     answer.grain.ends.push(bytes.len());
@@ -210,7 +210,7 @@ impl Worker {
             Ok(())
         })?;
         if let Some(size) = too_large {
-            return Err(Failure::TooLarge(size));
+            return Err(TaskFailure::TooLarge(size));
         }
         if answer.grain.ends.len() as u64 != span.len() {
             return Err(Silence::Garbage.into());
@@ -223,8 +223,8 @@ impl Worker {
         &mut self,
         request: &Value,
         time: Duration,
-        mut take: impl FnMut(&mut Channel, FrameHead, Instant) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&mut Channel, FrameHead, Instant) -> Result<(), TaskFailure>,
+    ) -> Result<(), TaskFailure> {
         let mut answer = || {
             self.channel.ask(request)?;
             loop {
@@ -234,20 +234,20 @@ impl Worker {
                     FrameKind::Done if head.len == 0 => return Ok(()),
                     FrameKind::Error => {
                         let words = self.channel.short(head, deadline)?;
-                        return Err(Failure::Raised(printable(&*String::from_utf8_lossy(&words)).to_string()));
+                        return Err(TaskFailure::Raised(printable(&*String::from_utf8_lossy(&words)).to_string()));
                     }
                     _ => take(&mut self.channel, head, deadline)?,
                 }
             }
         };
         answer().map_err(|failure| match failure {
-            Failure::Hung(_) => Failure::Hung(format!("it gave no answer within {time:?}")),
+            TaskFailure::Hung(_) => TaskFailure::Hung(format!("it gave no answer within {time:?}")),
             other => other,
         })
     }
 }
 
-impl Drop for Worker {
+impl Drop for ReaderChild {
     fn drop(&mut self) {
         let Some((child, reaper)) = self.process.take() else { return };
         drop(self.life.take());
@@ -260,7 +260,7 @@ impl Drop for Worker {
     }
 }
 
-impl From<Silence> for Failure {
+impl From<Silence> for TaskFailure {
     fn from(silence: Silence) -> Self {
         match silence {
             Silence::Late => Self::Hung(String::new()),
@@ -271,7 +271,7 @@ impl From<Silence> for Failure {
     }
 }
 
-fn unexpected(_head: FrameHead) -> Failure {
+fn unexpected(_head: FrameHead) -> TaskFailure {
     Silence::Garbage.into()
 }
 
