@@ -74,9 +74,12 @@ def test_rule_55_a_record_that_raises_is_quarantined_with_the_exception(reader):
     with forebay.Loader(f"python:{reader}?bad=21", on_error="skip", **settings) as loader:
         assert seen(loader) == [record for record in range(40) if record != 21]
         assert [(epoch.quarantined, epoch.adds_up) for epoch in loader.audit()] == [(1, True)]
-    with forebay.Loader(f"python:{reader}?bad=21", **settings) as loader:
-        with pytest.raises(forebay.RecordError, match=r'record 21 of "odd".*OSError: the table has no such row'):
-            seen(loader)
+    words = r'record 21 of "odd".*OSError: the table has no such row'
+    with (
+        forebay.Loader(f"python:{reader}?bad=21", **settings) as loader,
+        pytest.raises(forebay.RecordError, match=words),
+    ):
+        seen(loader)
 
 
 def test_rule_55_killed_readers_cost_no_record(reader):
