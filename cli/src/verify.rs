@@ -73,6 +73,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         columns: args.columns.iter().cloned().collect::<ColumnMap>(),
         byte_limit: limits.bytes,
         own: args.option.iter().cloned().collect::<OwnOptions>(),
+        ..Options::default()
     };
     let source = open(&args.source, &options).map_err(|error| Failure::Usage(error.to_string()))?;
     let bar = progress::bar(source.len(), "{wide_bar} {human_pos} of {human_len} records, {eta} left");

@@ -28,9 +28,9 @@ mod parquet;
 mod parts;
 mod paths;
 mod progress;
+mod python;
 mod ranges;
 mod recordio;
-mod python;
 mod scheme;
 #[cfg(test)]
 mod suite;
