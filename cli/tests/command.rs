@@ -62,7 +62,11 @@ fn a_configuration_with_mistakes_ends_with_all_of_them_and_exit_code_2() {
     fs::write(&file, "[streams.train]\nsource = \"/nowhere/data\"\nbatch_size = 4\nsize = 8\n").unwrap();
     let check = forebay(&["config", "--check", file.to_str().unwrap()]);
     assert_eq!(check.status.code(), Some(2));
-    assert!(said(&check).contains("line 2: streams.train.source: cannot be used. \"/nowhere/data\" does not exist."), "{}", said(&check));
+    assert!(
+        said(&check).contains("line 2: streams.train.source: cannot be used. \"/nowhere/data\" does not exist."),
+        "{}",
+        said(&check)
+    );
     let missing = forebay(&["config", "--check", "/nowhere/forebay.toml"]);
     assert_eq!(missing.status.code(), Some(1));
     assert!(said(&missing).contains("/nowhere/forebay.toml"), "{}", said(&missing));

@@ -82,7 +82,7 @@ mod tests {
                 ..Default::default()
             }],
             progress: Some(v1::Progress { floor, ..Default::default() }),
-            more: false,
+            ..Default::default()
         }
     }
 
