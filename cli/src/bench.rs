@@ -24,7 +24,7 @@ use stop::Stop;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// Folder, .csv file or .txt list.
+    /// Path of a dataset: a folder, a .csv file, or one of the formats of docs/sources.md.
     path: String,
     /// How long to measure, after a second of warming up.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]

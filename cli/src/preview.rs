@@ -14,7 +14,7 @@ use crate::{contact, progress};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PreviewArgs {
-    /// Folder, .csv file or .txt list. Left out: a stream of a running daemon.
+    /// Path of a dataset: a folder, a .csv file, or one of the formats of docs/sources.md. Left out: a stream of a running daemon.
     path: Option<String>,
     /// Stream of a running daemon.
     #[arg(long, value_name = "NAME", default_value = "default", conflicts_with = "path")]

@@ -14,7 +14,8 @@ use crate::failure::Failure;
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["path", "config", "private"])))]
 pub(crate) struct ServeArgs {
-    /// Folder, .csv file or .txt list to serve as the stream "default", shuffled, at 224 x 224.
+    /// Path of a dataset to serve as the stream "default", shuffled, at 224 x 224: a folder, a .csv file, or one of the formats
+    /// of docs/sources.md.
     path: Option<String>,
     /// Configuration file. `forebay config --example` prints one.
     #[arg(long, value_name = "FILE")]

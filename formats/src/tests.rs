@@ -348,3 +348,30 @@ fn rule_2_a_dataset_without_columns_keeps_the_fingerprint_that_older_versions_ga
     let print = blake3::Hash::from_bytes(opened(file).unwrap().fingerprint()).to_hex();
     assert_eq!(&*print, "e3024acb9b3e55c02ea8a44aaa29e60452eca876d7761dbaccdf3d58ae2949c8");
 }
+
+#[test]
+fn the_page_of_sources_has_every_scheme_with_its_options_and_its_example_is_opened_by_it() {
+    let page = include_str!("../../docs/sources.md");
+    for scheme in SCHEMES {
+        let name = scheme.name;
+        let row = page
+            .lines()
+            .find(|line| line.starts_with(&format!("| [`{name}:`]")) || line.starts_with(&format!("| `{name}:`")));
+        let row = row.unwrap_or_else(|| panic!("the table has no row of {name}:"));
+        let example = row.rsplit('`').nth(1).unwrap();
+        if let Some((named, rest)) = scheme::split(example) {
+            let (_, options) = scheme::with_query(rest, &Options::default()).unwrap();
+            assert_eq!(named, name);
+            // A reader has the parameters that its class takes.
+            assert!(name == "python" || scheme.check(&options).is_ok(), "{example}");
+        }
+        let section = page.split("\n## ").find(|section| section.starts_with(&format!("{name}\n")));
+        // `root` has no meaning for a folder, and `*` stands for a reader's own parameters.
+        let explained = |option: &&OptionKey| option.name != "*" && !(section.is_none() || name == "folder");
+        for option in scheme.options.iter().filter(explained) {
+            let quoted = format!("`{}`", option.name);
+            assert!(section.is_some_and(|text| text.contains(&quoted)), "{name}: {quoted}");
+        }
+        assert!(section.is_some() || name == "files", "{name} has no section");
+    }
+}

@@ -20,7 +20,8 @@ use super::value::{choice, duration, flag, path, text, whole};
 
 pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches by the name: forebay.Loader("stream:train").
 # [streams.train]
-# Required. A folder of pictures or of class folders, a .csv file, or a .txt file with one path per line.
+# Required. A folder of pictures or of class folders, a .csv file, a .txt file with one path per line, or one of the formats
+# of docs/sources.md, such as COCO's annotations, tar, TFRecord and parquet. Patterns such as train-{000..999}.tar are allowed.
 # source = "/data/imagenet/train"
 # The folder that relative paths of a CSV or list start from. Left out: the folder of the CSV or list.
 # root = "/data/imagenet"
@@ -302,7 +303,7 @@ fn source(table: &mut Table<'_, '_>, writer: Writer) -> Option<Option<String>> {
         (None, true) => Some(None),
         (None, false) if table.has("source") => None,
         (None, false) => {
-            table.mistake("source", "is missing; give the path of a folder, of a .csv file or of a .txt list.");
+            table.mistake("source", "is missing; give the path of a dataset, such as a folder or a .csv file. docs/sources.md lists the formats.");
             None
         }
     }
