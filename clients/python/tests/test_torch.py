@@ -238,3 +238,10 @@ def test_rule_45_further_columns_are_fields_or_entries_of_a_dict(boxes):
         (batch,) = loader.torch(as_dict=True)
         assert list(batch) == ["images", "labels", "records", "mask", "boxes", "classes", "valid", "epoch"]
         assert (batch["valid"], batch["classes"].values.tolist()) == (3, [0, 0, 0])
+
+
+def test_a_column_that_cannot_be_a_field_is_refused_with_the_way_out(boxes):
+    with forebay.Loader(boxes, batch_size=3, size=8, columns={"class": "classes"}, epochs=1) as loader:
+        with pytest.raises(forebay.SettingsError, match=r"'class' cannot be a field.*as_dict=True"):
+            next(iter(loader.torch()))
+        assert "class" in next(iter(loader.torch(as_dict=True)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections import namedtuple
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import torch
 
 from forebay.converted import Converted
 from forebay.dtype import BFLOAT16_BITS
+from forebay.errors import SettingsError
 from forebay.ragged import Ragged
 
 if TYPE_CHECKING:
@@ -138,6 +140,12 @@ class _Tensors:
 @functools.cache
 def _tuple(further: tuple[str, ...]) -> Any:  # noqa: ANN401 - a class
     """The type of a batch with these further columns."""
+    taken = [name for name in further if iskeyword(name) or name.startswith("_") or hasattr(TorchBatch, name)]
+    if taken:
+        raise SettingsError(
+            f"the column {taken[0]!r} cannot be a field of a named tuple: give as_dict=True, or another name with the "
+            "Loader's columns"
+        )
     return namedtuple("TorchBatch", (*TorchBatch._fields, *further)) if further else TorchBatch
 
 
