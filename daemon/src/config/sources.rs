@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::table::Table;
 
 pub(super) const EXAMPLE: &str = r#"[sources]
-# Folders of custom readers. A stream may have a source "python:FILE" only if FILE is below one of them: the daemon runs its
-# code as its own user. Nobody but that user and root may be able to write there.
+# Folders of custom readers. A stream may have the source "python:FILE" only if FILE is below one of these folders. The
+# daemon runs the code in FILE as its own user, so make sure that only this user and root can write there.
 python = []
 "#;
 

@@ -20,28 +20,31 @@ use super::value::{choice, duration, flag, path, text, whole};
 
 pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches by the name: forebay.Loader("stream:train").
 # [streams.train]
-# Required. A folder of pictures or of class folders, a .csv file, a .txt file with one path per line, or one of the formats
-# of docs/sources.md, such as COCO's annotations, tar, TFRecord and parquet. Patterns such as train-{000..999}.tar are allowed.
+# Required. A folder of pictures or of class folders, a .csv file, a .txt file with one path per line, or another source of
+# docs/sources.md, such as COCO's annotations, tar, TFRecord and parquet. Patterns such as train-{000..999}.tar name several
+# files.
 # source = "/data/imagenet/train"
 # The folder that relative paths of a CSV or list start from. Left out: the folder of the CSV or list.
 # root = "/data/imagenet"
 # "auto": labels are class folders, or a CSV's second column. "text": a CSV's labels are never numbers. "none": all are -1.
 # labels = "auto"
-# What batches have beside pictures and labels. A list names some of the dataset's columns. A table says which part of a
-# record becomes which column: a member of an archive, a feature, a column of a table. Left out: all that the dataset has.
+# The columns of batches beside pictures and labels. A list names some of the dataset's columns. A table says which part of
+# a record becomes which column: a member of an archive, a feature, a column of a table. Left out: all columns that the
+# dataset has. docs/sources.md lists them.
 # columns = { images = "jpg;png", labels = "cls", caption = "txt" }
-# Drops an object from its columns if the transformed picture shows less of its box: a part of its area from 0.0 to 1.0. An
-# object of which nothing is shown is always dropped. Set it if objects at the edge of a crop are too small to learn from.
+# The fraction of an object's box, from 0.0 to 1.0, that the transformed picture must show. If it shows less, the object is
+# dropped from all its columns. An object is always dropped if nothing of its box is shown. Raise it if objects at the edge
+# of a crop are too small to learn from.
 # min_visible = 0.0
-# The picture whose pixels boxes and points count: "seen" (after its EXIF orientation) or "stored" (before it). Set it to
-# "stored" if the boxes were made by a program that ignores EXIF orientations.
+# The picture to which the dataset's boxes and points refer: "seen" (with its EXIF orientation applied) or "stored" (without
+# it). Set it to "stored" if the boxes were made by a program that ignores EXIF orientations.
 # annotated = "seen"
-# Options of the source's format, which docs/sources.md lists. Left out: their defaults.
+# Options of the source. docs/sources.md lists them. Left out: their defaults.
 # source_options = { payload = "picture" }
 # Required. The number of records in a batch.
 # batch_size = 256
-# Required: size, or a list of transforms. With shuffle, size means RandomResizedCrop(224) and a random flip. Without shuffle,
-# it means Resize(256) and CenterCrop(224).
+# Required: size, or a list of transforms. With shuffle, size means RandomResizedCrop(224) and a random flip. Without
+# shuffle, it means Resize(256) and CenterCrop(224).
 # size = 224
 # transform = [{ random_resized_crop = { size = 224 } }, { random_horizontal_flip = { p = 0.5 } }]
 # How resizes calculate. "pillow": as Pillow, to the byte. "torch": as torchvision on a GPU, with a uint8 tensor and
@@ -60,11 +63,12 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # reducing_gap = 2.0
 # Short for reducing_gap = 2.0.
 # fast = false
-# true gives each epoch its own random order. "shard" does so for datasets that are read in grains (chunks, row groups): it
-# shuffles grains, and the records within windows of grains, so that each grain is read once per epoch. See docs/operating.md.
+# true gives each epoch its own random order. "shard" is for datasets that are read in grains, such as chunks or row groups:
+# it shuffles grains, and the records within windows of grains. Each grain is then read once per epoch, if the source can
+# keep the grains of a window. See docs/operating.md, "Shuffling a dataset that is read in grains".
 # shuffle = false
-# With shuffle = "shard": the number of grains whose records are shuffled together. More grains mix better, and need more
-# memory for the grains that are kept.
+# With shuffle = "shard": the number of grains whose records are shuffled together. Raise it to mix records better. Lower it
+# if a source cannot keep so many grains.
 # shuffle_window = 16
 # The seed of the order and of all random transforms.
 # seed = 0
@@ -72,7 +76,8 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # epochs = 90
 # The name of the run. Left out: the current run continues. `forebay run new train` starts another one.
 # run = "august"
-# Splits the dataset into this many shards, one per trainer, as DDP needs it. Left out: a batch goes to any trainer that asks.
+# Splits the dataset into this many shards, one per trainer, as DDP needs it. Left out: a batch goes to any trainer that asks
+# for one.
 # num_shards = 8
 # With num_shards: each trainer reads the same shard in every epoch. Set it if you use a cache.
 # stick_to_shard = false

@@ -60,8 +60,9 @@ class Batch:
     `release(after=event)` ends the wait right after the copies. It is required if other streams or other GPUs read the
     slot.
 
-    Datasets may have further columns, such as boxes. `batch["boxes"]` and `batch.boxes` give one. `batch.columns` has
-    the names of all. A column with a list per place is a `Ragged`, and any other one an array `(n, ...)`.
+    Datasets may have further columns, such as boxes. Both `batch["boxes"]` and `batch.boxes` give such a column.
+    `batch.columns` has the names of all columns. A column with a list for each place is a `Ragged`. Any other column is
+    an array `(n, ...)`.
 
     Attributes:
         epoch: The epoch that the batch belongs to, from 0.
@@ -151,7 +152,7 @@ class Batch:
         return (*Padded._fields, *self._further())
 
     def validity(self, name: str) -> np.ndarray:
-        """For each place, whether it has a value in this column: `(n,)` of bool.
+        """`(n,)` of bool: False where a place has no value in this column.
 
         Raises:
             KeyError: The batch has no such column.
@@ -166,7 +167,7 @@ class Batch:
         return self._column(name)[0]
 
     def __getattr__(self, name: str) -> np.ndarray | Ragged:
-        # Python asks here for what is no attribute.
+        # Python calls this only for names that are not attributes.
         if name.startswith("_"):
             raise AttributeError(name)
         try:
@@ -261,13 +262,13 @@ class Batch:
         return self._viewed(getattr(self._lent(), name))
 
     def _further(self) -> list[str]:
-        """Names of the columns that not every batch has."""
+        """Names of the further columns."""
         if self._own_columns is not None:
             return list(self._own_columns)
         return [name for name, _ in self._lent().columns]
 
     def _column(self, name: str) -> tuple[np.ndarray | Ragged, np.ndarray]:
-        """A column that not every batch has, and its validity."""
+        """A further column, and its validity."""
         if name not in self._further():
             raise KeyError(f"the batch has no column {name!r}; its columns are {', '.join(self.columns)}")
         if self._own_columns is not None:

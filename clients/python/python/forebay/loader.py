@@ -43,17 +43,17 @@ class Loader(Batches[Batch]):
 
     Args:
         source: A folder of pictures or of class folders, a `.csv` file, a `.txt` file with one path per line, or a list
-            of files. `python:FILE?class=NAME` is a class of yours that reads records; docs/sources.md says more of such
-            sources. `stream:NAME` is a stream of a running `forebay serve`. This process's own daemon reads everything
-            but a stream. It starts with the first Loader that needs it, and ends with the last.
+            of files. docs/sources.md lists all other sources, such as `tar:`, `parquet:`, and `python:` for a class of
+            yours that reads records. `stream:NAME` is a stream of a running `forebay serve`. This process's own daemon
+            reads everything but a stream. It starts with the first Loader that needs it, and ends with the last.
         batch_size: Records in a batch. Required, except for a stream.
         size: Side of the square images in pixels. With `shuffle=True` it means RandomResizedCrop and
             RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
         transform: A list of `forebay.transforms`, in place of `size`.
         shuffle: True gives each epoch its own order. "shard" is for datasets that are read in grains, such as chunks or
-            row groups: it shuffles grains, and the records within windows of grains, so that each grain is read once
-            per epoch.
-        shuffle_window: The number of grains whose records `shuffle="shard"` shuffles together.
+            row groups: it shuffles grains, and the records within windows of grains. Each grain is then read once per
+            epoch, if the source can keep the grains of a window.
+        shuffle_window: The number of grains whose records `shuffle="shard"` shuffles together. More grains mix better.
         seed: Seed of the order and of the random transforms.
         epochs: Number of epochs. After the last one, a `for` yields nothing. None is without end.
         run: Name of a run that is kept on disk. A Loader with the same name continues it. None is a fresh run.
@@ -102,16 +102,17 @@ class Loader(Batches[Batch]):
         fast: True is short for `reducing_gap=2.0`.
         labels: "auto" takes class folders or the CSV's second column. "text" reads all labels of a CSV as names, even
             if they look like numbers. "none" gives -1 for every record.
-        columns: What batches have beside images and labels. A list, such as `["boxes"]`, names some of the dataset's
-            columns. A dict, such as `{"images": "jpg;png", "labels": "cls", "caption": "txt"}`, says which part of a
-            record becomes which column: a member of an archive, a feature, a column of a table. None is all columns
-            that the dataset has. See `Batch`.
-        min_visible: Part of an object's box, from 0.0 to 1.0, that the transformed picture must show. If it shows less,
-            the object is dropped from all of its columns. An object of which nothing is shown is always dropped.
-        annotated: The picture whose pixels boxes and points count: "seen" (after its EXIF orientation) or "stored"
-            (before it).
-        source_options: Options of the source's format, such as `{"payload": "picture"}`. docs/sources.md lists them.
-            None takes their defaults.
+        columns: The columns of batches beside images and labels. A list, such as `["boxes"]`, names some of the
+            dataset's columns. A dict, such as `{"images": "jpg;png", "labels": "cls", "caption": "txt"}`, says which
+            part of a record becomes which column: a member of an archive, a feature, a column of a table. None is all
+            columns that the dataset has. See `Batch`.
+        min_visible: Fraction of an object's box, from 0.0 to 1.0, that the transformed picture must show. If it shows
+            less, the object is dropped from all its columns. An object is always dropped if nothing of its box is
+            shown.
+        annotated: The picture to which the dataset's boxes and points refer: "seen" (with its EXIF orientation applied)
+            or "stored" (without it).
+        source_options: Options of the source, such as `{"payload": "picture"}`. docs/sources.md lists them. None means
+            their defaults.
         root: Folder that the paths in a CSV or a list start from. None is the folder of that file.
         on_error: What happens to a record that cannot be read or decoded: "fail" raises `RecordError`, "skip" leaves
             the record out, "replace" puts a copy of a good record in its place.
@@ -223,7 +224,7 @@ class Loader(Batches[Batch]):
             device: Device of the tensors. Copies to a GPU are asynchronous, and the slot returns to the daemon when
                 they are done. Give the Loader `pin_memory=True` for that. None is the host. If the pixels are in a GPU,
                 None is the GPU that PyTorch uses now, or else the one that has the pixels.
-            as_dict: True gives a dict of tensors by the names of the columns, with `valid` and `epoch`. False gives a
+            as_dict: True gives a dict. Its keys are the names of the columns, `valid` and `epoch`. False gives a
                 `forebay.torch.TorchBatch`, a named tuple.
 
         Raises:

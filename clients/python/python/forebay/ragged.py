@@ -11,14 +11,15 @@ __all__ = ["Ragged"]
 
 
 class Ragged:
-    """A list per place, of rows or of further lists, as Arrow has them.
+    """A column with a list for each place. The items of a list are rows, or further lists. The layout is Arrow's.
 
-    All rows are in one array. List `i` is what is between offset `i` and offset `i + 1`. Indexing copies nothing.
+    All rows are in one array. List `i` has the items from offset `i` up to, but not including, offset `i + 1`. Indexing
+    copies nothing.
 
     Attributes:
         values: The rows of all lists, one after the other: `(rows, ...)`.
-        offsets: For each level, `(lists + 1,)` of int64, beginning with 0. The offsets of a level count the lists of
-            the next one. Those of the last level count rows.
+        offsets: For each level, `(lists + 1,)` of int64, beginning with 0. The offsets of the last level count rows.
+            The offsets of other levels count the lists of the next level.
 
     Example:
         >>> boxes = Ragged(np.arange(12).reshape(3, 4), (np.array([0, 2, 2, 3]),))
@@ -32,7 +33,7 @@ class Ragged:
     __slots__ = ("offsets", "values")
 
     def __init__(self, values: np.ndarray, offsets: tuple[np.ndarray, ...]) -> None:
-        # The lists of the next level, or the rows, that these lists have.
+        # Keeps only the lists of the next level, or the rows, that belong to these lists.
         cut, inner = [], list(offsets)
         while inner:
             level = inner.pop(0)
@@ -47,11 +48,11 @@ class Ragged:
 
     @property
     def lengths(self) -> np.ndarray:
-        """How many rows, or lists of the next level, each place has: `(n,)` of int64."""
+        """The number of items of each place, which are rows or lists of the next level: `(n,)` of int64."""
         return np.diff(self.offsets[0])
 
     def text(self) -> list[Any]:
-        """The lists as `str`, where the values are bytes of UTF-8. Bytes that are not UTF-8 become U+FFFD.
+        """The lists as `str`. The values must be bytes of UTF-8. Bytes that are not UTF-8 become U+FFFD.
 
         Raises:
             TypeError: The values are not bytes.
@@ -67,7 +68,7 @@ class Ragged:
         return [item.tolist() for item in self]
 
     def copy(self) -> Ragged:
-        """The same with arrays of its own."""
+        """A copy with its own arrays."""
         return Ragged(self.values.copy(), tuple(level.copy() for level in self.offsets))
 
     def __len__(self) -> int:

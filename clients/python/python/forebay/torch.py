@@ -27,7 +27,7 @@ _log = logging.getLogger("forebay")
 
 
 class TorchRagged(NamedTuple):
-    """A column with a list per place, as tensors: see `forebay.Ragged`.
+    """A column with a list for each place, as tensors: see `forebay.Ragged`.
 
     Attributes:
         values: The rows of all lists, one after the other: `(rows, ...)`.
@@ -38,7 +38,7 @@ class TorchRagged(NamedTuple):
     offsets: tuple[torch.Tensor, ...]
 
     def nested(self) -> torch.Tensor:
-        """A jagged nested tensor of `torch.nested`, which shares the memory.
+        """A jagged nested tensor of `torch.nested` that shares the memory of this column.
 
         Raises:
             TypeError: The column has lists of lists, which a nested tensor cannot have.
@@ -49,7 +49,7 @@ class TorchRagged(NamedTuple):
 
 
 class TorchBatch(NamedTuple):
-    """A batch as tensors. If the dataset has further columns, they follow as fields: tensors, or `TorchRagged`.
+    """A batch as tensors. Further columns of the dataset are further fields: tensors, or `TorchRagged`.
 
     Attributes:
         images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
