@@ -32,19 +32,19 @@ use text::many;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
-    /// Path or URL of the dataset, such as a folder, a .csv file or a .txt list. Exit code 1: there are bad records. Exit
-    /// code 2: the dataset cannot be opened.
+    /// Path or URL of the dataset, such as a folder, a .csv file or another source of docs/sources.md. Exit code 1: a
+    /// record is bad or could not be read. Exit code 2: the dataset cannot be opened.
     source: String,
-    /// What becomes a label: auto, text or none, as `labels` of a stream.
+    /// How labels are read: auto, text or none, as `labels` of a stream.
     #[arg(long, default_value = "auto", value_parser = labels)]
     labels: Labels,
-    /// Which part of a record becomes which column, as `columns` of a stream. May be repeated.
+    /// Makes a column from a part of each record, as `columns` of a stream. May be repeated.
     #[arg(long, value_name = "NAME=PART", value_parser = pair)]
     columns: Vec<(String, String)>,
     /// An option of the source, such as root=/data for a CSV. May be repeated.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     option: Vec<(String, String)>,
-    /// Threads that read and decode. Left out: one per usable core.
+    /// Number of threads that read and decode. Left out: one per usable core.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Largest picture, in pixels. A larger one is a bad record.
@@ -53,7 +53,7 @@ pub(crate) struct VerifyArgs {
     /// Largest file, such as "2gib". A larger one is a bad record.
     #[arg(long, value_name = "SIZE")]
     byte_limit: Option<ByteSize>,
-    /// How many names to show of each list. JSON has all of them.
+    /// Number of names to show of each list. JSON has all of them.
     #[arg(long, value_name = "COUNT", default_value_t = 5)]
     show: usize,
     /// Also write a page with histograms and small pictures to this file. It needs no network.
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     bar.finish_and_clear();
     let checked = checked.map_err(|error| {
         let place = &error.locator;
-        Failure::Failed(format!("{place}: {error}. Many reads in a row have failed. Verify again once this is fixed."))
+        Failure::Failed(format!("{place}: {error}. Many reads in a row have failed. Try again once this is fixed."))
     })?;
     let sign = progress::sign("looking for other files");
     let strays = strays::strays(&args.source, &*source);
@@ -122,7 +122,7 @@ fn verdict(found: &Findings) -> Result<(), Failure> {
         (0, 0) => Ok(()),
         (bad, 0) => Err(Failure::Failed(format!("{bad} of {records} {} bad.", verb(bad, "is", "are")))),
         (bad, unread) => Err(Failure::Failed(format!(
-            "{bad} of {records} {} bad, and {unread} {} not read because the storage failed. Verify again once this is fixed.",
+            "{bad} of {records} {} bad, and {unread} {} not read because the storage failed. Try again once this is fixed.",
             verb(bad, "is", "are"),
             verb(unread, "was", "were"),
         ))),

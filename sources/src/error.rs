@@ -12,13 +12,13 @@ use crate::{Container, Locator, Part, ReadError};
 #[derive(Debug, Error)]
 pub enum SourceError {
     /// Nothing exists at the path.
-    #[error("\"{path}\" does not exist. Check the path; it is looked up on the machine where the daemon runs.", path = printable(path))]
+    #[error("\"{path}\" does not exist. Check the path; it must exist on the machine that reads the dataset.", path = printable(path))]
     Missing {
         /// The path as given.
         path: PathBuf,
     },
     /// The path may not be read.
-    #[error("\"{path}\" may not be read by this user. Give the daemon's user permission to read it (chmod, or its group).", path = printable(path))]
+    #[error("\"{path}\" may not be read by the user that reads the dataset. Give that user permission (chmod, or its group).", path = printable(path))]
     Denied {
         /// File or folder.
         path: PathBuf,

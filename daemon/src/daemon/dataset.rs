@@ -33,8 +33,8 @@ pub(super) async fn dataset(
         tracing::warn!(
             dataset = section.dataset(),
             "shuffle = true reads up to {factor:.1} times the dataset's bytes in each epoch: {factor:.1} records on \
-             average are read at once, and each of them is wanted at another time. Set shuffle = \"shard\" to read \
-             everything once"
+             average are read at once, but are needed at different times. Set shuffle = \"shard\" to read less \
+             (docs/operating.md)"
         );
     }
     Ok(source)
