@@ -10,7 +10,7 @@ use crate::{ColumnType, MAX_DEPTH, Value};
 /// offset `i + 1`.
 #[derive(Debug)]
 pub struct ColumnMut<'a> {
-    column_type: ColumnType,
+    column_type: &'a ColumnType,
     /// For each place: 1, or 0 for a null.
     validity: &'a mut [u8],
     /// For each level, one more than its lists.
@@ -41,7 +41,7 @@ impl<'a> ColumnMut<'a> {
     /// # Panics
     /// A level of the type has no offsets.
     pub fn new(
-        column_type: ColumnType,
+        column_type: &'a ColumnType,
         validity: &'a mut [u8],
         mut offsets: [&'a mut [i64]; MAX_DEPTH],
         values: &'a mut [u8],
@@ -83,10 +83,15 @@ impl<'a> ColumnMut<'a> {
 
     /// Writes the next place as a null.
     pub fn push_null(&mut self) -> Result<(), Full> {
-        let (depth, row) = (self.column_type.depth(), self.column_type.row_len());
-        let zeros = if depth == 0 { vec![0; row] } else { Vec::new() };
-        let items = usize::from(depth == 0);
-        self.push(&Value::new(items, [&[0]; MAX_DEPTH - 1], &zeros, true))
+        if self.column_type.depth() > 0 {
+            return self.push(&Value::new(0, [&[0]; MAX_DEPTH - 1], &[], true));
+        }
+        assert!(self.places < self.validity.len(), "a batch of {} places", self.validity.len());
+        let end = self.len + self.column_type.row_len();
+        self.values[self.len..end].fill(0);
+        self.validity[self.places] = 0;
+        (self.len, self.places) = (end, self.places + 1);
+        Ok(())
     }
 
     fn check(&self, value: &Value<'_>) -> Result<(), Full> {

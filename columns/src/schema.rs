@@ -10,6 +10,8 @@ pub const MAX_COLUMNS: usize = 256;
 pub const MAX_NAME: usize = 63;
 /// The columns that every batch has.
 pub const RESERVED: [&str; 4] = ["images", "labels", "records", "mask"];
+/// What else a batch has a name for.
+const TAKEN: [&str; 2] = ["epoch", "valid"];
 
 /// A named column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +41,7 @@ pub enum SchemaError {
     )]
     Name(String),
     /// Every batch has a column of this name.
-    #[error("the name \"{0}\" is taken: every batch has a column of this name")]
+    #[error("the name \"{0}\" is taken: every batch has something of this name. Give the column another one")]
     Reserved(String),
     /// Two columns of one name.
     #[error("there are two columns with the name \"{0}\"")]
@@ -106,8 +108,11 @@ impl Schema {
             if !is_name(&field.name) {
                 return Err(SchemaError::Name(field.name.clone()));
             }
-            if RESERVED.contains(&field.name.as_str()) {
+            if RESERVED.contains(&field.name.as_str()) || TAKEN.contains(&field.name.as_str()) {
                 return Err(SchemaError::Reserved(field.name.clone()));
+            }
+            if let Some(objects) = field.objects.as_ref().filter(|objects| !is_name(objects)) {
+                return Err(SchemaError::Name(objects.clone()));
             }
             if fields[..place].iter().any(|other| other.name == field.name) {
                 return Err(SchemaError::Twice(field.name.clone()));
@@ -247,7 +252,10 @@ mod tests {
         for name in ["", "1st", "a b", "a.b", "größe", &"x".repeat(64)] {
             assert_eq!(of(vec![field(name, "i64", None)]), SchemaError::Name(name.into()));
         }
-        assert_eq!(of(vec![field("labels", "i64", None)]), SchemaError::Reserved("labels".into()));
+        for taken in ["labels", "epoch"] {
+            assert_eq!(of(vec![field(taken, "i64", None)]), SchemaError::Reserved(taken.into()));
+        }
+        assert_eq!(of(vec![field("a", "i64 [*]", Some(""))]), SchemaError::Name(String::new()));
         assert_eq!(of(vec![field("a", "i64", None), field("a", "u8", None)]), SchemaError::Twice("a".into()));
         assert!(matches!(of(vec![field("a", "i64 [2]", Some("o"))]), SchemaError::Objects { .. }));
         let boxes = Field::new("boxes", "f64 [*, 4]".parse().unwrap()).with_role(Role::Boxes);

@@ -175,7 +175,7 @@ impl SlotFrame {
     pub fn column(&mut self, column: usize) -> ColumnMut<'_> {
         let (geometry, slot) = (self.right.region.geometry(), self.right.slot);
         let place = geometry.columns().column(column);
-        let of = geometry.columns().schema().fields()[column].column_type.clone();
+        let of = &geometry.columns().schema().fields()[column].column_type;
         let part = |range: &Range<usize>| geometry.within(slot, range);
         // SAFETY: these bytes are the frame's own: no PlaceMut covers them. The frame is borrowed exclusively, and the
         // parts of one column do not overlap.

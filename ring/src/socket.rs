@@ -20,9 +20,9 @@ use rustix::{
     },
 };
 
-/// Most descriptors that a packet may carry: settings, files and resume list of an ATTACH, and one to spare, so that
-/// a fourth is seen and refused instead of being lost.
-const MAX_FDS: usize = 4;
+/// Most descriptors that a packet may carry: settings, files, resume list and columns of an ATTACH, and one to spare, so
+/// that a fifth is seen and refused instead of being lost.
+const MAX_FDS: usize = 5;
 
 /// A connected socket. It may be shared between threads: each packet is sent and received whole.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Socket {
         Ok(Self { fd })
     }
 
-    /// Sends one packet, or nothing, without waiting. The descriptors, at most four, are duplicated
+    /// Sends one packet, or nothing, without waiting. The descriptors, at most five, are duplicated
     /// into it.
     pub fn send(&self, packet: &[u8], fds: &[BorrowedFd<'_>]) -> Result<Sent, SocketError> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];

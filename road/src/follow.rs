@@ -79,6 +79,9 @@ impl Follow {
         let Some(map) = self.maps.get(place).copied().flatten() else { return into.push_null() };
         let Follower { column, role, boxes } = follower;
         let (value, column_type) = (table.value(column, record), &table.schema().fields()[column].column_type);
+        if value.is_null() {
+            return into.push_null();
+        }
         self.keep(map, &value, column_type, boxes.map(|boxes| table.value(boxes, record)));
         match role {
             Role::Plain => {}

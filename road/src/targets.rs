@@ -29,10 +29,12 @@ pub(crate) struct TargetWriter {
     follow: Option<Follow>,
 }
 
-/// A column that the dataset does not have.
+/// A column that is not there.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the dataset has no column \"{name}\"; its columns are: {known}")]
+#[error("the {owner} has no column \"{name}\"; its columns are: {known}")]
 pub struct UnknownColumn {
+    /// Whose column it would be: "dataset" or "stream".
+    pub owner: &'static str,
     /// The column.
     pub name: String,
     /// Those that it has.
@@ -65,7 +67,7 @@ impl Targets {
     /// # Errors
     /// One is not.
     pub(crate) fn has(&self, names: &[String]) -> Result<(), UnknownColumn> {
-        chosen(&self.schema, names).map(drop)
+        chosen(&self.schema, names).map(drop).map_err(|unknown| UnknownColumn { owner: "stream", ..unknown })
     }
 
     /// What the longest record takes in each of them.
@@ -114,7 +116,7 @@ fn chosen(all: &Schema, names: &[String]) -> Result<Vec<usize>, UnknownColumn> {
     for name in names.iter().filter(|name| !forebay_columns::RESERVED.contains(&name.as_str())) {
         let found = all.find(name).ok_or_else(|| {
             let known = forebay_columns::RESERVED.into_iter().chain(all.fields().iter().map(|field| &*field.name));
-            UnknownColumn { name: name.clone(), known: known.collect::<Vec<_>>().join(", ") }
+            UnknownColumn { owner: "dataset", name: name.clone(), known: known.collect::<Vec<_>>().join(", ") }
         })?;
         if !columns.contains(&found) {
             columns.push(found);

@@ -53,7 +53,7 @@ pub enum Labels {
 /// assert_eq!(map.parts("images"), Some(vec!["jpg", "png"]));
 /// assert_eq!(map.parts("labels"), None);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct ColumnMap {
     /// In the order that the user gave, which is that of the columns.
     parts: Vec<(String, String)>,
@@ -97,6 +97,16 @@ impl ColumnMap {
         targets.map(|(name, parts)| (name.as_str(), split(parts)))
     }
 }
+
+/// The order decides which column is first, and no more: maps that differ in nothing else are the same.
+impl PartialEq for ColumnMap {
+    fn eq(&self, other: &Self) -> bool {
+        let sorted = |map: &Self| BTreeMap::from_iter(map.parts.clone());
+        sorted(self) == sorted(other)
+    }
+}
+
+impl Eq for ColumnMap {}
 
 fn split(parts: &str) -> Vec<&str> {
     parts.split(';').map(str::trim).filter(|part| !part.is_empty()).collect()
@@ -167,6 +177,14 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for OwnOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn maps_are_the_same_in_any_order_and_keep_theirs() {
+        let map = ColumnMap::from_iter([("b", "x;y"), ("a", "z")]);
+        assert_eq!(map, ColumnMap::from_iter([("a", "z"), ("b", "x;y")]));
+        assert_ne!(map, ColumnMap::from_iter([("a", "z"), ("b", "y;x")]));
+        assert_eq!(map.targets().map(|(name, _)| name).collect::<Vec<_>>(), ["b", "a"]);
+    }
 
     #[test]
     fn an_option_with_another_value_than_its_own_is_refused_by_name() {

@@ -36,6 +36,7 @@ fn column(records: &[Record]) -> Column {
 
 /// Memory for a batch.
 struct Memory {
+    column_type: ColumnType,
     validity: Vec<u8>,
     offsets: [Vec<i64>; 3],
     values: Vec<u8>,
@@ -45,13 +46,13 @@ impl Memory {
     fn new(places: usize, room: Room) -> Self {
         let lists = |level: usize| places * usize::try_from(room.0[level]).unwrap();
         let offsets = [vec![-1; places + 1], vec![-1; lists(0) + 1], vec![-1; lists(1) + 1]];
-        Self { validity: vec![9; places], offsets, values: vec![9; lists(2) * 4] }
+        let column_type = "i16 [*][*][*, 2]".parse().unwrap();
+        Self { column_type, validity: vec![9; places], offsets, values: vec![9; lists(2) * 4] }
     }
 
     fn column(&mut self) -> ColumnMut<'_> {
         let [first, second, third] = &mut self.offsets;
-        let column_type = "i16 [*][*][*, 2]".parse().unwrap();
-        ColumnMut::new(column_type, &mut self.validity, [first, second, third], &mut self.values)
+        ColumnMut::new(&self.column_type, &mut self.validity, [first, second, third], &mut self.values)
     }
 
     /// What stands in a place, by the meaning of offsets alone.
@@ -122,7 +123,6 @@ proptest! {
                 break;
             }
         }
-        drop(batch);
         let fits = records.iter().zip(beyond).find(|(_, beyond)| !beyond).map(|(record, _)| record.clone());
         prop_assert!(fits.is_none_or(|record| memory.record(0) == record));
     }
@@ -142,7 +142,7 @@ fn a_dense_column_has_one_row_in_each_place() {
     column.push(&[1.0_f32, 2.0]);
     column.push_null();
     let (mut validity, mut values) = ([9; 3], [9; 24]);
-    let mut batch = ColumnMut::new(column_type, &mut validity, [&mut [], &mut [], &mut []], &mut values);
+    let mut batch = ColumnMut::new(&column_type, &mut validity, [&mut [], &mut [], &mut []], &mut values);
     batch.push(&column.value(1)).unwrap();
     batch.push(&column.value(0)).unwrap();
     batch.push_null().unwrap();

@@ -131,7 +131,7 @@ fn every_mistake_is_reported_at_once_with_its_key_and_what_is_allowed() {
   line 14: streams.train.last_batch_policy: is "keep"; give one of "fill", "drop", "partial".
   line 15: streams.train.random_shuffle: is not a key. Did you mean "shuffle"?
   line 16: streams.no good: is not a name for a stream; use at most 64 letters, digits, '-', '_' and '.'.
-  line 16: streams.no good.source: is missing; give the path of a folder, of a .csv file or of a .txt list.
+  line 16: streams.no good.source: is missing; give the path of a dataset, such as a folder or a .csv file. docs/sources.md lists the formats.
   line 16: streams.no good.batch_size: is missing; give the number of records in a batch, such as 256.
   line 16: streams.no good.size: is missing, and so is transform; give one of the two, such as size = 224.
   line 18: metrics.socket: cannot be combined with address; give one of the two.

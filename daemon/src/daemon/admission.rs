@@ -262,7 +262,7 @@ fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, A
 
 /// Whether a stream has all columns that a trainer names.
 fn has_columns(stream: &Stream, names: Option<&[u8]>) -> Result<(), AdmissionRefusal> {
-    let Some(names) = names else { return Ok(()) };
+    let Some(names) = names.filter(|names| !names.is_empty()) else { return Ok(()) };
     let names = std::str::from_utf8(names).map_err(|_| (text_code::SETTINGS, "columns: a name is not UTF-8".into()))?;
     let names: Vec<String> = names.split('\0').map(str::to_owned).collect();
     stream.has_columns(&names).map_err(|unknown| (text_code::SETTINGS, format!("columns: {unknown}")))

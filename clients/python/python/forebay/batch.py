@@ -61,8 +61,8 @@ class Batch:
     slot.
 
     Datasets may have further columns, such as boxes. Both `batch["boxes"]` and `batch.boxes` give such a column.
-    `batch.columns` has the names of all columns. A column with a list for each place is a `Ragged`. Any other column is
-    an array `(n, ...)`.
+    `batch.columns` has the names of all columns. `batch["copy"]` gives a column that has the name of a method. A column
+    with a list for each place is a `Ragged`. Any other column is an array `(n, ...)`.
 
     Attributes:
         epoch: The epoch that the batch belongs to, from 0.
@@ -78,6 +78,7 @@ class Batch:
     __slots__ = (
         "__weakref__",
         "_decision",
+        "_further_names",
         "_hold",
         "_native",
         "_own",
@@ -98,6 +99,7 @@ class Batch:
     ) -> None:
         self._native: _native.Batch | None = native
         self._own: Padded | None = None
+        self._further_names: list[str] | None = None
         self._own_columns: dict[str, tuple[np.ndarray | Ragged, np.ndarray]] | None = None
         self._releases = releases
         self._hold = hold
@@ -167,13 +169,22 @@ class Batch:
         return self._column(name)[0]
 
     def __getattr__(self, name: str) -> np.ndarray | Ragged:
-        # Python calls this only for names that are not attributes.
-        if name.startswith("_"):
-            raise AttributeError(name)
+        # Python calls this for names that are not attributes, and for attributes that raised an AttributeError.
+        if name.startswith("_") or hasattr(type(self), name):
+            return object.__getattribute__(self, name)
         try:
             return self._column(name)[0]
         except KeyError as error:
             raise AttributeError(error.args[0]) from None
+        except ClosedError as error:
+            # hasattr() asks here too, and takes no other error.
+            raise AttributeError(str(error)) from error
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    # Without this, Python would ask for batch[0], batch[1] and so on.
+    __iter__ = None
 
     @property
     def padded(self) -> Padded:
@@ -193,7 +204,7 @@ class Batch:
             ClosedError: The batch has no slot any more.
         """
         twin = Batch.__new__(Batch)
-        twin._native = twin._releases = twin._hold = twin._pixels = None
+        twin._native = twin._releases = twin._hold = twin._pixels = twin._further_names = None
         twin._own = Padded(
             *(np.array(array) if isinstance(array, np.ndarray) else array.numpy() for array in self.padded)
         )
@@ -265,7 +276,10 @@ class Batch:
         """Names of the further columns."""
         if self._own_columns is not None:
             return list(self._own_columns)
-        return [name for name, _ in self._lent().columns]
+        native = self._lent()
+        if self._further_names is None:
+            self._further_names = [name for name, _ in native.columns]
+        return self._further_names
 
     def _column(self, name: str) -> tuple[np.ndarray | Ragged, np.ndarray]:
         """A further column, and its validity."""

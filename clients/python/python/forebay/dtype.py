@@ -10,7 +10,7 @@ from forebay import frameworks
 
 __all__ = ["BFLOAT16_BITS", "name_of", "parse"]
 
-# The type of bfloat16 images in numpy. Nothing else in a batch has this type.
+# The type of bfloat16 images in numpy. No other type of images is it.
 BFLOAT16_BITS = np.dtype(np.uint16)
 
 

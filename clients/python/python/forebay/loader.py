@@ -47,7 +47,7 @@ class Loader(Batches[Batch]):
             yours that reads records. `stream:NAME` is a stream of a running `forebay serve`. This process's own daemon
             reads everything but a stream. It starts with the first Loader that needs it, and ends with the last.
         batch_size: Records in a batch. Required, except for a stream.
-        size: Side of the square images in pixels. With `shuffle=True` it means RandomResizedCrop and
+        size: Side of the square images in pixels. With `shuffle` it means RandomResizedCrop and
             RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
         transform: A list of `forebay.transforms`, in place of `size`.
         shuffle: True gives each epoch its own order. "shard" is for datasets that are read in grains, such as chunks or

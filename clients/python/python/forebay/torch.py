@@ -25,6 +25,8 @@ __all__ = ["TorchBatch", "TorchLoader", "TorchRagged"]
 
 _log = logging.getLogger("forebay")
 
+_SIGNED = {np.dtype(np.uint16): np.int32, np.dtype(np.uint32): np.int64, np.dtype(np.uint64): np.int64}
+
 
 class TorchRagged(NamedTuple):
     """A column with a list for each place, as tensors: see `forebay.Ragged`.
@@ -49,7 +51,12 @@ class TorchRagged(NamedTuple):
 
 
 class TorchBatch(NamedTuple):
-    """A batch as tensors. Further columns of the dataset are further fields: tensors, or `TorchRagged`.
+    """A batch as tensors.
+
+    Further columns of the dataset are further fields: tensors, or `TorchRagged`. A batch with them is of a type of its
+    own, with the fields of this one first. A missing value is 0, or an empty list: only `Batch.validity` of the Loader's
+    own batches tells it from others. Unsigned numbers become signed ones: uint16 becomes int32, and uint32 and uint64
+    become int64.
 
     Attributes:
         images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
@@ -118,7 +125,8 @@ class _Tensors:
     def __call__(self, batch: Batch) -> Any:  # noqa: ANN401 - a dict, or a named tuple
         in_host = self._device is None or self._device.type == "cpu"
         convert = (_copied if self._copy else _viewed) if in_host else self._moved
-        tensors = {name: _column(batch[name], convert) for name in batch.columns}
+        tensors = {"images": convert(batch.images)}
+        tensors.update((name, _column(batch[name], convert)) for name in batch.columns[1:])
         if not in_host:
             # The copies to the GPU read the slot even after the arrays here are gone.
             moved = torch.cuda.Event()
@@ -146,13 +154,28 @@ def _tuple(further: tuple[str, ...]) -> Any:  # noqa: ANN401 - a class
             f"the column {taken[0]!r} cannot be a field of a named tuple: give as_dict=True, or another name with the "
             "Loader's columns"
         )
-    return namedtuple("TorchBatch", (*TorchBatch._fields, *further)) if further else TorchBatch
+    if not further:
+        return TorchBatch
+    made = namedtuple("TorchBatch", (*TorchBatch._fields, *further))
+    # pickle finds no class of this module by its name: it makes the class again.
+    made.__reduce__ = lambda self: (_again, (further, tuple(self)))  # type: ignore[method-assign]
+    return made
+
+
+def _again(further: tuple[str, ...], values: tuple[Any, ...]) -> Any:  # noqa: ANN401 - of a class made here
+    return _tuple(further)(*values)
 
 
 def _column(column: np.ndarray | GpuArray | Ragged, convert: Callable[[Any], torch.Tensor]) -> Any:  # noqa: ANN401
     if isinstance(column, Ragged):
-        return TorchRagged(convert(column.values), tuple(map(convert, column.offsets)))
-    return convert(column)
+        return TorchRagged(convert(_signed(column.values)), tuple(map(convert, column.offsets)))
+    return convert(_signed(column))
+
+
+def _signed(column: Any) -> Any:  # noqa: ANN401 - an array, or pixels in a GPU
+    """Unsigned numbers of more than a byte as signed ones, since PyTorch calculates with no others."""
+    wider = _SIGNED.get(column.dtype) if isinstance(column, np.ndarray) else None
+    return column if wider is None else column.astype(wider)
 
 
 def _device(asked: Any, ring: torch.device | None) -> torch.device | None:  # noqa: ANN401 - as PyTorch
