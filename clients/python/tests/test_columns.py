@@ -94,6 +94,10 @@ def test_rule_47_a_loader_may_choose_its_columns(coco):
     with forebay.Loader(coco, batch_size=5, size=8, columns=["boxes", "images"]) as loader:
         batch = next(iter(loader))
         assert batch.columns[4:] == ("boxes",)
+        assert "boxes" in batch
+        assert "area" not in batch
+        with pytest.raises(TypeError, match="iterable"):
+            list(batch)
         with pytest.raises(AttributeError, match="no column 'area'"):
             _ = batch.area
         with pytest.raises(KeyError, match="images, labels, records, mask, boxes"):
@@ -128,6 +132,7 @@ def test_a_copy_has_its_own_columns_and_the_slot_goes_back(coco):
         batch.release()
         with pytest.raises(forebay.ClosedError):
             _ = batch.columns
+        assert not hasattr(batch, "boxes")
         assert kept.columns[4:] == ("boxes", "classes", "crowd", "area")
         assert kept.boxes.tolist() == view.tolist()
         kept.boxes.values[:] = 0

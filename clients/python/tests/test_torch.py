@@ -2,6 +2,7 @@
 
 import json
 import logging
+import pickle
 import types
 from typing import ClassVar
 
@@ -245,3 +246,16 @@ def test_a_column_that_cannot_be_a_field_is_refused_with_the_way_out(boxes):
         with pytest.raises(forebay.SettingsError, match=r"'class' cannot be a field.*as_dict=True"):
             next(iter(loader.torch()))
         assert "class" in next(iter(loader.torch(as_dict=True)))
+
+
+def test_a_batch_with_further_columns_can_be_pickled(boxes):
+    with forebay.Loader(boxes, batch_size=3, size=8, columns=["boxes"], epochs=1) as loader:
+        batch = next(iter(loader.torch()))
+    again = pickle.loads(pickle.dumps(batch))
+    assert again._fields == batch._fields
+    assert torch.equal(again.boxes.values, batch.boxes.values)
+
+
+def test_unsigned_numbers_keep_their_values():
+    column = forebay.torch._column(np.array([1, 65535], np.uint16), torch.from_numpy)
+    assert (column.dtype, column.tolist()) == (torch.int32, [1, 65535])

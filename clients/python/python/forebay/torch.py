@@ -53,8 +53,8 @@ class TorchRagged(NamedTuple):
 class TorchBatch(NamedTuple):
     """A batch as tensors.
 
-    Further columns of the dataset are further fields: tensors, or `TorchRagged`. A batch with them is of a type of its
-    own, with the fields of this one first. A missing value is 0, or an empty list: only `Batch.validity` of the Loader's
+    Further columns of the dataset are further fields: tensors, or `TorchRagged`. Such a batch is of a type of its own,
+    and has the fields of this one first. A missing value is 0, or an empty list. Only `Batch.validity` of the Loader's
     own batches tells it from others. Unsigned numbers become signed ones: uint16 becomes int32, and uint32 and uint64
     become int64.
 
