@@ -7,6 +7,7 @@
 
 pub(super) mod labels;
 mod places;
+mod quotes;
 mod rows;
 mod targets;
 

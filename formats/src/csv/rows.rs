@@ -8,6 +8,7 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 use forebay_sources::{LineProblem, SourceError};
 use serde_json::{Map, Value};
 
+use super::quotes::Quotes;
 use crate::containers::is_named;
 use crate::progress::Progress;
 
@@ -19,12 +20,19 @@ pub(super) struct RowReader {
 }
 
 enum RowForm {
-    Csv(Box<Reader<File>>),
-    Json { lines: BufReader<File>, line: u64, keys: Vec<String>, waiting: Option<Map<String, Value>> },
+    /// The number is that of the line in which the last row began.
+    Csv(Box<Reader<Quotes<File>>>, u64),
+    Json {
+        lines: BufReader<File>,
+        line: u64,
+        keys: Vec<String>,
+        waiting: Option<Map<String, Value>>,
+    },
 }
 
 /// More bytes than the description of one picture has.
 const MOST_BYTES: u64 = 16 << 20;
+const OPEN: &str = "a quote opens a value here and none closes it, so all lines below belong to that value. Close the quote, or double it";
 
 impl RowReader {
     pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
@@ -33,7 +41,7 @@ impl RowReader {
             RowForm::Json { lines: BufReader::new(file), line: 0, keys: Vec::new(), waiting: None }
         } else {
             let mut builder = ReaderBuilder::new();
-            RowForm::Csv(Box::new(builder.has_headers(false).flexible(true).from_reader(file)))
+            RowForm::Csv(Box::new(builder.has_headers(false).flexible(true).from_reader(Quotes::new(file))), 0)
         };
         Ok(Self { file: path.to_owned(), form, progress: Progress::counting("reading the table", "lines") })
     }
@@ -49,8 +57,12 @@ impl RowReader {
     pub(super) fn next(&mut self, row: &mut ByteRecord) -> Result<Option<u64>, SourceError> {
         self.progress.step();
         match &mut self.form {
-            RowForm::Csv(reader) => match reader.read_byte_record(row) {
-                Ok(true) => Ok(Some(row.position().map_or(0, csv::Position::line))),
+            RowForm::Csv(reader, line) => match reader.read_byte_record(row) {
+                Ok(true) => {
+                    *line = row.position().map_or(0, csv::Position::line);
+                    Ok(Some(*line))
+                }
+                Ok(false) if reader.get_ref().is_open() => Err(at(&self.file, *line, OPEN.into())),
                 Ok(false) => Ok(None),
                 Err(error) => Err(failure(&self.file, error)),
             },

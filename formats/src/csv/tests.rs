@@ -209,6 +209,14 @@ fn a_folder_has_the_columns_of_the_table_beside_its_pictures() {
 }
 
 #[test]
+fn a_quote_that_is_not_closed_is_refused_and_swallows_no_lines() {
+    let words = refusal("path,label\na.jpg,\"1\"\"\"\nb.jpg,\"2\nc.jpg,3\n", &[], &[]);
+    assert!(words.contains("line 3: a quote opens a value") && words.contains("Close the quote"), "{words}");
+    let (_dir, source) = opened("a.jpg,x\nb.jpg,5\" wide\nc.jpg,\"a \"\"b\"\"\"", &[], &[]);
+    assert_eq!(source.classes(), ["5\" wide", "a \"b\"", "x"]);
+}
+
+#[test]
 fn bytes_that_were_changed_cause_no_panic() {
     let text = "filename,class,xmin,ymin,tags\na.jpg,cat,1,2,x y\nb.jpg,dog,3,4.5,y\na.jpg,cat,5,6,\"z, y\"\n";
     let (dir, file) = table("train.csv", text);

@@ -1,0 +1,83 @@
+//! Follows the quotes of a CSV while it is read. The parser takes a field that no quote closes as if it ended with the file.
+
+use std::io::{self, Read};
+
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Passes bytes on, and knows whether the last of them is inside a quoted field.
+#[derive(Debug)]
+pub(super) struct Quotes<R> {
+    inner: R,
+    place: QuotePlace,
+    /// Bytes of a mark at the file's beginning that were seen, or nothing once other bytes came.
+    mark: Option<usize>,
+}
+
+/// What the parser takes the next byte for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum QuotePlace {
+    Start,
+    Plain,
+    Quoted,
+    /// A quote inside a quoted field: the field's end, or half of a doubled one.
+    Quote,
+}
+
+impl<R: Read> Quotes<R> {
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, place: QuotePlace::Start, mark: Some(0) }
+    }
+
+    /// Whether a quoted field was begun and not ended.
+    pub(super) fn is_open(&self) -> bool {
+        self.place == QuotePlace::Quoted
+    }
+
+    fn follow(&mut self, byte: u8) {
+        if let Some(seen) = self.mark {
+            self.mark = (MARK.get(seen) == Some(&byte)).then_some(seen + 1);
+            if self.mark.is_some() {
+                return;
+            }
+        }
+        self.place = match (self.place, byte) {
+            (QuotePlace::Quoted, b'"') => QuotePlace::Quote,
+            (QuotePlace::Start | QuotePlace::Quote, b'"') | (QuotePlace::Quoted, _) => QuotePlace::Quoted,
+            (_, b',' | b'\n' | b'\r') => QuotePlace::Start,
+            _ => QuotePlace::Plain,
+        };
+    }
+}
+
+impl<R: Read> Read for Quotes<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buf)?;
+        buf.iter().take(read).for_each(|&byte| self.follow(byte));
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_open_from_its_first_quote_to_one_that_is_not_doubled() {
+        for (text, open) in [
+            ("", false),
+            ("\"", true),
+            ("a,\"b", true),
+            ("a,\"b\"\"", true),
+            ("a,\"b\"\n", false),
+            ("a\n\"b\"\"\",c\"\n", false),
+            ("5\" wide\n", false),
+            ("\"a\"b\"\n", false),
+            ("\u{feff}\"a\n", true),
+            ("\r\n\"a", true),
+        ] {
+            let mut quotes = Quotes::new(text.as_bytes());
+            io::copy(&mut quotes, &mut io::sink()).unwrap();
+            assert_eq!(quotes.is_open(), open, "{text}");
+        }
+    }
+}
