@@ -31,6 +31,7 @@ mod progress;
 mod python;
 mod ranges;
 mod recordio;
+mod regular_file;
 mod scheme;
 #[cfg(test)]
 mod suite;

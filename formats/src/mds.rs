@@ -6,7 +6,6 @@ mod index;
 mod shard;
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -18,6 +17,7 @@ use crate::Opened;
 use crate::labelled::{Labelled, Mixed};
 use crate::packed::{Packed, PackedParts, Packing, Span};
 use crate::progress::Progress;
+use crate::regular_file::open_regular;
 use crate::scheme::Scheme;
 use crate::window::Window;
 use choice::MdsChoice;
@@ -59,7 +59,7 @@ impl Packing for MdsRows {
 fn recognises(path: &Path) -> bool {
     const BEGINNING: u64 = 64 << 10;
     let mut text = Vec::new();
-    let read = File::open(path.join(index::NAME)).and_then(|file| file.take(BEGINNING).read_to_end(&mut text));
+    let read = open_regular(&path.join(index::NAME)).and_then(|(file, _)| file.take(BEGINNING).read_to_end(&mut text));
     let has = |word: &[u8]| text.windows(word.len()).any(|window| window == word);
     read.is_ok() && has(b"\"shards\"") && has(b"\"mds\"")
 }

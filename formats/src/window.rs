@@ -2,11 +2,13 @@
 //! same way.
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use forebay_sources::{Locator, ReadError, ReadErrorKind, SourceError};
 
 use crate::packed::ContainerFile;
+use crate::regular_file::open_regular;
 
 /// Bytes that are read at once. Scanners look at a few, and pass over many.
 const STEP: usize = 16 << 10;
@@ -34,11 +36,12 @@ impl Window<'static> {
     /// It cannot be opened, or is no regular file.
     pub(crate) fn open(path: &Path) -> Result<(Self, ContainerFile), SourceError> {
         let container = ContainerFile::look(path)?;
-        // A pipe would hold the thread for ever.
-        if !path.is_file() {
-            return Err(SourceError::malformed_at(path, 0, "this is not a regular file. Give a file with records."));
-        }
-        let file = File::open(path).map_err(|error| SourceError::of_path(path, error))?;
+        let (file, _) = open_regular(path).map_err(|error| match error.kind() {
+            io::ErrorKind::IsADirectory => {
+                SourceError::malformed_at(path, 0, "this is not a regular file. Give a file with records.")
+            }
+            _ => SourceError::of_path(path, error),
+        })?;
         let len = container.stamp.len;
         let of = Backing::File { file, path: path.to_owned() };
         Ok((Self { of, len, held: Vec::new(), start: 0 }, container))

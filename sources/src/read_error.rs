@@ -111,6 +111,7 @@ impl ReadError {
                 ReadErrorKind::Unreadable
             }
             Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS) => ReadErrorKind::Resources,
+            _ if source.kind() == io::ErrorKind::IsADirectory => ReadErrorKind::NotAFile,
             _ if source.kind() == io::ErrorKind::OutOfMemory => ReadErrorKind::Resources,
             _ => ReadErrorKind::Storage,
         };

@@ -1,6 +1,5 @@
 //! The `index.json` of a dataset in MDS: its shards, and the columns that all of them have.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Component, Path};
 
@@ -8,6 +7,7 @@ use forebay_sources::SourceError;
 use serde::Deserialize;
 
 use super::encoding::MdsEncoding;
+use crate::regular_file::open_regular;
 
 /// The file's name.
 pub(super) const NAME: &str = "index.json";
@@ -74,7 +74,7 @@ impl MdsIndex {
     /// It cannot be read, or is not of the kind that this version reads.
     pub(super) fn read(path: &Path) -> Result<Self, SourceError> {
         let mut text = Vec::new();
-        let file = File::open(path).map_err(|error| SourceError::of_path(path, error))?;
+        let (file, _) = open_regular(path).map_err(|error| SourceError::of_path(path, error))?;
         file.take(MOST + 1).read_to_end(&mut text).map_err(|error| SourceError::of_path(path, error))?;
         let wrong = |problem: String| SourceError::malformed_at(path, 0, problem);
         if text.len() as u64 > MOST {

@@ -5,6 +5,7 @@ pub(crate) mod writer;
 use std::fs;
 
 use forebay_sources::{Labels, Options, ReadErrorKind, Source};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -254,4 +255,16 @@ fn whatever_the_bytes_nothing_panics_and_what_is_read_was_written_nearby() {
         fs::write(dir.path().join(file), if file == "index.json" { &index } else { &shard }).unwrap();
     }
     assert!(opened_ones > 300, "{opened_ones}");
+}
+
+#[test]
+fn a_pipe_in_the_place_of_the_index_is_no_index_and_holds_no_thread() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("index.json");
+    mknodat(CWD, pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+    fs::write(dir.path().join("1.jpg"), "one").unwrap();
+    let name = dir.path().to_str().unwrap();
+    assert_eq!(open(name, &Options::default()).unwrap().len(), 1, "a folder of pictures");
+    let message = open(&format!("mds:{name}"), &Options::default()).unwrap_err().to_string();
+    assert!(message.contains("index.json") && message.contains("not a regular file"), "{message}");
 }

@@ -7,6 +7,7 @@ use forebay_sources::{Locator, ReadError, ReadErrorKind};
 use parking_lot::Mutex;
 
 use super::{ContainerFile, Stamp};
+use crate::regular_file::open_regular;
 
 /// Most files that a dataset keeps open.
 const MOST: usize = 64;
@@ -47,7 +48,7 @@ impl OpenFiles {
             return Ok(Arc::clone(open));
         }
         let path = &container.path;
-        let file = File::open(path).map_err(|error| gone(ReadError::of_file(path.clone(), &error)))?;
+        let (file, _) = open_regular(path).map_err(|error| gone(ReadError::of_file(path.clone(), &error)))?;
         let opened = Arc::new(OpenFile { file, container: container.clone() });
         let mut state = self.state.lock();
         if state.files[number as usize].is_none() {
@@ -65,11 +66,14 @@ impl OpenFiles {
 
 /// With a file, all records in it are gone: that is an outage, and no fault of one of them.
 fn gone(error: ReadError) -> ReadError {
-    let kind = match error.kind {
-        ReadErrorKind::Missing => ReadErrorKind::Gone,
-        kind => kind,
-    };
-    ReadError { kind, cause: "the file that holds it does not exist any more".into(), ..error }
+    match error.kind {
+        ReadErrorKind::Missing => {
+            let cause = "the file that holds it does not exist any more".into();
+            ReadError { kind: ReadErrorKind::Gone, cause, ..error }
+        }
+        ReadErrorKind::NotAFile => ReadError { kind: ReadErrorKind::Changed, ..error },
+        _ => error,
+    }
 }
 
 impl OpenFile {
@@ -96,5 +100,25 @@ impl OpenFile {
         // The buffer may have had room for more.
         buf.truncate(end);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_file_is_a_change_of_it_and_holds_no_thread() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.tar");
+        std::fs::write(&path, "abc").unwrap();
+        let container = ContainerFile::look(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let kind = || OpenFiles::new(1).get(0, &container).unwrap_err().kind;
+        assert_eq!(kind(), ReadErrorKind::Gone);
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        assert_eq!(kind(), ReadErrorKind::Changed);
     }
 }
