@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use forebay_sources::SourceError;
@@ -25,7 +26,8 @@ pub(super) fn find(name: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Sou
     if !metadata.is_dir() {
         return Ok(vec![name.to_owned()]);
     }
-    let mut files = below(name, extensions)?;
+    let mut files = Vec::new();
+    below(name, extensions, &mut Vec::new(), &mut files)?;
     files.sort_unstable_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
     if files.is_empty() {
         let extensions = extensions.join(", ");
@@ -95,23 +97,37 @@ pub(super) fn pattern(name: &Path) -> Result<Option<Vec<PathBuf>>, SourceError> 
     }
 }
 
-fn below(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SourceError> {
+/// Adds the files below a folder. Links are followed, unless one leads back to a folder `above`: each of those is known by
+/// its device and its number there.
+fn below(
+    folder: &Path,
+    extensions: &[&str],
+    above: &mut Vec<(u64, u64)>,
+    files: &mut Vec<PathBuf>,
+) -> Result<(), SourceError> {
     let of_folder = |error| SourceError::of_path(folder, error);
-    let mut files = Vec::new();
+    let metadata = folder.metadata().map_err(of_folder)?;
+    let own = (metadata.dev(), metadata.ino());
+    if above.contains(&own) {
+        return Err(SourceError::Loop { path: folder.to_owned() });
+    }
+    above.push(own);
     for entry in fs::read_dir(folder).map_err(of_folder)? {
         let entry = entry.map_err(of_folder)?;
         let path = entry.path();
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        // A link to a folder is not followed: it could lead back here.
-        if entry.file_type().map_err(of_folder)?.is_dir() {
-            files.extend(below(&path, extensions)?);
+        let kind = entry.file_type().map_err(of_folder)?;
+        // A link that leads nowhere may still be named like a file of the dataset: opening it says so.
+        if kind.is_dir() || kind.is_symlink() && path.is_dir() {
+            below(&path, extensions, above, files)?;
         } else if is_named(&path, extensions) {
             files.push(path);
         }
     }
-    Ok(files)
+    above.pop();
+    Ok(())
 }
 
 /// Whether a file's name ends in one of these extensions, in any case.
@@ -145,6 +161,8 @@ fn numbers(first: &str, last: &str) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     #[test]
@@ -201,5 +219,21 @@ mod tests {
         assert!(matches!(found("{a,b}.tar"), Err(SourceError::Missing { path }) if path.ends_with("a.tar")));
         assert!(matches!(found("*.rec"), Err(SourceError::Pattern { .. })));
         assert!(matches!(find(dir.path(), &["rec"]), Err(SourceError::NoContainers { .. })));
+    }
+
+    #[test]
+    fn linked_folders_are_followed_and_a_link_that_leads_back_is_refused() {
+        let (dir, shards) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(shards.path().join("1.tar"), "x").unwrap();
+        for name in ["train", "val"] {
+            symlink(shards.path(), dir.path().join(name)).unwrap();
+        }
+        symlink("nowhere", dir.path().join("other")).unwrap();
+        let files = find(dir.path(), &["tar"]).unwrap();
+        assert_eq!(files, ["train/1.tar", "val/1.tar"].map(|name| dir.path().join(name)));
+        let back = shards.path().join("back");
+        symlink(dir.path(), &back).unwrap();
+        let looped = find(&back, &["tar"]).unwrap_err();
+        assert!(matches!(looped, SourceError::Loop { path } if path.starts_with(&back)));
     }
 }
