@@ -1,7 +1,7 @@
 //! Samples of a `WebDataset`: runs of members with the same key. The part of the name behind the first dot says what a member
 //! is to its sample.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -16,6 +16,9 @@ use crate::labelled::{Labelled, Mixed};
 use crate::loose::{LooseColumn, LooseNumber, LooseValue};
 use crate::packed::Span;
 use crate::paths::Paths;
+
+/// More members than a sample has. Files whose names differ only behind their first dot would be one sample.
+const MOST_MEMBERS: usize = 4096;
 
 /// The samples that were found so far.
 #[derive(Debug)]
@@ -78,7 +81,7 @@ impl<'a> Samples<'a> {
     /// Adds the members of a tar. No sample reaches into the next one.
     ///
     /// # Errors
-    /// Some labels are numbers and some are text.
+    /// Some labels are numbers and some are text, or a sample has too many members.
     pub(super) fn add(&mut self, file: u32, path: &Path, members: Vec<TarMember>) -> Result<(), SourceError> {
         let mut key = Vec::new();
         let mut sample: Vec<(String, TarMember)> = Vec::new();
@@ -88,6 +91,13 @@ impl<'a> Samples<'a> {
                 self.close(file, path, &sample)?;
                 key = own.to_vec();
                 sample.clear();
+            }
+            if sample.len() == MOST_MEMBERS {
+                let problem = format!(
+                    "the sample \"{}\" has more than {MOST_MEMBERS} members. Give members=\"files\" if the members are no samples.",
+                    printable(OsStr::from_bytes(&key))
+                );
+                return Err(SourceError::malformed_at(path, member.offset, problem));
             }
             sample.push((suffix, member));
         }
@@ -210,9 +220,8 @@ impl<'a> Samples<'a> {
 
 /// A suffix that two members have.
 fn twice(sample: &[(String, TarMember)]) -> Option<&str> {
-    let mut suffixes = sample.iter().map(|(suffix, _)| suffix).enumerate();
-    let found = suffixes.find(|(place, suffix)| sample.iter().take(*place).any(|(other, _)| other == *suffix));
-    found.map(|(_, suffix)| suffix.as_str())
+    let mut seen = HashSet::with_capacity(sample.len());
+    sample.iter().map(|(suffix, _)| suffix.as_str()).find(|suffix| !seen.insert(*suffix))
 }
 
 impl SampleColumn {

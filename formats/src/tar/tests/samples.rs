@@ -165,3 +165,17 @@ fn members_are_what_the_user_says_where_the_tars_do_not_agree() {
     assert_eq!(labels(&*opened(single, &own("members", "samples")).1.unwrap()), [-1, -1]);
     assert_eq!(labels(&*opened(samples, &own("members", "files")).1.unwrap()), [0]);
 }
+
+#[test]
+fn members_that_are_too_many_for_a_sample_are_refused_with_the_way_out() {
+    let tar = |members: u32| {
+        let mut tar = TarWriter::default();
+        for number in 0..members {
+            tar.entry(b'0', &format!("clip.{number:07}.jpg"), b"x");
+        }
+        tar.end()
+    };
+    refusal(opened(tar(4097), &Options::default()), &["\"clip\" has more than 4096 members", "members=\"files\""]);
+    assert_eq!(opened(tar(4097), &own("members", "files")).1.unwrap().len(), 4097);
+    assert_eq!(opened(tar(4096), &mapped(&[("images", "0000000.jpg")])).1.unwrap().len(), 1);
+}
