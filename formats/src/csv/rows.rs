@@ -32,6 +32,8 @@ enum RowForm {
 
 /// More bytes than the description of one picture has.
 const MOST_BYTES: u64 = 16 << 20;
+/// More keys than an object of a table has. Each is looked up in each line.
+const MOST_KEYS: usize = 4096;
 const OPEN: &str = "a quote opens a value here and none closes it, so all lines below belong to that value. Close the quote, or double it";
 
 impl RowReader {
@@ -76,6 +78,10 @@ impl RowReader {
                     },
                 };
                 row.clear();
+                if is_first && object.len() > MOST_KEYS {
+                    let problem = format!("the object has more than {MOST_KEYS} keys, and each would be a column");
+                    return Err(at(&self.file, *line, problem));
+                }
                 if is_first {
                     *keys = object.keys().cloned().collect();
                     for key in &*keys {

@@ -191,9 +191,12 @@ fn a_folder_has_the_columns_of_the_table_beside_its_pictures() {
     let without = crate::open(dir.path().to_str().unwrap(), &Options::default()).unwrap();
     assert_eq!(names(&*without), ["a.jpg", "b.jpg", "c.jpg"]);
 
+    let keys: Vec<String> = (0..4096).map(|key| format!("\"{key}\": 1")).collect();
+    let many = format!("{{\"file_name\": \"a.jpg\", {}}}", keys.join(", "));
     for (text, words) in [
         ("{\"file_name\": \"a.jpg\"}\n[]", "line 2: the line is no JSON object"),
         ("{}", "line 1: the object is empty"),
+        (&many, "line 1: the object has more than 4096 keys"),
     ] {
         let (dir, _) = table("metadata.jsonl", text);
         let words_of =

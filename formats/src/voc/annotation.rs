@@ -25,12 +25,17 @@ pub(super) struct VocObject {
 
 /// More elements and texts than an annotation has.
 const MOST_NODES: u32 = 1 << 20;
+/// More bytes than a tag has. The parser compares each attribute of a tag with all others.
+const MOST_OF_A_TAG: usize = 64 << 10;
 
 impl VocAnnotation {
     /// # Errors
     /// The text is no annotation. The error says what is wrong with it.
     pub(super) fn parse(xml: &[u8]) -> Result<Self, String> {
         let text = str::from_utf8(xml).map_err(|_| "is not in UTF-8. Save it in UTF-8.".to_owned())?;
+        if text.split('<').skip(1).any(|piece| tag_len(piece) > MOST_OF_A_TAG) {
+            return Err(format!("has a tag of more than {MOST_OF_A_TAG} bytes"));
+        }
         // Entities could make a small file large, so there are none: a DTD is refused.
         let options = ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
         let document =
@@ -76,6 +81,23 @@ impl VocObject {
     }
 }
 
+/// Bytes of a tag, of the text from there to the next `<`: no value of an attribute has that character. A comment is no tag.
+fn tag_len(piece: &str) -> usize {
+    if piece.starts_with(['!', '?']) {
+        return 0;
+    }
+    let mut quote = None;
+    let end = piece.bytes().position(|byte| {
+        match (quote, byte) {
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (Some(open), byte) if open == byte => quote = None,
+            _ => {}
+        }
+        quote.is_none() && byte == b'>'
+    });
+    end.unwrap_or(piece.len())
+}
+
 /// The element right below another one that has this name.
 fn child<'a, 'i>(node: Node<'a, 'i>, tag: &str) -> Option<Node<'a, 'i>> {
     node.children().find(|node| node.has_tag_name(tag))
@@ -103,6 +125,9 @@ mod tests {
         assert_eq!([first.difficult, first.truncated, first.occluded], [true, false, false]);
         assert_eq!(([second.difficult, second.occluded], &*second.name), ([false, true], "x"));
         assert_eq!(VocAnnotation::parse(b"<annotation/>").unwrap(), VocAnnotation::default());
+        let long = "it's > ".repeat(20_000);
+        let xml = format!("<annotation><!-- {long} --><note by='a>b'>{long}</note></annotation>");
+        assert_eq!(VocAnnotation::parse(xml.as_bytes()).unwrap(), VocAnnotation::default());
     }
 
     #[test]
@@ -122,6 +147,7 @@ mod tests {
             ("<annotation>&unknown;</annotation>".into(), "no proper XML"),
             ("<a>".repeat(200_000), "no proper XML"),
             (format!("{}{}", "<a>".repeat(200_000), "</a>".repeat(200_000)), "the root \"a\""),
+            (format!("<annotation{}/>", " a='>'".repeat(20_000)), "a tag of more than 65536 bytes"),
             (object(""), "object 1: it has no \"name\""),
             (object("<name> </name>"), "no \"name\""),
             (object("<name>a</name>"), "no \"bndbox\""),

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use super::{SET, names};
 use crate::containers::{has, is_named};
 use crate::folder::pictures_below;
 use crate::paths::Paths;
+use crate::regular_file::open_regular;
 
 /// The folders of a dataset.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(super) struct YoloLayout {
 }
 
 const NAME_FILES: [&str; 4] = ["data.yaml", "data.yml", "dataset.yaml", "dataset.yml"];
+/// More bytes than the names of the classes have.
+const MOST_BYTES: u64 = 1 << 20;
 /// A folder with a folder for each set is recognised by one of these.
 const USUAL_SETS: [&str; 4] = ["train", "val", "valid", "test"];
 const YAML: [&str; 2] = ["yaml", "yml"];
@@ -54,8 +58,14 @@ impl YoloLayout {
     /// The names of the classes; none if no file has them.
     pub(super) fn class_names(&self) -> Result<Vec<String>, SourceError> {
         let Some(file) = &self.names else { return Ok(Vec::new()) };
-        let text = fs::read(file).map_err(|error| SourceError::of_path(file, error))?;
-        let named = str::from_utf8(&text).map_err(|_| "the file is not in UTF-8".to_owned()).and_then(names::parse);
+        let mut text = Vec::new();
+        let read = open_regular(file).and_then(|(file, _)| file.take(MOST_BYTES + 1).read_to_end(&mut text));
+        read.map_err(|error| SourceError::of_path(file, error))?;
+        let named = match str::from_utf8(&text) {
+            _ if text.len() as u64 > MOST_BYTES => Err(format!("the file has more than {MOST_BYTES} bytes")),
+            Ok(text) => names::parse(text),
+            Err(_) => Err("the file is not in UTF-8".to_owned()),
+        };
         named.map(Option::unwrap_or_default).map_err(|problem| {
             let problem = format!("{problem}. Write the names as a list, or give classes=.");
             SourceError::malformed_at(file, 0, problem)

@@ -15,13 +15,15 @@ pub(super) fn parse(text: &str) -> Result<Option<Vec<String>>, String> {
         Some(open @ ('[' | '{')) => {
             let close = if open == '[' { ']' } else { '}' };
             let mut inside = first[1..].to_owned();
-            while !inside.contains(close) {
+            let mut end = inside.find(close);
+            while end.is_none() {
                 let line = lines.next().ok_or_else(|| format!("\"names\" has no \"{close}\""))?;
+                let line = without_comment(line).trim();
                 inside.push(' ');
-                inside.push_str(without_comment(line).trim());
+                end = line.find(close).map(|end| inside.len() + end);
+                inside.push_str(line);
             }
-            let end = inside.find(close).unwrap_or(inside.len());
-            split(&inside[..end], open == '{')?
+            split(&inside[..end.unwrap_or(inside.len())], open == '{')?
         }
         Some(_) => return Err("\"names\" is neither a list nor a map".into()),
     };

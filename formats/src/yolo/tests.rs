@@ -96,6 +96,9 @@ fn a_wrong_text_damages_its_picture_alone_and_wrong_names_are_refused() {
     fs::write(dir.path().join("data.yaml"), "names: cat").unwrap();
     let words = opened(dir.path(), &[]).unwrap_err().to_string();
     assert!(words.contains("data.yaml") && words.contains("classes="), "{words}");
+    fs::write(dir.path().join("data.yaml"), format!("names: [cat]\n{}", "# more\n".repeat(200_000))).unwrap();
+    let words = opened(dir.path(), &[]).unwrap_err().to_string();
+    assert!(words.contains("more than 1048576 bytes") && words.contains("classes="), "{words}");
     assert!(opened(dir.path(), &[("classes", "cat,dog")]).is_ok());
 }
 
