@@ -150,7 +150,8 @@ fn shared(paths: &Paths) -> usize {
     while let Some(len) = first.get(shared..).and_then(|rest| rest.iter().position(|&byte| byte == b'/')) {
         let next = shared + len + 1;
         let goes_on = |path: &[u8]| path.get(next..).is_some_and(|rest| rest.contains(&b'/'));
-        if !paths.iter().all(|path| path.get(..next) == first.get(..next) && goes_on(path)) {
+        // What comes before is the same already.
+        if !paths.iter().all(|path| path.get(shared..next) == first.get(shared..next) && goes_on(path)) {
             break;
         }
         shared = next;
@@ -183,6 +184,8 @@ mod tests {
         let classes = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
         assert_eq!(of(&["./b/1.jpg", "a/2.PNG", "/b/x/3.jpg"]), (vec![1, 0, 1], classes(&["a", "b"])));
         assert_eq!(of(&["train/b/1.jpg", "train/a/2.png"]), (vec![1, 0], classes(&["a", "b"])));
+        assert_eq!(of(&["a/b/c/d/1.jpg", "a/b/x/d/2.jpg", "a/b/c/d/3.jpg"]), (vec![0, 1, 0], classes(&["c", "x"])));
+        assert_eq!(of(&["a/b/1.jpg", "x/b/2.jpg"]), (vec![0, 1], classes(&["a", "x"])));
         assert_eq!(of(&["cat/1.jpg", "cat/2.jpg"]), (vec![0, 0], classes(&["cat"])));
         assert_eq!(of(&["1.jpg", "2.jpg", "notes.txt", "__MACOSX/a/1.jpg", "a/.b.jpg"]), (vec![], vec![]));
         let found = gathered("train/", &["train/b/1.jpg", "val/a/2.png", "training/1.jpg"]).unwrap();
