@@ -159,19 +159,13 @@ fn root_of(file: &Path, paths: &Paths) -> PathBuf {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let set = stem.rsplit('_').next().unwrap_or_default();
     let above = folder.join("..");
-    let candidates = [
-        above.join(set),
-        above.join("images").join(set),
-        folder.join(set),
-        folder.join("images").join(set),
-        above.join("images"),
-        folder.join("images"),
-        folder.to_owned(),
-        above,
-    ];
+    let of_set = [above.join(set), above.join("images").join(set), folder.join(set), folder.join("images").join(set)];
+    // Such a set would lead out of the folders of the dataset.
+    let of_set = of_set.into_iter().filter(|_| !matches!(set, "" | "." | ".."));
+    let others = [above.join("images"), folder.join("images"), folder.to_owned()];
     let looked_for = paths.len().min(LOOKED_FOR);
     let has_one = |root: &PathBuf| (0..looked_for).any(|index| root.join(paths.get(index)).is_file());
-    candidates.into_iter().find(has_one).unwrap_or_else(|| folder.to_owned())
+    of_set.chain(others).find(has_one).unwrap_or_else(|| folder.to_owned())
 }
 
 /// The classes: categories by rising id, without the gaps between the ids.

@@ -261,6 +261,25 @@ fn the_pictures_are_found_beside_the_annotations() {
 }
 
 #[test]
+fn pictures_are_not_looked_for_above_the_annotations() {
+    let dir = tempfile::tempdir().unwrap();
+    let annotations = dir.path().join("x/annotations");
+    fs::create_dir_all(annotations.join("images")).unwrap();
+    for path in ["1.jpg", "x/1.jpg", "x/annotations/images/1.jpg"] {
+        fs::write(dir.path().join(path), "x").unwrap();
+    }
+    for name in ["a_...json", "a_..json", "a_.json", "a_b.json"] {
+        let file = annotations.join(name);
+        fs::write(&file, r#"{"images": [{"id": 1, "file_name": "1.jpg"}]}"#).unwrap();
+        let found = PathBuf::from(opened(&file, &Options::default()).locator(0).name());
+        assert_eq!(found, annotations.join("images/1.jpg"), "{name}");
+    }
+    fs::remove_file(annotations.join("images/1.jpg")).unwrap();
+    let words = refusal(&annotations.join("a_b.json"), &Options::default());
+    assert!(words.contains("None of the 1 files") && words.contains("root="), "{words}");
+}
+
+#[test]
 fn rule_46_the_fingerprint_knows_the_targets() {
     let print = |annotations: &str, options: &Options| opened(&with(annotations).1, options).fingerprint();
     let first = print(OBJECTS, &Options::default());
