@@ -50,17 +50,24 @@ impl OpenFiles {
         let path = &container.path;
         let (file, _) = open_regular(path).map_err(|error| gone(ReadError::of_file(path.clone(), &error)))?;
         let opened = Arc::new(OpenFile { file, container: container.clone() });
-        let mut state = self.state.lock();
-        if state.files[number as usize].is_none() {
-            state.files[number as usize] = Some(Arc::clone(&opened));
-            state.order.push_back(number);
-            if state.order.len() > MOST
-                && let Some(oldest) = state.order.pop_front()
-            {
-                state.files[oldest as usize] = None;
-            }
-        }
+        let evicted = self.state.lock().keep(number, &opened);
+        // Closing may take long where the storage is a network's: the lock is free by now.
+        drop(evicted);
         Ok(opened)
+    }
+}
+
+impl State {
+    /// Keeps the file, unless another thread was first. Returns the one that gave way to it.
+    fn keep(&mut self, number: u32, opened: &Arc<OpenFile>) -> Option<Arc<OpenFile>> {
+        let place = &mut self.files[number as usize];
+        if place.is_some() {
+            return None;
+        }
+        *place = Some(Arc::clone(opened));
+        self.order.push_back(number);
+        let oldest = if self.order.len() > MOST { self.order.pop_front() } else { None };
+        oldest.and_then(|oldest| self.files[oldest as usize].take())
     }
 }
 
@@ -108,6 +115,26 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
+
+    #[test]
+    fn the_latest_files_are_open_and_one_that_gave_way_can_still_be_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let container = |number: usize| {
+            let path = dir.path().join(number.to_string());
+            std::fs::write(&path, "abc").unwrap();
+            ContainerFile::look(&path).unwrap()
+        };
+        let containers: Vec<ContainerFile> = (0..=MOST).map(container).collect();
+        let files = OpenFiles::new(containers.len());
+        let opened: Vec<_> = (0..).zip(&containers).map(|(number, file)| files.get(number, file).unwrap()).collect();
+        let is_open: Vec<bool> = files.state.lock().files.iter().map(Option::is_some).collect();
+        assert_eq!(is_open.iter().position(|open| !open), Some(0));
+        assert_eq!(is_open.iter().filter(|open| **open).count(), MOST);
+        assert_eq!(Arc::strong_count(&opened[0]), 1, "nothing else holds it");
+        let mut bytes = Vec::new();
+        opened[0].read(1, 2, &mut bytes).unwrap();
+        assert_eq!(bytes, b"bc");
+    }
 
     #[test]
     fn a_pipe_in_the_place_of_a_file_is_a_change_of_it_and_holds_no_thread() {
