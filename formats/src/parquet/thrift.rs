@@ -30,6 +30,11 @@ const MAP: ThriftKind = 11;
 const STRUCT: ThriftKind = 12;
 const UUID: ThriftKind = 13;
 
+/// The fields of a page's header that are structures: for a page of data, a dictionary, and data of version 2.
+const DATA: i64 = 5;
+const DICTIONARY: i64 = 7;
+const DATA_2: i64 = 8;
+
 /// A place in the bytes.
 #[derive(Debug)]
 struct Thrift<'a> {
@@ -50,28 +55,40 @@ pub(super) struct PageHeader {
     pub encoding: i64,
 }
 
-/// Reads a page's header from the start of `bytes`.
+/// The part of a page's header that belongs to a kind of page.
+#[derive(Clone, Copy, Debug, Default)]
+struct SubHeader {
+    values: i64,
+    encoding: i64,
+}
+
+/// Reads a page's header from the start of `bytes`. The library takes the part that belongs to the kind of page, so a header
+/// with another part, which would be checked in its place, is refused.
 pub(super) fn page_header(bytes: &[u8]) -> Result<PageHeader, ThriftError> {
     let mut thrift = Thrift { rest: bytes, nested: 0 };
     let mut header = PageHeader { kind: -1, ..PageHeader::default() };
+    let mut part: Option<(i64, SubHeader)> = None;
     thrift.fields(|thrift, field, kind| {
         match (field, kind) {
             (1, _) => header.kind = thrift.integer()?,
             (2, _) => header.uncompressed = thrift.integer()?,
             (3, _) => header.compressed = thrift.integer()?,
-            // The headers of data, of a dictionary, and of data of version 2.
-            (5 | 7 | 8, STRUCT) => thrift.fields(|thrift, inner, kind| {
-                match (field, inner) {
-                    (_, 1) => header.values = thrift.integer()?,
-                    (5 | 7, 2) | (8, 4) => header.encoding = thrift.integer()?,
-                    _ => thrift.skip(kind)?,
-                }
-                Ok(())
-            })?,
+            (DATA | DICTIONARY | DATA_2, STRUCT) if part.is_none() => {
+                part = Some((field, thrift.sub_header(field)?));
+            }
+            (DATA | DICTIONARY | DATA_2, _) => return Err(ThriftError::Form),
             _ => thrift.skip(kind)?,
         }
         Ok(())
     })?;
+    match (header.kind, part) {
+        (0, Some((DATA, part))) | (2, Some((DICTIONARY, part))) | (3, Some((DATA_2, part))) => {
+            (header.values, header.encoding) = (part.values, part.encoding);
+        }
+        // A page of an index has no values.
+        (1, None) => {}
+        _ => return Err(ThriftError::Form),
+    }
     header.len = bytes.len() - thrift.rest.len();
     Ok(header)
 }
@@ -152,6 +169,20 @@ impl<'a> Thrift<'a> {
     fn integer(&mut self) -> Result<i64, ThriftError> {
         let value = self.varint()?;
         Ok((value >> 1).cast_signed() ^ -((value & 1).cast_signed()))
+    }
+
+    /// The structure in this field of a page's header.
+    fn sub_header(&mut self, field: i64) -> Result<SubHeader, ThriftError> {
+        let mut part = SubHeader::default();
+        self.fields(|thrift, inner, kind| {
+            match (field, inner) {
+                (_, 1) => part.values = thrift.integer()?,
+                (DATA | DICTIONARY, 2) | (DATA_2, 4) => part.encoding = thrift.integer()?,
+                _ => thrift.skip(kind)?,
+            }
+            Ok(())
+        })?;
+        Ok(part)
     }
 
     /// The type of a list's elements, and how many of them there are: no more than the bytes that follow.
@@ -248,6 +279,29 @@ mod tests {
         for cut in 0..23 {
             assert_eq!(page_header(&PAGE[..cut]), Err(ThriftError::Short), "{cut}");
         }
+    }
+
+    #[test]
+    fn a_page_header_has_the_part_of_its_kind_of_page_and_no_other() {
+        let header = |kind: u8, parts: &[u8]| {
+            let bytes = [&[0x15, 2 * kind, 0x15, 20, 0x15, 20][..], parts, &[0]].concat();
+            page_header(&bytes).map(|header| (header.values, header.encoding))
+        };
+        // 7 values that are lengths and bytes, of which the part of another kind of page says that they are 1 plain one.
+        let data = [0x2c, 0x15, 14, 0x15, 12, 0];
+        let dictionary = [0x4c, 0x15, 14, 0x15, 12, 0];
+        let data_2 = [0x5c, 0x15, 14, 0x35, 12, 0];
+        let plain_2 = [0x1c, 0x15, 2, 0x35, 0, 0];
+        assert_eq!([header(0, &data), header(2, &dictionary), header(3, &data_2)], [Ok((7, 6)); 3]);
+        assert_eq!(header(1, &[0x3c, 0]), Ok((0, 0)));
+        for kind in 0..4 {
+            assert_eq!(header(kind, &[&dictionary[..], &plain_2].concat()), Err(ThriftError::Form), "{kind}");
+            assert_eq!(header(kind, &[&data[..], &[0x2c, 0x15, 2, 0x15, 0, 0]].concat()), Err(ThriftError::Form));
+            assert_eq!(header(kind, &[&data[..], &[0x0c, 10, 0x15, 2, 0x15, 0, 0]].concat()), Err(ThriftError::Form));
+            assert!(kind == 1 || header(kind, &[]) == Err(ThriftError::Form), "{kind}");
+            assert!(kind == 2 || header(kind, &dictionary) == Err(ThriftError::Form), "{kind}");
+        }
+        assert_eq!(header(0, &[0x25, 14]), Err(ThriftError::Form), "a number in its place");
     }
 
     #[test]
