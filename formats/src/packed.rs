@@ -84,6 +84,10 @@ pub(crate) trait Packing: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Calls `part` with what decides, beside the spans, which bytes of the records are their contents. It goes into the
+    /// dataset's fingerprint.
+    fn digest(&self, _part: &mut dyn FnMut(&[u8])) {}
+
     /// How a person finds the record in its file.
     fn part(&self, _record: u64, span: &Span) -> Part {
         Part::Bytes { offset: span.offset, length: span.len }
@@ -242,6 +246,7 @@ pub(crate) fn fingerprint(name: &Path, parts: &PackedParts) -> [u8; 32] {
             part(name.as_encoded_bytes());
         }
     }
+    parts.packing.digest(&mut part);
     part(b"grains");
     parts.grains.iter().for_each(|start| part(&start.to_le_bytes()));
     part(b"labels");

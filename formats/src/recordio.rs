@@ -111,7 +111,7 @@ fn open(name: &Path, options: &Options) -> Result<RecordIo, SourceError> {
         shards: found.parts.files.iter().map(file_name).collect(),
         open: OpenFiles::new(found.parts.files.len()),
         cache: GrainCache::new(KEPT),
-        fingerprint: fingerprint(name, &found.parts),
+        fingerprint: found.payload.fingerprint(fingerprint(name, &found.parts)),
         byte_limit: options.byte_limit,
         chunk_limit,
         parts: found.parts,
@@ -120,6 +120,27 @@ fn open(name: &Path, options: &Options) -> Result<RecordIo, SourceError> {
         payload: found.payload,
         damaged: found.damaged,
     })
+}
+
+impl RecordIoPayload {
+    /// The fingerprint of the chunks, and of what is the picture in their records: the spans do not tell it.
+    fn fingerprint(&self, of_chunks: [u8; 32]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&of_chunks);
+        let mut part = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        match self {
+            Self::Picture => part(b"picture"),
+            Self::Labelled(bytes) => part(format!("picture behind {bytes} bytes").as_bytes()),
+            Self::Example(gatherer) => {
+                part(b"example");
+                gatherer.images().for_each(|name| part(name.as_bytes()));
+            }
+        }
+        *hasher.finalize().as_bytes()
+    }
 }
 
 /// Checks a payload, decompresses it and splits it into records.

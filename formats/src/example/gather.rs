@@ -114,6 +114,11 @@ impl Gatherer {
         self.picture_of(window, &features)
     }
 
+    /// The features that a picture may be in, the preferred one first.
+    pub(crate) fn images(&self) -> impl Iterator<Item = &str> {
+        self.mapping.images.iter().map(|&place| self.mapping.names[place].as_str())
+    }
+
     fn picture_of(&self, window: &mut Window<'_>, features: &[Option<Feature>]) -> Result<Range<u64>, ExampleFault> {
         let (name, feature) = self.mapping.first_of(&self.mapping.images, features);
         let Some(feature) = feature.filter(|feature| feature.kind == FeatureKind::Bytes) else {

@@ -220,6 +220,12 @@ impl Packing for MxPacking {
         }
         Ok(())
     }
+
+    fn digest(&self, part: &mut dyn FnMut(&[u8])) {
+        if self.is_image {
+            part(b"behind image headers");
+        }
+    }
 }
 
 /// Puts the parts of a record together, in place: what is between two of them becomes the magic number.

@@ -274,3 +274,13 @@ fn spoiled_files_never_panic() {
     }
     assert!(opened > 300 && refused > 300, "{opened} {refused}");
 }
+
+#[test]
+fn records_with_image_headers_are_another_dataset_than_the_same_ones_as_pictures() {
+    let folder = Folder::new(&write_images(&[b"one", b"two"]), None);
+    let print = |payload| {
+        let options = Options { labels: Labels::None, ..own("payload", payload) };
+        folder.open(&options).unwrap().fingerprint()
+    };
+    assert_ne!(print("image"), print("picture"));
+}

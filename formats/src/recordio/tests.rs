@@ -314,3 +314,24 @@ fn spoiled_files_never_panic_and_what_is_read_was_written() {
     }
     assert!(opened > 300 && refused > 300, "{opened} {refused}");
 }
+
+#[test]
+fn other_pictures_of_the_same_records_are_another_dataset() {
+    let pictures = example(&[("left", Values::Bytes(&[b"a"])), ("right", Values::Bytes(&[b"b"]))]);
+    let folder = Folder::new(&write(&[&pictures]));
+    let mut prints = Vec::new();
+    for (payload, image) in [
+        ("picture", None),
+        ("i32+picture", None),
+        ("i64+picture", None),
+        ("example", Some("left")),
+        ("example", Some("right")),
+    ] {
+        let columns = image.map(|name| ("images", name)).into_iter().collect();
+        let options = Options { columns, labels: Labels::None, ..own("payload", payload) };
+        let print = || folder.open(&options).unwrap().fingerprint();
+        assert_eq!(print(), print());
+        assert!(!prints.contains(&print()), "{payload} {image:?}");
+        prints.push(print());
+    }
+}

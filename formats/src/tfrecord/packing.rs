@@ -58,4 +58,13 @@ impl Packing for TfPacking {
         }
         Ok(())
     }
+
+    fn digest(&self, part: &mut dyn FnMut(&[u8])) {
+        let Some(pictures) = &self.pictures else { return };
+        part(b"pictures");
+        for (start, len) in pictures {
+            part(&start.to_le_bytes());
+            part(&len.to_le_bytes());
+        }
+    }
 }

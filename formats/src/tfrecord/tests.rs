@@ -326,3 +326,16 @@ fn records_that_are_pictures_have_no_labels_and_no_columns() {
     written.refused(&own("payload", "x"), &["payload", "\"example\", \"picture\""]);
     written.refused(&own("check", "no"), &["check"]);
 }
+
+#[test]
+fn other_pictures_of_the_same_records_are_another_dataset() {
+    let written = Written::of(&[example(&[("left", Values::Bytes(&[b"a"])), ("right", Values::Bytes(&[b"b"]))])]);
+    let print = |options: &[(&str, &str)], name| {
+        let options = Options { own: options.iter().copied().collect(), ..columns(&[("images", name)]) };
+        written.open(&options).unwrap().fingerprint()
+    };
+    for options in [&[][..], &[("check", "false")]] {
+        assert_eq!(print(options, "left"), print(options, "left"));
+        assert_ne!(print(options, "left"), print(options, "right"));
+    }
+}
