@@ -16,6 +16,8 @@ pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 const ENCRYPTED: &[u8; 4] = b"PARE";
 /// The length of the footer and the magic.
 const TAIL: u64 = 8;
+/// The most bytes of a footer. It is held in memory, and takes far more when it is read.
+const MOST: u64 = 256 << 20;
 
 /// Reads the footer, and checks what is counted by it.
 pub(super) fn read(path: &Path, chunks: &FileRanges) -> Result<ParquetMetaData, SourceError> {
@@ -47,6 +49,14 @@ pub(super) fn read(path: &Path, chunks: &FileRanges) -> Result<ParquetMetaData, 
             "The footer would begin before the file does: its length is damaged. Copy the file anew.",
         );
     };
+    if size > MOST {
+        return malformed(
+            tail,
+            &format!(
+                "The footer has {size} bytes, and {MOST} are read at most. Write the table into more files, or copy this one anew."
+            ),
+        );
+    }
     let damaged = "The footer is damaged. Copy the file anew.";
     let Some(bytes) = chunks.range(start, size) else { return malformed(start, damaged) };
     if thrift::check_footer(&bytes).is_err() {

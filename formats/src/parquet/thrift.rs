@@ -5,6 +5,11 @@
 const MOST_NESTED: usize = 32;
 /// Levels of a table's schema: a list takes two, and so does a column within a structure.
 const MOST_SCHEMA_LEVELS: usize = 64;
+/// Fewest bytes of an element of the schema, of a row group or a column in it, and of a note or a column's order. The library
+/// makes room for as many as a list is said to have, and that is up to a hundred times as much.
+const LEAST_ELEMENT: u64 = 4;
+const LEAST_CHUNK: u64 = 16;
+const LEAST_NOTE: u64 = 3;
 
 /// What is wrong with the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +34,12 @@ const SET: ThriftKind = 10;
 const MAP: ThriftKind = 11;
 const STRUCT: ThriftKind = 12;
 const UUID: ThriftKind = 13;
+
+/// The fields of a footer that are lists of structures.
+const SCHEMA: i64 = 2;
+const ROW_GROUPS: i64 = 4;
+const NOTES: i64 = 5;
+const ORDERS: i64 = 7;
 
 /// The fields of a page's header that are structures: for a page of data, a dictionary, and data of version 2.
 const DATA: i64 = 5;
@@ -97,15 +108,8 @@ pub(super) fn page_header(bytes: &[u8]) -> Result<PageHeader, ThriftError> {
 pub(super) fn check_footer(bytes: &[u8]) -> Result<(), ThriftError> {
     let mut thrift = Thrift { rest: bytes, nested: 0 };
     let mut children = Vec::new();
-    thrift.fields(|thrift, field, kind| {
-        if (field, kind) != (2, LIST) {
-            return thrift.skip(kind);
-        }
-        let (element, count) = thrift.list()?;
-        if element != STRUCT {
-            return Err(ThriftError::Form);
-        }
-        for _ in 0..count {
+    thrift.fields(|thrift, field, kind| match field {
+        SCHEMA => thrift.structs(kind, LEAST_ELEMENT, |thrift| {
             let mut own = 0;
             thrift.fields(|thrift, field, kind| {
                 if field == 5 {
@@ -115,8 +119,17 @@ pub(super) fn check_footer(bytes: &[u8]) -> Result<(), ThriftError> {
                 thrift.skip(kind)
             })?;
             children.push(own);
-        }
-        Ok(())
+            Ok(())
+        }),
+        ROW_GROUPS => thrift.structs(kind, LEAST_CHUNK, |thrift| {
+            thrift.fields(|thrift, field, kind| match field {
+                // Its columns.
+                1 => thrift.structs(kind, LEAST_CHUNK, |thrift| thrift.skip(STRUCT)),
+                _ => thrift.skip(kind),
+            })
+        }),
+        NOTES | ORDERS => thrift.structs(kind, LEAST_NOTE, |thrift| thrift.skip(STRUCT)),
+        _ => thrift.skip(kind),
     })?;
     if is_small_tree(&children) { Ok(()) } else { Err(ThriftError::Form) }
 }
@@ -190,6 +203,23 @@ impl<'a> Thrift<'a> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
         Ok((head & 15, count))
+    }
+
+    /// Calls `each` for every structure in a list, which it must read. Each has at least so many bytes.
+    fn structs(
+        &mut self,
+        kind: ThriftKind,
+        least: u64,
+        mut each: impl FnMut(&mut Self) -> Result<(), ThriftError>,
+    ) -> Result<(), ThriftError> {
+        if kind != LIST {
+            return Err(ThriftError::Form);
+        }
+        let (element, count) = self.list()?;
+        if element != STRUCT || count.saturating_mul(least) > self.rest.len() as u64 {
+            return Err(ThriftError::Form);
+        }
+        (0..count).try_for_each(|_| each(self))
     }
 
     /// Calls `each` with every field of a structure. It must read the field.
@@ -312,6 +342,23 @@ mod tests {
         // A list of 2^60 numbers, and a text of 2^60 bytes.
         assert_eq!(page_header(&[0x99, 0xf5, 128, 128, 128, 128, 128, 128, 128, 128, 16]), Err(ThriftError::Short));
         assert_eq!(page_header(&[0x98, 128, 128, 128, 128, 128, 128, 128, 128, 16]), Err(ThriftError::Short));
+    }
+
+    #[test]
+    fn a_footer_s_lists_have_no_more_elements_than_its_bytes_can_hold() {
+        // A root with one column.
+        let schema = [0x29, 0x2c, 0x48, 1, b'r', 0x15, 2, 0, 0x15, 12, 0x25, 0, 0x18, 1, b'a', 0];
+        let footer = |rest: &[u8]| check_footer(&[&schema[..], rest, &[0]].concat());
+        let many = [&[0xfc, 20][..], &[0; 20]].concat();
+        assert_eq!(footer(&[]), Ok(()));
+        assert_eq!(footer(&[0x29, 0x0c]), Ok(()), "no row groups");
+        assert_eq!(footer(&[&[0x29][..], &many].concat()), Err(ThriftError::Form), "row groups");
+        assert_eq!(footer(&[&[0x29, 0x1c, 0x19][..], &many, &[0]].concat()), Err(ThriftError::Form), "columns");
+        assert_eq!(footer(&[&[0x39][..], &many].concat()), Err(ThriftError::Form), "notes");
+        assert_eq!(footer(&[&[0x59][..], &many].concat()), Err(ThriftError::Form), "orders");
+        assert_eq!(footer(&[&[0x2a][..], &many].concat()), Err(ThriftError::Form), "a set");
+        let elements = [&[0x29, 0xfc, 40, 0x55, 78, 0][..], &[0; 39], &[0]].concat();
+        assert_eq!(check_footer(&elements), Err(ThriftError::Form), "elements of the schema");
     }
 
     #[test]

@@ -69,6 +69,20 @@ fn an_encrypted_footer_and_a_footer_that_lies_are_refused_in_words() {
     }
 }
 
+#[test]
+fn a_footer_larger_than_any_is_refused_before_it_is_read() {
+    use std::os::unix::fs::FileExt as _;
+
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    let file = fs::File::create(&path).unwrap();
+    let len = 300 << 20;
+    file.set_len(len).unwrap();
+    file.write_all_at(b"PAR1", 0).unwrap();
+    file.write_all_at(&[&((256_u32 << 20) + 1).to_le_bytes()[..], b"PAR1"].concat(), len - 8).unwrap();
+    assert!(refusal(&path).contains("268435456 are read at most"), "{}", refusal(&path));
+}
+
 /// Where each page of the pictures is in the file, and which records it has.
 fn pages_of(path: &Path) -> Vec<(std::ops::Range<usize>, std::ops::Range<u64>)> {
     let container = ContainerFile::look(path).unwrap();
