@@ -16,8 +16,8 @@ use crate::packed::{PackedParts, Plain, Span};
 use crate::progress::Progress;
 use crate::window::Window;
 
-/// More records of one chunk that cannot be read are not believed.
-const MOST_DAMAGED: u32 = 1 << 22;
+/// More records of a dataset that cannot be read are not believed: each takes memory, and a chunk need only claim them.
+const MOST_DAMAGED: u64 = 1 << 16;
 
 /// What was found so far.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(super) struct RecordIoScan {
     /// The labels in front of pictures; nothing for a damaged record.
     labels: Vec<Option<i64>>,
     damaged: BTreeMap<u64, String>,
+    /// Records that cannot be read, of all payloads.
+    unreadable: u64,
     progress: Progress,
 }
 
@@ -64,6 +66,7 @@ impl RecordIoScan {
             records: 0,
             labels: Vec::new(),
             damaged: BTreeMap::new(),
+            unreadable: 0,
             progress,
         }
     }
@@ -129,14 +132,8 @@ impl RecordIoScan {
         let payload = window.get(place.1 + HEAD, len).map_err(SourceError::Outage)?.unwrap_or_default().to_vec();
         match records(chunk, payload, self.chunk_limit) {
             Ok(grain) => self.grain(&grain, place),
-            Err(cause) if chunk.header.records > MOST_DAMAGED => {
-                let problem = format!(
-                    "the chunk cannot be read, and says that it has {} records: {cause}. Write or copy the file again.",
-                    chunk.header.records
-                );
-                Err(SourceError::malformed_at(place.0, place.1, problem))
-            }
             Err(cause) => {
+                self.count_unreadable(u64::from(chunk.header.records), place, &cause)?;
                 for record in self.records..self.records + u64::from(chunk.header.records) {
                     self.unreadable(record, cause.clone());
                 }
@@ -152,19 +149,33 @@ impl RecordIoScan {
                 RecordIoPayload::Picture => {}
                 RecordIoPayload::Example(gatherer) => {
                     let mut window = Window::of_bytes(content);
-                    gatherer.record(&mut window, 0..content.len() as u64, place)?;
+                    if gatherer.record(&mut window, 0..content.len() as u64, place)?.is_none() {
+                        self.count_unreadable(1, place, "some of its records are no tf.train.Example with a picture")?;
+                    }
                 }
                 RecordIoPayload::Labelled(bytes) => {
                     let label = label(content, *bytes);
                     self.labels.push(label);
                     if label.is_none() {
                         let cause = format!("it has {} bytes, and its label has {bytes}", content.len());
+                        self.count_unreadable(1, place, "some of its records are shorter than a label")?;
                         self.damaged.insert(record, cause);
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    fn count_unreadable(&mut self, records: u64, place: (&Path, u64), cause: &str) -> Result<(), SourceError> {
+        self.unreadable = self.unreadable.saturating_add(records);
+        if self.unreadable <= MOST_DAMAGED {
+            return Ok(());
+        }
+        let problem = format!(
+            "with this chunk, more than {MOST_DAMAGED} records of the dataset cannot be read: {cause}. Write or copy the file again, or check payload."
+        );
+        Err(SourceError::malformed_at(place.0, place.1, problem))
     }
 
     fn unreadable(&mut self, record: u64, cause: String) {

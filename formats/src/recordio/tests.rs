@@ -335,3 +335,20 @@ fn other_pictures_of_the_same_records_are_another_dataset() {
         prints.push(print());
     }
 }
+
+#[test]
+fn chunks_that_cannot_be_read_cost_no_memory_for_all_the_records_that_they_claim() {
+    let bad = || framed(Dialect::Go, ChunkCodec::Gzip, 40_000, &[7; 200]);
+    let picture = example(&[("image/encoded", Values::Bytes(&[b"a"]))]);
+    let good = chunk(Dialect::Go, ChunkCodec::Gzip, &[&picture]);
+    let second = format!("byte {}", good.len() + bad().len());
+    let (one, two) = ([good.clone(), bad()].concat(), [good.clone(), bad(), bad()].concat());
+    let empty = [good, chunk(Dialect::Go, ChunkCodec::Gzip, &vec![&b""[..]; 70_000])].concat();
+    for payload in ["example", "i32+picture"] {
+        assert_eq!(Folder::new(&one).open(&own("payload", payload)).unwrap().len(), 40_001);
+        Folder::new(&two).refused(&own("payload", payload), &["x.recordio", &second, "more than 65536", "payload"]);
+        Folder::new(&empty)
+            .refused(&own("payload", payload), &["x.recordio", "more than 65536", "some of its records"]);
+    }
+    assert_eq!(Folder::new(&two).open(&Options::default()).unwrap().len(), 80_001, "pictures cost nothing");
+}
