@@ -1,8 +1,7 @@
 //! Keeps the latest grains that were read and decoded, so that the records of one grain cost one read.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forebay_sources::ReadError;
 use parking_lot::Mutex;
@@ -22,24 +21,33 @@ pub(crate) struct Grain {
 /// one here that is held across a read.
 #[derive(Debug)]
 pub(crate) struct GrainCache {
-    /// The most bytes of grains that are kept, except for the latest one, which is kept in any case.
+    /// The most memory of grains that are kept, except for the latest one, which is kept in any case.
     budget: usize,
-    kept: Mutex<VecDeque<Kept>>,
+    kept: Mutex<KeptGrains>,
+}
+
+#[derive(Debug, Default)]
+struct KeptGrains {
+    /// By the grain's number.
+    grains: HashMap<u64, Kept>,
+    /// The number of each grain, by the turn in which it was used last.
+    order: BTreeMap<u64, u64>,
+    /// The latest turn.
+    turn: u64,
+    /// What all of them take.
+    len: usize,
 }
 
 #[derive(Debug)]
 struct Kept {
-    number: u64,
+    turn: u64,
+    /// What the grain takes; 0 until it has been read.
+    len: usize,
     slot: Arc<GrainSlot>,
 }
 
 /// A grain, once one thread has read it.
-#[derive(Debug, Default)]
-struct GrainSlot {
-    grain: Mutex<Option<Arc<Grain>>>,
-    /// Its bytes, as far as they are known.
-    len: AtomicUsize,
-}
+type GrainSlot = Mutex<Option<Arc<Grain>>>;
 
 impl Grain {
     /// A record of the grain, counted from the grain's first.
@@ -47,12 +55,17 @@ impl Grain {
         let start = if index == 0 { 0 } else { *self.ends.get(index - 1)? };
         self.bytes.get(start..*self.ends.get(index)?)
     }
+
+    /// The memory that it takes, with what is kept about it.
+    fn len(&self) -> usize {
+        self.bytes.len() + 8 * self.ends.len() + 64
+    }
 }
 
 impl GrainCache {
     /// An empty cache.
     pub(crate) fn new(budget: usize) -> Self {
-        Self { budget, kept: Mutex::new(VecDeque::new()) }
+        Self { budget, kept: Mutex::default() }
     }
 
     /// The grain with this number. `read` makes it if it is not kept.
@@ -64,43 +77,64 @@ impl GrainCache {
         number: u64,
         read: impl FnOnce() -> Result<Grain, ReadError>,
     ) -> Result<Arc<Grain>, ReadError> {
-        let slot = self.slot(number);
-        let mut held = slot.grain.lock();
+        let slot = self.kept.lock().slot(number);
+        let mut held = slot.lock();
         if let Some(grain) = &*held {
             return Ok(Arc::clone(grain));
         }
         match read() {
             Ok(grain) => {
-                slot.len.store(grain.bytes.len(), Ordering::Relaxed);
+                let len = grain.len();
                 let grain = Arc::new(grain);
                 *held = Some(Arc::clone(&grain));
                 drop(held);
-                self.shrink();
+                // What is dropped is freed once the lock is free.
+                let dropped = self.kept.lock().fill(number, &slot, len, self.budget);
+                drop(dropped);
                 Ok(grain)
             }
             Err(error) => {
-                self.kept.lock().retain(|kept| !Arc::ptr_eq(&kept.slot, &slot));
+                self.kept.lock().forget(number, &slot);
                 Err(error)
             }
         }
     }
+}
 
+impl KeptGrains {
     /// The grain's slot, now the latest.
-    fn slot(&self, number: u64) -> Arc<GrainSlot> {
-        let mut kept = self.kept.lock();
-        let found = kept.iter().position(|kept| kept.number == number).and_then(|place| kept.remove(place));
-        let latest = found.unwrap_or_else(|| Kept { number, slot: Arc::default() });
-        let slot = Arc::clone(&latest.slot);
-        kept.push_front(latest);
-        slot
+    fn slot(&mut self, number: u64) -> Arc<GrainSlot> {
+        self.turn += 1;
+        let kept = self.grains.entry(number).or_insert_with(|| Kept { turn: 0, len: 0, slot: Arc::default() });
+        self.order.remove(&kept.turn);
+        self.order.insert(self.turn, number);
+        kept.turn = self.turn;
+        Arc::clone(&kept.slot)
     }
 
-    fn shrink(&self) {
-        let mut kept = self.kept.lock();
-        let bytes =
-            |kept: &VecDeque<Kept>| kept.iter().map(|kept| kept.slot.len.load(Ordering::Relaxed)).sum::<usize>();
-        while kept.len() > 1 && bytes(&kept) > self.budget {
-            kept.pop_back();
+    /// Counts a grain that has been read, and takes out the oldest ones that are too much.
+    fn fill(&mut self, number: u64, slot: &Arc<GrainSlot>, len: usize, budget: usize) -> Vec<Kept> {
+        if let Some(kept) = self.grains.get_mut(&number).filter(|kept| Arc::ptr_eq(&kept.slot, slot)) {
+            kept.len = len;
+            self.len += len;
+        }
+        let mut dropped = Vec::new();
+        while self.grains.len() > 1
+            && self.len > budget
+            && let Some((_, oldest)) = self.order.pop_first()
+        {
+            dropped.extend(self.grains.remove(&oldest).inspect(|kept| self.len -= kept.len));
+        }
+        dropped
+    }
+
+    /// Takes out a grain that could not be read, unless another thread already reads it anew.
+    fn forget(&mut self, number: u64, slot: &Arc<GrainSlot>) {
+        if self.grains.get(&number).is_some_and(|kept| Arc::ptr_eq(&kept.slot, slot))
+            && let Some(kept) = self.grains.remove(&number)
+        {
+            self.order.remove(&kept.turn);
+            self.len -= kept.len;
         }
     }
 }
@@ -119,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_grain_is_read_once_while_it_is_kept_and_the_oldest_goes_first() {
-        let cache = GrainCache::new(10);
+        let cache = GrainCache::new(2 * grain(4).len());
         let reads = Cell::new(0);
         let get = |number| {
             cache.get(number, || {
@@ -143,7 +177,19 @@ mod tests {
         cache.get(0, || Ok(grain(100))).unwrap();
         cache.get(0, || panic!("it is kept")).unwrap();
         cache.get(1, || Ok(grain(1))).unwrap();
-        assert_eq!(cache.kept.lock().len(), 1);
+        assert_eq!(cache.kept.lock().grains.len(), 1);
+    }
+
+    #[test]
+    fn what_the_records_of_a_grain_take_beside_their_bytes_counts_too() {
+        let of_empty_records = || Grain { bytes: Vec::new(), ends: vec![0; 100] };
+        let cache = GrainCache::new(4000);
+        for number in 0..100 {
+            cache.get(number, || Ok(of_empty_records())).unwrap();
+            cache.get(number, || panic!("it is kept")).unwrap();
+        }
+        let kept = cache.kept.lock();
+        assert_eq!((kept.grains.len(), kept.order.len(), kept.len), (4, 4, 4 * of_empty_records().len()));
     }
 
     #[test]
@@ -151,7 +197,7 @@ mod tests {
         let cache = GrainCache::new(10);
         let fault = || ReadError::damaged(Locator::file("x"), "a test");
         assert_eq!(cache.get(0, || Err(fault())).unwrap_err(), fault());
-        assert_eq!(cache.kept.lock().len(), 0);
+        assert!(cache.kept.lock().grains.is_empty() && cache.kept.lock().order.is_empty());
         cache.get(0, || Ok(grain(3))).unwrap();
     }
 
