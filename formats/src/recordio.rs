@@ -4,6 +4,7 @@
 mod chunk;
 mod decode;
 mod scan;
+mod spoiled;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,6 +14,7 @@ use forebay_sources::{Container, Grains, Locator, Options, Part, ReadError, Read
 
 use self::chunk::{ChunkHeader, DIALECTS, Dialect, HEAD};
 use self::scan::RecordIoScan;
+use self::spoiled::{SETTLED, SpoiledChunks};
 use crate::containers;
 use crate::example::{ExampleFault, gather::Gatherer};
 use crate::folder::is_picture;
@@ -81,6 +83,7 @@ struct RecordIo {
     damaged: BTreeMap<u64, String>,
     open: OpenFiles,
     cache: GrainCache,
+    spoiled: SpoiledChunks,
     fingerprint: [u8; 32],
     byte_limit: u64,
     chunk_limit: u64,
@@ -111,6 +114,7 @@ fn open(name: &Path, options: &Options) -> Result<RecordIo, SourceError> {
         shards: found.parts.files.iter().map(file_name).collect(),
         open: OpenFiles::new(found.parts.files.len()),
         cache: GrainCache::new(KEPT),
+        spoiled: SpoiledChunks::new(&found.parts.files, SETTLED),
         fingerprint: found.payload.fingerprint(fingerprint(name, &found.parts)),
         byte_limit: options.byte_limit,
         chunk_limit,
@@ -170,21 +174,27 @@ impl RecordIo {
     fn decoded(&self, chunk: usize) -> Result<Grain, ReadError> {
         let span = &self.parts.spans[chunk];
         let container = &self.parts.files[span.file as usize];
+        let damaged = |cause| ReadError::damaged(Locator::file(&container.path), cause);
+        if let Some(cause) = self.spoiled.cause(chunk, span.file, &container.path) {
+            return Err(damaged(cause));
+        }
         let mut payload = Vec::new();
         let len = usize::try_from(span.len).unwrap_or(usize::MAX);
         self.open.get(span.file, container)?.read(span.offset, len, &mut payload)?;
-        let damaged = |cause| ReadError::damaged(Locator::file(&container.path), cause);
-        records(self.chunks[chunk], payload, self.chunk_limit).map_err(damaged)
+        records(self.chunks[chunk], payload, self.chunk_limit).map_err(|cause| {
+            self.spoiled.keep(chunk, span.file, &cause);
+            damaged(cause)
+        })
     }
 
     fn read_record(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         let (chunk, number) = self.place(record);
         let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
         let damaged = |cause| ReadError::damaged(self.locator(record), cause);
-        let grain = self.cache.get(chunk as u64, || self.decoded(chunk)).map_err(located)?;
         if let Some(cause) = self.damaged.get(&record) {
             return Err(damaged(cause.clone()));
         }
+        let grain = self.cache.get(chunk as u64, || self.decoded(chunk)).map_err(located)?;
         let content = content(&grain, usize::try_from(number).unwrap_or(usize::MAX)).map_err(damaged)?;
         let picture = match &self.payload {
             RecordIoPayload::Picture => content,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::time::Duration;
 
 use forebay_sources::{Labels, OwnOptions};
 use tempfile::TempDir;
@@ -351,4 +352,32 @@ fn chunks_that_cannot_be_read_cost_no_memory_for_all_the_records_that_they_claim
             .refused(&own("payload", payload), &["x.recordio", "more than 65536", "some of its records"]);
     }
     assert_eq!(Folder::new(&two).open(&Options::default()).unwrap().len(), 80_001, "pictures cost nothing");
+}
+
+#[test]
+fn a_damaged_chunk_is_read_once_while_its_file_stays_as_it_was() {
+    let mut lost = chunk(Dialect::Go, ChunkCodec::Gzip, &[b"one", b"two"]);
+    *lost.last_mut().unwrap() ^= 1;
+    let folder = Folder::new(&[write(&[b"good"]), lost].concat());
+    let path = folder.dir.path().join("x.recordio");
+    let mut source = folder.open(&Options::default()).unwrap();
+    for (settled, is_kept) in [(Duration::MAX, false), (Duration::ZERO, true)] {
+        source.spoiled = SpoiledChunks::new(&source.parts.files, settled);
+        assert!(damage(&source, 1).contains("checksum"));
+        assert_eq!(source.spoiled.cause(1, 0, &path).is_some(), is_kept, "{settled:?}");
+        source.spoiled.keep(1, 0, "it is known");
+        assert_eq!(damage(&source, 2).contains("it is known"), is_kept, "{settled:?}");
+    }
+    assert_eq!(read(&source, 0).unwrap(), b"good");
+    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
+    assert_eq!(read(&source, 1).unwrap_err().kind, ReadErrorKind::Changed);
+}
+
+#[test]
+fn a_record_that_was_found_damaged_is_refused_without_a_read() {
+    let folder = Folder::new(&write(&[b"\x07\0\0\0picture", b"ab"]));
+    let source = folder.open(&own("payload", "i32+picture")).unwrap();
+    fs::remove_file(folder.dir.path().join("x.recordio")).unwrap();
+    assert!(damage(&source, 1).contains("it has 2 bytes"));
+    assert_eq!(read(&source, 0).unwrap_err().kind, ReadErrorKind::Gone);
 }
