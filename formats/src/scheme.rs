@@ -74,7 +74,8 @@ pub(super) fn split(name: &str) -> Option<(&str, &str)> {
 pub(super) fn with_query<'a>(rest: &'a str, options: &Options) -> Result<(&'a str, Options), SourceError> {
     let mut options = options.clone();
     let (path, query) = match rest.rsplit_once('?') {
-        Some(split) if !Path::new(rest).exists() => split,
+        // A `?` without options behind it belongs to a pattern of files.
+        Some(split) if split.1.contains('=') && !Path::new(rest).exists() => split,
         _ => return Ok((rest, options)),
     };
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -86,4 +87,22 @@ pub(super) fn with_query<'a>(rest: &'a str, options: &Options) -> Result<(&'a st
         }
     }
     Ok((path, options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_stand_behind_the_last_question_mark_and_a_pattern_may_have_others() {
+        let read = |rest: &'static str| {
+            let (path, options) = with_query(rest, &Options::default()).unwrap();
+            let own = |key: &str| options.own.get(key).map(str::to_owned);
+            (path, own("a"), own("b c"))
+        };
+        assert_eq!(read("x.tar"), ("x.tar", None, None));
+        assert_eq!(read("x-?.tar"), ("x-?.tar", None, None));
+        assert_eq!(read("x-?.tar?a=1&b%20c=%2F&"), ("x-?.tar", Some("1".into()), Some("/".into())));
+        assert!(matches!(with_query("x?a=%FF", &Options::default()), Err(SourceError::BadOption { .. })));
+    }
 }
