@@ -32,6 +32,8 @@ mod python;
 mod ranges;
 mod recordio;
 mod regular_file;
+#[cfg(test)]
+mod scene;
 mod scheme;
 #[cfg(test)]
 mod suite;

@@ -153,13 +153,9 @@ impl Packed {
         if let Some(fault) = self.parts.packing.fault(record) {
             return Err(ReadError::damaged(self.locator(record), fault));
         }
-        let (size, limit) = (self.size(record), self.byte_limit);
         let at = |kind| ReadError::new(kind, self.locator(record));
-        match size {
-            0 => return Err(at(ReadErrorKind::Empty)),
-            _ if size > limit => return Err(at(ReadErrorKind::TooLarge { size, limit })),
-            _ if size > room => return Err(at(ReadErrorKind::Larger { size })),
-            _ => {}
+        if let Some(kind) = ReadErrorKind::of_size(self.size(record), self.byte_limit, room) {
+            return Err(at(kind));
         }
         let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
         let file = self.open.get(span.file, self.file(span)).map_err(located)?;

@@ -211,13 +211,9 @@ impl RecordIo {
                 }
             }
         };
-        let (size, limit) = (picture.len() as u64, self.byte_limit);
         let at = |kind| ReadError::new(kind, self.locator(record));
-        match size {
-            0 => return Err(at(ReadErrorKind::Empty)),
-            _ if size > limit => return Err(at(ReadErrorKind::TooLarge { size, limit })),
-            _ if size > room => return Err(at(ReadErrorKind::Larger { size })),
-            _ => {}
+        if let Some(kind) = ReadErrorKind::of_size(picture.len() as u64, self.byte_limit, room) {
+            return Err(at(kind));
         }
         let reserved = buf.try_reserve_exact(picture.len());
         reserved.map_err(|error| located(ReadError::of_file(name_of_no_file(), &error.into())))?;

@@ -1,23 +1,16 @@
 //! Packed formats over files that other people's programs wrote; skipped, with the reason, where they are absent.
 #![allow(clippy::print_stdout, reason = "a skipped test says why")]
 
+#[path = "genuine/shared.rs"]
+mod shared;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::fs;
+use std::path::Path;
 
 use forebay_formats::open;
 use forebay_sources::{ColumnMap, Grains, Options, OwnOptions, ReadErrorKind, Source};
-
-/// The folder of a set of the shared data: below `FOREBAY_TEST_DATA`, or beside the checkout.
-fn shared(set: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-    let folder = env::var_os("FOREBAY_TEST_DATA").map_or_else(beside, PathBuf::from).join(set);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: {} is absent; set FOREBAY_TEST_DATA to a folder that holds {set}", folder.display());
-    None
-}
+use shared::shared;
 
 fn opened(path: &Path, options: &Options) -> Box<dyn Source> {
     open(path.to_str().expect("a plain path"), options).unwrap_or_else(|error| panic!("{error}"))

@@ -4,24 +4,15 @@
 
 #[path = "genuine/annotations.rs"]
 mod annotations;
+#[path = "genuine/shared.rs"]
+mod shared;
 
 use std::collections::HashSet;
-use std::env;
 use std::path::{Path, PathBuf};
 
 use forebay_formats::open;
 use forebay_sources::{Options, OwnOptions, Source};
-
-/// The folder of a set of the shared data: below `FOREBAY_TEST_DATA`, or beside the checkout.
-fn shared(set: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-    let folder = env::var_os("FOREBAY_TEST_DATA").map_or_else(beside, PathBuf::from).join(set);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: {} is absent; set FOREBAY_TEST_DATA to a folder that holds {set}", folder.display());
-    None
-}
+use shared::shared;
 
 #[test]
 fn a_flat_folder_of_photographs_is_read_once_each() {

@@ -1,22 +1,12 @@
 //! Tables that the original writers made; skipped, with the reason, where they are absent.
 #![allow(clippy::print_stdout, reason = "a skipped test says why")]
 
-use std::env;
-use std::path::{Path, PathBuf};
+#[path = "genuine/shared.rs"]
+mod shared;
 
 use forebay_formats::open;
 use forebay_sources::{Grains, Options, Source};
-
-/// The folder of a set of the shared data: below `FOREBAY_TEST_DATA`, or beside the checkout.
-fn shared(set: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
-    let folder = env::var_os("FOREBAY_TEST_DATA").map_or_else(beside, PathBuf::from).join(set);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: {} is absent; set FOREBAY_TEST_DATA to a folder that holds {set}", folder.display());
-    None
-}
+use shared::shared;
 
 /// The bytes of all records.
 fn contents(source: &dyn Source) -> Vec<Vec<u8>> {

@@ -88,6 +88,18 @@ pub enum Retry {
 /// The cause behind a colon, if there is one.
 struct Cause<'a>(&'a str);
 
+impl ReadErrorKind {
+    /// Why a record of `size` bytes is not read: it has none, or more than the limit, or more than there is room for.
+    pub fn of_size(size: u64, limit: u64, room: u64) -> Option<Self> {
+        match size {
+            0 => Some(Self::Empty),
+            _ if size > limit => Some(Self::TooLarge { size, limit }),
+            _ if size > room => Some(Self::Larger { size }),
+            _ => None,
+        }
+    }
+}
+
 impl ReadError {
     /// An error whose kind says everything.
     pub fn new(kind: ReadErrorKind, locator: Locator) -> Self {
@@ -175,6 +187,14 @@ mod tests {
         for errno in [Errno::NOENT, Errno::ACCESS, Errno::ISDIR, Errno::LOOP, Errno::NAMETOOLONG] {
             assert_eq!(of(errno).retry(), Retry::Never, "{errno}");
         }
+    }
+
+    #[test]
+    fn a_limit_comes_before_room() {
+        let of = |size| ReadErrorKind::of_size(size, 10, 5);
+        assert_eq!(of(0), Some(ReadErrorKind::Empty));
+        assert_eq!(of(11), Some(ReadErrorKind::TooLarge { size: 11, limit: 10 }));
+        assert_eq!((of(10), of(5)), (Some(ReadErrorKind::Larger { size: 10 }), None));
     }
 
     #[test]

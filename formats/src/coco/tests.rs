@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use forebay_columns::Element;
 use forebay_sources::{OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
 use super::*;
+use crate::scene::{names, values};
 
 /// A JSON beside pictures `1.jpg` to `4.jpg`.
 fn dataset(json: &str) -> (TempDir, PathBuf) {
@@ -38,18 +38,6 @@ fn opened(file: &Path, options: &Options) -> Box<dyn Source> {
 
 fn refusal(file: &Path, options: &Options) -> String {
     crate::open(file.to_str().unwrap(), options).unwrap_err().to_string()
-}
-
-fn values<T: Element>(source: &dyn Source, column: &str, record: usize) -> Vec<T> {
-    let place = source.targets().schema().find(column).unwrap();
-    let of = source.targets().columns()[place].column_type().clone();
-    source.targets().value(place, record).numbers(&of).unwrap()
-}
-
-fn names(source: &dyn Source) -> Vec<String> {
-    (0..source.len())
-        .map(|record| PathBuf::from(source.locator(record).name()).file_name().unwrap().to_str().unwrap().to_owned())
-        .collect()
 }
 
 fn damage(source: &dyn Source, record: u64) -> String {

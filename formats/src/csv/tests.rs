@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use forebay_columns::{Element, Value};
+use forebay_columns::Value;
 use forebay_sources::{ColumnMap, OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
 use super::*;
+use crate::scene::{labels, names, values};
 
 /// A table beside pictures `a.jpg`, `b.jpg` and `c.jpg`.
 fn table(name: &str, text: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
@@ -38,23 +39,9 @@ fn value<'a>(source: &'a dyn Source, column: &str, record: usize) -> Value<'a> {
     source.targets().value(source.targets().schema().find(column).unwrap(), record)
 }
 
-fn values<T: Element>(source: &dyn Source, column: &str, record: usize) -> Vec<T> {
-    let place = source.targets().schema().find(column).unwrap();
-    value(source, column, record).numbers(source.targets().columns()[place].column_type()).unwrap()
-}
-
 fn types(source: &dyn Source) -> Vec<String> {
     let fields = source.targets().schema().fields();
     fields.iter().map(|field| format!("{}: {}", field.name, field.column_type)).collect()
-}
-
-fn labels(source: &dyn Source) -> Vec<i64> {
-    (0..source.len()).map(|record| source.label(record)).collect()
-}
-
-fn names(source: &dyn Source) -> Vec<String> {
-    let name = |record| PathBuf::from(source.locator(record).name()).file_name().unwrap().to_str().unwrap().to_owned();
-    (0..source.len()).map(name).collect()
 }
 
 fn damage(source: &dyn Source, record: u64) -> String {

@@ -4,12 +4,13 @@ pub(crate) mod writer;
 
 use std::fs;
 
-use forebay_sources::{Labels, Options, ReadErrorKind, Source};
+use forebay_sources::{Labels, Options, Source};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 use tempfile::TempDir;
 
 use self::writer::{MdsWriter, WrittenColumn};
+use crate::scene::{contents, says};
 use crate::{Opened, open};
 
 const COLUMNS: [WrittenColumn; 3] = [("caption", "str", None), ("image", "jpeg:90", None), ("label", "int", Some(8))];
@@ -37,22 +38,7 @@ fn mapped(columns: &[(&str, &str)]) -> Options {
 
 fn refusal(mds: &MdsWriter, options: &Options, words: &[&str]) {
     let message = opened(mds, options).1.unwrap_err().to_string();
-    for word in words {
-        assert!(message.contains(word), "{word:?} is not in: {message}");
-    }
-}
-
-/// The contents, or what is wrong.
-fn read(source: &dyn Source) -> Vec<Result<Vec<u8>, String>> {
-    let mut bytes = Vec::new();
-    let read = |record| match source.read(record, u64::MAX, &mut bytes) {
-        Ok(()) => Ok(bytes.clone()),
-        Err(error) => {
-            assert!(matches!(error.kind, ReadErrorKind::Damaged | ReadErrorKind::Empty), "{error}");
-            Err(error.to_string())
-        }
-    };
-    (0..source.len()).map(read).collect()
+    says(&message, words);
 }
 
 /// The type and the bytes of a column's values.
@@ -68,7 +54,7 @@ fn column(source: &dyn Source, name: &str) -> (String, Vec<Vec<u8>>) {
 fn samples_of_several_shards_are_records_with_labels_and_columns() {
     let (dir, source) = opened(&plain(), &mapped(&[("text", "title;caption"), ("again", "label")]));
     let source = source.unwrap();
-    assert_eq!(read(&*source), [Ok(b"one".to_vec()), Ok(b"second".to_vec()), Ok(b"3".to_vec())]);
+    assert_eq!(contents(&*source), [Ok(b"one".to_vec()), Ok(b"second".to_vec()), Ok(b"3".to_vec())]);
     assert_eq!((0..3).map(|record| source.label(record)).collect::<Vec<_>>(), [7, -1, 2]);
     assert_eq!(column(&*source, "text"), ("u8 [*]".into(), vec![b"a cat".to_vec(), vec![], b"x".to_vec()]));
     assert_eq!(column(&*source, "again").0, "i64");
@@ -159,7 +145,7 @@ fn columns_that_cannot_be_used_are_refused_with_the_reason() {
     two.shard(&[&[b"1", b"2"]]);
     refusal(&two, &Options::default(), &["more than one column", "\"a\", \"b\""]);
     let (_dir, source) = opened(&two, &mapped(&[("images", "b")]));
-    assert_eq!(read(&*source.unwrap()), [Ok(b"2".to_vec())]);
+    assert_eq!(contents(&*source.unwrap()), [Ok(b"2".to_vec())]);
 }
 
 #[test]
@@ -204,7 +190,7 @@ fn what_is_wrong_with_one_sample_is_an_error_of_its_read() {
     let mut mds = MdsWriter::new(&[("caption", "str", None), ("image", "jpeg", None), ("label", "str_int", None)]);
     mds.shard(&[&[b"a", b"one", b"1"], &[b"b", b"two", b"x"], &[b"\xff", b"three", b"3"], &[b"d", b"", b"4"]]);
     let (dir, source) = opened(&mds, &mapped(&[("caption", "caption")]));
-    let found = read(&*source.unwrap());
+    let found = contents(&*source.unwrap());
     assert_eq!(found[0], Ok(b"one".to_vec()));
     for (found, word) in found[1..].iter().zip(["\"label\": it is no integer", "\"caption\": it is no UTF-8", "empty"])
     {
@@ -215,7 +201,7 @@ fn what_is_wrong_with_one_sample_is_an_error_of_its_read() {
     let second = usize::try_from(u32::from_le_bytes(bytes[8..12].try_into().unwrap())).unwrap();
     bytes[second] += 1;
     mds.write(dir.path());
-    let found = read(&*open(dir.path().to_str().unwrap(), &Options::default()).unwrap());
+    let found = contents(&*open(dir.path().to_str().unwrap(), &Options::default()).unwrap());
     assert!(found[1].as_ref().unwrap_err().contains("lengths in it"), "{found:?}");
     assert_eq!(found[2], Ok(b"three".to_vec()));
 }
@@ -246,7 +232,7 @@ fn whatever_the_bytes_nothing_panics_and_what_is_read_was_written_nearby() {
         let source = open(&format!("mds:{}", dir.path().display()), &mapped(&[("caption", "caption")]));
         if let Ok(source) = source {
             opened_ones += 1;
-            for content in read(&*source).into_iter().flatten() {
+            for content in contents(&*source).into_iter().flatten() {
                 // Contents have no checksum: they are what the file has, in one piece.
                 let has = |bytes: &[u8]| bytes.windows(content.len()).any(|window| window == content);
                 assert!(has(&bytes) || has(&shard) || has(&genuine.files[1].1));

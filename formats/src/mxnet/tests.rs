@@ -6,6 +6,7 @@ use forebay_sources::{ColumnMap, Labels, OwnOptions, ReadErrorKind};
 use tempfile::TempDir;
 
 use super::*;
+use crate::scene::{labels, says};
 use crate::tfrecord::tests::spoiled::Dice;
 
 const MAGIC: [u8; 4] = [0x0a, 0x23, 0xd7, 0xce];
@@ -73,9 +74,7 @@ impl Folder {
 
     fn refused(&self, options: &Options, words: &[&str]) {
         let message = self.open(options).unwrap_err().to_string();
-        for word in words {
-            assert!(message.contains(word), "{word:?} is not in: {message}");
-        }
+        says(&message, words);
     }
 }
 
@@ -90,10 +89,6 @@ fn read(source: &dyn Source, record: u64) -> Result<Vec<u8>, forebay_sources::Re
 
 fn all(source: &dyn Source) -> Vec<Vec<u8>> {
     (0..source.len()).map(|record| read(source, record).unwrap()).collect()
-}
-
-fn labels(source: &dyn Source) -> Vec<i64> {
-    (0..source.len()).map(|record| source.label(record)).collect()
 }
 
 #[test]

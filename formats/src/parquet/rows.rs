@@ -105,12 +105,8 @@ impl Rows {
             Some(GrainCell::Damaged(why)) => return Err(with(ReadErrorKind::Damaged, text(why))),
             None => return Err(with(ReadErrorKind::Damaged, "its page ends before it".into())),
         };
-        let (size, limit) = (content.len() as u64, self.byte_limit);
-        match size {
-            0 => return Err(at(ReadErrorKind::Empty)),
-            _ if size > limit => return Err(at(ReadErrorKind::TooLarge { size, limit })),
-            _ if size > room => return Err(at(ReadErrorKind::Larger { size })),
-            _ => {}
+        if let Some(kind) = ReadErrorKind::of_size(content.len() as u64, self.byte_limit, room) {
+            return Err(at(kind));
         }
         let reserved = buf.try_reserve_exact(content.len());
         reserved.map_err(|error| with(ReadErrorKind::Resources, error.to_string()))?;

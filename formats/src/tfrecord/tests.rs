@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::example::tests::{Values, example};
+use crate::scene::says;
 
 /// Records as TensorFlow frames them.
 pub(crate) fn write(records: &[&[u8]]) -> Vec<u8> {
@@ -50,9 +51,7 @@ impl Written {
 
     fn refused(&self, options: &Options, words: &[&str]) {
         let message = self.open(options).unwrap_err().to_string();
-        for word in words {
-            assert!(message.contains(word), "{word:?} is not in: {message}");
-        }
+        says(&message, words);
     }
 }
 

@@ -1,13 +1,12 @@
 //! Tests of the folders that `voc:` takes, and of what becomes of wrong annotations.
 
 use std::fs;
-use std::path::PathBuf;
 
-use forebay_columns::Element;
 use forebay_sources::{OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
 use super::*;
+use crate::scene::{folder, names, values};
 
 /// An annotation with objects of these classes, the box of each a pixel further.
 fn xml(classes: &[&str]) -> String {
@@ -20,17 +19,6 @@ fn xml(classes: &[&str]) -> String {
         )
     };
     format!("<annotation>\n{}</annotation>", classes.iter().enumerate().map(object).collect::<String>())
-}
-
-/// A folder with these files. Pictures hold their own names.
-fn folder(files: &[(&str, &str)]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (file, text) in files {
-        let path = dir.path().join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, if text.is_empty() { file } else { text }).unwrap();
-    }
-    dir
 }
 
 fn challenge() -> TempDir {
@@ -58,18 +46,6 @@ fn opened(dir: &TempDir, own: &[(&str, &str)]) -> Box<dyn Source> {
 
 fn refusal(dir: &TempDir, own: &[(&str, &str)]) -> String {
     open(dir.path(), &with(own)).unwrap_err().to_string()
-}
-
-fn values<T: Element>(source: &dyn Source, column: &str, record: usize) -> Vec<T> {
-    let place = source.targets().schema().find(column).unwrap();
-    let of = source.targets().columns()[place].column_type().clone();
-    source.targets().value(place, record).numbers(&of).unwrap()
-}
-
-fn names(source: &dyn Source) -> Vec<String> {
-    (0..source.len())
-        .map(|record| PathBuf::from(source.locator(record).name()).file_name().unwrap().to_str().unwrap().to_owned())
-        .collect()
 }
 
 #[test]

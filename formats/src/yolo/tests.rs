@@ -3,21 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use forebay_columns::Element;
 use forebay_sources::{ColumnMap, OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
 use super::*;
-
-fn folder(files: &[(&str, &str)]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (file, text) in files {
-        let path = dir.path().join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, if text.is_empty() { file } else { text }).unwrap();
-    }
-    dir
-}
+use crate::scene::{folder, values};
 
 fn opened(path: &Path, own: &[(&str, &str)]) -> Opened {
     let own = own.iter().copied().collect::<OwnOptions>();
@@ -27,12 +17,6 @@ fn opened(path: &Path, own: &[(&str, &str)]) -> Opened {
 fn names(source: &dyn Source, dir: &TempDir) -> Vec<String> {
     let below = |record| PathBuf::from(source.locator(record).name()).strip_prefix(dir.path()).unwrap().to_owned();
     (0..source.len()).map(|record| below(record).to_str().unwrap().to_owned()).collect()
-}
-
-fn values<T: Element>(source: &dyn Source, column: &str, record: usize) -> Vec<T> {
-    let place = source.targets().schema().find(column).unwrap();
-    let of = source.targets().columns()[place].column_type().clone();
-    source.targets().value(place, record).numbers(&of).unwrap()
 }
 
 #[test]

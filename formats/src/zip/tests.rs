@@ -5,10 +5,11 @@ pub(crate) mod writer;
 
 use std::fs;
 
-use forebay_sources::{Labels, Options, OwnOptions, ReadErrorKind, Retry, Source};
+use forebay_sources::{Labels, Options, OwnOptions, Retry};
 use tempfile::TempDir;
 
 use self::writer::ZipWriter;
+use crate::scene::{contents, says};
 use crate::{Opened, open};
 
 fn opened(bytes: &[u8], options: &Options) -> (TempDir, Opened) {
@@ -20,22 +21,7 @@ fn opened(bytes: &[u8], options: &Options) -> (TempDir, Opened) {
 
 fn refusal(bytes: &[u8], words: &[&str]) {
     let message = opened(bytes, &Options::default()).1.unwrap_err().to_string();
-    for word in words {
-        assert!(message.contains(word), "{word:?} is not in: {message}");
-    }
-}
-
-/// The contents, or what is wrong.
-fn read(source: &dyn Source) -> Vec<Result<Vec<u8>, String>> {
-    let mut bytes = Vec::new();
-    let read = |record| match source.read(record, u64::MAX, &mut bytes) {
-        Ok(()) => Ok(bytes.clone()),
-        Err(error) => {
-            assert!(matches!(error.kind, ReadErrorKind::Damaged | ReadErrorKind::Empty), "{error}");
-            Err(error.to_string())
-        }
-    };
-    (0..source.len()).map(read).collect()
+    says(&message, words);
 }
 
 #[test]
@@ -48,7 +34,7 @@ fn stored_and_deflated_pictures_in_class_folders_are_read() {
     let source = source.unwrap();
     assert_eq!(source.classes(), ["cat", "dog"]);
     assert_eq!((0..3).map(|record| source.label(record)).collect::<Vec<_>>(), [1, 0, 1]);
-    assert_eq!(read(&*source), [Ok(b"one".to_vec()), Ok(long), Err("the file is empty".into())]);
+    assert_eq!(contents(&*source), [Ok(b"one".to_vec()), Ok(long), Err("the file is empty".into())]);
     assert_eq!(source.size(1), 100_000, "what it is, and not what is stored of it");
     let (mut bytes, room) = (Vec::new(), 99_999);
     assert_eq!(source.read(1, room, &mut bytes).unwrap_err().retry(), Retry::WithRoom(100_000));
@@ -75,7 +61,7 @@ fn zip64_and_comments_are_read() {
     zip.is_zip64 = true;
     zip.stored("a.jpg", b"one").deflated("b.jpg", b"second");
     let (_dir, source) = opened(&zip.end(), &Options::default());
-    assert_eq!(read(&*source.unwrap()), [Ok(b"one".to_vec()), Ok(b"second".to_vec())]);
+    assert_eq!(contents(&*source.unwrap()), [Ok(b"one".to_vec()), Ok(b"second".to_vec())]);
     let mut zip = ZipWriter::default();
     zip.comment = b"PK\x05\x06 a comment that looks like an end".to_vec();
     zip.stored("a.jpg", b"one");
@@ -96,5 +82,5 @@ fn a_zip_that_the_system_s_program_wrote_is_read() {
     }
     let source = open(dir.path().join("x.zip").to_str().unwrap(), &Options::default()).unwrap();
     assert_eq!((source.classes().len(), source.label(0)), (2, 1));
-    assert_eq!(read(&*source), [Ok("one".repeat(50).into_bytes()), Ok(b"2".to_vec())]);
+    assert_eq!(contents(&*source), [Ok("one".repeat(50).into_bytes()), Ok(b"2".to_vec())]);
 }

@@ -51,7 +51,7 @@ fn what_is_wrong_with_one_member_is_an_error_of_its_read() {
     zip.changed("large.jpg", b"x", 0, |said| (said.len, said.stored) = (1 << 20, 1 << 20));
     zip.changed("deflated.jpg", b"x", 0, |said| said.method = 8);
     zip.stored("c.jpg", b"fine");
-    let found = read(&*opened(&zip.end(), &Options::default()).1.unwrap());
+    let found = contents(&*opened(&zip.end(), &Options::default()).1.unwrap());
     let words = [
         "",
         "",
@@ -116,7 +116,7 @@ fn whatever_the_bytes_nothing_panics_and_what_is_read_was_written() {
         fs::write(&file, &bytes).unwrap();
         let Ok(source) = open(&format!("zip:{}", file.display()), &Options::default()) else { continue };
         opened_ones += 1;
-        for content in read(&*source) {
+        for content in contents(&*source) {
             match content {
                 Ok(content) => assert!(written.contains(&content)),
                 Err(_) => damaged += 1,
