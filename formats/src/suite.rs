@@ -6,20 +6,23 @@
 mod framed;
 mod pictures;
 mod readers;
+mod requested;
 mod shards;
 mod tables;
 mod tars;
 mod zips;
 
 use std::collections::HashSet;
+use std::sync::mpsc;
 use std::thread;
 
-use forebay_sources::{Options, ReadErrorKind, Retry, Source};
+use forebay_sources::{Options, ReadErrorKind, Request, Retry, Source};
 
 use crate::{Opened, arrow, mxnet, parquet, recordio, tfrecord};
 use framed::Framed;
 use pictures::Pictures;
 use readers::Readers;
+use requested::Requested;
 use shards::Shards;
 use tables::Tables;
 use tars::Tars;
@@ -111,12 +114,15 @@ fn every_source_keeps_the_contract() {
     for (name, build) in FIXTURES {
         println!("{name}");
         let fixture = &*build();
-        records_are_numbered_labelled_and_readable(fixture);
+        for fixture in [fixture, &Requested(fixture)] {
+            records_are_numbered_labelled_and_readable(fixture);
+            a_record_that_cannot_be_read_spoils_no_other(fixture);
+            a_record_without_room_takes_no_memory(fixture);
+        }
         many_threads_may_read_at_once(fixture);
-        a_record_that_cannot_be_read_spoils_no_other(fixture);
-        a_record_without_room_takes_no_memory(fixture);
-        rule_2_the_fingerprint_knows_sizes_but_not_times(fixture);
+        many_requests_may_be_under_way(fixture);
         limits_hold(fixture);
+        rule_2_the_fingerprint_knows_sizes_but_not_times(fixture);
     }
 }
 
@@ -158,6 +164,25 @@ fn many_threads_may_read_at_once(fixture: &dyn Fixture) {
             });
         }
     });
+}
+
+fn many_requests_may_be_under_way(fixture: &dyn Fixture) {
+    let (source, contents) = (open(fixture), fixture.contents());
+    let (sender, answers) = mpsc::channel();
+    for number in 0..100 {
+        let (record, sender) = (number % source.len(), sender.clone());
+        let (buf, locator) = (b"left over".to_vec(), source.locator(record));
+        let done = move |buf, read| sender.send((record, buf, read)).unwrap();
+        source.request(Request::new(record, u64::MAX, buf, locator, done));
+    }
+    drop(sender);
+    // It ends when every request was answered.
+    let answered: Vec<_> = answers.iter().collect();
+    assert_eq!(answered.len(), 100);
+    for (record, content) in (0..).zip(&contents) {
+        let mut of_record = answered.iter().filter(|(answered, ..)| *answered == record);
+        assert!(of_record.all(|(_, buf, read)| (buf, read) == (content, &Ok(()))), "record {record}");
+    }
 }
 
 fn a_record_that_cannot_be_read_spoils_no_other(fixture: &dyn Fixture) {

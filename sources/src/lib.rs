@@ -7,6 +7,8 @@ mod grains;
 mod locator;
 mod options;
 mod read_error;
+mod reading;
+mod request;
 
 use std::fmt;
 
@@ -17,12 +19,16 @@ pub use grains::Grains;
 pub use locator::{Container, Locator, Part};
 pub use options::{ColumnMap, Labels, Options, OwnOptions, ReaderFolders};
 pub use read_error::{ReadError, ReadErrorKind, Retry};
+pub use reading::Reading;
+pub use request::Request;
 
 /// An ordered, fingerprinted list of records, numbered `0..len()`.
 ///
 /// The contract, which the suite of `forebay-formats` checks on every implementation:
 ///
 /// * A source is read by many threads at once; nothing but [`read`](Self::read) blocks or touches a disk.
+/// * [`read`](Self::read) and [`request`](Self::request) give the same of a record. Both may always be called, whatever
+///   [`reading`](Self::reading) says.
 /// * The order, labels and classes never change while it is open, and are the same each time the same dataset is
 ///   opened, on whatever machine.
 /// * Record numbers come from the plan, which knows `len()`: a number beyond it is a mistake of the caller and panics.
@@ -54,6 +60,22 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// now, the error is [`ReadErrorKind::Larger`], and no memory is allocated for it. Blocks; called from prefetch
     /// threads. After an error, `buf` is empty.
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError>;
+
+    /// How records are read ahead.
+    fn reading(&self) -> Reading {
+        Reading::Threads
+    }
+
+    /// Requests what [`read`](Self::read) gives, and answers the request when it is there.
+    ///
+    /// A source whose [`reading`](Self::reading) is [`Reading::Requests`] returns at once from this call, and answers from
+    /// a thread of its own. It may answer before the call returns if it has the record. It gives up what takes too long and
+    /// answers with an outage. It does not need to repeat a request after an outage: its caller does, after pauses that
+    /// grow. No other source has to implement this: by default, the call reads and answers.
+    fn request(&self, mut request: Request) {
+        let read = self.read(request.record, request.room, &mut request.buf);
+        request.answer(read);
+    }
 
     /// 32 bytes over the paths, sizes, labels and targets of all records, in order (semantics rule 2).
     fn fingerprint(&self) -> [u8; 32];
