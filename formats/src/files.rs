@@ -1,10 +1,12 @@
-//! `files:`: a list of paths. The client sends it, or it is a text file with one path per line. It has no labels.
+//! `files:`: a list of paths. The client sends it, or it is a text file with one path per line. Only a list of a client may
+//! have labels: it then has a path and a label in turn.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forebay_sources::{LineProblem, Options, Source as _, SourceError};
+use forebay_sources::{Labels, LineProblem, Options, Source as _, SourceError};
 
+use crate::csv::labels::Column;
 use crate::listing::{Found, Listing};
 use crate::paths::Paths;
 use crate::scheme::Scheme;
@@ -19,11 +21,61 @@ pub(super) const SCHEME: Scheme = Scheme {
     open: open_text,
 };
 
-/// A list that came from a client; relative paths start at the root, or where the daemon was started.
+/// What messages call a list that came from a client.
+const GIVEN: &str = "the given list";
+/// How a label begins: as what it was given.
+const INTEGER: u8 = b'i';
+const TEXT: u8 = b't';
+
+/// A list that came from a client; relative paths start at the root, or where the daemon was started. No path is empty, so
+/// an empty first one says that the list has labels.
 pub(super) fn from_list(list: &[u8], options: &Options) -> Opened {
-    let paths = list.strip_suffix(b"\0").unwrap_or(list).split(|&byte| byte == 0);
-    let paths = (1..).zip(paths).filter(|_| !list.is_empty());
-    listing(Path::new("the given list"), Path::new(""), paths, options)
+    let list = list.strip_suffix(b"\0").unwrap_or(list);
+    if let Some(samples) = list.strip_prefix(b"\0") {
+        return labelled(samples, options);
+    }
+    let paths = (1..).zip(list.split(|&byte| byte == 0)).filter(|_| !list.is_empty());
+    listing(Path::new(GIVEN), Path::new(""), paths, options)
+}
+
+/// A path and its label in turn.
+fn labelled(list: &[u8], options: &Options) -> Opened {
+    let at = |line, problem| SourceError::Line { file: GIVEN.into(), line, problem };
+    let (mut paths, mut first) = (Paths::default(), None);
+    let mut column = Column::new(options.labels);
+    let mut parts = list.split(|&byte| byte == 0).filter(|_| !list.is_empty());
+    let mut line = 0;
+    while let Some(path) = parts.next() {
+        line += 1;
+        if path.is_empty() {
+            return Err(at(line, LineProblem::NoPath));
+        }
+        paths.push(path);
+        let label = parts.next().unwrap_or_default();
+        let (kind, label) = match label.split_first() {
+            Some((&kind @ (INTEGER | TEXT), label)) if !label.is_empty() => (kind, label),
+            _ => return Err(at(line, LineProblem::Malformed("the path has no label. Give each path one".into()))),
+        };
+        let &mut (expected, other) = first.get_or_insert_with(|| {
+            // A text is one even if it looks like a number.
+            if kind == TEXT && options.labels == Labels::Auto {
+                column = Column::new(Labels::Text);
+            }
+            (kind, line)
+        });
+        if options.labels == Labels::Auto && kind != expected {
+            let label = String::from_utf8_lossy(label).into_owned();
+            let words = |kind| if kind == INTEGER { "an integer" } else { "a text" };
+            return Err(at(line, LineProblem::MixedLabels { label, is: words(kind), was: words(expected), other }));
+        }
+        if options.labels != Labels::None {
+            column.push(label, line).map_err(|problem| at(line, problem))?;
+        }
+    }
+    let (labels, classes) = column.finish();
+    let root = crate::root(options, Path::new(""));
+    let found = Found { root, paths, labels, classes, shard_name: GIVEN.into(), ..Found::default() };
+    existing(Path::new(GIVEN), found, options)
 }
 
 /// Relative paths start at the root, or at the list's folder. Empty lines are passed over.
@@ -64,3 +116,6 @@ pub(super) fn existing(file: &Path, found: Found, options: &Options) -> Opened {
     }
     Ok(Box::new(listing))
 }
+
+#[cfg(test)]
+mod tests;

@@ -136,6 +136,8 @@ fn recognised(path: &Path) -> Result<&'static Scheme, SourceError> {
 }
 
 /// Opens a list of paths, separated by NUL bytes. Relative paths start at the option `root`, or where the daemon was started.
+///
+/// If the list begins with a NUL byte, a label follows each path: `i` and an integer, or `t` and a text.
 pub fn open_list(list: &[u8], options: &Options) -> Opened {
     files::SCHEME.check(options)?;
     files::from_list(list, options)

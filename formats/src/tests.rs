@@ -279,18 +279,6 @@ fn a_wrong_root_is_an_error_of_the_dataset_and_a_missing_file_one_of_its_record(
 }
 
 #[test]
-fn a_list_of_a_client_names_files_anywhere_and_may_have_a_root() {
-    let dir = folder(&["a.jpg", "b.jpg"]);
-    let list = format!("{0}/b.jpg\0{0}/a.jpg\0", at(&dir)).into_bytes();
-    let source = open_list(&list, &Options::default()).unwrap();
-    assert_eq!(paths(&*source, &dir), ["b.jpg", "a.jpg"]);
-    assert_eq!(paths(&*open_list(b"a.jpg", &rooted(dir.path())).unwrap(), &dir), ["a.jpg"]);
-    for (list, words) in [("", "names no file"), ("a.jpg\0\0b.jpg", "line 2")] {
-        refusal(open_list(list.as_bytes(), &Options::default()), &["the given list", words]);
-    }
-}
-
-#[test]
 fn an_empty_file_a_folder_and_a_pipe_are_bad_records_and_hold_nobody() {
     let dir = folder(&["a.jpg"]);
     fs::write(dir.path().join("empty.jpg"), "").unwrap();

@@ -103,6 +103,27 @@ def test_files_and_flat_folders_have_no_labels(pictures):
         del batch
 
 
+@pytest.mark.parametrize("root", [False, True])
+def test_pairs_of_path_and_label_have_their_labels(pictures, root):
+    folder = pictures(3)
+    names = sorted(file.name for file in folder.iterdir())
+    path = (lambda name: name) if root else (lambda name: folder / name)
+
+    def labels(given, **settings):
+        settings.update({"root": folder} if root else {})
+        samples = [(path(name), label) for name, label in zip(names, given)]
+        with forebay.Loader(samples, batch_size=3, size=8, **settings) as loader:
+            batch = loader.next()
+            assert [loader.path(record) for record in batch.records] == [str(folder / name) for name in names]
+            return batch.copy().labels.tolist(), loader.classes
+
+    assert labels([7, -1, 7]) == ([7, -1, 7], [])
+    assert labels(["dog", "cat", "dog"]) == ([1, 0, 1], ["cat", "dog"])
+    assert labels([10, 9, 10], labels="text") == ([0, 1, 0], ["10", "9"])
+    with pytest.raises(forebay.DatasetError, match=r'"cat" is a text, but line 1 has an integer'):
+        labels([0, "cat", 1])
+
+
 @pytest.mark.parametrize(("policy", "shown"), [("partial", [4, 4, 2]), ("fill", [4, 4, 4]), ("drop", [4, 4])])
 def test_rule_06_the_last_batch_by_its_policy(pictures, policy, shown):
     with forebay.Loader(pictures(10), batch_size=4, size=8, epochs=1, last_batch_policy=policy) as loader:

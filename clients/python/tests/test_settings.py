@@ -47,7 +47,46 @@ def test_a_list_of_files_travels_as_bytes():
     assert found.files == b"/a.jpg\0/b\xff.jpg"
 
 
-@pytest.mark.parametrize(("source", "words"), [([], "empty"), (["/a.jpg", 3], "3"), ("stream:", "name is missing")])
+def test_a_relative_path_of_a_list_starts_at_the_root_or_at_this_process_s_folder():
+    assert asked(["a.jpg"], batch_size=4)[0].files == os.fsencode(os.path.join(os.getcwd(), "a.jpg"))
+    found, settings = asked(["a.jpg", ("/b.jpg")], batch_size=4, root="/data")
+    assert found.files == b"a.jpg\0/b.jpg"
+    assert settings["root"] == "/data"
+
+
+def test_pairs_of_path_and_label_travel_with_their_labels():
+    def files(source):
+        found, settings = asked(source, batch_size=4)
+        assert settings == {"files": True, "batch_size": 4}
+        return found.files
+
+    assert files([("/a.jpg", 0), [Path("/b.jpg"), -7]]) == b"\0/a.jpg\0i0\0/b.jpg\0i-7"
+    assert files([("/a.jpg", "cat"), ("/b.jpg", "7")]) == b"\0/a.jpg\0tcat\0/b.jpg\0t7"
+    assert files(zip(np.array(["/a.jpg", "/b.jpg"]), np.array([3, 1]))) == b"\0/a.jpg\0i3\0/b.jpg\0i1"
+    assert files(np.array([["/a.jpg", 3]], dtype=object)) == b"\0/a.jpg\0i3"
+    assert files(np.array([["/a.jpg", "dog"]])) == b"\0/a.jpg\0tdog"
+    assert files([("/a.jpg", np.bool_(True))]) == b"\0/a.jpg\0i1"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ([], "empty"),
+        (["/a.jpg", 3], "3"),
+        ("stream:", "name is missing"),
+        (["/a\0.jpg"], "NUL"),
+        ([""], "empty path"),
+        ([("/a.jpg", 0), "/b.jpg"], "entry 1 .*each as"),
+        (["/a.jpg", ("/b.jpg", 0)], "entry 1 .*each as"),
+        ([("/a.jpg", 0, 1)], "not a path"),
+        ([(3, 0)], "3 in it, which is not a path"),
+        ([("/a.jpg", 0.7)], "label 0.7 of entry 0 is a float"),
+        ([("/a.jpg", None)], "NoneType"),
+        ([("/a.jpg", "")], "is empty"),
+        ([("/a.jpg", "x\0y")], "NUL"),
+        ([("/a.jpg", 1 << 63)], "64 bits"),
+    ],
+)
 def test_sources_that_are_none(source, words):
     with pytest.raises(SettingsError, match=words):
         asked(source, batch_size=4)

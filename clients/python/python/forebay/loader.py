@@ -43,9 +43,11 @@ class Loader(Batches[Batch]):
 
     Args:
         source: A folder of pictures or of class folders, a `.csv` file, a `.txt` file with one path per line, or a list
-            of files. docs/sources.md lists all other sources, such as `tar:`, `parquet:`, and `python:` for a class of
-            yours that reads records. `stream:NAME` is a stream of a running `forebay serve`. This process's own daemon
-            reads everything but a stream. It starts with the first Loader that needs it, and ends with the last.
+            of files. The list may have (path, label) pairs, such as `ImageFolder.samples` of torchvision; labels are
+            int, or str, which become classes. docs/sources.md lists all other sources, such as `tar:`, `parquet:`, and
+            `python:` for a class of yours that reads records. `stream:NAME` is a stream of a running `forebay serve`.
+            This process's own daemon reads everything but a stream. It starts with the first Loader that needs it, and
+            ends with the last.
         batch_size: Records in a batch. Required, except for a stream.
         size: Side of the square images in pixels. With `shuffle` it means RandomResizedCrop and
             RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
@@ -113,7 +115,8 @@ class Loader(Batches[Batch]):
             or "stored" (without it).
         source_options: Options of the source, such as `{"payload": "picture"}`. docs/sources.md lists them. None means
             their defaults.
-        root: Folder that the paths in a CSV or a list start from. None is the folder of that file.
+        root: Folder that the paths in a CSV or a list start from. None is the folder of that file, and for a list that
+            you give as `source` this process's folder.
         on_error: What happens to a record that cannot be read or decoded: "fail" raises `RecordError`, "skip" leaves
             the record out, "replace" puts a copy of a good record in its place.
         read_timeout: Seconds after which a slow read makes a bad record, if the storage serves other files meanwhile.

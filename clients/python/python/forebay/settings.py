@@ -17,11 +17,12 @@ import numpy as np
 
 from forebay.dtype import parse
 from forebay.errors import SettingsError
+from forebay.listed import Listed, listed
 from forebay.transforms import Transform
 
 __all__ = ["OF_THE_DAEMON", "Request", "Source", "refuse_unsharded", "request"]
 
-Source = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
+Source = Union[str, "os.PathLike[str]", Iterable[Listed]]
 
 _STREAM = "stream:"
 _READER = "python:"
@@ -50,7 +51,7 @@ class Request:
     Attributes:
         stream: Name of a running daemon's stream; None for a source of this process's own daemon.
         settings: JSON document; None if the caller gave no settings.
-        files: Paths separated by NUL bytes; None if the source is not a list of files.
+        files: A list of files, as `forebay.listed` writes it; None if the source is not one.
         shard: (shard_id, num_shards) of static assignment; None for dynamic assignment.
         options: Options of the own daemon's command line, with their values.
         columns: The columns that the caller looks at in a running daemon's stream; None for all.
@@ -68,7 +69,7 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpre
     """Decides what to ask for.
 
     Args:
-        source: A path, a list of files, or `stream:NAME`.
+        source: A path, a list of files or of (path, label) pairs, or `stream:NAME`.
         given: The arguments that the caller gave. The daemon has a default for every other one.
         by_name: Whether the source is a stream's name without `stream:`, because the caller gave a socket.
         interpreter: The Python that runs custom readers, unless the caller names another one.
@@ -76,7 +77,7 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpre
     Raises:
         SettingsError: With the first mistake that can be seen here.
     """
-    stream, settings, files = _source(source, by_name=by_name)
+    stream, settings, files = _source(source, by_name=by_name, rooted="root" in given)
     settings.update(_settings(given))
     if interpreter and str(settings.get("source", "")).startswith(_READER):
         settings["source_options"] = {"python": interpreter, **settings.get("source_options", {})}
@@ -123,14 +124,9 @@ def refuse_unsharded(
         raise SettingsError(how.format(rank=rank, world=world, sign=sign, stream=stream))
 
 
-def _source(source: Source, *, by_name: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
+def _source(source: Source, *, by_name: bool, rooted: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
     if not isinstance(source, (str, os.PathLike)):
-        files = [os.path.abspath(os.fsencode(path)) for path in _sequence(source)]
-        # They travel as one list with NUL bytes in between, and no file name can have a NUL byte.
-        broken = next((path for path in files if b"\0" in path), None)
-        if broken is not None:
-            raise SettingsError(f"source: the path {os.fsdecode(broken)!r} has a NUL byte, which no path can have")
-        return None, {"files": True}, b"\0".join(files)
+        return None, {"files": True}, listed(source, rooted=rooted)
     text = os.fspath(source)
     if not isinstance(text, str):
         raise SettingsError(f"source={text!r}: give the path as str, not bytes")
@@ -140,16 +136,6 @@ def _source(source: Source, *, by_name: bool) -> tuple[str | None, dict[str, Any
             raise SettingsError(f"source={text!r}: the stream's name is missing after `{_STREAM}`")
         return name, {}, None
     return None, {"source": _absolute(text)}, None
-
-
-def _sequence(source: Iterable[Any]) -> list[Any]:
-    files = list(source)
-    wrong = next((path for path in files if not isinstance(path, (str, bytes, os.PathLike))), None)
-    if wrong is not None:
-        raise SettingsError(f"source: the list of files has {wrong!r} in it, which is not a path")
-    if not files:
-        raise SettingsError("source: the list of files is empty")
-    return files
 
 
 def _absolute(text: str) -> str:

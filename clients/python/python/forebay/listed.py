@@ -1,0 +1,81 @@
+"""Lists of files that a caller gives, with or without labels, as the daemon reads them. Pure: no file is looked at."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Iterable
+from typing import Any, Union
+
+import numpy as np
+
+from forebay.errors import SettingsError
+
+__all__ = ["Listed", "listed"]
+
+_Path = Union[str, "os.PathLike[str]"]
+Listed = Union[_Path, "tuple[_Path, int | str]"]
+
+_LIMIT = 1 << 63
+_HOW = "give each entry as a path, or each as (path, label) with an int or str as label"
+
+
+def listed(source: Iterable[Any], *, rooted: bool) -> bytes:
+    """The list as the daemon reads it: paths with NUL bytes in between, which no path can have.
+
+    If the entries are pairs, the list begins with a NUL byte, and each path is followed by its label.
+
+    Args:
+        source: Paths, or (path, label) pairs such as `ImageFolder.samples` of torchvision.
+        rooted: Whether relative paths start from a folder that the caller gave, and not from this process's one.
+
+    Raises:
+        SettingsError: An entry is neither, or the entries are not all of one kind.
+    """
+    if isinstance(source, np.ndarray):
+        source = source.tolist()
+    entries = list(source)
+    if not entries:
+        raise SettingsError("source: the list of files is empty")
+    pairs = _is_pair(entries[0])
+    parts = [b""] if pairs else []
+    for number, entry in enumerate(entries):
+        if _is_pair(entry) != pairs:
+            entries_differ = f"entry {number} of the list is {entry!r}, and entry 0 is {entries[0]!r}"
+            raise SettingsError(f"source: {entries_differ}; {_HOW}")
+        path, label = entry if pairs else (entry, None)
+        parts.append(_path(path, number, rooted))
+        if pairs:
+            parts.append(_label(label, number))
+    return b"\0".join(parts)
+
+
+def _is_pair(entry: Any) -> bool:  # noqa: ANN401 - whatever the caller gave
+    return isinstance(entry, (tuple, list, np.ndarray)) and len(entry) == 2
+
+
+def _path(path: Any, number: int, rooted: bool) -> bytes:  # noqa: ANN401 - whatever the caller gave
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise SettingsError(f"source: entry {number} of the list has {path!r} in it, which is not a path; {_HOW}")
+    if not path:
+        raise SettingsError(f"source: entry {number} of the list has an empty path")
+    name = os.fsencode(path) if rooted else os.path.abspath(os.fsencode(path))
+    if b"\0" in name:
+        raise SettingsError(f"source: the path {os.fsdecode(name)!r} has a NUL byte, which no path can have")
+    return name
+
+
+def _label(label: Any, number: int) -> bytes:  # noqa: ANN401 - whatever the caller gave
+    if isinstance(label, str):
+        if not label or "\0" in label:
+            what = "has a NUL byte" if label else "is empty"
+            raise SettingsError(f"source: the label {label!r} of entry {number} {what}; give a text without it")
+        return b"t" + label.encode(errors="replace")
+    try:
+        value = operator.index(label.item() if isinstance(label, np.generic) else label)
+    except TypeError:
+        kind = type(label).__name__
+        raise SettingsError(f"source: the label {label!r} of entry {number} is a {kind}; {_HOW}") from None
+    if not -_LIMIT <= value < _LIMIT:
+        raise SettingsError(f"source: the label {value} of entry {number} does not fit into 64 bits")
+    return b"i%d" % value
