@@ -44,8 +44,9 @@ TORTURE_SECONDS ?= 600
 torture: deps ## Whatever may happen to trainers and a daemon, for TORTURE_SECONDS (600)
 	@FOREBAY_TORTURE_SECONDS=$(TORTURE_SECONDS) .venv/bin/python scripts/test.py wheel torture
 
-bench: deps ## The benchmarks: they print figures and judge nothing
+bench: deps ## The benchmarks, which judge nothing: make bench [DATA=FOLDER_OF_PICTURES]
 	cargo bench --locked -p forebay-benches --benches
+	@benches/sources/run $(DATA)
 
 compare: build ## Beside its peers: make compare DATA=FOLDER [ARGS="--work train"]
 	cargo build --release --locked -p forebay-benches --example bare

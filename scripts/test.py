@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -135,8 +136,32 @@ def pytest_tally(line: str) -> Tally:
 
 def pytest(*arguments: str) -> Tally:
     """The Python package's tests, against the wheel in .venv."""
-    command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *arguments)
-    return counted((*command, "clients/python/tests"), pytest_tally, PATH=with_venv())
+    command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-rs", "-p", "no:cacheprovider", *arguments)
+    return counted((*command, "clients/python/tests"), pytest_tally, PATH=with_venv(), PYTHONPATH=str(originals()))
+
+
+def originals() -> Path:
+    """The folder of the libraries in originals.txt. They are installed if the folder does not have them yet.
+
+    Where the package index lacks one, tests that need it are skipped, and say so.
+    """
+    wanted = (ROOT / "scripts" / "originals.txt").read_text()
+    folder = ROOT / "target" / "originals"
+    stamp = folder / "requirements"
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    pip = (VENV / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input")
+    failed = [
+        line
+        for line in wanted.splitlines()
+        if line and not line.startswith("#") and check(*pip, "--no-deps", "--target", folder, line).failed
+    ]
+    if failed:
+        print(f"not installed from the package index: {', '.join(failed)}", flush=True)
+    else:
+        stamp.write_text(wanted)
+    return folder
 
 
 def compare() -> Tally:
