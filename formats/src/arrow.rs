@@ -8,11 +8,11 @@ mod messages;
 mod saved;
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use forebay_sources::{Options, Part, Source, SourceError};
 
+use crate::address::Address;
 use crate::containers;
 use crate::packed::open_files::OpenFiles;
 use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span};
@@ -34,15 +34,11 @@ pub(super) const SCHEME: Scheme = Scheme {
 
 const EXTENSIONS: [&str; 3] = ["arrow", "feather", "ipc"];
 
-fn recognises(path: &Path) -> bool {
-    if path.is_dir() {
-        return saved::is_saved(path) || containers::has(path, &EXTENSIONS);
+fn recognises(address: &Address) -> bool {
+    if address.is_folder() {
+        return saved::is_saved(address) || containers::has(address, &EXTENSIONS);
     }
-    let mut first = [0; 6];
-    let is_file = path.is_file();
-    let begun = is_file && std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok();
-    let is_named = containers::is_named(path, &EXTENSIONS);
-    is_file && is_named || begun && first == *messages::MAGIC
+    containers::is_named(address.path(), &EXTENSIONS) && address.is_file() || address.beginning(6) == *messages::MAGIC
 }
 
 /// What was found in the files so far.
@@ -71,29 +67,28 @@ impl Packing for PictureCells {
     }
 }
 
-fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
-    let (paths, info) = if name.is_dir() && saved::is_saved(name) {
+fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
+    let (addresses, info) = if name.is_folder() && saved::is_saved(name) {
         saved::files(name)?
     } else {
         (containers::find(name, &EXTENSIONS)?, String::new())
     };
-    let files: Vec<ContainerFile> =
-        paths.iter().map(|path: &PathBuf| ContainerFile::look(path)).collect::<Result<_, _>>()?;
+    let files: Vec<ContainerFile> = addresses.iter().map(ContainerFile::look).collect::<Result<_, _>>()?;
     let opened = OpenFiles::new(files.len());
     let progress = Progress::new("reading tables");
     let mut found = FoundPictures::default();
     for (number, container) in (0..).zip(&files) {
         progress.step();
-        let file = opened.get(number, container).map_err(|error| outage(&container.path, error))?;
+        let file = opened.get(number, container).map_err(|error| outage(container.path(), error))?;
         found.cells.starts.push(found.spans.len() as u64);
         let ranges = FileRanges::new(file, container.stamp.len);
-        found.scan(number, &container.path, &ranges, &info, options)?;
+        found.scan(number, container.path(), &ranges, &info, options)?;
     }
     let FoundPictures { spans, cells, values } = found;
     if spans.is_empty() {
-        return Err(SourceError::NoRecords { path: name.to_owned() });
+        return Err(SourceError::NoRecords { path: name.path().to_owned() });
     }
-    let (labels, classes, targets) = values.unwrap_or_default().finish(name, spans.len())?;
+    let (labels, classes, targets) = values.unwrap_or_default().finish(name.path(), spans.len())?;
     let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing: Box::new(cells) };
     Packed::new(name, parts, options)
 }

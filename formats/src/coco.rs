@@ -7,9 +7,7 @@ mod masks;
 mod rows;
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use forebay_columns::{Column, Role};
 use forebay_proto::printable;
@@ -17,6 +15,7 @@ use forebay_sources::{Options, SourceError};
 
 use self::document::Document;
 use self::rows::{Annotations, Wanted};
+use crate::address::Address;
 use crate::files::existing;
 use crate::listing::Found;
 use crate::parts::{Chosen, KnownPart};
@@ -80,14 +79,11 @@ const TOP_KEYS: [&str; 6] = ["info", "licenses", "images", "annotations", "categ
 const LOOKED_FOR: usize = 8;
 
 /// Whether a file is named `.json` and its first key is one of COCO's.
-fn is_coco(path: &Path) -> bool {
-    if !path.is_file() || !crate::containers::is_named(path, &["json"]) {
+fn is_coco(address: &Address) -> bool {
+    if !crate::containers::is_named(address.path(), &["json"]) {
         return false;
     }
-    let mut start = Vec::new();
-    if File::open(path).and_then(|file| file.take(256).read_to_end(&mut start)).is_err() {
-        return false;
-    }
+    let start = address.beginning(256);
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
     let key = start.strip_prefix(b"{").map(<[u8]>::trim_ascii_start).and_then(|rest| rest.strip_prefix(b"\""));
     key.is_some_and(|key| {
@@ -95,7 +91,8 @@ fn is_coco(path: &Path) -> bool {
     })
 }
 
-fn open(file: &Path, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options) -> Opened {
+    let file = address.path();
     let keep_empty = options.own.choice(EMPTY.name, &[("keep", true), ("skip", false)])?;
     let mut chosen = Chosen::new(options, &PARTS)?;
     let wanted = Wanted {
@@ -108,7 +105,7 @@ fn open(file: &Path, options: &Options) -> Opened {
         polygons: chosen.has(CocoPart::Polygons),
         rle: chosen.has(CocoPart::Rle),
     };
-    let document = Document::read(file, wanted)?;
+    let document = Document::read(address, wanted)?;
     if options.columns.is_empty() {
         let captions_only = document.annotations.captions.len() > 0 && document.annotations.objects.len() == 0;
         chosen.retain(|part| (part == CocoPart::Captions) == captions_only);
@@ -124,7 +121,7 @@ fn open(file: &Path, options: &Options) -> Opened {
     let mut paths = Paths::default();
     for &image in &pictures.order {
         let path = document.files.bytes(image);
-        if crate::paths::escapes(path, options.own.path(ROOT.name).as_deref()) {
+        if crate::paths::escapes(path, crate::given_root(options).as_ref()) {
             let id = document.ids[image];
             let path = String::from_utf8_lossy(path);
             let problem = format!(
@@ -136,8 +133,8 @@ fn open(file: &Path, options: &Options) -> Opened {
         }
         paths.push(path);
     }
-    let root = options.own.path(ROOT.name).unwrap_or_else(|| root_of(file, &paths));
-    let shard_name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let root = crate::given_root(options).unwrap_or_else(|| root_of(address, &paths));
+    let shard_name = address.last_name();
     let found = Found {
         root,
         paths,
@@ -154,18 +151,18 @@ fn open(file: &Path, options: &Options) -> Opened {
 ///
 /// For `annotations/instances_train2017.json` these are `train2017` and `images/train2017` beside `annotations`, then
 /// `images` beside it and in it, and last the folder of the JSON.
-fn root_of(file: &Path, paths: &Paths) -> PathBuf {
-    let folder = file.parent().unwrap_or_else(|| Path::new(""));
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+fn root_of(file: &Address, paths: &Paths) -> Address {
+    let folder = file.parent();
+    let stem = file.path().file_stem().unwrap_or_default().to_string_lossy();
     let set = stem.rsplit('_').next().unwrap_or_default();
     let above = folder.join("..");
     let of_set = [above.join(set), above.join("images").join(set), folder.join(set), folder.join("images").join(set)];
     // Such a set would lead out of the folders of the dataset.
     let of_set = of_set.into_iter().filter(|_| !matches!(set, "" | "." | ".."));
-    let others = [above.join("images"), folder.join("images"), folder.to_owned()];
+    let others = [above.join("images"), folder.join("images"), folder.clone()];
     let looked_for = paths.len().min(LOOKED_FOR);
-    let has_one = |root: &PathBuf| (0..looked_for).any(|index| root.join(paths.get(index)).is_file());
-    of_set.chain(others).find(has_one).unwrap_or_else(|| folder.to_owned())
+    let has_one = |root: &Address| (0..looked_for).any(|index| root.join(paths.get(index)).is_file());
+    of_set.chain(others).find(has_one).unwrap_or(folder)
 }
 
 /// The classes: categories by rising id, without the gaps between the ids.

@@ -1,11 +1,12 @@
 //! The files of a dataset that keeps many records in each: one file, all of a folder, or those that a pattern names.
 
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use forebay_sources::SourceError;
+
+use crate::address::{Address, Sight};
 
 /// `*` leaves hidden files out, and does not reach into folders.
 const LIKE_A_SHELL: glob::MatchOptions =
@@ -18,52 +19,49 @@ const MOST: usize = 10_000_000;
 ///
 /// # Errors
 /// There is no such file, or a part of the pattern names none.
-pub(super) fn find(name: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SourceError> {
+pub(super) fn find(name: &Address, extensions: &[&str]) -> Result<Vec<Address>, SourceError> {
     if let Some(files) = pattern(name)? {
         return Ok(files);
     }
-    let metadata = name.metadata().map_err(|error| SourceError::of_path(name, error))?;
-    if !metadata.is_dir() {
-        return Ok(vec![name.to_owned()]);
+    if name.look()? != Sight::Folder {
+        return Ok(vec![name.clone()]);
     }
     let mut files = Vec::new();
-    below(name, extensions, &mut Vec::new(), &mut files)?;
+    below(name.path(), extensions, &mut Vec::new(), &mut files)?;
     files.sort_unstable_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
     if files.is_empty() {
         let extensions = extensions.join(", ");
-        return Err(SourceError::NoContainers { path: name.to_owned(), extensions });
+        return Err(SourceError::NoContainers { path: name.path().to_owned(), extensions });
     }
-    Ok(files)
+    Ok(files.into_iter().map(Address::file).collect())
 }
 
 /// Whether a folder has a file with one of these extensions at its top.
-pub(super) fn has(folder: &Path, extensions: &[&str]) -> bool {
-    let Ok(entries) = fs::read_dir(folder) else { return false };
-    entries.flatten().any(|entry| is_named(&entry.path(), extensions))
+pub(super) fn has(folder: &Address, extensions: &[&str]) -> bool {
+    let Ok(entries) = folder.entries() else { return false };
+    entries.iter().any(|entry| is_named(entry.address.path(), extensions))
 }
 
 /// Whether a file begins with what `is` accepts. A folder must have such a file, with one of these extensions, at its top,
 /// and neither pictures nor folders beside it: those are a dataset of pictures, which may have other files too.
-pub(super) fn begins(path: &Path, extensions: &[&str], is: fn(&[u8]) -> bool, is_picture: fn(&Path) -> bool) -> bool {
-    let accepted = |path: &Path| {
-        let mut bytes = Vec::new();
-        let read = path.is_file() && File::open(path).and_then(|file| file.take(64).read_to_end(&mut bytes)).is_ok();
-        read && is(&bytes)
-    };
-    if !path.is_dir() {
-        return accepted(path);
+pub(super) fn begins(
+    address: &Address,
+    extensions: &[&str],
+    is: fn(&[u8]) -> bool,
+    is_picture: fn(&Path) -> bool,
+) -> bool {
+    let accepted = |address: &Address| is(&address.beginning(64));
+    if !address.is_folder() {
+        return accepted(address);
     }
-    let Ok(entries) = fs::read_dir(path) else { return false };
-    let shown = |entry: &fs::DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
-    let paths: Vec<PathBuf> = entries.flatten().filter(shown).map(|entry| entry.path()).collect();
-    let named = |path: &Path| is_named(path, extensions);
-    paths.iter().any(|path| named(path) && accepted(path))
-        && !paths.iter().any(|path| is_picture(path) || path.is_dir())
+    let Ok(entries) = address.entries() else { return false };
+    entries.iter().any(|entry| is_named(entry.address.path(), extensions) && accepted(&entry.address))
+        && !entries.iter().any(|entry| entry.is_folder || is_picture(entry.address.path()))
 }
 
 /// The files that a pattern names, in the pattern's order; nothing if the name is none.
-pub(super) fn pattern(name: &Path) -> Result<Option<Vec<PathBuf>>, SourceError> {
-    let Some(text) = name.to_str().filter(|text| text.contains(['{', '*', '?', '['])) else { return Ok(None) };
+pub(super) fn pattern(name: &Address) -> Result<Option<Vec<Address>>, SourceError> {
+    let Some(text) = name.path().to_str().filter(|text| text.contains(['{', '*', '?', '['])) else { return Ok(None) };
     if name.exists() {
         return Ok(None);
     }
@@ -74,7 +72,7 @@ pub(super) fn pattern(name: &Path) -> Result<Option<Vec<PathBuf>>, SourceError> 
     let mut files = Vec::new();
     for path in expanded {
         if !path.contains(['*', '?', '[']) {
-            files.push(PathBuf::from(path));
+            files.push(Address::file(path));
             continue;
         }
         let paths = glob::glob_with(&path, LIKE_A_SHELL)
@@ -85,14 +83,14 @@ pub(super) fn pattern(name: &Path) -> Result<Option<Vec<PathBuf>>, SourceError> 
                 let path = error.path().to_owned();
                 SourceError::of_path(&path, error.into())
             };
-            files.push(found.map_err(unreadable)?);
+            files.push(Address::file(found.map_err(unreadable)?));
         }
         if files.len() == before {
             return Err(SourceError::Pattern { pattern: path, problem: "it names no file".into() });
         }
     }
     match files.iter().find(|file| !file.exists()) {
-        Some(missing) => Err(SourceError::Missing { path: missing.clone() }),
+        Some(missing) => Err(SourceError::Missing { path: missing.path().to_owned() }),
         None => Ok(Some(files)),
     }
 }
@@ -168,8 +166,14 @@ mod tests {
     #[test]
     fn a_folder_with_pictures_or_folders_is_a_dataset_of_pictures_whatever_else_it_has() {
         let dir = tempfile::tempdir().unwrap();
-        let recognised =
-            || begins(dir.path(), &["rec"], |bytes| bytes.starts_with(b"rec"), |path| is_named(path, &["jpg"]));
+        let recognised = || {
+            begins(
+                &Address::file(dir.path()),
+                &["rec"],
+                |bytes| bytes.starts_with(b"rec"),
+                |path| is_named(path, &["jpg"]),
+            )
+        };
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
         write("a.rec", "other");
         write("b.tar", "rec");
@@ -208,8 +212,8 @@ mod tests {
             fs::write(path, "x").unwrap();
         }
         let found = |name: &str| {
-            let files = find(&dir.path().join(name), &["tar"])?;
-            let below = |file: PathBuf| file.strip_prefix(dir.path()).unwrap().to_str().unwrap().to_owned();
+            let files = find(&Address::file(dir.path()).join(name), &["tar"])?;
+            let below = |file: Address| file.path().strip_prefix(dir.path()).unwrap().to_str().unwrap().to_owned();
             Ok::<_, SourceError>(files.into_iter().map(below).collect::<Vec<_>>())
         };
         assert_eq!(found("").unwrap(), ["a.TAR", "b.tar", "sub/c.tar"]);
@@ -218,7 +222,7 @@ mod tests {
         assert_eq!(found("notes.txt").unwrap(), ["notes.txt"]);
         assert!(matches!(found("{a,b}.tar"), Err(SourceError::Missing { path }) if path.ends_with("a.tar")));
         assert!(matches!(found("*.rec"), Err(SourceError::Pattern { .. })));
-        assert!(matches!(find(dir.path(), &["rec"]), Err(SourceError::NoContainers { .. })));
+        assert!(matches!(find(&Address::file(dir.path()), &["rec"]), Err(SourceError::NoContainers { .. })));
     }
 
     #[test]
@@ -229,11 +233,11 @@ mod tests {
             symlink(shards.path(), dir.path().join(name)).unwrap();
         }
         symlink("nowhere", dir.path().join("other")).unwrap();
-        let files = find(dir.path(), &["tar"]).unwrap();
-        assert_eq!(files, ["train/1.tar", "val/1.tar"].map(|name| dir.path().join(name)));
+        let files = find(&Address::file(dir.path()), &["tar"]).unwrap();
+        assert_eq!(files, ["train/1.tar", "val/1.tar"].map(|name| Address::file(dir.path()).join(name)));
         let back = shards.path().join("back");
         symlink(dir.path(), &back).unwrap();
-        let looped = find(&back, &["tar"]).unwrap_err();
+        let looped = find(&Address::file(&back), &["tar"]).unwrap_err();
         assert!(matches!(looped, SourceError::Loop { path } if path.starts_with(&back)));
     }
 }

@@ -14,7 +14,6 @@ mod targets;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
 
 use csv::ByteRecord;
 use forebay_proto::printable;
@@ -24,6 +23,8 @@ use self::labels::Column;
 use self::places::{LabelPlace, Places};
 use self::rows::RowReader;
 use self::targets::{RecordRows, Targets};
+use crate::address::Address;
+use crate::containers::is_named;
 use crate::files::existing;
 use crate::listing::Found;
 use crate::paths::{Paths, escapes};
@@ -35,8 +36,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     takes: "a .csv file with a path and a label per line",
     options: &[ROOT, PATTERN, GROUP, SPLIT],
     has_columns: true,
-    recognises: |path| path.is_file() && path.extension().is_some_and(|found| found.eq_ignore_ascii_case("csv")),
-    open: |path, options| open_table(path, options),
+    recognises: |address| is_named(address.path(), &["csv"]) && address.is_file(),
+    open: open_table,
 };
 
 const PATTERN: OptionKey =
@@ -51,16 +52,16 @@ const SPLIT: OptionKey = OptionKey {
 };
 
 /// Opens a table: a CSV, or a file with a JSON object in each line.
-pub(super) fn open_table(file: &Path, options: &Options) -> Opened {
+pub(super) fn open_table(file: &Address, options: &Options) -> Opened {
     CsvTable::new(file, options)?.open()
 }
 
 /// A table that is being read.
 struct CsvTable<'a> {
-    file: &'a Path,
+    file: &'a Address,
     options: &'a Options,
     /// Where its paths start, and what they must stay inside.
-    root: PathBuf,
+    root: Address,
     /// Lines with the same path are one record.
     group: bool,
     paths: Paths,
@@ -73,12 +74,11 @@ struct CsvTable<'a> {
 }
 
 impl<'a> CsvTable<'a> {
-    fn new(file: &'a Path, options: &'a Options) -> Result<Self, SourceError> {
-        let folder = file.parent().unwrap_or_else(|| Path::new(""));
+    fn new(file: &'a Address, options: &'a Options) -> Result<Self, SourceError> {
         Ok(Self {
             file,
             options,
-            root: crate::root(options, folder),
+            root: crate::root(options, &file.parent()),
             group: options.own.flag(GROUP.name, false)?,
             paths: Paths::default(),
             record_of: HashMap::new(),
@@ -97,7 +97,7 @@ impl<'a> CsvTable<'a> {
         let mut waiting = reader.next(&mut row)?;
         let header = has_header || reader.always_has_header() || (waiting.is_some() && self.is_header(&row));
         let places = if header && waiting.is_some() {
-            let places = Places::named(self.file, &row, self.options, self.group)?;
+            let places = Places::named(self.file.path(), &row, self.options, self.group)?;
             waiting = reader.next(&mut row)?;
             places
         } else {
@@ -107,7 +107,7 @@ impl<'a> CsvTable<'a> {
         let mut one_hot = Vec::new();
         let mut targets = Targets::new(&places, self.options, self.group)?;
         while let Some(line) = waiting {
-            let at_line = |problem| SourceError::Line { file: self.file.to_owned(), line, problem };
+            let at_line = |problem| SourceError::Line { file: self.file.path().to_owned(), line, problem };
             let path = self.path(&places, &row).map_err(at_line)?;
             if self.options.labels != Labels::None {
                 match &places.label {
@@ -134,18 +134,22 @@ impl<'a> CsvTable<'a> {
         let labels = self.labels_of_records(labels, &rows)?;
         let mut damaged = BTreeMap::new();
         let records = self.paths.len();
-        let (table, class_names) = targets.finish(self.file, records, &rows, &self.lines, &mut damaged)?;
+        let (table, class_names) = targets.finish(self.file.path(), records, &rows, &self.lines, &mut damaged)?;
         if !classes.is_empty() && !class_names.is_empty() {
             let problem =
                 "both the labels and a column of classes are texts, and a dataset has one list of class names. \
                            Give labels=\"none\", or leave out one of the two."
                     .to_owned();
-            return Err(SourceError::Columns { path: self.file.to_owned(), problem });
+            return Err(SourceError::Columns { path: self.file.path().to_owned(), problem });
         }
         classes.extend(class_names);
-        let shard_name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let shard_name = self.file.last_name();
         let Self { root, paths, .. } = self;
-        existing(self.file, Found { root, paths, labels, classes, targets: table, damaged, shard_name }, self.options)
+        existing(
+            self.file.path(),
+            Found { root, paths, labels, classes, targets: table, damaged, shard_name },
+            self.options,
+        )
     }
 
     /// Whether the first line of a table that may have a header is one.
@@ -161,8 +165,9 @@ impl<'a> CsvTable<'a> {
         if path.trim_ascii().is_empty() || path.contains(&0) {
             return Err(LineProblem::NoPath);
         }
-        if escapes(&path, self.options.own.path(ROOT.name).as_deref()) {
-            let root = if self.root.as_os_str().is_empty() { ".".into() } else { printable(&self.root).to_string() };
+        if escapes(&path, crate::given_root(self.options).as_ref()) {
+            let root = self.root.path();
+            let root = if root.as_os_str().is_empty() { ".".into() } else { printable(root).to_string() };
             return Err(LineProblem::Escapes { path: String::from_utf8_lossy(&path).into_owned(), root });
         }
         Ok(path)
@@ -198,7 +203,7 @@ impl<'a> CsvTable<'a> {
                      objects, such as columns = {{classes = \"NAME\"}}, or give labels=\"none\"",
                     self.lines[first]
                 );
-                let (file, line) = (self.file.to_owned(), self.lines[other]);
+                let (file, line) = (self.file.path().to_owned(), self.lines[other]);
                 return Err(SourceError::Line { file, line, problem: LineProblem::Malformed(problem) });
             }
             of_records.push(labels[first]);

@@ -1,11 +1,12 @@
 //! `files:`: a list of paths. The client sends it, or it is a text file with one path per line. Only a list of a client may
 //! have labels: it then has a path and a label in turn.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use forebay_sources::{Labels, LineProblem, Options, Source as _, SourceError};
 
+use crate::address::Address;
+use crate::containers::is_named;
 use crate::csv::labels::Column;
 use crate::listing::{Found, Listing};
 use crate::paths::Paths;
@@ -17,7 +18,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     takes: "a .txt file with one path per line",
     options: &[ROOT],
     has_columns: false,
-    recognises: |path| path.is_file() && path.extension().is_some_and(|found| found.eq_ignore_ascii_case("txt")),
+    recognises: |address| is_named(address.path(), &["txt"]) && address.is_file(),
     open: open_text,
 };
 
@@ -35,7 +36,7 @@ pub(super) fn from_list(list: &[u8], options: &Options) -> Opened {
         return labelled(samples, options);
     }
     let paths = (1..).zip(list.split(|&byte| byte == 0)).filter(|_| !list.is_empty());
-    listing(Path::new(GIVEN), Path::new(""), paths, options)
+    listing(Path::new(GIVEN), &Address::default(), paths, options)
 }
 
 /// A path and its label in turn.
@@ -73,20 +74,25 @@ fn labelled(list: &[u8], options: &Options) -> Opened {
         }
     }
     let (labels, classes) = column.finish();
-    let root = crate::root(options, Path::new(""));
+    let root = crate::root(options, &Address::default());
     let found = Found { root, paths, labels, classes, shard_name: GIVEN.into(), ..Found::default() };
     existing(Path::new(GIVEN), found, options)
 }
 
 /// Relative paths start at the root, or at the list's folder. Empty lines are passed over.
-fn open_text(file: &Path, options: &Options) -> Opened {
-    let text = fs::read(file).map_err(|error| SourceError::of_path(file, error))?;
+fn open_text(file: &Address, options: &Options) -> Opened {
+    let text = file.text()?;
     let lines = text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines = (1..).zip(lines).filter(|(_, line)| !line.is_empty());
-    listing(file, file.parent().unwrap_or_else(|| Path::new("")), lines, options)
+    listing(file.path(), &file.parent(), lines, options)
 }
 
-fn listing<'a>(file: &Path, folder: &Path, lines: impl Iterator<Item = (u64, &'a [u8])>, options: &Options) -> Opened {
+fn listing<'a>(
+    file: &Path,
+    folder: &Address,
+    lines: impl Iterator<Item = (u64, &'a [u8])>,
+    options: &Options,
+) -> Opened {
     let mut paths = Paths::default();
     for (line, path) in lines {
         if path.is_empty() || path.contains(&0) {
@@ -104,13 +110,13 @@ pub(super) fn existing(file: &Path, found: Found, options: &Options) -> Opened {
     if found.paths.is_empty() {
         return Err(SourceError::EmptyList { file: file.to_owned() });
     }
-    let root: PathBuf = found.root.clone();
+    let root: PathBuf = found.root.path().to_owned();
     let (listing, present) = Listing::new(found, options)?;
     if present == 0 {
         return Err(SourceError::NoneExists {
             list: file.to_owned(),
             count: listing.len(),
-            first: listing.path(0),
+            first: listing.address(0).path().to_owned(),
             root: if root.as_os_str().is_empty() { PathBuf::from(".") } else { root },
         });
     }

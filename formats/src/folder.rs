@@ -8,6 +8,7 @@ use std::{fs, io};
 use forebay_proto::printable;
 use forebay_sources::{Labels, Options, Source, SourceError};
 
+use crate::address::{Address, Sight};
 use crate::listing::{Found, Listing};
 use crate::paths::Paths;
 use crate::progress::Progress;
@@ -20,12 +21,12 @@ pub(super) const SCHEME: Scheme = Scheme {
     // A folder's paths start at the folder. The option was never refused, so configurations may have it.
     options: &[ROOT],
     has_columns: true,
-    recognises: Path::is_dir,
-    open: |path, options| {
+    recognises: Address::is_folder,
+    open: |folder, options| {
         if options.columns.is_empty() {
-            Ok(Box::new(open(path, options)?) as Box<dyn Source>)
+            Ok(Box::new(open(folder, options)?) as Box<dyn Source>)
         } else {
-            open_metadata(path, options)
+            open_metadata(folder, options)
         }
     },
 };
@@ -58,25 +59,24 @@ enum Entry {
 const METADATA: [&str; 2] = ["metadata.csv", "metadata.jsonl"];
 
 /// The pictures that a table in the folder names, with its columns.
-fn open_metadata(root: &Path, options: &Options) -> Opened {
-    let metadata = root.metadata().map_err(|error| failure(root, error))?;
-    if !metadata.is_dir() {
-        return Err(SourceError::NotAFolder { path: root.to_owned() });
+fn open_metadata(root: &Address, options: &Options) -> Opened {
+    if root.look()? != Sight::Folder {
+        return Err(SourceError::NotAFolder { path: root.path().to_owned() });
     }
-    let Some(table) = METADATA.iter().map(|name| root.join(name)).find(|table| table.is_file()) else {
+    let Some(table) = METADATA.iter().map(|name| root.join(name)).find(Address::is_file) else {
         let problem = format!(
             "a folder has columns only if it has a table ({}). Write one with the paths in \"file_name\", or leave columns out.",
             METADATA.join(" or ")
         );
-        return Err(SourceError::Columns { path: root.to_owned(), problem });
+        return Err(SourceError::Columns { path: root.path().to_owned(), problem });
     };
     crate::csv::open_table(&table, options)
 }
 
-fn open(root: &Path, options: &Options) -> Result<Listing, SourceError> {
-    let Walk { pictures, mut top_folders, hidden, others } = walk(root)?;
+fn open(root: &Address, options: &Options) -> Result<Listing, SourceError> {
+    let Walk { pictures, mut top_folders, hidden, others } = walk(root.path())?;
     if pictures.is_empty() {
-        let path = root.to_owned();
+        let path = root.path().to_owned();
         return Err(if others + hidden == 0 && top_folders.is_empty() {
             SourceError::EmptyFolder { path }
         } else {
@@ -84,17 +84,17 @@ fn open(root: &Path, options: &Options) -> Result<Listing, SourceError> {
         });
     }
     if hidden + others > 0 {
-        tracing::info!(folder = %printable(root), hidden, others, "left out hidden entries and files that are not pictures");
+        tracing::info!(folder = %printable(root.path()), hidden, others, "left out hidden entries and files that are not pictures");
     }
     let paths = pictures.sorted();
     let (labels, classes) = if options.labels == Labels::None || paths.iter().all(|path| class_of(path).is_none()) {
         (Vec::new(), Vec::new())
     } else {
         top_folders.sort_unstable();
-        (class_labels(root, &paths, &top_folders)?, top_folders.iter().map(|name| lossy(name)).collect())
+        (class_labels(root.path(), &paths, &top_folders)?, top_folders.iter().map(|name| lossy(name)).collect())
     };
-    let shard_name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
-    let found = Found { root: root.to_owned(), paths, labels, classes, shard_name, ..Found::default() };
+    let shard_name = root.last_name();
+    let found = Found { root: root.clone(), paths, labels, classes, shard_name, ..Found::default() };
     Ok(Listing::new(found, options)?.0)
 }
 
@@ -130,8 +130,8 @@ fn lossy(name: &[u8]) -> String {
 }
 
 /// The pictures below a folder, as paths from there, sorted by their bytes.
-pub(super) fn pictures_below(root: &Path) -> Result<Paths, SourceError> {
-    Ok(walk(root)?.pictures.sorted())
+pub(super) fn pictures_below(root: &Address) -> Result<Paths, SourceError> {
+    Ok(walk(root.path())?.pictures.sorted())
 }
 
 /// Depth first, so that a loop of symbolic links meets the system's limit at once instead of after 2^40 folders.

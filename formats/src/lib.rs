@@ -4,12 +4,14 @@
 //! are read by `packed.rs`: their format only finds them.
 #![forbid(unsafe_code)]
 
+mod address;
 mod annotation_file;
 mod archived;
 mod arrow;
 mod coco;
 mod contained;
 mod containers;
+mod contents;
 mod csv;
 mod example;
 mod files;
@@ -46,10 +48,9 @@ mod witnesses;
 mod yolo;
 mod zip;
 
-use std::path::{Path, PathBuf};
-
 use forebay_sources::{Options, Source, SourceError};
 
+use address::Address;
 pub use contained::is_panic_contained;
 use scheme::{OptionKey, Scheme, known};
 
@@ -81,8 +82,8 @@ const SCHEMES: &[Scheme] = &[
 /// name exists, the name is a path even if it looks like a URL. Options of the scheme may stand behind a `?`. They come
 /// before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
-    let Resolved { scheme, path, options } = resolve(name, options)?;
-    (scheme.open)(path, &options)
+    let Resolved { scheme, address, options } = resolve(name, options)?;
+    (scheme.open)(&address, &options)
 }
 
 /// Whether there is something to open under this name, with options that its scheme has. Nothing is scanned.
@@ -90,25 +91,25 @@ pub fn open(name: &str, options: &Options) -> Opened {
 /// # Errors
 /// There is nothing, or the scheme is unknown or does not have one of the options.
 pub fn check(name: &str, options: &Options) -> Result<(), SourceError> {
-    let Resolved { scheme, path, options } = resolve(name, options)?;
+    let Resolved { scheme, address, options } = resolve(name, options)?;
     if scheme.name == python::SCHEME.name {
-        return python::check(path, &options);
+        return python::check(address.path(), &options);
     }
-    match containers::pattern(path)? {
+    match containers::pattern(&address)? {
         Some(_) => Ok(()),
-        None => path.metadata().map(drop).map_err(|error| SourceError::of_path(path, error)),
+        None => address.look().map(drop),
     }
 }
 
 /// What a name stands for.
-struct Resolved<'a> {
+struct Resolved {
     scheme: &'static Scheme,
-    path: &'a Path,
+    address: Address,
     options: Options,
 }
 
-fn resolve<'a>(name: &'a str, options: &Options) -> Result<Resolved<'a>, SourceError> {
-    let as_path = Path::new(name);
+fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
+    let as_path = Address::file(name);
     let resolved = match scheme::split(name).filter(|_| !as_path.exists()) {
         Some((scheme, rest)) => {
             let scheme = SCHEMES
@@ -116,23 +117,21 @@ fn resolve<'a>(name: &'a str, options: &Options) -> Result<Resolved<'a>, SourceE
                 .find(|known| known.name == scheme)
                 .ok_or_else(|| SourceError::UnknownScheme { name: name.to_owned(), known: known(SCHEMES) })?;
             let (rest, options) = scheme::with_query(rest, options)?;
-            Resolved { scheme, path: Path::new(rest), options }
+            Resolved { scheme, address: Address::file(rest), options }
         }
-        None => Resolved { scheme: recognised(as_path)?, path: as_path, options: options.clone() },
+        None => Resolved { scheme: recognised(&as_path)?, address: as_path, options: options.clone() },
     };
     resolved.scheme.check(&resolved.options)?;
     Ok(resolved)
 }
 
 /// The scheme of a path that names none. A pattern of several files is recognised by the first of them.
-fn recognised(path: &Path) -> Result<&'static Scheme, SourceError> {
-    let first = containers::pattern(path)?.map(|files| files[0].clone());
-    let looked_at = first.as_deref().unwrap_or(path);
-    if let Err(error) = looked_at.metadata() {
-        return Err(SourceError::of_path(looked_at, error));
-    }
+fn recognised(address: &Address) -> Result<&'static Scheme, SourceError> {
+    let first = containers::pattern(address)?.map(|files| files[0].clone());
+    let looked_at = first.as_ref().unwrap_or(address);
+    looked_at.look()?;
     let recognised = SCHEMES.iter().find(|known| (known.recognises)(looked_at));
-    recognised.ok_or_else(|| SourceError::Unrecognised { path: path.to_owned(), known: known(SCHEMES) })
+    recognised.ok_or_else(|| SourceError::Unrecognised { path: address.path().to_owned(), known: known(SCHEMES) })
 }
 
 /// Opens a list of paths, separated by NUL bytes. Relative paths start at the option `root`, or where the daemon was started.
@@ -148,8 +147,13 @@ const ROOT: OptionKey =
     OptionKey { name: "root", help: "the folder where relative paths start, and that a CSV's paths must stay inside" };
 
 /// The folder where relative paths start, unless it is `otherwise`.
-fn root(options: &Options, otherwise: &Path) -> PathBuf {
-    options.own.path(ROOT.name).unwrap_or_else(|| otherwise.to_owned())
+fn root(options: &Options, otherwise: &Address) -> Address {
+    given_root(options).unwrap_or_else(|| otherwise.clone())
+}
+
+/// The same folder, if the user gave one.
+fn given_root(options: &Options) -> Option<Address> {
+    options.own.path(ROOT.name).map(Address::file)
 }
 
 /// The option that folders of annotations share.

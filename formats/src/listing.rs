@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 
 use forebay_columns::Table;
-use forebay_sources::{Locator, Options, ReadError, ReadErrorKind, Retry, Source, SourceError};
+use forebay_sources::{Locator, Options, Part, ReadError, ReadErrorKind, Retry, Source, SourceError};
 use parking_lot::Mutex;
 
+use crate::address::Address;
 use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::witnesses::Witnesses;
@@ -19,7 +20,7 @@ use crate::witnesses::Witnesses;
 /// Files below a root, in order, with their labels.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    root: PathBuf,
+    root: Address,
     paths: Paths,
     /// One per path, in bytes; [`NO_SIZE`] where there is no file.
     sizes: Vec<u64>,
@@ -38,7 +39,7 @@ pub(crate) struct Listing {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The folder that relative paths start from.
-    pub root: PathBuf,
+    pub root: Address,
     pub paths: Paths,
     /// One per path, or empty.
     pub labels: Vec<i64>,
@@ -112,11 +113,11 @@ impl Listing {
 
     fn alone(&self, record: u64) -> bool {
         let present = |other: u64| self.sizes[self.index(other)] != NO_SIZE;
-        self.witnesses.stand(record, self.len(), present, |other| self.path(other), &self.root)
+        self.witnesses.stand(record, self.len(), present, |other| self.address(other), &self.root)
     }
 
     /// Where the record's file is.
-    pub(super) fn path(&self, record: u64) -> PathBuf {
+    pub(super) fn address(&self, record: u64) -> Address {
         self.root.join(self.paths.get(self.index(record)))
     }
 }
@@ -136,7 +137,7 @@ impl Source for Listing {
     }
 
     fn locator(&self, record: u64) -> Locator {
-        Locator::file(self.path(record))
+        Locator { container: self.address(record).container(), part: Part::Whole }
     }
 
     fn size(&self, record: u64) -> u64 {
@@ -151,7 +152,7 @@ impl Source for Listing {
         if let Some(cause) = self.damaged.get(&record) {
             return Err(ReadError::damaged(self.locator(record), cause.clone()));
         }
-        match read_file(self.path(record), room, self.byte_limit, buf) {
+        match read_file(self.address(record).path().to_owned(), room, self.byte_limit, buf) {
             Ok(()) => {
                 self.witnesses.saw(record);
                 Ok(())
@@ -239,7 +240,7 @@ fn read_unsized(path: PathBuf, file: File, room: u64, limit: u64, buf: &mut Vec<
 
 /// The size of every file, by a few threads: on a network file system each look is a round trip. Where the system has no
 /// room for more threads, fewer do it.
-fn sizes(root: &Path, paths: &Paths) -> Result<Vec<u64>, SourceError> {
+fn sizes(root: &Address, paths: &Paths) -> Result<Vec<u64>, SourceError> {
     let progress = &Progress::new("looking at sizes");
     let mut sizes = vec![NO_SIZE; paths.len()];
     let helpers = paths.len().div_ceil(STATS_AT_ONCE).clamp(1, STAT_THREADS) - 1;
@@ -249,7 +250,7 @@ fn sizes(root: &Path, paths: &Paths) -> Result<Vec<u64>, SourceError> {
             let Some((part, sizes)) = parts.lock().next() else { return Ok(()) };
             for (offset, size) in sizes.iter_mut().enumerate() {
                 progress.step();
-                *size = size_of_file(root.join(paths.get(part * STATS_AT_ONCE + offset)))?;
+                *size = size_of_file(root.path().join(paths.get(part * STATS_AT_ONCE + offset)))?;
             }
         }
     };

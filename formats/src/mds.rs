@@ -6,7 +6,6 @@ mod index;
 mod shard;
 
 use std::collections::HashMap;
-use std::io::Read as _;
 use std::path::Path;
 
 use forebay_columns::{Column, Field, Schema, Table};
@@ -14,10 +13,10 @@ use forebay_proto::printable;
 use forebay_sources::{Options, Part, SourceError};
 
 use crate::Opened;
+use crate::address::Address;
 use crate::labelled::{Labelled, Mixed};
 use crate::packed::{Packed, PackedParts, Packing, Span};
 use crate::progress::Progress;
-use crate::regular_file::open_regular;
 use crate::scheme::Scheme;
 use crate::window::Window;
 use choice::MdsChoice;
@@ -56,17 +55,17 @@ impl Packing for MdsRows {
 }
 
 /// A folder whose index says that it has shards of this format.
-fn recognises(path: &Path) -> bool {
+fn recognises(address: &Address) -> bool {
     const BEGINNING: u64 = 64 << 10;
-    let mut text = Vec::new();
-    let read = open_regular(&path.join(index::NAME)).and_then(|(file, _)| file.take(BEGINNING).read_to_end(&mut text));
+    let text = address.join(index::NAME).beginning(BEGINNING);
     let has = |word: &[u8]| text.windows(word.len()).any(|window| window == word);
-    read.is_ok() && has(b"\"shards\"") && has(b"\"mds\"")
+    has(b"\"shards\"") && has(b"\"mds\"")
 }
 
-fn open(path: &Path, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options) -> Opened {
+    let path = address.path();
     let is_index = path.file_name().is_some_and(|name| name == index::NAME);
-    let folder = if is_index { path.parent().unwrap_or_else(|| Path::new("")) } else { path };
+    let folder = if is_index { address.parent() } else { address.clone() };
     let index = MdsIndex::read(&folder.join(index::NAME))?;
     if index.shards.is_empty() {
         return Err(SourceError::NoRecords { path: path.to_owned() });
@@ -80,12 +79,12 @@ fn open(path: &Path, options: &Options) -> Opened {
     for (number, shard) in (0..).zip(&index.shards) {
         let file = folder.join(&shard.file);
         if !file.exists() {
-            return Err(missing(&file, shard));
+            return Err(missing(file.path(), shard));
         }
         let (mut window, container) = Window::open(&file)?;
         files.push(container);
         first.push(rows.spans.len() as u64);
-        let places = shard::places(&file, &mut window, shard)?;
+        let places = shard::places(file.path(), &mut window, shard)?;
         for (start, end) in places.iter().zip(places.iter().skip(1)) {
             progress.advance(end - start);
             rows.add(path, number, &mut window, *start, *end)?;
@@ -94,7 +93,7 @@ fn open(path: &Path, options: &Options) -> Opened {
     let (spans, labels, classes, targets, faults) = rows.finish(path)?;
     let packing = Box::new(MdsRows { first, faults });
     let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
-    Ok(Box::new(Packed::new(path, parts, options)?))
+    Ok(Box::new(Packed::new(address, parts, options)?))
 }
 
 /// Samples that were found so far.

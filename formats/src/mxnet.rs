@@ -13,6 +13,7 @@ use forebay_sources::{Options, Source, SourceError};
 
 use self::frame::{ImageHeader, MxPacking, MxRecord};
 use self::labels::MxLabels;
+use crate::address::Address;
 use crate::containers;
 use crate::example::gather::whole;
 use crate::folder::is_picture;
@@ -65,14 +66,14 @@ struct MxScan {
     progress: Progress,
 }
 
-fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
+fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
     let payload = options.own.choice("payload", &[("image", MxPayload::Image), ("picture", MxPayload::Picture)])?;
     if payload == MxPayload::Picture && !options.columns.is_empty() {
         return Err(SourceError::bad_option("payload", "picture", "\"image\" where columns are named"));
     }
     let paths = containers::find(name, &EXTENSIONS)?;
-    let asked = options.own.path("index");
-    if paths.len() > 1 && asked.as_deref().is_some_and(|index| index != Path::new("none")) {
+    let asked = options.own.path("index").map(Address::file);
+    if paths.len() > 1 && asked.as_ref().is_some_and(|index| index.path() != Path::new("none")) {
         return Err(SourceError::bad_option("index", "a file", "\"none\" where the dataset has several .rec files"));
     }
     let mut scan = MxScan {
@@ -85,9 +86,9 @@ fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
     let mut files = Vec::new();
     for (number, path) in (0..).zip(paths) {
         let (mut window, container) = Window::open(&path)?;
-        let records = scan.records(&mut window, &path)?;
-        let records = index::chosen(&path, asked.as_deref(), records)?;
-        scan.file(&mut window, &path, number, records)?;
+        let records = scan.records(&mut window, path.path())?;
+        let records = index::chosen(&path, asked.as_ref(), records)?;
+        scan.file(&mut window, path.path(), number, records)?;
         files.push(container);
     }
     let MxScan { spans, labels, damaged, .. } = scan;
@@ -96,12 +97,12 @@ fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
         let problem = format!(
             "no record has an image header. The first one: {cause}. If records are pictures without headers, give payload=\"picture\"."
         );
-        return Err(SourceError::malformed_at(name, 0, problem));
+        return Err(SourceError::malformed_at(name.path(), 0, problem));
     }
     if !damaged.is_empty() {
-        tracing::warn!(dataset = %printable(name), records = damaged.len(), "records are damaged, and will be refused when they are read");
+        tracing::warn!(dataset = %printable(name.path()), records = damaged.len(), "records are damaged, and will be refused when they are read");
     }
-    let (labels, classes, targets) = labels.finish(name, payload)?;
+    let (labels, classes, targets) = labels.finish(name.path(), payload)?;
     let packing = Box::new(MxPacking { is_image: payload == MxPayload::Image, damaged });
     Packed::new(name, PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing }, options)
 }

@@ -3,12 +3,13 @@
 pub(crate) mod open_files;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use forebay_columns::Table;
-use forebay_sources::{Container, Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source, SourceError};
+use forebay_sources::{Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source, SourceError};
 
+use crate::address::{Address, Sight};
 use open_files::OpenFiles;
 
 /// A dataset of ranges of files.
@@ -41,7 +42,7 @@ pub(crate) struct PackedParts {
 /// A file that holds records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContainerFile {
-    pub path: PathBuf,
+    pub address: Address,
     /// What it was when its records were looked for.
     pub stamp: Stamp,
 }
@@ -105,14 +106,24 @@ impl ContainerFile {
     ///
     /// # Errors
     /// It is not there, or cannot be looked at.
-    pub(crate) fn look(path: &Path) -> Result<Self, SourceError> {
-        let metadata = path.metadata().map_err(|error| SourceError::of_path(path, error))?;
-        Ok(Self { path: path.to_owned(), stamp: Stamp::of(&metadata) })
+    pub(crate) fn look(address: &Address) -> Result<Self, SourceError> {
+        match address.look()? {
+            Sight::File(stamp) => Ok(Self { address: address.clone(), stamp }),
+            Sight::Folder => Err(SourceError::malformed_at(address.path(), 0, NO_FILE)),
+        }
+    }
+
+    /// Its name, for messages and as part of the dataset's fingerprint.
+    pub(crate) fn path(&self) -> &Path {
+        self.address.path()
     }
 }
 
+/// What is said of a folder, pipe, socket or device.
+pub(crate) const NO_FILE: &str = "this is not a regular file. Give a file with records.";
+
 impl Stamp {
-    fn of(metadata: &std::fs::Metadata) -> Self {
+    pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {
         Self { len: metadata.len(), modified: metadata.modified().ok() }
     }
 }
@@ -122,13 +133,12 @@ impl Packed {
     ///
     /// # Errors
     /// It has no record.
-    pub(crate) fn new(name: &Path, parts: PackedParts, options: &Options) -> Result<Self, SourceError> {
+    pub(crate) fn new(name: &Address, parts: PackedParts, options: &Options) -> Result<Self, SourceError> {
         if parts.spans.is_empty() {
-            return Err(SourceError::NoRecords { path: name.to_owned() });
+            return Err(SourceError::NoRecords { path: name.path().to_owned() });
         }
         debug_assert!(parts.labels.is_empty() || parts.labels.len() == parts.spans.len(), "a label per record");
-        let shard = |file: &ContainerFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let shards = parts.files.iter().map(shard).collect();
+        let shards = parts.files.iter().map(|file| file.address.last_name()).collect();
         let open = OpenFiles::new(parts.files.len());
         let fingerprint = fingerprint(name, &parts);
         Ok(Self { parts, shards, open, fingerprint, byte_limit: options.byte_limit })
@@ -183,7 +193,7 @@ impl Source for Packed {
     fn locator(&self, record: u64) -> Locator {
         let span = self.span(record);
         let part = self.parts.packing.part(record, span);
-        Locator { container: Container::File(self.file(span).path.clone()), part }
+        Locator { container: self.file(span).address.container(), part }
     }
 
     fn size(&self, record: u64) -> u64 {
@@ -217,16 +227,16 @@ impl Source for Packed {
 }
 
 /// Files go in by their path below the dataset's folder, so that the same files elsewhere are the same dataset.
-pub(crate) fn fingerprint(name: &Path, parts: &PackedParts) -> [u8; 32] {
+pub(crate) fn fingerprint(name: &Address, parts: &PackedParts) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"forebay packed dataset 1\0");
-    let folder = if name.is_dir() { name } else { name.parent().unwrap_or_else(|| Path::new("")) };
+    let folder = if name.is_folder() { name.clone() } else { name.parent() };
     let mut part = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
     for file in &parts.files {
-        let path = file.path.strip_prefix(folder).unwrap_or(&file.path);
+        let path = file.path().strip_prefix(folder.path()).unwrap_or(file.path());
         part(path.as_os_str().as_encoded_bytes());
         part(&file.stamp.len.to_le_bytes());
     }

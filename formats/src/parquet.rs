@@ -11,10 +11,9 @@ mod pages;
 mod rows;
 mod thrift;
 
-use std::path::Path;
-
 use forebay_sources::{Options, Source, SourceError};
 
+use crate::address::Address;
 use crate::containers;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
@@ -33,32 +32,23 @@ pub(super) const SCHEME: Scheme = Scheme {
 
 const EXTENSIONS: [&str; 1] = ["parquet"];
 
-fn recognises(path: &Path) -> bool {
-    if path.is_dir() {
+fn recognises(address: &Address) -> bool {
+    if address.is_folder() {
         // Beside pictures, a table of this name describes them.
-        return containers::has(path, &EXTENSIONS) && !path.join("metadata.parquet").exists();
+        return containers::has(address, &EXTENSIONS) && !address.join("metadata.parquet").exists();
     }
-    containers::is_named(path, &EXTENSIONS) && path.is_file() || begins_with_magic(path)
+    containers::is_named(address.path(), &EXTENSIONS) && address.is_file() || address.beginning(4) == *footer::MAGIC
 }
 
-fn begins_with_magic(path: &Path) -> bool {
-    use std::io::Read as _;
-    let mut magic = [0; 4];
-    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
-    is_file
-        && std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
-        && magic == *footer::MAGIC
-}
-
-fn open(name: &Path, options: &Options) -> Result<rows::Rows, SourceError> {
+fn open(name: &Address, options: &Options) -> Result<rows::Rows, SourceError> {
     let paths = containers::find(name, &EXTENSIONS)?;
-    let files: Vec<ContainerFile> = paths.iter().map(|path| ContainerFile::look(path)).collect::<Result<_, _>>()?;
+    let files: Vec<ContainerFile> = paths.iter().map(ContainerFile::look).collect::<Result<_, _>>()?;
     let opened = OpenFiles::new(files.len());
     let progress = Progress::new("reading tables");
     let (mut values, mut groups, mut first_record) = (None, Vec::new(), 0);
     for (number, container) in (0..).zip(&files) {
         progress.step();
-        let file = opened.get(number, container).map_err(|error| outage(&container.path, error))?;
+        let file = opened.get(number, container).map_err(|error| outage(container.path(), error))?;
         let file = file::TableFile::open(number, container, file, options)?;
         file.read_values(&mut values, first_record)?;
         let (more, rows) = file.groups(first_record)?;
@@ -66,10 +56,10 @@ fn open(name: &Path, options: &Options) -> Result<rows::Rows, SourceError> {
         first_record += rows;
     }
     if first_record == 0 {
-        return Err(SourceError::NoRecords { path: name.to_owned() });
+        return Err(SourceError::NoRecords { path: name.path().to_owned() });
     }
     let records = usize::try_from(first_record).unwrap_or(usize::MAX);
-    let (labels, classes, targets) = values.unwrap_or_default().finish(name, records)?;
+    let (labels, classes, targets) = values.unwrap_or_default().finish(name.path(), records)?;
     Ok(rows::Rows::new(name, rows::FoundRows { files, opened, groups, labels, classes, targets }, options))
 }
 

@@ -33,7 +33,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     has_columns: false,
     // Running a file is nothing that a path alone should do.
     recognises: |_| false,
-    open: |path, options| Ok(Box::new(open(path, options)?)),
+    open: |address, options| Ok(Box::new(open(address.path(), options)?)),
 };
 
 const CLASS: OptionKey =

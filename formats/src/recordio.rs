@@ -7,20 +7,20 @@ mod scan;
 mod spoiled;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use forebay_columns::Table;
-use forebay_sources::{Container, Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source, SourceError};
+use forebay_sources::{Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source, SourceError};
 
 use self::chunk::{ChunkHeader, DIALECTS, Dialect, HEAD};
 use self::scan::RecordIoScan;
 use self::spoiled::{SETTLED, SpoiledChunks};
+use crate::address::Address;
 use crate::containers;
 use crate::example::{ExampleFault, gather::Gatherer};
 use crate::folder::is_picture;
 use crate::grain_cache::{Grain, GrainCache};
 use crate::packed::open_files::OpenFiles;
-use crate::packed::{ContainerFile, PackedParts, fingerprint};
+use crate::packed::{PackedParts, fingerprint};
 use crate::scheme::{OptionKey, Scheme};
 use crate::window::Window;
 
@@ -89,7 +89,7 @@ struct RecordIo {
     chunk_limit: u64,
 }
 
-fn open(name: &Path, options: &Options) -> Result<RecordIo, SourceError> {
+fn open(name: &Address, options: &Options) -> Result<RecordIo, SourceError> {
     let words = ["picture", "example", "i32+picture", "i64+picture"];
     let payload = match options.own.choice("payload", &words.map(|word| (word, word)))? {
         "example" => RecordIoPayload::Example(Box::new(Gatherer::new(options)?)),
@@ -108,10 +108,9 @@ fn open(name: &Path, options: &Options) -> Result<RecordIo, SourceError> {
     for (number, path) in (0..).zip(containers::find(name, &EXTENSIONS)?) {
         scan.file(&path, number)?;
     }
-    let found = scan.finish(name)?;
-    let file_name = |file: &ContainerFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let found = scan.finish(name.path())?;
     Ok(RecordIo {
-        shards: found.parts.files.iter().map(file_name).collect(),
+        shards: found.parts.files.iter().map(|file| file.address.last_name()).collect(),
         open: OpenFiles::new(found.parts.files.len()),
         cache: GrainCache::new(KEPT),
         spoiled: SpoiledChunks::new(&found.parts.files, SETTLED),
@@ -174,8 +173,8 @@ impl RecordIo {
     fn decoded(&self, chunk: usize) -> Result<Grain, ReadError> {
         let span = &self.parts.spans[chunk];
         let container = &self.parts.files[span.file as usize];
-        let damaged = |cause| ReadError::damaged(Locator::file(&container.path), cause);
-        if let Some(cause) = self.spoiled.cause(chunk, span.file, &container.path) {
+        let damaged = |cause| ReadError::damaged(Locator::file(container.path()), cause);
+        if let Some(cause) = self.spoiled.cause(chunk, span.file, container.path()) {
             return Err(damaged(cause));
         }
         let mut payload = Vec::new();
@@ -246,7 +245,7 @@ impl Source for RecordIo {
         let (chunk, number) = self.place(record);
         let span = &self.parts.spans[chunk];
         let part = Part::InChunk { offset: span.offset - HEAD, number };
-        Locator { container: Container::File(self.parts.files[span.file as usize].path.clone()), part }
+        Locator { container: self.parts.files[span.file as usize].address.container(), part }
     }
 
     /// What a record of its chunk has on average: its own size is known only once the chunk is decoded.

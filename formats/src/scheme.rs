@@ -6,6 +6,7 @@ use forebay_sources::{Options, SourceError};
 use percent_encoding::percent_decode_str;
 
 use crate::Opened;
+use crate::address::Address;
 
 /// One way to name a dataset.
 pub(super) struct Scheme {
@@ -18,8 +19,8 @@ pub(super) struct Scheme {
     /// Whether it can give columns beside pictures and labels.
     pub has_columns: bool,
     /// Whether a path that exists, and has no scheme, is this.
-    pub recognises: fn(&Path) -> bool,
-    pub open: fn(&Path, &Options) -> Opened,
+    pub recognises: fn(&Address) -> bool,
+    pub open: fn(&Address, &Options) -> Opened,
 }
 
 /// An option of a scheme.

@@ -12,14 +12,13 @@ mod walk;
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use forebay_columns::Table;
 use forebay_sources::{Options, Part, SourceError};
 
+use crate::address::Address;
 use crate::archived::{Archived, ArchivedPictures, FOLDER, member_name};
 use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span};
 use crate::paths::Paths;
@@ -84,26 +83,27 @@ impl Packing for TarMembers {
 }
 
 /// A folder with pictures at its top stays a folder of pictures, even if a tar is among them.
-fn recognises(path: &Path) -> bool {
-    if path.is_dir() {
-        return containers::has(path, &EXTENSIONS) && !containers::has(path, &folder::EXTENSIONS);
+fn recognises(address: &Address) -> bool {
+    if address.is_folder() {
+        return containers::has(address, &EXTENSIONS) && !containers::has(address, &folder::EXTENSIONS);
     }
+    let path = address.path();
     let name = path.as_os_str().as_encoded_bytes().to_ascii_lowercase();
     let is_named = containers::is_named(path, &EXTENSIONS)
         || COMPRESSED_NAMES.iter().any(|ending| name.ends_with(ending.as_bytes()));
-    path.is_file() && (is_named || has_header(path))
+    address.is_file() && (is_named || has_header(address))
 }
 
-fn has_header(path: &Path) -> bool {
-    let mut block = [0; BLOCK];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut block));
-    read.is_ok() && TarHeader::parse(&block).is_ok()
+fn has_header(address: &Address) -> bool {
+    let block: Result<[u8; BLOCK], _> = address.beginning(BLOCK as u64).try_into();
+    block.is_ok_and(|block| TarHeader::parse(&block).is_ok())
 }
 
-fn open(path: &Path, options: &Options) -> Opened {
-    let paths = containers::find(path, &EXTENSIONS)?;
-    let mut files = Vec::with_capacity(paths.len());
-    let looks = paths.iter().map(|file| Ok(ContainerFile::look(file)?.stamp.len));
+fn open(address: &Address, options: &Options) -> Opened {
+    let path = address.path();
+    let addresses = containers::find(address, &EXTENSIONS)?;
+    let mut files = Vec::with_capacity(addresses.len());
+    let looks = addresses.iter().map(|file| Ok(ContainerFile::look(file)?.stamp.len));
     let progress = Progress::of_bytes("looking for members of tars", looks.sum::<Result<u64, SourceError>>()?);
     let columns = SampleColumns::new(path, options)?;
     let is_samples =
@@ -118,9 +118,10 @@ fn open(path: &Path, options: &Options) -> Opened {
     let keeps = |name: &[u8]| samples::split(name).is_some_and(|(_, suffix)| columns.keeps(&suffix));
     let is_unfinished = options.own.flag(UNFINISHED, false)?;
     let mut found = None;
-    for (number, file) in (0..).zip(&paths) {
-        let (mut window, container) = Window::open(file)?;
+    for (number, address) in (0..).zip(&addresses) {
+        let (mut window, container) = Window::open(address)?;
         files.push(container);
+        let file = address.path();
         refuse_compressed(file, &mut window)?;
         let walk = TarWalk { path: file, keeps: &keeps, is_unfinished, progress: &progress };
         let end = window.len();
@@ -162,7 +163,7 @@ fn open(path: &Path, options: &Options) -> Opened {
     let (spans, labels, classes, targets) = parts;
     let packing = Box::new(TarMembers { names, faults });
     let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
-    Ok(Box::new(Packed::new(path, parts, options)?))
+    Ok(Box::new(Packed::new(address, parts, options)?))
 }
 
 /// A tar whose members are files.

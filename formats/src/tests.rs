@@ -4,7 +4,7 @@ mod changes;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use forebay_sources::{Labels, OwnOptions, ReadErrorKind};
 use rustix::fs::{CWD, FileType, Mode, mknodat};

@@ -13,6 +13,7 @@ use forebay_proto::printable;
 use forebay_sources::{Options, Source, SourceError};
 
 use self::packing::TfPacking;
+use crate::address::Address;
 use crate::containers;
 use crate::example::gather::{Gathered, Gatherer};
 use crate::folder::is_picture;
@@ -59,7 +60,7 @@ struct TfScan {
     progress: Progress,
 }
 
-fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
+fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
     let payload = options.own.choice("payload", &[("example", TfPayload::Example), ("picture", TfPayload::Picture)])?;
     let is_checked = options.own.flag("check", true)?;
     if payload == TfPayload::Picture && !options.columns.is_empty() {
@@ -75,7 +76,7 @@ fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
     let mut files = Vec::new();
     for (number, path) in (0..).zip(containers::find(name, &EXTENSIONS)?) {
         let (mut window, container) = Window::open(&path)?;
-        scan.file(&mut window, &path, number)?;
+        scan.file(&mut window, path.path(), number)?;
         files.push(container);
     }
     let TfScan { gatherer, spans, mut packing, .. } = scan;
@@ -85,10 +86,10 @@ fn open(name: &Path, options: &Options) -> Result<Packed, SourceError> {
         targets: Table::default(),
         damaged: std::collections::BTreeMap::new(),
     };
-    let gathered = gatherer.map_or_else(|| Ok(none()), |mut gatherer| gatherer.finish(name))?;
+    let gathered = gatherer.map_or_else(|| Ok(none()), |mut gatherer| gatherer.finish(name.path()))?;
     let Gathered { labels, classes, targets, damaged } = gathered;
     if !damaged.is_empty() {
-        tracing::warn!(dataset = %printable(name), records = damaged.len(), "records are damaged, and will be refused when they are read");
+        tracing::warn!(dataset = %printable(name.path()), records = damaged.len(), "records are damaged, and will be refused when they are read");
     }
     packing.damaged = damaged;
     let packing = Box::new(packing);
@@ -210,13 +211,14 @@ fn is_compressed(head: &[u8]) -> bool {
 }
 
 /// By the checksum of the first length. A compressed file is recognised by its name, so that the error can say what to do.
-fn recognises(path: &Path) -> bool {
+fn recognises(address: &Address) -> bool {
+    let path = address.path();
     let named = |path: &Path| containers::is_named(path, &["tfrecord", "tfrecords"]);
-    let is_compressed_one = path.is_file()
+    let is_compressed_one = address.is_file()
         && (named(path)
             || containers::is_named(path, &["gz"]) && path.file_stem().is_some_and(|stem| named(Path::new(stem))))
-        && containers::begins(path, &EXTENSIONS, is_compressed, is_picture);
-    is_compressed_one || containers::begins(path, &EXTENSIONS, |bytes| stored_length(bytes).is_some(), is_picture)
+        && containers::begins(address, &EXTENSIONS, is_compressed, is_picture);
+    is_compressed_one || containers::begins(address, &EXTENSIONS, |bytes| stored_length(bytes).is_some(), is_picture)
 }
 
 #[cfg(test)]

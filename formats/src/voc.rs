@@ -4,7 +4,6 @@ mod annotation;
 mod layout;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 
 use forebay_columns::{Column, Role};
 use forebay_proto::printable;
@@ -12,6 +11,7 @@ use forebay_sources::{Options, SourceError};
 
 use self::annotation::{VocAnnotation, VocObject};
 use self::layout::VocLayout;
+use crate::address::Address;
 use crate::annotation_file;
 use crate::files::existing;
 use crate::listing::Found;
@@ -27,7 +27,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     takes: "a folder of pictures with Pascal VOC's XML files",
     options: &[ROOT, SET, ONE_BASED, CLASSES],
     has_columns: true,
-    recognises: |path| VocLayout::has_annotations(path),
+    recognises: VocLayout::has_annotations,
     open,
 };
 
@@ -64,10 +64,11 @@ const fn part(name: &'static str, part: VocPart, column_type: &'static str, by_d
 /// An XML that was read, or what is wrong with it.
 type Parsed = Result<VocAnnotation, String>;
 
-fn open(folder: &Path, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options) -> Opened {
+    let folder = address.path();
     let one_based = options.own.flag(ONE_BASED.name, true)?;
     let chosen = Chosen::new(options, &PARTS)?;
-    let layout = VocLayout::find(folder, options)?;
+    let layout = VocLayout::find(address, options)?;
     let stems = layout.stems()?;
     let records = match layout.set(options)? {
         Some(lines) => lines.into_iter().map(|line| layout::stem_of(line, &stems)).collect(),
@@ -107,7 +108,7 @@ fn open(folder: &Path, options: &Options) -> Opened {
             Ok(annotation) => objects.push(&annotation.objects),
             Err(problem) => {
                 let xml = layout.xml(stem);
-                damaged.insert(record, format!("its annotation \"{}\" {problem}", printable(&xml)));
+                damaged.insert(record, format!("its annotation \"{}\" {problem}", printable(xml.path())));
                 objects.push(&[]);
             }
         }

@@ -1,14 +1,11 @@
 //! Looks at bytes of a file at any place, for scanners that pass over most of it. Bytes in memory are looked at in the
 //! same way.
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
+use forebay_sources::{ReadError, ReadErrorKind, SourceError};
 
-use forebay_sources::{Locator, ReadError, ReadErrorKind, SourceError};
-
-use crate::packed::ContainerFile;
-use crate::regular_file::open_regular;
+use crate::address::{Address, of_dataset};
+use crate::contents::Contents;
+use crate::packed::{ContainerFile, NO_FILE};
 
 /// Bytes that are read at once. Scanners look at a few, and pass over many.
 const STEP: usize = 16 << 10;
@@ -25,7 +22,7 @@ pub(crate) struct Window<'a> {
 
 #[derive(Debug)]
 enum Backing<'a> {
-    File { file: File, path: PathBuf },
+    Stored(Contents),
     Memory(&'a [u8]),
 }
 
@@ -34,17 +31,14 @@ impl Window<'static> {
     ///
     /// # Errors
     /// It cannot be opened, or is no regular file.
-    pub(crate) fn open(path: &Path) -> Result<(Self, ContainerFile), SourceError> {
-        let container = ContainerFile::look(path)?;
-        let (file, _) = open_regular(path).map_err(|error| match error.kind() {
-            io::ErrorKind::IsADirectory => {
-                SourceError::malformed_at(path, 0, "this is not a regular file. Give a file with records.")
-            }
-            _ => SourceError::of_path(path, error),
+    pub(crate) fn open(address: &Address) -> Result<(Self, ContainerFile), SourceError> {
+        let container = ContainerFile::look(address)?;
+        let contents = address.open().map_err(|error| match error.kind {
+            ReadErrorKind::NotAFile => SourceError::malformed_at(address.path(), 0, NO_FILE),
+            _ => of_dataset(address, error),
         })?;
         let len = container.stamp.len;
-        let of = Backing::File { file, path: path.to_owned() };
-        Ok((Self { of, len, held: Vec::new(), start: 0 }, container))
+        Ok((Self { of: Backing::Stored(contents), len, held: Vec::new(), start: 0 }, container))
     }
 }
 
@@ -65,14 +59,15 @@ impl<'a> Window<'a> {
     /// The storage fails, or the file is shorter than it was.
     pub(crate) fn get(&mut self, offset: u64, len: usize) -> Result<Option<&[u8]>, ReadError> {
         let Some(end) = offset.checked_add(len as u64).filter(|&end| end <= self.len) else { return Ok(None) };
-        let (file, path) = match &self.of {
+        let contents = match &self.of {
             Backing::Memory(bytes) => return Ok(slice(bytes, offset, len)),
-            Backing::File { file, path } => (file, path),
+            Backing::Stored(contents) => contents,
         };
         if offset < self.start || end > self.start + self.held.len() as u64 {
             let rest = usize::try_from(self.len - offset).unwrap_or(usize::MAX);
-            fill(file, path, offset, len.max(STEP).min(rest), &mut self.held)?;
+            self.held.clear();
             self.start = offset;
+            contents.read(offset, len.max(STEP).min(rest), &mut self.held).inspect_err(|_| self.held.clear())?;
         }
         Ok(slice(&self.held, offset - self.start, len))
     }
@@ -91,20 +86,6 @@ fn slice(bytes: &[u8], offset: u64, len: usize) -> Option<&[u8]> {
     bytes.get(start..start.checked_add(len)?)
 }
 
-fn fill(file: &File, path: &Path, mut offset: u64, len: usize, held: &mut Vec<u8>) -> Result<(), ReadError> {
-    held.clear();
-    held.try_reserve_exact(len).map_err(|error| ReadError::of_file(path.to_owned(), &error.into()))?;
-    while held.len() < len {
-        match rustix::io::pread(file, rustix::buffer::spare_capacity(held), offset) {
-            Ok(0) => return Err(ReadError::new(ReadErrorKind::Changed, Locator::file(path))),
-            Ok(read) => offset += read as u64,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(ReadError::of_file(path.to_owned(), &error.into())),
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,7 +96,7 @@ mod tests {
         let path = dir.path().join("x");
         let bytes: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
         std::fs::write(&path, &bytes).unwrap();
-        let (of_file, container) = Window::open(&path).unwrap();
+        let (of_file, container) = Window::open(&Address::file(&path)).unwrap();
         assert_eq!(container.stamp.len, 400_000);
         for mut window in [of_file, Window::of_bytes(&bytes)] {
             for number in [0_u32, 99_999, 1, 4095, 4096, 50_000, 49_999] {
@@ -135,7 +116,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
         std::fs::write(&path, vec![0; 100_000]).unwrap();
-        let (mut window, _) = Window::open(&path).unwrap();
+        let (mut window, _) = Window::open(&Address::file(&path)).unwrap();
         std::fs::write(&path, [0; 10]).unwrap();
         assert_eq!(window.get(90_000, 4).unwrap_err().kind, ReadErrorKind::Changed);
     }

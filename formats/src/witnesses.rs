@@ -1,10 +1,9 @@
 //! Files that show whether the dataset as a whole still exists. If one of its files is gone and all of these are gone
 //! too, the dataset is gone (unmounted, moved, or no longer readable for this user). Then the file is not to blame.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{Access, access};
+use crate::address::Address;
 
 /// What is known of the files that were read.
 #[derive(Debug)]
@@ -42,8 +41,8 @@ impl Witnesses {
         record: u64,
         len: u64,
         present: impl Fn(u64) -> bool,
-        path: impl Fn(u64) -> PathBuf,
-        root: &Path,
+        address: impl Fn(u64) -> Address,
+        root: &Address,
     ) -> bool {
         let last = Some(self.last.load(Ordering::Relaxed)).filter(|last| *last != NONE);
         // In 128 bits, since a dataset may have more than 2^59 records.
@@ -52,9 +51,8 @@ impl Witnesses {
         let others = last.into_iter().chain(spread).filter(|other| *other != record && *other < len && present(*other));
         let mut others = others.peekable();
         if others.peek().is_none() {
-            return root.as_os_str().is_empty() || access(root.join("."), Access::EXISTS).is_ok();
+            return root.stands();
         }
-        // Needs no descriptor, of which there may be none.
-        others.any(|other| access(path(other), Access::READ_OK).is_ok())
+        others.any(|other| address(other).is_open_to_us())
     }
 }

@@ -8,7 +8,6 @@ mod names;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 
 use forebay_columns::{Column, Role};
 use forebay_proto::printable;
@@ -16,6 +15,7 @@ use forebay_sources::{Options, SourceError};
 
 use self::label_file::YoloObject;
 use self::layout::YoloLayout;
+use crate::address::Address;
 use crate::annotation_file::{self, FileProblem};
 use crate::files::existing;
 use crate::listing::Found;
@@ -54,9 +54,10 @@ const fn part(name: &'static str, part: YoloPart, column_type: &'static str, by_
     KnownPart { name, part, column_type, of_objects: true, by_default, role: Role::Plain }
 }
 
-fn open(path: &Path, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options) -> Opened {
+    let path = address.path();
     let chosen = Chosen::new(options, &PARTS)?;
-    let layout = YoloLayout::find(path)?;
+    let layout = YoloLayout::find(address)?;
     let classes = match crate::classes(options)? {
         Some(given) => given,
         None => layout.class_names()?,
@@ -91,7 +92,7 @@ fn read_labels(
             Err(problem) => Err(problem.to_string()),
         };
         records.push(objects.unwrap_or_else(|problem| {
-            damaged.insert(record, format!("its labels \"{}\": {problem}", printable(&text)));
+            damaged.insert(record, format!("its labels \"{}\": {problem}", printable(text.path())));
             Vec::new()
         }));
     }

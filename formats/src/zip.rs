@@ -3,14 +3,12 @@
 mod directory;
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use forebay_columns::Table;
 use forebay_sources::{Options, Part, SourceError};
 
+use crate::address::Address;
 use crate::archived::{Archived, ArchivedPictures, FOLDER, member_name};
 use crate::packed::{Packed, PackedParts, Packing, Span};
 use crate::paths::Paths;
@@ -94,23 +92,19 @@ fn inflated(stored: &[u8], len: u64) -> Result<Vec<u8>, String> {
     if is_whole && content.len() == expected { Ok(content) } else { Err(wrong()) }
 }
 
-fn recognises(path: &Path) -> bool {
-    let begins = || {
-        let mut magic = [0; 4];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-        read.is_ok() && MAGICS.contains(&&magic)
-    };
-    path.is_file() && (containers::is_named(path, &EXTENSIONS) || begins())
+fn recognises(address: &Address) -> bool {
+    let begins = || MAGICS.iter().any(|magic| address.beginning(4) == **magic);
+    address.is_file() && (containers::is_named(address.path(), &EXTENSIONS) || begins())
 }
 
-fn open(path: &Path, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options) -> Opened {
     let progress = Progress::new("looking for members of zips");
     let mut archived = Archived::new(options);
     let (mut files, mut contents) = (Vec::new(), Vec::new());
-    for (number, file) in (0..).zip(containers::find(path, &EXTENSIONS)?) {
+    for (number, file) in (0..).zip(containers::find(address, &EXTENSIONS)?) {
         let (mut window, container) = Window::open(&file)?;
         files.push(container);
-        let directory = directory::read(&file, &mut window)?;
+        let directory = directory::read(file.path(), &mut window)?;
         for entry in &directory.entries {
             progress.step();
             if entry.name.ends_with(b"/") {
@@ -129,10 +123,14 @@ fn open(path: &Path, options: &Options) -> Opened {
             contents.push(ZipContent { len: entry.len, crc: entry.crc, is_deflated });
         }
     }
-    let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(path, options.labels)?;
+    let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(address.path(), options.labels)?;
     let packing = Box::new(ZipMembers { names, contents, faults });
     let (targets, grains) = (Table::EMPTY, Vec::new());
-    Ok(Box::new(Packed::new(path, PackedParts { files, spans, labels, classes, targets, grains, packing }, options)?))
+    Ok(Box::new(Packed::new(
+        address,
+        PackedParts { files, spans, labels, classes, targets, grains, packing },
+        options,
+    )?))
 }
 
 /// Where a member's bytes are: behind its own header, which must agree with the directory and end before it. The inner

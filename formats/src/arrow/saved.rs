@@ -1,10 +1,11 @@
 //! The folder that `save_to_disk` of Hugging Face's `datasets` writes: `state.json` names its files in their order.
 
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, PathBuf};
 
 use forebay_sources::SourceError;
 use serde_json::Value;
+
+use crate::address::Address;
 
 const STATE: &str = "state.json";
 const INFO: &str = "dataset_info.json";
@@ -12,21 +13,21 @@ const INFO: &str = "dataset_info.json";
 const SPLITS: &str = "dataset_dict.json";
 
 /// Whether this is such a folder.
-pub(super) fn is_saved(folder: &Path) -> bool {
+pub(super) fn is_saved(folder: &Address) -> bool {
     folder.join(STATE).is_file() && folder.join(INFO).is_file() || folder.join(SPLITS).is_file()
 }
 
 /// Its files, and the text of its description.
-pub(super) fn files(folder: &Path) -> Result<(Vec<PathBuf>, String), SourceError> {
+pub(super) fn files(folder: &Address) -> Result<(Vec<Address>, String), SourceError> {
     if !folder.join(STATE).is_file() && folder.join(SPLITS).is_file() {
         let problem = "The folder has several splits. Give the folder of one of them, such as its folder \"train\".";
-        return Err(SourceError::malformed_at(&folder.join(SPLITS), 0, problem));
+        return Err(SourceError::malformed_at(folder.join(SPLITS).path(), 0, problem));
     }
-    let path = folder.join(STATE);
-    let text = fs::read_to_string(&path).map_err(|error| SourceError::of_path(&path, error))?;
-    let bad = |problem: &str| SourceError::malformed_at(&path, 0, problem);
+    let state = folder.join(STATE);
+    let text = state.text()?;
+    let bad = |problem: &str| SourceError::malformed_at(state.path(), 0, problem);
     let state: Value =
-        serde_json::from_str(&text).map_err(|error| bad(&format!("It is no JSON: {error}. Copy it anew.")))?;
+        serde_json::from_slice(&text).map_err(|error| bad(&format!("It is no JSON: {error}. Copy it anew.")))?;
     if state.get("_indices_data_files").and_then(Value::as_array).is_some_and(|files| !files.is_empty()) {
         return Err(bad(
             "The rows are to be taken in the order of another file. Call flatten_indices(), and save anew.",
@@ -46,7 +47,8 @@ pub(super) fn files(folder: &Path) -> Result<(Vec<PathBuf>, String), SourceError
         paths.push(folder.join(name));
     }
     if paths.is_empty() {
-        return Err(SourceError::NoRecords { path: folder.to_owned() });
+        return Err(SourceError::NoRecords { path: folder.path().to_owned() });
     }
-    Ok((paths, fs::read_to_string(folder.join(INFO)).unwrap_or_default()))
+    let info = folder.join(INFO).text().ok().and_then(|text| String::from_utf8(text).ok());
+    Ok((paths, info.unwrap_or_default()))
 }

@@ -84,7 +84,7 @@ fn every_kind_of_picture_is_read_behind_every_kind_of_column() {
             let path = dir.path().join(name);
             write(&path, &batches);
             let columns = mapped(&[("lists", "lists"), ("text", "structure.a"), ("views", "views")]);
-            let source = open(&path, &columns).unwrap();
+            let source = open(&Address::file(&path), &columns).unwrap();
             assert_eq!(source.len(), 50);
             for (record, picture) in (0..).zip(&expected) {
                 assert_eq!(read(&source, record).as_deref(), Ok(&picture[..]), "{name} {record}");
@@ -101,7 +101,7 @@ fn every_kind_of_picture_is_read_behind_every_kind_of_column() {
             }
         }
     }
-    let both = open(dir.path(), &Options::default()).unwrap();
+    let both = open(&Address::file(dir.path()), &Options::default()).unwrap();
     assert_eq!((both.len(), both.shard_name(49), both.shard_name(50)), (100, "a.arrow", "b.feather"));
     assert!(both.locator(52).to_string().ends_with("b.feather, row 2"));
 }
@@ -116,7 +116,7 @@ fn a_picture_that_is_null_or_elsewhere_is_a_bad_record_and_spoils_no_other() {
     let nulls = NullBuffer::from(vec![true, true, true, true, false]);
     let rows: ArrayRef = Arc::new(StructArray::new(fields, arrays, Some(nulls)));
     stream(&path, &[batch(vec![("image", rows)])]);
-    let source = open(&path, &Options::default()).unwrap();
+    let source = open(&Address::file(&path), &Options::default()).unwrap();
     assert_eq!(read(&source, 0), Ok(b"one".to_vec()));
     let words = |record| source.read(record, u64::MAX, &mut Vec::new()).unwrap_err().to_string();
     assert_eq!([words(1), words(4)].map(|words| words.contains("the picture is null")), [true, true]);
@@ -154,7 +154,7 @@ fn a_saved_folder_has_its_files_in_the_order_of_its_state() {
         (r#"{"_data_files": [], "_indices_data_files": [{"filename": "i.arrow"}]}"#, "flatten_indices"),
     ] {
         saved(dir.path(), state);
-        let error = open(dir.path(), &Options::default()).unwrap_err().to_string();
+        let error = open(&Address::file(dir.path()), &Options::default()).unwrap_err().to_string();
         assert!(error.contains(words), "{words:?} is not in: {error}");
     }
     let splits = tempfile::tempdir().unwrap();
@@ -183,13 +183,15 @@ fn files_of_one_dataset_agree_about_labels_and_classes() {
     ] {
         stream(&dir.path().join("a.arrow"), &[table(true, "\"a\"")]);
         stream(&dir.path().join("b.arrow"), &[second]);
-        let error = open(dir.path(), &Options::default()).unwrap_err().to_string();
+        let error = open(&Address::file(dir.path()), &Options::default()).unwrap_err().to_string();
         assert!(error.contains(words) && error.contains("b.arrow"), "{error}");
     }
     stream(&dir.path().join("a.arrow"), &[table(false, "")]);
-    assert!(open(dir.path(), &Options::default()).unwrap_err().to_string().contains("before have none"));
+    assert!(
+        open(&Address::file(dir.path()), &Options::default()).unwrap_err().to_string().contains("before have none")
+    );
     stream(&dir.path().join("b.arrow"), &[table(false, "")]);
-    assert_eq!(open(dir.path(), &Options::default()).unwrap().label(1), -1);
+    assert_eq!(open(&Address::file(dir.path()), &Options::default()).unwrap().label(1), -1);
 }
 
 #[test]
@@ -199,7 +201,7 @@ fn a_column_that_cannot_be_one_is_refused_by_name() {
     let mut table = others(3);
     table.push(("image", binary(&[Some(b"one"), Some(b"two"), Some(b"three")])));
     stream(&path, &[batch(table)]);
-    let refused = |columns: &[(&str, &str)]| open(&path, &mapped(columns)).unwrap_err().to_string();
+    let refused = |columns: &[(&str, &str)]| open(&Address::file(&path), &mapped(columns)).unwrap_err().to_string();
     assert!(refused(&[("x", "nothing")]).contains("\"nothing\" cannot be \"x\""));
     // The values of a dictionary are in messages of their own.
     assert!(refused(&[("x", "dictionary")]).contains("values that cannot be"), "{}", refused(&[("x", "dictionary")]));

@@ -1,7 +1,6 @@
 //! Reads the JSON in one pass, annotation by annotation. Keys may have any order, and what nobody wants is passed over.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use super::loose::Loose;
 use super::rows::{Annotations, CocoAnnotation, Wanted};
+use crate::address::Address;
 use crate::paths::Paths;
 use crate::progress::Progress;
 
@@ -42,8 +42,8 @@ struct CategoryEntry {
 impl Document {
     /// # Errors
     /// The file cannot be read, is no JSON, or has no images; an image has no id, no path, or the id of another.
-    pub(super) fn read(path: &Path, wanted: Wanted) -> Result<Self, SourceError> {
-        let file = File::open(path).map_err(|error| SourceError::of_path(path, error))?;
+    pub(super) fn read(address: &Address, wanted: Wanted) -> Result<Self, SourceError> {
+        let (file, path) = (address.reader()?, address.path());
         let mut counted = Counted { reader: BufReader::with_capacity(1 << 18, file), bytes: 0 };
         let mut document = Self { annotations: Annotations { wanted, ..Annotations::default() }, ..Self::default() };
         let result =

@@ -1,6 +1,7 @@
 //! Tests of what `coco:` accepts, keeps and refuses.
 
 use std::fs;
+use std::path::PathBuf;
 
 use forebay_sources::{OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
@@ -286,7 +287,7 @@ fn bytes_that_were_changed_cause_no_panic() {
     let mut readable = 0;
     crate::mutations::each(&text, 3000, |bytes| {
         fs::write(&file, bytes).unwrap();
-        let Ok(source) = open(&file, &options) else { return };
+        let Ok(source) = open(&Address::file(&file), &options) else { return };
         for record in 0..source.len() {
             match source.read(record, 1 << 10, &mut Vec::new()) {
                 Ok(()) => readable += 1,

@@ -1,7 +1,6 @@
 //! The rows of a table: the lines of a CSV, or the objects of a file that has one in each line (`.jsonl`).
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
@@ -9,6 +8,7 @@ use forebay_sources::{LineProblem, SourceError};
 use serde_json::{Map, Value};
 
 use super::quotes::Quotes;
+use crate::address::Address;
 use crate::containers::is_named;
 use crate::progress::Progress;
 
@@ -21,9 +21,9 @@ pub(super) struct RowReader {
 
 enum RowForm {
     /// The number is that of the line in which the last row began.
-    Csv(Box<Reader<Quotes<File>>>, u64),
+    Csv(Box<Reader<Quotes<Box<dyn Read>>>>, u64),
     Json {
-        lines: BufReader<File>,
+        lines: BufReader<Box<dyn Read>>,
         line: u64,
         keys: Vec<String>,
         waiting: Option<Map<String, Value>>,
@@ -37,8 +37,8 @@ const MOST_KEYS: usize = 4096;
 const OPEN: &str = "a quote opens a value here and none closes it, so all lines below belong to that value. Close the quote, or double it";
 
 impl RowReader {
-    pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
-        let file = File::open(path).map_err(|error| SourceError::of_path(path, error))?;
+    pub(super) fn open(address: &Address) -> Result<Self, SourceError> {
+        let (file, path) = (address.reader()?, address.path());
         let form = if is_named(path, &["jsonl"]) {
             RowForm::Json { lines: BufReader::new(file), line: 0, keys: Vec::new(), waiting: None }
         } else {
@@ -100,7 +100,11 @@ impl RowReader {
 }
 
 /// The next object; empty lines are passed over.
-fn object(file: &Path, lines: &mut BufReader<File>, line: &mut u64) -> Result<Option<Map<String, Value>>, SourceError> {
+fn object(
+    file: &Path,
+    lines: &mut BufReader<Box<dyn Read>>,
+    line: &mut u64,
+) -> Result<Option<Map<String, Value>>, SourceError> {
     loop {
         let mut text = Vec::new();
         let read = lines.take(MOST_BYTES + 1).read_until(b'\n', &mut text);

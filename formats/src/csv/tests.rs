@@ -1,6 +1,7 @@
 //! Tests of the columns that a table gives, of grouped lines, and of tables beside the pictures of a folder.
 
 use std::fs;
+use std::path::PathBuf;
 
 use forebay_columns::Value;
 use forebay_sources::{ColumnMap, OwnOptions, ReadErrorKind, Source};
@@ -129,7 +130,7 @@ fn what_is_wrong_with_a_cell_is_an_error_of_its_record_alone() {
     assert!(damage(&*source, 1).contains("line 3 of the table: the cell of \"n\" is empty"));
     assert_eq!(values::<i64>(&*source, "n", 0), [5, 6]);
     let (_dir, file) = table("train.csv", b"path,t\na.jpg,x\nb.jpg,\xff\n");
-    let source = open_table(&file, &options(&[("t", "t")], &[])).unwrap();
+    let source = open_table(&Address::file(&file), &options(&[("t", "t")], &[])).unwrap();
     assert!(damage(&*source, 1).contains("\"t\" is not in UTF-8"));
 }
 
@@ -218,7 +219,7 @@ fn bytes_that_were_changed_cause_no_panic() {
     crate::mutations::each(text.as_bytes(), 2000, |bytes| {
         fs::write(&file, bytes).unwrap();
         for options in &maps {
-            let Ok(source) = open_table(&file, options) else { continue };
+            let Ok(source) = open_table(&Address::file(&file), options) else { continue };
             for record in 0..source.len() {
                 match source.read(record, u64::MAX, &mut Vec::new()) {
                     Ok(()) => records += 1,

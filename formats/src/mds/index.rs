@@ -1,13 +1,12 @@
 //! The `index.json` of a dataset in MDS: its shards, and the columns that all of them have.
 
-use std::io::Read as _;
 use std::path::{Component, Path};
 
 use forebay_sources::SourceError;
 use serde::Deserialize;
 
 use super::encoding::MdsEncoding;
-use crate::regular_file::open_regular;
+use crate::address::{Address, of_dataset};
 
 /// The file's name.
 pub(super) const NAME: &str = "index.json";
@@ -72,16 +71,13 @@ impl MdsIndex {
     ///
     /// # Errors
     /// It cannot be read, or is not of the kind that this version reads.
-    pub(super) fn read(path: &Path) -> Result<Self, SourceError> {
-        let mut text = Vec::new();
-        let (file, _) = open_regular(path).map_err(|error| SourceError::of_path(path, error))?;
-        file.take(MOST + 1).read_to_end(&mut text).map_err(|error| SourceError::of_path(path, error))?;
-        let wrong = |problem: String| SourceError::malformed_at(path, 0, problem);
-        if text.len() as u64 > MOST {
+    pub(super) fn read(address: &Address) -> Result<Self, SourceError> {
+        let wrong = |problem: String| SourceError::malformed_at(address.path(), 0, problem);
+        let Some(text) = address.small(MOST).map_err(|error| of_dataset(address, error))? else {
             return Err(wrong(format!(
                 "the index has more than {MOST} bytes. Check that it is the index of a dataset."
             )));
-        }
+        };
         let index: IndexJson = serde_json::from_slice(&text)
             .map_err(|error| wrong(format!("this is no index of MDS shards: {error}. Copy it again.")))?;
         let mut columns: Option<Vec<MdsColumn>> = None;

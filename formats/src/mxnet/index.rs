@@ -1,31 +1,32 @@
 //! The index of a `.rec` file (`.idx`): a line per record, with its key and the byte where it begins.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::Path;
 
 use forebay_proto::printable;
 use forebay_sources::{LineProblem, SourceError};
 
 use super::frame::MxRecord;
+use crate::address::Address;
 
 /// The records that the index names, in its order, with their keys. Without an index all records, with their places.
 ///
 /// # Errors
 /// The index is not that of the file.
 pub(super) fn chosen(
-    file: &Path,
-    asked: Option<&Path>,
+    file: &Address,
+    asked: Option<&Address>,
     records: Vec<MxRecord>,
 ) -> Result<Vec<(u64, MxRecord)>, SourceError> {
     let beside = file.with_extension("idx");
     let index = match asked {
-        Some(path) if path == Path::new("none") => None,
-        Some(path) => Some(path),
-        None => beside.is_file().then_some(beside.as_path()),
+        Some(address) if address.path() == Path::new("none") => None,
+        Some(address) => Some(address),
+        None => beside.is_file().then_some(&beside),
     };
     let Some(index) = index else { return Ok((0..).zip(records).collect()) };
-    let text = fs::read(index).map_err(|error| SourceError::of_path(index, error))?;
+    let text = index.text()?;
+    let index = index.path();
     let mut chosen = Vec::new();
     let mut named = HashSet::new();
     for (line, text) in (1..).zip(text.split(|&byte| byte == b'\n')).filter(|(_, text)| !text.trim_ascii().is_empty()) {
@@ -38,7 +39,7 @@ pub(super) fn chosen(
             wrong("the line is not a key, a tab and the byte where a record begins. Make the index anew, or give index=\"none\"".into())
         })?;
         let Ok(place) = records.binary_search_by_key(&start, MxRecord::start) else {
-            let file = printable(file);
+            let file = printable(file.path());
             return Err(wrong(format!(
                 "no record of \"{file}\" begins at byte {start}, so this is the index of another file. Give its own with index=, or index=\"none\""
             )));

@@ -1,13 +1,12 @@
 //! Keeps some of a dataset's files open, and knows when one of them is not what it was.
 
-use std::fs::File;
 use std::sync::Arc;
 
-use forebay_sources::{Locator, ReadError, ReadErrorKind};
+use forebay_sources::{Locator, Part, ReadError, ReadErrorKind};
 use parking_lot::Mutex;
 
-use super::{ContainerFile, Stamp};
-use crate::regular_file::open_regular;
+use super::ContainerFile;
+use crate::contents::Contents;
 
 /// Most files that a dataset keeps open.
 const MOST: usize = 64;
@@ -29,7 +28,7 @@ struct State {
 /// An open file.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
-    file: File,
+    contents: Contents,
     container: ContainerFile,
 }
 
@@ -47,9 +46,8 @@ impl OpenFiles {
         if let Some(open) = &self.state.lock().files[number as usize] {
             return Ok(Arc::clone(open));
         }
-        let path = &container.path;
-        let (file, _) = open_regular(path).map_err(|error| gone(ReadError::of_file(path.clone(), &error)))?;
-        let opened = Arc::new(OpenFile { file, container: container.clone() });
+        let contents = container.address.open().map_err(gone)?;
+        let opened = Arc::new(OpenFile { contents, container: container.clone() });
         let evicted = self.state.lock().keep(number, &opened);
         // Closing may take long where the storage is a network's: the lock is free by now.
         drop(evicted);
@@ -88,25 +86,12 @@ impl OpenFile {
     ///
     /// # Errors
     /// The file is not what it was when its records were looked for, or the storage fails.
-    pub(crate) fn read(&self, mut offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-        let path = || self.container.path.clone();
-        let metadata = self.file.metadata().map_err(|error| ReadError::of_file(path(), &error))?;
-        if Stamp::of(&metadata) != self.container.stamp {
-            return Err(ReadError::new(ReadErrorKind::Changed, Locator::file(path())));
+    pub(crate) fn read(&self, offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        if self.contents.stamp()? != self.container.stamp {
+            let locator = Locator { container: self.container.address.container(), part: Part::Whole };
+            return Err(ReadError::new(ReadErrorKind::Changed, locator));
         }
-        buf.try_reserve_exact(size).map_err(|error| ReadError::of_file(path(), &error.into()))?;
-        let end = buf.len() + size;
-        while buf.len() < end {
-            match rustix::io::pread(&self.file, rustix::buffer::spare_capacity(buf), offset) {
-                Ok(0) => return Err(ReadError::new(ReadErrorKind::Changed, Locator::file(path()))),
-                Ok(read) => offset += read as u64,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(ReadError::of_file(path(), &error.into())),
-            }
-        }
-        // The buffer may have had room for more.
-        buf.truncate(end);
-        Ok(())
+        self.contents.read(offset, size, buf)
     }
 }
 
@@ -115,6 +100,7 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
+    use crate::address::Address;
 
     #[test]
     fn the_latest_files_are_open_and_one_that_gave_way_can_still_be_read() {
@@ -122,7 +108,7 @@ mod tests {
         let container = |number: usize| {
             let path = dir.path().join(number.to_string());
             std::fs::write(&path, "abc").unwrap();
-            ContainerFile::look(&path).unwrap()
+            ContainerFile::look(&Address::file(&path)).unwrap()
         };
         let containers: Vec<ContainerFile> = (0..=MOST).map(container).collect();
         let files = OpenFiles::new(containers.len());
@@ -141,7 +127,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.tar");
         std::fs::write(&path, "abc").unwrap();
-        let container = ContainerFile::look(&path).unwrap();
+        let container = ContainerFile::look(&Address::file(&path)).unwrap();
         std::fs::remove_file(&path).unwrap();
         let kind = || OpenFiles::new(1).get(0, &container).unwrap_err().kind;
         assert_eq!(kind(), ReadErrorKind::Gone);

@@ -62,7 +62,7 @@ impl<'a> TableFile<'a> {
         file: Arc<OpenFile>,
         options: &Options,
     ) -> Result<Self, SourceError> {
-        let path = &container.path;
+        let path = container.path();
         let chunks = FileRanges::new(file, container.stamp.len);
         let metadata = Arc::new(footer::read(path, &chunks)?);
         let of_file = metadata.file_metadata();

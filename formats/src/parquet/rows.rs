@@ -1,13 +1,13 @@
 //! The dataset of a Parquet table's rows.
 
 use std::ops::Range;
-use std::path::Path;
 
 use forebay_columns::Table;
-use forebay_sources::{Container, Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source};
+use forebay_sources::{Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source};
 
 use super::file::RowGroup;
 use super::grain::{self, GrainCell};
+use crate::address::Address;
 use crate::grain_cache::GrainCache;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
@@ -47,7 +47,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(name: &Path, found: FoundRows, options: &Options) -> Self {
+    pub(super) fn new(name: &Address, found: FoundRows, options: &Options) -> Self {
         let (mut grains, mut starts, mut sizes, mut records) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for (number, group) in found.groups.iter().enumerate() {
             for rows in grain::plan_group(group) {
@@ -60,8 +60,7 @@ impl Rows {
                 records += page.values;
             }
         }
-        let shard = |file: &ContainerFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let shards = found.files.iter().map(shard).collect();
+        let shards = found.files.iter().map(|file| file.address.last_name()).collect();
         let fingerprint = fingerprint(name, &found, &sizes);
         let (cache, byte_limit) = (GrainCache::new(KEPT), options.byte_limit);
         Self { found, shards, grains, starts, sizes, records, cache, fingerprint, byte_limit }
@@ -133,7 +132,7 @@ impl Source for Rows {
     fn locator(&self, record: u64) -> Locator {
         let group = self.group(record);
         let row = group.first_row + (record - group.first_record);
-        Locator { container: Container::File(self.file(group).path.clone()), part: Part::Row(row) }
+        Locator { container: self.file(group).address.container(), part: Part::Row(row) }
     }
 
     /// The average of the record's page: lengths are in the page itself. A larger record is read once there is room for it.
@@ -166,16 +165,16 @@ impl Source for Rows {
 }
 
 /// Files go in by their path below the dataset's folder, and records by the pages that hold them.
-fn fingerprint(name: &Path, found: &FoundRows, sizes: &[(u64, u64)]) -> [u8; 32] {
+fn fingerprint(name: &Address, found: &FoundRows, sizes: &[(u64, u64)]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"forebay parquet dataset 1\0");
-    let folder = if name.is_dir() { name } else { name.parent().unwrap_or_else(|| Path::new("")) };
+    let folder = if name.is_folder() { name.clone() } else { name.parent() };
     let mut part = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
     for file in &found.files {
-        let path = file.path.strip_prefix(folder).unwrap_or(&file.path);
+        let path = file.path().strip_prefix(folder.path()).unwrap_or(file.path());
         part(path.as_os_str().as_encoded_bytes());
         part(&file.stamp.len.to_le_bytes());
     }

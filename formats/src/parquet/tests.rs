@@ -3,6 +3,7 @@
 pub(crate) mod hostile;
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use ::parquet::arrow::ArrowWriter;
@@ -100,7 +101,7 @@ fn every_encoding_and_compression_that_is_read_gives_what_was_written() {
                 for column in &columns {
                     let path = dir.path().join("a.parquet");
                     write(&path, &[batch(vec![("img", ArrayRef::clone(column))])], properties.clone());
-                    let source = open(&path, &Options::default()).unwrap();
+                    let source = open(&Address::file(&path), &Options::default()).unwrap();
                     assert_eq!(source.len(), 500);
                     for record in (0..500).rev() {
                         assert_eq!(read(&source, record).as_deref(), Ok(&expected[at_usize(record)][..]));
@@ -133,7 +134,7 @@ fn labels_and_further_columns_are_read_with_the_names_of_the_classes() {
     for name in ["a", "b"] {
         write(&dir.path().join(format!("{name}.parquet")), &[table.clone()], plain().build());
     }
-    let source = open(dir.path(), &mapped(&[("scores", "scores"), ("kind", "none;kind")])).unwrap();
+    let source = open(&Address::file(dir.path()), &mapped(&[("scores", "scores"), ("kind", "none;kind")])).unwrap();
     assert_eq!(source.classes(), ["a", "b"]);
     let labels = |source: &dyn Source| (0..source.len()).map(|record| source.label(record)).collect::<Vec<_>>();
     assert_eq!(labels(&source), [1, 0, 1, 1, 0, 1]);
@@ -145,9 +146,9 @@ fn labels_and_further_columns_are_read_with_the_names_of_the_classes() {
     assert_eq!((targets.value(0, 3).items(), targets.value(1, 4).bytes()), (2, &b"cat"[..]));
     assert!(targets.value(0, 4).is_null());
 
-    let source = open(dir.path(), &mapped(&[("labels", "kind")])).unwrap();
+    let source = open(&Address::file(dir.path()), &mapped(&[("labels", "kind")])).unwrap();
     assert_eq!((source.classes(), labels(&source)), (&["cat".to_owned(), "dog".into()][..], vec![1, 0, 1, 1, 0, 1]));
-    let none = open(dir.path(), &Options { labels: Labels::None, ..Options::default() }).unwrap();
+    let none = open(&Address::file(dir.path()), &Options { labels: Labels::None, ..Options::default() }).unwrap();
     assert_eq!((none.classes(), labels(&none)), (&[][..], vec![-1; 6]));
     assert_ne!(none.fingerprint(), source.fingerprint());
 }
@@ -164,7 +165,7 @@ fn a_picture_that_is_null_or_elsewhere_is_a_bad_record_and_spoils_no_other() {
         (Some(b"five"), None),
     ]);
     write(&path, &[batch(vec![("image", rows)])], plain().build());
-    let source = open(&path, &Options::default()).unwrap();
+    let source = open(&Address::file(&path), &Options::default()).unwrap();
     assert_eq!([read(&source, 0), read(&source, 4)], [Ok(b"one".to_vec()), Ok(b"five".to_vec())]);
     let words = |record| {
         let error = source.read(record, u64::MAX, &mut Vec::new()).unwrap_err();
@@ -185,7 +186,7 @@ fn rule_56_grains_are_made_of_pages_and_one_row_group_has_many() {
     let write = |properties: WriterPropertiesBuilder| {
         let properties = properties.set_data_page_size_limit(1000).set_write_batch_size(5).build();
         write(&path, &[batch(vec![("image", binary(&rows))])], properties);
-        let files = [ContainerFile::look(&path).unwrap()];
+        let files = [ContainerFile::look(&Address::file(&path)).unwrap()];
         let opened = OpenFiles::new(1);
         let file = opened.get(0, &files[0]).unwrap();
         let table = file::TableFile::open(0, &files[0], Arc::clone(&file), &Options::default()).unwrap();
@@ -214,7 +215,7 @@ fn what_the_user_must_decide_or_change_is_said() {
     let path = dir.path().join("a.parquet");
     let refused = |table: RecordBatch, options: &Options, words: &[&str]| {
         write(&path, &[table], plain().build());
-        let error = open(&path, options).unwrap_err().to_string();
+        let error = open(&Address::file(&path), options).unwrap_err().to_string();
         for words in words {
             assert!(error.contains(words), "{words:?} is not in: {error}");
         }
@@ -232,10 +233,10 @@ fn what_the_user_must_decide_or_change_is_said() {
     let lists = ::parquet::schema::types::ColumnPath::from("image");
     let delta = plain().set_column_encoding(lists, Encoding::DELTA_BYTE_ARRAY).build();
     write(&path, &[batch(vec![("image", one())])], delta);
-    let error = open(&path, &default).unwrap_err().to_string();
+    let error = open(&Address::file(&path), &default).unwrap_err().to_string();
     assert!(error.contains("DELTA_BYTE_ARRAY") && error.contains("Write the file with plain values"), "{error}");
     write(&path, &[batch(vec![("image", binary(&[]))])], plain().build());
-    assert!(matches!(open(&path, &default), Err(SourceError::NoRecords { .. })));
+    assert!(matches!(open(&Address::file(&path), &default), Err(SourceError::NoRecords { .. })));
 }
 
 #[test]
@@ -248,5 +249,5 @@ fn a_table_is_recognised_by_its_name_or_its_first_bytes() {
         assert_eq!(read(&*source, 0), Ok(b"one".to_vec()), "{name}");
     }
     fs::write(dir.path().join("metadata.parquet"), "it describes pictures").unwrap();
-    assert!(!recognises(dir.path()));
+    assert!(!recognises(&Address::file(dir.path())));
 }

@@ -9,6 +9,7 @@ use forebay_sources::{Labels, SourceError};
 
 use super::chunk::{HEAD, Told, tell};
 use super::{RecordChunk, RecordIoPayload, content, records};
+use crate::address::Address;
 use crate::csv::labels::Column;
 use crate::example::gather::Gathered;
 use crate::grain_cache::Grain;
@@ -72,8 +73,9 @@ impl RecordIoScan {
     }
 
     /// Finds the chunks of the next file.
-    pub(super) fn file(&mut self, path: &Path, number: u32) -> Result<(), SourceError> {
-        let (mut window, container) = Window::open(path)?;
+    pub(super) fn file(&mut self, address: &Address, number: u32) -> Result<(), SourceError> {
+        let path = address.path();
+        let (mut window, container) = Window::open(address)?;
         self.parts.files.push(container);
         let wrong = |at, problem: &str| SourceError::malformed_at(path, at, problem);
         let dialect = match tell(&mut window, self.chunk_limit).map_err(SourceError::Outage)? {

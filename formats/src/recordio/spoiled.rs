@@ -36,7 +36,7 @@ impl SpoiledChunks {
         let before = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let latest = before.checked_sub(settled).map_or(0, |latest| latest.as_secs());
         let is_settled = |state: &FileState| u64::try_from(state.changed.0).is_ok_and(|changed| changed <= latest);
-        let state = |file: &ContainerFile| FileState::of(&file.path).filter(is_settled);
+        let state = |file: &ContainerFile| FileState::of(file.path()).filter(is_settled);
         Self { files: files.iter().map(state).collect(), causes: Mutex::default() }
     }
 

@@ -84,7 +84,7 @@ impl Folder {
     }
 
     fn open(&self, options: &Options) -> Result<RecordIo, SourceError> {
-        open(&self.dir.path().join("x.recordio"), options)
+        open(&Address::file(self.dir.path().join("x.recordio")), options)
     }
 
     fn refused(&self, options: &Options, words: &[&str]) {
@@ -133,7 +133,7 @@ fn every_dialect_and_codec_gives_its_records_and_grains() {
         let empty = framed(dialect, codec, 0, &[]);
         let file = [chunk(dialect, codec, &[b"one", &long]), empty, chunk(dialect, codec, &[b"", b"two", b"three"])];
         let folder = Folder::new(&file.concat());
-        assert!((SCHEME.recognises)(folder.dir.path()), "{dialect:?} {codec:?}");
+        assert!((SCHEME.recognises)(&Address::file(folder.dir.path())), "{dialect:?} {codec:?}");
         let source = folder.open(&Options::default()).unwrap();
         assert_eq!((source.len(), source.grains()), (5, Grains::Starts(&[0, 2])), "{dialect:?} {codec:?}");
         for (record, content) in [(0, &b"one"[..]), (1, &long), (3, b"two"), (4, b"three"), (0, b"one")] {

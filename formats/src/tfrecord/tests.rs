@@ -46,7 +46,7 @@ impl Written {
     }
 
     fn open(&self, options: &Options) -> Result<Packed, SourceError> {
-        open(&self.dir.path().join("x.tfrecord"), options)
+        open(&Address::file(self.dir.path().join("x.tfrecord")), options)
     }
 
     fn refused(&self, options: &Options, words: &[&str]) {
@@ -81,14 +81,15 @@ fn with(features: Vec<(&'static str, Values<'_>)>) -> Vec<u8> {
 fn a_file_is_recognised_by_the_checksum_of_its_first_length() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
+    let is_one = |path: &Path| recognises(&Address::file(path));
     fs::write(path("train-00000-of-00001"), write_examples(&[b"abc"])).unwrap();
     fs::write(path("x.tfrecord"), "twelve bytes and more").unwrap();
-    assert!(recognises(&path("train-00000-of-00001")));
-    assert!(!recognises(&path("x.tfrecord")) && !recognises(dir.path()));
+    assert!(is_one(&path("train-00000-of-00001")));
+    assert!(!is_one(&path("x.tfrecord")) && !is_one(dir.path()));
     fs::write(path("y.tfrecord"), write_examples(&[b"abc"])).unwrap();
-    assert!(recognises(dir.path()));
+    assert!(is_one(dir.path()));
     fs::write(path("z.tfrecord.gz"), [0x1f, 0x8b, 8, 0]).unwrap();
-    assert!(recognises(&path("z.tfrecord.gz")));
+    assert!(is_one(&path("z.tfrecord.gz")));
 }
 
 #[test]

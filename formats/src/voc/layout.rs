@@ -2,23 +2,22 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use forebay_sources::{Options, SourceError};
 
 use super::SET;
-use crate::ROOT;
+use crate::address::{Address, Sight};
 use crate::containers::{has, is_named};
 use crate::folder::is_picture;
 
 /// The folders of a dataset.
 #[derive(Debug)]
 pub(super) struct VocLayout {
-    folder: PathBuf,
-    annotations: PathBuf,
-    pub pictures: PathBuf,
+    folder: Address,
+    annotations: Address,
+    pub pictures: Address,
 }
 
 const ANNOTATIONS: [&str; 2] = ["Annotations", "annotations"];
@@ -28,35 +27,38 @@ const NAMED: usize = 12;
 
 impl VocLayout {
     /// Whether the folder has a folder for annotations with an XML in it.
-    pub(super) fn has_annotations(folder: &Path) -> bool {
+    pub(super) fn has_annotations(folder: &Address) -> bool {
         ANNOTATIONS.iter().any(|name| has(&folder.join(name), &["xml"]))
     }
 
     /// The folders by their usual names. XML files may also be in the dataset's folder, and pictures beside them.
-    pub(super) fn find(folder: &Path, options: &Options) -> Result<Self, SourceError> {
-        let metadata = folder.metadata().map_err(|error| SourceError::of_path(folder, error))?;
-        if !metadata.is_dir() {
-            return Err(SourceError::NotAFolder { path: folder.to_owned() });
+    pub(super) fn find(folder: &Address, options: &Options) -> Result<Self, SourceError> {
+        if folder.look()? != Sight::Folder {
+            return Err(SourceError::NotAFolder { path: folder.path().to_owned() });
         }
-        let first = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(|path| path.is_dir());
-        let annotations = first(&ANNOTATIONS).unwrap_or_else(|| folder.to_owned());
-        let given = options.own.path(ROOT.name);
+        let first = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(Address::is_folder);
+        let annotations = first(&ANNOTATIONS).unwrap_or_else(|| folder.clone());
+        let given = crate::given_root(options);
         let pictures = given.or_else(|| first(&PICTURES)).unwrap_or_else(|| annotations.clone());
-        Ok(Self { folder: folder.to_owned(), annotations, pictures })
+        Ok(Self { folder: folder.clone(), annotations, pictures })
     }
 
     /// The names of all XML files without their extension, sorted by their bytes.
     pub(super) fn stems(&self) -> Result<Vec<Vec<u8>>, SourceError> {
         let mut stems = Vec::new();
-        for path in entries(&self.annotations)? {
-            if is_named(&path, &["xml"])
+        for entry in self.annotations.entries()? {
+            let path = entry.address.path();
+            if is_named(path, &["xml"])
                 && let Some(stem) = path.file_stem()
             {
                 stems.push(stem.as_bytes().to_vec());
             }
         }
         if stems.is_empty() {
-            return Err(SourceError::NoContainers { path: self.annotations.clone(), extensions: "xml".into() });
+            return Err(SourceError::NoContainers {
+                path: self.annotations.path().to_owned(),
+                extensions: "xml".into(),
+            });
         }
         stems.sort_unstable();
         stems.dedup();
@@ -64,7 +66,7 @@ impl VocLayout {
     }
 
     /// The XML with this name.
-    pub(super) fn xml(&self, stem: &[u8]) -> PathBuf {
+    pub(super) fn xml(&self, stem: &[u8]) -> Address {
         let mut name = stem.to_vec();
         name.extend_from_slice(b".xml");
         let path = self.annotations.join(OsStr::from_bytes(&name));
@@ -81,8 +83,8 @@ impl VocLayout {
         let chosen = options.own.get(SET.name);
         let is_name = |name: &str| !name.is_empty() && !name.contains(['/', '\0']) && !name.starts_with('.');
         let file = chosen.filter(|name| is_name(name)).map(|name| lists.join(format!("{name}.txt")));
-        if let Some(file) = file.filter(|file| file.is_file()) {
-            let text = fs::read(&file).map_err(|error| SourceError::of_path(&file, error))?;
+        if let Some(file) = file.filter(Address::is_file) {
+            let text = file.text()?;
             let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
             let lines = text.split(|&byte| byte == b'\n').map(|line| line.trim_ascii().to_vec());
             let lines: Vec<Vec<u8>> = lines.filter(|line| !line.is_empty()).collect();
@@ -91,16 +93,17 @@ impl VocLayout {
                     "the list names \"{}\". Each line must be the name of an XML file without its extension.",
                     forebay_proto::printable(&*String::from_utf8_lossy(wrong))
                 );
-                return Err(SourceError::malformed_at(&file, 0, problem));
+                return Err(SourceError::malformed_at(file.path(), 0, problem));
             }
             return Ok(Some(lines));
         }
         if chosen == Some("all") {
             return Ok(None);
         }
-        let found = if lists.is_dir() { entries(&lists)? } else { Vec::new() };
+        let found = if lists.is_folder() { lists.entries()? } else { Vec::new() };
         let mut names: Vec<String> = found
             .iter()
+            .map(|entry| entry.address.path())
             .filter(|path| is_named(path, &["txt"]))
             .filter_map(|path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()))
             .collect();
@@ -113,7 +116,7 @@ impl VocLayout {
         let more = if names.len() > NAMED { " and more" } else { "" };
         let expected = format!(
             "a list in \"{}\" ({}{more}), or \"all\" for all pictures with an XML",
-            forebay_proto::printable(&lists),
+            forebay_proto::printable(lists.path()),
             if shown.is_empty() { "there is none".to_owned() } else { shown.join(", ") }
         );
         Err(SourceError::bad_option(SET.name, chosen.unwrap_or_default(), &expected))
@@ -121,11 +124,8 @@ impl VocLayout {
 
     /// The pictures that there are.
     pub(super) fn pictures(&self) -> Result<PictureNames, SourceError> {
-        let mut names: Vec<Vec<u8>> = entries(&self.pictures)?
-            .iter()
-            .filter(|path| is_picture(path))
-            .filter_map(|path| Some(path.file_name()?.as_bytes().to_vec()))
-            .collect();
+        let entries = self.pictures.entries()?.into_iter().filter(|entry| is_picture(entry.address.path()));
+        let mut names: Vec<Vec<u8>> = entries.map(|entry| entry.name.into_encoded_bytes()).collect();
         // Of pictures with one name, the first by extension has the XML.
         names.sort_unstable();
         let mut of_stem = HashMap::with_capacity(names.len());
@@ -137,8 +137,8 @@ impl VocLayout {
     }
 
     pub(super) fn shard_name(&self, options: &Options) -> String {
-        let folder = self.folder.file_name().unwrap_or(self.folder.as_os_str()).to_string_lossy();
-        options.own.get(SET.name).map_or_else(|| folder.clone().into_owned(), |set| format!("{folder}/{set}"))
+        let folder = self.folder.last_name();
+        options.own.get(SET.name).map_or_else(|| folder.clone(), |set| format!("{folder}/{set}"))
     }
 }
 
@@ -175,16 +175,4 @@ pub(super) fn stem_of(line: Vec<u8>, stems: &[Vec<u8>]) -> Vec<u8> {
         Some(name) => name,
         None => line,
     }
-}
-
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
-    let of_folder = |error| SourceError::of_path(folder, error);
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(of_folder)? {
-        let entry = entry.map_err(of_folder)?;
-        if !entry.file_name().as_bytes().starts_with(b".") {
-            paths.push(entry.path());
-        }
-    }
-    Ok(paths)
 }

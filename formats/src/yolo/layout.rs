@@ -1,8 +1,6 @@
 //! Where a dataset in YOLO's form has its pictures, texts and class names.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -10,17 +8,17 @@ use forebay_proto::printable;
 use forebay_sources::{Options, SourceError};
 
 use super::{SET, names};
+use crate::address::{Address, Sight, of_dataset};
 use crate::containers::{has, is_named};
 use crate::folder::pictures_below;
 use crate::paths::Paths;
-use crate::regular_file::open_regular;
 
 /// The folders of a dataset.
 #[derive(Debug)]
 pub(super) struct YoloLayout {
-    pub folder: PathBuf,
+    pub folder: Address,
     /// The file with the names of the classes.
-    names: Option<PathBuf>,
+    names: Option<Address>,
 }
 
 const NAME_FILES: [&str; 4] = ["data.yaml", "data.yml", "dataset.yaml", "dataset.yml"];
@@ -32,43 +30,39 @@ const YAML: [&str; 2] = ["yaml", "yml"];
 
 impl YoloLayout {
     /// Whether the path is a folder with texts in `labels`, or a YAML beside one.
-    pub(super) fn is_one(path: &Path) -> bool {
-        if path.is_file() {
-            return is_named(path, &YAML) && path.parent().is_some_and(Self::is_one);
+    pub(super) fn is_one(path: &Address) -> bool {
+        if !path.is_folder() {
+            return is_named(path.path(), &YAML) && Self::is_one(&path.parent());
         }
         // Other folders are opened by this function too, and may be large: only what these names lead to is looked at.
-        let has_labels = |folder: &Path| folder.join("images").is_dir() && has(&folder.join("labels"), &["txt"]);
+        let has_labels = |folder: &Address| folder.join("images").is_folder() && has(&folder.join("labels"), &["txt"]);
         let in_labels =
-            |set: &String| path.join("images").join(set).is_dir() && has(&path.join("labels").join(set), &["txt"]);
+            |set: &String| path.join("images").join(set).is_folder() && has(&path.join("labels").join(set), &["txt"]);
         has_labels(path)
             || folders(&path.join("labels")).iter().any(in_labels)
             || USUAL_SETS.iter().any(|set| has_labels(&path.join(set)))
     }
 
-    pub(super) fn find(path: &Path) -> Result<Self, SourceError> {
-        let metadata = path.metadata().map_err(|error| SourceError::of_path(path, error))?;
-        if metadata.is_dir() {
-            let names = NAME_FILES.iter().map(|name| path.join(name)).find(|file| file.is_file());
-            return Ok(Self { folder: path.to_owned(), names });
+    pub(super) fn find(address: &Address) -> Result<Self, SourceError> {
+        if address.look()? == Sight::Folder {
+            let names = NAME_FILES.iter().map(|name| address.join(name)).find(Address::is_file);
+            return Ok(Self { folder: address.clone(), names });
         }
-        let folder = path.parent().unwrap_or_else(|| Path::new("")).to_owned();
-        Ok(Self { folder, names: Some(path.to_owned()) })
+        Ok(Self { folder: address.parent(), names: Some(address.clone()) })
     }
 
     /// The names of the classes; none if no file has them.
     pub(super) fn class_names(&self) -> Result<Vec<String>, SourceError> {
         let Some(file) = &self.names else { return Ok(Vec::new()) };
-        let mut text = Vec::new();
-        let read = open_regular(file).and_then(|(file, _)| file.take(MOST_BYTES + 1).read_to_end(&mut text));
-        read.map_err(|error| SourceError::of_path(file, error))?;
-        let named = match str::from_utf8(&text) {
-            _ if text.len() as u64 > MOST_BYTES => Err(format!("the file has more than {MOST_BYTES} bytes")),
-            Ok(text) => names::parse(text),
-            Err(_) => Err("the file is not in UTF-8".to_owned()),
+        let text = file.small(MOST_BYTES).map_err(|error| of_dataset(file, error))?;
+        let named = match text.as_deref().map(str::from_utf8) {
+            None => Err(format!("the file has more than {MOST_BYTES} bytes")),
+            Some(Ok(text)) => names::parse(text),
+            Some(Err(_)) => Err("the file is not in UTF-8".to_owned()),
         };
         named.map(Option::unwrap_or_default).map_err(|problem| {
             let problem = format!("{problem}. Write the names as a list, or give classes=.");
-            SourceError::malformed_at(file, 0, problem)
+            SourceError::malformed_at(file.path(), 0, problem)
         })
     }
 
@@ -82,14 +76,14 @@ impl YoloLayout {
         let start = match chosen {
             Some(set) if known.iter().any(|known| known == set) => {
                 let inside = Path::new("images").join(set);
-                if self.folder.join(&inside).is_dir() { inside } else { Path::new(set).join("images") }
+                if self.folder.join(&inside).is_folder() { inside } else { Path::new(set).join("images") }
             }
             Some("all") => PathBuf::new(),
             None if known.is_empty() => PathBuf::from("images"),
             _ => {
                 let named: Vec<String> = known.iter().map(|set| format!("\"{set}\"")).collect();
                 let named = if named.is_empty() { "there is none".to_owned() } else { named.join(", ") };
-                let folder = printable(&self.folder).to_string();
+                let folder = printable(self.folder.path()).to_string();
                 let expected = format!("a set in \"{folder}\" ({named}), or \"all\" for the pictures of all sets");
                 return Err(SourceError::bad_option(SET.name, chosen.unwrap_or_default(), &expected));
             }
@@ -105,27 +99,21 @@ impl YoloLayout {
     }
 
     pub(super) fn shard_name(&self, options: &Options) -> String {
-        let folder = self.folder.file_name().unwrap_or(self.folder.as_os_str()).to_string_lossy();
-        options.own.get(SET.name).map_or_else(|| folder.clone().into_owned(), |set| format!("{folder}/{set}"))
+        let folder = self.folder.last_name();
+        options.own.get(SET.name).map_or_else(|| folder.clone(), |set| format!("{folder}/{set}"))
     }
 }
 
 /// The names of the folders in a folder, without hidden ones.
-fn folders(path: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
-    let is_folder = |entry: &fs::DirEntry| match entry.file_type() {
-        Ok(kind) if kind.is_symlink() => entry.path().is_dir(),
-        Ok(kind) => kind.is_dir(),
-        Err(_) => false,
-    };
-    let names = entries.flatten().filter(is_folder).filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter(|name| !name.starts_with('.')).collect()
+fn folders(folder: &Address) -> Vec<String> {
+    let folders = folder.entries().unwrap_or_default().into_iter().filter(|entry| entry.is_folder);
+    folders.filter_map(|entry| entry.name.into_string().ok()).collect()
 }
 
 /// The sets of a dataset, sorted: `images/train` with `labels/train`, or `train/images`.
-fn sets(folder: &Path) -> Vec<String> {
-    let inside = folders(&folder.join("images")).into_iter().filter(|set| folder.join("labels").join(set).is_dir());
-    let outside = folders(folder).into_iter().filter(|set| folder.join(set).join("images").is_dir());
+fn sets(folder: &Address) -> Vec<String> {
+    let inside = folders(&folder.join("images")).into_iter().filter(|set| folder.join("labels").join(set).is_folder());
+    let outside = folders(folder).into_iter().filter(|set| folder.join(set).join("images").is_folder());
     let mut sets: Vec<String> = inside.chain(outside).collect();
     sets.sort_unstable();
     sets.dedup();

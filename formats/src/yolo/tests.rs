@@ -1,7 +1,7 @@
 //! Tests of the folders that `yolo:` takes.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use forebay_sources::{ColumnMap, OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
@@ -36,7 +36,8 @@ fn pictures_have_the_boxes_of_the_text_of_the_same_name() {
     assert_eq!(values::<f32>(&*source, "boxes_normalised", 2), [0.25, 0.0, 0.75, 1.0, 0.0, 0.0, 0.5, 0.5]);
     assert_eq!(values::<i64>(&*source, "classes", 2), [1, 0]);
     let columns = ColumnMap::from_iter([("shapes", "polygons_normalised")]);
-    let source = open(&dir.path().join("data.yaml"), &Options { columns, ..Options::default() }).unwrap();
+    let source =
+        open(&Address::file(dir.path().join("data.yaml")), &Options { columns, ..Options::default() }).unwrap();
     assert_eq!(values::<f32>(&*source, "shapes", 1), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
     assert_eq!(source.targets().value(0, 2).items(), 2);
 }
@@ -98,9 +99,9 @@ fn a_folder_is_recognised_by_its_texts_and_other_folders_are_not() {
         (&["cat/images/a.jpg", "cat/labels/a.txt"], false),
     ] {
         let dir = folder(&files.iter().map(|file| (*file, "")).collect::<Vec<_>>());
-        assert_eq!(YoloLayout::is_one(dir.path()), expected, "{files:?}");
+        assert_eq!(YoloLayout::is_one(&Address::file(dir.path())), expected, "{files:?}");
         fs::write(dir.path().join("x.yaml"), "names: [a]").unwrap();
-        assert_eq!(YoloLayout::is_one(&dir.path().join("x.yaml")), expected, "{files:?}");
-        assert!(!YoloLayout::is_one(&dir.path().join(files[0])));
+        assert_eq!(YoloLayout::is_one(&Address::file(dir.path().join("x.yaml"))), expected, "{files:?}");
+        assert!(!YoloLayout::is_one(&Address::file(dir.path().join(files[0]))));
     }
 }

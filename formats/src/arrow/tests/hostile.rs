@@ -21,17 +21,19 @@ fn a_file_that_was_cut_is_never_taken_for_a_shorter_one() {
         let whole = fs::read(&path).unwrap();
         for len in (0..whole.len()).step_by(5) {
             fs::write(&path, &whole[..len]).unwrap();
-            let words = open(&path, &Options::default()).unwrap_err().to_string();
+            let words = open(&Address::file(&path), &Options::default()).unwrap_err().to_string();
             assert!(words.contains("a.arrow, byte "), "{len}: {words}");
         }
     }
     sample(&path, stream);
     let whole = fs::read(&path).unwrap();
     fs::write(&path, [&whole[..], &whole].concat()).unwrap();
-    let words = open(&path, &Options::default()).unwrap_err().to_string();
+    let words = open(&Address::file(&path), &Options::default()).unwrap_err().to_string();
     assert!(words.contains("behind the end of the stream"), "{words}");
     fs::write(&path, b"this is a text, and no table at all").unwrap();
-    assert!(open(&path, &Options::default()).unwrap_err().to_string().contains("Here a message must begin"));
+    assert!(
+        open(&Address::file(&path), &Options::default()).unwrap_err().to_string().contains("Here a message must begin")
+    );
 }
 
 #[test]
@@ -42,7 +44,7 @@ fn no_damage_makes_a_reader_panic_and_other_pictures_are_read() {
     for write in [stream as fn(&Path, &[RecordBatch]), file] {
         let expected = sample(&path, write);
         let whole = fs::read(&path).unwrap();
-        let source = open(&path, &Options::default()).unwrap();
+        let source = open(&Address::file(&path), &Options::default()).unwrap();
         let place = |record: u64| {
             let picture = &expected[usize::try_from(record).unwrap()];
             let at = whole.windows(picture.len()).position(|window| window == picture);
@@ -70,7 +72,7 @@ fn no_damage_makes_a_reader_panic_and_other_pictures_are_read() {
                 }
             }
             fs::write(&path, &bytes).unwrap();
-            let Ok(source) = open(&path, &mapped(&[("same", "label"), ("path", "image.path")])) else {
+            let Ok(source) = open(&Address::file(&path), &mapped(&[("same", "label"), ("path", "image.path")])) else {
                 refused += 1;
                 continue;
             };

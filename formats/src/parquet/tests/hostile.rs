@@ -1,5 +1,6 @@
 //! Files that are not what they say: cut, damaged, or made to harm.
 
+use std::path::Path;
 use std::time::SystemTime;
 
 use super::*;
@@ -22,7 +23,7 @@ fn sample(dir: &Path, compression: Compression, dictionary: bool) -> (std::path:
 }
 
 fn refusal(path: &Path) -> String {
-    open(path, &Options::default()).unwrap_err().to_string()
+    open(&Address::file(path), &Options::default()).unwrap_err().to_string()
 }
 
 #[test]
@@ -85,7 +86,7 @@ fn a_footer_larger_than_any_is_refused_before_it_is_read() {
 
 /// Where each page of the pictures is in the file, and which records it has.
 fn pages_of(path: &Path) -> Vec<(std::ops::Range<usize>, std::ops::Range<u64>)> {
-    let container = ContainerFile::look(path).unwrap();
+    let container = ContainerFile::look(&Address::file(path)).unwrap();
     let file = OpenFiles::new(1).get(0, &container).unwrap();
     let table = file::TableFile::open(0, &container, file, &Options::default()).unwrap();
     let mut pages = Vec::new();
@@ -106,7 +107,7 @@ fn a_damaged_page_spoils_its_own_records_only() {
     let (path, expected) = sample(dir.path(), Compression::SNAPPY, false);
     let pages = pages_of(&path);
     assert_eq!(pages.len(), 4);
-    let source = open(&path, &Options::default()).unwrap();
+    let source = open(&Address::file(&path), &Options::default()).unwrap();
     let modified = path.metadata().unwrap().modified().unwrap();
     let mut bytes = fs::read(&path).unwrap();
     let (stored, records) = &pages[1];
@@ -122,7 +123,7 @@ fn a_damaged_page_spoils_its_own_records_only() {
         }
     }
     fs::File::open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-    let source = open(&path, &Options::default()).unwrap();
+    let source = open(&Address::file(&path), &Options::default()).unwrap();
     fs::File::open(&path).unwrap().set_modified(modified).unwrap();
     assert_eq!(read(&source, 0), Err(ReadErrorKind::Changed));
 }
@@ -162,7 +163,7 @@ fn no_damage_makes_a_reader_panic_and_pages_that_are_whole_are_read() {
                 }
             }
             fs::write(&path, &bytes).unwrap();
-            let Ok(source) = open(&path, &mapped(&[("same", "label")])) else {
+            let Ok(source) = open(&Address::file(&path), &mapped(&[("same", "label")])) else {
                 refused += 1;
                 continue;
             };
