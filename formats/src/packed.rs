@@ -236,7 +236,7 @@ pub(crate) fn fingerprint(name: &Address, parts: &PackedParts) -> [u8; 32] {
         hasher.update(bytes);
     };
     for file in &parts.files {
-        let path = file.path().strip_prefix(folder.path()).unwrap_or(file.path());
+        let path = file.path().strip_prefix(folder.path()).unwrap_or_else(|_| file.path());
         part(path.as_os_str().as_encoded_bytes());
         part(&file.stamp.len.to_le_bytes());
     }

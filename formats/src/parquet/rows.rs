@@ -174,7 +174,7 @@ fn fingerprint(name: &Address, found: &FoundRows, sizes: &[(u64, u64)]) -> [u8; 
         hasher.update(bytes);
     };
     for file in &found.files {
-        let path = file.path().strip_prefix(folder.path()).unwrap_or(file.path());
+        let path = file.path().strip_prefix(folder.path()).unwrap_or_else(|_| file.path());
         part(path.as_os_str().as_encoded_bytes());
         part(&file.stamp.len.to_le_bytes());
     }
