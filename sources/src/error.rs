@@ -162,6 +162,14 @@ pub enum SourceError {
         /// What is wrong and what to do, as sentences.
         problem: String,
     },
+    /// A store of objects that cannot be used, or whose list cannot be read.
+    #[error("\"{url}\" cannot be read. {problem}", url = printable(url))]
+    Store {
+        /// The store, or the prefix of keys, without what may be secret.
+        url: String,
+        /// What is wrong and what to do, as sentences.
+        problem: String,
+    },
     /// A custom reader that cannot be used.
     #[error("The reader \"{path}\" {problem}.", path = printable(path))]
     Reader {
