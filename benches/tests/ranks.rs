@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 16] = [
+const RANKS: [(&str, u32); 17] = [
     ("forebay-proto", 0),
     ("forebay-columns", 0),
     ("forebay-ring", 1),
@@ -19,7 +19,8 @@ const RANKS: [(&str, u32); 16] = [
     ("forebay-cuda", 3),
     ("forebay-fake-gpu", 3),
     ("forebay-python", 3),
-    ("forebay-formats", 3),
+    ("forebay-objects", 3),
+    ("forebay-formats", 4),
     ("forebay-road", 4),
     ("forebay-daemon", 5),
     ("forebay", 6),
@@ -27,14 +28,21 @@ const RANKS: [(&str, u32); 16] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 22] = [
+const FENCES: [(&str, &[&str]); 26] = [
     ("redb", &["forebay-coordinator"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
     ("libc", &["forebay-ring"]),
     ("libloading", &["forebay-cuda", "forebay-fake-gpu"]),
     ("tonic", &["forebay-proto", "forebay-coordinator", "forebay-daemon", "forebay"]),
-    ("tokio", &["forebay-coordinator", "forebay-road", "forebay-daemon", "forebay", "forebay-benches"]),
+    (
+        "tokio",
+        &["forebay-coordinator", "forebay-objects", "forebay-road", "forebay-daemon", "forebay", "forebay-benches"],
+    ),
+    ("object_store", &["forebay-objects"]),
+    ("reqwest", &["forebay-objects"]),
+    ("rustls", &["forebay-objects"]),
+    ("rustls-native-certs", &["forebay-objects"]),
     ("toml", &["forebay-daemon", "forebay"]),
     ("clap", &["forebay"]),
     ("hyper", &["forebay-daemon"]),

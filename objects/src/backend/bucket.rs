@@ -1,0 +1,143 @@
+//! Objects of a store with an interface of its own, through the library `object_store`.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::path::Path;
+use object_store::{Extensions, GetOptions, GetRange, ObjectMeta, ObjectStore};
+
+use super::Body;
+use crate::Object;
+use crate::fault::{Fault, FaultKind};
+use crate::note::Note;
+use crate::object::{Pin, version_of_etag};
+
+/// A bucket or a container.
+pub(crate) struct Bucket {
+    objects: Arc<dyn ObjectStore>,
+    lists: Arc<dyn PaginatedListStore>,
+    /// Texts that must be in no error.
+    secrets: Vec<crate::Secret>,
+}
+
+/// A page of a list.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    pub(crate) objects: Vec<Object>,
+    /// Prefixes with a slash at their end.
+    pub(crate) prefixes: Vec<String>,
+    /// Where the next page begins, if there is one.
+    pub(crate) next: Option<String>,
+}
+
+impl Bucket {
+    pub(super) fn new<S: ObjectStore + PaginatedListStore>(store: S, secrets: Vec<crate::Secret>) -> Self {
+        let store = Arc::new(store);
+        Self { objects: Arc::clone(&store) as _, lists: store, secrets }
+    }
+
+    pub(crate) async fn head(&self, key: &str) -> Result<Object, Fault> {
+        let note = Note::default();
+        let options = GetOptions { head: true, extensions: noted(&note), ..GetOptions::default() };
+        let found = self.objects.get_opts(&path(key)?, options).await;
+        let meta = found.map_err(|error| self.fault(&error, &note))?.meta;
+        Ok(Object { key: key.to_owned(), size: meta.size, version: version(&meta) })
+    }
+
+    pub(crate) async fn get(&self, object: &Object, range: Range<u64>) -> Result<Body, Fault> {
+        let note = Note::default();
+        let mut options = GetOptions { extensions: noted(&note), ..GetOptions::default() };
+        options.range = Some(GetRange::Bounded(range.clone()));
+        if let Pin::Strong(etag) = object.pin() {
+            options.if_match = Some(format!("\"{etag}\""));
+        }
+        let found = self.objects.get_opts(&path(&object.key)?, options).await;
+        let found = found.map_err(|error| self.fault(&error, &note))?;
+        if !object.is(Some(found.meta.size), version(&found.meta).as_deref()) {
+            return Err(Fault::new(FaultKind::Changed, ""));
+        }
+        if found.range != range {
+            return Err(Fault::new(FaultKind::Unavailable, "the store sends other bytes than were asked for"));
+        }
+        let bytes = found.into_stream().map(|chunk| chunk.map_err(|error| Fault::of_transport(&error)));
+        Ok(Body { skip: 0, bytes: bytes.boxed() })
+    }
+
+    /// A page of the keys that begin with `prefix`: of all of them or, if not `deep`, down to the next slash.
+    pub(crate) async fn page(
+        &self,
+        prefix: &str,
+        deep: bool,
+        from: Option<String>,
+        limit: Option<usize>,
+    ) -> Result<Page, Fault> {
+        let note = Note::default();
+        let options = PaginatedListOptions {
+            delimiter: (!deep).then(|| "/".into()),
+            page_token: from,
+            max_keys: limit,
+            extensions: noted(&note),
+            ..PaginatedListOptions::default()
+        };
+        let prefix = (!prefix.is_empty()).then_some(prefix);
+        let listed = self.lists.list_paginated(prefix, options).await;
+        let listed = listed.map_err(|error| self.fault(&error, &note))?;
+        let object =
+            |meta: ObjectMeta| Object { version: version(&meta), size: meta.size, key: String::from(meta.location) };
+        Ok(Page {
+            objects: listed.result.objects.into_iter().map(object).collect(),
+            prefixes: listed.result.common_prefixes.iter().map(|prefix| format!("{prefix}/")).collect(),
+            next: listed.page_token,
+        })
+    }
+
+    /// What the client noted, or else what the library says: that the credentials cannot be had, or that an answer
+    /// makes no sense.
+    fn fault(&self, error: &object_store::Error, note: &Note) -> Fault {
+        if let Some(fault) = note.take() {
+            return fault;
+        }
+        let lacks = Fault::of_transport(error).kind == FaultKind::Resources;
+        let kind = match error {
+            _ if lacks => FaultKind::Resources,
+            object_store::Error::InvalidPath { .. } | object_store::Error::NotSupported { .. } => FaultKind::Unreadable,
+            _ => FaultKind::Unavailable,
+        };
+        let mut text = error.to_string();
+        for secret in &self.secrets {
+            text = text.replace(secret.expose(), "(hidden)");
+        }
+        Fault::new(kind, text)
+    }
+}
+
+impl fmt::Debug for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bucket").finish_non_exhaustive()
+    }
+}
+
+/// Extensions by which the client tells what the request met.
+fn noted(note: &Note) -> Extensions {
+    let mut extensions = Extensions::new();
+    extensions.insert(note.clone());
+    extensions
+}
+
+/// The key as the library takes it: as it is, with nothing encoded twice.
+fn path(key: &str) -> Result<Path, Fault> {
+    let path = Path::parse(key).map_err(|error| Fault::new(FaultKind::Unreadable, error))?;
+    if path.as_ref() == key {
+        return Ok(path);
+    }
+    Err(Fault::new(FaultKind::Unreadable, "a key that begins or ends with a slash cannot be read; rename the object"))
+}
+
+fn version(meta: &ObjectMeta) -> Option<String> {
+    let etag = meta.e_tag.as_deref().and_then(version_of_etag);
+    let changed = meta.last_modified.timestamp();
+    etag.or_else(|| (changed != 0).then(|| format!("@{changed}")))
+}

@@ -1,0 +1,197 @@
+//! Opens the buckets of each vendor, with the variables that the vendor's own tools know.
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::{ClientOptions, RetryConfig};
+
+use super::Bucket;
+use crate::client::Connector;
+use crate::{Address, Scheme, Secret, Settings};
+
+/// Parts of the names of variables whose values are secret.
+const SECRETS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "SAS", "CONNECTION_STRING", "PASSWORD"];
+/// Shorter values are not looked for in errors: they would also be found inside other words.
+const SECRET_LENGTH: usize = 8;
+
+/// The error completes "The store cannot be used:".
+pub(super) fn open(address: &Address, settings: &Settings) -> Result<Bucket, String> {
+    let built = match address.scheme {
+        Scheme::Google => google(address, settings),
+        Scheme::Azure => azure(address, settings),
+        Scheme::S3 | Scheme::Web => s3(address, settings),
+    };
+    built.map_err(|error| without_secrets(settings, error))
+}
+
+fn s3(address: &Address, settings: &Settings) -> Result<Bucket, String> {
+    let mut builder = AmazonS3Builder::new();
+    for (name, value) in &settings.variables {
+        if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
+            builder = builder.with_config(key, value.expose());
+        }
+    }
+    let bucket = address.host();
+    let given = settings.endpoint.as_deref();
+    let given = given.or_else(|| settings.variable(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"]));
+    let mut reached = None;
+    if let Some(endpoint) = given {
+        let (endpoint, before_host) = s3_endpoint(endpoint, bucket, settings.virtual_hosted);
+        builder = builder
+            .with_config(AmazonS3ConfigKey::S3Endpoint, &endpoint)
+            .with_endpoint(&endpoint)
+            .with_virtual_hosted_style_request(before_host)
+            .with_allow_http(endpoint.starts_with("http://"));
+        reached = Some(endpoint);
+    } else if let Some(before_host) = settings.virtual_hosted {
+        builder = builder.with_virtual_hosted_style_request(before_host);
+    }
+    let region = settings.region.as_deref().or_else(|| settings.variable(&["AWS_REGION", "AWS_DEFAULT_REGION"]));
+    if let Some(region) = region {
+        builder = builder.with_region(region);
+    }
+    if settings.anonymous {
+        builder = builder.with_skip_signature(true);
+    }
+    let store = builder
+        .with_bucket_name(bucket)
+        .with_retry(no_retries())
+        .with_http_connector(Connector::new(settings, reached.as_deref())?)
+        .build();
+    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings)))
+}
+
+/// The endpoint as the library takes it, and whether the bucket's name is before its host.
+fn s3_endpoint(endpoint: &str, bucket: &str, before_host: Option<bool>) -> (String, bool) {
+    let endpoint = endpoint.trim_end_matches('/');
+    let (scheme, host) = endpoint.split_once("://").unwrap_or(("https", endpoint));
+    let is_alibaba = host.split([':', '/']).next().is_some_and(|host| host.ends_with(".aliyuncs.com"));
+    // Alibaba OSS refuses the bucket before the key (SecondLevelDomainForbidden).
+    if !before_host.unwrap_or(is_alibaba) {
+        return (format!("{scheme}://{host}"), false);
+    }
+    let named = host.strip_prefix(bucket).is_some_and(|rest| rest.starts_with('.'));
+    (if named { format!("{scheme}://{host}") } else { format!("{scheme}://{bucket}.{host}") }, true)
+}
+
+fn google(address: &Address, settings: &Settings) -> Result<Bucket, String> {
+    let mut builder = GoogleCloudStorageBuilder::new();
+    for (name, value) in &settings.variables {
+        if let Ok(key) = name.to_ascii_lowercase().parse::<GoogleConfigKey>() {
+            builder = builder.with_config(key, value.expose());
+        }
+    }
+    let endpoint = settings.endpoint.as_deref().or_else(|| settings.variable(&["STORAGE_EMULATOR_HOST"]));
+    let mut options = ClientOptions::new();
+    let mut reached = None;
+    if let Some(endpoint) = endpoint {
+        let endpoint = endpoint.trim_end_matches('/');
+        // Google's own tools write the emulator's host without a scheme.
+        let endpoint = if endpoint.contains("://") { endpoint.to_owned() } else { format!("http://{endpoint}") };
+        builder = builder.with_base_url(&endpoint);
+        options = options.with_allow_http(endpoint.starts_with("http://"));
+        reached = Some(endpoint);
+    }
+    if settings.anonymous {
+        builder = builder.with_skip_signature(true);
+    }
+    let store = builder
+        .with_bucket_name(address.host())
+        .with_client_options(options)
+        .with_retry(no_retries())
+        .with_http_connector(Connector::new(settings, reached.as_deref())?)
+        .build();
+    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings)))
+}
+
+fn azure(address: &Address, settings: &Settings) -> Result<Bucket, String> {
+    let mut builder = MicrosoftAzureBuilder::new();
+    for (name, value) in &settings.variables {
+        // The names of the command `az`, which the library has not.
+        let name = match name.as_str() {
+            "AZURE_STORAGE_ACCOUNT" => "AZURE_STORAGE_ACCOUNT_NAME",
+            "AZURE_STORAGE_KEY" => "AZURE_STORAGE_ACCOUNT_KEY",
+            name => name,
+        };
+        if let Ok(key) = name.to_ascii_lowercase().parse::<AzureConfigKey>() {
+            builder = builder.with_config(key, value.expose());
+        }
+    }
+    let named = address.host();
+    let (container, host) = named.split_once('@').unwrap_or((named, ""));
+    let account = host.split('.').next().filter(|account| !account.is_empty());
+    if let Some(account) = account {
+        builder = builder.with_account(account);
+    }
+    let named = settings.variable(&["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME"]);
+    if account.or(named).is_none() {
+        return Err("the account is not named; set AZURE_STORAGE_ACCOUNT_NAME, or write \
+                    abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY"
+            .to_owned());
+    }
+    let endpoint = settings.endpoint.as_deref();
+    let endpoint = endpoint.or_else(|| settings.variable(&["AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"]));
+    if let Some(endpoint) = endpoint {
+        builder = builder.with_endpoint(endpoint.to_owned()).with_allow_http(endpoint.starts_with("http://"));
+    }
+    if settings.anonymous {
+        builder = builder.with_skip_signature(true);
+    }
+    let store = builder
+        .with_container_name(container)
+        .with_retry(no_retries())
+        .with_http_connector(Connector::new(settings, endpoint)?)
+        .build();
+    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings)))
+}
+
+/// The library tries once: the retries are ours, with our deadlines.
+fn no_retries() -> RetryConfig {
+    RetryConfig { max_retries: 0, ..RetryConfig::default() }
+}
+
+fn secrets(settings: &Settings) -> Vec<Secret> {
+    let secret = |name: &str| SECRETS.iter().any(|part| name.contains(part));
+    let values =
+        settings.variables.iter().filter(|(name, value)| secret(name) && value.expose().len() >= SECRET_LENGTH);
+    values.map(|(_, value)| value.clone()).collect()
+}
+
+fn without_secrets(settings: &Settings, mut text: String) -> String {
+    for secret in secrets(settings) {
+        text = text.replace(secret.expose(), "(hidden)");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_of_alibaba_is_before_the_host() {
+        let oss = "https://oss-cn-hangzhou.aliyuncs.com";
+        let expected = ("https://b.oss-cn-hangzhou.aliyuncs.com".to_owned(), true);
+        assert_eq!(s3_endpoint(oss, "b", None), expected);
+        assert_eq!(s3_endpoint("https://b.oss-cn-hangzhou.aliyuncs.com/", "b", None), expected);
+        assert_eq!(s3_endpoint(oss, "b", Some(false)), (oss.to_owned(), false));
+        assert_eq!(s3_endpoint("http://minio:9000/", "b", None), ("http://minio:9000".to_owned(), false));
+        assert_eq!(s3_endpoint("http://minio:9000", "b", Some(true)), ("http://b.minio:9000".to_owned(), true));
+        assert_eq!(s3_endpoint("bucket.example", "b", Some(true)), ("https://b.bucket.example".to_owned(), true));
+    }
+
+    #[test]
+    fn an_azure_url_without_an_account_says_what_to_set() {
+        let address = Address::parse("az://c/a").unwrap();
+        let error = open(&address, &Settings { anonymous: true, ..Settings::default() }).unwrap_err();
+        assert!(error.contains("AZURE_STORAGE_ACCOUNT_NAME"), "{error}");
+    }
+
+    #[test]
+    fn rule_54_what_a_vendor_s_library_says_of_credentials_has_no_secret() {
+        let variables = [("AZURE_STORAGE_ACCOUNT", "acc"), ("AZURE_STORAGE_KEY", "not-base64-hunter2!")];
+        let settings = Settings::from_variables(variables.map(|(name, value)| (name.into(), value.into())));
+        let error = open(&Address::parse("az://c/a").unwrap(), &settings).unwrap_err();
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+}

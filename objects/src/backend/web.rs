@@ -1,0 +1,152 @@
+//! Files of a plain HTTP server. It has ranges if we are lucky, `ETag`s if we are luckier, and no list.
+
+use std::ops::Range;
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use reqwest::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH,
+    IF_UNMODIFIED_SINCE, LAST_MODIFIED, RANGE,
+};
+use reqwest::{Client, Method, Response, StatusCode, Url};
+
+use super::Body;
+use crate::client::{Connector, is_local, refusal};
+use crate::content_range::ContentRange;
+use crate::fault::{Fault, FaultKind};
+use crate::object::{Pin, version_of_etag};
+use crate::{Address, Object, Secret, Settings};
+
+/// A server of files.
+#[derive(Debug)]
+pub(crate) struct Web {
+    client: Client,
+    root: String,
+    bearer: Option<Secret>,
+}
+
+/// Bytes that may be received and thrown away because a server sends the whole file instead of a range.
+const SKIP_LIMIT: u64 = 8 << 20;
+/// Bytes of a refusal's body that are read.
+const COMPLAINT_LIMIT: usize = 64 << 10;
+
+impl Web {
+    pub(super) fn open(address: &Address, settings: &Settings) -> Result<Self, String> {
+        let root = Url::parse(&address.root).map_err(|error| error.to_string())?;
+        let client = Connector::new(settings, Some(&address.root))?.web(settings.redirect_hosts.clone())?;
+        let bearer = root.host_str().and_then(|host| settings.bearers.get(host)).cloned();
+        if bearer.is_some() && root.scheme() != "https" && !is_local(&root) {
+            return Err("a token is sent only over https; write the URL with https://".to_owned());
+        }
+        Ok(Self { client, root: address.root.clone(), bearer })
+    }
+
+    pub(super) async fn head(&self, key: &str) -> Result<Object, Fault> {
+        let answer = self.send(Method::HEAD, key, HeaderMap::new()).await?;
+        let size = header(answer.headers(), &CONTENT_LENGTH).and_then(|size| size.parse().ok());
+        if let (true, Some(size)) = (answer.status().is_success(), size) {
+            return Ok(Object { key: key.to_owned(), size, version: version(answer.headers()) });
+        }
+        if !answer.status().is_success() && answer.status() == StatusCode::NOT_FOUND {
+            return Err(refused(answer).await);
+        }
+        // Signed URLs hold for GET alone, and some servers tell no size here: the first byte tells it too.
+        let mut headers = HeaderMap::new();
+        headers.insert(RANGE, HeaderValue::from_static("bytes=0-0"));
+        let answer = self.send(Method::GET, key, headers).await?;
+        let headers = answer.headers();
+        let size = match answer.status() {
+            StatusCode::PARTIAL_CONTENT => content_range(headers)?.size,
+            StatusCode::RANGE_NOT_SATISFIABLE => empty(headers),
+            status if status.is_success() => header(headers, &CONTENT_LENGTH).and_then(|size| size.parse().ok()),
+            _ => return Err(refused(answer).await),
+        };
+        let size = size.ok_or_else(|| Fault::new(FaultKind::Unreadable, "the server does not tell the file's size"))?;
+        Ok(Object { key: key.to_owned(), size, version: version(headers) })
+    }
+
+    pub(super) async fn get(&self, object: &Object, range: Range<u64>) -> Result<Body, Fault> {
+        let mut headers = HeaderMap::new();
+        let condition = match object.pin() {
+            Pin::Strong(etag) => Some((IF_MATCH, format!("\"{etag}\""))),
+            Pin::Time(time) => Some((IF_UNMODIFIED_SINCE, time.to_owned())),
+            Pin::Weak | Pin::Nothing => None,
+        };
+        let bytes = (RANGE, format!("bytes={}-{}", range.start, range.end.saturating_sub(1)));
+        for (name, value) in condition.into_iter().chain([bytes]) {
+            let value = HeaderValue::from_str(&value);
+            headers.insert(name, value.map_err(|error| Fault::new(FaultKind::Unreadable, error))?);
+        }
+        let answer = self.send(Method::GET, &object.key, headers).await?;
+        let headers = answer.headers();
+        let (size, skip) = match answer.status() {
+            StatusCode::PARTIAL_CONTENT => {
+                let found = content_range(headers)?;
+                if found.bytes != range {
+                    return Err(Fault::new(FaultKind::Unavailable, "the server sends other bytes than were asked for"));
+                }
+                (found.size, 0)
+            }
+            // The whole file is right too, as long as little of it is thrown away.
+            StatusCode::OK => (header(headers, &CONTENT_LENGTH).and_then(|size| size.parse().ok()), range.start),
+            _ => return Err(refused(answer).await),
+        };
+        if !object.is(size, version(headers).as_deref()) {
+            return Err(Fault::new(FaultKind::Changed, ""));
+        }
+        if skip > SKIP_LIMIT {
+            let problem = "the server sends whole files and no ranges of them; copy the dataset to a server or a disk \
+                           that has ranges";
+            return Err(Fault::new(FaultKind::Unreadable, problem));
+        }
+        let bytes = answer.bytes_stream().map_err(|error| Fault::of_transport(&error.without_url()));
+        Ok(Body { skip, bytes: bytes.boxed() })
+    }
+
+    async fn send(&self, method: Method, key: &str, headers: HeaderMap) -> Result<Response, Fault> {
+        let url = format!("{}{key}", self.root);
+        let url = Url::parse(&url).map_err(|error| Fault::new(FaultKind::Unreadable, error))?;
+        let mut request = self.client.request(method, url).headers(headers);
+        // Ranges of a compressed answer would be ranges of other bytes.
+        request = request.header(ACCEPT_ENCODING, "identity");
+        if let Some(bearer) = &self.bearer {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", bearer.expose()))
+                .map_err(|_| Fault::new(FaultKind::Settings, "the token has characters that no header may have"))?;
+            value.set_sensitive(true);
+            request = request.header(AUTHORIZATION, value);
+        }
+        request.send().await.map_err(|error| Fault::of_transport(&error.without_url()))
+    }
+}
+
+/// What an answer other than success says.
+async fn refused(answer: Response) -> Fault {
+    let (status, headers) = (answer.status(), answer.headers().clone());
+    let mut complaint = Vec::new();
+    let mut body = answer.bytes_stream();
+    while let Some(Ok(chunk)) = body.next().await {
+        complaint.extend_from_slice(&chunk);
+        if complaint.len() > COMPLAINT_LIMIT {
+            break;
+        }
+    }
+    refusal(status, &headers, &complaint)
+}
+
+fn content_range(headers: &HeaderMap) -> Result<ContentRange, Fault> {
+    let parsed = header(headers, &CONTENT_RANGE).and_then(ContentRange::parse);
+    parsed.ok_or_else(|| Fault::new(FaultKind::Unavailable, "the server does not say which bytes it sends"))
+}
+
+/// The size in the answer that there is no first byte: `bytes */0`.
+fn empty(headers: &HeaderMap) -> Option<u64> {
+    (header(headers, &CONTENT_RANGE)?.trim() == "bytes */0").then_some(0)
+}
+
+fn version(headers: &HeaderMap) -> Option<String> {
+    let etag = header(headers, &ETAG).and_then(version_of_etag);
+    etag.or_else(|| header(headers, &LAST_MODIFIED).map(|time| format!("@{time}")))
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}

@@ -1,0 +1,174 @@
+//! The HTTP client of a store: its TLS, proxies, redirects and limits.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Limited};
+use object_store::ClientOptions;
+use object_store::client::{
+    ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
+    HttpService,
+};
+use reqwest::header::{HeaderMap, RANGE};
+use reqwest::redirect::Policy;
+use reqwest::{StatusCode, Url};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+
+use crate::Settings;
+use crate::fault::{Fault, code_of};
+use crate::note::Note;
+
+/// Bytes of a list, of a token, or of anything else that is not a range of an object.
+const ANSWER_LIMIT: usize = 64 << 20;
+/// Bytes of the body of an answer that says what is wrong.
+const COMPLAINT_LIMIT: usize = 64 << 10;
+/// Redirects that one request follows.
+const REDIRECT_LIMIT: usize = 5;
+/// How long an unused connection is kept.
+const IDLE: Duration = Duration::from_secs(60);
+/// How long connecting to a server may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Makes clients for the library of the stores.
+#[derive(Clone, Debug)]
+pub(crate) struct Connector {
+    tls: Arc<ClientConfig>,
+    /// Whether the store is on this machine, where no proxy leads.
+    local: bool,
+}
+
+/// A client that notes faults and limits bodies.
+#[derive(Debug)]
+struct Noting(reqwest::Client);
+
+impl Connector {
+    /// For the store at this endpoint. The error completes "The store cannot be reached:".
+    pub(crate) fn new(settings: &Settings, endpoint: Option<&str>) -> Result<Self, String> {
+        let local = endpoint.and_then(|endpoint| Url::parse(endpoint).ok()).is_some_and(|url| is_local(&url));
+        Ok(Self { tls: Arc::new(tls(settings)?), local })
+    }
+
+    /// A client that follows redirects only to its own host and to the given ones, and never from TLS to plain text.
+    pub(crate) fn web(&self, hosts: Vec<String>) -> Result<reqwest::Client, String> {
+        let policy = Policy::custom(move |attempt| {
+            let from = attempt.previous().last();
+            let allowed = from.is_some_and(|from| may_follow(from, attempt.url(), &hosts));
+            if !allowed {
+                attempt.stop()
+            } else if attempt.previous().len() > REDIRECT_LIMIT {
+                attempt.error("the server redirects in circles")
+            } else {
+                attempt.follow()
+            }
+        });
+        self.client(policy, CONNECT, false)
+    }
+
+    fn client(&self, redirects: Policy, connect: Duration, only_tls: bool) -> Result<reqwest::Client, String> {
+        let builder = reqwest::Client::builder()
+            .tls_backend_preconfigured(ClientConfig::clone(&self.tls))
+            .user_agent(concat!("forebay/", env!("CARGO_PKG_VERSION")))
+            .redirect(redirects)
+            .referer(false)
+            .https_only(only_tls)
+            // Many connections are faster than many requests in one, and stores are made for it.
+            .http1_only()
+            .connect_timeout(connect)
+            .pool_idle_timeout(IDLE)
+            .tcp_nodelay(true);
+        let builder = if self.local { builder.no_proxy() } else { builder };
+        builder.build().map_err(|error| error.to_string())
+    }
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let plain = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|allowed| allowed == "true");
+        // A signature holds for one host, so no redirect of a store can be followed.
+        let client = self.client(Policy::none(), CONNECT, !plain);
+        client
+            .map(|client| HttpClient::new(Noting(client)))
+            .map_err(|error| object_store::Error::Generic { store: "HTTP", source: error.into() })
+    }
+}
+
+#[async_trait::async_trait]
+impl HttpService for Noting {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let note = request.extensions().get::<Note>().cloned().unwrap_or_default();
+        let ranged = request.headers().contains_key(RANGE);
+        let response = HttpService::call(&self.0, request).await.inspect_err(|error| {
+            note.write(Fault::of_transport(error));
+        })?;
+        let (parts, body) = response.into_parts();
+        if parts.status.is_success() {
+            let limit = if ranged { usize::MAX } else { ANSWER_LIMIT };
+            return Ok(HttpResponse::from_parts(parts, limited(body, limit)));
+        }
+        let complaint = limited(body, COMPLAINT_LIMIT).collect().await;
+        let complaint = complaint.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        note.write(refusal(parts.status, &parts.headers, &complaint));
+        Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(complaint)))
+    }
+}
+
+/// What an answer other than success says.
+pub(crate) fn refusal(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Fault {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let code = header("x-ms-error-code").or_else(|| code_of(body));
+    Fault::of_answer(status, code.as_deref(), header("x-amz-bucket-region").as_deref())
+}
+
+fn limited(body: HttpResponseBody, limit: usize) -> HttpResponseBody {
+    if limit == usize::MAX {
+        return body;
+    }
+    let too_long = |error: Box<dyn std::error::Error + Send + Sync>| match error.downcast::<HttpError>() {
+        Ok(error) => *error,
+        Err(error) => HttpError::new_boxed(HttpErrorKind::Decode, error),
+    };
+    HttpResponseBody::new(Limited::new(body, limit).map_err(too_long))
+}
+
+/// Whether a redirect stays with the server that the user named, or leads to a host that the user named too.
+fn may_follow(from: &Url, to: &Url, hosts: &[String]) -> bool {
+    let safe = to.scheme() == "https" || from.scheme() == "http" && to.scheme() == "http";
+    let same_host = from.host_str().is_some() && from.host_str() == to.host_str();
+    let upgrade = from.scheme() == "http" && to.scheme() == "https";
+    let same_port = from.port_or_known_default() == to.port_or_known_default();
+    let named = to.host_str().is_some_and(|host| hosts.iter().any(|named| named == host));
+    safe && (named || same_host && (same_port || upgrade))
+}
+
+/// Whether the URL's host is this machine.
+pub(crate) fn is_local(url: &Url) -> bool {
+    let Some(host) = url.host_str() else { return false };
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// TLS with the certificates of the system, and those of the settings.
+fn tls(settings: &Settings) -> Result<ClientConfig, String> {
+    let mut roots = RootCertStore::empty();
+    // Certificates of the system that cannot be read are left out: others may do.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if let Some(file) = &settings.certificates {
+        let wrong = |error: &dyn std::fmt::Display| {
+            format!("the certificates of \"{}\" cannot be used: {error}", file.display())
+        };
+        let before = roots.len();
+        for certificate in CertificateDer::pem_file_iter(file).map_err(|error| wrong(&error))? {
+            let certificate = certificate.map_err(|error| wrong(&error))?;
+            roots.add(certificate).map_err(|error| wrong(&error))?;
+        }
+        if roots.len() == before {
+            return Err(wrong(&"it has none (a PEM file is wanted)"));
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    Ok(versions.map_err(|error| error.to_string())?.with_root_certificates(roots).with_no_client_auth())
+}

@@ -1,0 +1,112 @@
+//! Reads a range of an object, in as many attempts as the retries allow. What has arrived is kept: the next attempt
+//! asks for the rest of the same version.
+
+use std::collections::hash_map::RandomState;
+use std::future::Future;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use tokio::time::{sleep, timeout};
+
+use crate::backend::Backend;
+use crate::fault::{Fault, FaultKind};
+use crate::{Object, Retries};
+
+/// Appends the range's bytes to `buf`. After an error, `buf` has what had arrived.
+pub(crate) async fn fetch(
+    backend: &Backend,
+    retries: &Retries,
+    object: &Object,
+    range: Range<u64>,
+    buf: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    let length = range.end - range.start;
+    let fits = usize::try_from(length).is_ok_and(|length| buf.try_reserve_exact(length).is_ok());
+    if !fits {
+        return Err(Fault::new(FaultKind::Resources, format!("there is no memory for {length} bytes")));
+    }
+    let (start, began, mut failures) = (buf.len(), Instant::now(), 0);
+    loop {
+        let had = buf.len();
+        let arrived = (had - start) as u64;
+        if arrived == length {
+            return Ok(());
+        }
+        let rest = range.start + arrived..range.end;
+        let deadline = retries.deadline(length - arrived);
+        let attempt = timeout(deadline, attempt(backend, retries, object, rest, buf)).await;
+        let late = || Fault::late("the answer takes too long");
+        let Err(fault) = attempt.unwrap_or_else(|_| Err(late())) else { continue };
+        if object.version.is_none() {
+            // Nothing says that the rest would be of the same object.
+            buf.truncate(start);
+        }
+        failures = if buf.len() > had { 1 } else { failures + 1 };
+        pause(retries, fault, failures, began, length).await?;
+    }
+}
+
+/// Calls until the result is no passing fault, or the retries are used up.
+pub(crate) async fn retried<T, F: Future<Output = Result<T, Fault>>>(
+    retries: &Retries,
+    call: impl Fn() -> F,
+) -> Result<T, Fault> {
+    let (began, mut failures) = (Instant::now(), 0);
+    loop {
+        let called = timeout(retries.attempt, call()).await;
+        match called.unwrap_or_else(|_| Err(Fault::late("the store does not answer"))) {
+            Ok(result) => return Ok(result),
+            Err(fault) => {
+                failures += 1;
+                pause(retries, fault, failures, began, 0).await?;
+            }
+        }
+    }
+}
+
+/// Waits before the next attempt, or gives the fault back if there is none.
+async fn pause(retries: &Retries, fault: Fault, failures: u32, began: Instant, bytes: u64) -> Result<(), Fault> {
+    let wait = if fault.passes() { retries.after(failures, began.elapsed(), bytes, draw()) } else { None };
+    let Some(wait) = wait else { return Err(fault) };
+    tracing::debug!(cause = fault.cause, failures, wait = wait.as_secs_f64(), "a request to a store is repeated");
+    sleep(wait).await;
+    Ok(())
+}
+
+async fn attempt(
+    backend: &Backend,
+    retries: &Retries,
+    object: &Object,
+    range: Range<u64>,
+    buf: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    let mut missing = range.end - range.start;
+    let body = in_time(retries.silence, "the store does not answer", backend.get(object, range)).await?;
+    let (mut skip, mut bytes) = (body.skip, body.bytes);
+    while missing > 0 {
+        let next = in_time(retries.silence, "the answer stops in its middle", async { bytes.next().await.transpose() });
+        let Some(mut chunk) = next.await? else {
+            return Err(Fault::new(FaultKind::Unavailable, format!("the answer ends {missing} bytes early")));
+        };
+        let before = usize::try_from(skip).map_or(chunk.len(), |skip| skip.min(chunk.len()));
+        skip -= before as u64;
+        let mut wanted = chunk.split_off(before);
+        // What a server sends beyond the range is not read.
+        wanted.truncate(usize::try_from(missing).unwrap_or(usize::MAX));
+        buf.extend_from_slice(&wanted);
+        missing -= wanted.len() as u64;
+    }
+    Ok(())
+}
+
+async fn in_time<T>(silence: Duration, what: &str, step: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    timeout(silence, step).await.unwrap_or_else(|_| Err(Fault::late(what)))
+}
+
+/// A random number from 0 to 1. Each `RandomState` has other keys.
+#[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+fn draw() -> f64 {
+    (RandomState::new().build_hasher().finish() >> 11) as f64 / (1_u64 << 53) as f64
+}

@@ -1,0 +1,27 @@
+//! Objects of stores: S3 and what speaks its protocol, Google Cloud Storage, Azure, and plain HTTP servers.
+//!
+//! A [`Store`] lists objects and reads ranges of them, with deadlines and bounded retries. An [`Object`] is pinned to
+//! its version: if it changed, that is an error, never other bytes. Nothing here knows a format.
+#![forbid(unsafe_code)]
+
+mod address;
+mod backend;
+mod client;
+mod content_range;
+mod fault;
+mod fetch;
+mod listing;
+mod note;
+mod object;
+mod retries;
+mod runtime;
+mod secret;
+mod settings;
+mod store;
+
+pub use address::{Address, Scheme, is_object_url};
+pub use object::Object;
+pub use retries::Retries;
+pub use secret::Secret;
+pub use settings::Settings;
+pub use store::Store;

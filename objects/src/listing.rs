@@ -1,0 +1,139 @@
+//! Lists a bucket, many prefixes at once. A store gives a thousand keys in one page, and a page only after the one
+//! before it, so folders are listed side by side.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+
+use crate::backend::{Bucket, Page};
+use crate::fault::{Fault, FaultKind};
+use crate::fetch::retried;
+use crate::{Object, Retries};
+
+/// Prefixes that are listed at once.
+const PARALLEL: usize = 32;
+/// Folders under one prefix up to which their own folders are listed side by side as well.
+const FEW: usize = 16;
+/// Folders under one prefix above which the prefix is listed as a whole: a page for each folder would cost more.
+const MANY: usize = 4096;
+/// Objects that a list may have. More are not a dataset, but a store that repeats itself.
+const OBJECTS_LIMIT: usize = 1 << 30;
+
+/// Something to be listed.
+#[derive(Debug)]
+struct Job {
+    prefix: String,
+    /// Whether all keys below are listed, and not only those down to the next slash.
+    deep: bool,
+}
+
+/// What a job found.
+struct Found {
+    job: Job,
+    objects: Vec<Object>,
+    prefixes: Vec<String>,
+}
+
+type Listing<'a> = Pin<Box<dyn Future<Output = Result<Found, Fault>> + Send + 'a>>;
+
+/// All objects whose key begins with the prefix, sorted by the bytes of their keys, without the empty objects that
+/// stand for folders. `tell` hears how many were found, from time to time.
+pub(crate) async fn list(
+    bucket: &Bucket,
+    retries: &Retries,
+    prefix: &str,
+    tell: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<Object>, Fault> {
+    let mut waiting = vec![Job { prefix: prefix.to_owned(), deep: false }];
+    let mut running: FuturesUnordered<Listing<'_>> = FuturesUnordered::new();
+    let mut objects = Vec::new();
+    loop {
+        while running.len() < PARALLEL
+            && let Some(job) = waiting.pop()
+        {
+            running.push(Box::pin(run(bucket, retries, job)));
+        }
+        let Some(found) = running.next().await else { break };
+        let Found { job, objects: new, prefixes } = found?;
+        if prefixes.len() > MANY {
+            waiting.push(Job { prefix: job.prefix, deep: true });
+            continue;
+        }
+        let deep = prefixes.len() > FEW;
+        waiting.extend(prefixes.into_iter().map(|prefix| Job { prefix, deep }));
+        objects.extend(new);
+        tell(objects.len() as u64);
+        if objects.len() > OBJECTS_LIMIT {
+            return Err(Fault::new(FaultKind::Unreadable, format!("the list has more than {OBJECTS_LIMIT} objects")));
+        }
+    }
+    objects.sort_unstable_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
+    without_marks(bucket, retries, objects).await
+}
+
+/// All pages of one prefix.
+async fn run(bucket: &Bucket, retries: &Retries, job: Job) -> Result<Found, Fault> {
+    let mut found = Found { job, objects: Vec::new(), prefixes: Vec::new() };
+    let mut from = None;
+    loop {
+        let (prefix, deep) = (&found.job.prefix, found.job.deep);
+        let page = retried(retries, || bucket.page(prefix, deep, from.clone(), None)).await?;
+        let Page { objects, prefixes, next } = page;
+        // The mark of the folder itself loses its slash in the library, and with it the prefix.
+        found.objects.extend(objects.into_iter().filter(|object| object.key.starts_with(prefix.as_str())));
+        found.prefixes.extend(prefixes);
+        let too_many = found.prefixes.len() > MANY || found.objects.len() > OBJECTS_LIMIT;
+        match next {
+            None => return Ok(found),
+            Some(_) if too_many => return Ok(found),
+            Some(next) if from.as_ref() == Some(&next) => {
+                return Err(Fault::new(FaultKind::Unavailable, "the store sends the same page of its list again"));
+            }
+            Some(next) => from = Some(next),
+        }
+    }
+}
+
+/// Leaves out the marks of folders: `train/`, of which the library shows an empty object `train`. An empty object
+/// with keys below it is one. Of the others, the store is asked.
+async fn without_marks(bucket: &Bucket, retries: &Retries, objects: Vec<Object>) -> Result<Vec<Object>, Fault> {
+    let mut marks = Vec::new();
+    let mut asked = Vec::new();
+    for (place, object) in objects.iter().enumerate().filter(|(_, object)| object.size == 0) {
+        if has_keys_below(&objects[place..], &object.key) {
+            marks.push(place);
+        } else {
+            asked.push(place);
+        }
+    }
+    let answers = asked.into_iter().map(|place| {
+        let folder = format!("{}/", objects[place].key);
+        async move {
+            let page = retried(retries, || bucket.page(&folder, true, None, Some(1))).await?;
+            let is_mark = !page.objects.is_empty();
+            Ok::<_, Fault>(is_mark.then_some(place))
+        }
+    });
+    let mut answers = futures_util::stream::iter(answers).buffer_unordered(PARALLEL);
+    while let Some(answer) = answers.next().await {
+        marks.extend(answer?);
+    }
+    drop(answers);
+    marks.sort_unstable();
+    let mut place = 0;
+    let mut kept = objects;
+    kept.retain(|_| {
+        place += 1;
+        marks.binary_search(&(place - 1)).is_err()
+    });
+    Ok(kept)
+}
+
+/// Whether one of the sorted objects is in the folder of this name.
+fn has_keys_below(sorted: &[Object], name: &str) -> bool {
+    let below = |object: &Object| object.key.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
+    // Between a name and what is below it there may be other names: `a`, `a-b`, `a/c`.
+    let first = sorted.partition_point(|object| object.key.as_bytes() < format!("{name}/").as_bytes());
+    sorted.get(first).is_some_and(below)
+}

@@ -1,0 +1,100 @@
+//! How stores are reached: credentials, endpoints, deadlines. A plain struct that the caller fills in.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::{Retries, Secret};
+
+/// How stores are reached. The default knows no credentials.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Variables of the vendors' own tools, such as `AWS_ACCESS_KEY_ID`, by name. See
+    /// [`from_variables`](Self::from_variables).
+    pub variables: BTreeMap<String, Secret>,
+    /// Where the store is, if it is not where its vendor's stores are: `http://minio:9000`. Comes before
+    /// `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `AZURE_STORAGE_ENDPOINT` and `STORAGE_EMULATOR_HOST`.
+    pub endpoint: Option<String>,
+    /// The region of the bucket. Comes before `AWS_REGION` and `AWS_DEFAULT_REGION`.
+    pub region: Option<String>,
+    /// Sends requests without credentials, for public buckets.
+    pub anonymous: bool,
+    /// Puts the bucket's name before the endpoint's host (`https://BUCKET.HOST/KEY`) instead of before the key. If
+    /// none, Alibaba OSS has it so, and other endpoints do not.
+    pub virtual_hosted: Option<bool>,
+    /// Tokens of HTTP servers by host. Sent as `Authorization: Bearer TOKEN` to that host alone, over TLS or to this
+    /// machine.
+    pub bearers: BTreeMap<String, Secret>,
+    /// Hosts to which an HTTP server may redirect. Without them, it may redirect only to itself.
+    pub redirect_hosts: Vec<String>,
+    /// A file with certificates (PEM) to trust beside the system's.
+    pub certificates: Option<PathBuf>,
+    /// Deadlines and retries.
+    pub retries: Retries,
+    /// Requests that a store has in flight at once.
+    pub requests: usize,
+}
+
+/// How the names of the vendors' variables begin.
+const VENDORS: [&str; 4] = ["AWS_", "AZURE_", "GOOGLE_", "STORAGE_EMULATOR_HOST"];
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            variables: BTreeMap::new(),
+            endpoint: None,
+            region: None,
+            anonymous: false,
+            virtual_hosted: None,
+            bearers: BTreeMap::new(),
+            redirect_hosts: Vec::new(),
+            certificates: None,
+            retries: Retries::default(),
+            requests: 128,
+        }
+    }
+}
+
+impl Settings {
+    /// Takes the credentials and endpoints of the vendors' own tools from variables, such as `std::env::vars_os()`
+    /// gives. Variables of other names, and those that are not text, are left out.
+    ///
+    /// ```
+    /// use forebay_objects::Settings;
+    ///
+    /// let variables = [("AWS_REGION", "eu-central-1"), ("HOME", "/root")].map(|(name, value)| (name.into(), value.into()));
+    /// let settings = Settings::from_variables(variables);
+    /// assert_eq!(settings.variables.len(), 1);
+    /// ```
+    pub fn from_variables(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let text = variables.into_iter().filter_map(|(name, value)| {
+            let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
+            let ours = VENDORS.iter().any(|vendor| name.starts_with(vendor)) && !value.is_empty();
+            ours.then(|| (name, Secret::new(value)))
+        });
+        Self { variables: text.collect(), ..Self::default() }
+    }
+
+    /// The first of these variables that is set.
+    pub(crate) fn variable(&self, names: &[&str]) -> Option<&str> {
+        names.iter().find_map(|name| self.variables.get(*name)).map(Secret::expose)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_54_secrets_are_in_no_debug_text() {
+        let given = [("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI"), ("AZURE_STORAGE_KEY", "Eby8vdM02xNO")];
+        let given = given.map(|(name, value)| (name.into(), value.into()));
+        let mut settings = Settings::from_variables(given);
+        settings.bearers.insert("hub.example".into(), Secret::new("hf_token"));
+        let text = format!("{settings:?} {settings:#?}");
+        for secret in ["wJalrXUtnFEMI", "Eby8vdM02xNO", "hf_token"] {
+            assert!(!text.contains(secret), "{text}");
+        }
+        assert_eq!(settings.variable(&["NONE", "AZURE_STORAGE_KEY"]), Some("Eby8vdM02xNO"));
+    }
+}

@@ -1,0 +1,204 @@
+//! A store: it lists objects and reads ranges of them.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, mpsc};
+
+use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, SourceError};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use crate::address::shown;
+use crate::backend::Backend;
+use crate::fault::{Fault, FaultKind};
+use crate::fetch::{fetch, retried};
+use crate::listing;
+use crate::{Address, Object, Retries, Scheme, Settings, runtime};
+
+/// A bucket, a container or an HTTP server. Threads share it; its requests run on threads of its own.
+///
+/// The calls that block must not come from asynchronous code.
+pub struct Store {
+    scheme: Scheme,
+    root: String,
+    backend: Backend,
+    retries: Retries,
+    /// Requests that may still begin.
+    permits: Semaphore,
+    runtime: Handle,
+}
+
+impl Store {
+    /// Opens the store that the URL names. What follows the bucket or the host is ignored. No request is sent yet.
+    pub fn open(url: &str, settings: &Settings) -> Result<Arc<Self>, SourceError> {
+        let address = Address::parse(url)?;
+        let backend = Backend::open(&address, settings).map_err(|problem| SourceError::Store {
+            url: shown(&address.root),
+            problem: format!("The store cannot be used: {problem}."),
+        })?;
+        Ok(Arc::new(Self {
+            scheme: address.scheme,
+            runtime: runtime::handle(&address.root)?,
+            root: address.root,
+            backend,
+            retries: settings.retries,
+            permits: Semaphore::new(settings.requests.clamp(1, Semaphore::MAX_PERMITS)),
+        }))
+    }
+
+    /// The protocol.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// The URL of the store, with a slash at its end. Keys follow it.
+    pub fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// The key of an object of this store, or none if the URL is of another store.
+    pub fn key<'a>(&self, url: &'a str) -> Option<&'a str> {
+        url.strip_prefix(self.root.as_str())
+    }
+
+    /// The URL of an object, as it may be shown: without the query of a signed URL.
+    pub fn url(&self, key: &str) -> String {
+        shown(&format!("{}{key}", self.root))
+    }
+
+    /// Where a range of an object is, as an error or the quarantine names it.
+    pub fn locator(&self, object: &Object, range: &Range<u64>) -> Locator {
+        object.locator(self.url(&object.key), range)
+    }
+
+    /// All objects whose key begins with `prefix`, sorted by the bytes of their keys. Empty objects that stand for
+    /// folders are left out. `progress` hears how many were found, from time to time. Blocks.
+    ///
+    /// A prefix is not a folder: `train` also lists `training/a.jpg`. End it with a slash to list a folder.
+    pub fn list(self: &Arc<Self>, prefix: &str, progress: &mut dyn FnMut(u64)) -> Result<Vec<Object>, SourceError> {
+        if let Backend::Web(_) = self.backend {
+            return Err(SourceError::Store {
+                url: self.url(prefix),
+                problem: "An HTTP server cannot list its files. Give their names, with braces if there are many, such \
+                          as https://HOST/train-{000..127}.tar."
+                    .to_owned(),
+            });
+        }
+        let (store, wanted) = (Arc::clone(self), prefix.to_owned());
+        let (send, messages) = mpsc::channel();
+        self.runtime.spawn(async move {
+            let Backend::Bucket(bucket) = &store.backend else { return };
+            let counts = parking_lot::Mutex::new(send.clone());
+            // Nobody listens any more if the caller is gone.
+            let tell = |count| drop(counts.lock().send(Message::Count(count)));
+            let listed = listing::list(bucket, &store.retries, &wanted, &tell).await;
+            drop(send.send(Message::Done(listed)));
+        });
+        for message in messages {
+            match message {
+                Message::Count(count) => progress(count),
+                Message::Done(listed) => return listed.map_err(|fault| self.of_store(prefix, fault)),
+            }
+        }
+        Err(self.of_store(prefix, Fault::late("the list ended without a result")))
+    }
+
+    /// What the object is now: its size and version. Blocks.
+    pub fn head(self: &Arc<Self>, key: &str) -> Result<Object, ReadError> {
+        let (store, wanted) = (Arc::clone(self), key.to_owned());
+        let found = self.wait(async move { retried(&store.retries, || store.backend.head(&wanted)).await });
+        found.map_err(|fault| {
+            let container = Container::Object { url: self.url(key), version: None };
+            fault.at(Locator { container, part: Part::Whole })
+        })
+    }
+
+    /// Replaces the contents of `buf` with a range of the object. If the range has more bytes than there is `room`
+    /// for, the error is [`ReadErrorKind::Larger`]. Blocks. After an error, `buf` is empty.
+    pub fn read(
+        self: &Arc<Self>,
+        object: &Object,
+        range: Range<u64>,
+        room: u64,
+        buf: &mut Vec<u8>,
+    ) -> Result<(), ReadError> {
+        buf.clear();
+        let size = range.end.saturating_sub(range.start);
+        if size > room {
+            return Err(ReadError::new(ReadErrorKind::Larger { size }, self.locator(object, &range)));
+        }
+        let (send, result) = mpsc::sync_channel(1);
+        let locator = || self.locator(object, &range);
+        self.request(object, range.clone(), std::mem::take(buf), move |buf, read| drop(send.send((buf, read))));
+        let lost =
+            || ReadError { kind: ReadErrorKind::Storage, locator: locator(), cause: "the read ended".to_owned() };
+        let (bytes, read) = result.recv().map_err(|_| lost())?;
+        *buf = bytes;
+        read
+    }
+
+    /// Reads a range of the object into `buf` and gives both to `done`, which runs on a thread of the store and must
+    /// not block. After an error, `buf` is empty. Does not block, however many requests there are.
+    pub fn request(
+        self: &Arc<Self>,
+        object: &Object,
+        range: Range<u64>,
+        mut buf: Vec<u8>,
+        done: impl FnOnce(Vec<u8>, Result<(), ReadError>) + Send + 'static,
+    ) {
+        let (store, object) = (Arc::clone(self), object.clone());
+        self.runtime.spawn(async move {
+            buf.clear();
+            let read = store.fill(&object, range.clone(), &mut buf).await;
+            if read.is_err() {
+                buf.clear();
+            }
+            done(buf, read.map_err(|fault| fault.at(store.locator(&object, &range))));
+        });
+    }
+
+    async fn fill(&self, object: &Object, range: Range<u64>, buf: &mut Vec<u8>) -> Result<(), Fault> {
+        if range.start > range.end || range.end > object.size {
+            let problem = format!("bytes {} to {} are not in an object of {}", range.start, range.end, object.size);
+            return Err(Fault::new(FaultKind::Unreadable, problem));
+        }
+        let permit = self.permits.acquire().await;
+        let _permit = permit.map_err(|_| Fault::late("the store is closed"))?;
+        fetch(&self.backend, &self.retries, object, range, buf).await
+    }
+
+    /// Runs on the store's threads, and waits here.
+    fn wait<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Fault>> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let (send, result) = mpsc::sync_channel(1);
+        self.runtime.spawn(async move { drop(send.send(work.await)) });
+        result.recv().unwrap_or_else(|_| Err(Fault::late("the request ended without a result")))
+    }
+
+    /// The fault as the error of the dataset under this prefix.
+    fn of_store(&self, prefix: &str, fault: Fault) -> SourceError {
+        let url = self.url(prefix);
+        let passes = fault.passes() || fault.kind == FaultKind::Resources;
+        let problem = match fault.kind {
+            FaultKind::Missing | FaultKind::Gone => "The bucket does not exist. Check its name.".to_owned(),
+            FaultKind::Denied => format!("The list is refused: {}. Check the credentials.", fault.cause),
+            _ => format!("The list cannot be read: {}.", fault.cause),
+        };
+        let locator = Locator { container: Container::Object { url: url.clone(), version: None }, part: Part::Whole };
+        if passes { SourceError::Outage(fault.at(locator)) } else { SourceError::Store { url, problem } }
+    }
+}
+
+/// From the threads of the store to the thread that waits for a list.
+enum Message {
+    Count(u64),
+    Done(Result<Vec<Object>, Fault>),
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("root", &shown(&self.root)).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,198 @@
+//! Stores that fail: what is tried again, what is given up, and that no byte is ever wrong.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_objects::{Retries, Settings, Store};
+use forebay_sources::{ReadErrorKind, Retry, SourceError};
+
+use crate::faults::Fault;
+use crate::s3::{Bucket, KEY_ID, SECRET, noise, quick, read};
+
+const SIZE: u64 = 200_000;
+
+fn bucket() -> (Bucket, Vec<u8>) {
+    let (bucket, bytes) = (Bucket::start(), noise(SIZE as usize));
+    bucket.shelf.put("a.tar", bytes.clone());
+    (bucket, bytes)
+}
+
+#[test]
+fn rule_54_failures_that_pass_are_tried_again_and_the_bytes_are_right() {
+    let (bucket, bytes) = bucket();
+    let store = bucket.store();
+    let object = store.head("a.tar").unwrap();
+    for faults in [
+        vec![Fault::Answer(500, "InternalError"); 3],
+        vec![
+            Fault::Answer(503, "SlowDown"),
+            Fault::Answer(429, "TooManyRequests"),
+            Fault::Answer(400, "RequestTimeout"),
+        ],
+        vec![Fault::Reset; 8],
+        vec![Fault::Short; 8],
+        vec![Fault::Stuck, Fault::Silent],
+        vec![Fault::WrongRange, Fault::BadRange("bytes 9-1/2"), Fault::BadRange("bytes"), Fault::NotPartial],
+        vec![Fault::Reset, Fault::Answer(500, "InternalError"), Fault::Short, Fault::WrongRange, Fault::Stuck],
+    ] {
+        bucket.server.faults.next(faults.clone());
+        assert_eq!(read(&store, &object, 0..SIZE), bytes, "{faults:?}");
+        bucket.server.faults.next(faults.clone());
+        assert_eq!(read(&store, &object, 1000..90_000), bytes[1000..90_000], "{faults:?}");
+    }
+}
+
+#[test]
+fn rule_54_what_has_arrived_is_not_read_again() {
+    let (bucket, bytes) = bucket();
+    let store = bucket.store();
+    let object = store.head("a.tar").unwrap();
+    bucket.server.asked();
+    bucket.server.faults.next([Fault::Short]);
+    assert_eq!(read(&store, &object, 1000..2000), bytes[1000..2000]);
+    let asked = bucket.server.asked();
+    let ranges: Vec<_> = asked.iter().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    assert_eq!(ranges, ["bytes=1000-1999", "bytes=1500-1999"]);
+}
+
+#[test]
+fn rule_54_an_outage_is_the_storage_s_and_passes_when_the_store_is_back() {
+    let (bucket, bytes) = bucket();
+    let store = bucket.store();
+    let object = store.head("a.tar").unwrap();
+    for fault in [Fault::Answer(500, "InternalError"), Fault::Answer(503, "SlowDown"), Fault::Reset, Fault::WrongRange]
+    {
+        // A body that breaks off after one more byte each time would be progress.
+        let object = if matches!(fault, Fault::Reset) { &store.head("a.tar").unwrap() } else { &object };
+        bucket.server.faults.always(Some(fault.clone()));
+        let end = if matches!(fault, Fault::Reset) { 1 } else { SIZE };
+        let mut buf = vec![1; 10];
+        let error = store.read(object, 0..end, SIZE, &mut buf).unwrap_err();
+        assert_eq!((error.kind, error.retry(), buf.len()), (ReadErrorKind::Storage, Retry::Later, 0), "{fault:?}");
+        assert!(!error.cause.is_empty(), "{fault:?}");
+        let listed = match &fault {
+            Fault::Answer(..) => Some(store.list("", &mut |_| {}).unwrap_err()),
+            _ => None,
+        };
+        assert!(listed.is_none_or(|error| matches!(error, SourceError::Outage(_))), "{fault:?}");
+        bucket.server.faults.always(None);
+        assert_eq!(read(&store, object, 0..SIZE), bytes);
+    }
+}
+
+#[test]
+fn rule_54_retries_end() {
+    let (bucket, _) = bucket();
+    let settings = Settings { retries: Retries { limit: 4, ..quick() }, ..bucket.settings() };
+    let store = Store::open("s3://pictures/", &settings).unwrap();
+    let object = store.head("a.tar").unwrap();
+    bucket.server.asked();
+    bucket.server.faults.always(Some(Fault::Answer(503, "SlowDown")));
+    let error = store.read(&object, 0..SIZE, SIZE, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.cause, "the store answers 503 Service Unavailable, SlowDown");
+    assert_eq!(bucket.server.asked().len(), 4);
+}
+
+#[test]
+fn rule_54_a_body_that_drips_has_a_deadline() {
+    let (bucket, _) = bucket();
+    let retries =
+        Retries { attempt: Duration::from_millis(200), silence: Duration::from_secs(3600), limit: 2, ..quick() };
+    let store = Store::open("s3://pictures/", &Settings { retries, ..bucket.settings() }).unwrap();
+    let object = store.head("a.tar").unwrap();
+    bucket.server.faults.always(Some(Fault::Silent));
+    let error = store.read(&object, 0..10, 10, &mut Vec::new()).unwrap_err();
+    assert_eq!((error.kind, error.cause.as_str()), (ReadErrorKind::Storage, "the answer takes too long"));
+}
+
+#[test]
+fn rule_54_an_object_that_changed_or_went_is_the_record_s_fault() {
+    let (bucket, _) = bucket();
+    let store = bucket.store();
+    let object = store.head("a.tar").unwrap();
+    let error = |store: &Arc<Store>| store.read(&object, 5..10, SIZE, &mut Vec::new()).unwrap_err();
+    bucket.shelf.put("a.tar", noise(SIZE as usize + 1)[1..].to_vec());
+    let changed = error(&store);
+    assert_eq!((changed.kind, changed.retry()), (ReadErrorKind::Changed, Retry::Never));
+    let version = object.version.as_deref().unwrap();
+    assert_eq!(changed.locator.to_string(), format!("s3://pictures/a.tar (version {version}), 5 bytes from byte 5"));
+    bucket.shelf.put("a.tar", "short");
+    assert_eq!(error(&store).kind, ReadErrorKind::Changed);
+    bucket.shelf.remove("a.tar");
+    let missing = error(&store);
+    assert_eq!((missing.kind, missing.retry()), (ReadErrorKind::Missing, Retry::Never));
+    assert_eq!(store.head("a.tar").unwrap_err().kind, ReadErrorKind::Missing);
+    bucket.server.faults.always(Some(Fault::Answer(403, "AccessDenied")));
+    assert_eq!((error(&store).kind, error(&store).retry()), (ReadErrorKind::Denied, Retry::Never));
+}
+
+#[test]
+fn rule_54_an_object_that_changes_between_two_attempts_gives_no_mixture() {
+    let (bucket, _) = bucket();
+    let store = bucket.store();
+    let object = store.head("a.tar").unwrap();
+    bucket.server.faults.next([Fault::Short]);
+    // The server answers from the shelf at each request, so the change is there after the first.
+    let shelf = bucket.shelf.clone();
+    shelf.put("b.tar", noise(10));
+    let (send, done) = std::sync::mpsc::channel();
+    shelf.put("a.tar", vec![7; SIZE as usize]);
+    store.request(&object, 0..SIZE, Vec::new(), move |buf, read| send.send((buf, read)).unwrap());
+    let (buf, read) = done.recv().unwrap();
+    assert_eq!((buf.len(), read.unwrap_err().kind), (0, ReadErrorKind::Changed));
+}
+
+#[test]
+fn rule_54_credentials_and_buckets_that_are_wrong_are_not_the_record_s_fault() {
+    let (bucket, _) = bucket();
+    let store = bucket.store();
+    let object = store.head("a.tar").unwrap();
+    let read = |store: &Arc<Store>| store.read(&object, 0..10, 10, &mut Vec::new()).unwrap_err();
+    let mut wrong = bucket.settings();
+    wrong.variables.insert("AWS_SECRET_ACCESS_KEY".into(), forebay_objects::Secret::new("hunter2hunter2"));
+    let refused = Store::open("s3://pictures/", &wrong).unwrap();
+    let error = read(&refused);
+    assert_eq!(error.retry(), Retry::Later, "{error}");
+    assert!(error.cause.contains("SignatureDoesNotMatch"), "{error}");
+    let gone = Store::open("s3://nosuchbucket/", &bucket.settings()).unwrap();
+    assert_eq!(read(&gone).kind, ReadErrorKind::Gone);
+    let listed = gone.list("", &mut |_| {}).unwrap_err().to_string();
+    assert!(listed.contains("s3://nosuchbucket/") && listed.contains("does not exist"), "{listed}");
+    bucket.server.faults.always(Some(Fault::Answer(400, "ExpiredToken")));
+    let expired = read(&store);
+    assert_eq!((expired.kind, expired.retry()), (ReadErrorKind::Storage, Retry::Later));
+    bucket.server.asked();
+    read(&store);
+    assert_eq!(bucket.server.asked().len(), 1, "another attempt would fail in the same way");
+    for text in [format!("{refused:?} {wrong:?} {error:?}"), listed, expired.to_string()] {
+        assert!(!text.contains("hunter2") && !text.contains(SECRET) && !text.contains(KEY_ID), "{text}");
+    }
+}
+
+#[test]
+fn rule_54_a_store_that_is_not_there_is_an_outage() {
+    let (bucket, _) = bucket();
+    let object = bucket.store().head("a.tar").unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let settings = Settings { endpoint: Some(format!("http://{closed}")), ..bucket.settings() };
+    let store = Store::open("s3://pictures/", &settings).unwrap();
+    let error = store.read(&object, 0..10, 10, &mut Vec::new()).unwrap_err();
+    assert_eq!((error.kind, error.retry()), (ReadErrorKind::Storage, Retry::Later));
+    assert!(error.cause.contains("refused"), "{error}");
+    assert!(matches!(store.list("", &mut |_| {}), Err(SourceError::Outage(_))));
+    assert_eq!(store.head("a.tar").unwrap_err().kind, ReadErrorKind::Storage);
+}
+
+#[test]
+fn more_than_there_is_room_for_is_not_asked_for() {
+    let (bucket, _) = bucket();
+    let store = bucket.store();
+    let object = store.head("a.tar").unwrap();
+    bucket.server.asked();
+    let error = store.read(&object, 0..SIZE, SIZE - 1, &mut Vec::new()).unwrap_err();
+    assert_eq!((error.kind, error.retry()), (ReadErrorKind::Larger { size: SIZE }, Retry::WithRoom(SIZE)));
+    let outside = store.read(&object, SIZE - 1..SIZE + 1, SIZE, &mut Vec::new()).unwrap_err();
+    assert_eq!(outside.retry(), Retry::Never, "{outside}");
+    assert_eq!(bucket.server.asked(), Vec::<String>::new());
+}

@@ -1,0 +1,134 @@
+//! An HTTP server on the loopback, for one test.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
+use hyper::body::Incoming;
+use hyper::header::RANGE;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response};
+use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+use crate::faults::{Fault, Faults};
+
+/// A body that is complete before it is sent.
+pub(crate) type Whole = Bytes;
+/// A body as it is sent.
+pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
+/// What answers requests.
+pub(crate) type Handler =
+    Arc<dyn Fn(Request<Incoming>) -> Pin<Box<dyn Future<Output = Response<Whole>> + Send>> + Send + Sync>;
+
+/// Ends with its value.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) faults: Faults,
+    /// Method, path and query, and range of all requests.
+    log: Arc<Mutex<Vec<String>>>,
+    _runtime: Runtime,
+}
+
+impl Server {
+    pub(crate) fn start(handler: Handler) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (faults, log) = (Faults::default(), Arc::default());
+        let serving = Serving { handler, faults: faults.clone(), log: Arc::clone(&log) };
+        runtime.spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                let serving = serving.clone();
+                let service = service_fn(move |request| serving.clone().answer(request));
+                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(socket), service));
+            }
+        });
+        Self { address, faults, log, _runtime: runtime }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What was asked for since the last call.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut *self.log.lock())
+    }
+}
+
+#[derive(Clone)]
+struct Serving {
+    handler: Handler,
+    faults: Faults,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Serving {
+    async fn answer(self, request: Request<Incoming>) -> Result<Response<Body>, std::io::Error> {
+        let range = request.headers().get(RANGE).map_or("", |range| range.to_str().unwrap()).to_owned();
+        self.log.lock().push(format!("{} {} {range}", request.method(), request.uri()).trim().to_owned());
+        let fault = if request.method() == Method::GET { self.faults.take() } else { None };
+        let request = match fault {
+            Some(Fault::Whole) => without_range(request),
+            _ => request,
+        };
+        let answer = (self.handler)(request).await;
+        match fault {
+            None => Ok(answer.map(body::whole)),
+            Some(fault) => match fault.apply(answer) {
+                Some(answer) => Ok(answer),
+                None => std::future::pending().await,
+            },
+        }
+    }
+}
+
+fn without_range(mut request: Request<Incoming>) -> Request<Incoming> {
+    request.headers_mut().remove(RANGE);
+    request
+}
+
+/// Bodies that are right, and bodies that are not.
+pub(crate) mod body {
+    use std::io;
+
+    use bytes::Bytes;
+    use futures_util::stream::{self, Stream, StreamExt as _};
+    use http_body_util::{BodyExt, Full, StreamBody};
+    use hyper::body::Frame;
+
+    use super::Body;
+
+    pub(crate) fn whole(bytes: impl Into<Bytes>) -> Body {
+        Full::new(bytes.into()).map_err(|never| match never {}).boxed()
+    }
+
+    /// Ends after these bytes, whatever the header says.
+    pub(crate) fn short(bytes: Bytes) -> Body {
+        BodyExt::boxed(StreamBody::new(first(bytes)))
+    }
+
+    /// Breaks off.
+    pub(crate) fn broken(bytes: Bytes) -> Body {
+        let reset = Err(io::Error::from(io::ErrorKind::ConnectionReset));
+        BodyExt::boxed(StreamBody::new(first(bytes).chain(stream::iter([reset]))))
+    }
+
+    /// Never ends.
+    pub(crate) fn stuck(bytes: Bytes) -> Body {
+        BodyExt::boxed(StreamBody::new(first(bytes).chain(stream::pending())))
+    }
+
+    /// These bytes, which are sent before anything else happens: the server sends what it has when it must wait.
+    fn first(bytes: Bytes) -> impl Stream<Item = io::Result<Frame<Bytes>>> + Send + Sync {
+        let wait = stream::once(tokio::task::yield_now()).filter_map(|()| std::future::ready(None));
+        stream::iter([Ok(Frame::data(bytes))]).chain(wait)
+    }
+}

@@ -1,0 +1,228 @@
+//! Plain HTTP servers, good ones and others.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use forebay_objects::{Secret, Settings, Store};
+use forebay_sources::{ReadErrorKind, Retry};
+use hyper::header::{
+    AUTHORIZATION, CONTENT_RANGE, ETAG, HeaderName, IF_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED, LOCATION, RANGE,
+};
+use hyper::{Method, Request, Response, StatusCode};
+
+use crate::faults::Fault;
+use crate::s3::{noise, quick, read};
+use crate::server::{Handler, Server};
+use crate::shelf::{Shelf, etag, range};
+
+/// What a server of files can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manners {
+    /// `ETag`s and ranges.
+    Good,
+    /// `ETag`s that are weak.
+    Weak,
+    /// Only the time of the last change.
+    Times,
+    /// Neither `ETag`s nor times.
+    Nothing,
+    /// HEAD is refused, as with signed URLs.
+    NoHead,
+}
+
+const MONDAY: &str = "Mon, 23 Nov 2026 10:00:00 GMT";
+
+fn start(shelf: &Shelf, manners: Manners) -> Server {
+    let shelf = shelf.clone();
+    let handler: Handler = Arc::new(move |request| {
+        let answer = answer(&shelf, manners, &request.map(|_| ()));
+        Box::pin(async move { answer })
+    });
+    Server::start(handler)
+}
+
+fn answer(shelf: &Shelf, manners: Manners, request: &Request<()>) -> Response<Bytes> {
+    let path = request.uri().path();
+    let header = |name: &HeaderName| request.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+    let status = |status: StatusCode| Response::builder().status(status);
+    if let Some(target) = path.strip_prefix("/to/") {
+        let target = percent_encoding_of_slashes(target);
+        return status(StatusCode::FOUND).header(LOCATION, target).body(Bytes::new()).unwrap();
+    }
+    if manners == Manners::NoHead && request.method() == Method::HEAD {
+        return status(StatusCode::FORBIDDEN).body(Bytes::new()).unwrap();
+    }
+    if path.starts_with("/private") && header(&AUTHORIZATION).as_deref() != Some("Bearer hf_hunter2") {
+        return status(StatusCode::UNAUTHORIZED).body(Bytes::new()).unwrap();
+    }
+    let Some(bytes) = shelf.get(path.trim_start_matches('/')) else {
+        return status(StatusCode::NOT_FOUND).body(Bytes::new()).unwrap();
+    };
+    let version = etag(&bytes);
+    let modified = if bytes.first() == Some(&0) { "Tue, 24 Nov 2026 10:00:00 GMT" } else { MONDAY };
+    let other = header(&IF_MATCH).is_some_and(|wanted| manners == Manners::Weak || wanted.trim_matches('"') != version);
+    if other || header(&IF_UNMODIFIED_SINCE).is_some_and(|since| since != modified) {
+        return status(StatusCode::PRECONDITION_FAILED).body(Bytes::new()).unwrap();
+    }
+    let size = bytes.len() as u64;
+    let asked = header(&RANGE);
+    let part = asked.as_deref().map(|asked| range(asked, size));
+    let mut answer = match &part {
+        None => status(StatusCode::OK),
+        Some(None) => {
+            let range = format!("bytes */{size}");
+            return status(StatusCode::RANGE_NOT_SATISFIABLE).header(CONTENT_RANGE, range).body(Bytes::new()).unwrap();
+        }
+        Some(Some(part)) => status(StatusCode::PARTIAL_CONTENT)
+            .header(CONTENT_RANGE, format!("bytes {}-{}/{size}", part.start, part.end - 1)),
+    };
+    answer = match manners {
+        Manners::Good | Manners::NoHead => answer.header(ETAG, format!("\"{version}\"")),
+        Manners::Weak => answer.header(ETAG, format!("W/\"{version}\"")),
+        Manners::Times => answer.header(LAST_MODIFIED, modified),
+        Manners::Nothing => answer,
+    };
+    let part = part.flatten().unwrap_or(0..size);
+    answer.body(Bytes::from(bytes).slice(part.start as usize..part.end as usize)).unwrap()
+}
+
+/// `/to/http:%2F%2Fhost%2Fa` leads to `http://host/a`.
+fn percent_encoding_of_slashes(text: &str) -> String {
+    text.replace("%2F", "/")
+}
+
+fn open(server: &Server) -> Arc<Store> {
+    Store::open(&server.url(), &Settings { retries: quick(), ..Settings::default() }).unwrap()
+}
+
+#[test]
+fn files_of_servers_of_all_manners_are_read() {
+    let shelf = Shelf::default();
+    let bytes = noise(100_000);
+    shelf.put("train/0.tar", bytes.clone());
+    shelf.put("empty", "");
+    for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::Nothing, Manners::NoHead] {
+        let server = start(&shelf, manners);
+        let store = open(&server);
+        let object = store.head("train/0.tar").unwrap();
+        assert_eq!((object.size, object.version.is_some()), (100_000, manners != Manners::Nothing), "{manners:?}");
+        for (start, end) in [(0, 100_000), (7, 8), (99_000, 100_000)] {
+            assert_eq!(read(&store, &object, start..end), bytes[start as usize..end as usize], "{manners:?}");
+        }
+        assert_eq!(store.head("empty").unwrap().size, 0, "{manners:?}");
+        let missing = store.head("train/1.tar").unwrap_err();
+        assert_eq!(missing.kind, if manners == Manners::NoHead { ReadErrorKind::Missing } else { missing.kind });
+        assert_eq!(missing.retry(), Retry::Never, "{manners:?}");
+    }
+}
+
+#[test]
+fn rule_54_a_file_that_changed_is_a_changed_record() {
+    for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::NoHead] {
+        let shelf = Shelf::default();
+        shelf.put("a", vec![1; 1000]);
+        let server = start(&shelf, manners);
+        let store = open(&server);
+        let object = store.head("a").unwrap();
+        shelf.put("a", vec![0; 1000]);
+        let error = store.read(&object, 10..20, 1000, &mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind, ReadErrorKind::Changed, "{manners:?}");
+        assert_eq!(error.retry(), Retry::Never);
+    }
+}
+
+#[test]
+fn rule_54_without_versions_another_size_is_a_change() {
+    let shelf = Shelf::default();
+    shelf.put("a", vec![1; 1000]);
+    let server = start(&shelf, Manners::Nothing);
+    let store = open(&server);
+    let object = store.head("a").unwrap();
+    shelf.put("a", vec![1; 1001]);
+    let error = store.read(&object, 10..20, 1000, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind, ReadErrorKind::Changed);
+}
+
+#[test]
+fn a_server_that_ignores_ranges_gives_no_wrong_bytes() {
+    let shelf = Shelf::default();
+    let bytes = noise(9 << 20);
+    shelf.put("a", bytes.clone());
+    let server = start(&shelf, Manners::Good);
+    let store = open(&server);
+    let object = store.head("a").unwrap();
+    server.faults.always(Some(Fault::Whole));
+    assert_eq!(read(&store, &object, 0..9 << 20), bytes);
+    assert_eq!(read(&store, &object, 1000..3000), bytes[1000..3000]);
+    let far = (9 << 20) - 10;
+    let error = store.read(&object, far..far + 10, 10, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind, ReadErrorKind::Unreadable);
+    assert!(error.cause.contains("whole files"), "{error}");
+}
+
+#[test]
+fn rule_54_bodies_that_end_early_or_late_give_no_wrong_bytes() {
+    let shelf = Shelf::default();
+    let bytes = noise(100_000);
+    shelf.put("a", bytes.clone());
+    for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::Nothing] {
+        let server = start(&shelf, manners);
+        let store = open(&server);
+        let object = store.head("a").unwrap();
+        for fault in [Fault::Short, Fault::ShortChunks, Fault::Reset, Fault::Stuck, Fault::WrongRange, Fault::Whole] {
+            server.faults.next([fault.clone(), fault.clone(), Fault::BadRange("bytes */*")]);
+            assert_eq!(read(&store, &object, 500..90_000), bytes[500..90_000], "{manners:?}, {fault:?}");
+        }
+    }
+}
+
+#[test]
+fn a_server_cannot_list_and_the_error_says_what_to_do() {
+    let server = start(&Shelf::default(), Manners::Good);
+    let error = open(&server).list("train/", &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("cannot list") && error.contains("{000..127}"), "{error}");
+    assert_eq!(server.asked(), Vec::<String>::new(), "nothing is asked");
+}
+
+#[test]
+fn redirects_stay_with_the_hosts_that_the_user_named() {
+    let shelf = Shelf::default();
+    shelf.put("a", "here");
+    let (here, there) = (start(&shelf, Manners::Good), start(&shelf, Manners::Good));
+    let store = open(&here);
+    assert_eq!(store.head("to/%2Fa").unwrap().size, 4, "to the same server");
+    let away = format!("to/{}%2Fa", there.url().replace('/', "%2F"));
+    let error = store.head(&away).unwrap_err();
+    assert_eq!(error.retry(), Retry::Later, "{error}");
+    assert_eq!(there.asked(), Vec::<String>::new(), "another port of the host is another server");
+    let redirect_hosts = vec!["127.0.0.1".to_owned()];
+    let named = Settings { redirect_hosts, retries: quick(), ..Settings::default() };
+    assert_eq!(Store::open(&here.url(), &named).unwrap().head(&away).unwrap().size, 4);
+    let circle = store.head("to/%2Fto%2F%2Fa");
+    assert!(circle.is_ok() || circle.unwrap_err().retry() == Retry::Later);
+}
+
+#[test]
+fn rule_54_a_token_goes_to_its_host_and_into_no_error() {
+    let shelf = Shelf::default();
+    shelf.put("private/a", "secret bytes");
+    let server = start(&shelf, Manners::Good);
+    let error = open(&server).head("private/a?sig=hunter3").unwrap_err();
+    assert_eq!((error.kind, error.retry()), (ReadErrorKind::Storage, Retry::Later), "{error}");
+    let mut settings = Settings { retries: quick(), ..Settings::default() };
+    settings.bearers.insert("127.0.0.1".into(), Secret::new("hf_hunter2"));
+    let store = Store::open(&server.url(), &settings).unwrap();
+    let object = store.head("private/a?sig=hunter3").unwrap();
+    assert_eq!(read(&store, &object, 0..12), b"secret bytes");
+    shelf.remove("private/a");
+    let error = store.read(&object, 0..12, 12, &mut Vec::new()).unwrap_err();
+    let texts = format!("{store:?} {error} {error:?} {} {settings:?}", error.locator);
+    assert!(!texts.contains("hunter"), "{texts}");
+    let plain = Store::open("http://hub.example/", &{
+        let mut settings = Settings::default();
+        settings.bearers.insert("hub.example".into(), Secret::new("hf_hunter2"));
+        settings
+    });
+    let error = plain.unwrap_err().to_string();
+    assert!(error.contains("https") && !error.contains("hunter"), "{error}");
+}
