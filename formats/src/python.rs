@@ -3,6 +3,7 @@
 //! Nothing of a reader runs in this process. Children run it (`child.rs`), which a pool lends to the threads that read.
 //! They answer over a socket (`channel.rs`). A record's span is read by one task, and kept.
 
+mod cells;
 mod channel;
 mod child;
 mod pool;
@@ -15,35 +16,60 @@ pub(crate) mod tests;
 use std::path::Path;
 
 use forebay_proto::printable;
-use forebay_sources::{Labels, Options, SourceError};
-use serde_json::Value;
+use forebay_sources::{Labels, Options, Source as _, SourceError};
+use serde_json::{Map, Value};
 
 use self::child::StartFailure;
 use self::pool::ReaderPool;
 use self::rows::{ReaderAbout, ReaderRows};
-use self::settings::ReaderSettings;
+use self::settings::{ReaderCode, ReaderSettings};
 use self::shards::{ReaderShard, ReaderShards};
+use crate::Opened;
 use crate::progress::Progress;
 use crate::scheme::{ANY_OTHER, OptionKey, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "python",
     takes: "a .py file with a class that reads records",
-    options: &[CLASS, PYTHON, PER_TASK, WORKERS, READ_TIMEOUT, SCAN_LABELS, PARAMETERS],
-    has_columns: false,
+    options: &[CLASS, PYTHON, PER_TASK, WORKERS, READ_TIMEOUT, SCAN, PARAMETERS],
+    has_columns: true,
     // Running a file is nothing that a path alone should do.
     recognises: |_| false,
     open: |address, options| Ok(Box::new(open(address.path(), options)?)),
 };
 
+/// A reader of our own: what an option of the dataset becomes for it.
+pub(super) struct OwnReader {
+    /// Its code.
+    pub program: &'static str,
+    pub class: &'static str,
+    /// What it reads, for people.
+    pub url: String,
+    /// What it is called with.
+    pub parameters: Map<String, Value>,
+    /// The same, but no part of the dataset.
+    pub access: Map<String, Value>,
+}
+
+/// Opens a dataset by a reader of our own. Its scheme has the options that say how a reader is run.
+pub(super) fn open_own(reader: OwnReader, path: &Path, options: &Options) -> Opened {
+    let OwnReader { program, class, url, parameters, access } = reader;
+    let settings = ReaderSettings::of(ReaderCode::Own { program, url }, options)?;
+    let settings = ReaderSettings { class: class.to_owned(), parameters, access, ..settings };
+    Ok(Box::new(open_with(path, settings)?))
+}
+
 const CLASS: OptionKey =
     OptionKey { name: "class", help: "the reader's class, or a function that makes a reader; CustomDataReader" };
-const PYTHON: OptionKey = OptionKey { name: "python", help: "the interpreter that runs it; python3" };
-const PER_TASK: OptionKey = OptionKey { name: "records_per_task", help: "records that one read_records() gives; 64" };
-const WORKERS: OptionKey = OptionKey { name: "workers", help: "most processes; the number of cores, at most 8" };
-const READ_TIMEOUT: OptionKey = OptionKey { name: "read_timeout", help: "seconds that one record may take; 60" };
-const SCAN_LABELS: OptionKey =
-    OptionKey { name: "scan_labels", help: "\"true\" reads all records once to find their labels" };
+pub(super) const PYTHON: OptionKey = OptionKey { name: "python", help: "the interpreter that runs it; python3" };
+pub(super) const PER_TASK: OptionKey =
+    OptionKey { name: "records_per_task", help: "records that one read_records() gives; 64" };
+pub(super) const WORKERS: OptionKey =
+    OptionKey { name: "workers", help: "most processes; the number of cores, at most 8" };
+pub(super) const READ_TIMEOUT: OptionKey =
+    OptionKey { name: "read_timeout", help: "seconds that one record may take; 60" };
+const SCAN: OptionKey =
+    OptionKey { name: "scan", help: "\"true\" reads all records once to find their labels and columns" };
 const PARAMETERS: OptionKey = OptionKey { name: ANY_OTHER, help: "goes to the class as an argument" };
 
 /// Whether the reader may be run here, and its options are right. Nothing is run.
@@ -52,9 +78,12 @@ pub(super) fn check(path: &Path, options: &Options) -> Result<(), SourceError> {
 }
 
 fn open(path: &Path, options: &Options) -> Result<ReaderRows, SourceError> {
-    let settings = ReaderSettings::new(path, options)?;
+    open_with(path, ReaderSettings::new(path, options)?)
+}
+
+fn open_with(path: &Path, settings: ReaderSettings) -> Result<ReaderRows, SourceError> {
     let refused = |problem: String| SourceError::Reader { path: path.to_owned(), problem };
-    let scan = settings.scan_labels && settings.labels != Labels::None;
+    let scan = settings.scan;
     let pool = ReaderPool::new(settings);
     let failed = |failure| match failure {
         StartFailure::Spawn(error) => {
@@ -64,12 +93,12 @@ fn open(path: &Path, options: &Options) -> Result<ReaderRows, SourceError> {
         StartFailure::Reader(failure) => refused(format!("cannot be used: {}", failure.words())),
     };
     let mut lent = pool.lend(false).map_err(failed)?;
-    let progress = Progress::new("reading labels");
+    let progress = Progress::new("reading labels and columns");
     let said = lent.child().describe(scan, &|| progress.step());
     drop(progress);
     let said = said.map_err(|failure| refused(format!("does not say what it has: {}", failure.words())))?;
     lent.give_back();
-    let (shards, about) = parse(&said.json).ok_or_else(|| {
+    let (shards, mut about) = parse(&said.json).ok_or_else(|| {
         refused(
             "gives shards that cannot be used. create_shards() must return a dict of name: (start, count), or a list of \
              (name, start, count)"
@@ -90,19 +119,31 @@ fn open(path: &Path, options: &Options) -> Result<ReaderRows, SourceError> {
             return Err(refused("gives labels without a class".to_owned()));
         }
     }
+    let records = usize::try_from(shards.records()).map_err(|_| refused("has too many records".to_owned()))?;
+    (about.targets, about.wrong) = said
+        .columns
+        .finish(records)
+        .map_err(|problem| SourceError::Columns { path: path.to_owned(), problem: format!("{problem}.") })?;
     let unlabelled = said.labels.is_none() && pool.settings().labels != Labels::None;
     let rows = ReaderRows::new(pool, shards, said.labels, about);
     let Some(first) = rows.first() else { return Ok(rows) };
     if unlabelled && first.labels.iter().any(Option::is_some) {
         return Err(refused(
             "yields labels with its records, and labels must be known beforehand. Give the class a method labels() that \
-             returns all of them, or give scan_labels=true to read all records once, or labels=\"none\""
+             returns all of them, or give scan=true to read all records once, or labels=\"none\""
                 .to_owned(),
         ));
     }
-    if !first.others.is_empty() {
-        let others = first.others.join(", ");
-        tracing::warn!("{} yields {}, which are left out", printable(path), printable(&others));
+    let targets = rows.targets().schema();
+    let others: Vec<&str> =
+        first.others.iter().map(String::as_str).filter(|name| targets.find(name).is_none()).collect();
+    if !others.is_empty() {
+        let others = others.join(", ");
+        tracing::warn!(
+            "{} yields {}, which are left out. Give scan=true, or a method columns()",
+            printable(path),
+            printable(&others)
+        );
     }
     Ok(rows)
 }
@@ -118,5 +159,6 @@ fn parse(json: &[u8]) -> Option<(Vec<ReaderShard>, ReaderAbout)> {
     let shards = said.get("shards")?.as_array()?.iter().map(shard).collect::<Option<Vec<_>>>()?;
     let class = |class: &Value| Some(class.as_str()?.to_owned());
     let classes = said.get("classes")?.as_array()?.iter().map(class).collect::<Option<Vec<_>>>()?;
-    Some((shards, ReaderAbout { classes, version: said.get("version")?.as_str()?.to_owned() }))
+    let version = said.get("version")?.as_str()?.to_owned();
+    Some((shards, ReaderAbout { classes, version, ..ReaderAbout::default() }))
 }

@@ -27,6 +27,10 @@ pub(super) enum FrameKind {
     Shards,
     /// The labels of all records.
     Integers,
+    /// JSON with the number, the name and the type of a further column.
+    Type,
+    /// Values of a further column.
+    Values,
     /// A task was read for its labels.
     Progress,
     /// JSON with the label of the record that follows.
@@ -51,9 +55,11 @@ pub(super) struct FrameHead {
     pub len: u64,
 }
 
-const KINDS: [(u8, FrameKind); 9] = [
+const KINDS: [(u8, FrameKind); 11] = [
     (b'S', FrameKind::Shards),
     (b'I', FrameKind::Integers),
+    (b'T', FrameKind::Type),
+    (b'V', FrameKind::Values),
     (b'P', FrameKind::Progress),
     (b'L', FrameKind::Label),
     (b'O', FrameKind::Others),

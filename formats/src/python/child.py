@@ -31,6 +31,8 @@ TRAINING = 1
 Reader = Any
 Label = Union[int, str]
 DEFAULT_NAMES = ("CustomDataReader", "custom_data_reader")
+# The keys of a record that is a dict, unless the stream names others.
+IMAGES, LABELS = ("images", "image"), ("labels", "label")
 
 
 def end_with_the_daemon(life: int) -> None:
@@ -40,6 +42,13 @@ def end_with_the_daemon(life: int) -> None:
     fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
     if select.select([life], [], [], 0)[0]:
         os._exit(1)
+
+
+def module_of(name: str, code: str) -> ModuleType:
+    """A module whose code travels in the daemon's binary."""
+    module = sys.modules[name] = ModuleType(name)
+    exec(compile(code, f"<{name}>", "exec"), module.__dict__)
+    return module
 
 
 def load(file: str) -> ModuleType:
@@ -108,13 +117,35 @@ def numbered(labels: Sequence[Label | None]) -> tuple[array[int], list[str]]:
     return array("q", known), classes
 
 
-def parts(record: Reader) -> tuple[memoryview, Reader, list[str]]:
+class Keys:
+    """Which part of a record that is a dict is what."""
+
+    def __init__(self, columns: dict[str, list[str]] | None) -> None:
+        given = dict(columns or {})
+        self.images = given.pop("images", None) or IMAGES
+        self.labels = given.pop("labels", None) or LABELS
+        # None for all other keys.
+        self.targets = given if columns else None
+
+    def others(self, record: dict[Any, Any]) -> dict[str, Any]:
+        """The values of further columns, by their names."""
+        if self.targets is None:
+            own = (*self.images, *self.labels)
+            return {str(key): value for key, value in record.items() if key not in own}
+        return {name: value_of(record, keys) for name, keys in self.targets.items()}
+
+
+def value_of(record: dict[Any, Any], keys: Sequence[str]) -> Any:  # noqa: ANN401 - anything
+    """The value of the first of these keys that the record has."""
+    return next((record[key] for key in keys if key in record), None)
+
+
+def parts(record: Reader, keys: Keys) -> tuple[memoryview, Reader, dict[str, Any]]:
     """The bytes of a record, its label if it has one, and what else it has."""
-    label, others = None, []
+    label, others = None, {}
     if isinstance(record, dict):
-        image = record.get("images", record.get("image"))
-        label = record.get("labels", record.get("label"))
-        others = [str(key) for key in record if key not in ("images", "image", "labels", "label")]
+        image, label = value_of(record, keys.images), value_of(record, keys.labels)
+        others = keys.others(record)
     elif isinstance(record, (tuple, list)) and len(record) == 2:
         image, label = record
     else:
@@ -148,12 +179,14 @@ def records_of(reader: Reader, name: str, start: int, end: int) -> Iterator[Read
 class Child:
     """Answers requests until there are no more."""
 
-    def __init__(self, channel: int) -> None:
+    def __init__(self, channel: int, cells: ModuleType) -> None:
         self.requests = open(channel, "rb", closefd=False)  # noqa: SIM115 - as long as the process
         self.answers = open(channel, "wb", closefd=False)  # noqa: SIM115
+        self.cells = cells
         self.module: ModuleType = sys
         self.reader: Reader = None
         self.settings: dict[str, Any] = {}
+        self.keys = Keys(None)
 
     def send(self, kind: bytes, *bodies: bytes | memoryview) -> None:
         """Sends a frame."""
@@ -164,20 +197,26 @@ class Child:
     def begin(self, settings: dict[str, Any]) -> None:
         """Makes the reader."""
         self.settings = settings
-        self.module = load(settings["file"])
-        per_task = settings["records_per_task"]
+        self.keys = Keys(settings["columns"])
+        code, per_task = settings.get("code"), settings["records_per_task"]
+        self.module = module_of("forebay_reader", code) if code else load(settings["file"])
         self.reader = make_reader(self.module, settings["class"], settings["parameters"], per_task)
 
     def describe(self, scan: bool) -> None:
-        """Says what the dataset has: shards, labels, and a version if the reader has one."""
+        """Says what the dataset has: shards, labels, columns, and a version if the reader has one."""
         shards = shards_of(self.module, self.reader)
         version = self.reader.version() if callable(getattr(self.reader, "version", None)) else ""
-        labels = None
-        if self.settings["labels"] != "none":
-            if callable(getattr(self.reader, "labels", None)):
-                labels = [plain_label(label, self.settings["labels"] == "text") for label in self.reader.labels()]
-            elif scan:
-                labels = self.scan(shards)
+        labels, targets = self.given_labels(), None
+        if callable(getattr(self.reader, "columns", None)):
+            self.give_columns(sum(count for _, _, count in shards))
+        elif scan:
+            targets = self.cells.Targets(self.keys.targets, self.types())
+        elif self.keys.targets:
+            raise ValueError("columns need a method columns() of the reader that gives their values, or scan=true")
+        needs_labels = scan and labels is None and self.settings["labels"] != "none"
+        if needs_labels or targets is not None:
+            found = self.scan(shards, needs_labels, targets)
+            labels = found if needs_labels else labels
         integers, classes = (None, []) if labels is None else numbered(labels)
         about = {"shards": shards, "version": str(version), "classes": classes, "labelled": labels is not None}
         self.send(b"S", json.dumps(about).encode())
@@ -186,43 +225,89 @@ class Child:
                 integers.byteswap()
             self.send(b"I", integers.tobytes())
 
-    def scan(self, shards: list[tuple[str, int, int]]) -> list[Label | None]:
-        """Reads all records for their labels. A record that cannot be read has none."""
+    def given_labels(self) -> list[Label | None] | None:
+        """What the method labels() gives, if the reader has one."""
+        if self.settings["labels"] == "none" or not callable(getattr(self.reader, "labels", None)):
+            return None
+        return [self.label(label) for label in self.reader.labels()]
+
+    def types(self) -> dict[str, str]:
+        """The types of columns that the reader says."""
+        return dict(self.reader.column_types()) if callable(getattr(self.reader, "column_types", None)) else {}
+
+    def give_columns(self, records: int) -> None:
+        """Sends the columns that the reader gives as a whole."""
+        given = self.reader.columns()
+        wanted = self.keys.targets or {str(name): [name] for name in given}
+        for keys in wanted.values():
+            if not any(key in given for key in keys):
+                raise ValueError(f"columns() gives no {' or '.join(keys)!r}; it gives {', '.join(map(str, given))}")
+        targets = self.cells.Targets(wanted, self.types())
+        for name, keys in wanted.items():
+            count = 0
+            for value in value_of(given, keys):
+                count += 1
+                targets.all[name].push(value)
+                self.pass_on(targets.frames())
+            if count != records:
+                raise ValueError(f"columns() gives {count} values of {name!r}, and there are {records} records")
+        self.pass_on(targets.finish())
+
+    def pass_on(self, frames: Iterator[tuple[bytes, bytes]]) -> None:
+        """Sends frames that are ready."""
+        for kind, body in frames:
+            self.send(kind, body)
+            self.answers.flush()
+
+    def scan(self, shards: list[tuple[str, int, int]], labelled: bool, targets: Any) -> list[Label | None]:  # noqa: ANN401
+        """Reads all records for their labels and columns. A record that cannot be read has none."""
         labels: list[Label | None] = []
         step = self.settings["records_per_task"]
         for name, first, count in shards:
             for start in range(first, first + count, step):
-                end = min(start + step, first + count)
-                labels += self.scanned(name, start, end)
+                for label, others in self.scanned(name, start, min(start + step, first + count), labelled):
+                    labels.append(label)
+                    if targets is not None:
+                        targets.push(others)
+                if targets is not None:
+                    self.pass_on(targets.frames())
                 self.send(b"P")
                 self.answers.flush()
+        if targets is not None:
+            self.pass_on(targets.finish())
+            for name, reason in targets.left_out.items():
+                print(f"{name!r} is no column: {reason}")
         return labels
 
-    def scanned(self, name: str, start: int, end: int) -> list[Label | None]:
-        """The labels of a task. If it fails, its records are read one by one."""
+    def scanned(self, name: str, start: int, end: int, labelled: bool) -> list[tuple[Label | None, dict[str, Any]]]:
+        """What records of a task have. If it fails, its records are read one by one."""
         try:
-            return [self.label_of(record) for record in records_of(self.reader, name, start, end)]
+            return [self.what_has(record, labelled) for record in records_of(self.reader, name, start, end)]
         except Exception:
             if end - start > 1:
-                return [label for each in range(start, end) for label in self.scanned(name, each, each + 1)]
+                return [found for each in range(start, end) for found in self.scanned(name, each, each + 1, labelled)]
             traceback.print_exc()
-            return [None]
+            return [(None, {})]
 
-    def label_of(self, record: Reader) -> Label:
-        """The label that must be there."""
-        label = parts(record)[1]
-        if label is None:
+    def what_has(self, record: Reader, labelled: bool) -> tuple[Label | None, dict[str, Any]]:
+        """The label, which must be there, and the values of further columns."""
+        _, label, others = parts(record, self.keys)
+        if labelled and label is None:
             raise ValueError("read_records() yielded a record without a label")
+        return (self.label(label) if labelled else None), others
+
+    def label(self, label: Reader) -> Label:
+        """A label as the stream has it."""
         return plain_label(label, self.settings["labels"] == "text")
 
     def read(self, name: str, start: int, end: int) -> None:
         """Sends the records of a task."""
         for record in records_of(self.reader, name, start, end):
-            content, label, others = parts(record)
+            content, label, others = parts(record, self.keys)
             if label is not None and self.settings["labels"] != "none":
-                self.send(b"L", json.dumps(plain_label(label, self.settings["labels"] == "text")).encode())
+                self.send(b"L", json.dumps(self.label(label)).encode())
             if others:
-                self.send(b"O", json.dumps(others[:16]).encode())
+                self.send(b"O", json.dumps(list(others)[:16]).encode())
             if len(content) > self.settings["byte_limit"]:
                 self.send(b"B", struct.pack("<Q", len(content)))
             else:
@@ -248,11 +333,12 @@ def main() -> None:
     """Answers the daemon until it hangs up."""
     # What a reader prints is for the log, and must not get between the frames.
     channel, life = os.dup(0), os.dup(1)
+    cells = module_of("forebay_cells", sys.argv.pop())
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     sys.stdout.reconfigure(line_buffering=True)
     end_with_the_daemon(life)
-    Child(channel).serve()
+    Child(channel, cells).serve()
 
 
 main()

@@ -13,6 +13,7 @@ use forebay_proto::printable;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
+use super::cells::GivenColumns;
 use super::channel::{Channel, FrameHead, FrameKind, Silence};
 use super::settings::ReaderSettings;
 use super::shards::TaskSpan;
@@ -20,6 +21,8 @@ use crate::grain_cache::Grain;
 
 /// The child's program. It travels in the binary, so that a wheel and a service have the one that fits.
 const PROGRAM: &str = include_str!("child.py");
+/// The part of it that knows columns.
+const CELLS: &str = include_str!("cells.py");
 /// How long a child may take to import the reader's file and make the reader, and to say what the dataset has.
 const STARTING: Duration = Duration::from_secs(600);
 /// Longest line of a reader that goes into the log in one piece, and most lines of one child.
@@ -42,12 +45,14 @@ pub(super) struct ReaderChild {
 }
 
 /// What a reader said of its dataset.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ReaderReply {
     /// JSON with shards, classes and the version.
     pub json: Vec<u8>,
     /// The labels of all records, if there are any.
     pub labels: Option<Vec<i64>>,
+    /// The further columns of all records.
+    pub columns: GivenColumns,
 }
 
 /// The label that came with a record.
@@ -116,7 +121,7 @@ impl ReaderChild {
         let (ours, theirs) = UnixStream::pair()?;
         let (lives, life) = io::pipe()?;
         let mut child = Command::new(&settings.interpreter)
-            .args(["-c", PROGRAM])
+            .args(["-c", PROGRAM, CELLS])
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             // The child has its end of this pipe where others have their output: it only sees that the pipe closes.
             .stdout(Stdio::from(lives))
@@ -127,7 +132,7 @@ impl ReaderChild {
         let group = Pid::from_child(&child);
         let (reaper, reaped) = mpsc::channel();
         let stderr = child.stderr.take().expect("it was asked to be piped");
-        let name = settings.file.file_name().unwrap_or_default().to_owned();
+        let name = settings.name().to_owned();
         let log = move || {
             follow(stderr, &printable(&name).to_string(), group);
             reap(&reaped, group);
@@ -151,7 +156,7 @@ impl ReaderChild {
 
     /// What the dataset has. `progress` is called for each task that is read for its labels.
     pub(super) fn describe(&mut self, scan: bool, progress: &dyn Fn()) -> Result<ReaderReply, TaskFailure> {
-        let mut about = ReaderReply { json: Vec::new(), labels: None };
+        let mut about = ReaderReply::default();
         self.request(&json!({ "do": "describe", "scan": scan }), STARTING, |channel, head, deadline| {
             match head.kind {
                 FrameKind::Shards => channel.body(head, MOST_SHARDS, deadline, &mut about.json).map_err(Into::into),
@@ -161,6 +166,15 @@ impl ReaderChild {
                     let integers = bytes.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok());
                     about.labels = Some(integers.map(i64::from_le_bytes).collect());
                     Ok(())
+                }
+                FrameKind::Type => {
+                    let json = channel.short(head, deadline)?;
+                    Ok(about.columns.begin(&json)?)
+                }
+                FrameKind::Values => {
+                    let mut cells = Vec::new();
+                    channel.body(head, MOST_BYTES, deadline, &mut cells)?;
+                    Ok(about.columns.push(&cells)?)
                 }
                 FrameKind::Progress if head.len == 0 => {
                     progress();

@@ -1,10 +1,11 @@
 //! A dataset whose records a reader gives: which span is read by which task, and what happens to a span that fails.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use forebay_sources::{Container, Grains, Labels, Locator, Part, ReadError, ReadErrorKind, Source};
+use forebay_columns::Table;
+use forebay_sources::{Grains, Labels, Locator, Part, ReadError, ReadErrorKind, Source};
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -24,6 +25,9 @@ pub(super) struct ReaderRows {
     /// One per record, or empty.
     labels: Vec<i64>,
     classes: Vec<String>,
+    targets: Table,
+    /// Records whose columns do not fit, and why.
+    wrong: BTreeMap<u64, String>,
     fingerprint: [u8; 32],
     /// What a shard without a name is called.
     nameless: String,
@@ -42,12 +46,12 @@ struct LearntSizes {
 
 impl ReaderRows {
     pub(super) fn new(pool: ReaderPool, shards: ReaderShards, labels: Option<Vec<i64>>, about: ReaderAbout) -> Self {
-        let ReaderAbout { classes, version } = about;
         let labels = labels.unwrap_or_default();
-        let fingerprint = fingerprint(&pool, &shards, &labels, &classes, &version);
-        let stem = pool.settings().file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let fingerprint = fingerprint(&pool, &shards, &labels, &about);
+        let ReaderAbout { classes, version: _, targets, wrong } = about;
+        let stem = Path::new(pool.settings().name()).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (grains, known) = (GrainCache::new(KEPT), Mutex::default());
-        Self { pool, shards, labels, classes, fingerprint, nameless: stem, grains, known }
+        Self { pool, shards, labels, classes, targets, wrong, fingerprint, nameless: stem, grains, known }
     }
 
     /// Reads the first record, to see what records are like. Nothing if it cannot be read.
@@ -58,10 +62,6 @@ impl ReaderRows {
     #[cfg(test)]
     pub(super) fn pool(&self) -> &ReaderPool {
         &self.pool
-    }
-
-    fn file(&self) -> &Path {
-        &self.pool.settings().file
     }
 
     fn at(&self, record: u64, kind: ReadErrorKind, cause: impl Into<String>) -> ReadError {
@@ -249,7 +249,7 @@ impl Source for ReaderRows {
     fn locator(&self, record: u64) -> Locator {
         let TaskSpan { shard, start, .. } = self.shards.single(record);
         let part = Part::Numbered(Box::new((shard.to_owned(), start)));
-        Locator { container: Container::File(self.file().to_owned()), part }
+        Locator { container: self.pool.settings().container(), part }
     }
 
     fn size(&self, record: u64) -> u64 {
@@ -261,6 +261,9 @@ impl Source for ReaderRows {
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         buf.clear();
+        if let Some(words) = self.wrong.get(&record) {
+            return Err(self.at(record, ReadErrorKind::Reader, words.clone()));
+        }
         let (number, span) = self.shards.grain(record);
         let mut broken = false;
         let grain = self.grains.get(number, || {
@@ -281,6 +284,10 @@ impl Source for ReaderRows {
         self.fingerprint
     }
 
+    fn targets(&self) -> &Table {
+        &self.targets
+    }
+
     fn grains(&self) -> Grains<'_> {
         self.shards.grains()
     }
@@ -297,16 +304,14 @@ pub(super) struct ReaderAbout {
     pub classes: Vec<String>,
     /// Its own word for what it reads.
     pub version: String,
+    /// The further columns.
+    pub targets: Table,
+    /// Records whose columns do not fit, and why.
+    pub wrong: BTreeMap<u64, String>,
 }
 
 /// A reader's file and the number of its processes are no part of the dataset. Its class and its parameters are.
-fn fingerprint(
-    pool: &ReaderPool,
-    shards: &ReaderShards,
-    labels: &[i64],
-    classes: &[String],
-    version: &str,
-) -> [u8; 32] {
+fn fingerprint(pool: &ReaderPool, shards: &ReaderShards, labels: &[i64], about: &ReaderAbout) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"forebay reader dataset 1\0");
     let mut part = |bytes: &[u8]| {
@@ -320,7 +325,7 @@ fn fingerprint(
         part(value.as_str().unwrap_or_default().as_bytes());
     }
     part(b"version");
-    part(version.as_bytes());
+    part(about.version.as_bytes());
     for shard in shards.all() {
         part(shard.name.as_bytes());
         part(&shard.start.to_le_bytes());
@@ -332,8 +337,16 @@ fn fingerprint(
         part(&label.to_le_bytes());
     }
     part(b"classes");
-    for class in classes {
+    for class in &about.classes {
         part(class.as_bytes());
+    }
+    // A dataset without columns keeps the fingerprint that it had before there were columns.
+    if !about.targets.schema().is_empty() {
+        about.targets.digest(&mut part);
+        for (record, words) in &about.wrong {
+            part(&record.to_le_bytes());
+            part(words.as_bytes());
+        }
     }
     *hasher.finalize().as_bytes()
 }

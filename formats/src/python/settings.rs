@@ -1,40 +1,60 @@
-//! What a `python:` source is told: the reader's file and class, its parameters, and how it is run.
+//! What a source behind a reader is told: the reader's code, its parameters, and how it is run.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use forebay_proto::printable;
-use forebay_sources::{Labels, Options, ReaderFolders, SourceError};
+use forebay_sources::{ColumnMap, Container, Labels, Options, ReaderFolders, SourceError};
 use serde_json::{Map, Value, json};
 
-use super::{CLASS, PER_TASK, PYTHON, READ_TIMEOUT, SCAN_LABELS, WORKERS};
+use super::{CLASS, PER_TASK, PYTHON, READ_TIMEOUT, SCAN, WORKERS};
 
 /// A reader and how it is run.
 #[derive(Clone, Debug)]
 pub(super) struct ReaderSettings {
-    /// The reader's file, without links in its path.
-    pub file: PathBuf,
-    /// What the file was when the dataset was opened.
-    pub stamp: (u64, Option<SystemTime>),
+    pub code: ReaderCode,
     pub interpreter: PathBuf,
     /// The class, or the function that makes a reader. Empty for the names that `ElasticDL` knows.
     pub class: String,
     /// What the class is called with, by name.
     pub parameters: Map<String, Value>,
+    /// The same, but no part of the dataset: how the data are reached.
+    pub access: Map<String, Value>,
+    /// Which keys of a record become which columns.
+    pub columns: ColumnMap,
     /// Records that are read at once.
     pub per_task: u64,
     /// Most processes.
     pub workers: usize,
     /// How long a record may take.
     pub read_timeout: Duration,
-    /// Labels are found by reading all records.
-    pub scan_labels: bool,
+    /// Labels and columns are found by reading all records.
+    pub scan: bool,
     pub labels: Labels,
     pub byte_limit: u64,
 }
 
-const OWN: [&str; 6] = [CLASS.name, PYTHON.name, PER_TASK.name, WORKERS.name, READ_TIMEOUT.name, SCAN_LABELS.name];
+/// Whose code reads.
+#[derive(Clone, Debug)]
+pub(super) enum ReaderCode {
+    /// A user's.
+    File {
+        /// Without links in its path.
+        path: PathBuf,
+        /// What the file was when the dataset was opened.
+        stamp: (u64, Option<SystemTime>),
+    },
+    /// Our own, which travels in the binary.
+    Own {
+        program: &'static str,
+        /// What it reads, for people.
+        url: String,
+    },
+}
+
+const OWN: [&str; 6] = [CLASS.name, PYTHON.name, PER_TASK.name, WORKERS.name, READ_TIMEOUT.name, SCAN.name];
 const MOST_WORKERS: u64 = 64;
 const MOST_PER_TASK: u64 = 1 << 20;
 /// Processes, unless the user says otherwise.
@@ -57,22 +77,54 @@ impl ReaderSettings {
             return Err(SourceError::Reader { path: path.to_owned(), problem });
         }
         let own = &options.own;
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let workers = whole(options, WORKERS.name, MOST_WORKERS)?.and_then(|count| usize::try_from(count).ok());
         let parameters = own.keys().filter(|key| !OWN.contains(key));
+        let code = ReaderCode::File { path: file, stamp };
         Ok(Self {
-            file,
-            stamp,
-            interpreter: own.path(PYTHON.name).unwrap_or_else(|| "python3".into()),
             class: own.get(CLASS.name).unwrap_or_default().to_owned(),
             parameters: parameters.map(|key| (key.to_owned(), json!(own.get(key)))).collect(),
+            columns: options.columns.clone(),
+            ..Self::of(code, options)?
+        })
+    }
+
+    /// How any reader is run.
+    ///
+    /// # Errors
+    /// An option has a value that it cannot have.
+    pub(super) fn of(code: ReaderCode, options: &Options) -> Result<Self, SourceError> {
+        let own = &options.own;
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let workers = whole(options, WORKERS.name, MOST_WORKERS)?.and_then(|count| usize::try_from(count).ok());
+        Ok(Self {
+            code,
+            interpreter: own.path(PYTHON.name).unwrap_or_else(|| "python3".into()),
+            class: String::new(),
+            parameters: Map::new(),
+            access: Map::new(),
+            columns: ColumnMap::default(),
             per_task: whole(options, PER_TASK.name, MOST_PER_TASK)?.unwrap_or(64),
             workers: workers.unwrap_or_else(|| cores.min(WORKERS_BY_DEFAULT)),
             read_timeout: seconds(options)?.unwrap_or(Duration::from_secs(60)),
-            scan_labels: own.flag(SCAN_LABELS.name, false)?,
+            scan: own.flag(SCAN.name, false)?,
             labels: options.labels,
             byte_limit: options.byte_limit,
         })
+    }
+
+    /// Where its records are.
+    pub(super) fn container(&self) -> Container {
+        match &self.code {
+            ReaderCode::File { path, .. } => Container::File(path.clone()),
+            ReaderCode::Own { url, .. } => Container::Object { url: url.clone(), version: None },
+        }
+    }
+
+    /// What messages call it.
+    pub(super) fn name(&self) -> &OsStr {
+        match &self.code {
+            ReaderCode::File { path, .. } => path.file_name().unwrap_or_default(),
+            ReaderCode::Own { url, .. } => OsStr::new(url.rsplit('/').next().unwrap_or_default()),
+        }
     }
 
     /// Whether the reader's file is what it was.
@@ -80,7 +132,10 @@ impl ReaderSettings {
     /// # Errors
     /// It is gone, or cannot be looked at.
     pub(super) fn is_unchanged(&self) -> std::io::Result<bool> {
-        stamp(&self.file).map(|stamp| stamp == self.stamp)
+        match &self.code {
+            ReaderCode::File { path, stamp: known } => stamp(path).map(|stamp| stamp == *known),
+            ReaderCode::Own { .. } => Ok(true),
+        }
     }
 
     /// The first request to a child.
@@ -90,14 +145,29 @@ impl ReaderSettings {
             Labels::Text => "text",
             Labels::None => "none",
         };
+        let (file, code) = match &self.code {
+            ReaderCode::File { path, .. } => (path.to_str(), None),
+            ReaderCode::Own { program, .. } => (None, Some(program)),
+        };
+        let parameters: Map<String, Value> = self.parameters.clone().into_iter().chain(self.access.clone()).collect();
         json!({ "do": "begin", "settings": {
-            "file": self.file.to_str(),
+            "file": file,
+            "code": code,
             "class": self.class,
-            "parameters": self.parameters,
+            "parameters": parameters,
+            "columns": self.keys(),
             "records_per_task": self.per_task,
             "labels": labels,
             "byte_limit": self.byte_limit,
         }})
+    }
+
+    /// The keys that become each column; nothing without a column map.
+    fn keys(&self) -> Option<Value> {
+        let named = ["images", "labels"].into_iter().filter_map(|name| Some((name, self.columns.parts(name)?)));
+        let keys: Map<String, Value> =
+            named.chain(self.columns.targets()).map(|(name, parts)| (name.to_owned(), json!(parts))).collect();
+        (!keys.is_empty()).then_some(Value::Object(keys))
     }
 }
 

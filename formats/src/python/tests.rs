@@ -1,9 +1,10 @@
 //! Readers that are well, that fail in each way, and that are killed: each record is delivered or bad, and none is lost.
 
+mod columns;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use forebay_sources::{Grains, Labels, OwnOptions, Part, ReadErrorKind, ReaderFolders, Retry, Source};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -141,8 +142,8 @@ fn rule_55_labels_come_from_a_method_or_from_a_scan_and_are_refused_otherwise() 
     let pairs = reads("yield content(task, number), 'odd' if number % 2 else 'even'");
     let labels = |source: &ReaderRows| (0..source.len()).map(|record| source.label(record)).collect::<Vec<_>>();
     let script = Script::new(&pairs);
-    script.refusal([], &["yields labels with its records", "labels()", "scan_labels=true", "labels=\"none\""]);
-    let source = script.open([("scan_labels", "true"), ("records_per_task", "3")]).unwrap();
+    script.refusal([], &["yields labels with its records", "labels()", "scan=true", "labels=\"none\""]);
+    let source = script.open([("scan", "true"), ("records_per_task", "3")]).unwrap();
     assert_eq!(source.classes(), ["even", "odd"]);
     assert_eq!(labels(&source), [0, 1, 0, 1, 0, 0, 1, 0]);
     assert_eq!(all(&source), [good("a", 0..5), good("b", 100..103)].concat());
@@ -176,7 +177,7 @@ fn rule_55_a_record_with_another_label_than_it_had_is_bad_alone() {
 fn rule_55_a_dict_has_a_picture_and_a_label() {
     let body = reads("yield {'images': bytearray(content(task, number)), 'labels': number, 'boxes': [1]}");
     let script = Script::new(&body);
-    let source = script.open([("scan_labels", "true")]).unwrap();
+    let source = script.open([("scan", "true")]).unwrap();
     assert_eq!((source.label(5), read(&source, 5)), (100, Ok("b-100".into())));
     let text = reads("yield content(task, number).decode()");
     let error = read(&Script::new(&text).open([]).unwrap(), 0).unwrap_err();
@@ -194,7 +195,7 @@ fn rule_55_a_record_that_raises_is_bad_and_no_other() {
     }
     // A scan for labels passes over it.
     let script = Script::new(&reads("if number == 2:\n    raise KeyError('two')\nyield content(task, number), number"));
-    let source = script.open([("scan_labels", "true")]).unwrap();
+    let source = script.open([("scan", "true")]).unwrap();
     assert_eq!((source.label(1), source.label(2), source.label(3)), (1, -1, 3));
 }
 
@@ -345,31 +346,4 @@ fn the_fingerprint_covers_parameters_and_what_the_reader_says() {
     assert_eq!(first, print(&of_version("1"), "train", "1"), "a reader elsewhere");
     assert_ne!(first, print(&script, "val", "1"));
     assert_ne!(first, print(&of_version("2"), "train", "1"));
-}
-
-/// Prints what a trivial reader gives: `cargo test -p forebay-formats --release figure_of_a_trivial -- --ignored --nocapture`.
-#[test]
-#[ignore = "it prints a figure, and judges nothing"]
-fn figure_of_a_trivial_reader() {
-    let script = Script::raw(
-        "class CustomDataReader:\n    content = b'x' * 100_000\n\n    def create_shards(self):\n        \
-         return {'a': (0, 20_000)}\n\n    def read_records(self, task):\n        \
-         for _ in range(task.shard.start, task.shard.end):\n            yield self.content\n",
-    );
-    for workers in [1_u64, 2] {
-        let source = &script.open([("workers", workers.to_string().as_str())]).unwrap();
-        let start = Instant::now();
-        std::thread::scope(|scope| {
-            for worker in 0..workers {
-                scope.spawn(move || {
-                    let (part, mut buf) = (source.len() / workers, Vec::new());
-                    for record in worker * part..(worker + 1) * part {
-                        source.read(record, u64::MAX, &mut buf).unwrap();
-                    }
-                });
-            }
-        });
-        let rate = u128::from(source.len()) * 1000 / start.elapsed().max(Duration::from_millis(1)).as_millis();
-        println!("{workers} processes: {rate} records of 100 KB per second");
-    }
 }
