@@ -25,6 +25,7 @@ mod mds;
 mod mutations;
 mod mxnet;
 mod numbers;
+mod odps;
 mod packed;
 mod parquet;
 mod parts;
@@ -74,6 +75,7 @@ const SCHEMES: &[Scheme] = &[
     csv::SCHEME,
     files::SCHEME,
     python::SCHEME,
+    odps::SCHEME,
 ];
 
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
@@ -94,6 +96,9 @@ pub fn check(name: &str, options: &Options) -> Result<(), SourceError> {
     let Resolved { scheme, address, options } = resolve(name, options)?;
     if scheme.name == python::SCHEME.name {
         return python::check(address.path(), &options);
+    }
+    if scheme.name == odps::SCHEME.name {
+        return odps::check(address.path(), &options);
     }
     match containers::pattern(&address)? {
         Some(_) => Ok(()),

@@ -25,7 +25,7 @@ __all__ = ["OF_THE_DAEMON", "Request", "Source", "refuse_unsharded", "request"]
 Source = Union[str, "os.PathLike[str]", Iterable[Listed]]
 
 _STREAM = "stream:"
-_READER = "python:"
+_READERS = ("python:", "odps:")
 _SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+-]+):(?P<path>.*)", re.DOTALL)
 _HOW_TO_SHARD = """\
 this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
@@ -79,7 +79,7 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpre
     """
     stream, settings, files = _source(source, by_name=by_name, rooted="root" in given)
     settings.update(_settings(given))
-    if interpreter and str(settings.get("source", "")).startswith(_READER):
+    if interpreter and str(settings.get("source", "")).startswith(_READERS):
         settings["source_options"] = {"python": interpreter, **settings.get("source_options", {})}
     shard = _shard(settings)
     options = _options(settings, stream)
