@@ -52,6 +52,32 @@ def seen(loader):
     return sorted(records)
 
 
+def test_rule_55_other_keys_of_dicts_are_columns_of_batches(tmp_path):
+    file = tmp_path / "reader.py"
+    body = """
+        def get_training_size():
+            return 10
+
+
+        class CustomDataReader:
+            def read_records(self, task):
+                for number in range(task.shard.start, task.shard.end):
+                    picture = b"P6 8 8 255\\n" + bytes([number, 100, 200]) * 64
+                    boxes = [[0.0, 0.0, 8.0, 8.0]] * (number % 3)
+                    yield {"image": picture, "label": number, "boxes": boxes, "text": str(number)}
+
+            def column_types(self):
+                return {"boxes": "f32 [*, 4]"}
+    """
+    file.write_text(textwrap.dedent(body))
+    with forebay.Loader(f"python:{file}?scan=true", batch_size=5, size=8, epochs=1) as loader:
+        for batch in loader:
+            for place, record in enumerate(batch.records):
+                assert batch.boxes[place].tolist() == [[0.0, 0.0, 8.0, 8.0]] * (record % 3)
+                assert bytes(batch["text"][place]).decode() == str(record)
+                assert batch.labels[place] == record
+
+
 def children(daemon):
     """Process ids of the readers of a daemon."""
     found = []
