@@ -6,6 +6,7 @@
 mod cells;
 mod channel;
 mod child;
+mod lines;
 mod pool;
 mod rows;
 mod settings;

@@ -1,20 +1,21 @@
 //! A child process that runs a reader: how it is started, asked, ended and reaped.
 
-use std::io::{self, BufRead as _, BufReader, PipeWriter, Read as _};
+use std::io::{self, PipeWriter};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, SendError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use forebay_proto::printable;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde_json::{Value, json};
 
 use super::cells::GivenColumns;
 use super::channel::{Channel, FrameHead, FrameKind, Silence};
+use super::lines::follow;
 use super::settings::ReaderSettings;
 use super::shards::TaskSpan;
 use crate::grain_cache::Grain;
@@ -25,9 +26,6 @@ const PROGRAM: &str = include_str!("child.py");
 const CELLS: &str = include_str!("cells.py");
 /// How long a child may take to import the reader's file and make the reader, and to say what the dataset has.
 const STARTING: Duration = Duration::from_secs(600);
-/// Longest line of a reader that goes into the log in one piece, and most lines of one child.
-const LINE: u64 = 2048;
-const LINES: u64 = 1000;
 /// Most bytes of a span. One with more is read record by record.
 const MOST_BYTES: u64 = 256 << 20;
 /// Most bytes of the JSON with all shards.
@@ -133,11 +131,12 @@ impl ReaderChild {
         let (reaper, reaped) = mpsc::channel();
         let stderr = child.stderr.take().expect("it was asked to be piped");
         let name = settings.name().to_owned();
+        let begun = Self { channel: Channel::new(ours), group, life: Some(life), process: Some((child, reaper)) };
+        let process = pidfd_open(group, PidfdFlags::empty())?;
         let log = move || {
-            follow(stderr, &printable(&name).to_string(), group);
+            follow(stderr, process, &printable(&name).to_string(), group);
             reap(&reaped, group);
         };
-        let begun = Self { channel: Channel::new(ours), group, life: Some(life), process: Some((child, reaper)) };
         thread::Builder::new().name("forebay-reader".into()).spawn(log)?;
         Ok(begun)
     }
@@ -287,25 +286,6 @@ impl From<Silence> for TaskFailure {
 
 fn unexpected(_head: FrameHead) -> TaskFailure {
     Silence::Garbage.into()
-}
-
-/// Passes on what a child writes, line by line.
-fn follow(stderr: ChildStderr, name: &str, child: Pid) {
-    let mut stderr = BufReader::new(stderr);
-    let (mut line, mut lines) = (Vec::new(), 0_u64);
-    loop {
-        line.clear();
-        match (&mut stderr).take(LINE).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => lines = lines.saturating_add(1),
-        }
-        let text = String::from_utf8_lossy(line.trim_ascii_end());
-        if lines <= LINES {
-            tracing::info!("{name} ({}): {}", child.as_raw_pid(), printable(&*text));
-        } else if lines == LINES + 1 {
-            tracing::warn!("{name} ({}): has written {LINES} lines; the others are left out", child.as_raw_pid());
-        }
-    }
 }
 
 /// Waits for the end of a child that nobody asks any more.
