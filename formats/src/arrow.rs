@@ -108,6 +108,14 @@ impl FoundPictures {
             schema.metadata.insert("huggingface", info);
         }
         let choice = TableChoice::new(path, &schema, options)?;
+        if let Some(field) = choice.dictionary(&schema) {
+            let problem = format!(
+                "\"{}\" has numbers of a dictionary, which are not read here. Write its values themselves (pyarrow: \
+                 `cast` the column to the type of the values; pandas: `astype(str)`), or leave it out.",
+                field.join(".")
+            );
+            return Err(SourceError::Columns { path: path.to_owned(), problem });
+        }
         let values = match &mut self.values {
             Some(values) => values,
             none => none.insert(TableValues::new(path, &schema, &choice)?),

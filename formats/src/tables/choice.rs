@@ -54,6 +54,11 @@ impl TableChoice {
         Ok(Self { picture, elsewhere, label, targets, classes })
     }
 
+    /// A field that is read when the dataset is opened, and whose values are numbers of a dictionary.
+    pub(crate) fn dictionary(&self, schema: &Schema) -> Option<&FieldPath> {
+        self.read_at_opening().find(|field| find(schema, field).is_some_and(|field| has_dictionary(field.data_type())))
+    }
+
     /// The fields whose values are read when the dataset is opened.
     pub(crate) fn read_at_opening(&self) -> impl Iterator<Item = &FieldPath> {
         self.label.iter().chain(self.targets.iter().map(|(_, field)| field))
@@ -160,6 +165,16 @@ fn is_label(of: &DataType) -> bool {
         DataType::Dictionary(_, values) => is_label(values),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => true,
         other => other.is_integer(),
+    }
+}
+
+fn has_dictionary(of: &DataType) -> bool {
+    match of {
+        DataType::Dictionary(..) => true,
+        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
+            has_dictionary(field.data_type())
+        }
+        _ => false,
     }
 }
 
