@@ -64,13 +64,30 @@ fn open_metadata(root: &Address, options: &Options) -> Opened {
         return Err(SourceError::NotAFolder { path: root.path().to_owned() });
     }
     let Some(table) = METADATA.iter().map(|name| root.join(name)).find(Address::is_file) else {
-        let problem = format!(
-            "a folder has columns only if it has a table ({}). Write one with the paths in \"file_name\", or leave columns out.",
-            METADATA.join(" or ")
-        );
+        let problem = match table_below(root)? {
+            Some(table) => format!(
+                "its tables are in folders below, such as \"{}\". Open one of these folders, or write one table for all \
+                 pictures.",
+                printable(table.path())
+            ),
+            None => format!(
+                "a folder has columns only if it has a table ({}). Write one with the paths in \"file_name\", or leave \
+                 columns out.",
+                METADATA.join(" or ")
+            ),
+        };
         return Err(SourceError::Columns { path: root.path().to_owned(), problem });
     };
     crate::csv::open_table(&table, options)
+}
+
+/// A table in one of the folders right below, in the order of their names: `imagefolder` has one for each split.
+fn table_below(root: &Address) -> Result<Option<Address>, SourceError> {
+    let mut folders = root.entries()?;
+    folders.retain(|entry| entry.is_folder);
+    folders.sort_by(|one, other| one.name.cmp(&other.name));
+    let mut tables = folders.iter().flat_map(|entry| METADATA.iter().map(|name| entry.address.join(name)));
+    Ok(tables.find(Address::is_file))
 }
 
 fn open(root: &Address, options: &Options) -> Result<Listing, SourceError> {

@@ -175,6 +175,11 @@ fn a_folder_has_the_columns_of_the_table_beside_its_pictures() {
         (value(&*source, "objects", 0).bytes(), value(&*source, "tags", 0).bytes()),
         (&b"{\"bbox\":[]}"[..], &b"3 1"[..])
     );
+    // A table for each split is named, so that its folder can be opened.
+    let splits =
+        crate::scene::folder(&[("train/metadata.csv", "file_name\na.jpg\n"), ("train/a.jpg", ""), ("val/b.jpg", "")]);
+    let words = crate::open(splits.path().to_str().unwrap(), &options(&map, &[])).unwrap_err().to_string();
+    assert!(words.contains("train/metadata.csv") && words.contains("Open one of these folders"), "{words}");
     // Without a column map, it is the folder that it was.
     let without = crate::open(dir.path().to_str().unwrap(), &Options::default()).unwrap();
     assert_eq!(names(&*without), ["a.jpg", "b.jpg", "c.jpg"]);
