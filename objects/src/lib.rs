@@ -6,10 +6,13 @@
 
 mod address;
 mod backend;
+mod blocks;
+mod cache;
 mod client;
 mod content_range;
 mod fault;
 mod fetch;
+mod joined;
 mod listing;
 mod note;
 mod object;
@@ -20,6 +23,7 @@ mod settings;
 mod store;
 
 pub use address::{Address, Scheme, is_object_url};
+pub use cache::{Cache, CacheError, CacheKey};
 pub use object::Object;
 pub use retries::Retries;
 pub use secret::Secret;

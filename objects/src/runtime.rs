@@ -8,10 +8,14 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Threads that move bytes from sockets to buffers. They wait for nothing else.
 const THREADS: usize = 4;
+/// Threads that read and write the cache.
+const DISK_THREADS: usize = 16;
 
 /// Begins with the first store, and stays until the process ends.
 static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
-    Builder::new_multi_thread().worker_threads(THREADS).thread_name("objects").enable_io().enable_time().build()
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(THREADS).max_blocking_threads(DISK_THREADS).thread_name("objects");
+    builder.enable_io().enable_time().build()
 });
 
 /// The runtime, for the store at this URL.

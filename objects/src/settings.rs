@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::{Retries, Secret};
+use crate::{Cache, Retries, Secret};
 
 /// How stores are reached. The default knows no credentials.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub struct Settings {
     pub retries: Retries,
     /// Requests that a store has in flight at once.
     pub requests: usize,
+    /// Keeps what was read on a local disk. Stores share it. None reads everything from the store each time.
+    pub cache: Option<Arc<Cache>>,
 }
 
 /// How the names of the vendors' variables begin.
@@ -51,6 +54,7 @@ impl Default for Settings {
             certificates: None,
             retries: Retries::default(),
             requests: 128,
+            cache: None,
         }
     }
 }

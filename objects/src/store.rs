@@ -10,8 +10,10 @@ use tokio::sync::Semaphore;
 
 use crate::address::shown;
 use crate::backend::Backend;
+use crate::blocks::Blocks;
 use crate::fault::{Fault, FaultKind};
 use crate::fetch::{fetch, retried};
+use crate::joined::joined;
 use crate::listing;
 use crate::{Address, Object, Retries, Scheme, Settings, runtime};
 
@@ -23,6 +25,8 @@ pub struct Store {
     root: String,
     backend: Backend,
     retries: Retries,
+    /// None without a cache.
+    blocks: Option<Blocks>,
     /// Requests that may still begin.
     permits: Semaphore,
     runtime: Handle,
@@ -38,6 +42,7 @@ impl Store {
         })?;
         Ok(Arc::new(Self {
             scheme: address.scheme,
+            blocks: settings.cache.as_ref().map(|cache| Blocks::new(Arc::clone(cache), identity(&address, settings))),
             runtime: runtime::handle(&address.root)?,
             root: address.root,
             backend,
@@ -157,11 +162,60 @@ impl Store {
         });
     }
 
-    async fn fill(&self, object: &Object, range: Range<u64>, buf: &mut Vec<u8>) -> Result<(), Fault> {
-        if range.start > range.end || range.end > object.size {
-            let problem = format!("bytes {} to {} are not in an object of {}", range.start, range.end, object.size);
-            return Err(Fault::new(FaultKind::Unreadable, problem));
+    /// Reads several ranges of the object. Ranges that are close to each other are read by one request, and requests
+    /// run side by side. Blocks. The ranges may overlap and have any order.
+    pub fn read_ranges(self: &Arc<Self>, object: &Object, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, ReadError> {
+        for range in ranges {
+            within(object, range).map_err(|fault| fault.at(self.locator(object, range)))?;
         }
+        let (covers, covered_by) = joined(ranges);
+        let (send, answers) = mpsc::channel();
+        for (place, cover) in covers.iter().enumerate() {
+            let send = send.clone();
+            let done = move |bytes, read: Result<(), ReadError>| drop(send.send((place, read.map(|()| bytes))));
+            self.request(object, cover.clone(), Vec::new(), done);
+        }
+        drop(send);
+        let mut read: Vec<Vec<u8>> = vec![Vec::new(); covers.len()];
+        let mut answered = 0;
+        for (place, bytes) in answers {
+            read[place] = bytes?;
+            answered += 1;
+        }
+        let lost = |range: &Range<u64>| ReadError {
+            kind: ReadErrorKind::Storage,
+            locator: self.locator(object, range),
+            cause: "the read ended".to_owned(),
+        };
+        if answered < covers.len() {
+            return Err(lost(&(0..object.size)));
+        }
+        let part = |(range, cover): (&Range<u64>, usize)| {
+            let from = range.start - covers[cover].start;
+            let wanted =
+                usize::try_from(from).and_then(|from| Ok(from..usize::try_from(range.end - range.start)? + from));
+            let part = wanted.ok().and_then(|wanted| read[cover].get(wanted));
+            part.map(<[u8]>::to_vec).ok_or_else(|| lost(range))
+        };
+        ranges.iter().zip(covered_by).map(part).collect()
+    }
+
+    async fn fill(&self, object: &Object, range: Range<u64>, buf: &mut Vec<u8>) -> Result<(), Fault> {
+        within(object, &range)?;
+        match &self.blocks {
+            Some(blocks) if Blocks::keeps(object) => {
+                let fetch = |range| async move {
+                    let mut bytes = Vec::new();
+                    self.fetch(object, range, &mut bytes).await?;
+                    Ok(bytes)
+                };
+                blocks.fill(object, &range, buf, fetch).await
+            }
+            _ => self.fetch(object, range, buf).await,
+        }
+    }
+
+    async fn fetch(&self, object: &Object, range: Range<u64>, buf: &mut Vec<u8>) -> Result<(), Fault> {
         let permit = self.permits.acquire().await;
         let _permit = permit.map_err(|_| Fault::late("the store is closed"))?;
         fetch(&self.backend, &self.retries, object, range, buf).await
@@ -189,6 +243,29 @@ impl Store {
         let locator = Locator { container: Container::Object { url: url.clone(), version: None }, part: Part::Whole };
         if passes { SourceError::Outage(fault.at(locator)) } else { SourceError::Store { url, problem } }
     }
+}
+
+/// Whether the object has this range.
+fn within(object: &Object, range: &Range<u64>) -> Result<(), Fault> {
+    if range.start <= range.end && range.end <= object.size {
+        return Ok(());
+    }
+    let problem = format!("bytes {} to {} are not in an object of {}", range.start, range.end, object.size);
+    Err(Fault::new(FaultKind::Unreadable, problem))
+}
+
+/// What tells the store from others, for the cache.
+fn identity(address: &Address, settings: &Settings) -> String {
+    let endpoint = settings.endpoint.as_deref();
+    let given = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
+    let account = ["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME"];
+    let reached = match address.scheme {
+        Scheme::S3 => endpoint.or_else(|| settings.variable(&given)),
+        Scheme::Google => endpoint.or_else(|| settings.variable(&["STORAGE_EMULATOR_HOST"])),
+        Scheme::Azure => endpoint.or_else(|| settings.variable(&account)),
+        Scheme::Web => None,
+    };
+    format!("{} at {}", address.root, reached.unwrap_or_default())
 }
 
 /// From the threads of the store to the thread that waits for a list.

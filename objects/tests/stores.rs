@@ -4,6 +4,8 @@
 
 #[path = "stores/azure.rs"]
 mod azure;
+#[path = "stores/cached.rs"]
+mod cached;
 #[path = "stores/failures.rs"]
 mod failures;
 #[path = "stores/faults.rs"]

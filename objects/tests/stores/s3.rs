@@ -246,6 +246,29 @@ fn ranges_are_read_and_buffers_used_again() {
 }
 
 #[test]
+fn ranges_that_are_close_are_read_by_one_request() {
+    let bucket = Bucket::start();
+    let bytes = noise(5 << 20);
+    bucket.shelf.put("a.parquet", bytes.clone());
+    let store = bucket.store();
+    let object = store.head("a.parquet").unwrap();
+    bucket.server.asked();
+    let ranges = [4_000_000..4_000_100, 0..10, 500_000..600_000, 5..20, 7..7];
+    let read = store.read_ranges(&object, &ranges).unwrap();
+    for (range, read) in ranges.iter().zip(read) {
+        assert_eq!(read, bytes[range.start as usize..range.end as usize]);
+    }
+    let mut asked = bucket.server.asked();
+    asked.sort_unstable();
+    let ranges: Vec<_> = asked.iter().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    assert_eq!(ranges, ["bytes=0-599999", "bytes=4000000-4000099"]);
+    #[expect(clippy::reversed_empty_ranges, reason = "a range that cannot be")]
+    let wrong = [0..10, 20..10];
+    assert_eq!(store.read_ranges(&object, &wrong).unwrap_err().retry(), forebay_sources::Retry::Never);
+    assert_eq!(store.read_ranges(&object, &[]).unwrap(), Vec::<Vec<u8>>::new());
+}
+
+#[test]
 fn requests_give_their_buffers_back_without_a_waiting_thread() {
     let bucket = Bucket::start();
     let bytes = noise(64 << 10);
