@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes each target in turn: scripts/fuzz.sh [SECONDS [TARGET...]]. Seeds are generated pictures, the cases in fuzz/seeds
-# and, where the shared test data is present, its hostile and odd files below 64 KiB. Needs what `make deps-fuzz` installs.
+# Fuzzes each target in turn: scripts/fuzz.sh [SECONDS [TARGET...]]. Seeds are generated pictures, the cases in fuzz/seeds,
+# small datasets for the targets that read them and, where the shared test data is present, its hostile and odd files below
+# 64 KiB. Needs what `make deps-fuzz` installs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,9 +29,15 @@ for set in hostile conformance; do
   fi
 done
 
+datasets=fuzz/corpus/datasets
+[ ! -d "$data" ] || genuine=$data
+.venv/bin/python scripts/seeds.py "$datasets" ${genuine:+"$genuine"}
+
 for target in "${targets[@]}"; do
+  own=$seeds
+  [ ! -d "$datasets/$target" ] || own=$datasets/$target
   echo "== $target, $seconds s"
   mkdir -p "fuzz/corpus/$target"
-  cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "$seeds" -- \
+  cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "$own" -- \
     -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1
 done

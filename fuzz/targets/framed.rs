@@ -1,10 +1,10 @@
 //! Opening files of framed records (`tfrecord:`, `mxnet:`, `recordio:`): whatever the bytes, an error, or records that give
-//! an error or some of the file's bytes. Half of the cases have right checksums, so that what is behind them is reached.
+//! an error or some of the file's bytes. Half of the kinds have right checksums, so that what is behind them is reached. The
+//! first byte is the kind, and the second one has its flags. So a genuine file behind two bytes is a seed.
 #![no_main]
 
 use std::fs;
 
-use arbitrary::Arbitrary;
 use forebay_formats::open;
 use forebay_sources::{Labels, Options, OwnOptions};
 use libfuzzer_sys::fuzz_target;
@@ -13,63 +13,25 @@ use tempfile::TempDir;
 /// Small, so that no case takes long.
 const LIMIT: u64 = 1 << 20;
 
-#[derive(Arbitrary, Debug)]
-enum Case<'a> {
-    TfRecord {
-        bytes: &'a [u8],
-        picture: bool,
-    },
-    /// Examples, in frames that are right.
-    Examples {
-        examples: Vec<&'a [u8]>,
-        text: bool,
-    },
-    Mxnet {
-        bytes: &'a [u8],
-        index: Option<&'a [u8]>,
-        picture: bool,
-    },
-    RecordIo {
-        bytes: &'a [u8],
-        payload: u8,
-    },
-    /// A chunk with a right checksum, whose fields are in the order of Go's or of Python's and Paddle's.
-    Chunk {
-        payload: &'a [u8],
-        codec: u8,
-        records: u32,
-        is_go: bool,
-        is_castagnoli: bool,
-        kind: u8,
-    },
-}
-
 thread_local! {
     static FOLDER: TempDir = tempfile::tempdir().expect("a folder for the file");
 }
 
-fuzz_target!(|case: Case<'_>| {
-    let mut labels = Labels::Auto;
-    let word = |is_picture: bool, other: &str| if is_picture { "picture".to_owned() } else { other.to_owned() };
-    let payloads = ["picture", "example", "i32+picture", "i64+picture"];
-    let (scheme, bytes, payload, index) = match case {
-        Case::TfRecord { bytes, picture } => ("tfrecord", bytes.to_vec(), word(picture, "example"), None),
-        Case::Examples { examples, text } => {
-            labels = if text { Labels::Text } else { Labels::None };
-            ("tfrecord", examples.into_iter().flat_map(tf_frame).collect(), "example".to_owned(), None)
-        }
-        Case::Mxnet { bytes, index, picture } => ("mxnet", bytes.to_vec(), word(picture, "image"), index),
-        Case::RecordIo { bytes, payload } => {
-            ("recordio", bytes.to_vec(), payloads[usize::from(payload) % 4].to_owned(), None)
-        }
-        Case::Chunk { payload, codec, records, is_go, is_castagnoli, kind } => {
-            let checksum = if is_castagnoli { crc32c::crc32c(payload) } else { crc32fast::hash(payload) };
-            let (codec, size) = (u32::from(codec % 4), u32::try_from(payload.len()).expect("a small case"));
-            let words = if is_go { [checksum, codec, size, records] } else { [records, checksum, codec, size] };
-            let head = [&[4, 3, 2, 1], &words.map(u32::to_le_bytes).concat()[..]].concat();
-            ("recordio", [&head, payload].concat(), payloads[usize::from(kind) % 4].to_owned(), None)
-        }
-    };
+/// What is opened.
+struct Case {
+    scheme: &'static str,
+    bytes: Vec<u8>,
+    payload: &'static str,
+    labels: Labels,
+    /// An index beside the file.
+    index: Option<Vec<u8>>,
+}
+
+const PAYLOADS: [&str; 4] = ["picture", "example", "i32+picture", "i64+picture"];
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&[kind, flags], rest)) = bytes.split_first_chunk() else { return };
+    let Case { scheme, bytes, payload, labels, index } = case(kind, flags, rest);
     let folder = FOLDER.with(|folder| folder.path().to_owned());
     let (file, beside) = (folder.join("x.rec"), folder.join("x.idx"));
     fs::write(&file, &bytes).expect("room for the file");
@@ -77,7 +39,7 @@ fuzz_target!(|case: Case<'_>| {
         Some(index) => fs::write(&beside, index).expect("room for the index"),
         None => drop(fs::remove_file(&beside)),
     }
-    let mut own: OwnOptions = [("payload", payload)].into_iter().collect();
+    let mut own = OwnOptions::from_iter([("payload", payload)]);
     if scheme == "recordio" {
         own.set("chunk_limit", LIMIT.to_string());
     }
@@ -97,6 +59,55 @@ fuzz_target!(|case: Case<'_>| {
         assert!(source.classes().is_empty() || label < i64::try_from(source.classes().len()).expect("a small case"));
     }
 });
+
+/// The case of a kind.
+fn case(kind: u8, flags: u8, rest: &[u8]) -> Case {
+    let flag = flags & 1 == 1;
+    let plain = |scheme, payload| Case { scheme, bytes: rest.to_vec(), payload, labels: Labels::Auto, index: None };
+    match kind % 5 {
+        0 => plain("tfrecord", if flag { "picture" } else { "example" }),
+        1 => {
+            // Examples, in frames that are right.
+            let bytes = parts(rest).flat_map(tf_frame).collect();
+            let labels = if flag { Labels::Text } else { Labels::None };
+            Case { bytes, labels, ..plain("tfrecord", "example") }
+        }
+        2 => {
+            let case = plain("mxnet", if flag { "picture" } else { "image" });
+            if flags & 2 == 0 {
+                return case;
+            }
+            let mut parts = parts(rest);
+            let index = parts.next().unwrap_or_default().to_vec();
+            Case { index: Some(index), bytes: parts.next().unwrap_or_default().to_vec(), ..case }
+        }
+        3 => plain("recordio", PAYLOADS[usize::from(flags) % 4]),
+        _ => Case { bytes: chunk(flags, rest), ..plain("recordio", PAYLOADS[usize::from(flags) % 4]) },
+    }
+}
+
+/// Parts of the bytes, each behind its length in two bytes. The last one may be cut.
+fn parts(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (len, rest) = bytes.split_first_chunk()?;
+        let (part, after) = rest.split_at(rest.len().min(u16::from_le_bytes(*len).into()));
+        bytes = after;
+        Some(part)
+    })
+}
+
+/// A chunk with a right checksum, whose fields are in the order of Go's or of Python's and Paddle's. Its first byte is the
+/// number of records that its header claims.
+fn chunk(flags: u8, bytes: &[u8]) -> Vec<u8> {
+    let (&records, payload) = bytes.split_first().unwrap_or((&0, &[]));
+    let (is_go, is_castagnoli) = (flags & 4 != 0, flags & 8 != 0);
+    let checksum = if is_castagnoli { crc32c::crc32c(payload) } else { crc32fast::hash(payload) };
+    let (codec, size) = (u32::from(flags >> 4 & 3), u32::try_from(payload.len()).expect("a small case"));
+    // A header may claim many more records than its chunk has bytes.
+    let records = if records == 255 { u32::MAX } else { records.into() };
+    let words = if is_go { [checksum, codec, size, records] } else { [records, checksum, codec, size] };
+    [&[4, 3, 2, 1], &words.map(u32::to_le_bytes).concat()[..], payload].concat()
+}
 
 /// A record of TensorFlow with right checksums.
 fn tf_frame(record: &[u8]) -> Vec<u8> {

@@ -1,0 +1,91 @@
+"""Writes seeds for the fuzz targets that read datasets. Usage: seeds.py FOLDER [DATA].
+
+Each format's original library writes a small dataset. Its files become seeds, behind the bytes that choose the format
+in a target. DATA is a folder with genuine datasets of other people. Their small files become seeds too.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "clients" / "python" / "tests")]
+import test  # noqa: E402 - the folder is known now
+
+sys.path.append(str(test.originals()))
+from originals import FORMATS, some_pictures  # noqa: E402
+
+LARGEST = 64_000  # bytes, which is what the fuzzer makes at most
+
+# Which file of a format goes to which targets, and the bytes in front of it.
+PLACES: dict[str, list[tuple[str, str, list[bytes]]]] = {
+    "webdataset": [("*.tar", "archive", [b"\0", b"\1"])],
+    "tar": [("*.tar", "archive", [b"\2", b"\3"])],
+    "mds": [("*.mds", "archive", [b"\4", b"\5"])],
+    "zip": [("*.zip", "archive", [b"\6", b"\7"])],
+    "tfrecord": [("*.tfrecord", "framed", [b"\0\0", b"\0\1"])],
+    "recordio": [("*.recordio", "framed", [b"\3\0", b"\3\2"])],
+    "parquet": [("*.parquet", "tables", [b""])],
+    "arrow": [("*.arrow", "tables", [b""])],
+    "coco": [("*.json", "annotations", [b"\0"])],
+    "voc": [("Annotations/*.xml", "annotations", [b"\1"])],
+    "yolo": [("labels/train/*.txt", "annotations", [b"\2"]), ("*.yaml", "annotations", [b"\3"])],
+    "csv": [("*.csv", "annotations", [b"\4"])],
+}
+
+# The same for genuine datasets, below DATA.
+GENUINE: list[tuple[str, str, list[bytes]]] = [
+    ("coco_tiny/annotations/*.json", "annotations", [b"\0"]),
+    ("voc_raccoon/annotations/raccoon-1?.xml", "annotations", [b"\1"]),
+    ("voc_raccoon/data/*.csv", "annotations", [b"\4"]),
+    ("webdataset/testdata/*.tar", "archive", [b"\0", b"\2"]),
+    ("recordio/elasticdl*", "framed", [b"\3\0", b"\3\1"]),
+    ("tfrecord_raccoon/data/*.record", "framed", [b"\0\0"]),
+    ("generated/recordio/*empty_records*", "framed", [b"\3\0"]),
+]
+
+
+def main(folder: Path, data: Path | None) -> None:
+    """Writes all seeds."""
+    pictures, labels = some_pictures(5)
+    for each in FORMATS:
+        with tempfile.TemporaryDirectory() as place:
+            try:
+                each.write(Path(place), pictures, labels)
+            except ImportError as error:
+                print(f"no seeds of {each}: {error}")
+                continue
+            for number, (pattern, target, heads) in enumerate(PLACES.get(str(each), [])):
+                keep(Path(place), pattern, folder / target, heads, f"{each}-{number}")
+            if str(each) == "mxnet":
+                index, file = (Path(place) / f"train.{end}" for end in ("idx", "rec"))
+                write(folder / "framed", "mxnet", b"\2\0" + file.read_bytes())
+                parts = b"".join(struct.pack("<H", part.stat().st_size) + part.read_bytes() for part in (index, file))
+                write(folder / "framed", "mxnet-index", b"\2\2" + parts)
+    example = b"\n\x1b\n\x19\n\x0dimage/encoded\x12\x08\n\x06\n\x04abcd"
+    write(folder / "framed", "example", b"\1\0" + struct.pack("<H", len(example)) + example)
+    write(folder / "framed", "chunk", b"\4\4\2" + struct.pack("<I", 3) + b"abc" + struct.pack("<I", 0))
+    for line in ('{"file_name": "a.jpg", "a": [1, 2, 3, 4], "b": "x"}\n', '{"file_name": "a.jpg", "a": null}\n'):
+        write(folder / "annotations", f"lines-{len(line)}", b"\5" + line.encode())
+    for number, (pattern, target, heads) in enumerate(GENUINE if data else []):
+        keep(data, pattern, folder / target, heads, f"genuine-{number}")
+
+
+def keep(place: Path, pattern: str, folder: Path, heads: list[bytes], name: str) -> None:
+    """Writes the files of a pattern, cut to what the fuzzer takes."""
+    for number, file in enumerate(sorted(place.glob(pattern))):
+        for way, head in enumerate(heads):
+            write(folder, f"{name}-{number}-{way}", head + file.read_bytes()[:LARGEST])
+
+
+def write(folder: Path, name: str, content: bytes) -> None:
+    """Writes a seed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None)
