@@ -5,7 +5,6 @@
 //! may name further columns, which are ignored unless the column map asks for them. Without a header, the first column is
 //! the path. The second column, if there is one, is the label.
 
-pub(super) mod labels;
 mod places;
 mod quotes;
 mod rows;
@@ -19,13 +18,13 @@ use csv::ByteRecord;
 use forebay_proto::printable;
 use forebay_sources::{Labels, LineProblem, Options, SourceError};
 
-use self::labels::Column;
 use self::places::{LabelPlace, Places};
 use self::rows::RowReader;
 use self::targets::{RecordRows, Targets};
 use crate::address::Address;
 use crate::containers::is_named;
 use crate::files::existing;
+use crate::label_column::Column;
 use crate::listing::Found;
 use crate::paths::{Paths, escapes};
 use crate::scheme::{OptionKey, Scheme};

@@ -7,7 +7,7 @@ use forebay_sources::{Labels, LineProblem, Options, Source as _, SourceError};
 
 use crate::address::Address;
 use crate::containers::is_named;
-use crate::csv::labels::Column;
+use crate::label_column::Column;
 use crate::listing::{Found, Listing};
 use crate::paths::Paths;
 use crate::scheme::Scheme;

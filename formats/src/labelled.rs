@@ -2,7 +2,7 @@
 
 use forebay_sources::{Labels, LineProblem};
 
-use crate::csv::labels::Column;
+use crate::label_column::Column;
 
 /// The labels so far.
 #[derive(Debug)]

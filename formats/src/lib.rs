@@ -17,6 +17,7 @@ mod example;
 mod files;
 mod folder;
 mod grain_cache;
+mod label_column;
 mod labelled;
 mod listing;
 mod loose;

@@ -7,8 +7,8 @@ use forebay_sources::{Labels, Options, SourceError};
 
 use super::MxPayload;
 use super::frame::ImageHeader;
-use crate::csv::labels::Column as TextLabels;
 use crate::example::gather::whole;
+use crate::label_column::Column as TextLabels;
 
 /// The labels and columns so far.
 #[derive(Debug)]

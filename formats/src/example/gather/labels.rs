@@ -6,7 +6,7 @@ use forebay_sources::{Labels, SourceError};
 
 use super::super::{ExampleFault, Feature, FeatureKind, copied};
 use super::{Mapping, RecordPlace};
-use crate::csv::labels::Column;
+use crate::label_column::Column;
 use crate::window::Window;
 
 /// The labels so far.

@@ -1,5 +1,5 @@
-//! A CSV's label column. It holds integers if every value is one, and text if none is. A mixture is an error that names
-//! the line.
+//! A column of labels. It holds integers if every value is one, and text if none is. A mixture is an error that names the
+//! line.
 
 use std::collections::HashMap;
 
