@@ -9,6 +9,7 @@ use forebay_proto::printable;
 use forebay_sources::{Labels, Options, Source, SourceError};
 
 use crate::address::{Address, Sight};
+use crate::containers::is_named;
 use crate::listing::{Found, Listing};
 use crate::paths::Paths;
 use crate::progress::Progress;
@@ -56,7 +57,7 @@ enum Entry {
 }
 
 /// The tables that Hugging Face's `imagefolder` knows.
-const METADATA: [&str; 2] = ["metadata.csv", "metadata.jsonl"];
+const METADATA: [&str; 3] = ["metadata.csv", "metadata.jsonl", "metadata.parquet"];
 
 /// The pictures that a table in the folder names, with its columns.
 fn open_metadata(root: &Address, options: &Options) -> Opened {
@@ -78,6 +79,9 @@ fn open_metadata(root: &Address, options: &Options) -> Opened {
         };
         return Err(SourceError::Columns { path: root.path().to_owned(), problem });
     };
+    if is_named(table.path(), &["parquet"]) {
+        return crate::parquet::paths::open_paths(&table, options);
+    }
     crate::csv::open_table(&table, options)
 }
 

@@ -8,6 +8,7 @@ mod file;
 mod footer;
 mod grain;
 mod pages;
+pub(crate) mod paths;
 mod rows;
 mod thrift;
 

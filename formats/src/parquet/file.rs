@@ -62,6 +62,16 @@ impl<'a> TableFile<'a> {
         file: Arc<OpenFile>,
         options: &Options,
     ) -> Result<Self, SourceError> {
+        Self::choosing(number, container, file, |path, schema| TableChoice::new(path, schema, options))
+    }
+
+    /// Reads the footer, and lets `choose` look at the columns.
+    pub(super) fn choosing(
+        number: u32,
+        container: &'a ContainerFile,
+        file: Arc<OpenFile>,
+        choose: impl FnOnce(&Path, &Schema) -> Result<TableChoice, SourceError>,
+    ) -> Result<Self, SourceError> {
         let path = container.path();
         let chunks = FileRanges::new(file, container.stamp.len);
         let metadata = Arc::new(footer::read(path, &chunks)?);
@@ -71,7 +81,7 @@ impl<'a> TableFile<'a> {
             let problem = format!("The schema cannot be read ({words}). Copy the file anew.");
             SourceError::malformed_at(path, container.stamp.len, problem)
         })?;
-        let choice = TableChoice::new(path, &schema, options)?;
+        let choice = choose(path, &schema)?;
         Ok(Self { number, path, chunks, metadata, schema, choice })
     }
 
@@ -141,7 +151,8 @@ impl<'a> TableFile<'a> {
         Ok((groups, first_row))
     }
 
-    fn rows(&self) -> u64 {
+    /// How many rows there are.
+    pub(super) fn rows(&self) -> u64 {
         u64::try_from(self.metadata.file_metadata().num_rows()).unwrap_or(0)
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct TableChoice {
 
 const PICTURES: [&str; 3] = ["image", "img", "picture"];
 const LABELS: [&str; 2] = ["label", "labels"];
+/// The field with the paths of pictures.
+const PATHS: &str = "file_name";
 
 impl TableChoice {
     /// Chooses the fields of a table: those that the options name, or those that have the usual names.
@@ -40,18 +42,29 @@ impl TableChoice {
             }
             picture.push("bytes".to_owned());
         }
-        let label = if options.labels == Labels::None { None } else { label(schema, options).map_err(wrong)? };
-        let noted = schema.metadata().get(super::huggingface::KEY);
-        let classes = match (&label, noted) {
-            (Some(label), Some(noted)) if label.len() == 1 => super::huggingface::class_names(noted, &label[0]),
-            _ => Vec::new(),
-        };
-        let targets = options.columns.targets().map(|(name, parts)| {
-            let field = named(schema, name, &parts)?;
-            Ok((name.to_owned(), field))
-        });
-        let targets = targets.collect::<Result<_, _>>().map_err(wrong)?;
+        let (label, classes) = labelled(schema, options).map_err(wrong)?;
+        let targets = mapped(schema, options).map_err(wrong)?;
         Ok(Self { picture, elsewhere, label, targets, classes })
+    }
+
+    /// Chooses the fields of a table whose rows have paths of pictures. The path is the first target.
+    ///
+    /// # Errors
+    /// There are no paths, or a field that the options name is absent or of the wrong type.
+    pub(crate) fn of_paths(path: &Path, schema: &Schema, options: &Options) -> Result<Self, SourceError> {
+        let wrong = |problem| SourceError::Columns { path: path.to_owned(), problem };
+        let parts = options.columns.parts("images").unwrap_or_else(|| vec![PATHS]);
+        let picture = named(schema, "images", &parts).map_err(wrong)?;
+        let of = find(schema, &picture).map(Field::data_type);
+        if !of.is_some_and(|of| matches!(of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)) {
+            let of = of.map(ToString::to_string).unwrap_or_default();
+            let name = picture.join(".");
+            return Err(wrong(format!("\"{name}\" has the type {of}, and the path of a picture is a text.")));
+        }
+        let (label, classes) = labelled(schema, options).map_err(wrong)?;
+        let mut targets = vec![(PATHS.to_owned(), picture.clone())];
+        targets.extend(mapped(schema, options).map_err(wrong)?);
+        Ok(Self { picture, elsewhere: None, label, targets, classes })
     }
 
     /// A field that is read when the dataset is opened, and whose values are numbers of a dictionary.
@@ -92,6 +105,23 @@ fn picture(schema: &Schema, options: &Options) -> Result<FieldPath, String> {
             ))
         }
     }
+}
+
+/// The label, and the names of its classes.
+fn labelled(schema: &Schema, options: &Options) -> Result<(Option<FieldPath>, Vec<String>), String> {
+    let label = if options.labels == Labels::None { None } else { label(schema, options)? };
+    let noted = schema.metadata().get(super::huggingface::KEY);
+    let classes = match (&label, noted) {
+        (Some(label), Some(noted)) if label.len() == 1 => super::huggingface::class_names(noted, &label[0]),
+        _ => Vec::new(),
+    };
+    Ok((label, classes))
+}
+
+/// The fields that the column map names.
+fn mapped(schema: &Schema, options: &Options) -> Result<Vec<(String, FieldPath)>, String> {
+    let named = |(name, parts): (&str, Vec<&str>)| Ok((name.to_owned(), named(schema, name, &parts)?));
+    options.columns.targets().map(named).collect()
 }
 
 fn label(schema: &Schema, options: &Options) -> Result<Option<FieldPath>, String> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use arrow_array::ArrayRef;
 use arrow_schema::Schema;
-use forebay_columns::{Field, Schema as Columns, Table};
+use forebay_columns::{Column, Field, Schema as Columns, Table};
 use forebay_sources::SourceError;
 
 use super::choice::{TableChoice, find};
@@ -75,6 +75,12 @@ impl TableValues {
             target.push(&field(path)?).map_err(bad)?;
         }
         Ok(())
+    }
+
+    /// The first of the further columns, and all others.
+    pub(crate) fn without_first(mut self) -> (Column, Self) {
+        let first = self.targets.remove(0).1.finish();
+        (first, self)
     }
 
     /// The labels, the names of their classes, and the further columns of so many records.
