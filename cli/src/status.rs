@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use forebay_proto::printable;
 use forebay_proto::v1::{
-    ClosedStream, GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace, StatusReply, StatusRequest,
-    StreamStatus, SwitchedOff,
+    ClosedStream, GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace, SourceRequests, StatusReply,
+    StatusRequest, StreamStatus, SwitchedOff,
 };
 use forebay_road::ByteSize;
 
@@ -140,6 +140,9 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
              copied to the GPU"
         )?;
     }
+    if let Some(SourceRequests { in_flight, most, given_up }) = &stream.requests {
+        writeln!(out, "  requests {in_flight} of {most} under way; {given_up} given up without an answer")?;
+    }
     if let Some(cache) = &stream.cache {
         writeln!(
             out,
@@ -208,6 +211,7 @@ mod tests {
                 page_locked: 4 << 20,
                 copied: 9 << 20,
             }),
+            requests: Some(SourceRequests { in_flight: 180, most: 256, given_up: 3 }),
             consumers: vec![ConsumerStatus { pid: 42, held: 2, ..Default::default() }],
             ..Default::default()
         };
@@ -227,6 +231,7 @@ mod tests {
             ),
             "{text}"
         );
+        assert!(text.contains("requests 180 of 256 under way; 3 given up without an answer"), "{text}");
         assert!(text.contains("cache    5 records encoded, 700 bytes of 800 bytes; 9 hits, 6 misses"), "{text}");
     }
 

@@ -48,6 +48,9 @@ metrics! {
     Epoch: Gauge, "forebay_epoch", "The epoch that is offered.";
     ReadersReplaced: Counter, "forebay_readers_replaced_total",
         "Reader threads given up because a read did not come back.";
+    Requests: Gauge, "forebay_requests", "Requests to the source that are under way.";
+    RequestsGivenUp: Counter, "forebay_requests_given_up_total",
+        "Requests to the source given up because no answer came in time. They were made again.";
     StorageWait: Gauge, "forebay_storage_wait_seconds",
         "For how long the storage has failed to give a file, or not answered; 0 while it gives them.";
     LanePictures: Counter, "forebay_lane_pictures_total", "Pictures that the lane has decoded.";

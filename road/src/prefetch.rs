@@ -1,11 +1,17 @@
-//! Reads the records of leases ahead, with many threads, and passes them on in the order of their positions.
+//! Reads the records of leases ahead, and passes them on in the order of their positions.
 //!
-//! [`readahead`] decides which record is read next and which may be taken. This file has the threads and the waiting.
-//! No lock is held while a file is read. If a read does not return in time, its thread is given up and another one is
-//! started. A read that fails through no fault of its record is retried. Records in the dataset's cache are not read.
+//! [`readahead`] decides which record is read next and which may be taken. [`threads`](reader) read, or one thread makes
+//! [requests](requester), as the source says. [`shared`] has what they share, and the waiting. No lock is held while a
+//! record is read. A read that does not return in time is given up. A read that fails through no fault of its record is
+//! retried. Records in the dataset's cache are not read.
 
+mod buffer;
+mod loaded;
 mod patience;
 pub(crate) mod readahead;
+mod reader;
+mod requester;
+mod shared;
 #[cfg(test)]
 pub(crate) mod shelf;
 mod spare;
@@ -18,24 +24,25 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_sources::Source;
-use parking_lot::{Condvar, Mutex};
-use tokio::sync::Notify;
+use forebay_sources::{ReadError, ReadErrorKind, Reading, Source};
 
 use crate::cache::Cache;
-use crate::meter::{Meter, SLICE};
+use crate::meter::Meter;
 use crate::reason::Reason;
-use crate::record::{Content, Input, Position};
+use crate::record::Position;
 use crate::{thread_class, threads};
+pub(crate) use buffer::Buffer;
 pub(crate) use patience::{Patience, StorageNotice};
-use readahead::{LoadedRead, Noted, ReadAhead, ReadJob, Span, Stall, TakenRead};
-use spare::Spare;
+use readahead::{LoadedRead, Silence, Span, Stall, TakenRead};
+use shared::{PrefetchShared, PrefetchState};
 
 /// How reading ahead is done.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadAheadSettings {
-    /// Reader threads.
+    /// Reader threads, if the source is read by threads.
     pub threads: usize,
+    /// Requests that may be under way, if the source is read by requests.
+    pub requests: usize,
     /// Bytes that may lie ready or be in decoding.
     pub budget: u64,
     /// A read that takes longer is an outcome of its record.
@@ -47,23 +54,6 @@ const SLOW: Duration = Duration::from_secs(10);
 
 /// What was read of one record: its content, or why not.
 pub(crate) type Read = Result<Buffer, Reason>;
-
-/// The content of one record. Dropping it gives its room in the budget back and its memory to the next read.
-#[derive(Debug)]
-pub(crate) struct Buffer {
-    loaded: Loaded,
-    reserved: u64,
-    shared: Arc<PrefetchShared>,
-}
-
-/// Where a record's content came from.
-#[derive(Debug)]
-enum Loaded {
-    /// From the source, into a buffer that is used again.
-    Read(Vec<u8>),
-    /// From the cache.
-    Kept(Content),
-}
 
 /// Why what comes next has not been read for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,36 +71,28 @@ pub(crate) struct Prefetch {
     source: Arc<dyn Source>,
     cache: Option<Arc<Cache>>,
     settings: ReadAheadSettings,
+    /// The most requests under way; none if threads read.
+    requests: Option<usize>,
     ready: channel::Receiver<()>,
-}
-
-#[derive(Debug)]
-struct PrefetchShared {
-    state: Mutex<PrefetchState>,
-    /// A job may be had.
-    work: Condvar,
-    /// Something may be taken; one token is enough, whoever gets it looks at everything.
-    ready: channel::Sender<()>,
-    /// Leases are wanted.
-    hungry: Notify,
-    meter: Arc<Meter>,
-    replaced: AtomicU64,
+    /// Reads that took longer than `read_timeout`, and were given up.
+    given_up: AtomicU64,
     /// Reader threads that are to be started, as soon as the system has room for them.
     missing: AtomicU64,
-    bytes_read: AtomicU64,
 }
 
-#[derive(Debug)]
-struct PrefetchState {
-    ahead: ReadAhead<Loaded>,
-    spare: Spare,
-    closed: bool,
+/// Requests to a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RequestFigures {
+    /// How many are under way.
+    pub in_flight: u64,
+    /// How many may be under way.
+    pub most: u64,
+    /// How many were given up because no answer came in time.
+    pub given_up: u64,
 }
-
-// === impl Prefetch ===
 
 impl Prefetch {
-    /// Starts the reader threads; epochs below `first` are over.
+    /// Starts what reads; epochs below `first` are over.
     ///
     /// # Errors
     /// The system has no room for a thread; those that were started end.
@@ -121,23 +103,16 @@ impl Prefetch {
         first: u64,
     ) -> io::Result<Arc<Self>> {
         let (ready_sender, ready) = channel::bounded(1);
-        let shared = Arc::new(PrefetchShared {
-            state: Mutex::new(PrefetchState {
-                ahead: ReadAhead::new(settings.budget, first),
-                spare: Spare::beside(settings.budget),
-                closed: false,
-            }),
-            work: Condvar::new(),
-            ready: ready_sender,
-            hungry: Notify::new(),
-            meter: Arc::new(Meter::new("prefetch")),
-            replaced: AtomicU64::new(0),
-            missing: AtomicU64::new(0),
-            bytes_read: AtomicU64::new(0),
-        });
-        let prefetch = Arc::new(Self { shared, source, cache, settings, ready });
-        for _ in 0..settings.threads.max(1) {
-            prefetch.spawn_reader()?;
+        let shared = Arc::new(PrefetchShared::new(settings.budget, first, ready_sender));
+        let requests = match source.reading() {
+            Reading::Threads => None,
+            Reading::Requests { most } => Some(most.min(settings.requests).max(1)),
+        };
+        let (given_up, missing) = (AtomicU64::new(0), AtomicU64::new(0));
+        let prefetch = Arc::new(Self { shared, source, cache, settings, requests, ready, given_up, missing });
+        match requests {
+            Some(most) => prefetch.spawn_requester(most)?,
+            None => (0..settings.threads.max(1)).try_for_each(|_| prefetch.spawn_reader())?,
         }
         Ok(prefetch)
     }
@@ -177,11 +152,7 @@ impl Prefetch {
             TakenRead::Bare(_) | TakenRead::Drained(_) | TakenRead::NoRoom(_) | TakenRead::Wait => {}
         }
         taken.map(|read| {
-            read.map(|LoadedRead { bytes, reserved }| Buffer {
-                loaded: bytes,
-                reserved,
-                shared: Arc::clone(&self.shared),
-            })
+            read.map(|LoadedRead { bytes, reserved }| Buffer::new(bytes, reserved, Arc::clone(&self.shared)))
         })
     }
 
@@ -193,20 +164,37 @@ impl Prefetch {
     /// Looks for reads that have taken too long; to be called now and then by the batch thread.
     pub(crate) fn expire(&self, now: Instant) {
         let timeout = self.settings.read_timeout;
-        let late = self.shared.state.lock().ahead.expire(now, timeout);
-        if late > 0 {
-            tracing::warn!(late, "reads took longer than read_timeout; their threads are replaced");
-            self.shared.replaced.fetch_add(late as u64, Ordering::Relaxed);
-            self.shared.missing.fetch_add(late as u64, Ordering::Relaxed);
-        }
-        for _ in 0..self.shared.missing.swap(0, Ordering::Relaxed) {
-            if let Err(error) = self.spawn_reader() {
-                tracing::warn!(%error, "a reader thread cannot be replaced now; the daemon retries");
-                self.shared.missing.fetch_add(1, Ordering::Relaxed);
+        let outage = |record| ReadError {
+            kind: ReadErrorKind::Storage,
+            locator: self.source.locator(record),
+            cause: format!("no answer within read_timeout ({timeout:?})"),
+        };
+        let silence = if self.requests.is_some() { Silence::Request(&outage) } else { Silence::Thread };
+        let late = self.shared.state.lock().ahead.expire(now, timeout, silence);
+        self.given_up.fetch_add(late as u64, Ordering::Relaxed);
+        if self.requests.is_some() {
+            if late > 0 {
+                tracing::warn!(late, "requests were not answered within read_timeout; they are made again");
+                self.shared.work.notify_one();
             }
+        } else {
+            self.replace_readers(late);
         }
         // A record may have been judged.
         self.shared.announce();
+    }
+
+    fn replace_readers(&self, late: usize) {
+        if late > 0 {
+            tracing::warn!(late, "reads took longer than read_timeout; their threads are replaced");
+            self.missing.fetch_add(late as u64, Ordering::Relaxed);
+        }
+        for _ in 0..self.missing.swap(0, Ordering::Relaxed) {
+            if let Err(error) = self.spawn_reader() {
+                tracing::warn!(%error, "a reader thread cannot be replaced now; the daemon retries");
+                self.missing.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 
     /// What keeps the storage from giving what comes next, if anything does.
@@ -241,7 +229,7 @@ impl Prefetch {
     }
 
     /// How long the readers waited for room, where there was something to read.
-    pub(crate) fn meter(&self) -> &Arc<Meter> {
+    pub(crate) fn meter(&self) -> &Meter {
         &self.shared.meter
     }
 
@@ -257,7 +245,14 @@ impl Prefetch {
 
     /// Reader threads that were given up.
     pub(crate) fn replaced(&self) -> u64 {
-        self.shared.replaced.load(Ordering::Relaxed)
+        if self.requests.is_some() { 0 } else { self.given_up.load(Ordering::Relaxed) }
+    }
+
+    /// The requests to the source; nothing if threads read it.
+    pub(crate) fn requests(&self) -> Option<RequestFigures> {
+        let most = self.requests? as u64;
+        let in_flight = self.shared.state.lock().ahead.in_flight().reads as u64;
+        Some(RequestFigures { in_flight, most, given_up: self.given_up.load(Ordering::Relaxed) })
     }
 
     fn change(&self, change: impl FnOnce(&mut PrefetchState)) {
@@ -267,13 +262,27 @@ impl Prefetch {
     }
 
     fn spawn_reader(&self) -> io::Result<()> {
+        self.spawn("forebay-read", reader::read_until_closed)
+    }
+
+    fn spawn_requester(&self, most: usize) -> io::Result<()> {
+        self.spawn("forebay-request", move |shared, source, cache| {
+            requester::request_until_closed(shared, source, cache, most);
+        })
+    }
+
+    fn spawn(
+        &self,
+        name: &str,
+        work: impl FnOnce(&Arc<PrefetchShared>, &dyn Source, &Weak<Cache>) + Send + 'static,
+    ) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
         let source = Arc::clone(&self.source);
         // A read may hang for ever; the cache must not stay for it.
         let cache = self.cache.as_ref().map_or_else(Weak::new, Arc::downgrade);
-        threads::start("forebay-read", move || {
+        threads::start(name, move || {
             thread_class::background();
-            shared.read_until_closed(source.as_ref(), &cache);
+            work(&shared, source.as_ref(), &cache);
         })?;
         Ok(())
     }
@@ -283,109 +292,5 @@ impl Drop for Prefetch {
     fn drop(&mut self) {
         // What is left belongs to a stream that is gone: nobody wants it back.
         let _rest = self.close();
-    }
-}
-
-// === impl Shared ===
-
-impl PrefetchShared {
-    fn read_until_closed(&self, source: &dyn Source, cache: &Weak<Cache>) {
-        loop {
-            let Some((job, mut bytes)) = self.next_job(source, cache.upgrade().as_deref()) else { return };
-            let read = source.read(job.record, job.reserved, &mut bytes);
-            self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-            if let (Some(cache), Ok(())) = (cache.upgrade(), &read) {
-                cache.offer(job.record, &bytes);
-            }
-            let noted = self.state.lock().ahead.done(&job, read.map(|()| Loaded::Read(bytes)), Instant::now());
-            match noted {
-                Noted::Next => self.announce(),
-                Noted::Behind => {}
-                // This thread was given up, and another one has its place.
-                Noted::Late => return self.announce(),
-            }
-        }
-    }
-
-    fn next_job(&self, source: &dyn Source, cache: Option<&Cache>) -> Option<(ReadJob, Vec<u8>)> {
-        let mut state = self.state.lock();
-        loop {
-            if state.closed {
-                return None;
-            }
-            if let Some(cache) = cache {
-                self.pass(&mut state, cache);
-            }
-            let PrefetchState { ahead, spare, .. } = &mut *state;
-            if let Some(job) =
-                ahead.next_job(Instant::now(), |record, bytes| spare.needed(source.size(record).max(bytes)))
-            {
-                let buffer = spare.take(job.reserved);
-                let more = state.ahead.wants_readers();
-                drop(state);
-                if more {
-                    self.work.notify_one();
-                }
-                if job.last {
-                    self.hungry.notify_one();
-                }
-                return Some((job, buffer));
-            }
-            let (waited, room) = (Instant::now(), state.ahead.wants_room());
-            self.work.wait_for(&mut state, SLICE);
-            if room {
-                self.meter.writer_waited(waited.elapsed());
-            } else {
-                self.meter.reader_waited(waited.elapsed());
-            }
-        }
-    }
-
-    /// Takes what comes next from the cache, up to the first record that it does not have.
-    fn pass(&self, state: &mut PrefetchState, cache: &Cache) {
-        let passed = state.ahead.pass(Instant::now(), |record| cache.find(record).map(Loaded::Kept));
-        if passed.next {
-            self.announce();
-        }
-        if passed.last {
-            self.hungry.notify_one();
-        }
-    }
-
-    fn announce(&self) {
-        // A full channel already holds the token that wakes the batch thread.
-        let _token = self.ready.try_send(());
-    }
-
-    fn give_back(&self, reserved: u64, loaded: Loaded) {
-        let mut state = self.state.lock();
-        state.ahead.release(reserved);
-        if let Loaded::Read(bytes) = loaded {
-            state.spare.keep(bytes);
-        }
-        let wanted = state.ahead.wants_readers();
-        drop(state);
-        if wanted {
-            self.work.notify_one();
-        }
-    }
-}
-
-// === impl Buffer ===
-
-impl Buffer {
-    /// As a decoder takes it.
-    pub(crate) fn input(&self) -> Input<'_> {
-        match &self.loaded {
-            Loaded::Read(bytes) => Input::File(bytes),
-            Loaded::Kept(content) => content.input(),
-        }
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        let nothing = Loaded::Read(Vec::new());
-        self.shared.give_back(self.reserved, std::mem::replace(&mut self.loaded, nothing));
     }
 }

@@ -82,7 +82,18 @@ impl Figures<'_> {
         let percent = |share: f64| format!("{:>3.0} %", share * 100.0);
         let seconds = measured.time.as_secs_f64();
         writeln!(out, "{:.0} pictures/s ({} in {seconds:.1} s)", measured.rate(), measured.pictures)?;
-        writeln!(out, "  {} of the time {reader_threads} reader threads were at work", percent(shares.reading))?;
+        match self.requests() {
+            Some(most) => {
+                writeln!(out, "  {} of the time up to {most} requests were under way", percent(shares.reading))?;
+            }
+            None => {
+                writeln!(
+                    out,
+                    "  {} of the time {reader_threads} reader threads were at work",
+                    percent(shares.reading)
+                )?;
+            }
+        }
         writeln!(out, "  {} of the time {decode_threads} decode threads were at work", percent(shares.decoding))?;
         writeln!(out, "  {} of the time no slot was free for a batch", percent(shares.no_slot))?;
         writeln!(out, "  {} of the time the trainer waited for a batch", percent(shares.waiting))?;
@@ -91,11 +102,21 @@ impl Figures<'_> {
         if self.bad.count() > 0 {
             writeln!(out, "{} of {} records were left out, {}", self.bad.count(), self.records, self.bad)?;
         }
-        writeln!(out, "{}", shares.bottleneck().sentence())
+        writeln!(out, "{}", shares.bottleneck().sentence(self.requests().is_some()))
+    }
+
+    /// How many requests may be under way, if the source is read by requests.
+    fn requests(&self) -> Option<u64> {
+        self.after.streams.first()?.requests.map(|requests| requests.most)
+    }
+
+    /// Threads that read, or that make requests.
+    fn readers(&self) -> usize {
+        if self.requests().is_some() { 1 } else { self.reader_threads }
     }
 
     pub(super) fn json(&self) -> serde_json::Value {
-        let Self { measured, decode_threads, reader_threads, .. } = self;
+        let Self { measured, decode_threads, .. } = self;
         let shares = self.shares();
         let lanes: Vec<_> =
             self.lanes().map(|(name, pictures)| json!({ "name": name, "pictures": pictures })).collect();
@@ -107,7 +128,8 @@ impl Figures<'_> {
             "pictures": measured.pictures,
             "seconds": measured.time.as_secs_f64(),
             "processor_seconds": measured.processor.as_secs_f64(),
-            "threads": { "decode": decode_threads, "read": reader_threads },
+            "threads": { "decode": decode_threads, "read": self.readers() },
+            "requests": self.requests(),
             "shares": {
                 "reading": shares.reading,
                 "decoding": shares.decoding,
@@ -137,7 +159,7 @@ impl Figures<'_> {
             (time.as_secs_f64() / (seconds * f64::from(u32::try_from(of.max(1)).unwrap_or(u32::MAX)))).min(1.0)
         };
         Shares {
-            reading: 1.0 - share(stages.readers_idle, self.reader_threads),
+            reading: 1.0 - share(stages.readers_idle, self.readers()),
             decoding: 1.0 - share(stages.decoders_idle, self.decode_threads),
             no_slot: share(stages.no_slot, 1),
             waiting: share(self.measured.waited, 1),
@@ -174,13 +196,17 @@ impl Shares {
 
 impl Bottleneck {
     /// What to change.
-    const fn sentence(self) -> &'static str {
+    const fn sentence(self, by_requests: bool) -> &'static str {
         match self {
             Self::Trainer => {
                 "The bottleneck is the trainer: batches were ready while it was busy. A faster loader would not help."
             }
             Self::Decoding => {
                 "The bottleneck is decoding: its threads hardly ever waited. More cores or smaller pictures would help."
+            }
+            Self::Reading if by_requests => {
+                "The bottleneck is reading: decoders waited for records. A faster network or more prefetch.requests would \
+                 help."
             }
             Self::Reading => {
                 "The bottleneck is reading: decoders waited for files. A faster disk or more prefetch.threads would help."

@@ -1,7 +1,9 @@
 //! A daemon's status as JSON. docs/operating.md describes the fields. They keep their names and meanings, and new
 //! fields may be added.
 
-use forebay_proto::v1::{CacheStatus, ClosedStream, ConsumerStatus, RingPlace, StageStatus, StatusReply, StreamStatus};
+use forebay_proto::v1::{
+    CacheStatus, ClosedStream, ConsumerStatus, RingPlace, SourceRequests, StageStatus, StatusReply, StreamStatus,
+};
 use serde_json::{Value, json};
 
 pub(super) fn status(reply: &StatusReply) -> Value {
@@ -37,6 +39,7 @@ pub(super) fn status(reply: &StatusReply) -> Value {
 
 fn stream(stream: &StreamStatus) -> Value {
     let failure = Some(&stream.failure).filter(|failure| !failure.is_empty());
+    let storage = Some(&stream.storage).filter(|reason| !reason.is_empty());
     json!({
         "name": stream.name,
         "run": stream.run,
@@ -56,6 +59,8 @@ fn stream(stream: &StreamStatus) -> Value {
         },
         "ring": stream.ring.as_ref().map(ring),
         "cache": stream.cache.as_ref().map(cache),
+        "requests": stream.requests.as_ref().map(requests),
+        "storage_wait": storage.map(|reason| json!({ "reason": reason, "seconds": seconds(stream.storage_wait_ms * 1000) })),
         "trainers": list(stream.consumers.iter().map(trainer)),
         "stages": list(stream.stages.iter().map(stage)),
     })
@@ -84,6 +89,10 @@ fn cache(CacheStatus { keep, records, bytes, budget, hits, misses }: &CacheStatu
         "hits": hits,
         "misses": misses,
     })
+}
+
+fn requests(SourceRequests { in_flight, most, given_up }: &SourceRequests) -> Value {
+    json!({ "in_flight": in_flight, "most": most, "given_up": given_up })
 }
 
 fn trainer(ConsumerStatus { id, pid, uid, held, delivered }: &ConsumerStatus) -> Value {

@@ -8,6 +8,9 @@ use super::value::{size, whole};
 pub(super) const EXAMPLE: &str = r#"[prefetch]
 # Threads that read files, for each stream. Raise it if reads wait for a network or a disk.
 threads = 8
+# Requests that may be under way at a time, for each stream whose source is read by requests and not by threads. Raise it if
+# reads wait for the storage. See docs/performance.md, "Reading".
+requests = 256
 # Memory for files that are read ahead of decoding, for each stream.
 budget = "256mb"
 # Leases whose records are read ahead.
@@ -19,6 +22,7 @@ pub(super) fn read(table: &mut Table<'_, '_>) -> PrefetchSettings {
     let default = PrefetchSettings::default();
     PrefetchSettings {
         threads: table.take_or("threads", default.threads, whole(1..=1024)),
+        requests: table.take_or("requests", default.requests, whole(1..=2048)),
         budget: table.take_or("budget", default.budget, size),
         leases_ahead: table.take_or("leases_ahead", default.leases_ahead, whole(1..=64)),
     }

@@ -2136,6 +2136,23 @@ pub struct StreamStatus {
     /// For how long.
     #[prost(uint64, tag = "20")]
     pub storage_wait_ms: u64,
+    /// None if threads read the source.
+    #[prost(message, optional, tag = "21")]
+    pub requests: ::core::option::Option<SourceRequests>,
+}
+/// The requests by which a stream reads its source.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SourceRequests {
+    /// Under way.
+    #[prost(uint64, tag = "1")]
+    pub in_flight: u64,
+    /// As many may be under way.
+    #[prost(uint64, tag = "2")]
+    pub most: u64,
+    /// Given up, because no answer came within read_timeout. They were made again.
+    #[prost(uint64, tag = "3")]
+    pub given_up: u64,
 }
 /// Where a stream's pixels stand, and what its rings take beside their slots.
 #[allow(clippy::all)]

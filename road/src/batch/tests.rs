@@ -117,7 +117,8 @@ impl Setup {
             }
             free.send(right).unwrap();
         }
-        let settings = prefetch::ReadAheadSettings { threads: 2, budget: 1 << 20, read_timeout: self.read_timeout };
+        let read_timeout = self.read_timeout;
+        let settings = prefetch::ReadAheadSettings { threads: 2, requests: 1, budget: 1 << 20, read_timeout };
         let prefetch = Prefetch::start(Arc::clone(&source), None, settings, 0).unwrap();
         let spec = LedgerSpec {
             fingerprint: vec![0; 32],

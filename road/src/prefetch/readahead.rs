@@ -7,10 +7,12 @@
 //! Otherwise, leases would be acquired up to the end of the epoch (semantics rule 4).
 
 mod choice;
+mod in_flight;
 #[cfg(test)]
 mod model;
 mod noted;
 mod outage;
+mod pause;
 mod span;
 mod stage;
 mod taken;
@@ -20,22 +22,18 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
-use forebay_sources::{ReadError, Retry};
-
 use crate::reason::Reason;
 use crate::record::Position;
-pub(crate) use noted::{Noted, Passed};
-pub(crate) use outage::Stall;
+pub(crate) use in_flight::InFlight;
+pub(crate) use noted::Noted;
+pub(crate) use outage::{Silence, Stall};
 pub(crate) use span::Span;
-use stage::{Known, ReadStage, Tried};
+use stage::ReadStage;
 pub(crate) use taken::{LoadedRead, TakenRead};
 
 /// Positions of an epoch, with those of the epochs before it, that are being read or lie ready: so many at most. About
 /// what the default budget holds of photographs, so that a cache changes how fast the road is, not how long.
 pub(super) const MOST_AHEAD: usize = 2048;
-
-/// How often a record may need more room than it had: what always grows is bad.
-const MOST_GROWN: u32 = 4;
 
 /// One read to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +48,8 @@ pub(crate) struct ReadJob {
     pub last: bool,
     /// Epoch in whose order it stands; none for one out of turn.
     epoch: Option<u64>,
+    /// When it began. A record may be requested again while an earlier request is under way: this tells them apart.
+    began: Instant,
 }
 
 /// The state; `B` is what a read gives.
@@ -59,6 +59,8 @@ pub(crate) struct ReadAhead<B> {
     used: u64,
     /// Those that were taken.
     taken: u64,
+    /// Reads that are under way.
+    in_flight: InFlight,
     next_id: u64,
     fetches: VecDeque<Fetch<B>>,
     epochs: BTreeMap<u64, EpochReads<B>>,
@@ -107,6 +109,7 @@ impl<B> ReadAhead<B> {
             budget,
             used: 0,
             taken: 0,
+            in_flight: InFlight::default(),
             next_id: 0,
             fetches,
             epochs,
@@ -149,69 +152,20 @@ impl<B> ReadAhead<B> {
         self.epochs.values().map(|epoch| epoch.spans.len()).sum()
     }
 
+    /// Reads that are under way, but for those that were given up.
+    pub(crate) fn in_flight(&self) -> InFlight {
+        self.in_flight
+    }
+
+    /// Whether what is under way has most of the room that is in use. Then the storage is slow, and not what takes records.
+    pub(crate) fn waits_for_storage(&self) -> bool {
+        self.in_flight.bytes > self.used / 2
+    }
+
     /// Bytes of the budget that are in use.
     #[cfg(test)]
     pub(crate) fn used(&self) -> u64 {
         self.used
-    }
-
-    /// Passes over reads: what comes next, as long as `known` has it, is done without one and takes no room. Each record
-    /// is asked for once at most, if it is known: there is always room for what takes none.
-    pub(crate) fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> Passed {
-        let (mut passed, answered) = (Passed::default(), self.answered);
-        while let Some(content) = self.next_record(now).and_then(&mut known)
-            && let Some(job) = self.next_job(now, |_record, _bytes| 0)
-        {
-            passed.next |= self.done(&job, Ok(content), now) == Noted::Next;
-            passed.records += 1;
-            passed.last |= job.last;
-        }
-        // A cache does not speak for the storage.
-        self.answered = answered;
-        passed
-    }
-
-    /// Notes what a read gave.
-    pub(crate) fn done(&mut self, job: &ReadJob, read: Result<B, ReadError>, now: Instant) -> Noted {
-        let found = match job.epoch {
-            None => self.fetches.iter_mut().find(|fetch| fetch.id == job.id).map(|fetch| (0, &mut fetch.stage)),
-            Some(epoch) => self.epochs.get_mut(&epoch).and_then(|epoch| {
-                let place = epoch.tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
-                Some((place, &mut epoch.tickets[place].stage))
-            }),
-        };
-        let found = found.and_then(|(place, stage)| Some((place, stage.end()?, stage)));
-        if found.is_none() || read.is_err() {
-            self.used = self.used.saturating_sub(job.reserved);
-        }
-        let Some((place, Tried { began, mut known, lost }, stage)) = found else { return Noted::Late };
-        let failed_before = known.failing.is_some();
-        let done = match read.map_err(|error| (error.retry(), Box::new(error))) {
-            Ok(bytes) => Ok(LoadedRead { bytes, reserved: job.reserved }),
-            Err((Retry::Never, error)) => Err(Reason::Read(error)),
-            Err((Retry::WithRoom(bytes), _)) if known.grown < MOST_GROWN => {
-                *stage = ReadStage::Waiting(Known { bytes, grown: known.grown + 1, ..known });
-                self.again += usize::from(job.epoch.is_some());
-                return if lost { Noted::Late } else { Noted::Behind };
-            }
-            Err((Retry::WithRoom(bytes), _)) => Err(Reason::Growing { bytes }),
-            Err((Retry::Later, outage)) => {
-                known.failed(began, now, outage);
-                *stage = ReadStage::Waiting(known);
-                self.again += usize::from(job.epoch.is_some());
-                return if lost { Noted::Late } else { Noted::Behind };
-            }
-        };
-        let given = done.is_ok();
-        *stage = ReadStage::Done(done);
-        if given {
-            self.given(began, failed_before || lost, now);
-        }
-        match place {
-            _ if lost => Noted::Late,
-            0 => Noted::Next,
-            _ => Noted::Behind,
-        }
     }
 
     /// Takes what comes next of the epochs up to `limit`; a position only if its epoch has room for it.
@@ -277,7 +231,7 @@ impl<B> ReadAhead<B> {
     pub(crate) fn close(&mut self) -> Vec<(u64, u64, u64)> {
         let mut rest: Vec<(u64, u64, u64)> = Vec::new();
         self.fetches.clear();
-        (self.again, self.hung) = (0, 0);
+        (self.again, self.hung, self.in_flight) = (0, 0, InFlight::default());
         self.used = self.taken;
         for (_, epoch) in std::mem::take(&mut self.epochs) {
             let tickets = epoch

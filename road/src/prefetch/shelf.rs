@@ -10,7 +10,8 @@ use forebay_columns::{Column, ColumnType, Field, Schema, Table};
 use forebay_sources::{Locator, ReadError, ReadErrorKind, Source};
 use parking_lot::Mutex;
 
-use super::{Buffer, Loaded, Prefetch, ReadAheadSettings};
+use super::loaded::Loaded;
+use super::{Buffer, Prefetch, ReadAheadSettings};
 
 #[derive(Debug)]
 pub(crate) struct Shelf {
@@ -63,9 +64,9 @@ impl Shelf {
 
 /// A record's content, of these bytes, as the prefetch gives it.
 pub(crate) fn read(bytes: Vec<u8>) -> Buffer {
-    let settings = ReadAheadSettings { threads: 1, budget: 1, read_timeout: Duration::from_secs(60) };
+    let settings = ReadAheadSettings { threads: 1, requests: 1, budget: 1, read_timeout: Duration::from_secs(60) };
     let prefetch = Prefetch::start(Arc::new(Shelf::new(0)), None, settings, 0).unwrap();
-    Buffer { loaded: Loaded::Read(bytes), reserved: 0, shared: Arc::clone(&prefetch.shared) }
+    Buffer::new(Loaded::Read(bytes), 0, Arc::clone(&prefetch.shared))
 }
 
 impl Source for Shelf {

@@ -1,5 +1,7 @@
 //! Tests of the reader threads, with a source whose reads wait for the test.
 
+mod requests;
+
 use std::thread;
 
 use super::readahead::MOST_AHEAD;
@@ -7,7 +9,7 @@ use super::shelf::Shelf;
 use super::*;
 use crate::cache::Keep;
 use crate::cache::admission::OVERHEAD;
-use crate::record::Position;
+use crate::record::{Content, Input, Position};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -16,7 +18,7 @@ fn start(shelf: &Arc<Shelf>, threads: usize) -> Arc<Prefetch> {
 }
 
 fn start_with(shelf: &Arc<Shelf>, threads: usize, cache: Option<&Arc<Cache>>) -> Arc<Prefetch> {
-    let settings = ReadAheadSettings { threads, budget: 1 << 20, read_timeout: TIMEOUT };
+    let settings = ReadAheadSettings { threads, requests: 1, budget: 1 << 20, read_timeout: TIMEOUT };
     Prefetch::start(Arc::clone(shelf) as Arc<dyn Source>, cache.cloned(), settings, 0).unwrap()
 }
 

@@ -145,6 +145,7 @@ impl Pipeline {
         let first = standing.progress().floor;
         let reading = ReadAheadSettings {
             threads: self.prefetch.threads,
+            requests: self.prefetch.requests,
             budget: self.prefetch.budget.0,
             read_timeout: settings.read_timeout,
         };

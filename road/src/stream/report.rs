@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use forebay_coordinator::CallError;
 use forebay_pixels::{Dtype, Layout};
-use forebay_proto::v1::{CacheStatus, RingPlace, StageStatus, StreamInfo, StreamStatus};
+use forebay_proto::v1::{CacheStatus, RingPlace, SourceRequests, StageStatus, StreamInfo, StreamStatus};
 use prost::Message as _;
 
 use super::ring_handle::RingHandle;
@@ -15,6 +15,7 @@ use crate::cache::{Cache, Figures};
 use crate::meter::Meter;
 use crate::metric::Metric;
 use crate::placement::PixelPlace;
+use crate::prefetch::RequestFigures;
 use crate::samples::Samples;
 
 /// Protobuf [`StreamInfo`].
@@ -56,12 +57,13 @@ pub(super) async fn status(stream: &Stream) -> Result<StreamStatus, CallError> {
     let ring = handle.status().await.unwrap_or_default();
     let Counted { delivered, bad } = stream.standing.counted().await?;
     let mut stages: Vec<_> = pipeline.meters().map(stage).into();
-    let reading =
-        pipeline.look_at_prefetch(|prefetch| (stage(prefetch.meter()), prefetch.storage_wait(Instant::now())));
-    let mut storage = None;
-    if let Some((prefetch, wait)) = reading {
+    let reading = pipeline.look_at_prefetch(|prefetch| {
+        (stage(prefetch.meter()), prefetch.storage_wait(Instant::now()), prefetch.requests())
+    });
+    let (mut storage, mut requests) = (None, None);
+    if let Some((prefetch, wait, figures)) = reading {
         stages.insert(0, prefetch);
-        storage = wait;
+        (storage, requests) = (wait, figures);
     }
     Ok(StreamStatus {
         name: identity.to_string(),
@@ -84,6 +86,11 @@ pub(super) async fn status(stream: &Stream) -> Result<StreamStatus, CallError> {
         ring: Some(ring_place(handle)),
         storage_wait_ms: storage.as_ref().map_or(0, |wait| millis(wait.since.elapsed())),
         storage: storage.map_or_else(String::new, |wait| wait.reason),
+        requests: requests.map(|RequestFigures { in_flight, most, given_up }| SourceRequests {
+            in_flight,
+            most,
+            given_up,
+        }),
     })
 }
 
@@ -108,6 +115,10 @@ pub(super) async fn show(stream: &Stream, samples: &mut Samples) {
         samples.stage(&name, prefetch.meter());
         samples.counter(Metric::BytesRead, &labels, prefetch.bytes_read());
         samples.counter(Metric::ReadersReplaced, &labels, prefetch.replaced());
+        if let Some(requests) = prefetch.requests() {
+            samples.level(Metric::Requests, &labels, requests.in_flight);
+            samples.counter(Metric::RequestsGivenUp, &labels, requests.given_up);
+        }
         samples.level(Metric::Leases, &labels, prefetch.leases() as u64);
         let wait = prefetch.storage_wait(Instant::now());
         samples.gauge(Metric::StorageWait, &labels, wait.map_or(0.0, |wait| wait.since.elapsed().as_secs_f64()));

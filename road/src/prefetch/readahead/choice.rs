@@ -93,16 +93,18 @@ impl<B> ReadAhead<B> {
                 let bytes = stage.is_due(now)?.bytes;
                 // Waiting ones stand behind the others.
                 let reserved = self.grant(size(record, bytes), place == 0)?;
-                self.fetches[place].stage.begin(now);
-                Some(ReadJob { id, record, reserved, last: false, epoch: None })
+                self.fetches[place].stage.begin(now, reserved);
+                self.in_flight.add(reserved);
+                Some(ReadJob { id, record, reserved, last: false, epoch: None, began: now })
             }
             NextRead::Again(number, place, ahead) => {
                 let ReadTicket { id, position, stage } = self.epochs.get(&number)?.tickets.get(place)?;
                 let (id, record) = (*id, position.record);
                 let reserved = self.grant(size(record, stage.is_due(now)?.bytes), ahead == 0)?;
-                self.epochs.get_mut(&number)?.tickets[place].stage.begin(now);
+                self.epochs.get_mut(&number)?.tickets[place].stage.begin(now, reserved);
                 self.again -= 1;
-                Some(ReadJob { id, record, reserved, last: false, epoch: Some(number) })
+                self.in_flight.add(reserved);
+                Some(ReadJob { id, record, reserved, last: false, epoch: Some(number), began: now })
             }
             NextRead::Position(number, ahead) => self.next_position(now, number, ahead, size),
         }
@@ -128,9 +130,10 @@ impl<B> ReadAhead<B> {
             *next += 1;
         }
         let mut stage = ReadStage::new();
-        stage.begin(now);
+        stage.begin(now, reserved);
         epoch.tickets.push_back(ReadTicket { id, position, stage });
-        Some(ReadJob { id, record, reserved, last, epoch: Some(number) })
+        self.in_flight.add(reserved);
+        Some(ReadJob { id, record, reserved, last, epoch: Some(number), began: now })
     }
 
     /// Takes room for a read. What goes first gets it as soon as nothing is in decoding that will give some back; what

@@ -61,10 +61,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..200)
 }
 
-/// What is known outside: jobs in threads, bytes in decoding, positions by epoch that were leased and not taken.
+/// What is known outside: jobs in threads or requests, bytes in decoding, positions by epoch that were leased and not
+/// taken.
 struct World {
     ahead: ReadAhead<u64>,
     budget: u64,
+    /// Jobs are requests, which are made again if they are late, and not threads.
+    requests: bool,
     now: Instant,
     epoch: u64,
     lease: u64,
@@ -72,7 +75,8 @@ struct World {
     /// Those without a record: nothing is read for them, and they come behind all others.
     bare: BTreeMap<u64, VecDeque<(u64, u64)>>,
     fetched: usize,
-    jobs: Vec<ReadJob>,
+    /// Jobs, and whether they count as under way. Those that were given up may come back all the same.
+    jobs: Vec<(ReadJob, bool)>,
     decoding: VecDeque<u64>,
     /// Epochs of which an end is to be told.
     news: HashSet<u64>,
@@ -114,7 +118,7 @@ impl World {
                     assert_eq!(self.ahead.used(), before + job.reserved);
                     let idle = self.decoding.is_empty();
                     assert!(self.ahead.used() <= self.budget || idle, "only with nothing in decoding");
-                    self.jobs.push(job);
+                    self.jobs.push((job, true));
                 }
             }
             Step::Pass(known) => {
@@ -126,7 +130,7 @@ impl World {
             }
             Step::Finish { which, how } => {
                 if !self.jobs.is_empty() {
-                    let job = self.jobs.swap_remove(which % self.jobs.len());
+                    let (job, _) = self.jobs.swap_remove(which % self.jobs.len());
                     let read = match how {
                         How::Good => Ok(job.record),
                         How::Bad => Err(error(ReadErrorKind::Missing)),
@@ -152,12 +156,23 @@ impl World {
             Step::Expire => {
                 self.now += 2 * TIMEOUT;
                 self.waits = None;
-                self.ahead.expire(self.now, TIMEOUT);
+                let silence =
+                    if self.requests { Silence::Request(&|_| error(ReadErrorKind::Storage)) } else { Silence::Thread };
+                let in_flight = self.jobs.iter().filter(|(_, counts)| *counts).count();
+                assert_eq!(self.ahead.expire(self.now, TIMEOUT, silence), in_flight, "all of them are late");
+                self.jobs.iter_mut().for_each(|(_, counts)| *counts = false);
             }
         }
+        let in_flight = self.jobs.iter().filter(|(_, counts)| *counts);
+        let bytes = in_flight.clone().map(|(job, _)| job.reserved).sum();
+        assert_eq!(self.ahead.in_flight(), InFlight { reads: in_flight.count(), bytes });
     }
 
     fn finish(&mut self, job: &ReadJob, read: Result<u64, ReadError>) {
+        if read.is_ok() {
+            // What was requested again meanwhile is of no use any more.
+            self.jobs.iter_mut().filter(|(other, _)| other.id == job.id).for_each(|(_, counts)| *counts = false);
+        }
         // Whoever takes is told of a late one as well: it may count.
         if self.ahead.done(job, read, self.now) != Noted::Behind {
             self.waits = None;
@@ -222,9 +237,9 @@ impl World {
             // By then every try that failed is due.
             self.now += TIMEOUT;
             while let Some(job) = self.ahead.next_job(self.now, size) {
-                self.jobs.push(job);
+                self.jobs.push((job, true));
             }
-            for job in std::mem::take(&mut self.jobs) {
+            for (job, _) in std::mem::take(&mut self.jobs) {
                 moved = true;
                 self.finish(&job, Ok(job.record));
             }
@@ -246,12 +261,14 @@ proptest! {
     #[test]
     fn rule_28_positions_are_taken_in_order_within_the_budget_and_nothing_is_lost(
         budget in 0_u64..60,
+        requests in any::<bool>(),
         steps in steps(),
         stop in any::<bool>(),
     ) {
         let mut world = World {
             ahead: ReadAhead::new(budget, 0),
             budget,
+            requests,
             now: Instant::now(),
             epoch: 0,
             lease: 0,

@@ -1,5 +1,16 @@
-//! The result of a read, and whether the thread that takes records must be woken for it. Most results change nothing
+//! Notes the result of a read, and whether the thread that takes records must be woken for it. Most results change nothing
 //! for that thread.
+
+use std::time::Instant;
+
+use forebay_sources::{ReadError, Retry};
+
+use super::stage::{Known, Latest, ReadStage};
+use super::{LoadedRead, ReadAhead, ReadJob};
+use crate::reason::Reason;
+
+/// How often a record may need more room than it had: what always grows is bad.
+const MOST_GROWN: u32 = 4;
 
 /// What came of noting a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,7 +19,7 @@ pub(crate) enum Noted {
     Next,
     /// Others stand before it, or it is read again. Whoever takes the last of them finds it.
     Behind,
-    /// The read was given up before, and its thread with it. What it gave may count all the same.
+    /// The read was given up before, and its thread with it if it had one. What it gave may count all the same.
     Late,
 }
 
@@ -21,4 +32,72 @@ pub(crate) struct Passed {
     pub last: bool,
     /// One of them may be taken next, as soon as it is its epoch's turn.
     pub next: bool,
+}
+
+impl<B> ReadAhead<B> {
+    /// Passes over reads: what comes next, as long as `known` has it, is done without one and takes no room. Each record
+    /// is asked for once at most, if it is known: there is always room for what takes none.
+    pub(crate) fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> Passed {
+        let (mut passed, answered) = (Passed::default(), self.answered);
+        while let Some(content) = self.next_record(now).and_then(&mut known)
+            && let Some(job) = self.next_job(now, |_record, _bytes| 0)
+        {
+            passed.next |= self.done(&job, Ok(content), now) == Noted::Next;
+            passed.records += 1;
+            passed.last |= job.last;
+        }
+        // A cache does not speak for the storage.
+        self.answered = answered;
+        passed
+    }
+
+    /// Notes what a read gave.
+    pub(crate) fn done(&mut self, job: &ReadJob, read: Result<B, ReadError>, now: Instant) -> Noted {
+        let found = match job.epoch {
+            None => self.fetches.iter_mut().find(|fetch| fetch.id == job.id).map(|fetch| (0, &mut fetch.stage)),
+            Some(epoch) => self.epochs.get_mut(&epoch).and_then(|epoch| {
+                let place = epoch.tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
+                Some((place, &mut epoch.tickets[place].stage))
+            }),
+        };
+        let found = found.and_then(|(place, stage)| Some((place, stage.end(job.began, read.is_ok())?, stage)));
+        if found.is_none() || read.is_err() {
+            self.used = self.used.saturating_sub(job.reserved);
+        }
+        let Some((place, tried, stage)) = found else { return Noted::Late };
+        let in_turn = usize::from(job.epoch.is_some());
+        match tried.latest {
+            Latest::InFlight(reserved) => self.in_flight.remove(reserved),
+            Latest::GivenUp => {}
+            Latest::Waits => self.again -= in_turn,
+        }
+        let (mut known, given_up) = (tried.known, tried.given_up);
+        let failed_before = known.failing.is_some();
+        let done = match read.map_err(|error| (error.retry(), Box::new(error))) {
+            Ok(bytes) => Ok(LoadedRead { bytes, reserved: job.reserved }),
+            Err((Retry::Never, error)) => Err(Reason::Read(error)),
+            Err((Retry::WithRoom(bytes), _)) if known.grown < MOST_GROWN => {
+                *stage = ReadStage::Waiting(Known { bytes, grown: known.grown + 1, ..known });
+                self.again += in_turn;
+                return if given_up { Noted::Late } else { Noted::Behind };
+            }
+            Err((Retry::WithRoom(bytes), _)) => Err(Reason::Growing { bytes }),
+            Err((Retry::Later, outage)) => {
+                known.failed(job.record, job.began, now, outage, false);
+                *stage = ReadStage::Waiting(known);
+                self.again += in_turn;
+                return if given_up { Noted::Late } else { Noted::Behind };
+            }
+        };
+        let given = done.is_ok();
+        *stage = ReadStage::Done(done);
+        if given {
+            self.given(job.began, failed_before || given_up, now);
+        }
+        match place {
+            _ if given_up => Noted::Late,
+            0 => Noted::Next,
+            _ => Noted::Behind,
+        }
+    }
 }

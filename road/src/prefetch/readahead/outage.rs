@@ -1,16 +1,17 @@
 //! Reads that fail or hang through no fault of the record (semantics rules 7 and 28). It decides whether the record is
 //! at fault after all, and since when everything waits.
 //!
-//! A record is to blame if the storage returns other records meanwhile. For a read that hangs, one read that returns
-//! later is enough. A read that fails must also be the only one in trouble. In all other cases, the read is retried for
-//! as long as it takes.
+//! A record is to blame if the storage returns other records meanwhile. For a thread that hangs, one read that returns
+//! later is enough. A request that is not answered is made a second time before that counts: no thread is held up by it,
+//! and its connection may be at fault. A read that fails must also be the only one in trouble. In all other cases, the
+//! read is retried for as long as it takes.
 
 use std::time::{Duration, Instant};
 
 use forebay_sources::{ReadError, ReadErrorKind};
 
-use super::ReadAhead;
 use super::stage::ReadStage;
+use super::{InFlight, ReadAhead};
 use crate::reason::Reason;
 
 /// The oldest read that fails or hangs.
@@ -24,27 +25,55 @@ pub(crate) struct Stall {
     pub outage: Option<ReadError>,
 }
 
+/// Requests of a record without an answer, after which it is bad.
+const MOST_UNANSWERED: u32 = 2;
+
+/// What a read that is late means.
+#[derive(Clone, Copy)]
+pub(crate) enum Silence<'a> {
+    /// Its thread hangs. What it gives still counts.
+    Thread,
+    /// The request is made again, as after this outage of the record.
+    Request(&'a dyn Fn(u64) -> ReadError),
+}
+
 impl<B> ReadAhead<B> {
     /// Looks for reads that began more than `timeout` ago, and judges those that are their record's fault. Answers how
-    /// many threads have not come back.
-    pub(crate) fn expire(&mut self, now: Instant, timeout: Duration) -> usize {
+    /// many were given up now. They may still come back: until then, their bytes stay in use.
+    pub(crate) fn expire(&mut self, now: Instant, timeout: Duration, silence: Silence<'_>) -> usize {
         let (answered, troubled) = (self.answered, self.troubled());
         let given_since = |began: Instant| answered.is_some_and(|answered| answered > began);
         let late = |began: Instant| now.saturating_duration_since(began) > timeout;
-        let (mut lost_threads, mut judged_to_wait) = (0, 0);
-        for (ticket, stage) in self.stages_mut() {
+        let (mut given_up, mut again, mut judged_to_wait) = (InFlight::default(), 0, 0);
+        for (ticket, record, stage) in self.stages_mut() {
             match stage {
-                ReadStage::Reading { began, lost, .. } if late(*began) => {
-                    lost_threads += usize::from(!std::mem::replace(lost, true));
-                    if given_since(*began) {
-                        // Its bytes stay in use until the thread comes back, if it does.
-                        *stage = ReadStage::Done(Err(Reason::Late { timeout }));
+                ReadStage::Reading { began, reserved, known, lost } if late(*began) => {
+                    if !std::mem::replace(lost, true) {
+                        given_up.add(*reserved);
+                    }
+                    match silence {
+                        Silence::Thread if given_since(*began) => {
+                            *stage = ReadStage::Done(Err(Reason::Late { timeout }));
+                        }
+                        Silence::Thread => {}
+                        Silence::Request(outage) => {
+                            let mut known = std::mem::take(known);
+                            known.unanswered += u32::from(given_since(*began));
+                            if known.unanswered >= MOST_UNANSWERED {
+                                *stage = ReadStage::Done(Err(Reason::Late { timeout }));
+                            } else {
+                                known.failed(record, *began, now, Box::new(outage(record)), true);
+                                *stage = ReadStage::Waiting(known);
+                                again += usize::from(ticket);
+                            }
+                        }
                     }
                 }
                 ReadStage::Waiting(known) => {
                     let judged = known.failing.as_ref().filter(|failing| late(failing.since) && troubled == 1);
-                    // What the system lacks is never in a file.
-                    let judged = judged.filter(|failing| failing.outage.kind != ReadErrorKind::Resources);
+                    // What the system lacks is never in a file. A request without an answer has another limit.
+                    let judged =
+                        judged.filter(|failing| failing.outage.kind != ReadErrorKind::Resources && !failing.silent);
                     if let Some(failing) = judged.filter(|failing| given_since(failing.since)) {
                         let error = failing.outage.clone();
                         *stage = ReadStage::Done(Err(Reason::Outlasted { error, timeout }));
@@ -54,9 +83,10 @@ impl<B> ReadAhead<B> {
                 _ => {}
             }
         }
-        self.again -= judged_to_wait;
+        self.again = self.again + again - judged_to_wait;
+        self.in_flight.remove_all(given_up);
         self.hung = self.stages().filter(|(_, stage)| stage.hangs()).count();
-        lost_threads
+        given_up.reads
     }
 
     /// The oldest read that fails, or that hangs for longer than `patience`.
@@ -70,15 +100,13 @@ impl<B> ReadAhead<B> {
     }
 
     /// The storage gave a record, whose read began then. One that failed before says that an outage is over: all others that
-    /// wait for that are due.
+    /// wait for that are due. What they fail with from now on is another outage.
     pub(super) fn given(&mut self, began: Instant, failed_before: bool, now: Instant) {
         self.answered = self.answered.max(Some(began));
         if failed_before {
-            for (_, stage) in self.stages_mut() {
-                if let ReadStage::Waiting(known) = stage
-                    && let Some(failing) = &mut known.failing
-                {
-                    failing.due = now;
+            for (_, _, stage) in self.stages_mut() {
+                if let Some(failing) = stage.failing() {
+                    (failing.since, failing.due) = (now, now);
                 }
             }
         }
@@ -95,10 +123,10 @@ impl<B> ReadAhead<B> {
         tickets.chain(self.fetches.iter().map(|fetch| (fetch.record, &fetch.stage)))
     }
 
-    /// Whether each is one of a position.
-    fn stages_mut(&mut self) -> impl Iterator<Item = (bool, &mut ReadStage<B>)> {
+    /// Whether each is one of a position, and its record.
+    fn stages_mut(&mut self) -> impl Iterator<Item = (bool, u64, &mut ReadStage<B>)> {
         let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
-        let tickets = tickets.map(|ticket| (true, &mut ticket.stage));
-        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, &mut fetch.stage)))
+        let tickets = tickets.map(|ticket| (true, ticket.position.record, &mut ticket.stage));
+        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, fetch.record, &mut fetch.stage)))
     }
 }

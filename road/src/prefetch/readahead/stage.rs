@@ -5,16 +5,19 @@ use std::time::{Duration, Instant};
 use forebay_sources::ReadError;
 
 use super::LoadedRead;
+use super::pause;
 use crate::reason::Reason;
 
 /// How far it is.
 pub(super) enum ReadStage<B> {
     /// To be read, with what is known of it.
     Waiting(Known),
-    /// A thread reads it.
+    /// A thread reads it, or it was requested.
     Reading {
         /// Since when.
         began: Instant,
+        /// Bytes of the budget that it has.
+        reserved: u64,
         /// What was known before.
         known: Known,
         /// It was given up, and the thread replaced. What it gives still counts.
@@ -26,12 +29,22 @@ pub(super) enum ReadStage<B> {
 
 /// A try that has come to its end.
 pub(super) struct Tried {
-    /// When it began.
-    pub(super) began: Instant,
     /// What was known before it.
     pub(super) known: Known,
-    /// Its thread was given up.
-    pub(super) lost: bool,
+    /// The try was given up before.
+    pub(super) given_up: bool,
+    /// What was to become of the record's latest try, which may be a later one.
+    pub(super) latest: Latest,
+}
+
+/// How far the latest try of a record was when one came to its end.
+pub(super) enum Latest {
+    /// It was under way, with this room.
+    InFlight(u64),
+    /// It was given up.
+    GivenUp,
+    /// It was to be made.
+    Waits,
 }
 
 /// What earlier tries have told of a record that is to be read.
@@ -41,6 +54,8 @@ pub(super) struct Known {
     pub(super) bytes: u64,
     /// How often it turned out to need more.
     pub(super) grown: u32,
+    /// How often it was requested without an answer, though later requests were answered.
+    pub(super) unanswered: u32,
     /// Its reads fail, though it is not to blame.
     pub(super) failing: Option<Failing>,
 }
@@ -56,10 +71,9 @@ pub(super) struct Failing {
     pub(super) due: Instant,
     /// Why the last one failed.
     pub(super) outage: Box<ReadError>,
+    /// The last one was not answered.
+    pub(super) silent: bool,
 }
-
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 impl<B> ReadStage<B> {
     /// As a record begins that nothing is known of.
@@ -79,17 +93,35 @@ impl<B> ReadStage<B> {
         matches!(self, Self::Waiting(_))
     }
 
-    /// It is read from now on.
-    pub(super) fn begin(&mut self, now: Instant) {
-        if let Self::Waiting(known) = self {
-            *self = Self::Reading { began: now, known: std::mem::take(known), lost: false };
+    /// The read that began then has come back, and gave a record or failed. Nothing if that does not count any more: the
+    /// record is done, or this read has failed and a later one is made.
+    pub(super) fn end(&mut self, began: Instant, gave: bool) -> Option<Tried> {
+        match self {
+            Self::Reading { began: latest, reserved, known, lost } if *latest == began || gave => Some(Tried {
+                known: std::mem::take(known),
+                given_up: *lost || *latest != began,
+                latest: if *lost { Latest::GivenUp } else { Latest::InFlight(*reserved) },
+            }),
+            Self::Waiting(known) if gave => {
+                Some(Tried { known: std::mem::take(known), given_up: true, latest: Latest::Waits })
+            }
+            _ => None,
         }
     }
 
-    /// The read has come back, if it was not given up for good.
-    pub(super) fn end(&mut self) -> Option<Tried> {
-        let Self::Reading { began, known, lost } = self else { return None };
-        Some(Tried { began: *began, known: std::mem::take(known), lost: *lost })
+    /// It is read from now on.
+    pub(super) fn begin(&mut self, now: Instant, reserved: u64) {
+        if let Self::Waiting(known) = self {
+            *self = Self::Reading { began: now, reserved, known: std::mem::take(known), lost: false };
+        }
+    }
+
+    /// Why it fails, if it does.
+    pub(super) fn failing(&mut self) -> Option<&mut Failing> {
+        match self {
+            Self::Waiting(known) | Self::Reading { known, .. } => known.failing.as_mut(),
+            Self::Done(_) => None,
+        }
     }
 
     /// Whether it fails, or hangs.
@@ -120,10 +152,10 @@ impl<B> ReadStage<B> {
 }
 
 impl Known {
-    /// Another try failed.
-    pub(super) fn failed(&mut self, began: Instant, now: Instant, outage: Box<ReadError>) {
+    /// Another try of this record has failed, or was not answered.
+    pub(super) fn failed(&mut self, record: u64, began: Instant, now: Instant, outage: Box<ReadError>, silent: bool) {
         let (since, tries) = self.failing.take().map_or((began, 0), |failing| (failing.since, failing.tries));
-        let pause = FIRST_PAUSE.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE);
-        self.failing = Some(Failing { since, tries: tries.saturating_add(1), due: now + pause, outage });
+        let due = now + pause::before_retry(record, tries);
+        self.failing = Some(Failing { since, tries: tries.saturating_add(1), due, outage, silent });
     }
 }

@@ -1,11 +1,14 @@
 //! Tests of single cases of reading ahead.
 
+mod requests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_sources::{Locator, ReadError, ReadErrorKind};
 
 use super::choice::MOST_TROUBLED;
+use super::noted::Passed;
 use super::*;
 
 pub(super) fn span(lease: u64, epoch: u64, start: u64, len: u64) -> Span {
@@ -114,13 +117,13 @@ fn rule_28_a_read_that_is_late_is_an_outcome_as_soon_as_the_storage_gives_anothe
     let (mut ahead, start) = (ReadAhead::new(100, 0), Instant::now());
     ahead.lease(span(1, 0, 0, 2));
     let job = ahead.next_job(start, |_, _| 10).unwrap();
-    assert_eq!(ahead.expire(start + TIMEOUT, TIMEOUT), 0);
+    assert_eq!(ahead.expire(start + TIMEOUT, TIMEOUT, Silence::Thread), 0);
     let late = start + TIMEOUT + Duration::from_millis(1);
-    assert_eq!(ahead.expire(late, TIMEOUT), 1, "its thread is replaced");
-    assert_eq!((ahead.expire(late, TIMEOUT), ahead.take(0, |_| true)), (0, TakenRead::Wait));
+    assert_eq!(ahead.expire(late, TIMEOUT, Silence::Thread), 1, "its thread is replaced");
+    assert_eq!((ahead.expire(late, TIMEOUT, Silence::Thread), ahead.take(0, |_| true)), (0, TakenRead::Wait));
     let other = ahead.next_job(late, |_, _| 10).unwrap();
     assert_eq!(ahead.done(&other, Ok(1), late), Noted::Behind);
-    assert_eq!(ahead.expire(late, TIMEOUT), 0);
+    assert_eq!(ahead.expire(late, TIMEOUT, Silence::Thread), 0);
     assert!(matches!(ahead.take(0, |_| true), TakenRead::Record(_, Err(Reason::Late { timeout: TIMEOUT }))));
     assert_eq!(record(ahead.take(0, |_| true)), 1);
     assert_eq!(ahead.used(), 20, "the thread still has its memory");
@@ -134,7 +137,7 @@ fn while_every_read_hangs_no_record_is_to_blame_and_what_comes_back_counts() {
     ahead.lease(span(1, 0, 0, 3));
     let jobs = [0, 1, 2].map(|_| ahead.next_job(start, |_, _| 10).unwrap());
     let late = start + 10 * TIMEOUT;
-    assert_eq!(ahead.expire(late, TIMEOUT), 3);
+    assert_eq!(ahead.expire(late, TIMEOUT, Silence::Thread), 3);
     assert_eq!(ahead.take(0, |_| true), TakenRead::Wait);
     let stall = ahead.stall(late, TIMEOUT).unwrap();
     assert_eq!((stall.since, stall.record, stall.outage), (start, 0, None));
@@ -156,7 +159,7 @@ fn what_is_not_the_record_s_fault_is_tried_again_and_holds_no_room_meanwhile() {
             assert_eq!(ahead.done(&job, Err(outage.clone()), now), Noted::Behind);
             assert_eq!((ahead.used(), ahead.next_job(now, |_, _| 10)), (0, None), "not at once");
             now += Duration::from_secs(6);
-            assert_eq!(ahead.expire(now, TIMEOUT), 0);
+            assert_eq!(ahead.expire(now, TIMEOUT, Silence::Thread), 0);
         }
         assert_eq!(ahead.stall(now, TIMEOUT), Some(Stall { since: began, record: 0, outage: Some(outage) }));
         let job = ahead.next_job(now, |_, _| 10).unwrap();
@@ -198,14 +201,14 @@ fn a_record_that_the_storage_fails_alone_for_read_timeout_is_bad_and_one_among_m
             ahead.done(job, Ok(job.record), start);
         }
         let late = start + 2 * TIMEOUT;
-        ahead.expire(late, TIMEOUT);
+        ahead.expire(late, TIMEOUT, Silence::Thread);
         assert_eq!(ahead.take(0, |_| true), TakenRead::Wait, "no read that began later has come back");
         for _ in 0..fails {
             let again = ahead.next_job(late, |_, _| 10).unwrap();
             assert_eq!(ahead.done(&again, Err(storage()), late), Noted::Behind);
         }
         assert_eq!(read(&mut ahead, late), [3]);
-        ahead.expire(late, TIMEOUT);
+        ahead.expire(late, TIMEOUT, Silence::Thread);
         match ahead.take(0, |_| true) {
             TakenRead::Record(_, Err(Reason::Outlasted { error, timeout: TIMEOUT })) if fails == 1 => {
                 assert_eq!(*error, storage());

@@ -1,0 +1,35 @@
+//! The content of a record in the hands of whoever takes it.
+
+use std::mem;
+use std::sync::Arc;
+
+use super::loaded::Loaded;
+use super::shared::PrefetchShared;
+use crate::record::Input;
+
+/// The content of one record. Dropping it gives its room in the budget back and its memory to the next read.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    loaded: Loaded,
+    reserved: u64,
+    shared: Arc<PrefetchShared>,
+}
+
+impl Buffer {
+    /// What was loaded, with its room in the budget.
+    pub(super) fn new(loaded: Loaded, reserved: u64, shared: Arc<PrefetchShared>) -> Self {
+        Self { loaded, reserved, shared }
+    }
+
+    /// As a decoder takes it.
+    pub(crate) fn input(&self) -> Input<'_> {
+        self.loaded.input()
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let nothing = Loaded::Read(Vec::new());
+        self.shared.give_back(self.reserved, mem::replace(&mut self.loaded, nothing));
+    }
+}

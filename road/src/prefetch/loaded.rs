@@ -1,0 +1,22 @@
+//! The content of one record, from the source or from the cache.
+
+use crate::record::{Content, Input};
+
+/// Where a record's content came from.
+#[derive(Debug)]
+pub(super) enum Loaded {
+    /// From the source, into a buffer that is used again.
+    Read(Vec<u8>),
+    /// From the cache.
+    Kept(Content),
+}
+
+impl Loaded {
+    /// As a decoder takes it.
+    pub(super) fn input(&self) -> Input<'_> {
+        match self {
+            Self::Read(bytes) => Input::File(bytes),
+            Self::Kept(content) => content.input(),
+        }
+    }
+}

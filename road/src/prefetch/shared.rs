@@ -1,0 +1,151 @@
+//! What the threads of a prefetch share: what was read ahead, who waits for what, and how long they waited.
+
+use std::sync::Weak;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use crossbeam_channel as channel;
+use forebay_sources::Source;
+use parking_lot::{Condvar, Mutex};
+use tokio::sync::Notify;
+
+use super::loaded::Loaded;
+use super::readahead::{ReadAhead, ReadJob};
+use super::spare::Spare;
+use crate::cache::Cache;
+use crate::meter::{Meter, SLICE};
+
+/// What the threads share.
+#[derive(Debug)]
+pub(super) struct PrefetchShared {
+    pub state: Mutex<PrefetchState>,
+    /// A job may be had.
+    pub work: Condvar,
+    /// Something may be taken; one token is enough, whoever gets it looks at everything.
+    ready: channel::Sender<()>,
+    /// Leases are wanted.
+    pub hungry: Notify,
+    pub meter: Meter,
+    pub bytes_read: AtomicU64,
+}
+
+/// What was read ahead.
+#[derive(Debug)]
+pub(super) struct PrefetchState {
+    pub ahead: ReadAhead<Loaded>,
+    pub spare: Spare,
+    pub closed: bool,
+}
+
+/// What keeps a thread from reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    /// There is no room: what takes records is too slow.
+    Room,
+    /// There is nothing to read.
+    Lease,
+    /// As many requests are under way as may be: the storage is too slow. This thread waits in its place.
+    Storage,
+}
+
+impl PrefetchShared {
+    /// Nothing read; `ready` gets a token whenever something may be taken.
+    pub(super) fn new(budget: u64, first: u64, ready: channel::Sender<()>) -> Self {
+        let (ahead, spare) = (ReadAhead::new(budget, first), Spare::beside(budget));
+        Self {
+            state: Mutex::new(PrefetchState { ahead, spare, closed: false }),
+            work: Condvar::new(),
+            ready,
+            hungry: Notify::new(),
+            meter: Meter::new("prefetch"),
+            bytes_read: AtomicU64::new(0),
+        }
+    }
+
+    /// Waits for a record to be read, with a buffer for it. Nothing once the prefetch is closed. `most` requests may be
+    /// under way; a thread that reads each record itself needs no such limit.
+    pub(super) fn next_job(
+        &self,
+        source: &dyn Source,
+        cache: Option<&Cache>,
+        most: Option<usize>,
+    ) -> Option<(ReadJob, Vec<u8>)> {
+        let mut state = self.state.lock();
+        loop {
+            if state.closed {
+                return None;
+            }
+            if let Some(cache) = cache {
+                self.pass(&mut state, cache);
+            }
+            let PrefetchState { ahead, spare, .. } = &mut *state;
+            let full = most.is_some_and(|most| ahead.in_flight().reads >= most);
+            let size = |record, bytes| spare.needed(source.size(record).max(bytes));
+            if !full && let Some(job) = ahead.next_job(Instant::now(), size) {
+                let buffer = spare.take(job.reserved);
+                let more = state.ahead.wants_readers();
+                drop(state);
+                if more {
+                    self.work.notify_one();
+                }
+                if job.last {
+                    self.hungry.notify_one();
+                }
+                return Some((job, buffer));
+            }
+            let wait = match most {
+                Some(_) if full => Wait::Storage,
+                _ if !ahead.wants_room() => Wait::Lease,
+                // What is under way fills the budget.
+                Some(_) if ahead.waits_for_storage() => Wait::Storage,
+                _ => Wait::Room,
+            };
+            let waited = Instant::now();
+            self.work.wait_for(&mut state, SLICE);
+            match wait {
+                Wait::Room => self.meter.writer_waited(waited.elapsed()),
+                Wait::Lease => self.meter.reader_waited(waited.elapsed()),
+                Wait::Storage => {}
+            }
+        }
+    }
+
+    /// Counts what a read gave, and keeps a copy of it if there is a cache with room for it.
+    pub(super) fn count(&self, job: &ReadJob, bytes: &[u8], good: bool, cache: &Weak<Cache>) {
+        self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if good && let Some(cache) = cache.upgrade() {
+            cache.offer(job.record, bytes);
+        }
+    }
+
+    /// Wakes whoever takes records.
+    pub(super) fn announce(&self) {
+        // A full channel already holds the token that wakes the batch thread.
+        let _token = self.ready.try_send(());
+    }
+
+    /// Takes back what was taken: its room, and its memory for later reads.
+    pub(super) fn give_back(&self, reserved: u64, loaded: Loaded) {
+        let mut state = self.state.lock();
+        state.ahead.release(reserved);
+        if let Loaded::Read(bytes) = loaded {
+            state.spare.keep(bytes);
+        }
+        let wanted = state.ahead.wants_readers();
+        drop(state);
+        if wanted {
+            self.work.notify_one();
+        }
+    }
+
+    /// Takes what comes next from the cache, up to the first record that it does not have.
+    fn pass(&self, state: &mut PrefetchState, cache: &Cache) {
+        let passed = state.ahead.pass(Instant::now(), |record| cache.find(record).map(Loaded::Kept));
+        if passed.next {
+            self.announce();
+        }
+        if passed.last {
+            self.hungry.notify_one();
+        }
+    }
+}
