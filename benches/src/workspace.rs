@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of the crates. `cuda/` has the fake GPU below it.
-pub const CRATES: [&str; 14] = [
+pub const CRATES: [&str; 15] = [
     "proto",
     "columns",
     "ring",
@@ -13,6 +13,7 @@ pub const CRATES: [&str; 14] = [
     "pixels",
     "cuda",
     "sources",
+    "objects",
     "formats",
     "road",
     "daemon",

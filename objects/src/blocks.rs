@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tokio::sync::Mutex;
-use tokio::task::spawn_blocking;
 
 use crate::fault::{Fault, FaultKind};
 use crate::object::Pin;
+use crate::runtime::Disk;
 use crate::{Cache, CacheKey, Object};
 
 /// Bytes of a block.
@@ -23,6 +23,7 @@ const LOCKS: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Blocks {
     cache: Arc<Cache>,
+    disk: &'static Disk,
     /// Which store it is: the same bucket's name may be at several endpoints.
     store: String,
     /// Whoever reads a block from the store has its lock.
@@ -40,8 +41,8 @@ struct Block {
 }
 
 impl Blocks {
-    pub(crate) fn new(cache: Arc<Cache>, store: String) -> Self {
-        Self { cache, store, locks: (0..LOCKS).map(|_| Mutex::new(())).collect() }
+    pub(crate) fn new(cache: Arc<Cache>, disk: &'static Disk, store: String) -> Self {
+        Self { cache, disk, store, locks: (0..LOCKS).map(|_| Mutex::new(())).collect() }
     }
 
     /// Whether the object's version says enough to know its bytes again.
@@ -92,14 +93,14 @@ impl Blocks {
     /// What the cache has of each block's wanted part.
     async fn cached(&self, blocks: &[Block]) -> Result<Vec<Option<Vec<u8>>>, Fault> {
         let (cache, blocks) = (Arc::clone(&self.cache), blocks.to_vec());
-        let read = spawn_blocking(move || {
+        let read = self.disk.run(move || {
             let part = |block: &Block| {
                 let mut part = Vec::new();
                 cache.read(&block.key, block.wanted.clone(), &mut part).then_some(part)
             };
             blocks.iter().map(part).collect()
         });
-        read.await.map_err(|error| Fault::late(&error.to_string()))
+        read.await
     }
 
     /// The wanted part of each block. Blocks that the cache has not got by now are read and kept.
@@ -133,7 +134,7 @@ impl Blocks {
     /// Keeps blocks that are side by side, and gives the wanted part of each.
     async fn keep(&self, run: Vec<Block>, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, Fault> {
         let cache = Arc::clone(&self.cache);
-        let kept = spawn_blocking(move || {
+        let kept = self.disk.run(move || {
             let mut parts = Vec::new();
             let mut rest = &bytes[..];
             for block in &run {
@@ -146,8 +147,7 @@ impl Blocks {
             }
             Some(parts)
         });
-        let kept = kept.await.map_err(|error| Fault::late(&error.to_string()))?;
-        kept.ok_or_else(|| Fault::late("the store sent fewer bytes than were asked for"))
+        kept.await?.ok_or_else(|| Fault::late("the store sent fewer bytes than were asked for"))
     }
 }
 
@@ -158,11 +158,13 @@ fn lock_of(key: &CacheKey) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::disk;
 
     #[test]
     fn a_range_is_parts_of_blocks() {
         let folder = tempfile::tempdir().unwrap();
-        let blocks = Blocks::new(Cache::open(&folder.path().join("c"), 1 << 30).unwrap(), "s3://b/".into());
+        let blocks =
+            Blocks::new(Cache::open(&folder.path().join("c"), 1 << 30).unwrap(), disk("").unwrap(), "s3://b/".into());
         let object = Object { key: "a".into(), size: 3 * BLOCK + 10, version: Some("7f".into()) };
         let of = |range: Range<u64>| {
             let found = blocks.blocks(&object, &range);
@@ -181,7 +183,7 @@ mod tests {
         let cache = Cache::open(&folder.path().join("c"), 1 << 30).unwrap();
         let key = |store: &str, key: &str, version: &str, size: u64, start: u64| {
             let object = Object { key: key.into(), size, version: Some(version.into()) };
-            Blocks::new(Arc::clone(&cache), store.into()).blocks(&object, &(start..start + 1))[0].key
+            Blocks::new(Arc::clone(&cache), disk("").unwrap(), store.into()).blocks(&object, &(start..start + 1))[0].key
         };
         let one = key("s", "a", "1", 10 * BLOCK, 0);
         assert_eq!(one, key("s", "a", "1", 10 * BLOCK, BLOCK - 1));

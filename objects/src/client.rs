@@ -38,17 +38,27 @@ pub(crate) struct Connector {
     tls: Arc<ClientConfig>,
     /// Whether the store is on this machine, where no proxy leads.
     local: bool,
+    /// What the last request for credentials met. Such requests carry no note of their own.
+    credentials: Note,
 }
 
 /// A client that notes faults and limits bodies.
 #[derive(Debug)]
-struct Noting(reqwest::Client);
+struct Noting {
+    client: reqwest::Client,
+    credentials: Note,
+}
 
 impl Connector {
     /// For the store at this endpoint. The error completes "The store cannot be reached:".
     pub(crate) fn new(settings: &Settings, endpoint: Option<&str>) -> Result<Self, String> {
         let local = endpoint.and_then(|endpoint| Url::parse(endpoint).ok()).is_some_and(|url| is_local(&url));
-        Ok(Self { tls: Arc::new(tls(settings)?), local })
+        Ok(Self { tls: Arc::new(tls(settings)?), local, credentials: Note::default() })
+    }
+
+    /// Where faults of requests for credentials are noted.
+    pub(crate) fn credentials(&self) -> Note {
+        self.credentials.clone()
     }
 
     /// A client that follows redirects only to its own host and to the given ones, and never from TLS to plain text.
@@ -90,7 +100,7 @@ impl HttpConnector for Connector {
         // A signature holds for one host, so no redirect of a store can be followed.
         let client = self.client(Policy::none(), CONNECT, !plain);
         client
-            .map(|client| HttpClient::new(Noting(client)))
+            .map(|client| HttpClient::new(Noting { client, credentials: self.credentials() }))
             .map_err(|error| object_store::Error::Generic { store: "HTTP", source: error.into() })
     }
 }
@@ -98,9 +108,9 @@ impl HttpConnector for Connector {
 #[async_trait::async_trait]
 impl HttpService for Noting {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let note = request.extensions().get::<Note>().cloned().unwrap_or_default();
+        let note = request.extensions().get::<Note>().unwrap_or(&self.credentials).clone();
         let ranged = request.headers().contains_key(RANGE);
-        let response = HttpService::call(&self.0, request).await.inspect_err(|error| {
+        let response = HttpService::call(&self.client, request).await.inspect_err(|error| {
             note.write(Fault::of_transport(error));
         })?;
         let (parts, body) = response.into_parts();

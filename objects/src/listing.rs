@@ -20,6 +20,9 @@ const MANY: usize = 4096;
 /// Objects that a list may have. More are not a dataset, but a store that repeats itself.
 const OBJECTS_LIMIT: usize = 1 << 30;
 
+/// Empty pages in a row that a list may have. Stores send them for what was deleted.
+const EMPTY_LIMIT: usize = 1000;
+
 /// Something to be listed.
 #[derive(Debug)]
 struct Job {
@@ -52,7 +55,7 @@ pub(crate) async fn list(
         while running.len() < PARALLEL
             && let Some(job) = waiting.pop()
         {
-            running.push(Box::pin(run(bucket, retries, job)));
+            running.push(Box::pin(pages(bucket, retries, job, MANY)));
         }
         let Some(found) = running.next().await else { break };
         let Found { job, objects: new, prefixes } = found?;
@@ -72,23 +75,37 @@ pub(crate) async fn list(
     without_marks(bucket, retries, objects).await
 }
 
-/// All pages of one prefix.
-async fn run(bucket: &Bucket, retries: &Retries, job: Job) -> Result<Found, Fault> {
+/// The objects and the prefixes right below a folder, both sorted.
+pub(crate) async fn level(
+    bucket: &Bucket,
+    retries: &Retries,
+    folder: &str,
+) -> Result<(Vec<Object>, Vec<String>), Fault> {
+    let job = Job { prefix: folder.to_owned(), deep: false };
+    let Found { mut objects, mut prefixes, .. } = pages(bucket, retries, job, usize::MAX).await?;
+    objects.sort_unstable_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
+    prefixes.sort_unstable();
+    Ok((objects, prefixes))
+}
+
+/// All pages of one prefix, or some of them if it has more than `many` prefixes.
+async fn pages(bucket: &Bucket, retries: &Retries, job: Job, many: usize) -> Result<Found, Fault> {
     let mut found = Found { job, objects: Vec::new(), prefixes: Vec::new() };
-    let mut from = None;
+    let (mut from, mut empty) = (None, 0);
     loop {
         let (prefix, deep) = (&found.job.prefix, found.job.deep);
         let page = retried(retries, || bucket.page(prefix, deep, from.clone(), None)).await?;
         let Page { objects, prefixes, next } = page;
+        empty = if objects.is_empty() && prefixes.is_empty() { empty + 1 } else { 0 };
         // The mark of the folder itself loses its slash in the library, and with it the prefix.
         found.objects.extend(objects.into_iter().filter(|object| object.key.starts_with(prefix.as_str())));
         found.prefixes.extend(prefixes);
-        let too_many = found.prefixes.len() > MANY || found.objects.len() > OBJECTS_LIMIT;
+        let too_many = found.prefixes.len() > many || found.objects.len() > OBJECTS_LIMIT;
         match next {
             None => return Ok(found),
             Some(_) if too_many => return Ok(found),
-            Some(next) if from.as_ref() == Some(&next) => {
-                return Err(Fault::new(FaultKind::Unavailable, "the store sends the same page of its list again"));
+            Some(next) if from.as_ref() == Some(&next) || empty > EMPTY_LIMIT => {
+                return Err(Fault::new(FaultKind::Unavailable, "the store's list does not go on"));
             }
             Some(next) => from = Some(next),
         }

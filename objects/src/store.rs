@@ -40,9 +40,16 @@ impl Store {
             url: shown(&address.root),
             problem: format!("The store cannot be used: {problem}."),
         })?;
+        let blocks = match &settings.cache {
+            None => None,
+            Some(cache) => {
+                let disk = runtime::disk(&address.root)?;
+                Some(Blocks::new(Arc::clone(cache), disk, identity(&address, settings)))
+            }
+        };
         Ok(Arc::new(Self {
             scheme: address.scheme,
-            blocks: settings.cache.as_ref().map(|cache| Blocks::new(Arc::clone(cache), identity(&address, settings))),
+            blocks,
             runtime: runtime::handle(&address.root)?,
             root: address.root,
             backend,
@@ -81,14 +88,7 @@ impl Store {
     ///
     /// A prefix is not a folder: `train` also lists `training/a.jpg`. End it with a slash to list a folder.
     pub fn list(self: &Arc<Self>, prefix: &str, progress: &mut dyn FnMut(u64)) -> Result<Vec<Object>, SourceError> {
-        if let Backend::Web(_) = self.backend {
-            return Err(SourceError::Store {
-                url: self.url(prefix),
-                problem: "An HTTP server cannot list its files. Give their names, with braces if there are many, such \
-                          as https://HOST/train-{000..127}.tar."
-                    .to_owned(),
-            });
-        }
+        self.needs_lists(prefix)?;
         let (store, wanted) = (Arc::clone(self), prefix.to_owned());
         let (send, messages) = mpsc::channel();
         self.runtime.spawn(async move {
@@ -106,6 +106,18 @@ impl Store {
             }
         }
         Err(self.of_store(prefix, Fault::late("the list ended without a result")))
+    }
+
+    /// What is right below a folder: objects, and the prefixes of folders with a slash at their end, both sorted by
+    /// bytes. `folder` is empty, or ends with a slash. Blocks.
+    pub fn level(self: &Arc<Self>, folder: &str) -> Result<(Vec<Object>, Vec<String>), SourceError> {
+        self.needs_lists(folder)?;
+        let (store, wanted) = (Arc::clone(self), folder.to_owned());
+        let listed = self.wait(async move {
+            let Backend::Bucket(bucket) = &store.backend else { return Ok((Vec::new(), Vec::new())) };
+            listing::level(bucket, &store.retries, &wanted).await
+        });
+        listed.map_err(|fault| self.of_store(folder, fault))
     }
 
     /// What the object is now: its size and version. Blocks.
@@ -221,6 +233,17 @@ impl Store {
         fetch(&self.backend, &self.retries, object, range, buf).await
     }
 
+    /// Refuses what a plain server of files cannot do.
+    fn needs_lists(&self, prefix: &str) -> Result<(), SourceError> {
+        let Backend::Web(_) = self.backend else { return Ok(()) };
+        Err(SourceError::Store {
+            url: self.url(prefix),
+            problem: "An HTTP server cannot list its files. Give their names, with braces if there are many, such as \
+                      https://HOST/train-{000..127}.tar."
+                .to_owned(),
+        })
+    }
+
     /// Runs on the store's threads, and waits here.
     fn wait<T: Send + 'static>(
         &self,
@@ -258,7 +281,7 @@ fn within(object: &Object, range: &Range<u64>) -> Result<(), Fault> {
 fn identity(address: &Address, settings: &Settings) -> String {
     let endpoint = settings.endpoint.as_deref();
     let given = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
-    let account = ["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME"];
+    let account = ["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ENDPOINT"];
     let reached = match address.scheme {
         Scheme::S3 => endpoint.or_else(|| settings.variable(&given)),
         Scheme::Google => endpoint.or_else(|| settings.variable(&["STORAGE_EMULATOR_HOST"])),

@@ -18,5 +18,7 @@ mod s3;
 mod server;
 #[path = "stores/shelf.rs"]
 mod shelf;
+#[path = "stores/tls.rs"]
+mod tls;
 #[path = "stores/web.rs"]
 mod web;

@@ -10,17 +10,21 @@ use object_store::path::Path;
 use object_store::{Extensions, GetOptions, GetRange, ObjectMeta, ObjectStore};
 
 use super::Body;
-use crate::Object;
 use crate::fault::{Fault, FaultKind};
 use crate::note::Note;
 use crate::object::{Pin, version_of_etag};
+use crate::{Object, Secret};
 
 /// A bucket or a container.
 pub(crate) struct Bucket {
     objects: Arc<dyn ObjectStore>,
     lists: Arc<dyn PaginatedListStore>,
     /// Texts that must be in no error.
-    secrets: Vec<crate::Secret>,
+    secrets: Vec<Secret>,
+    /// What the last request for credentials met.
+    credentials: Note,
+    /// How credentials are given to this store, as the end of an error.
+    hint: &'static str,
 }
 
 /// A page of a list.
@@ -34,9 +38,14 @@ pub(crate) struct Page {
 }
 
 impl Bucket {
-    pub(super) fn new<S: ObjectStore + PaginatedListStore>(store: S, secrets: Vec<crate::Secret>) -> Self {
+    pub(super) fn new<S: ObjectStore + PaginatedListStore>(
+        store: S,
+        secrets: Vec<Secret>,
+        credentials: Note,
+        hint: &'static str,
+    ) -> Self {
         let store = Arc::new(store);
-        Self { objects: Arc::clone(&store) as _, lists: store, secrets }
+        Self { objects: Arc::clone(&store) as _, lists: store, secrets, credentials, hint }
     }
 
     pub(crate) async fn head(&self, key: &str) -> Result<Object, Fault> {
@@ -99,6 +108,11 @@ impl Bucket {
     fn fault(&self, error: &object_store::Error, note: &Note) -> Fault {
         if let Some(fault) = note.take() {
             return fault;
+        }
+        if let Some(fault) = self.credentials.take() {
+            let cause = if fault.cause.is_empty() { "the server has none" } else { &fault.cause };
+            let kind = if fault.kind == FaultKind::Resources { fault.kind } else { FaultKind::Unavailable };
+            return Fault::new(kind, format!("no credentials can be had ({cause}); {}", self.hint));
         }
         let lacks = Fault::of_transport(error).kind == FaultKind::Resources;
         let kind = match error {

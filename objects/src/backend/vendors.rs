@@ -53,12 +53,11 @@ fn s3(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     if settings.anonymous {
         builder = builder.with_skip_signature(true);
     }
-    let store = builder
-        .with_bucket_name(bucket)
-        .with_retry(no_retries())
-        .with_http_connector(Connector::new(settings, reached.as_deref())?)
-        .build();
-    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings)))
+    let connector = Connector::new(settings, reached.as_deref())?;
+    let credentials = connector.credentials();
+    let store = builder.with_bucket_name(bucket).with_retry(no_retries()).with_http_connector(connector).build();
+    let hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or read a public bucket without credentials";
+    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings), credentials, hint))
 }
 
 /// The endpoint as the library takes it, and whether the bucket's name is before its host.
@@ -95,17 +94,20 @@ fn google(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     if settings.anonymous {
         builder = builder.with_skip_signature(true);
     }
-    let store = builder
-        .with_bucket_name(address.host())
-        .with_client_options(options)
-        .with_retry(no_retries())
-        .with_http_connector(Connector::new(settings, reached.as_deref())?)
-        .build();
-    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings)))
+    let connector = Connector::new(settings, reached.as_deref())?;
+    let credentials = connector.credentials();
+    let builder = builder.with_bucket_name(address.host()).with_client_options(options);
+    let store = builder.with_retry(no_retries()).with_http_connector(connector).build();
+    let hint = "set GOOGLE_APPLICATION_CREDENTIALS, or read a public bucket without credentials";
+    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings), credentials, hint))
 }
 
 fn azure(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     let mut builder = MicrosoftAzureBuilder::new();
+    let string = settings.variable(&["AZURE_STORAGE_CONNECTION_STRING"]).unwrap_or_default();
+    for (key, value) in connection(string) {
+        builder = builder.with_config(key, value);
+    }
     for (name, value) in &settings.variables {
         // The names of the command `az`, which the library has not.
         let name = match name.as_str() {
@@ -123,26 +125,41 @@ fn azure(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     if let Some(account) = account {
         builder = builder.with_account(account);
     }
-    let named = settings.variable(&["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME"]);
-    if account.or(named).is_none() {
+    if builder.get_config_value(&AzureConfigKey::AccountName).is_none() {
         return Err("the account is not named; set AZURE_STORAGE_ACCOUNT_NAME, or write \
                     abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY"
             .to_owned());
     }
     let endpoint = settings.endpoint.as_deref();
-    let endpoint = endpoint.or_else(|| settings.variable(&["AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"]));
-    if let Some(endpoint) = endpoint {
-        builder = builder.with_endpoint(endpoint.to_owned()).with_allow_http(endpoint.starts_with("http://"));
+    let endpoint = endpoint.map(str::to_owned).or_else(|| builder.get_config_value(&AzureConfigKey::Endpoint));
+    if let Some(endpoint) = &endpoint {
+        builder = builder.with_endpoint(endpoint.clone()).with_allow_http(endpoint.starts_with("http://"));
     }
     if settings.anonymous {
         builder = builder.with_skip_signature(true);
     }
-    let store = builder
-        .with_container_name(container)
-        .with_retry(no_retries())
-        .with_http_connector(Connector::new(settings, endpoint)?)
-        .build();
-    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings)))
+    let connector = Connector::new(settings, endpoint.as_deref())?;
+    let credentials = connector.credentials();
+    let builder = builder.with_container_name(container);
+    let store = builder.with_retry(no_retries()).with_http_connector(connector).build();
+    let hint = "set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or read a public container without credentials";
+    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings), credentials, hint))
+}
+
+/// The parts of Azure's connection string that are of use: `AccountName=...;AccountKey=...;BlobEndpoint=...`.
+fn connection(text: &str) -> impl Iterator<Item = (AzureConfigKey, &str)> {
+    text.split(';').filter_map(|part| {
+        // A key in base64 may end with equals signs.
+        let (name, value) = part.trim().split_once('=')?;
+        let key = match name {
+            "AccountName" => AzureConfigKey::AccountName,
+            "AccountKey" => AzureConfigKey::AccessKey,
+            "BlobEndpoint" => AzureConfigKey::Endpoint,
+            "SharedAccessSignature" => AzureConfigKey::SasKey,
+            _ => return None,
+        };
+        Some((key, value))
+    })
 }
 
 /// The library tries once: the retries are ours, with our deadlines.
@@ -178,6 +195,21 @@ mod tests {
         assert_eq!(s3_endpoint("http://minio:9000/", "b", None), ("http://minio:9000".to_owned(), false));
         assert_eq!(s3_endpoint("http://minio:9000", "b", Some(true)), ("http://b.minio:9000".to_owned(), true));
         assert_eq!(s3_endpoint("bucket.example", "b", Some(true)), ("https://b.bucket.example".to_owned(), true));
+    }
+
+    #[test]
+    fn a_connection_string_of_azure_has_the_account_its_key_and_its_endpoint() {
+        let text = "DefaultEndpointsProtocol=http;AccountName=dev;AccountKey=Zm9vYg==; BlobEndpoint=http://h:1/dev;x";
+        let parts: Vec<_> = connection(text).collect();
+        let expected = [
+            (AzureConfigKey::AccountName, "dev"),
+            (AzureConfigKey::AccessKey, "Zm9vYg=="),
+            (AzureConfigKey::Endpoint, "http://h:1/dev"),
+        ];
+        assert_eq!(parts, expected);
+        assert_eq!(connection("").count() + connection(";;=;a=b").count(), 0);
+        let settings = Settings::from_variables([("AZURE_STORAGE_CONNECTION_STRING".into(), text.into())]);
+        open(&Address::parse("az://c/a").unwrap(), &settings).unwrap();
     }
 
     #[test]

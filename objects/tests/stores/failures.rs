@@ -185,6 +185,43 @@ fn rule_54_a_store_that_is_not_there_is_an_outage() {
 }
 
 #[test]
+fn rule_54_a_list_is_complete_whatever_happens_to_its_pages() {
+    let bucket = Bucket::start();
+    for number in 0..2100 {
+        bucket.shelf.put(&format!("{number:04}.jpg"), [1]);
+    }
+    bucket.server.faults.next([
+        Fault::Answer(503, "SlowDown"),
+        Fault::Reset,
+        Fault::Short,
+        Fault::Stuck,
+        Fault::Answer(500, "InternalError"),
+    ]);
+    let store = Store::open(
+        "s3://pictures/",
+        &Settings { retries: Retries { attempt: Duration::from_millis(700), ..quick() }, ..bucket.settings() },
+    );
+    assert_eq!(store.unwrap().list("", &mut |_| {}).unwrap().len(), 2100);
+}
+
+#[test]
+fn rule_54_without_credentials_no_record_is_missing() {
+    let (bucket, _) = bucket();
+    let object = bucket.store().head("a.tar").unwrap();
+    let mut settings = bucket.settings();
+    settings.variables.retain(|name, _| !name.contains("KEY"));
+    // The service that gives credentials to machines in a cloud answers 403 and 404 where there are none.
+    let metadata = Bucket::start();
+    settings.variables.insert("AWS_METADATA_ENDPOINT".into(), forebay_objects::Secret::new(metadata.server.url()));
+    let store = Store::open("s3://pictures/", &settings).unwrap();
+    let error = store.read(&object, 0..10, 10, &mut Vec::new()).unwrap_err();
+    assert_eq!((error.kind, error.retry()), (ReadErrorKind::Storage, Retry::Later), "{error}");
+    assert!(error.cause.contains("no credentials") && error.cause.contains("AWS_ACCESS_KEY_ID"), "{error}");
+    let listed = store.list("", &mut |_| {}).unwrap_err();
+    assert!(matches!(listed, SourceError::Outage(_)), "{listed}");
+}
+
+#[test]
 fn more_than_there_is_room_for_is_not_asked_for() {
     let (bucket, _) = bucket();
     let store = bucket.store();

@@ -178,6 +178,9 @@ fn a_list_of_2500_keys_over_pages_is_complete_and_sorted_by_bytes() {
     assert!(listed.iter().all(|object| object.version.as_deref() == Some(&*etag(object.key.as_bytes()))));
     assert_eq!(counts.last(), Some(&(keys.len() as u64)), "progress is told");
     assert!(counts.is_sorted());
+    let (objects, folders) = bucket.store().level("train/").unwrap();
+    assert_eq!(objects.len(), 4);
+    assert_eq!(folders, ["train/00/", "train/01/", "train/02/", "train/a/"]);
     let flat: Vec<_> = bucket.store().list("tr", &mut |_| {}).unwrap();
     assert_eq!(flat.len(), keys.len() + 1, "a prefix is not a folder");
 }

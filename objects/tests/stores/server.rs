@@ -16,6 +16,7 @@ use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+use tokio_rustls::TlsAcceptor;
 
 use crate::faults::{Fault, Faults};
 
@@ -38,6 +39,11 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(handler: Handler) -> Self {
+        Self::with_tls(handler, None)
+    }
+
+    /// With TLS, if there is an acceptor for it.
+    pub(crate) fn with_tls(handler: Handler, tls: Option<TlsAcceptor>) -> Self {
         let runtime = Runtime::new().unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
@@ -47,7 +53,16 @@ impl Server {
             while let Ok((socket, _)) = listener.accept().await {
                 let serving = serving.clone();
                 let service = service_fn(move |request| serving.clone().answer(request));
-                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(socket), service));
+                let http = http1::Builder::new();
+                let Some(tls) = tls.clone() else {
+                    tokio::spawn(http.serve_connection(TokioIo::new(socket), service));
+                    continue;
+                };
+                tokio::spawn(async move {
+                    // A client that does not trust the certificate ends here.
+                    let Ok(socket) = tls.accept(socket).await else { return };
+                    drop(http.serve_connection(TokioIo::new(socket), service).await);
+                });
             }
         });
         Self { address, faults, log, _runtime: runtime }

@@ -17,7 +17,7 @@ use crate::shelf::{Shelf, etag, range};
 
 /// What a server of files can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manners {
+pub(crate) enum Manners {
     /// `ETag`s and ranges.
     Good,
     /// `ETag`s that are weak.
@@ -33,12 +33,15 @@ enum Manners {
 const MONDAY: &str = "Mon, 23 Nov 2026 10:00:00 GMT";
 
 fn start(shelf: &Shelf, manners: Manners) -> Server {
+    Server::start(handler(shelf, manners))
+}
+
+pub(crate) fn handler(shelf: &Shelf, manners: Manners) -> Handler {
     let shelf = shelf.clone();
-    let handler: Handler = Arc::new(move |request| {
+    Arc::new(move |request| {
         let answer = answer(&shelf, manners, &request.map(|_| ()));
         Box::pin(async move { answer })
-    });
-    Server::start(handler)
+    })
 }
 
 fn answer(shelf: &Shelf, manners: Manners, request: &Request<()>) -> Response<Bytes> {
