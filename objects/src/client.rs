@@ -182,3 +182,64 @@ fn tls(settings: &Settings) -> Result<ClientConfig, String> {
     let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     Ok(versions.map_err(|error| error.to_string())?.with_root_certificates(roots).with_no_client_auth())
 }
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+    use crate::fault::FaultKind;
+
+    #[test]
+    fn rule_54_a_redirect_stays_with_hosts_that_the_user_named() {
+        let hosts = ["cdn.example".to_owned()];
+        let may = |from: &str, to: &str| may_follow(&Url::parse(from).unwrap(), &Url::parse(to).unwrap(), &hosts);
+        for (from, to) in [
+            ("https://h/a", "https://h/b"),
+            ("https://h/a", "https://h:443/b"),
+            ("http://h/a", "http://h/b"),
+            ("http://h/a", "https://h/b"),
+            ("https://h/a", "https://cdn.example/b"),
+            ("http://h/a", "http://cdn.example/b"),
+        ] {
+            assert!(may(from, to), "{from} to {to}");
+        }
+        for (from, to) in [
+            ("https://h/a", "http://h/a"),
+            ("https://h/a", "https://h:8443/a"),
+            ("http://h/a", "http://h:8080/a"),
+            ("https://h/a", "https://other/a"),
+            ("https://h/a", "http://cdn.example/a"),
+            ("https://h/a", "https://cdn.example.evil/a"),
+            ("http://h/a", "http://169.254.169.254/latest/meta-data/"),
+            ("http://h/a", "http://127.0.0.1/a"),
+            ("http://h/a", "file:///etc/passwd"),
+            ("http://h/a", "ftp://cdn.example/a"),
+        ] {
+            assert!(!may(from, to), "{from} to {to}");
+        }
+    }
+
+    #[test]
+    fn what_a_refusal_says_is_in_its_headers_or_its_body() {
+        let mut headers = HeaderMap::new();
+        let of = |status: u16, headers: &HeaderMap, body: &[u8]| {
+            refusal(StatusCode::from_u16(status).unwrap(), headers, body)
+        };
+        assert_eq!(of(404, &headers, b"<Error><Code>NoSuchBucket</Code></Error>").kind, FaultKind::Gone);
+        headers.insert("x-ms-error-code", HeaderValue::from_static("ContainerNotFound"));
+        assert_eq!(of(404, &headers, b"").kind, FaultKind::Gone);
+        headers.clear();
+        headers.insert("x-amz-bucket-region", HeaderValue::from_static("eu-west-3"));
+        let fault = of(301, &headers, b"");
+        assert_eq!(fault.kind, FaultKind::Settings);
+        assert!(fault.cause.contains("\"eu-west-3\""), "{}", fault.cause);
+    }
+
+    #[test]
+    fn no_proxy_is_asked_for_this_machine() {
+        let local = |url: &str| is_local(&Url::parse(url).unwrap());
+        assert!(local("http://localhost:1/") && local("http://127.0.0.9/") && local("http://[::1]:9/"));
+        assert!(!local("http://localhost.example/") && !local("http://10.0.0.1/") && !local("https://h/"));
+    }
+}
