@@ -7,7 +7,7 @@ use std::time::Duration;
 use forebay_objects::{Retries, Settings, Store};
 use forebay_sources::{ReadErrorKind, Retry, SourceError};
 
-use crate::faults::Fault;
+use crate::faults::{Event, Fault};
 use crate::s3::{Bucket, KEY_ID, SECRET, noise, quick, read};
 
 const SIZE: u64 = 200_000;
@@ -132,15 +132,15 @@ fn rule_54_an_object_that_changes_between_two_attempts_gives_no_mixture() {
     let (bucket, _) = bucket();
     let store = bucket.store();
     let object = store.head("a.tar").unwrap();
-    bucket.server.faults.next([Fault::Short]);
-    // The server answers from the shelf at each request, so the change is there after the first.
     let shelf = bucket.shelf.clone();
-    shelf.put("b.tar", noise(10));
+    let change = Event(Arc::new(move || shelf.put("a.tar", vec![7; SIZE as usize])));
+    bucket.server.faults.next([Fault::ShortAndThen(change)]);
+    bucket.server.asked();
     let (send, done) = std::sync::mpsc::channel();
-    shelf.put("a.tar", vec![7; SIZE as usize]);
     store.request(&object, 0..SIZE, Vec::new(), move |buf, read| send.send((buf, read)).unwrap());
     let (buf, read) = done.recv().unwrap();
     assert_eq!((buf.len(), read.unwrap_err().kind), (0, ReadErrorKind::Changed));
+    assert_eq!(bucket.server.asked().len(), 2, "the change came between two attempts");
 }
 
 #[test]

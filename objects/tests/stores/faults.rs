@@ -1,6 +1,7 @@
 //! What a test's server does wrong on purpose, one fault for each request that it is meant for.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 
 use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderValue};
@@ -20,6 +21,8 @@ pub(crate) enum Fault {
     Short,
     /// The same, where the header promises nothing.
     ShortChunks,
+    /// As `Short`, and then something happens.
+    ShortAndThen(Event),
     /// The first half of the body comes, and then nothing.
     Stuck,
     /// No answer comes.
@@ -32,6 +35,16 @@ pub(crate) enum Fault {
     Whole,
     /// An answer that claims to be the whole object, and is not.
     NotPartial,
+}
+
+/// Something that happens between two requests.
+#[derive(Clone)]
+pub(crate) struct Event(pub(crate) Arc<dyn Fn() + Send + Sync>);
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Event")
+    }
 }
 
 /// The faults of the next reads of objects. A clone is the same plan.
@@ -74,6 +87,10 @@ impl Fault {
             Self::Short => {
                 parts.headers.insert(CONTENT_LENGTH, whole.len().into());
                 body::short(whole.slice(..half))
+            }
+            Self::ShortAndThen(event) => {
+                (event.0)();
+                return Self::Short.apply(Response::from_parts(parts, whole));
             }
             Self::ShortChunks => {
                 parts.headers.remove(CONTENT_LENGTH);

@@ -10,7 +10,7 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 
-use crate::faults::Fault;
+use crate::faults::{Event, Fault};
 use crate::s3::{noise, quick, read};
 use crate::server::{Handler, Server};
 use crate::shelf::{Shelf, etag, range};
@@ -131,6 +131,27 @@ fn rule_54_a_file_that_changed_is_a_changed_record() {
         let error = store.read(&object, 10..20, 1000, &mut Vec::new()).unwrap_err();
         assert_eq!(error.kind, ReadErrorKind::Changed, "{manners:?}");
         assert_eq!(error.retry(), Retry::Never);
+    }
+}
+
+#[test]
+fn rule_54_a_file_that_changes_between_two_attempts_gives_no_mixture() {
+    for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::Nothing] {
+        let shelf = Shelf::default();
+        shelf.put("a", vec![1; 1000]);
+        let server = start(&shelf, manners);
+        let store = open(&server);
+        let object = store.head("a").unwrap();
+        let changed = shelf.clone();
+        let change = Event(Arc::new(move || changed.put("a", vec![0; 1000])));
+        server.faults.next([Fault::ShortAndThen(change)]);
+        let mut buf = Vec::new();
+        let read = store.read(&object, 0..1000, 1000, &mut buf);
+        if manners == Manners::Nothing {
+            assert_eq!((read, buf), (Ok(()), vec![0; 1000]), "all of it is read again");
+        } else {
+            assert_eq!((read.unwrap_err().kind, buf.len()), (ReadErrorKind::Changed, 0), "{manners:?}");
+        }
     }
 }
 
