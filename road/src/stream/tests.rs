@@ -4,6 +4,7 @@
 //! A single bit for each record would take 128 GiB. So this test passes only if no memory grows with the dataset.
 
 mod grains;
+mod requests;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
