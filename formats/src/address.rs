@@ -1,22 +1,29 @@
 //! Where bytes are. Formats find, list and read all bytes of a dataset through an [`Address`], so that they need not know
 //! what is behind it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use forebay_sources::{Container, ReadError, ReadErrorKind, Retry, SourceError};
+use forebay_objects::Object;
+use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, Retry, SourceError};
 use rustix::fs::{Access, access};
 
-use crate::contents::Contents;
+use crate::contents::{Contents, ContentsReader};
 use crate::packed::Stamp;
 use crate::regular_file::open_regular;
+use crate::tree::{ListedEntry, Tree};
 
-/// The name of a file or folder, which may be absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The path of a file or folder of this machine, or the URL of an object or of a folder of objects. Nothing may be there.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Address {
+    /// The path or the URL. Both have slashes between their parts, so their text is taken apart in the same way.
     path: PathBuf,
+    /// The store that the URL leads into.
+    tree: Option<Arc<Tree>>,
 }
 
 /// What an address leads to.
@@ -39,7 +46,38 @@ pub(crate) struct Entry {
 impl Address {
     /// A file or folder of this machine.
     pub(crate) fn file(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), tree: None }
+    }
+
+    /// An object, or a folder of objects, by its URL.
+    pub(crate) fn object(url: &str, tree: Arc<Tree>) -> Self {
+        Self { path: url.trim_end_matches('/').into(), tree: Some(tree) }
+    }
+
+    /// The same store or machine, another path or URL there.
+    fn at(&self, path: PathBuf) -> Self {
+        Self { path, tree: self.tree.clone() }
+    }
+
+    /// The store that it leads into; none for files.
+    pub(crate) fn tree(&self) -> Option<&Arc<Tree>> {
+        self.tree.as_ref()
+    }
+
+    /// The store with the key of this address there. A URL that leads out of what may be read has none.
+    pub(crate) fn key(&self) -> Option<(&Arc<Tree>, Option<String>)> {
+        self.tree.as_ref().map(|tree| (tree, tree.key(&self.path)))
+    }
+
+    /// The object that is here, if one is.
+    ///
+    /// # Errors
+    /// The store fails, or does not tell.
+    pub(crate) fn stored(&self) -> Result<Option<Object>, ReadError> {
+        match self.key() {
+            Some((tree, Some(key))) => tree.object(&key),
+            _ => Ok(None),
+        }
     }
 
     /// Its name. Only its text may be used: what is behind it may be no file of this machine.
@@ -49,22 +87,34 @@ impl Address {
 
     /// How a locator names it.
     pub(crate) fn container(&self) -> Container {
-        Container::File(self.path.clone())
+        match &self.tree {
+            None => Container::File(self.path.clone()),
+            Some(_) => Container::Object {
+                url: self.path.to_string_lossy().into_owned(),
+                version: self.stored().ok().flatten().and_then(|object| object.version),
+            },
+        }
+    }
+
+    /// Where the whole of it is.
+    pub(crate) fn locator(&self) -> Locator {
+        Locator { container: self.container(), part: Part::Whole }
     }
 
     /// What has this name below it.
     pub(crate) fn join(&self, name: impl AsRef<Path>) -> Self {
-        Self { path: self.path.join(name) }
+        let path = if self.tree.is_none() { self.path.join(name) } else { joined(&self.path, name.as_ref()) };
+        self.at(path)
     }
 
     /// The folder that it is in. That of a name without folders has an empty name.
     pub(crate) fn parent(&self) -> Self {
-        Self { path: self.path.parent().unwrap_or_else(|| Path::new("")).to_owned() }
+        self.at(self.path.parent().unwrap_or_else(|| Path::new("")).to_owned())
     }
 
     /// The same name with another extension.
     pub(crate) fn with_extension(&self, extension: &str) -> Self {
-        Self { path: self.path.with_extension(extension) }
+        self.at(self.path.with_extension(extension))
     }
 
     /// Its last part, as people know a file or folder. The name of an unnamed folder is empty.
@@ -77,33 +127,88 @@ impl Address {
     /// # Errors
     /// Nothing is there, or it cannot be looked at.
     pub(crate) fn look(&self) -> Result<Sight, SourceError> {
+        if let Some((tree, key)) = self.key() {
+            return self.look_at(tree, key.as_deref());
+        }
         let metadata = self.path.metadata().map_err(|error| SourceError::of_path(&self.path, error))?;
         Ok(if metadata.is_dir() { Sight::Folder } else { Sight::File(Stamp::of(&metadata)) })
     }
 
+    fn look_at(&self, tree: &Tree, key: Option<&str>) -> Result<Sight, SourceError> {
+        let missing = || SourceError::Missing { path: self.path.clone() };
+        let key = key.ok_or_else(missing)?;
+        if let Some(object) = tree.object(key).map_err(|error| of_dataset(self, error))? {
+            return Ok(Sight::File(Stamp { len: object.size, modified: None }));
+        }
+        if tree.listed(key)?.below(key).is_empty() { Err(missing()) } else { Ok(Sight::Folder) }
+    }
+
+    /// What is there in a store. A fault of the store is kept: it must not be taken for an answer.
+    fn seen(&self, tree: &Tree, key: Option<&str>) -> Option<Sight> {
+        match self.look_at(tree, key) {
+            Ok(sight) => Some(sight),
+            Err(SourceError::Missing { .. }) => None,
+            Err(fault) => {
+                tree.note(fault);
+                None
+            }
+        }
+    }
+
+    /// What came of opening this, unless a fault of the store was met on the way: then whatever came is not believed. Errors
+    /// about objects name them with their versions.
+    pub(crate) fn settled<T>(&self, opened: Result<T, SourceError>) -> Result<T, SourceError> {
+        let Some(tree) = &self.tree else { return opened };
+        tree.settle();
+        if let Some(fault) = tree.fault() {
+            return Err(fault);
+        }
+        opened.map_err(|error| match error {
+            SourceError::Malformed { locator: Locator { container: Container::File(path), part }, problem }
+                if tree.key(&path).is_some() =>
+            {
+                SourceError::Malformed { locator: Locator { container: self.at(path).container(), part }, problem }
+            }
+            error => error,
+        })
+    }
+
     /// Whether something is there.
     pub(crate) fn exists(&self) -> bool {
-        self.path.exists()
+        match self.key() {
+            Some((tree, key)) => self.seen(tree, key.as_deref()).is_some(),
+            None => self.path.exists(),
+        }
     }
 
     /// Whether a file is there: no folder, pipe, socket or device.
     pub(crate) fn is_file(&self) -> bool {
-        self.path.is_file()
+        match self.key() {
+            Some((tree, key)) => matches!(self.seen(tree, key.as_deref()), Some(Sight::File(_))),
+            None => self.path.is_file(),
+        }
     }
 
     /// Whether a folder is there.
     pub(crate) fn is_folder(&self) -> bool {
-        self.path.is_dir()
+        match self.key() {
+            Some((tree, key)) => self.seen(tree, key.as_deref()) == Some(Sight::Folder),
+            None => self.path.is_dir(),
+        }
     }
 
     /// Whether the file may be read, or the folder entered. Takes no descriptor, of which there may be none.
     pub(crate) fn is_open_to_us(&self) -> bool {
-        access(&self.path, Access::READ_OK).is_ok()
+        match self.key() {
+            Some((tree, key)) => key.is_some_and(|key| tree.store().head(&key).is_ok()),
+            None => access(&self.path, Access::READ_OK).is_ok(),
+        }
     }
 
     /// Whether the folder still exists. An unnamed folder is the one that the process was started in.
     pub(crate) fn stands(&self) -> bool {
-        self.path.as_os_str().is_empty() || access(self.path.join("."), Access::EXISTS).is_ok()
+        // A bucket without its only object cannot be told from one that is gone.
+        self.tree.is_some() || self.path.as_os_str().is_empty() || access(self.path.join("."), Access::EXISTS).is_ok()
     }
 
     /// What is right below a folder, without hidden entries, in any order.
@@ -111,6 +216,20 @@ impl Address {
     /// # Errors
     /// It is no folder, or cannot be read.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, SourceError> {
+        if let Some((tree, key)) = self.key() {
+            let missing = || SourceError::Missing { path: self.path.clone() };
+            let key = key.ok_or_else(missing)?;
+            let entries = tree.listed(&key)?.entries(&key);
+            if entries.is_empty() && tree.can_list() {
+                return Err(missing());
+            }
+            let entry = |entry: ListedEntry| Entry {
+                address: self.join(&entry.name),
+                name: entry.name.into(),
+                is_folder: entry.is_folder,
+            };
+            return Ok(entries.into_iter().filter(|entry| !entry.name.starts_with('.')).map(entry).collect());
+        }
         let of_folder = |error| SourceError::of_path(&self.path, error);
         let mut entries = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(of_folder)? {
@@ -131,6 +250,14 @@ impl Address {
 
     /// The first bytes of a file, `most` of them at most; none if they cannot be read.
     pub(crate) fn beginning(&self, most: u64) -> Vec<u8> {
+        if let Some((tree, key)) = self.key() {
+            let found = key.map_or(Ok(None), |key| tree.object(&key));
+            let read = found.and_then(|object| object.map_or(Ok(Vec::new()), |object| tree.beginning(&object, most)));
+            return read.unwrap_or_else(|fault| {
+                tree.note(of_dataset(self, fault));
+                Vec::new()
+            });
+        }
         let mut bytes = Vec::new();
         let read = open_regular(&self.path).and_then(|(file, _)| file.take(most).read_to_end(&mut bytes));
         if read.is_err() {
@@ -144,6 +271,15 @@ impl Address {
     /// # Errors
     /// It cannot be read, or is no regular file.
     pub(crate) fn small(&self, most: u64) -> Result<Option<Vec<u8>>, ReadError> {
+        if self.tree.is_some() {
+            let contents = self.open()?;
+            let len = contents.stamp()?.len;
+            let mut bytes = Vec::new();
+            if len <= most {
+                contents.read(0, usize::try_from(len).unwrap_or(usize::MAX), &mut bytes)?;
+            }
+            return Ok((len <= most).then_some(bytes));
+        }
         let mut bytes = Vec::new();
         let read =
             open_regular(&self.path).and_then(|(file, _)| file.take(most.saturating_add(1)).read_to_end(&mut bytes));
@@ -156,6 +292,10 @@ impl Address {
     /// # Errors
     /// It cannot be opened.
     pub(crate) fn reader(&self) -> Result<Box<dyn Read>, SourceError> {
+        if self.tree.is_some() {
+            let contents = self.open().map_err(|error| of_dataset(self, error))?;
+            return Ok(Box::new(ContentsReader::new(contents).map_err(|error| of_dataset(self, error))?));
+        }
         Ok(Box::new(File::open(&self.path).map_err(|error| SourceError::of_path(&self.path, error))?))
     }
 
@@ -174,6 +314,10 @@ impl Address {
     /// # Errors
     /// It cannot be opened, or is no regular file.
     pub(crate) fn open(&self) -> Result<Contents, ReadError> {
+        if let Some((tree, _)) = self.key() {
+            let missing = || ReadError::new(ReadErrorKind::Missing, self.locator());
+            return Ok(Contents::of_object(Arc::clone(tree.store()), self.stored()?.ok_or_else(missing)?));
+        }
         match open_regular(&self.path) {
             Ok((file, _)) => Ok(Contents::of_file(file, self.path.clone())),
             Err(error) => Err(ReadError::of_file(self.path.clone(), &error)),
@@ -181,7 +325,38 @@ impl Address {
     }
 }
 
-/// What a file that belongs to the whole dataset does to it if it cannot be read.
+impl PartialEq for Address {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for Address {}
+
+/// What has this name below a folder of a store. Keys are texts, and have no parts that lead upwards: those of the name are
+/// followed here. A name that leads out of the store is no URL of it.
+fn joined(folder: &Path, name: &Path) -> PathBuf {
+    let name = name.as_os_str().as_encoded_bytes();
+    let leads = |part: &[u8]| part == b"." || part == b"..";
+    let mut path = folder.to_owned();
+    if name.starts_with(b"/") {
+        return PathBuf::from(OsStr::from_bytes(name));
+    }
+    if !name.split(|&byte| byte == b'/').any(leads) {
+        let whole = [path.as_os_str().as_encoded_bytes(), b"/", name].concat();
+        return PathBuf::from(OsStr::from_bytes(whole.strip_suffix(b"/").unwrap_or(&whole)));
+    }
+    for part in name.split(|&byte| byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." => drop(path.pop()),
+            part => path.push(OsStr::from_bytes(part)),
+        }
+    }
+    path
+}
+
+/// What it means for a dataset that a file which belongs to all of it cannot be read.
 pub(crate) fn of_dataset(address: &Address, error: ReadError) -> SourceError {
     let path = address.path().to_owned();
     match error.kind {
@@ -189,5 +364,23 @@ pub(crate) fn of_dataset(address: &Address, error: ReadError) -> SourceError {
         ReadErrorKind::Missing => SourceError::Missing { path },
         ReadErrorKind::Denied => SourceError::Denied { path },
         _ => SourceError::Io { path, source: io::Error::other(error.to_string()) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_joined_to_urls_byte_by_byte_and_never_lead_out_of_the_store() {
+        let join = |name: &str| joined(Path::new("s3://bucket/a/b"), Path::new(name)).to_str().unwrap().to_owned();
+        assert_eq!(join("c/1.jpg"), "s3://bucket/a/b/c/1.jpg");
+        assert_eq!(join("c//1 %20+.jpg"), "s3://bucket/a/b/c//1 %20+.jpg");
+        assert_eq!(join("../c/./1.jpg"), "s3://bucket/a/c/1.jpg");
+        assert_eq!(join("x/../../c"), "s3://bucket/a/c");
+        assert_eq!((join(""), join("c/")), ("s3://bucket/a/b".into(), "s3://bucket/a/b/c".into()));
+        for outside in ["/etc/passwd", "../../../x", "../../../../x", "../../../other/x"] {
+            assert!(!join(outside).starts_with("s3://bucket"), "{outside}");
+        }
     }
 }

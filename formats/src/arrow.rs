@@ -9,6 +9,7 @@ mod saved;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use forebay_sources::{Options, Part, Source, SourceError};
 
@@ -89,7 +90,7 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
         return Err(SourceError::NoRecords { path: name.path().to_owned() });
     }
     let (labels, classes, targets) = values.unwrap_or_default().finish(name.path(), spans.len())?;
-    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing: Box::new(cells) };
+    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing: Arc::new(cells) };
     Packed::new(name, parts, options)
 }
 

@@ -118,10 +118,11 @@ fn open(address: &Address, options: &Options) -> Opened {
     let targets = chosen.table(file, pictures.order.len(), |part, column| {
         pictures.fill(part, &document, &categories, column);
     })?;
+    let given_root = crate::given_root(options, &address.parent())?;
     let mut paths = Paths::default();
     for &image in &pictures.order {
         let path = document.files.bytes(image);
-        if crate::paths::escapes(path, crate::given_root(options).as_ref()) {
+        if crate::paths::escapes(path, given_root.as_ref()) {
             let id = document.ids[image];
             let path = String::from_utf8_lossy(path);
             let problem = format!(
@@ -133,7 +134,7 @@ fn open(address: &Address, options: &Options) -> Opened {
         }
         paths.push(path);
     }
-    let root = crate::given_root(options).unwrap_or_else(|| root_of(address, &paths));
+    let root = given_root.unwrap_or_else(|| root_of(address, &paths));
     let shard_name = address.last_name();
     let found = Found {
         root,

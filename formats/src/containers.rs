@@ -1,5 +1,7 @@
 //! The files of a dataset that keeps many records in each: one file, all of a folder, or those that a pattern names.
 
+pub(super) mod objects;
+
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -26,14 +28,20 @@ pub(super) fn find(name: &Address, extensions: &[&str]) -> Result<Vec<Address>, 
     if name.look()? != Sight::Folder {
         return Ok(vec![name.clone()]);
     }
+    if let Some(files) = objects::below(name, extensions)? {
+        return if files.is_empty() { Err(none(name, extensions)) } else { Ok(files) };
+    }
     let mut files = Vec::new();
     below(name.path(), extensions, &mut Vec::new(), &mut files)?;
     files.sort_unstable_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
     if files.is_empty() {
-        let extensions = extensions.join(", ");
-        return Err(SourceError::NoContainers { path: name.path().to_owned(), extensions });
+        return Err(none(name, extensions));
     }
     Ok(files.into_iter().map(Address::file).collect())
+}
+
+fn none(folder: &Address, extensions: &[&str]) -> SourceError {
+    SourceError::NoContainers { path: folder.path().to_owned(), extensions: extensions.join(", ") }
 }
 
 /// Whether a folder has a file with one of these extensions at its top.
@@ -62,13 +70,17 @@ pub(super) fn begins(
 /// The files that a pattern names, in the pattern's order; nothing if the name is none.
 pub(super) fn pattern(name: &Address) -> Result<Option<Vec<Address>>, SourceError> {
     let Some(text) = name.path().to_str().filter(|text| text.contains(['{', '*', '?', '['])) else { return Ok(None) };
-    if name.exists() {
+    // A server need not understand such a name, so it is not asked about it.
+    if name.tree().is_none() && name.exists() {
         return Ok(None);
     }
     let expanded = braces(text).ok_or_else(|| SourceError::Pattern {
         pattern: text.to_owned(),
         problem: format!("it means more than {MOST} files, or a \"{{\" in it has no \"}}\""),
     })?;
+    if let Some(tree) = name.tree() {
+        return objects::matching(tree, &expanded).map(Some);
+    }
     let mut files = Vec::new();
     for path in expanded {
         if !path.contains(['*', '?', '[']) {

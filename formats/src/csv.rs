@@ -61,6 +61,8 @@ struct CsvTable<'a> {
     options: &'a Options,
     /// Where its paths start, and what they must stay inside.
     root: Address,
+    /// The same, if the user gave it.
+    given_root: Option<Address>,
     /// Lines with the same path are one record.
     group: bool,
     paths: Paths,
@@ -77,7 +79,8 @@ impl<'a> CsvTable<'a> {
         Ok(Self {
             file,
             options,
-            root: crate::root(options, &file.parent()),
+            root: crate::root(options, &file.parent())?,
+            given_root: crate::given_root(options, &file.parent())?,
             group: options.own.flag(GROUP.name, false)?,
             paths: Paths::default(),
             record_of: HashMap::new(),
@@ -164,7 +167,7 @@ impl<'a> CsvTable<'a> {
         if path.trim_ascii().is_empty() || path.contains(&0) {
             return Err(LineProblem::NoPath);
         }
-        if escapes(&path, crate::given_root(self.options).as_ref()) {
+        if escapes(&path, self.given_root.as_ref()) {
             let root = self.root.path();
             let root = if root.as_os_str().is_empty() { ".".into() } else { printable(root).to_string() };
             return Err(LineProblem::Escapes { path: String::from_utf8_lossy(&path).into_owned(), root });

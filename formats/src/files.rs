@@ -3,13 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use forebay_proto::printable;
 use forebay_sources::{Labels, LineProblem, Options, Source as _, SourceError};
 
 use crate::address::Address;
 use crate::containers::is_named;
 use crate::label_column::Column;
 use crate::listing::{Found, Listing};
-use crate::paths::Paths;
+use crate::paths::{Paths, escapes};
 use crate::scheme::Scheme;
 use crate::{Opened, ROOT};
 
@@ -74,7 +75,7 @@ fn labelled(list: &[u8], options: &Options) -> Opened {
         }
     }
     let (labels, classes) = column.finish();
-    let root = crate::root(options, &Address::default());
+    let root = crate::root(options, &Address::default())?;
     let found = Found { root, paths, labels, classes, shard_name: GIVEN.into(), ..Found::default() };
     existing(Path::new(GIVEN), found, options)
 }
@@ -93,14 +94,21 @@ fn listing<'a>(
     lines: impl Iterator<Item = (u64, &'a [u8])>,
     options: &Options,
 ) -> Opened {
-    let mut paths = Paths::default();
+    let (mut paths, mut numbers) = (Paths::default(), Vec::new());
     for (line, path) in lines {
         if path.is_empty() || path.contains(&0) {
             return Err(SourceError::Line { file: file.to_owned(), line, problem: LineProblem::NoPath });
         }
         paths.push(path);
+        numbers.push(line);
     }
-    let root = crate::root(options, folder);
+    let root = crate::root(options, folder)?;
+    // Objects have no folders to go up to, and a list in a store must not name files of this machine.
+    if let Some(index) = (0..paths.len()).find(|&index| root.tree().is_some() && escapes(paths.bytes(index), None)) {
+        let path = String::from_utf8_lossy(paths.bytes(index)).into_owned();
+        let problem = LineProblem::Escapes { path, root: printable(root.path()).to_string() };
+        return Err(SourceError::Line { file: file.to_owned(), line: numbers[index], problem });
+    }
     let shard_name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     existing(file, Found { root, paths, shard_name, ..Found::default() }, options)
 }

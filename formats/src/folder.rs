@@ -10,10 +10,12 @@ use forebay_sources::{Labels, Options, Source, SourceError};
 
 use crate::address::{Address, Sight};
 use crate::containers::is_named;
+use crate::containers::objects::is_hidden;
 use crate::listing::{Found, Listing};
 use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::scheme::Scheme;
+use crate::tree::Listed;
 use crate::{Opened, ROOT};
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -95,7 +97,7 @@ fn table_below(root: &Address) -> Result<Option<Address>, SourceError> {
 }
 
 fn open(root: &Address, options: &Options) -> Result<Listing, SourceError> {
-    let Walk { pictures, mut top_folders, hidden, others } = walk(root.path())?;
+    let Walk { pictures, mut top_folders, hidden, others } = walk(root)?;
     if pictures.is_empty() {
         let path = root.path().to_owned();
         return Err(if others + hidden == 0 && top_folders.is_empty() {
@@ -152,11 +154,41 @@ fn lossy(name: &[u8]) -> String {
 
 /// The pictures below a folder, as paths from there, sorted by their bytes.
 pub(super) fn pictures_below(root: &Address) -> Result<Paths, SourceError> {
-    Ok(walk(root.path())?.pictures.sorted())
+    Ok(walk(root)?.pictures.sorted())
+}
+
+/// Of objects, all is known once they are listed.
+fn walk(root: &Address) -> Result<Walk, SourceError> {
+    match root.key() {
+        None => walk_files(root.path()),
+        Some((tree, Some(key))) if root.look()? == Sight::Folder => Ok(walk_objects(&*tree.listed(&key)?, &key)),
+        Some(_) => Err(SourceError::NotAFolder { path: root.path().to_owned() }),
+    }
+}
+
+fn walk_objects(listed: &Listed, folder: &str) -> Walk {
+    let mut walk = Walk::default();
+    for name in listed.names_below(folder) {
+        if is_hidden(name) {
+            walk.hidden += 1;
+            continue;
+        }
+        if let Some(top) = class_of(name)
+            && walk.top_folders.last().is_none_or(|last| last != top)
+        {
+            walk.top_folders.push(top.to_vec());
+        }
+        if is_picture(Path::new(OsStr::from_bytes(name))) {
+            walk.pictures.push(name);
+        } else {
+            walk.others += 1;
+        }
+    }
+    walk
 }
 
 /// Depth first, so that a loop of symbolic links meets the system's limit at once instead of after 2^40 folders.
-fn walk(root: &Path) -> Result<Walk, SourceError> {
+fn walk_files(root: &Path) -> Result<Walk, SourceError> {
     let progress = Progress::new("looking for pictures");
     let mut walk = Walk::default();
     let mut folders = vec![Vec::new()];

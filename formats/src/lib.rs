@@ -12,6 +12,7 @@ mod coco;
 mod contained;
 mod containers;
 mod contents;
+mod crew;
 mod csv;
 mod example;
 mod files;
@@ -20,6 +21,8 @@ mod grain_cache;
 mod label_column;
 mod labelled;
 mod listing;
+#[cfg(test)]
+mod loopback;
 mod loose;
 mod mds;
 #[cfg(test)]
@@ -39,11 +42,13 @@ mod regular_file;
 #[cfg(test)]
 mod scene;
 mod scheme;
+mod stores;
 #[cfg(test)]
 mod suite;
 mod tables;
 mod tar;
 mod tfrecord;
+mod tree;
 mod voc;
 mod window;
 mod witnesses;
@@ -86,7 +91,7 @@ const SCHEMES: &[Scheme] = &[
 /// before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
     let Resolved { scheme, address, options } = resolve(name, options)?;
-    (scheme.open)(&address, &options)
+    address.settled((scheme.open)(&address, &options))
 }
 
 /// Whether there is something to open under this name, with options that its scheme has. Nothing is scanned.
@@ -94,16 +99,24 @@ pub fn open(name: &str, options: &Options) -> Opened {
 /// # Errors
 /// There is nothing, or the scheme is unknown or does not have one of the options.
 pub fn check(name: &str, options: &Options) -> Result<(), SourceError> {
-    let Resolved { scheme, address, options } = resolve(name, options)?;
+    let Resolved { scheme, address, options } = match resolve(name, options) {
+        // The store may be there again when the dataset is opened.
+        Err(SourceError::Outage(_)) if stores::is_url(name) => return Ok(()),
+        resolved => resolved?,
+    };
     if scheme.name == python::SCHEME.name {
         return python::check(address.path(), &options);
     }
     if scheme.name == odps::SCHEME.name {
         return odps::check(address.path(), &options);
     }
-    match containers::pattern(&address)? {
-        Some(_) => Ok(()),
-        None => address.look().map(drop),
+    let found = match containers::pattern(&address) {
+        Ok(None) => address.look().map(drop),
+        found => found.map(drop),
+    };
+    match address.settled(found) {
+        Err(SourceError::Outage(_)) if address.tree().is_some() => Ok(()),
+        found => found,
     }
 }
 
@@ -117,17 +130,29 @@ struct Resolved {
 fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
     let as_path = Address::file(name);
     let resolved = match scheme::split(name).filter(|_| !as_path.exists()) {
+        Some(_) if stores::is_url(name) => {
+            let (url, options) = scheme::with_query(name, options)?;
+            let address = stores::open(url, &options)?;
+            let scheme = address.settled(recognised(&address))?;
+            Resolved { scheme, address, options }
+        }
         Some((scheme, rest)) => {
             let scheme = SCHEMES
                 .iter()
                 .find(|known| known.name == scheme)
                 .ok_or_else(|| SourceError::UnknownScheme { name: name.to_owned(), known: known(SCHEMES) })?;
             let (rest, options) = scheme::with_query(rest, options)?;
-            Resolved { scheme, address: Address::file(rest), options }
+            let address = if stores::is_url(rest) { stores::open(rest, &options)? } else { Address::file(rest) };
+            if scheme.name == python::SCHEME.name && address.tree().is_some() {
+                let problem = "A custom reader is a file of this machine. Copy it, and give its path.".to_owned();
+                return Err(SourceError::Store { url: rest.to_owned(), problem });
+            }
+            Resolved { scheme, address, options }
         }
         None => Resolved { scheme: recognised(&as_path)?, address: as_path, options: options.clone() },
     };
-    resolved.scheme.check(&resolved.options)?;
+    let reads_objects = resolved.address.tree().is_some() || has_remote_root(&resolved.options);
+    resolved.scheme.check(&resolved.options, reads_objects)?;
     Ok(resolved)
 }
 
@@ -144,7 +169,7 @@ fn recognised(address: &Address) -> Result<&'static Scheme, SourceError> {
 ///
 /// If the list begins with a NUL byte, a label follows each path: `i` and an integer, or `t` and a text.
 pub fn open_list(list: &[u8], options: &Options) -> Opened {
-    files::SCHEME.check(options)?;
+    files::SCHEME.check(options, has_remote_root(options))?;
     files::from_list(list, options)
 }
 
@@ -153,13 +178,24 @@ const ROOT: OptionKey =
     OptionKey { name: "root", help: "the folder where relative paths start, and that a CSV's paths must stay inside" };
 
 /// The folder where relative paths start, unless it is `otherwise`.
-fn root(options: &Options, otherwise: &Address) -> Address {
-    given_root(options).unwrap_or_else(|| otherwise.clone())
+fn root(options: &Options, otherwise: &Address) -> Result<Address, SourceError> {
+    Ok(given_root(options, otherwise)?.unwrap_or_else(|| otherwise.clone()))
 }
 
-/// The same folder, if the user gave one.
-fn given_root(options: &Options) -> Option<Address> {
-    options.own.path(ROOT.name).map(Address::file)
+/// The same folder, if the user gave one. In a store, the root is a URL, or is where it leads from the folder that the
+/// dataset is in.
+fn given_root(options: &Options, folder: &Address) -> Result<Option<Address>, SourceError> {
+    match options.own.get(ROOT.name) {
+        None => Ok(None),
+        Some(url) if stores::is_url(url) => stores::open(url, options).map(Some),
+        Some(path) if folder.tree().is_some() => Ok(Some(folder.join(path))),
+        Some(path) => Ok(Some(Address::file(path))),
+    }
+}
+
+/// Whether the files of a list are objects, whatever the list is.
+fn has_remote_root(options: &Options) -> bool {
+    options.own.get(ROOT.name).is_some_and(stores::is_url)
 }
 
 /// The option that folders of annotations share.

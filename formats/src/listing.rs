@@ -1,6 +1,8 @@
 //! A dataset of files. Folders, CSVs, annotations and file lists all become such a list. This file also reads one of its
 //! files.
 
+mod objects;
+
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
@@ -9,12 +11,13 @@ use std::path::PathBuf;
 use std::thread;
 
 use forebay_columns::Table;
-use forebay_sources::{Locator, Options, Part, ReadError, ReadErrorKind, Retry, Source, SourceError};
+use forebay_sources::{Locator, Options, ReadError, ReadErrorKind, Reading, Request, Retry, Source, SourceError};
 use parking_lot::Mutex;
 
 use crate::address::Address;
 use crate::paths::Paths;
 use crate::progress::Progress;
+use crate::stores;
 use crate::witnesses::Witnesses;
 
 /// Files below a root, in order, with their labels.
@@ -66,7 +69,10 @@ impl Listing {
     /// # Errors
     /// The storage fails, or the system lacks what looking takes.
     pub(super) fn new(found: Found, options: &Options) -> Result<(Self, u64), SourceError> {
-        let sizes = sizes(&found.root, &found.paths)?;
+        let sizes = match objects::sizes(&found.root, &found.paths)? {
+            Some(sizes) => sizes,
+            None => sizes(&found.root, &found.paths)?,
+        };
         let present = sizes.iter().filter(|&&size| size != NO_SIZE).count() as u64;
         let fingerprint = fingerprint(&found, &sizes);
         let Found { root, paths, labels, classes, targets, damaged, shard_name } = found;
@@ -137,7 +143,7 @@ impl Source for Listing {
     }
 
     fn locator(&self, record: u64) -> Locator {
-        Locator { container: self.address(record).container(), part: Part::Whole }
+        self.address(record).locator()
     }
 
     fn size(&self, record: u64) -> u64 {
@@ -152,7 +158,13 @@ impl Source for Listing {
         if let Some(cause) = self.damaged.get(&record) {
             return Err(ReadError::damaged(self.locator(record), cause.clone()));
         }
-        match read_file(self.address(record).path().to_owned(), room, self.byte_limit, buf) {
+        let address = self.address(record);
+        let read = match address.tree() {
+            None => read_file(address.path().to_owned(), room, self.byte_limit, buf),
+            Some(tree) => objects::wanted(&address, self.byte_limit, room)
+                .and_then(|object| tree.store().read(&object, 0..object.size, room, buf)),
+        };
+        match read {
             Ok(()) => {
                 self.witnesses.saw(record);
                 Ok(())
@@ -161,6 +173,28 @@ impl Source for Listing {
                 buf.clear();
                 Err(self.judge(record, error))
             }
+        }
+    }
+
+    fn reading(&self) -> Reading {
+        if self.root.tree().is_some() { Reading::Requests { most: stores::REQUESTS } } else { Reading::Threads }
+    }
+
+    fn request(&self, mut request: Request) {
+        let address = self.address(request.record);
+        let Some(tree) = address.tree().filter(|_| !self.damaged.contains_key(&request.record)) else {
+            let read = self.read(request.record, request.room, &mut request.buf);
+            return request.answer(read);
+        };
+        match objects::wanted(&address, self.byte_limit, request.room) {
+            Ok(object) => {
+                let buf = std::mem::take(&mut request.buf);
+                tree.store().request(&object, 0..object.size, buf, move |buf, read| {
+                    request.buf = buf;
+                    request.answer(read);
+                });
+            }
+            Err(error) => request.answer(Err(error)),
         }
     }
 

@@ -7,6 +7,7 @@ mod shard;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use forebay_columns::{Column, Field, Schema, Table};
 use forebay_proto::printable;
@@ -91,7 +92,7 @@ fn open(address: &Address, options: &Options) -> Opened {
         }
     }
     let (spans, labels, classes, targets, faults) = rows.finish(path)?;
-    let packing = Box::new(MdsRows { first, faults });
+    let packing = Arc::new(MdsRows { first, faults });
     let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
     Ok(Box::new(Packed::new(address, parts, options)?))
 }

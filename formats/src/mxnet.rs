@@ -7,6 +7,7 @@ mod labels;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use forebay_proto::printable;
 use forebay_sources::{Options, Source, SourceError};
@@ -20,6 +21,7 @@ use crate::folder::is_picture;
 use crate::packed::{Packed, PackedParts, Span};
 use crate::progress::Progress;
 use crate::scheme::{OptionKey, Scheme};
+use crate::stores;
 use crate::window::Window;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -72,8 +74,14 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
         return Err(SourceError::bad_option("payload", "picture", "\"image\" where columns are named"));
     }
     let paths = containers::find(name, &EXTENSIONS)?;
-    let asked = options.own.path("index").map(Address::file);
-    if paths.len() > 1 && asked.as_ref().is_some_and(|index| index.path() != Path::new("none")) {
+    let has_none = options.own.get("index") == Some("none");
+    let asked = match options.own.get("index").filter(|_| !has_none) {
+        None => None,
+        Some(url) if stores::is_url(url) => Some(stores::open(url, options)?),
+        Some(path) if name.tree().is_some() => Some(name.parent().join(path)),
+        Some(path) => Some(Address::file(path)),
+    };
+    if paths.len() > 1 && asked.is_some() {
         return Err(SourceError::bad_option("index", "a file", "\"none\" where the dataset has several .rec files"));
     }
     let mut scan = MxScan {
@@ -87,7 +95,11 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
     for (number, path) in (0..).zip(paths) {
         let (mut window, container) = Window::open(&path)?;
         let records = scan.records(&mut window, path.path())?;
-        let records = index::chosen(&path, asked.as_ref(), records)?;
+        let records = match &asked {
+            _ if has_none => index::without(records),
+            Some(index) => index::chosen(&path, index, &records)?,
+            None => index::beside(&path, records)?,
+        };
         scan.file(&mut window, path.path(), number, records)?;
         files.push(container);
     }
@@ -103,7 +115,7 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
         tracing::warn!(dataset = %printable(name.path()), records = damaged.len(), "records are damaged, and will be refused when they are read");
     }
     let (labels, classes, targets) = labels.finish(name.path(), payload)?;
-    let packing = Box::new(MxPacking { is_image: payload == MxPayload::Image, damaged });
+    let packing = Arc::new(MxPacking { is_image: payload == MxPayload::Image, damaged });
     Packed::new(name, PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing }, options)
 }
 

@@ -4,13 +4,17 @@ pub(crate) mod open_files;
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use forebay_columns::Table;
-use forebay_sources::{Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source, SourceError};
+use forebay_sources::{
+    Grains, Locator, Options, Part, ReadError, ReadErrorKind, Reading, Request, Source, SourceError,
+};
 
 use crate::address::{Address, Sight};
-use open_files::OpenFiles;
+use crate::stores;
+use open_files::{OpenFile, OpenFiles};
 
 /// A dataset of ranges of files.
 #[derive(Debug)]
@@ -36,7 +40,7 @@ pub(crate) struct PackedParts {
     pub targets: Table,
     /// The first record of each grain; empty where each record is read by itself.
     pub grains: Vec<u64>,
-    pub packing: Box<dyn Packing>,
+    pub packing: Arc<dyn Packing>,
 }
 
 /// A file that holds records.
@@ -158,23 +162,38 @@ impl Packed {
         &self.parts.files[span.file as usize]
     }
 
-    fn read_span(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+    /// The file of a record that is to be read, and the range of its stored bytes there.
+    fn stored(&self, record: u64, room: u64) -> Result<(Arc<OpenFile>, u64, usize), ReadError> {
         let span = self.span(record);
         if let Some(fault) = self.parts.packing.fault(record) {
             return Err(ReadError::damaged(self.locator(record), fault));
         }
-        let at = |kind| ReadError::new(kind, self.locator(record));
         if let Some(kind) = ReadErrorKind::of_size(self.size(record), self.byte_limit, room) {
-            return Err(at(kind));
+            return Err(ReadError::new(kind, self.locator(record)));
         }
         let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
         let file = self.open.get(span.file, self.file(span)).map_err(located)?;
-        let stored = usize::try_from(span.len).unwrap_or(usize::MAX);
-        file.read(span.offset, stored, buf).map_err(located)?;
-        let unpacked = self.parts.packing.unpack(record, buf);
-        unpacked.map_err(|cause| ReadError::damaged(self.locator(record), cause))?;
-        if buf.is_empty() { Err(at(ReadErrorKind::Empty)) } else { Ok(()) }
+        Ok((file, span.offset, usize::try_from(span.len).unwrap_or(usize::MAX)))
     }
+
+    fn read_span(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        let (file, offset, len) = self.stored(record, room)?;
+        let read = file.read(offset, len, buf);
+        unpacked(&*self.parts.packing, record, read, buf, || self.locator(record))
+    }
+}
+
+/// What comes of a record whose stored bytes were read.
+fn unpacked(
+    packing: &dyn Packing,
+    record: u64,
+    read: Result<(), ReadError>,
+    buf: &mut Vec<u8>,
+    locator: impl Fn() -> Locator,
+) -> Result<(), ReadError> {
+    read.map_err(|error| ReadError { locator: locator(), ..error })?;
+    packing.unpack(record, buf).map_err(|cause| ReadError::damaged(locator(), cause))?;
+    if buf.is_empty() { Err(ReadError::new(ReadErrorKind::Empty, locator())) } else { Ok(()) }
 }
 
 impl Source for Packed {
@@ -207,6 +226,27 @@ impl Source for Packed {
             buf.clear();
         }
         read
+    }
+
+    fn reading(&self) -> Reading {
+        let is_remote = self.parts.files.iter().any(|file| file.address.tree().is_some());
+        if is_remote { Reading::Requests { most: stores::REQUESTS } } else { Reading::Threads }
+    }
+
+    fn request(&self, mut request: Request) {
+        let record = request.record;
+        match self.stored(record, request.room) {
+            Ok((file, offset, len)) => {
+                let (packing, locator) = (Arc::clone(&self.parts.packing), self.locator(record));
+                let buf = std::mem::take(&mut request.buf);
+                file.request(offset, len, buf, move |mut buf, read| {
+                    let read = unpacked(&*packing, record, read, &mut buf, || locator.clone());
+                    request.buf = buf;
+                    request.answer(read);
+                });
+            }
+            Err(error) => request.answer(Err(error)),
+        }
     }
 
     fn fingerprint(&self) -> [u8; 32] {

@@ -173,8 +173,8 @@ impl RecordIo {
     fn decoded(&self, chunk: usize) -> Result<Grain, ReadError> {
         let span = &self.parts.spans[chunk];
         let container = &self.parts.files[span.file as usize];
-        let damaged = |cause| ReadError::damaged(Locator::file(container.path()), cause);
-        if let Some(cause) = self.spoiled.cause(chunk, span.file, container.path()) {
+        let damaged = |cause| ReadError::damaged(container.address.locator(), cause);
+        if let Some(cause) = self.spoiled.cause(chunk, span.file, &container.address) {
             return Err(damaged(cause));
         }
         let mut payload = Vec::new();

@@ -5,8 +5,8 @@ use std::path::Path;
 use forebay_sources::{Options, SourceError};
 use percent_encoding::percent_decode_str;
 
-use crate::Opened;
 use crate::address::Address;
+use crate::{Opened, stores};
 
 /// One way to name a dataset.
 pub(super) struct Scheme {
@@ -35,26 +35,27 @@ pub(super) struct OptionKey {
 pub(super) const ANY_OTHER: &str = "*";
 
 impl Scheme {
-    /// Refuses options that the scheme does not have.
-    pub(super) fn check(&self, options: &Options) -> Result<(), SourceError> {
-        let has = |key: &str| self.options.iter().any(|own| own.name == key || own.name == ANY_OTHER);
+    /// Refuses options that the scheme does not have. Those of stores are options of a dataset that has objects.
+    pub(super) fn check(&self, options: &Options, reads_objects: bool) -> Result<(), SourceError> {
+        let of_stores: &[OptionKey] = if reads_objects { &stores::OPTIONS } else { &[] };
+        let known = || self.options.iter().chain(of_stores);
+        let has = |key: &str| known().any(|own| own.name == key || own.name == ANY_OTHER);
         if let Some(key) = options.own.keys().find(|key| !has(key)) {
             let (scheme, key) = (self.name, key.to_owned());
-            return Err(SourceError::UnknownOption { scheme, key, known: self.explain() });
+            return Err(SourceError::UnknownOption { scheme, key, known: explain(known()) });
         }
         if !options.columns.is_empty() && !self.has_columns {
             let (scheme, key) = (self.name, "columns".to_owned());
-            return Err(SourceError::UnknownOption { scheme, key, known: self.explain() });
+            return Err(SourceError::UnknownOption { scheme, key, known: explain(known()) });
         }
         Ok(())
     }
+}
 
-    /// A sentence that says which options it has.
-    fn explain(&self) -> String {
-        let each = self.options.iter().map(|option| format!("\"{}\" ({})", option.name, option.help));
-        let each: Vec<String> = each.collect();
-        if each.is_empty() { "It has none.".into() } else { format!("Its options are: {}.", each.join(", ")) }
-    }
+/// A sentence that says which options there are.
+fn explain<'a>(options: impl Iterator<Item = &'a OptionKey>) -> String {
+    let each: Vec<String> = options.map(|option| format!("\"{}\" ({})", option.name, option.help)).collect();
+    if each.is_empty() { "It has none.".into() } else { format!("Its options are: {}.", each.join(", ")) }
 }
 
 /// The schemes and what each takes, for messages.

@@ -6,6 +6,7 @@
 mod framed;
 mod pictures;
 mod readers;
+mod remote;
 mod requested;
 mod shards;
 mod tables;
@@ -13,6 +14,7 @@ mod tars;
 mod zips;
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 
@@ -22,6 +24,7 @@ use crate::{Opened, arrow, mxnet, parquet, recordio, tfrecord};
 use framed::Framed;
 use pictures::Pictures;
 use readers::Readers;
+use remote::Remote;
 use requested::Requested;
 use shards::Shards;
 use tables::Tables;
@@ -30,8 +33,19 @@ use zips::Zips;
 
 /// A dataset that the suite may break and change: it knows how the source keeps its records.
 trait Fixture {
+    /// The folder with its files, and the name of the dataset in it.
+    fn files(&self) -> (PathBuf, String);
+
+    /// These options, with those that its scheme needs.
+    fn own(&self, options: &Options) -> Options {
+        options.clone()
+    }
+
     /// Opens the dataset as it is now.
-    fn open(&self, options: &Options) -> Opened;
+    fn open(&self, options: &Options) -> Opened {
+        let (folder, name) = self.files();
+        crate::open(folder.join(name).to_str().unwrap(), &self.own(options))
+    }
 
     /// The contents of its records, in order. There are at least four, with different lengths, the shortest one byte.
     fn contents(&self) -> Vec<Vec<u8>>;
@@ -83,6 +97,35 @@ const FIXTURES: &[(&str, Build)] = &[
     ("recordio", || Framed::of("train.recordio", &[], recordio::tests::write, 0)),
     ("arrow", || Tables::of("arrow", arrow::tests::write_pictures)),
     ("parquet", || Tables::of("parquet", parquet::tests::write_pictures)),
+    ("folder in a store", || Remote::of(Pictures::folder(["a/1.jpg", "a/2.png", "b/3.jpg", "b/4.JPG"]))),
+    ("csv in a store", || Remote::of(Pictures::list("list.csv", ["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,x"]))),
+    ("files in a store", || Remote::of(Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"]))),
+    ("coco in a store", || {
+        let order = ["images/x/1.jpg", "images/x/3.jpg", "images/x/2.jpg", "images/x/4.jpg"];
+        let name = "annotations/instances_x.json";
+        Remote::of(Pictures::described(order, name, &[(name, COCO)]))
+    }),
+    ("voc in a store", || {
+        let order = ["JPEGImages/1.jpg", "JPEGImages/2.PNG", "JPEGImages/3.jpg", "JPEGImages/4.jpeg"];
+        let xml = voc("owl");
+        let described = ["1", "2", "3", "4"].map(|name| format!("Annotations/{name}.xml"));
+        let described: Vec<(&str, &str)> = described.iter().map(|name| (&**name, &*xml)).collect();
+        Remote::of(Pictures::described(order, "", &described))
+    }),
+    ("yolo in a store", || {
+        let order = ["images/1.jpg", "images/2.PNG", "images/3.jpg", "images/4.jpeg"];
+        let described = [("labels/1.txt", "0 0.5 0.5 0.5 0.5"), ("labels/3.txt", ""), ("data.yaml", "names: [owl]")];
+        Remote::of(Pictures::described(order, "", &described))
+    }),
+    ("tar samples in a store", || Remote::of(Tars::samples())),
+    ("tar files in a store", || Remote::of(Tars::files())),
+    ("zip in a store", || Remote::untagged(Zips::boxed())),
+    ("mds in a store", || Remote::of(Shards::boxed())),
+    ("tfrecord in a store", || Remote::untagged(Framed::of("train.tfrecord", &[], tfrecord::tests::write_examples, 0))),
+    ("mxnet in a store", || Remote::untagged(Framed::of("train.rec", &[], mxnet::tests::write_images, 32))),
+    ("recordio in a store", || Remote::untagged(Framed::of("train.recordio", &[], recordio::tests::write, 0))),
+    ("arrow in a store", || Remote::of(Tables::of("arrow", arrow::tests::write_pictures))),
+    ("parquet in a store", || Remote::of(Tables::of("parquet", parquet::tests::write_pictures))),
     ("python, tasks of two records", || Readers::of_tasks(2)),
     ("python, tasks of one record", || Readers::of_tasks(1)),
 ];
@@ -123,6 +166,21 @@ fn every_source_keeps_the_contract() {
         many_requests_may_be_under_way(fixture);
         limits_hold(fixture);
         rule_2_the_fingerprint_knows_sizes_but_not_times(fixture);
+    }
+}
+
+#[test]
+fn rule_46_a_dataset_in_a_store_is_that_of_the_same_files() {
+    let remote = FIXTURES.iter().filter(|(name, _)| name.ends_with(" in a store"));
+    for (kind, build) in remote {
+        let fixture = build();
+        let (folder, name) = fixture.files();
+        let of_files = crate::open(folder.join(name).to_str().unwrap(), &Options::default()).unwrap();
+        let of_objects = open(&*fixture);
+        assert_eq!(of_objects.fingerprint(), of_files.fingerprint(), "{kind}");
+        assert_eq!((of_objects.len(), of_objects.classes()), (of_files.len(), of_files.classes()), "{kind}");
+        let locator = of_objects.locator(0).to_string();
+        assert!(locator.starts_with("s3://data/"), "{locator}");
     }
 }
 

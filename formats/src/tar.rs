@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_sources::{Options, Part, SourceError};
@@ -25,7 +26,7 @@ use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::scheme::{OptionKey, Scheme};
 use crate::window::Window;
-use crate::{Opened, containers, folder};
+use crate::{Opened, containers, crew, folder};
 use header::{BLOCK, TarHeader};
 use parts::SampleColumns;
 use samples::{GatheredSamples, Samples};
@@ -118,17 +119,25 @@ fn open(address: &Address, options: &Options) -> Opened {
     let keeps = |name: &[u8]| samples::split(name).is_some_and(|(_, suffix)| columns.keeps(&suffix));
     let is_unfinished = options.own.flag(UNFINISHED, false)?;
     let mut found = None;
-    for (number, address) in (0..).zip(&addresses) {
-        let (mut window, container) = Window::open(address)?;
-        files.push(container);
-        let file = address.path();
-        refuse_compressed(file, &mut window)?;
-        let walk = TarWalk { path: file, keeps: &keeps, is_unfinished, progress: &progress };
+    let walk_of = |number: usize| {
+        let path = addresses[number].path();
+        TarWalk { path, keeps: &keeps, is_unfinished, progress: &progress }
+    };
+    let scan = |number: usize| {
+        let (mut window, container) = Window::open(&addresses[number])?;
+        refuse_compressed(addresses[number].path(), &mut window)?;
         let end = window.len();
-        let members = walk.members(&mut window, 0, end)?;
+        let members = walk_of(number).members(&mut window, 0, end)?;
+        Ok((container, window, members))
+    };
+    crew::in_order(addresses.len(), crew::threads_for(address), scan, |place, (container, mut window, members)| {
+        files.push(container);
         if members.is_empty() {
-            continue;
+            return Ok(());
         }
+        let number = u32::try_from(place).expect("a pattern means fewer files");
+        let file = addresses[place].path();
+        let walk = walk_of(place);
         let found = found.get_or_insert_with(|| {
             if is_samples.unwrap_or_else(|| samples::are_samples(&members)) {
                 TarRecords::Samples(Samples::new(&columns, options))
@@ -148,7 +157,8 @@ fn open(address: &Address, options: &Options) -> Opened {
                 tar.add_files(members, &mut window, &walk, archived)?;
             }
         }
-    }
+        Ok(())
+    })?;
     let (names, faults, parts) = match found {
         None => return Err(SourceError::NoRecords { path: path.to_owned() }),
         Some(TarRecords::Samples(samples)) => {
@@ -161,7 +171,7 @@ fn open(address: &Address, options: &Options) -> Opened {
         }
     };
     let (spans, labels, classes, targets) = parts;
-    let packing = Box::new(TarMembers { names, faults });
+    let packing = Arc::new(TarMembers { names, faults });
     let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
     Ok(Box::new(Packed::new(address, parts, options)?))
 }

@@ -1,6 +1,7 @@
 //! Tests of what each source accepts and refuses, with the error texts.
 
 mod changes;
+mod stores;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -178,7 +179,7 @@ fn a_path_is_recognised_by_looking_at_it_and_a_scheme_is_taken_at_its_word() {
     ] {
         assert_eq!(opened(&name).unwrap().len(), records, "{name}");
     }
-    refusal(opened("s3://bucket/train"), &["s3://bucket/train", "\"folder:\"", "\"csv:\"", "\"files:\""]);
+    refusal(opened("hdfs://bucket/train"), &["hdfs://bucket/train", "\"folder:\"", "\"csv:\"", "\"files:\""]);
     refusal(opened(dir.path().join("a.jpg").to_str().unwrap()), &["a.jpg", "give its folder"]);
     refusal(opened(format!("folder:{csv}")), &["train.csv", "not a folder"]);
 }
@@ -351,7 +352,7 @@ fn the_page_of_sources_has_every_scheme_with_its_options_and_its_example_is_open
             let (_, options) = scheme::with_query(rest, &Options::default()).unwrap();
             assert_eq!(named, name);
             // A reader has the parameters that its class takes.
-            assert!(name == "python" || scheme.check(&options).is_ok(), "{example}");
+            assert!(name == "python" || scheme.check(&options, false).is_ok(), "{example}");
         }
         let section = page.split("\n## ").find(|section| section.starts_with(&format!("{name}\n")));
         // `root` has no meaning for a folder, and `*` stands for a reader's own parameters.
@@ -362,4 +363,10 @@ fn the_page_of_sources_has_every_scheme_with_its_options_and_its_example_is_open
         }
         assert!(section.is_some() || name == "files", "{name} has no section");
     }
+}
+
+/// The names of the records, without the versions of objects.
+fn names_of(source: &dyn Source) -> Vec<String> {
+    let name = |record| source.locator(record).to_string().split(" (version").next().unwrap().to_owned();
+    (0..source.len()).map(name).collect()
 }

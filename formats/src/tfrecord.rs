@@ -7,6 +7,7 @@ mod packing;
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_proto::printable;
@@ -92,7 +93,7 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
         tracing::warn!(dataset = %printable(name.path()), records = damaged.len(), "records are damaged, and will be refused when they are read");
     }
     packing.damaged = damaged;
-    let packing = Box::new(packing);
+    let packing = Arc::new(packing);
     Packed::new(name, PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing }, options)
 }
 

@@ -20,7 +20,7 @@ use crate::parts::{Chosen, KnownPart};
 use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::scheme::{OptionKey, Scheme};
-use crate::{CLASSES, Opened, ROOT};
+use crate::{CLASSES, Opened, ROOT, crew};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "voc",
@@ -123,10 +123,14 @@ fn open(address: &Address, options: &Options) -> Opened {
 fn read_all(layout: &VocLayout, stems: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Parsed>, SourceError> {
     let progress = Progress::new("reading annotations");
     let mut parsed = HashMap::with_capacity(stems.len());
-    for stem in stems {
-        parsed.insert(stem.clone(), read(layout, stem)?);
+    let read = |place: usize| {
         progress.step();
-    }
+        read(layout, &stems[place])
+    };
+    crew::in_order(stems.len(), crew::threads_for(layout.folder()), read, |place, annotation| {
+        parsed.insert(stems[place].clone(), annotation);
+        Ok(())
+    })?;
     Ok(parsed)
 }
 

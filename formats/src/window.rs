@@ -1,20 +1,21 @@
 //! Looks at bytes of a file at any place, for scanners that pass over most of it. Bytes in memory are looked at in the
 //! same way.
 
+mod stride;
+
 use forebay_sources::{ReadError, ReadErrorKind, SourceError};
 
 use crate::address::{Address, of_dataset};
 use crate::contents::Contents;
 use crate::packed::{ContainerFile, NO_FILE};
-
-/// Bytes that are read at once. Scanners look at a few, and pass over many.
-const STEP: usize = 16 << 10;
+use stride::Stride;
 
 /// Bytes at any place of a file, or of memory.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
     of: Backing<'a>,
     len: u64,
+    stride: Stride,
     /// What was read last, and where it begins.
     held: Vec<u8>,
     start: u64,
@@ -38,14 +39,16 @@ impl Window<'static> {
             _ => of_dataset(address, error),
         })?;
         let len = container.stamp.len;
-        Ok((Self { of: Backing::Stored(contents), len, held: Vec::new(), start: 0 }, container))
+        let stride = if contents.is_remote() { Stride::of_requests() } else { Stride::of_files() };
+        Ok((Self { of: Backing::Stored(contents), len, stride, held: Vec::new(), start: 0 }, container))
     }
 }
 
 impl<'a> Window<'a> {
     /// Looks at bytes in memory.
     pub(crate) fn of_bytes(bytes: &'a [u8]) -> Self {
-        Self { of: Backing::Memory(bytes), len: bytes.len() as u64, held: Vec::new(), start: 0 }
+        let stride = Stride::of_files();
+        Self { of: Backing::Memory(bytes), len: bytes.len() as u64, stride, held: Vec::new(), start: 0 }
     }
 
     /// All bytes that there are.
@@ -63,11 +66,14 @@ impl<'a> Window<'a> {
             Backing::Memory(bytes) => return Ok(slice(bytes, offset, len)),
             Backing::Stored(contents) => contents,
         };
+        self.stride.look(offset, len);
         if offset < self.start || end > self.start + self.held.len() as u64 {
             let rest = usize::try_from(self.len - offset).unwrap_or(usize::MAX);
             self.held.clear();
             self.start = offset;
-            contents.read(offset, len.max(STEP).min(rest), &mut self.held).inspect_err(|_| self.held.clear())?;
+            contents
+                .read(offset, len.max(self.stride.step()).min(rest), &mut self.held)
+                .inspect_err(|_| self.held.clear())?;
         }
         Ok(slice(&self.held, offset - self.start, len))
     }

@@ -23,7 +23,7 @@ use crate::parts::{Chosen, KnownPart};
 use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::scheme::{OptionKey, Scheme};
-use crate::{CLASSES, Opened};
+use crate::{CLASSES, Opened, crew};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "yolo",
@@ -83,19 +83,22 @@ fn read_labels(
 ) -> Result<Vec<Vec<YoloObject>>, SourceError> {
     let progress = Progress::new("reading labels");
     let mut records = Vec::with_capacity(paths.len());
-    for (record, picture) in (0..).zip(paths.iter()) {
+    let text = |record: usize| layout.folder.join(OsStr::from_bytes(&layout::label_path(paths.bytes(record))));
+    let read = |record: usize| {
         progress.step();
-        let text = layout.folder.join(OsStr::from_bytes(&layout::label_path(picture)));
-        let objects = match annotation_file::read(&text)? {
+        Ok(match annotation_file::read(&text(record))? {
             Ok(bytes) => label_file::parse(&bytes, classes),
             Err(FileProblem::Missing) => Ok(Vec::new()),
             Err(problem) => Err(problem.to_string()),
-        };
+        })
+    };
+    crew::in_order(paths.len(), crew::threads_for(&layout.folder), read, |record, objects| {
         records.push(objects.unwrap_or_else(|problem| {
-            damaged.insert(record, format!("its labels \"{}\": {problem}", printable(text.path())));
+            damaged.insert(record as u64, format!("its labels \"{}\": {problem}", printable(text(record).path())));
             Vec::new()
         }));
-    }
+        Ok(())
+    })?;
     Ok(records)
 }
 

@@ -3,6 +3,7 @@
 mod directory;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use forebay_columns::Table;
@@ -124,7 +125,7 @@ fn open(address: &Address, options: &Options) -> Opened {
         }
     }
     let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(address.path(), options.labels)?;
-    let packing = Box::new(ZipMembers { names, contents, faults });
+    let packing = Arc::new(ZipMembers { names, contents, faults });
     let (targets, grains) = (Table::EMPTY, Vec::new());
     Ok(Box::new(Packed::new(
         address,

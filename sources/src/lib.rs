@@ -5,6 +5,7 @@
 mod error;
 mod grains;
 mod locator;
+mod object_roots;
 mod options;
 mod read_error;
 mod reading;
@@ -17,6 +18,7 @@ use forebay_columns::Table;
 pub use error::{LineProblem, SourceError};
 pub use grains::Grains;
 pub use locator::{Container, Locator, Part};
+pub use object_roots::ObjectRoots;
 pub use options::{ColumnMap, Labels, Options, OwnOptions, ReaderFolders};
 pub use read_error::{ReadError, ReadErrorKind, Retry};
 pub use reading::Reading;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::SourceError;
+use crate::{ObjectRoots, SourceError};
 
 /// How to open a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Options {
     pub own: OwnOptions,
     /// Where the code of custom readers may be.
     pub readers: ReaderFolders,
+    /// Which objects of stores may be read.
+    pub objects: ObjectRoots,
 }
 
 /// Where the files of custom readers may be, whose code is run by this process's user.
@@ -76,6 +78,7 @@ impl Default for Options {
             byte_limit: BYTE_LIMIT,
             own: OwnOptions::default(),
             readers: ReaderFolders::default(),
+            objects: ObjectRoots::default(),
         }
     }
 }

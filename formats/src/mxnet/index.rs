@@ -1,7 +1,6 @@
 //! The index of a `.rec` file (`.idx`): a line per record, with its key and the byte where it begins.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use forebay_proto::printable;
 use forebay_sources::{LineProblem, SourceError};
@@ -9,22 +8,28 @@ use forebay_sources::{LineProblem, SourceError};
 use super::frame::MxRecord;
 use crate::address::Address;
 
-/// The records that the index names, in its order, with their keys. Without an index all records, with their places.
+/// Records with their keys, or with their places where there is no index.
+type KeyedRecords = Vec<(u64, MxRecord)>;
+
+/// All records of a file, in its order.
+pub(super) fn without(records: Vec<MxRecord>) -> KeyedRecords {
+    (0..).zip(records).collect()
+}
+
+/// The records that the index beside a file names; all records if there is none.
 ///
 /// # Errors
 /// The index is not that of the file.
-pub(super) fn chosen(
-    file: &Address,
-    asked: Option<&Address>,
-    records: Vec<MxRecord>,
-) -> Result<Vec<(u64, MxRecord)>, SourceError> {
-    let beside = file.with_extension("idx");
-    let index = match asked {
-        Some(address) if address.path() == Path::new("none") => None,
-        Some(address) => Some(address),
-        None => beside.is_file().then_some(&beside),
-    };
-    let Some(index) = index else { return Ok((0..).zip(records).collect()) };
+pub(super) fn beside(file: &Address, records: Vec<MxRecord>) -> Result<KeyedRecords, SourceError> {
+    let index = file.with_extension("idx");
+    if index.is_file() { chosen(file, &index, &records) } else { Ok(without(records)) }
+}
+
+/// The records that the index names, in its order.
+///
+/// # Errors
+/// The index is not that of the file.
+pub(super) fn chosen(file: &Address, index: &Address, records: &[MxRecord]) -> Result<KeyedRecords, SourceError> {
     let text = index.text()?;
     let index = index.path();
     let mut chosen = Vec::new();

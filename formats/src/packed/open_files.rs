@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_sources::{Locator, Part, ReadError, ReadErrorKind};
+use forebay_sources::{ReadError, ReadErrorKind};
 use parking_lot::Mutex;
 
 use super::ContainerFile;
@@ -82,16 +82,31 @@ fn gone(error: ReadError) -> ReadError {
 }
 
 impl OpenFile {
-    /// Reads this range into `buf`, after what it has.
+    /// Reads this range into `buf`, in place of what it has.
     ///
     /// # Errors
     /// The file is not what it was when its records were looked for, or the storage fails.
     pub(crate) fn read(&self, offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         if self.contents.stamp()? != self.container.stamp {
-            let locator = Locator { container: self.container.address.container(), part: Part::Whole };
-            return Err(ReadError::new(ReadErrorKind::Changed, locator));
+            return Err(ReadError::new(ReadErrorKind::Changed, self.container.address.locator()));
         }
         self.contents.read(offset, size, buf)
+    }
+
+    /// Starts to read this range, and calls `done` with the result on a thread that must not be blocked. Only objects are
+    /// read in this way without blocking the caller.
+    pub(crate) fn request(
+        &self,
+        offset: u64,
+        size: usize,
+        mut buf: Vec<u8>,
+        done: impl FnOnce(Vec<u8>, Result<(), ReadError>) + Send + 'static,
+    ) {
+        if self.contents.is_remote() {
+            return self.contents.request(offset, size, buf, done);
+        }
+        let read = self.read(offset, size, &mut buf);
+        done(buf, read);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::packed::open_files::OpenFiles;
 use crate::paths::{Paths, escapes};
 use crate::progress::Progress;
 use crate::tables::{TableChoice, bad_row, outage};
-use crate::{Opened, given_root, root};
+use crate::{Opened, given_root};
 
 /// The pictures that a table names, with its labels and columns. Relative paths start at the table's folder.
 pub(crate) fn open_paths(table: &Address, options: &Options) -> Opened {
@@ -27,10 +27,11 @@ pub(crate) fn open_paths(table: &Address, options: &Options) -> Opened {
     let records = usize::try_from(file.rows()).unwrap_or(usize::MAX);
     let (column, values) = values.expect("they were read").without_first();
     let (labels, classes, targets) = values.finish(container.path(), records)?;
+    let given_root = given_root(options, &table.parent())?;
     let mut paths = Paths::default();
     for row in 0..records {
         let path = path(&column, row).map_err(|problem| bad_row(container.path(), row as u64, problem.to_owned()))?;
-        if escapes(path, given_root(options).as_ref()) {
+        if escapes(path, given_root.as_ref()) {
             let problem = format!(
                 "The path \"{}\" leads out of the folder of the table. Set root= if that is intended.",
                 String::from_utf8_lossy(path)
@@ -39,7 +40,7 @@ pub(crate) fn open_paths(table: &Address, options: &Options) -> Opened {
         }
         paths.push(path);
     }
-    let (root, shard_name) = (root(options, &table.parent()), table.last_name());
+    let (root, shard_name) = (given_root.unwrap_or_else(|| table.parent()), table.last_name());
     let damaged = BTreeMap::new();
     existing(container.path(), Found { root, paths, labels, classes, targets, damaged, shard_name }, options)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_proto::printable;
@@ -55,7 +56,7 @@ impl RecordIoScan {
             classes: Vec::new(),
             targets: Table::default(),
             grains: Vec::new(),
-            packing: Box::new(Plain),
+            packing: Arc::new(Plain),
         };
         let progress = Progress::new("looking for chunks");
         Self {

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 
+use crate::address::Address;
 use crate::packed::ContainerFile;
 
 /// File systems note the times of changes by the millisecond, some by the second. A file that was changed within so long may
@@ -36,15 +36,15 @@ impl SpoiledChunks {
         let before = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let latest = before.checked_sub(settled).map_or(0, |latest| latest.as_secs());
         let is_settled = |state: &FileState| u64::try_from(state.changed.0).is_ok_and(|changed| changed <= latest);
-        let state = |file: &ContainerFile| FileState::of(file.path()).filter(is_settled);
+        let state = |file: &ContainerFile| FileState::of(&file.address).filter(is_settled);
         Self { files: files.iter().map(state).collect(), causes: Mutex::default() }
     }
 
     /// Why this chunk of this file is damaged, if that is known and may not have changed.
-    pub(super) fn cause(&self, chunk: usize, file: u32, path: &Path) -> Option<String> {
+    pub(super) fn cause(&self, chunk: usize, file: u32, address: &Address) -> Option<String> {
         let cause = self.causes.lock().get(&chunk).cloned()?;
         let then = self.files.get(file as usize).copied().flatten()?;
-        (FileState::of(path)? == then).then_some(cause)
+        (FileState::of(address)? == then).then_some(cause)
     }
 
     /// Notes that this chunk of this file is damaged.
@@ -56,8 +56,13 @@ impl SpoiledChunks {
 }
 
 impl FileState {
-    fn of(path: &Path) -> Option<Self> {
-        let found = path.metadata().ok()?;
+    fn of(address: &Address) -> Option<Self> {
+        if address.tree().is_some() {
+            // Each read is one of the version that was found, if it is known by an `ETag` and not only by a time.
+            let version = address.stored().ok().flatten()?.version?;
+            return (!version.starts_with('@')).then_some(Self { place: (0, 0), len: 0, changed: (0, 0) });
+        }
+        let found = address.path().metadata().ok()?;
         let place = (found.dev(), found.ino());
         Some(Self { place, len: found.len(), changed: (found.ctime(), found.ctime_nsec()) })
     }

@@ -364,7 +364,7 @@ fn a_damaged_chunk_is_read_once_while_its_file_stays_as_it_was() {
     for (settled, is_kept) in [(Duration::MAX, false), (Duration::ZERO, true)] {
         source.spoiled = SpoiledChunks::new(&source.parts.files, settled);
         assert!(damage(&source, 1).contains("checksum"));
-        assert_eq!(source.spoiled.cause(1, 0, &path).is_some(), is_kept, "{settled:?}");
+        assert_eq!(source.spoiled.cause(1, 0, &Address::file(&path)).is_some(), is_kept, "{settled:?}");
         source.spoiled.keep(1, 0, "it is known");
         assert_eq!(damage(&source, 2).contains("it is known"), is_kept, "{settled:?}");
     }

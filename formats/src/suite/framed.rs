@@ -9,7 +9,6 @@ use forebay_sources::{Options, ReadErrorKind};
 use tempfile::TempDir;
 
 use super::Fixture;
-use crate::{Opened, open};
 
 /// Writes records as the format does.
 type Write = fn(&[&[u8]]) -> Vec<u8>;
@@ -60,10 +59,14 @@ fn keep_time(file: &File) {
 }
 
 impl Fixture for Framed {
-    fn open(&self, options: &Options) -> Opened {
+    fn files(&self) -> (PathBuf, String) {
+        (self.dir.path().to_owned(), self.name.to_owned())
+    }
+
+    fn own(&self, options: &Options) -> Options {
         let mut options = options.clone();
         self.own.iter().for_each(|(key, value)| options.own.set(*key, *value));
-        open(self.path().to_str().unwrap(), &options)
+        options
     }
 
     fn contents(&self) -> Vec<Vec<u8>> {

@@ -4,11 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use forebay_sources::{Options, ReadErrorKind};
+use forebay_sources::ReadErrorKind;
 use tempfile::TempDir;
 
 use super::Fixture;
-use crate::{Opened, open};
 
 /// What the pictures hold, which is enough for a source.
 const CONTENTS: [(&str, &str); 4] =
@@ -75,8 +74,8 @@ impl Pictures {
 }
 
 impl Fixture for Pictures {
-    fn open(&self, options: &Options) -> Opened {
-        open(self.dir.path().join(self.dataset).to_str().unwrap(), options)
+    fn files(&self) -> (PathBuf, String) {
+        (self.dir.path().to_owned(), self.dataset.to_owned())
     }
 
     fn contents(&self) -> Vec<Vec<u8>> {

@@ -60,6 +60,10 @@ impl Readers {
 }
 
 impl Fixture for Readers {
+    fn files(&self) -> (PathBuf, String) {
+        (self.dir.path().to_owned(), "reader.py".into())
+    }
+
     fn open(&self, options: &Options) -> Opened {
         let folder = self.dir.path().to_str().unwrap();
         let name = format!("python://{folder}/reader.py?folder={folder}&workers=2&records_per_task={}", self.per_task);

@@ -1,6 +1,7 @@
 //! A fixture whose records are read by requests. So the suite checks that requests and reads give the same.
 
 use std::mem;
+use std::path::PathBuf;
 use std::sync::mpsc;
 
 use forebay_columns::Table;
@@ -16,6 +17,10 @@ pub(super) struct Requested<'a>(pub &'a dyn Fixture);
 struct RequestedSource(Box<dyn Source>);
 
 impl Fixture for Requested<'_> {
+    fn files(&self) -> (PathBuf, String) {
+        self.0.files()
+    }
+
     fn open(&self, options: &Options) -> Opened {
         Ok(Box::new(RequestedSource(self.0.open(options)?)))
     }

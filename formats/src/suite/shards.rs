@@ -1,14 +1,14 @@
 //! The fixture for MDS: one shard for each record, so that each can be changed alone.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use forebay_sources::{Options, ReadErrorKind};
+use forebay_sources::ReadErrorKind;
 use tempfile::TempDir;
 
 use super::Fixture;
 use crate::mds::tests::writer::MdsWriter;
-use crate::{Opened, open};
 
 const CONTENTS: [&str; 4] = ["one", "second", "3", "the fourth"];
 
@@ -42,8 +42,8 @@ impl Shards {
 }
 
 impl Fixture for Shards {
-    fn open(&self, options: &Options) -> Opened {
-        open(self.dir.path().to_str().unwrap(), options)
+    fn files(&self) -> (PathBuf, String) {
+        (self.dir.path().to_owned(), String::new())
     }
 
     fn contents(&self) -> Vec<Vec<u8>> {

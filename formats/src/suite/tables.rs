@@ -4,11 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use forebay_sources::{Options, ReadErrorKind};
+use forebay_sources::ReadErrorKind;
 use tempfile::TempDir;
 
 use super::Fixture;
-use crate::{Opened, open};
 
 const CONTENTS: [&[u8]; 4] = [b"one", b"the second", b"3", b"number four"];
 
@@ -45,8 +44,8 @@ impl Tables {
 }
 
 impl Fixture for Tables {
-    fn open(&self, options: &Options) -> Opened {
-        open(self.dir.path().to_str().unwrap(), options)
+    fn files(&self) -> (PathBuf, String) {
+        (self.dir.path().to_owned(), String::new())
     }
 
     fn contents(&self) -> Vec<Vec<u8>> {

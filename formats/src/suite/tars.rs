@@ -4,12 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use forebay_sources::{Options, ReadErrorKind};
+use forebay_sources::ReadErrorKind;
 use tempfile::TempDir;
 
 use super::Fixture;
 use crate::tar::writer::TarWriter;
-use crate::{Opened, open};
 
 const CONTENTS: [&str; 4] = ["one", "second", "3", "the fourth"];
 
@@ -61,8 +60,8 @@ impl Tars {
 }
 
 impl Fixture for Tars {
-    fn open(&self, options: &Options) -> Opened {
-        open(self.dir.path().to_str().unwrap(), options)
+    fn files(&self) -> (PathBuf, String) {
+        (self.dir.path().to_owned(), String::new())
     }
 
     fn contents(&self) -> Vec<Vec<u8>> {

@@ -4,12 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use forebay_sources::{Options, ReadErrorKind};
+use forebay_sources::ReadErrorKind;
 use tempfile::TempDir;
 
 use super::Fixture;
 use crate::zip::tests::writer::ZipWriter;
-use crate::{Opened, open};
 
 const CONTENTS: [&str; 4] = ["one", "second second second second second", "3", "the fourth"];
 
@@ -51,8 +50,8 @@ impl Zips {
 }
 
 impl Fixture for Zips {
-    fn open(&self, options: &Options) -> Opened {
-        open(self.file().to_str().unwrap(), options)
+    fn files(&self) -> (PathBuf, String) {
+        (self.dir.path().to_owned(), "x.zip".into())
     }
 
     fn contents(&self) -> Vec<Vec<u8>> {

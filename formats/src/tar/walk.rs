@@ -37,7 +37,7 @@ pub(super) struct TarWalk<'a> {
     /// The tar that is gone through.
     pub path: &'a Path,
     /// Whether the contents of a member with this name are kept.
-    pub keeps: &'a dyn Fn(&[u8]) -> bool,
+    pub keeps: &'a (dyn Fn(&[u8]) -> bool + Sync),
     /// Whether the mark at the end may be missing.
     pub is_unfinished: bool,
     pub progress: &'a Progress,

@@ -38,9 +38,14 @@ impl VocLayout {
         }
         let first = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(Address::is_folder);
         let annotations = first(&ANNOTATIONS).unwrap_or_else(|| folder.clone());
-        let given = crate::given_root(options);
+        let given = crate::given_root(options, folder)?;
         let pictures = given.or_else(|| first(&PICTURES)).unwrap_or_else(|| annotations.clone());
         Ok(Self { folder: folder.clone(), annotations, pictures })
+    }
+
+    /// The dataset's folder.
+    pub(super) fn folder(&self) -> &Address {
+        &self.folder
     }
 
     /// The names of all XML files without their extension, sorted by their bytes.

@@ -1,0 +1,39 @@
+//! The files of a list, where they are objects of a store.
+
+use forebay_objects::Object;
+use forebay_sources::{ReadError, ReadErrorKind, Retry, SourceError};
+
+use super::NO_SIZE;
+use crate::address::Address;
+use crate::paths::Paths;
+
+/// The size of every object. Nothing if the files are no objects.
+///
+/// # Errors
+/// The store fails.
+pub(super) fn sizes(root: &Address, paths: &Paths) -> Result<Option<Vec<u64>>, SourceError> {
+    let Some(tree) = root.tree() else { return Ok(None) };
+    let keys = (0..paths.len()).map(|index| tree.key(root.join(paths.get(index)).path()));
+    let keys: Vec<Option<String>> = keys.collect();
+    let known: Vec<String> = keys.iter().flatten().cloned().collect();
+    tree.learn(&known)?;
+    drop(known);
+    let size = |key: Option<String>| match key.map(|key| tree.object(&key)) {
+        Some(Ok(Some(object))) => Ok(object.size),
+        Some(Err(outage)) if outage.retry() == Retry::Later => Err(SourceError::Outage(outage)),
+        _ => Ok(NO_SIZE),
+    };
+    keys.into_iter().map(size).collect::<Result<_, _>>().map(Some)
+}
+
+/// The object of a record that is to be read.
+///
+/// # Errors
+/// There is none, or it has no bytes, or more than the limit, or more than there is room for.
+pub(super) fn wanted(address: &Address, limit: u64, room: u64) -> Result<Object, ReadError> {
+    let object = address.stored()?.ok_or_else(|| ReadError::new(ReadErrorKind::Missing, address.locator()))?;
+    match ReadErrorKind::of_size(object.size, limit, room) {
+        Some(kind) => Err(ReadError::new(kind, address.locator())),
+        None => Ok(object),
+    }
+}

@@ -1,0 +1,229 @@
+//! Datasets in a store: how they are named, what is refused, and what an error says.
+
+use std::fs;
+use std::path::Path;
+
+use forebay_sources::{ObjectRoots, Reading};
+use tempfile::TempDir;
+
+use super::{at, folder, names_of};
+use crate::loopback::{Changes, Loopback};
+use crate::scene::{contents, says};
+use crate::tar::writer::TarWriter;
+use crate::{Opened, Options, SourceError, check, open};
+
+/// A store with these files, each of which holds its own name.
+fn store(files: &[&str]) -> (TempDir, Loopback) {
+    let dir = folder(files);
+    let store = Loopback::of(dir.path(), Changes::Tagged);
+    (dir, store)
+}
+
+fn opened(store: &Loopback, name: &str) -> Opened {
+    open(name, &store.options(&Options::default()))
+}
+
+fn refused(opened: Opened, words: &[&str]) {
+    says(&opened.unwrap_err().to_string(), words);
+}
+
+/// A tar of pictures in class folders, each of so many bytes.
+fn tar(pictures: usize, len: usize) -> Vec<u8> {
+    let names: Vec<String> = (0..pictures).map(|number| format!("{}/{number}.jpg", number % 2)).collect();
+    let content = vec![7; len];
+    TarWriter::of(&names.iter().map(|name| (&**name, &*content)).collect::<Vec<_>>())
+}
+
+#[test]
+fn rule_2_class_folders_in_a_store_are_those_of_a_disk() {
+    let files = [
+        "cat/2.jpg",
+        "cat/1 + %20.jpg",
+        "cat-big/deep/er/3.png",
+        "dog/9.jpeg",
+        "Ant/x.jpg",
+        "dog/.hidden.jpg",
+        "dog/a.txt",
+    ];
+    let (dir, store) = store(&files);
+    let (remote, local) = (opened(&store, "s3://data/").unwrap(), open(at(&dir), &Options::default()).unwrap());
+    assert_eq!(remote.fingerprint(), local.fingerprint());
+    assert_eq!((remote.classes(), remote.len()), (local.classes(), 5));
+    assert_eq!(contents(&*remote), contents(&*local));
+    assert!(matches!(remote.reading(), Reading::Requests { .. }));
+    assert_eq!(remote.shard_name(0), "data");
+    let below = opened(&store, "s3://data/cat").unwrap();
+    assert_eq!(names_of(&*below), ["1 + %20.jpg", "2.jpg"].map(|name| format!("s3://data/cat/{name}")));
+    refused(opened(&store, "s3://data/bird"), &["\"s3://data/bird\" does not exist"]);
+    check("s3://data/cat", &store.options(&Options::default())).unwrap();
+    check("s3://data/bird", &store.options(&Options::default())).unwrap_err();
+}
+
+#[test]
+fn patterns_name_objects_in_the_order_of_files() {
+    let (dir, store) = store(&[]);
+    for name in ["shards/a/1.tar", "shards/a-b/1.tar", "shards/2.tar", "shards/10.tar"] {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, tar(2, 10)).unwrap();
+    }
+    for name in ["shards/*.tar", "shards/{2,10}.tar", "shards/a*/1.tar", "shards/a/1.ta?", "shards", "shards/2.tar"] {
+        let remote = opened(&store, &format!("tar:s3://data/{name}")).unwrap();
+        let local = open(&format!("tar:{}/{name}", at(&dir)), &Options::default()).unwrap();
+        let below = |name: String, root: &str| name.strip_prefix(root).unwrap().split(" (").next().unwrap().to_owned();
+        let files = |source: &dyn forebay_sources::Source, root: &str| -> Vec<String> {
+            let container =
+                |record| forebay_sources::Locator { part: forebay_sources::Part::Whole, ..source.locator(record) };
+            (0..source.len()).map(|record| below(container(record).to_string(), root)).collect()
+        };
+        assert_eq!(files(&*remote, "s3://data/"), files(&*local, &format!("{}/", at(&dir))), "{name}");
+        assert_eq!(remote.len(), local.len(), "{name}");
+    }
+    assert_eq!(opened(&store, "s3://data/shards/{2,10}.tar").unwrap().len(), 4, "recognised by its first file");
+    refused(opened(&store, "tar:s3://data/shards/{2,3}.tar"), &["s3://data/shards/3.tar", "does not exist"]);
+    refused(opened(&store, "tar:s3://data/shards/x*.tar"), &["it names no object"]);
+}
+
+#[test]
+fn a_plain_server_gives_files_by_their_names_and_lists_nothing() {
+    let (dir, store) = store(&[]);
+    for number in 0..3 {
+        fs::write(dir.path().join(format!("{number}.tar")), tar(2, 10)).unwrap();
+    }
+    let open = |name: &str| open(name, &Options::default());
+    assert_eq!(open(&store.web("{0..2}.tar")).unwrap().len(), 6);
+    assert_eq!(open(&store.web("1.tar")).unwrap().len(), 2);
+    refused(open(&store.web("*.tar")), &["cannot list"]);
+    refused(open(&store.web("{0..3}.tar")), &["/data/3.tar", "does not exist"]);
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_url_and_version() {
+    let (dir, store) = store(&[]);
+    let whole = tar(3, 1000);
+    fs::write(dir.path().join("cut.tar"), &whole[..2000]).unwrap();
+    refused(opened(&store, "tar:s3://data/cut.tar"), &["s3://data/cut.tar (version ", "byte ", "Copy it again"]);
+    fs::write(dir.path().join("a.tar"), &whole).unwrap();
+    let source = opened(&store, "tar:s3://data/a.tar").unwrap();
+    says(&source.locator(1).to_string(), &["s3://data/a.tar (version ", "), member 1/1.jpg"]);
+    fs::write(dir.path().join("a.tar"), tar(3, 1001)).unwrap();
+    let error = source.read(1, u64::MAX, &mut Vec::new()).unwrap_err();
+    assert_eq!((error.kind, &error.locator), (forebay_sources::ReadErrorKind::Changed, &source.locator(1)));
+}
+
+#[test]
+fn rule_54_an_outage_is_never_taken_for_an_answer() {
+    let (_dir, store) = store(&["a/1.jpg", "b/2.jpg"]);
+    let options = store.options(&Options::default());
+    store.set_out(true);
+    let error = open("s3://data", &options).unwrap_err();
+    assert!(matches!(error, SourceError::Outage(_)), "{error}");
+    check("folder:s3://data", &options).unwrap();
+    store.set_out(false);
+    assert_eq!(open("s3://data", &options).unwrap().len(), 2);
+}
+
+#[test]
+fn no_list_in_a_store_names_what_is_outside() {
+    let (dir, store) = store(&["in/a.jpg", "b.jpg"]);
+    for path in ["../b.jpg", "/etc/passwd", "x/../../b.jpg"] {
+        for (name, text) in
+            [("in/list.txt", format!("a.jpg\n{path}\n")), ("in/list.csv", format!("a.jpg,1\n{path},2\n"))]
+        {
+            fs::write(dir.path().join(name), text).unwrap();
+            refused(opened(&store, &format!("s3://data/{name}")), &["line 2", path, "s3://data/in"]);
+        }
+    }
+    fs::write(dir.path().join("in/list.csv"), "in/a.jpg,1\nb.jpg,2\n").unwrap();
+    let options = |root: &str| {
+        let mut options = store.options(&Options::default());
+        options.own.set("root", root);
+        options
+    };
+    let source = open("s3://data/in/list.csv", &options("s3://data")).unwrap();
+    assert_eq!(names_of(&*source), ["s3://data/in/a.jpg", "s3://data/b.jpg"]);
+    let local = open(dir.path().join("in/list.csv").to_str().unwrap(), &options("s3://data")).unwrap();
+    assert_eq!(names_of(&*local), names_of(&*source));
+    assert_eq!(contents(&*local), contents(&*source));
+}
+
+#[test]
+fn rule_54_a_daemon_that_serves_others_reads_only_what_it_is_allowed_to() {
+    let (_dir, store) = store(&["in/1.jpg", "out/1.jpg"]);
+    let limited = |roots: &[&str]| Options {
+        objects: ObjectRoots::Below(roots.iter().map(|root| (*root).to_owned()).collect()),
+        ..Options::default()
+    };
+    refused(open("s3://data/in", &limited(&[])), &["s3://data/in", "[sources]", "objects"]);
+    refused(open("tar:s3://data/out/{0..1}.tar", &limited(&["s3://data/in"])), &["may not read"]);
+    refused(open("s3://data/in/../out", &limited(&["s3://data/in"])), &["may not read"]);
+    let options = store.options(&limited(&["s3://data/in"]));
+    refused(open("s3://data/in", &options), &["endpoint", "AWS_ENDPOINT_URL"]);
+    let web = store.web("in");
+    let above = store.web("");
+    refused(open(&format!("{above}out/1.jpg"), &limited(&[&web])), &["may not read"]);
+    refused(open("python:s3://data/reader.py", &Options::default()), &["custom reader"]);
+    refused(open("folder:/data?endpoint=http://x", &Options::default()), &["endpoint"]);
+}
+
+#[test]
+fn a_scan_of_small_members_costs_few_requests_and_many_tars_are_read_at_once() {
+    let (dir, store) = store(&[]);
+    fs::write(dir.path().join("a.tar"), tar(300, 100_000)).unwrap();
+    let source = opened(&store, "tar:s3://data/a.tar").unwrap();
+    assert_eq!(source.len(), 300);
+    assert!(store.requests() < 20, "{} requests for 300 members", store.requests());
+}
+
+#[test]
+fn the_examples_of_the_page_open() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/sources.md")).unwrap();
+    let section = page.split("\n## ").find(|section| section.starts_with("Object stores\n")).unwrap();
+    let examples = section.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    let (dir, store) = store(&["flowers/rose/1.jpg", "flowers/lily/2.jpg", "val/1.jpg"]);
+    fs::create_dir_all(dir.path().join("shards")).unwrap();
+    fs::create_dir_all(dir.path().join("annotations")).unwrap();
+    for number in ["000", "001"] {
+        fs::write(dir.path().join(format!("shards/train-{number}.tar")), tar(2, 10)).unwrap();
+    }
+    fs::write(dir.path().join("flowers.csv"), "flowers/rose/1.jpg,rose\nflowers/lily/2.jpg,lily\n").unwrap();
+    let coco = r#"{"images": [{"id": 1, "file_name": "1.jpg"}], "annotations": [], "categories": []}"#;
+    fs::write(dir.path().join("annotations/instances_val.json"), coco).unwrap();
+    let mut opened_of = 0;
+    for example in examples.lines() {
+        let source = opened(&store, &example.replace("s3://bucket/", "s3://data/"));
+        let source = source.unwrap_or_else(|error| panic!("{example}: {error}"));
+        source.read(0, u64::MAX, &mut Vec::new()).unwrap();
+        opened_of += 1;
+    }
+    assert!(opened_of >= 5);
+    for option in crate::stores::OPTIONS {
+        assert!(section.contains(&format!("| `{}` |", option.name)), "{}", option.name);
+    }
+}
+
+/// Genuine files, if the folder with them is named.
+#[test]
+fn rule_46_genuine_files_in_a_store_are_the_same_dataset() {
+    let Some(data) = std::env::var_os("FOREBAY_TEST_DATA") else {
+        println!("skipped: FOREBAY_TEST_DATA names no folder");
+        return;
+    };
+    let data = Path::new(&data);
+    let store = Loopback::of(data, Changes::Tagged);
+    let mut compared = 0;
+    for entry in fs::read_dir(data).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
+        let name = entry.file_name().into_string().unwrap();
+        let Ok(local) = open(entry.path().to_str().unwrap(), &Options::default()) else { continue };
+        let remote = opened(&store, &format!("s3://data/{name}")).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((remote.len(), remote.fingerprint()), (local.len(), local.fingerprint()), "{name}");
+        let (mut here, mut there) = (Vec::new(), Vec::new());
+        for record in [0, local.len() / 2, local.len() - 1] {
+            let read = local.read(record, u64::MAX, &mut here).map_err(|error| error.kind);
+            assert_eq!(remote.read(record, u64::MAX, &mut there).map_err(|error| error.kind), read, "{name}: {record}");
+            assert_eq!(there, here, "{name}: {record}");
+        }
+        compared += 1;
+    }
+    println!("compared {compared} datasets");
+}
