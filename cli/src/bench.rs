@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use forebay_client::{AttachError, Next, NextError, Options, Session, Target};
-use forebay_daemon::config::{Config, Surroundings};
+use forebay_daemon::config::{Config, Surroundings, store_of};
 use forebay_daemon::serve::{self, EndedBy};
 use forebay_proto::printable;
 use forebay_proto::v1::{QuarantineRequest, StatusReply, StatusRequest, StreamQuarantine};
@@ -100,7 +100,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
 }
 
 fn configuration(args: &BenchArgs, folder: &Path) -> Result<Config, Failure> {
-    let path = std::path::absolute(&args.path)?;
+    let store = store_of(&args.path);
+    let path = if store.is_some() { args.path.as_str().into() } else { std::path::absolute(&args.path)? };
     let mut values = toml::Table::new();
     let mut stream = toml::Table::new();
     let mut set = |key: &str, value: toml::Value| drop(stream.insert(key.to_owned(), value));
@@ -111,6 +112,9 @@ fn configuration(args: &BenchArgs, folder: &Path) -> Result<Config, Failure> {
     set("on_error", "skip".into());
     let table = |key: &str, value: toml::Value| toml::Value::Table(toml::Table::from_iter([(key.to_owned(), value)]));
     values.insert("streams".into(), table(STREAM, toml::Value::Table(stream)));
+    if let Some(store) = store {
+        values.insert("sources".into(), table("objects", toml::Value::Array(vec![store.into()])));
+    }
     values.insert("control".into(), table("dir", folder.display().to_string().into()));
     values.insert("coordinator".into(), table("path", folder.display().to_string().into()));
     let mut decode = toml::Table::new();

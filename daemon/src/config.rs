@@ -35,7 +35,8 @@ pub use lanes::parse_lanes;
 use lines::Lines;
 pub use mistake::{Mistake, Mistakes, UnreadableConfig};
 pub use ring::Ring;
-pub use sources::Sources;
+pub(crate) use sources::SourceRights;
+pub use sources::{Sources, store_of};
 pub use stream::StreamSection;
 pub use surroundings::Surroundings;
 use table::Table;
@@ -143,7 +144,10 @@ impl Config {
     /// The configuration of `forebay serve PATH`: one stream, named `default`, for training at 224 x 224, shuffled.
     pub fn for_path(path: &str) -> Result<Self, Mistakes> {
         let stream = json!({ "source": path, "batch_size": 256, "size": 224, "shuffle": true });
-        let values = Map::from_iter([("streams".to_owned(), json!({ DEFAULT_STREAM: stream }))]);
+        let mut values = Map::from_iter([("streams".to_owned(), json!({ DEFAULT_STREAM: stream }))]);
+        if let Some(store) = store_of(path) {
+            values.insert("sources".to_owned(), json!({ "objects": [store] }));
+        }
         Self::from_values(&values, "the command line")
     }
 

@@ -28,6 +28,10 @@ def test_a_scheme_keeps_its_name_and_its_path_becomes_absolute():
     assert settings["source"] == "csv:" + os.path.join(os.getcwd(), "train.csv")
     _, settings = asked("s3://bucket/train", batch_size=4)
     assert settings["source"] == "s3://bucket/train"
+    _, settings = asked("tar:s3://bucket/train-{000..999}.tar?region=eu-west-1", batch_size=4)
+    assert settings["source"] == "tar:s3://bucket/train-{000..999}.tar?region=eu-west-1"
+    _, settings = asked("csv:train.csv", batch_size=4, root="s3://bucket/pictures")
+    assert settings["root"] == "s3://bucket/pictures"
 
 
 def test_a_custom_reader_is_run_by_this_interpreter_unless_another_is_named():

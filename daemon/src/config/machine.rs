@@ -4,11 +4,11 @@ use std::path::Path;
 
 use forebay_proto::printable;
 use forebay_road::ByteSize;
-use forebay_sources::{Options, ReaderFolders};
+use forebay_sources::Options;
 use rustix::system::sysinfo;
 
 use super::mistake::Mistake;
-use super::{Config, Metrics, Surroundings};
+use super::{Config, Metrics, SourceRights, Surroundings};
 use crate::group;
 
 /// Longest path of a Unix socket: `sockaddr_un` has 108 bytes, of which one ends it.
@@ -69,14 +69,17 @@ impl Found {
     fn streams(&mut self, config: &Config) {
         for (name, stream) in &config.streams {
             let key = |key: &str| format!("streams.{name}.{key}");
-            let readers = ReaderFolders::Below(config.sources.python.clone());
-            let options = Options { readers, ..stream.options() };
+            let SourceRights { readers, objects } = config.sources.rights();
+            let options = Options { readers, objects, ..stream.options() };
             if let Some(source) = &stream.source
                 && let Err(error) = forebay_formats::check(source, &options)
             {
                 self.add(key("source"), format!("cannot be used. {error}"));
             }
-            if let Some(root) = &stream.root {
+            // A store is asked when the dataset is opened: it may be out for now.
+            if let Some(root) =
+                stream.root.as_ref().filter(|root| root.to_str().is_none_or(|root| !root.contains("://")))
+            {
                 self.path(key("root"), root);
             }
             self.group(key("group"), stream.group.as_ref());

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use forebay_proto::printable;
 use forebay_road::settings::Sharding;
 use forebay_road::{Credentials, threads};
-use forebay_sources::ReaderFolders;
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::MutexGuard;
@@ -17,7 +16,7 @@ use super::gates::StreamKey;
 use super::ledgers::Ledgers;
 use super::wanted::Wanted;
 use super::{DEFAULT_RUN, DaemonKind, OpenError};
-use crate::config::{Config, Mistakes, UnreadableConfig};
+use crate::config::{Config, Mistakes, SourceRights, UnreadableConfig};
 
 /// Why a configuration was not adopted. Nothing has changed.
 #[derive(Debug, Error)]
@@ -80,11 +79,12 @@ impl Configuration {
         matches!(self.kind, DaemonKind::Private { .. })
     }
 
-    /// Which custom readers may be run. The Loaders of a private daemon are its own user's (semantics rule 55).
-    pub(super) fn readers(&self) -> ReaderFolders {
+    /// Which custom readers may be run, and which objects may be read. The Loaders of a private daemon are its own user's
+    /// (semantics rules 54 and 55).
+    pub(super) fn rights(&self) -> SourceRights {
         match &self.kind {
-            DaemonKind::Private { .. } => ReaderFolders::Anywhere,
-            DaemonKind::Service { .. } => ReaderFolders::Below(self.now().sources.python.clone()),
+            DaemonKind::Private { .. } => SourceRights::default(),
+            DaemonKind::Service { .. } => self.now().sources.rights(),
         }
     }
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use forebay_road::settings::Shuffle;
 use forebay_road::threads;
-use forebay_sources::{Options, ReaderFolders, Source};
+use forebay_sources::{Options, Source};
 
 use super::OpenError;
-use crate::config::StreamSection;
+use crate::config::{SourceRights, StreamSection};
 
 /// Opens the dataset that the settings name, or the list of files that came with them. A file with more than
-/// `byte_limit` bytes is refused when it is read. `readers` says which custom readers may be run.
+/// `byte_limit` bytes is refused when it is read. `rights` says which custom readers may be run, and which objects may be read.
 ///
 /// # Errors
 /// There is no such dataset, or it cannot be read.
@@ -18,10 +18,11 @@ pub(super) async fn dataset(
     section: &StreamSection,
     files: Option<Arc<Vec<u8>>>,
     byte_limit: u64,
-    readers: ReaderFolders,
+    rights: SourceRights,
 ) -> Result<Arc<dyn Source>, OpenError> {
     let name = section.source.clone().unwrap_or_default();
-    let options = Options { byte_limit, readers, ..section.options() };
+    let SourceRights { readers, objects } = rights;
+    let options = Options { byte_limit, readers, objects, ..section.options() };
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
     let open = move || match files {
         Some(list) => forebay_formats::open_list(&list, &options),

@@ -27,6 +27,8 @@ Source = Union[str, "os.PathLike[str]", Iterable[Listed]]
 _STREAM = "stream:"
 _READERS = ("python:", "odps:")
 _SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+-]+):(?P<path>.*)", re.DOTALL)
+# A URL of an object store is no path of this machine.
+_OBJECT = re.compile(r"[A-Za-z][A-Za-z0-9+-]+://")
 _HOW_TO_SHARD = """\
 this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
 Give each rank a shard, so that all ranks have the same number of batches:
@@ -144,7 +146,7 @@ def _absolute(text: str) -> str:
     scheme = _SCHEME.fullmatch(text)
     if scheme is None or os.path.exists(text):
         text = os.path.abspath(text)
-    elif not scheme["path"].startswith("//"):
+    elif not scheme["path"].startswith("//") and _OBJECT.match(scheme["path"]) is None:
         path, mark, options = scheme["path"].partition("?")
         text = f"{scheme['scheme']}:{os.path.abspath(path)}{mark}{options}"
     try:
@@ -224,8 +226,8 @@ def _dtype(dtype: Any) -> str:  # noqa: ANN401 - whatever numpy or PyTorch takes
 
 
 def _root(root: Any) -> str:  # noqa: ANN401 - whatever the caller gave
-    path: str = os.path.abspath(os.fspath(root))
-    return path
+    path: str = os.fspath(root)
+    return path if _OBJECT.match(path) else os.path.abspath(path)
 
 
 def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave

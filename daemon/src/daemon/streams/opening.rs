@@ -138,13 +138,13 @@ impl Streams {
     async fn dataset(&self, wanted: &Arc<Wanted>) -> Outcome<Arc<dyn Source>> {
         let opening = {
             let (wanted, limit) = (Arc::clone(wanted), self.configuration.now().decode.byte_limit.0);
-            let readers = self.configuration.readers();
+            let rights = self.configuration.rights();
             async move {
                 let Wanted { section, files, .. } = &*wanted;
                 if let Some(group) = section.group.as_ref().filter(|group| group::number(group).is_none()) {
                     return Err(Arc::new(OpenError::Group(group.clone())));
                 }
-                dataset(section, files.clone(), limit, readers).await.map_err(Arc::new)
+                dataset(section, files.clone(), limit, rights).await.map_err(Arc::new)
             }
         };
         if self.configuration.is_private() {
