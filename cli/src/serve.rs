@@ -1,7 +1,9 @@
 //! `forebay serve`: runs the daemon, for a folder, for a configuration, or for the trainer that starts it.
 
+mod elasticdl;
+
 use std::path::PathBuf;
-use std::{panic, process, thread};
+use std::{env, panic, process, thread};
 
 use forebay_daemon::config::{Config, Surroundings, parse_lanes};
 use forebay_daemon::serve::{self, EndedBy};
@@ -9,17 +11,21 @@ use forebay_daemon::start_logs;
 use forebay_road::settings::Lanes;
 use forebay_road::{ByteSize, DECODE_THREAD, threads};
 
+use self::elasticdl::JobArgs;
 use crate::failure::Failure;
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("what").required(true).args(["path", "config", "private"])))]
+#[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(WHAT)))]
 pub(crate) struct ServeArgs {
     /// Path of a dataset to serve as the stream "default", shuffled, at 224 x 224: a folder, a .csv file, or one of the formats
     /// of docs/sources.md.
+    #[arg(conflicts_with_all = ["config", "private"])]
     path: Option<String>,
     /// Configuration file. `forebay config --example` prints one.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "private")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    job: JobArgs,
     /// What decodes: "auto" for NVIDIA's JPEG engines and the CPU, or names of lanes with commas between them. The daemon does
     /// not start if a named lane is missing. In a configuration, set `lanes` of `[decode]` instead.
     #[arg(long, value_name = "LANES", conflicts_with = "config", value_parser = parse_lanes)]
@@ -37,6 +43,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, hide = true, value_name = "NUMBER")]
     socket_fd: Option<i32>,
 }
+
+/// What can be served; at least one of these is given.
+const WHAT: [&str; 6] = ["path", "config", "private", "training", "validation", "prediction"];
 
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     end_at_a_panic();
@@ -72,6 +81,12 @@ fn end_at_a_panic() {
 fn configuration(args: &ServeArgs) -> Result<Config, Failure> {
     if let Some(file) = &args.config {
         return crate::config::read(file);
+    }
+    if args.job.is_given() {
+        let job = args.job.job(&env::current_dir()?).map_err(|problem| Failure::Usage(format!("{problem}.")))?;
+        let mut config = Config::for_streams(job.streams)?;
+        config.sources.python.extend(job.readers);
+        return Ok(with_options(config, args));
     }
     Ok(with_options(Config::for_path(args.path.as_deref().unwrap_or("."))?, args))
 }

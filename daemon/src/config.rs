@@ -144,9 +144,20 @@ impl Config {
     /// The configuration of `forebay serve PATH`: one stream, named `default`, for training at 224 x 224, shuffled.
     pub fn for_path(path: &str) -> Result<Self, Mistakes> {
         let stream = json!({ "source": path, "batch_size": 256, "size": 224, "shuffle": true });
-        let mut values = Map::from_iter([("streams".to_owned(), json!({ DEFAULT_STREAM: stream }))]);
-        if let Some(store) = store_of(path) {
-            values.insert("sources".to_owned(), json!({ "objects": [store] }));
+        Self::for_streams(Map::from_iter([(DEFAULT_STREAM.to_owned(), stream)]))
+    }
+
+    /// The configuration of streams that the command line names: for each, the keys of its `[streams.NAME]` table. Stores of
+    /// objects that these name may be read.
+    ///
+    /// # Errors
+    /// All that is wrong with them.
+    pub fn for_streams(streams: Map<String, Value>) -> Result<Self, Mistakes> {
+        let sources = streams.values().filter_map(|stream| stream.get("source")?.as_str());
+        let stores: Vec<Value> = sources.filter_map(store_of).map(|store| json!(store)).collect();
+        let mut values = Map::from_iter([("streams".to_owned(), Value::Object(streams))]);
+        if !stores.is_empty() {
+            values.insert("sources".to_owned(), json!({ "objects": stores }));
         }
         Self::from_values(&values, "the command line")
     }

@@ -1,5 +1,6 @@
 //! Daemons that cannot start say why, each in one clear message.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -42,10 +43,34 @@ fn every_mistake_of_a_configuration_is_reported_at_once_with_exit_code_2() {
 
 /// `forebay serve PATH` in a home of its own.
 fn serve(home: &Home, path: &Path) -> (Option<i32>, String) {
+    serve_with(home, &[path.as_os_str()])
+}
+
+fn serve_with(home: &Home, arguments: &[&OsStr]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
     command.env("RUNTIME_DIRECTORY", home.path("run")).env("STATE_DIRECTORY", home.path("state"));
-    command.arg("serve").arg(path);
+    command.arg("serve").args(arguments);
     Daemon::spawn(command).fails()
+}
+
+#[test]
+fn the_datasets_of_an_elasticdl_job_are_streams_and_its_reader_is_run() {
+    let home = Home::with_pictures(4);
+    let reader = home.path("reader.py");
+    fs::write(&reader, "def make(data_origin, size):\n    raise OSError(f'no {size} table {data_origin}')\n").unwrap();
+    let reader = format!("{}:make", reader.display());
+    let given = ["--training_data", "photos", "--custom_data_reader", &reader];
+    let given = [&given[..], &["--custom_data_reader_params", "size=large"]].concat();
+    let arguments: Vec<&OsStr> = given.iter().map(OsStr::new).collect();
+    let (code, said) = serve_with(&home, &arguments);
+    assert_eq!(code, Some(1), "{said}");
+    let last = said.lines().last().unwrap_or_default();
+    assert!(last.starts_with("forebay: stream \"training\": ") && last.contains("no large table photos"), "{said}");
+    let both = [home.path("pictures").into_os_string(), "--validation_data".into(), "x".into()];
+    let both: Vec<&OsStr> = both.iter().map(AsRef::as_ref).collect();
+    for wrong in [&both[..], &arguments[2..4], &arguments[4..]] {
+        assert_eq!(serve_with(&home, wrong).0, Some(2), "{wrong:?}");
+    }
 }
 
 #[test]
