@@ -13,8 +13,8 @@ use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, Retry,
 use rustix::fs::{Access, access};
 
 use crate::contents::{Contents, ContentsReader};
-use crate::packed::Stamp;
 use crate::regular_file::open_regular;
+use crate::stamp::Stamp;
 use crate::tree::{ListedEntry, Tree};
 
 /// The path of a file or folder of this machine, or the URL of an object or of a folder of objects. Nothing may be there.
@@ -36,7 +36,7 @@ pub(crate) enum Sight {
 
 /// What is right below a folder.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct FolderEntry {
     pub name: OsString,
     pub address: Address,
     /// Links are followed.
@@ -215,7 +215,7 @@ impl Address {
     ///
     /// # Errors
     /// It is no folder, or cannot be read.
-    pub(crate) fn entries(&self) -> Result<Vec<Entry>, SourceError> {
+    pub(crate) fn entries(&self) -> Result<Vec<FolderEntry>, SourceError> {
         if let Some((tree, key)) = self.key() {
             let missing = || SourceError::Missing { path: self.path.clone() };
             let key = key.ok_or_else(missing)?;
@@ -223,7 +223,7 @@ impl Address {
             if entries.is_empty() && tree.can_list() {
                 return Err(missing());
             }
-            let entry = |entry: ListedEntry| Entry {
+            let entry = |entry: ListedEntry| FolderEntry {
                 address: self.join(&entry.name),
                 name: entry.name.into(),
                 is_folder: entry.is_folder,
@@ -243,7 +243,7 @@ impl Address {
                 Ok(kind) => kind.is_dir(),
                 Err(_) => false,
             };
-            entries.push(Entry { name, address, is_folder });
+            entries.push(FolderEntry { name, address, is_folder });
         }
         Ok(entries)
     }

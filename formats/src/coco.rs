@@ -122,7 +122,7 @@ fn open(address: &Address, options: &Options) -> Opened {
     let mut paths = Paths::default();
     for &image in &pictures.order {
         let path = document.files.bytes(image);
-        if crate::paths::escapes(path, given_root.as_ref()) {
+        if crate::paths::escapes(path, given_root.as_ref().map(Address::path)) {
             let id = document.ids[image];
             let path = String::from_utf8_lossy(path);
             let problem = format!(

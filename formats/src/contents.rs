@@ -8,7 +8,7 @@ use std::sync::Arc;
 use forebay_objects::{Object, Store};
 use forebay_sources::{Locator, ReadError, ReadErrorKind};
 
-use crate::packed::Stamp;
+use crate::stamp::Stamp;
 
 /// What an open file or an object holds.
 #[derive(Debug)]

@@ -5,8 +5,6 @@ use std::thread;
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::address::Address;
-
 /// What the threads share.
 struct Crew<T, E> {
     state: Mutex<CrewState<T, E>>,
@@ -31,11 +29,11 @@ struct Shift<'a, T, E> {
 
 /// Threads that look into the files of a dataset: as many as there are cores, and more where most of the time is spent waiting
 /// for a store.
-pub(crate) fn threads_for(dataset: &Address) -> usize {
+pub(crate) fn threads_for(is_remote: bool) -> usize {
     const REMOTE: usize = 32;
     const LOCAL: usize = 8;
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    if dataset.tree().is_some() { REMOTE } else { cores.min(LOCAL) }
+    if is_remote { REMOTE } else { cores.min(LOCAL) }
 }
 
 /// Calls `job` with 0, 1, 2 and so on, below `count`, by as many as `threads` threads, and `take` with the results, in order

@@ -167,7 +167,7 @@ impl<'a> CsvTable<'a> {
         if path.trim_ascii().is_empty() || path.contains(&0) {
             return Err(LineProblem::NoPath);
         }
-        if escapes(&path, self.given_root.as_ref()) {
+        if escapes(&path, self.given_root.as_ref().map(Address::path)) {
             let root = self.root.path();
             let root = if root.as_os_str().is_empty() { ".".into() } else { printable(root).to_string() };
             return Err(LineProblem::Escapes { path: String::from_utf8_lossy(&path).into_owned(), root });

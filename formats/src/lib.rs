@@ -42,6 +42,7 @@ mod regular_file;
 #[cfg(test)]
 mod scene;
 mod scheme;
+mod stamp;
 mod stores;
 #[cfg(test)]
 mod suite;
@@ -152,7 +153,7 @@ fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
         None => Resolved { scheme: recognised(&as_path)?, address: as_path, options: options.clone() },
     };
     let reads_objects = resolved.address.tree().is_some() || has_remote_root(&resolved.options);
-    resolved.scheme.check(&resolved.options, reads_objects)?;
+    resolved.scheme.check(&resolved.options, store_options(reads_objects))?;
     Ok(resolved)
 }
 
@@ -169,7 +170,7 @@ fn recognised(address: &Address) -> Result<&'static Scheme, SourceError> {
 ///
 /// If the list begins with a NUL byte, a label follows each path: `i` and an integer, or `t` and a text.
 pub fn open_list(list: &[u8], options: &Options) -> Opened {
-    files::SCHEME.check(options, has_remote_root(options))?;
+    files::SCHEME.check(options, store_options(has_remote_root(options)))?;
     files::from_list(list, options)
 }
 
@@ -191,6 +192,11 @@ fn given_root(options: &Options, folder: &Address) -> Result<Option<Address>, So
         Some(path) if folder.tree().is_some() => Ok(Some(folder.join(path))),
         Some(path) => Ok(Some(Address::file(path))),
     }
+}
+
+/// The options that stores add to those of a scheme.
+fn store_options(reads_objects: bool) -> &'static [OptionKey] {
+    if reads_objects { &stores::OPTIONS } else { &[] }
 }
 
 /// Whether the files of a list are objects, whatever the list is.

@@ -5,7 +5,6 @@ pub(crate) mod open_files;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use forebay_columns::Table;
 use forebay_sources::{
@@ -13,6 +12,7 @@ use forebay_sources::{
 };
 
 use crate::address::{Address, Sight};
+use crate::stamp::Stamp;
 use crate::stores;
 use open_files::{OpenFile, OpenFiles};
 
@@ -49,13 +49,6 @@ pub(crate) struct ContainerFile {
     pub address: Address,
     /// What it was when its records were looked for.
     pub stamp: Stamp,
-}
-
-/// The size and time by which a changed file is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub len: u64,
-    pub modified: Option<SystemTime>,
 }
 
 /// The stored bytes of a record.
@@ -125,12 +118,6 @@ impl ContainerFile {
 
 /// What is said of a folder, pipe, socket or device.
 pub(crate) const NO_FILE: &str = "this is not a regular file. Give a file with records.";
-
-impl Stamp {
-    pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {
-        Self { len: metadata.len(), modified: metadata.modified().ok() }
-    }
-}
 
 impl Packed {
     /// Reads what the format found. `name` is the dataset as the user named it.

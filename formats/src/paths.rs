@@ -4,8 +4,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
-use crate::address::Address;
-
 /// A list of paths, about as large in memory as their bytes and 8 more for each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paths {
@@ -55,10 +53,9 @@ impl Paths {
 
 /// Whether a path leads out of the folder that it starts from. Only its text is checked, because links inside the folder
 /// are its owner's choice. An absolute path is accepted only below a root that the user gave.
-pub(super) fn escapes(path: &[u8], given_root: Option<&Address>) -> bool {
+pub(super) fn escapes(path: &[u8], given_root: Option<&Path>) -> bool {
     let path = Path::new(OsStr::from_bytes(path));
-    let below =
-        if path.is_absolute() { given_root.and_then(|root| path.strip_prefix(root.path()).ok()) } else { Some(path) };
+    let below = if path.is_absolute() { given_root.and_then(|root| path.strip_prefix(root).ok()) } else { Some(path) };
     let Some(below) = below else { return true };
     let mut depth = 0_i64;
     below.components().any(|component| {

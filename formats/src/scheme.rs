@@ -5,8 +5,8 @@ use std::path::Path;
 use forebay_sources::{Options, SourceError};
 use percent_encoding::percent_decode_str;
 
+use crate::Opened;
 use crate::address::Address;
-use crate::{Opened, stores};
 
 /// One way to name a dataset.
 pub(super) struct Scheme {
@@ -36,8 +36,7 @@ pub(super) const ANY_OTHER: &str = "*";
 
 impl Scheme {
     /// Refuses options that the scheme does not have. Those of stores are options of a dataset that has objects.
-    pub(super) fn check(&self, options: &Options, reads_objects: bool) -> Result<(), SourceError> {
-        let of_stores: &[OptionKey] = if reads_objects { &stores::OPTIONS } else { &[] };
+    pub(super) fn check(&self, options: &Options, of_stores: &[OptionKey]) -> Result<(), SourceError> {
         let known = || self.options.iter().chain(of_stores);
         let has = |key: &str| known().any(|own| own.name == key || own.name == ANY_OTHER);
         if let Some(key) = options.own.keys().find(|key| !has(key)) {

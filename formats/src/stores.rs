@@ -10,7 +10,7 @@ use crate::scheme::OptionKey;
 use crate::tree::Tree;
 
 /// Options of all schemes, if they read objects.
-pub(crate) const OPTIONS: [OptionKey; 4] = [ENDPOINT, REGION, ANONYMOUS, VIRTUAL_HOSTED];
+pub(crate) static OPTIONS: [OptionKey; 4] = [ENDPOINT, REGION, ANONYMOUS, VIRTUAL_HOSTED];
 const ENDPOINT: OptionKey = OptionKey { name: "endpoint", help: "the URL of the store's server" };
 const REGION: OptionKey = OptionKey { name: "region", help: "the region of the bucket" };
 const ANONYMOUS: OptionKey =

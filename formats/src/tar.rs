@@ -130,35 +130,40 @@ fn open(address: &Address, options: &Options) -> Opened {
         let members = walk_of(number).members(&mut window, 0, end)?;
         Ok((container, window, members))
     };
-    crew::in_order(addresses.len(), crew::threads_for(address), scan, |place, (container, mut window, members)| {
-        files.push(container);
-        if members.is_empty() {
-            return Ok(());
-        }
-        let number = u32::try_from(place).expect("a pattern means fewer files");
-        let file = addresses[place].path();
-        let walk = walk_of(place);
-        let found = found.get_or_insert_with(|| {
-            if is_samples.unwrap_or_else(|| samples::are_samples(&members)) {
-                TarRecords::Samples(Samples::new(&columns, options))
-            } else {
-                TarRecords::Files(Archived::new(options))
+    crew::in_order(
+        addresses.len(),
+        crew::threads_for(address.tree().is_some()),
+        scan,
+        |place, (container, mut window, members)| {
+            files.push(container);
+            if members.is_empty() {
+                return Ok(());
             }
-        });
-        match found {
-            TarRecords::Samples(samples) => samples.add(number, file, members)?,
-            TarRecords::Files(_) if is_samples.is_none() && samples::are_samples(&members) => {
-                let problem = "this tar has members with the same key, as samples have, but the tars before it have none. \
+            let number = u32::try_from(place).expect("a pattern means fewer files");
+            let file = addresses[place].path();
+            let walk = walk_of(place);
+            let found = found.get_or_insert_with(|| {
+                if is_samples.unwrap_or_else(|| samples::are_samples(&members)) {
+                    TarRecords::Samples(Samples::new(&columns, options))
+                } else {
+                    TarRecords::Files(Archived::new(options))
+                }
+            });
+            match found {
+                TarRecords::Samples(samples) => samples.add(number, file, members)?,
+                TarRecords::Files(_) if is_samples.is_none() && samples::are_samples(&members) => {
+                    let problem = "this tar has members with the same key, as samples have, but the tars before it have none. \
                                Give members=\"samples\" or members=\"files\".";
-                return Err(SourceError::malformed_at(file, 0, problem));
+                    return Err(SourceError::malformed_at(file, 0, problem));
+                }
+                TarRecords::Files(archived) => {
+                    let tar = Tar { number, class: is_class.then(|| stem(file.as_os_str().as_bytes())) };
+                    tar.add_files(members, &mut window, &walk, archived)?;
+                }
             }
-            TarRecords::Files(archived) => {
-                let tar = Tar { number, class: is_class.then(|| stem(file.as_os_str().as_bytes())) };
-                tar.add_files(members, &mut window, &walk, archived)?;
-            }
-        }
-        Ok(())
-    })?;
+            Ok(())
+        },
+    )?;
     let (names, faults, parts) = match found {
         None => return Err(SourceError::NoRecords { path: path.to_owned() }),
         Some(TarRecords::Samples(samples)) => {

@@ -352,7 +352,7 @@ fn the_page_of_sources_has_every_scheme_with_its_options_and_its_example_is_open
             let (_, options) = scheme::with_query(rest, &Options::default()).unwrap();
             assert_eq!(named, name);
             // A reader has the parameters that its class takes.
-            assert!(name == "python" || scheme.check(&options, false).is_ok(), "{example}");
+            assert!(name == "python" || scheme.check(&options, &[]).is_ok(), "{example}");
         }
         let section = page.split("\n## ").find(|section| section.starts_with(&format!("{name}\n")));
         // `root` has no meaning for a folder, and `*` stands for a reader's own parameters.

@@ -127,7 +127,7 @@ fn read_all(layout: &VocLayout, stems: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Pa
         progress.step();
         read(layout, &stems[place])
     };
-    crew::in_order(stems.len(), crew::threads_for(layout.folder()), read, |place, annotation| {
+    crew::in_order(stems.len(), crew::threads_for(layout.folder().tree().is_some()), read, |place, annotation| {
         parsed.insert(stems[place].clone(), annotation);
         Ok(())
     })?;

@@ -92,7 +92,7 @@ fn read_labels(
             Err(problem) => Err(problem.to_string()),
         })
     };
-    crew::in_order(paths.len(), crew::threads_for(&layout.folder), read, |record, objects| {
+    crew::in_order(paths.len(), crew::threads_for(layout.folder.tree().is_some()), read, |record, objects| {
         records.push(objects.unwrap_or_else(|problem| {
             damaged.insert(record as u64, format!("its labels \"{}\": {problem}", printable(text(record).path())));
             Vec::new()

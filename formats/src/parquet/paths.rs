@@ -31,7 +31,7 @@ pub(crate) fn open_paths(table: &Address, options: &Options) -> Opened {
     let mut paths = Paths::default();
     for row in 0..records {
         let path = path(&column, row).map_err(|problem| bad_row(container.path(), row as u64, problem.to_owned()))?;
-        if escapes(path, given_root.as_ref()) {
+        if escapes(path, given_root.as_ref().map(Address::path)) {
             let problem = format!(
                 "The path \"{}\" leads out of the folder of the table. Set root= if that is intended.",
                 String::from_utf8_lossy(path)

@@ -197,7 +197,7 @@ fn the_examples_of_the_page_open() {
         opened_of += 1;
     }
     assert!(opened_of >= 5);
-    for option in crate::stores::OPTIONS {
+    for option in &crate::stores::OPTIONS {
         assert!(section.contains(&format!("| `{}` |", option.name)), "{}", option.name);
     }
 }
