@@ -19,6 +19,13 @@ pub enum Role {
     /// Points of x, y and visibility: `f32` values whose last dimension is 3, such as `f32 [*, 17, 3]`. A visibility of 0
     /// means that the point is not labelled.
     Keypoints,
+    /// As [`Boxes`](Self::Boxes), in fractions of the picture's width and height. In a batch they are pixels.
+    FractionBoxes,
+    /// As [`Points`](Self::Points), in fractions of the picture's width and height. In a batch they are pixels.
+    FractionPoints,
+    /// A number for each pixel of the result: `u8`, `u16` or `i32` `[height, width]`. It is no column of a table: it is decoded
+    /// with its picture.
+    Mask,
 }
 
 impl Role {
@@ -29,6 +36,9 @@ impl Role {
             Self::Boxes => "boxes",
             Self::Points => "points",
             Self::Keypoints => "keypoints",
+            Self::FractionBoxes => "fraction boxes",
+            Self::FractionPoints => "fraction points",
+            Self::Mask => "mask",
         }
     }
 
@@ -37,9 +47,18 @@ impl Role {
         let is_f32 = column.element() == ElementType::F32;
         match self {
             Self::Plain => true,
-            Self::Boxes => is_f32 && column.depth() == 1 && column.dims() == [4],
-            Self::Points => is_f32 && column.dims().last() == Some(&2),
+            Self::Boxes | Self::FractionBoxes => is_f32 && column.depth() == 1 && column.dims() == [4],
+            Self::Points | Self::FractionPoints => is_f32 && column.dims().last() == Some(&2),
             Self::Keypoints => is_f32 && column.dims().last() == Some(&3),
+            Self::Mask => {
+                let can_count = [ElementType::U8, ElementType::U16, ElementType::I32].contains(&column.element());
+                can_count && column.depth() == 0 && column.dims().len() == 2
+            }
         }
+    }
+
+    /// Whether its boxes say which of the objects are shown.
+    pub fn is_of_boxes(self) -> bool {
+        matches!(self, Self::Boxes | Self::FractionBoxes)
     }
 }

@@ -22,7 +22,7 @@ pub struct Field {
     pub column_type: ColumnType,
     /// The objects that its outermost level counts. Columns of the same objects have equal lengths there.
     pub objects: Option<String>,
-    /// What its numbers are. A ring does not have it: what is in a batch has followed its picture already.
+    /// What its numbers are. Trainers do not see it: what is in a batch has followed its picture already.
     pub role: Role,
 }
 
@@ -134,10 +134,13 @@ impl Schema {
         &self.fields
     }
 
-    /// The same names and types without roles, as a ring has them.
+    /// The same names and types as the daemon's side of a ring has them: what is left of the roles is which columns are
+    /// masks, whose places are written one by one.
     #[must_use]
-    pub fn without_roles(&self) -> Self {
-        Self { fields: self.fields.iter().cloned().map(|field| field.with_role(Role::Plain)).collect() }
+    pub fn of_a_ring(&self) -> Self {
+        let role = |field: &Field| if field.role == Role::Mask { Role::Mask } else { Role::Plain };
+        let fields = self.fields.iter().map(|field| field.clone().with_role(role(field)));
+        Self { fields: fields.collect() }
     }
 
     /// The boxes that say which objects of this column's are shown: the first ones of the same objects. A column of boxes
@@ -149,7 +152,7 @@ impl Schema {
             None => place == column,
         };
         let mut fields = self.fields.iter().enumerate();
-        fields.find(|(place, field)| field.role == Role::Boxes && decides(*place, field)).map(|(place, _)| place)
+        fields.find(|(place, field)| field.role.is_of_boxes() && decides(*place, field)).map(|(place, _)| place)
     }
 
     /// How many there are.
@@ -216,7 +219,18 @@ mod tests {
         let schema = Schema::try_new(fields).unwrap();
         let deciding: Vec<_> = (0..schema.len()).map(|column| schema.deciding_boxes(column)).collect();
         assert_eq!(deciding, [Some(1), Some(1), Some(1), Some(3), None, None]);
-        assert!(schema.without_roles().fields().iter().all(|field| field.role == Role::Plain));
+        assert!(schema.of_a_ring().fields().iter().all(|field| field.role == Role::Plain));
+    }
+
+    #[test]
+    fn rule_45_boxes_in_fractions_decide_too_and_a_ring_knows_of_masks_alone() {
+        let boxes = field("boxes", "f32 [*, 4]", Some("objects")).with_role(Role::FractionBoxes);
+        let masks = field("masks", "i32 [6, 8]", None).with_role(Role::Mask);
+        let schema = Schema::try_new(vec![field("classes", "i64 [*]", Some("objects")), boxes, masks]).unwrap();
+        assert_eq!([0, 1, 2].map(|column| schema.deciding_boxes(column)), [Some(1), Some(1), None]);
+        let of_a_ring = schema.of_a_ring();
+        let roles: Vec<Role> = of_a_ring.fields().iter().map(|field| field.role).collect();
+        assert_eq!(roles, [Role::Plain, Role::Plain, Role::Mask]);
     }
 
     #[test]

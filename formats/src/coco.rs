@@ -1,5 +1,5 @@
-//! `coco:`: a JSON file of annotations in the form of COCO (instances, captions or keypoints), and the pictures that it
-//! names. Records are ordered by image id, as torchvision's `CocoDetection` orders them.
+//! `coco:`: a JSON file of annotations in the form of COCO (instances, captions, keypoints or panoptic) or of LVIS, and the
+//! pictures that it names. Records are ordered by image id, as torchvision's `CocoDetection` orders them.
 
 mod document;
 mod loose;
@@ -48,9 +48,12 @@ enum CocoPart {
     Polygons,
     Rle,
     ImageIds,
+    Ids,
+    Negatives,
+    NotExhaustive,
 }
 
-const PARTS: [KnownPart<CocoPart>; 10] = [
+const PARTS: [KnownPart<CocoPart>; 13] = [
     part("boxes", CocoPart::Boxes, "f32 [*, 4]", true, true).with_role(Role::Boxes),
     part("classes", CocoPart::Classes, "i64 [*]", true, true),
     part("crowd", CocoPart::Crowd, "bool [*]", true, true),
@@ -61,6 +64,9 @@ const PARTS: [KnownPart<CocoPart>; 10] = [
     part("polygons", CocoPart::Polygons, "f32 [*][*][*, 2]", true, false).with_role(Role::Points),
     part("rle", CocoPart::Rle, "u32 [*][*]", true, false),
     part("image_ids", CocoPart::ImageIds, "i64", false, false),
+    part("ids", CocoPart::Ids, "i64 [*]", true, true),
+    part("negatives", CocoPart::Negatives, "i64 [*]", false, false),
+    part("not_exhaustive", CocoPart::NotExhaustive, "i64 [*]", false, false),
 ];
 
 const fn part(
@@ -104,11 +110,13 @@ fn open(address: &Address, options: &Options) -> Opened {
         keypoints: chosen.has(CocoPart::Keypoints),
         polygons: chosen.has(CocoPart::Polygons),
         rle: chosen.has(CocoPart::Rle),
+        image_level: chosen.has(CocoPart::Negatives) || chosen.has(CocoPart::NotExhaustive),
     };
     let document = Document::read(address, wanted)?;
     if options.columns.is_empty() {
         let captions_only = document.annotations.captions.len() > 0 && document.annotations.objects.len() == 0;
-        chosen.retain(|part| (part == CocoPart::Captions) == captions_only);
+        let is_panoptic = document.annotations.is_panoptic;
+        chosen.retain(|part| (part == CocoPart::Captions) == captions_only && (part != CocoPart::Ids || is_panoptic));
     }
     let categories = Categories::new(file, &document, &chosen)?;
     let pictures = Pictures::new(&document, &categories, keep_empty);
@@ -134,7 +142,7 @@ fn open(address: &Address, options: &Options) -> Opened {
         }
         paths.push(path);
     }
-    let root = given_root.unwrap_or_else(|| root_of(address, &paths));
+    let root = given_root.unwrap_or_else(|| root_of(address, &paths, document.named_by_urls));
     let shard_name = address.last_name();
     let found = Found {
         root,
@@ -151,8 +159,9 @@ fn open(address: &Address, options: &Options) -> Opened {
 /// The folder of the pictures: the first of the usual ones that has one of the first pictures.
 ///
 /// For `annotations/instances_train2017.json` these are `train2017` and `images/train2017` beside `annotations`, then
-/// `images` beside it and in it, and last the folder of the JSON.
-fn root_of(file: &Address, paths: &Paths) -> Address {
+/// `images` beside it and in it, and last the folder of the JSON. Paths from URLs have the folder of their set, so it may
+/// be beside the folder of the JSON too.
+fn root_of(file: &Address, paths: &Paths, named_by_urls: bool) -> Address {
     let folder = file.parent();
     let stem = file.path().file_stem().unwrap_or_default().to_string_lossy();
     let set = stem.rsplit('_').next().unwrap_or_default();
@@ -163,7 +172,7 @@ fn root_of(file: &Address, paths: &Paths) -> Address {
     let others = [above.join("images"), folder.join("images"), folder.clone()];
     let looked_for = paths.len().min(LOOKED_FOR);
     let has_one = |root: &Address| (0..looked_for).any(|index| root.join(paths.get(index)).is_file());
-    of_set.chain(others).find(has_one).unwrap_or(folder)
+    of_set.chain(others).chain(named_by_urls.then_some(above)).find(has_one).unwrap_or(folder)
 }
 
 /// The classes: categories by rising id, without the gaps between the ids.
@@ -244,6 +253,15 @@ impl Pictures {
                      Add the category, or remove the annotation."
                 )
             });
+            let unlisted = unlisted.or_else(|| {
+                let said = document.image_level.get(image)?;
+                let mut ids = said.negatives.iter().chain(&said.not_exhaustive);
+                let unknown = ids.find(|id| !categories.class_of.contains_key(id))?;
+                Some(format!(
+                    "image {id} names the category id {unknown}, which the file does not list. Add the category, or \
+                     remove the id from the image."
+                ))
+            });
             let cause = damaged.get(&id).cloned().or(unlisted);
             if !keep_empty && cause.is_none() && objects_of.is_empty() && captions_of.is_empty() {
                 continue;
@@ -265,6 +283,15 @@ impl Pictures {
             self.order.iter().for_each(|&image| column.push(&[document.ids[image]]));
             return;
         }
+        if matches!(part, CocoPart::Negatives | CocoPart::NotExhaustive) {
+            for &image in &self.order {
+                let said = &document.image_level[image];
+                let ids = if part == CocoPart::Negatives { &said.negatives } else { &said.not_exhaustive };
+                let class = |id: &i64| categories.class_of.get(id).copied();
+                column.push(&ids.iter().filter_map(class).collect::<Vec<_>>());
+            }
+            return;
+        }
         let lists = if part == CocoPart::Captions { &self.captions } else { &self.objects };
         for rows in lists {
             for &row in rows {
@@ -283,7 +310,8 @@ impl Pictures {
                             column.close(3);
                         }
                     }
-                    CocoPart::ImageIds => {}
+                    CocoPart::Ids => column.extend(&[objects.ids[row]]),
+                    CocoPart::ImageIds | CocoPart::Negatives | CocoPart::NotExhaustive => {}
                 }
                 if matches!(part, CocoPart::Captions | CocoPart::Keypoints | CocoPart::Rle | CocoPart::Polygons) {
                     column.close(2);

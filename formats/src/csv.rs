@@ -5,6 +5,7 @@
 //! may name further columns, which are ignored unless the column map asks for them. Without a header, the first column is
 //! the path. The second column, if there is one, is the label.
 
+mod boxes;
 mod places;
 mod quotes;
 mod rows;
@@ -18,6 +19,7 @@ use csv::ByteRecord;
 use forebay_proto::printable;
 use forebay_sources::{Labels, LineProblem, Options, SourceError};
 
+use self::boxes::BOXES;
 use self::places::{LabelPlace, Places};
 use self::rows::RowReader;
 use self::targets::{RecordRows, Targets};
@@ -33,7 +35,7 @@ use crate::{Opened, ROOT};
 pub(super) const SCHEME: Scheme = Scheme {
     name: "csv",
     takes: "a .csv file with a path and a label per line",
-    options: &[ROOT, PATTERN, GROUP, SPLIT],
+    options: &[ROOT, PATTERN, GROUP, SPLIT, BOXES],
     has_columns: true,
     recognises: |address| is_named(address.path(), &["csv"]) && address.is_file(),
     open: open_table,

@@ -1,5 +1,6 @@
 //! `yolo:`: folders `images` and `labels` of the same shape, with a text of boxes for each picture, as Ultralytics reads
-//! them. Boxes stay fractions of the picture's sides, because a text does not say how large its picture is.
+//! them. Boxes are fractions of the picture's sides, because a text does not say how large its picture is. They become
+//! pixels when the picture is decoded.
 
 mod label_file;
 mod layout;
@@ -44,9 +45,11 @@ enum YoloPart {
     Polygons,
 }
 
-const PARTS: [KnownPart<YoloPart>; 3] = [
-    part("boxes_normalised", YoloPart::Boxes, "f32 [*, 4]", true),
+const PARTS: [KnownPart<YoloPart>; 5] = [
+    part("boxes", YoloPart::Boxes, "f32 [*, 4]", true).with_role(Role::FractionBoxes),
     part("classes", YoloPart::Classes, "i64 [*]", true),
+    part("polygons", YoloPart::Polygons, "f32 [*][*, 2]", false).with_role(Role::FractionPoints),
+    part("boxes_normalised", YoloPart::Boxes, "f32 [*, 4]", false),
     part("polygons_normalised", YoloPart::Polygons, "f32 [*][*, 2]", false),
 ];
 

@@ -44,6 +44,14 @@ impl Origin {
         Self::of_file(stored, orientation, orientation.adjusted(recipe.input().adjust_orientation))
     }
 
+    /// Width and height of the picture whose pixels the numbers of a dataset count.
+    pub fn annotated(&self, annotated: Annotated) -> (u32, u32) {
+        match annotated {
+            Annotated::AsStored => self.stored,
+            Annotated::AsSeen => self.orientation.seen(self.stored.0, self.stored.1),
+        }
+    }
+
     /// Where the points of the picture are in what the recipe makes of it with this draw. `plan` is for work, and its memory
     /// is used again.
     ///

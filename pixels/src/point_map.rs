@@ -101,6 +101,13 @@ impl PointMap {
         }
     }
 
+    /// This map for points that count in fractions of a picture of this width and height.
+    #[must_use]
+    pub fn of_fractions(self, (width, height): (u32, u32)) -> Self {
+        let times = |side: u32| Line { scale: side.into(), offset: 0.0 };
+        Self { columns: times(width), rows: times(height), ..Self::IDENTITY }.then(self)
+    }
+
     /// The way back, which hides nothing.
     pub(crate) fn inverse(self) -> Self {
         let (columns, rows) = (self.columns.inverse(), self.rows.inverse());

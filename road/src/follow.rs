@@ -23,9 +23,16 @@ pub(crate) struct FollowSettings {
 #[derive(Debug)]
 pub(crate) struct Follow {
     settings: FollowSettings,
-    maps: Vec<Option<PointMap>>,
+    maps: Vec<Option<Maps>>,
     plan: Plan,
     copy: ValueBuf,
+}
+
+/// Where the numbers of one picture are in its result.
+#[derive(Clone, Copy, Debug)]
+struct Maps {
+    pixels: PointMap,
+    fractions: PointMap,
 }
 
 /// A column of a dataset that follows its pictures.
@@ -35,15 +42,24 @@ pub(crate) struct Follower {
     pub column: usize,
     /// What its numbers are.
     pub role: Role,
-    /// The column of boxes that says which of its objects are shown.
-    pub boxes: Option<usize>,
+    /// The column of boxes that says which of its objects are shown, and what these are.
+    pub boxes: Option<(usize, Role)>,
 }
 
 impl Follower {
     /// A column of this table, if it follows its pictures.
     pub(crate) fn of(table: &Table, column: usize) -> Option<Self> {
-        let (role, boxes) = (table.schema().fields()[column].role, table.schema().deciding_boxes(column));
+        let fields = table.schema().fields();
+        let boxes = table.schema().deciding_boxes(column).map(|boxes| (boxes, fields[boxes].role));
+        let role = fields[column].role;
         (role != Role::Plain || boxes.is_some()).then_some(Self { column, role, boxes })
+    }
+}
+
+impl Maps {
+    /// The map for what a column has.
+    fn of(&self, role: Role) -> PointMap {
+        if matches!(role, Role::FractionBoxes | Role::FractionPoints) { self.fractions } else { self.pixels }
     }
 }
 
@@ -59,7 +75,9 @@ impl Follow {
         maps.clear();
         maps.extend(sheet.records.iter().zip(&sheet.origins).map(|(&record, origin)| {
             let draw = Draw { seed: *seed, epoch: sheet.epoch, record: u64::try_from(record).ok()? };
-            Some((*origin)?.map(recipe, draw, *annotated, plan))
+            let origin = (*origin)?;
+            let pixels = origin.map(recipe, draw, *annotated, plan);
+            Some(Maps { pixels, fractions: pixels.of_fractions(origin.annotated(*annotated)) })
         }));
     }
 
@@ -76,28 +94,31 @@ impl Follow {
         into: &mut ColumnMut<'_>,
     ) -> Result<(), Full> {
         // A place that shows a record has its picture.
-        let Some(map) = self.maps.get(place).copied().flatten() else { return into.push_null() };
+        let Some(maps) = self.maps.get(place).copied().flatten() else { return into.push_null() };
         let Follower { column, role, boxes } = follower;
         let (value, column_type) = (table.value(column, record), &table.schema().fields()[column].column_type);
         if value.is_null() {
             return into.push_null();
         }
-        self.keep(map, &value, column_type, boxes.map(|boxes| table.value(boxes, record)));
+        let boxes = boxes.map(|(boxes, role)| (maps.of(role), table.value(boxes, record)));
+        self.keep(&value, column_type, boxes);
+        let map = maps.of(role);
         match role {
-            Role::Plain => {}
-            Role::Boxes => self.copy.each(|corners| map.xyxy(corners).clipped),
-            Role::Points => self.copy.each(|point| map.point(point)),
+            // A mask is written when its picture is decoded, and is in no table.
+            Role::Plain | Role::Mask => {}
+            Role::Boxes | Role::FractionBoxes => self.copy.each(|corners| map.xyxy(corners).clipped),
+            Role::Points | Role::FractionPoints => self.copy.each(|point| map.point(point)),
             Role::Keypoints => self.copy.each(|keypoint| map.keypoint(keypoint)),
         }
         into.push(&self.copy.value())
     }
 
     /// Copies a value without the objects whose boxes are not shown.
-    fn keep(&mut self, map: PointMap, value: &Value<'_>, column_type: &ColumnType, boxes: Option<Value<'_>>) {
+    fn keep(&mut self, value: &Value<'_>, column_type: &ColumnType, boxes: Option<(PointMap, Value<'_>)>) {
         let least = self.settings.min_visible;
-        let boxes = boxes.map_or(&[][..], |boxes| boxes.bytes());
         let shown = |object: usize| {
-            let Some(corners) = boxes.as_chunks::<16>().0.get(object) else { return true };
+            let Some((map, boxes)) = boxes else { return true };
+            let Some(corners) = boxes.bytes().as_chunks::<16>().0.get(object) else { return true };
             let number = |at: usize| f32::from_le_bytes([0, 1, 2, 3].map(|byte| corners[at * 4 + byte]));
             let visible = map.xyxy([0, 1, 2, 3].map(number)).visible;
             visible > 0.0 && visible >= least

@@ -54,7 +54,7 @@ impl Targets {
         };
         let fields = columns.iter().map(|&column| all.fields()[column].clone()).collect();
         let schema = Schema::try_new(fields).expect("columns of a schema, each once, are a schema");
-        Ok(Self { source, schema: schema.without_roles(), columns })
+        Ok(Self { source, schema: schema.of_a_ring(), columns })
     }
 
     /// Their names and types.

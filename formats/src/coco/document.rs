@@ -21,16 +21,48 @@ pub(super) struct Document {
     pub ids: Vec<i64>,
     /// Their files.
     pub files: Paths,
+    /// What is said of each image itself; empty unless that is wanted.
+    pub image_level: Vec<ImageLevel>,
     /// Ids and names.
     pub categories: Vec<(i64, String)>,
     pub annotations: Annotations,
+    /// Images are named by their URLs, with their folders.
+    pub named_by_urls: bool,
     has_images: bool,
+}
+
+/// What a file says of an image beside its objects, as LVIS does: ids of categories.
+#[derive(Debug, Default)]
+pub(super) struct ImageLevel {
+    /// Categories of which the image has no object.
+    pub negatives: Vec<i64>,
+    /// Categories of which not all objects in the image are annotated.
+    pub not_exhaustive: Vec<i64>,
 }
 
 #[derive(Deserialize)]
 struct ImageEntry {
     id: i64,
-    file_name: String,
+    file_name: Option<String>,
+    /// LVIS has this in the place of a file's name.
+    coco_url: Option<String>,
+    #[serde(default)]
+    neg_category_ids: Vec<i64>,
+    #[serde(default)]
+    not_exhaustive_category_ids: Vec<i64>,
+}
+
+impl ImageEntry {
+    /// The file below the folder of the pictures. Of a URL these are its last folder and its name: LVIS mixes the pictures of
+    /// two folders.
+    fn file(&self) -> &str {
+        let of_url = |url: &str| url.rmatch_indices('/').nth(1).map_or(0, |(slash, _)| slash + 1);
+        match (&self.file_name, &self.coco_url) {
+            (Some(name), _) => name,
+            (None, Some(url)) => &url[of_url(url)..],
+            (None, None) => "",
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -91,7 +123,7 @@ impl Document {
             }
         }
         if let Some(image) = self.files.iter().position(|file| file.trim_ascii().is_empty() || file.contains(&0)) {
-            return refuse(format!("image {} has an empty \"file_name\". Write its path there.", self.ids[image]));
+            return refuse(format!("image {} has no \"file_name\", or an empty one. Write its path there.", self.ids[image]));
         }
         if self.annotations.without_image > 0 {
             let annotations = self.annotations.without_image;
@@ -179,7 +211,12 @@ impl<'de> Visitor<'de> for Items<'_> {
                 document.has_images = true;
                 while let Some(image) = seq.next_element::<ImageEntry>()? {
                     document.ids.push(image.id);
-                    document.files.push(image.file_name.as_bytes());
+                    document.files.push(image.file().as_bytes());
+                    document.named_by_urls |= image.file_name.is_none();
+                    if document.annotations.wanted.image_level {
+                        let (negatives, not_exhaustive) = (image.neg_category_ids, image.not_exhaustive_category_ids);
+                        document.image_level.push(ImageLevel { negatives, not_exhaustive });
+                    }
                 }
             }
             Self::Categories(document) => {
@@ -190,7 +227,7 @@ impl<'de> Visitor<'de> for Items<'_> {
             Self::Annotations(document, progress) => {
                 let annotations = &mut document.annotations;
                 let wanted = annotations.wanted;
-                while let Some(annotation) = seq.next_element_seed(OneAnnotation(wanted))? {
+                while let Some(annotation) = seq.next_element_seed(OneAnnotation { wanted, is_segment: false })? {
                     annotations.push(&annotation);
                     progress.step();
                 }
@@ -201,7 +238,38 @@ impl<'de> Visitor<'de> for Items<'_> {
 }
 
 /// An annotation, of which only what is wanted is kept.
-struct OneAnnotation(Wanted);
+struct OneAnnotation {
+    wanted: Wanted,
+    /// It is a segment of a panoptic annotation, and has none itself.
+    is_segment: bool,
+}
+
+/// The segments of a panoptic annotation.
+struct Segments(Wanted);
+
+impl<'de> DeserializeSeed<'de> for Segments {
+    type Value = Vec<CocoAnnotation>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Segments {
+    type Value = Vec<CocoAnnotation>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of segments")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut segments = Vec::new();
+        while let Some(segment) = seq.next_element_seed(OneAnnotation { wanted: self.0, is_segment: true })? {
+            segments.push(segment);
+        }
+        Ok(segments)
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for OneAnnotation {
     type Value = CocoAnnotation;
@@ -219,7 +287,7 @@ impl<'de> Visitor<'de> for OneAnnotation {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CocoAnnotation, A::Error> {
-        let Self(wanted) = self;
+        let Self { wanted, is_segment } = self;
         let mut annotation = CocoAnnotation {
             id: Loose::Nothing,
             image: Loose::Nothing,
@@ -230,6 +298,7 @@ impl<'de> Visitor<'de> for OneAnnotation {
             caption: Loose::Nothing,
             keypoints: Loose::Nothing,
             segmentation: Loose::Nothing,
+            segments: None,
         };
         while let Some(key) = map.next_key::<String>()? {
             let (field, is_wanted) = match key.as_str() {
@@ -242,6 +311,10 @@ impl<'de> Visitor<'de> for OneAnnotation {
                 "caption" => (&mut annotation.caption, wanted.captions),
                 "keypoints" => (&mut annotation.keypoints, wanted.keypoints),
                 "segmentation" => (&mut annotation.segmentation, wanted.polygons || wanted.rle),
+                "segments_info" if !is_segment => {
+                    annotation.segments = Some(map.next_value_seed(Segments(wanted))?);
+                    continue;
+                }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                     continue;

@@ -18,6 +18,8 @@ pub(super) struct Wanted {
     pub keypoints: bool,
     pub polygons: bool,
     pub rle: bool,
+    /// What LVIS says of an image itself.
+    pub image_level: bool,
 }
 
 /// An annotation as it is written, as far as it is wanted.
@@ -32,6 +34,8 @@ pub(super) struct CocoAnnotation {
     pub caption: Loose,
     pub keypoints: Loose,
     pub segmentation: Loose,
+    /// The objects of a panoptic annotation, which is about a whole image.
+    pub segments: Option<Vec<CocoAnnotation>>,
 }
 
 /// The annotations of all images.
@@ -44,6 +48,8 @@ pub(super) struct Annotations {
     pub damaged: HashMap<i64, String>,
     /// Annotations without an image id.
     pub without_image: u64,
+    /// An annotation has segments.
+    pub is_panoptic: bool,
 }
 
 /// Objects, in the file's order. The lists of what is not wanted are empty.
@@ -117,12 +123,22 @@ struct Checked {
 }
 
 impl Annotations {
-    /// Adds an annotation to its image. If something is wrong with it, the image remembers what.
+    /// Adds an annotation to its image, or each of its segments. If something is wrong with it, the image remembers what.
     pub(super) fn push(&mut self, annotation: &CocoAnnotation) {
         let Some(image) = annotation.image.integer() else {
             self.without_image += 1;
             return;
         };
+        match &annotation.segments {
+            None => self.push_one(image, annotation),
+            Some(segments) => {
+                self.is_panoptic = true;
+                segments.iter().for_each(|segment| self.push_one(image, segment));
+            }
+        }
+    }
+
+    fn push_one(&mut self, image: i64, annotation: &CocoAnnotation) {
         let id = annotation.id.integer().unwrap_or(-1);
         if let Loose::Text(caption) = &annotation.caption {
             self.captions.images.push(image);

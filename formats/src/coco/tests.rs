@@ -1,5 +1,7 @@
 //! Tests of what `coco:` accepts, keeps and refuses.
 
+mod relatives;
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -197,7 +199,7 @@ fn a_file_that_cannot_be_understood_is_refused_where_it_is_wrong() {
             &["out of range"],
         ),
         (r#"{"images": [{"id": "a", "file_name": "1.jpg"}]}"#.into(), &["invalid type: string \"a\"", "\"file_name\""]),
-        (r#"{"images": [{"id": 1}]}"#.into(), &["missing field `file_name`"]),
+        (r#"{"images": [{"id": 1}]}"#.into(), &["image 1 has no \"file_name\""]),
         (r#"{"annotations": []}"#.into(), &["no \"images\""]),
         (r#"{"images": []}"#.into(), &["holds no record"]),
         (r#"{"images": []} x"#.into(), &["trailing characters"]),
@@ -206,7 +208,7 @@ fn a_file_that_cannot_be_understood_is_refused_where_it_is_wrong() {
             &["the id 1", "1.jpg", "2.jpg"],
         ),
         (format!(r#"{{"images": [{}]}}"#, image("1", "../1.jpg")), &["leads out", "image 1", "root="]),
-        (format!(r#"{{"images": [{}]}}"#, image("1", "")), &["image 1 has an empty \"file_name\""]),
+        (format!(r#"{{"images": [{}]}}"#, image("1", "")), &["image 1 has no \"file_name\", or an empty one"]),
         (format!(r#"{{"images": [{}]}}"#, image("1", "nowhere.jpg")), &["None of the 1 files", "root="]),
         (
             format!(

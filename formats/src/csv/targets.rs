@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use csv::ByteRecord;
-use forebay_columns::{Column, ColumnType, ElementType, Field, Schema, Table};
+use forebay_columns::{Column, ColumnType, ElementType, Field, Role, Schema, Table};
 use forebay_sources::{Options, SourceError};
 
 use super::SPLIT;
+use super::boxes::{self, BoxFormat};
 use super::places::{NamedColumn, Places};
 use crate::numbers::single;
 use crate::paths::Paths;
@@ -25,11 +26,13 @@ struct Target {
     columns: Vec<NamedColumn>,
     /// A cell has several values.
     split: bool,
+    /// Its numbers are boxes.
+    boxes: Option<BoxFormat>,
     /// The cells, or for several columns none.
     cells: Paths,
     /// The numbers of several columns, row by row.
     numbers: Vec<f32>,
-    /// The rows whose numbers are none, with the column.
+    /// The rows whose numbers are none, with the column; or that are no boxes, with the number of columns.
     wrong: BTreeMap<usize, usize>,
     rows: usize,
 }
@@ -91,9 +94,12 @@ impl Targets {
             let expected = "names of the column map, each of one column, and without group=\"true\"";
             return Err(SourceError::bad_option(SPLIT.name, split.unwrap_or_default(), expected));
         }
+        let is_of_boxes = |(name, columns): &&(String, Vec<NamedColumn>)| name == boxes::COLUMN && columns.len() == 4;
+        let format = BoxFormat::chosen(options, group && places.targets.iter().any(|target| is_of_boxes(&target)))?;
         let target = |(name, columns): &(String, Vec<NamedColumn>)| Target {
             name: name.clone(),
             columns: columns.clone(),
+            boxes: format.filter(|_| name == boxes::COLUMN),
             split: names.contains(&name.as_str()),
             cells: Paths::default(),
             numbers: Vec::new(),
@@ -137,7 +143,8 @@ impl Targets {
             }
             let column_type = target.column_type(cell_type, self.group);
             let objects = self.group.then(|| OBJECTS.to_owned());
-            fields.push(Field { objects, ..Field::new(&target.name, column_type) });
+            let role = target.boxes.map_or(Role::Plain, BoxFormat::role);
+            fields.push(Field { objects, ..Field::new(&target.name, column_type).with_role(role) });
             types.push(cell_type);
         }
         let schema = Schema::try_new(fields).map_err(|error| of_columns(error.to_string()))?;
@@ -188,6 +195,12 @@ impl Target {
                     self.wrong.entry(self.rows).or_insert(number);
                 }
                 self.numbers.push(value.unwrap_or_default());
+            }
+            if let (Some(format), Some(numbers)) = (self.boxes, self.numbers.last_chunk_mut::<4>()) {
+                match format.corners(*numbers) {
+                    Some(corners) => *numbers = corners,
+                    None => drop(self.wrong.entry(self.rows).or_insert(self.columns.len())),
+                }
             }
         }
         self.rows += 1;
@@ -250,8 +263,10 @@ impl Target {
     /// What is wrong with a cell.
     fn problem(&self, cell_type: CellType, row: usize, group: bool) -> Option<String> {
         if cell_type == CellType::Row {
-            let (_, name) = &self.columns[*self.wrong.get(&row)?];
-            return Some(format!("the cell of \"{name}\" is no number that fits into f32"));
+            return Some(match self.columns.get(*self.wrong.get(&row)?) {
+                Some((_, name)) => format!("the cell of \"{name}\" is no number that fits into f32"),
+                None => "the box ends before it begins, or does not fit into f32".to_owned(),
+            });
         }
         let (cell, name) = (self.cells.bytes(row), &self.columns[0].1);
         match cell_type {

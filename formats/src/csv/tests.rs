@@ -236,3 +236,24 @@ fn bytes_that_were_changed_cause_no_panic() {
     assert!(records > 1000, "{records}");
     drop(dir);
 }
+
+#[test]
+fn rule_45_boxes_of_a_table_follow_their_pictures_if_their_form_is_given() {
+    let text = "path,x,y,w,h\na.jpg,1,2,3,4\nb.jpg,5,6,-1,1\na.jpg,0,0,1,1\n";
+    let map = [("boxes", "x,y,w,h")];
+    let (_dir, source) = opened(text, &map, &[("group", "true"), ("boxes", "xywh")]);
+    assert_eq!(values::<f32>(&*source, "boxes", 0), [1.0, 2.0, 4.0, 6.0, 0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(source.targets().schema().fields()[0].role, forebay_columns::Role::Boxes);
+    assert!(damage(&*source, 1).contains("line 3 of the table: the box ends before it begins"));
+    let (_dir, source) = opened(text, &map, &[("group", "true")]);
+    assert_eq!(values::<f32>(&*source, "boxes", 1), [5.0, 6.0, -1.0, 1.0], "numbers like any others");
+    for (map, own) in [
+        (&map[..], &[("boxes", "xywh")][..]),
+        (&[("boxes", "x,y")], &[("boxes", "xywh"), ("group", "true")]),
+        (&[("box", "x,y,w,h")], &[("boxes", "xywh"), ("group", "true")]),
+        (&map, &[("boxes", "corners"), ("group", "true")]),
+    ] {
+        let words = refusal(text, map, own);
+        assert!(words.starts_with("boxes = \""), "{words}");
+    }
+}

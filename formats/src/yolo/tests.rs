@@ -32,8 +32,9 @@ fn pictures_have_the_boxes_of_the_text_of_the_same_name() {
     let source = opened(dir.path(), &[]).unwrap();
     assert_eq!(names(&*source, &dir), ["images/b.png", "images/sub/images/c.jpg", "images/x.y.jpg"]);
     assert_eq!(source.classes(), ["cat", "dog"]);
-    assert!(values::<f32>(&*source, "boxes_normalised", 0).is_empty());
-    assert_eq!(values::<f32>(&*source, "boxes_normalised", 2), [0.25, 0.0, 0.75, 1.0, 0.0, 0.0, 0.5, 0.5]);
+    assert!(values::<f32>(&*source, "boxes", 0).is_empty());
+    assert_eq!(source.targets().schema().fields()[0].role, Role::FractionBoxes);
+    assert_eq!(values::<f32>(&*source, "boxes", 2), [0.25, 0.0, 0.75, 1.0, 0.0, 0.0, 0.5, 0.5]);
     assert_eq!(values::<i64>(&*source, "classes", 2), [1, 0]);
     let columns = ColumnMap::from_iter([("shapes", "polygons_normalised")]);
     let source =

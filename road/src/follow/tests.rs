@@ -175,6 +175,36 @@ fn rule_45_min_visible_is_the_least_part_of_a_box_that_is_kept() {
 }
 
 #[test]
+fn rule_45_boxes_and_points_in_fractions_of_a_picture_become_pixels_that_follow_it() {
+    let field = |name: &str, column_type: &str| Field::of_objects(name, column_type.parse().unwrap(), "objects");
+    let fields = vec![
+        field("boxes", "f32 [*, 4]").with_role(Role::FractionBoxes),
+        field("corners", "f32 [*, 2]").with_role(Role::FractionPoints),
+        field("numbers", "i64 [*]"),
+    ];
+    let mut columns: Vec<_> = fields.iter().map(|field| Column::new(field.column_type.clone())).collect();
+    // Of 200 x 80, stored on its side: [20, 20, 120, 40], and one that the middle does not show.
+    columns[0].push(&[0.1_f32, 0.25, 0.6, 0.5, 0.0, 0.0, 0.2, 1.0]);
+    columns[1].push(&[0.1_f32, 0.25, 0.0, 0.0]);
+    columns[2].push(&[0_i64, 1]);
+    let table = Table::try_new(Schema::try_new(fields).unwrap(), columns, 1).unwrap();
+    let targets = Targets::new(Arc::new(Annotations(table)), None).unwrap();
+    let size = Size::HeightWidth([40, 100]);
+    let recipe = Recipe::new(vec![Transform::CenterCrop(CenterCrop { size })], Output::default()).unwrap();
+    let origin = Some(Origin::of_recipe((80, 200), Orientation::Right, &recipe));
+    let region = region(&recipe, &targets, 1);
+    let settings = FollowSettings { recipe, seed: 0, annotated: Annotated::AsSeen, min_visible: 0.0 };
+    let (sheet, slot) = (sheet(vec![0], vec![origin]), region.slot(0).unwrap());
+    drop(Ready::publish(sheet, slot, vec![false], &mut targets.writer(settings)));
+    let near = |found: &[f32], expected: &[f32]| {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4)
+    };
+    let (boxes, corners) = (column(&region, 0, 1), column(&region, 1, 1));
+    assert!(near(&boxes[0], &[0.0, 0.0, 70.0, 20.0]), "{boxes:?}");
+    assert!(near(&corners[0], &[-30.0, 0.0]), "{corners:?}");
+}
+
+#[test]
 fn rule_47_boxes_that_a_stream_does_not_have_decide_all_the_same() {
     let (_, numbers) = cut(Some(&["numbers".to_owned()]), 0.0);
     assert_eq!(numbers, [vec![0, 1, 3], vec![], vec![1], vec![]]);
