@@ -11,7 +11,7 @@ pub const MAX_NAME: usize = 63;
 /// The columns that every batch has.
 pub const RESERVED: [&str; 4] = ["images", "labels", "records", "mask"];
 /// What else a batch has a name for.
-const TAKEN: [&str; 2] = ["epoch", "valid"];
+const TAKEN: [&str; 3] = ["epoch", "valid", "validity"];
 
 /// A named column.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -231,14 +231,28 @@ def test_rule_45_further_columns_are_fields_or_entries_of_a_dict(boxes):
     with forebay.Loader(boxes, batch_size=3, size=8, columns=["boxes", "classes"], epochs=2) as loader:
         (batch,) = loader.torch()
         assert batch._fields[:6] == ("images", "labels", "records", "mask", "valid", "epoch")
-        images, labels, *_, classes = batch
+        images, labels, *_, classes, validity = batch
         assert (tuple(images.shape), labels.tolist()) == ((3, 8, 8, 3), [-1, -1, -1])
         assert classes.offsets[0].tolist() == [0, 0, 2, 3]
         assert tuple(batch.boxes.values.shape) == (3, 4)
         assert [len(part) for part in batch.boxes.nested().unbind()] == [0, 2, 1]
         (batch,) = loader.torch(as_dict=True)
-        assert list(batch) == ["images", "labels", "records", "mask", "boxes", "classes", "valid", "epoch"]
+        assert list(batch) == ["images", "labels", "records", "mask", "boxes", "classes", "valid", "epoch", "validity"]
+        assert (list(validity), validity["boxes"].tolist()) == (["boxes", "classes"], [True] * 3)
         assert (batch["valid"], batch["classes"].values.tolist()) == (3, [0, 0, 0])
+
+
+def test_rule_45_the_validity_of_a_column_tells_a_missing_value_from_0(pictures):
+    folder = pictures(3)
+    (folder / "train.csv").write_text("path,weight\n00000.ppm,0.0\n00001.ppm,\n00002.ppm,1.5\n")
+    settings = {"batch_size": 3, "size": 8, "columns": {"weight": "weight"}, "epochs": 2}
+    with forebay.Loader(folder / "train.csv", **settings) as loader:
+        (batch,) = loader.torch()
+        assert batch.weight.tolist() == [0.0, 0.0, 1.5]
+        assert (batch.validity["weight"].dtype, batch.validity["weight"].tolist()) == (torch.bool, [True, False, True])
+        batch.validity["weight"].zero_()
+        (entries,) = loader.torch(as_dict=True)
+        assert entries["validity"]["weight"].tolist() == [True, False, True]
 
 
 def test_a_column_that_cannot_be_a_field_is_refused_with_the_way_out(boxes):

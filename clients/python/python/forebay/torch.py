@@ -54,9 +54,9 @@ class TorchBatch(NamedTuple):
     """A batch as tensors.
 
     Further columns of the dataset are further fields: tensors, or `TorchRagged`. Such a batch is of a type of its own,
-    and has the fields of this one first. A missing value is 0, or an empty list. Only `Batch.validity` of the Loader's
-    own batches tells it from others. Unsigned numbers become signed ones: uint16 becomes int32, and uint32 and uint64
-    become int64.
+    and has the fields of this one first. Its last field, `validity`, is a dict. For each further column it has `(n,)`
+    of bool: False where a place has no value, which is 0 or an empty list in the column. Unsigned numbers become signed
+    ones: uint16 becomes int32, and uint32 and uint64 become int64.
 
     Attributes:
         images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
@@ -127,15 +127,18 @@ class _Tensors:
         convert = (_copied if self._copy else _viewed) if in_host else self._moved
         tensors = {"images": convert(batch.images)}
         tensors.update((name, _column(batch[name], convert)) for name in batch.columns[1:])
+        validity = {name: convert(batch.validity(name)) for name in batch.columns[4:]}
         if not in_host:
             # The copies to the GPU read the slot even after the arrays here are gone.
             moved = torch.cuda.Event()
             moved.record(torch.cuda.current_stream(self._device))
             batch.release(after=moved)
         if self._as_dict:
-            return {**tensors, "valid": batch.valid, "epoch": batch.epoch}
+            there = {"validity": validity} if validity else {}
+            return {**tensors, "valid": batch.valid, "epoch": batch.epoch, **there}
         images, labels, records, mask, *further = tensors.values()
-        return _tuple(tuple(tensors)[4:])(images, labels, records, mask, batch.valid, batch.epoch, *further)
+        values = (images, labels, records, mask, batch.valid, batch.epoch, *further)
+        return _tuple(tuple(validity))(*values, validity) if validity else TorchBatch(*values)
 
     def _moved(self, array: np.ndarray | GpuArray) -> torch.Tensor:
         if isinstance(array, np.ndarray):
@@ -154,9 +157,7 @@ def _tuple(further: tuple[str, ...]) -> Any:  # noqa: ANN401 - a class
             f"the column {taken[0]!r} cannot be a field of a named tuple: give as_dict=True, or another name with the "
             "Loader's columns"
         )
-    if not further:
-        return TorchBatch
-    made = namedtuple("TorchBatch", (*TorchBatch._fields, *further))
+    made = namedtuple("TorchBatch", (*TorchBatch._fields, *further, "validity"))
     # pickle finds no class of this module by its name: it makes the class again.
     made.__reduce__ = lambda self: (_again, (further, tuple(self)))  # type: ignore[method-assign]
     return made
