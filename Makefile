@@ -37,7 +37,7 @@ test-readme: deps ## The README's blocks, and the documents that are made from c
 	@.venv/bin/python scripts/test.py wheel documents systemd readme
 
 test-torch: deps ## PyTorch: installs it into .venv, which is large, and runs its tests
-	.venv/bin/python -m pip install -q --disable-pip-version-check torch
+	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision
 	@.venv/bin/python scripts/test.py wheel torch
 
 TORTURE_SECONDS ?= 600

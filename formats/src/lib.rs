@@ -24,6 +24,7 @@ mod listing;
 #[cfg(test)]
 mod loopback;
 mod loose;
+mod masks;
 mod mds;
 #[cfg(test)]
 mod mutations;
@@ -92,7 +93,8 @@ const SCHEMES: &[Scheme] = &[
 /// before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
     let Resolved { scheme, address, options } = resolve(name, options)?;
-    address.settled((scheme.open)(&address, &options))
+    let opened = address.settled((scheme.open)(&address, &options))?;
+    address.settled(masks::with_masks(opened, &address, &options))
 }
 
 /// Whether there is something to open under this name, with options that its scheme has. Nothing is scanned.
@@ -171,7 +173,7 @@ fn recognised(address: &Address) -> Result<&'static Scheme, SourceError> {
 /// If the list begins with a NUL byte, a label follows each path: `i` and an integer, or `t` and a text.
 pub fn open_list(list: &[u8], options: &Options) -> Opened {
     files::SCHEME.check(options, store_options(has_remote_root(options)))?;
-    files::from_list(list, options)
+    masks::with_masks(files::from_list(list, options)?, &root(options, &Address::default())?, options)
 }
 
 /// The option that CSVs and lists share.

@@ -122,6 +122,11 @@ impl Listing {
         self.witnesses.stand(record, self.len(), present, |other| self.address(other), &self.root)
     }
 
+    /// Whether the record's file was there when the dataset was opened.
+    pub(super) fn is_there(&self, record: u64) -> bool {
+        self.sizes[self.index(record)] != NO_SIZE
+    }
+
     /// Where the record's file is.
     pub(super) fn address(&self, record: u64) -> Address {
         self.root.join(self.paths.get(self.index(record)))

@@ -66,6 +66,9 @@ pub struct Plan {
     pub width: u32,
     /// Height of the result.
     pub height: u32,
+    /// For each step, from the lowest bit: whether the picture was mirrored before it. Only masks ask for that, whose nearest
+    /// pixel is not the same from either side.
+    pub(crate) flips: u64,
 }
 
 impl Rect {
@@ -126,10 +129,15 @@ impl Plan {
         })
     }
 
+    /// Whether the picture was mirrored before this step.
+    pub(crate) fn is_mirrored_before(&self, step: usize) -> bool {
+        self.flips >> step & 1 == 1
+    }
+
     fn begin(&mut self, width: u32, height: u32) {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();
-        self.mirrored = false;
+        (self.mirrored, self.flips) = (false, 0);
         (self.width, self.height) = (width, height);
     }
 
@@ -153,6 +161,7 @@ impl Plan {
             return;
         }
         (self.width, self.height) = (width, height);
+        self.flips |= u64::from(self.mirrored) << self.steps.len();
         self.steps.push(Step::Resize { width, height, interpolation });
     }
 

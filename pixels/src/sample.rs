@@ -4,8 +4,10 @@
 //! one shape in the middle whose form and colour tell its class, and a little sensor noise over all.
 
 mod jpeg;
+mod mask;
 
 pub use jpeg::{JpegColors, JpegForm};
+pub use mask::{mask_png, mask_png_of};
 
 /// Number of classes that [`photograph`] can show: five shapes in two colours each.
 pub const CLASSES: u64 = COLORS.len() as u64;

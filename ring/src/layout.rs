@@ -265,6 +265,16 @@ impl Geometry {
         start..start + self.place_len
     }
 
+    /// Of one place, in a column of masks: the byte of its validity, and its numbers.
+    pub(crate) fn mask_place(&self, slot: u32, column: usize, place: u32) -> (Range<usize>, Range<usize>) {
+        assert!(place < self.shape.batch, "place {place} of a batch of {}", self.shape.batch);
+        assert!(self.columns.is_of_masks(column), "column {column} is not one of masks");
+        let (of, place) = (self.columns.column(column), place as usize);
+        let item = of.values.len() / self.batch();
+        let part = |start: usize, len: usize| self.within(slot, &(start..start + len));
+        (part(of.validity.start + place, 1), part(of.values.start + place * item, item))
+    }
+
     fn tensor(&self, slot: u32, offset: usize, item: usize) -> Range<usize> {
         let start = self.slot(slot).start + offset;
         start..start + item * self.batch()

@@ -25,7 +25,7 @@ pub struct SlotFrame {
     right: Arc<Right>,
 }
 
-/// The exclusive right to the pixels of one place, for one decode thread.
+/// The exclusive right to the pixels of one place and to its masks, for one decode thread.
 #[derive(Debug)]
 pub struct PlaceMut {
     right: Arc<Right>,
@@ -171,14 +171,15 @@ impl SlotFrame {
     /// Columns of the same objects share offsets: each writes the same ones.
     ///
     /// # Panics
-    /// The ring has no such column.
+    /// The ring has no such column, or it is one of masks, which belong to their places.
     pub fn column(&mut self, column: usize) -> ColumnMut<'_> {
         let (geometry, slot) = (self.right.region.geometry(), self.right.slot);
+        assert!(!geometry.columns().is_of_masks(column), "the masks of column {column} belong to the places");
         let place = geometry.columns().column(column);
         let of = &geometry.columns().schema().fields()[column].column_type;
         let part = |range: &Range<usize>| geometry.within(slot, range);
-        // SAFETY: these bytes are the frame's own: no PlaceMut covers them. The frame is borrowed exclusively, and the
-        // parts of one column do not overlap.
+        // SAFETY: these bytes are the frame's own: a PlaceMut covers columns of masks alone, and this is none. The frame is
+        // borrowed exclusively, and the parts of one column do not overlap.
         let bytes = |range: &Range<usize>| unsafe { self.right.bytes_mut(part(range)) };
         let offsets = std::array::from_fn(|level| bytemuck::cast_slice_mut(bytes(&place.offsets[level])));
         ColumnMut::new(of, bytes(&place.validity), offsets, bytes(&place.values))
@@ -220,6 +221,26 @@ impl PlaceMut {
     /// Number of the place in its batch.
     pub fn place(&self) -> u32 {
         self.place
+    }
+
+    /// The place's mask in a column of masks, to write: 1 if there is one and else 0, and its numbers.
+    ///
+    /// # Panics
+    /// The ring has no such column, or it is not one of masks.
+    pub fn mask(&mut self, column: usize) -> (&mut u8, &mut [u8]) {
+        let geometry = self.right.region.geometry();
+        let (validity, numbers) = geometry.mask_place(self.right.slot, column, self.place);
+        // SAFETY: a place's right is made once per split, is not cloned, and is borrowed exclusively. The frame gives out no
+        // column of masks.
+        let validity = unsafe { self.right.bytes_mut(validity) };
+        // SAFETY: as above; the two parts do not overlap.
+        let numbers = unsafe { self.right.bytes_mut(numbers) };
+        (&mut validity[0], numbers)
+    }
+
+    /// The columns of masks, by their places in the schema.
+    pub fn mask_columns(&self) -> Arc<[usize]> {
+        self.right.region.geometry().columns().of_masks()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The right to write in a slot moves, is split and joined, and is never there twice.
 
-use forebay_columns::{Column, Field, Schema, Table};
+use forebay_columns::{Column, Field, Role, Room, Schema, Table};
 use forebay_ring::{Claim, Dtype, Geometry, JoinError, Layout, Region, RegionError, Shape, SlotError, View};
 
 const BATCH: u32 = 4;
@@ -92,7 +92,54 @@ fn rule_45_a_trainer_sees_the_columns_that_were_written_and_nothing_beyond_them(
     assert_eq!(boxes.place(0).len(), 16);
     assert_eq!(weight.validity(), [1, 0, 1, 0]);
     assert_eq!(weight.place(2), 0.5_f64.to_le_bytes());
+    assert_eq!(names.lists(2), [(0, &b"cat"[..]), (1, b"")]);
+    assert_eq!((names.lists(1), boxes.lists(0)), (vec![], vec![(0, boxes.place(0))]));
     assert!(view.column(0, 0).counts(4).iter().skip(1).all(|rows| *rows == 0), "the other slot is untouched");
+}
+
+#[test]
+fn rule_45_masks_are_written_place_by_place_and_no_one_else_writes_their_columns() {
+    let mask = |name: &str, of: &str| Field::new(name, of.parse().unwrap()).with_role(Role::Mask);
+    let fields =
+        vec![Field::new("weight", "f64".parse().unwrap()), mask("seg", "u8 [5, 7]"), mask("ids", "i32 [5, 7]")];
+    let schema = Schema::try_new(fields).unwrap();
+    let shape = Shape { batch: BATCH, height: 5, width: 7, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+    let region =
+        Region::create(Geometry::with_columns(shape, 2, schema, &[Room::default(); 3]).unwrap(), 9, 0).unwrap();
+    region.populate(1).unwrap();
+    let (mut frame, mut places) = region.slot(1).unwrap().split();
+    std::thread::scope(|scope| {
+        for place in &mut places {
+            scope.spawn(|| {
+                assert_eq!(*place.mask_columns(), [1, 2]);
+                let number = u8::try_from(place.place()).unwrap() + 1;
+                for column in [1, 2] {
+                    let (validity, numbers) = place.mask(column);
+                    numbers.fill(number);
+                    *validity = number % 2;
+                }
+                place.as_mut().fill(9);
+            });
+        }
+    });
+    frame.column(0).push_null().unwrap();
+    for column in [1, 2] {
+        let taken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            frame.column(column);
+        }));
+        assert!(taken.is_err(), "column {column} belongs to the places");
+    }
+    drop(frame.join(places).unwrap());
+    let view = View::map(region.fd(), 9, 0).unwrap();
+    for (column, len) in [(1, 35), (2, 140)] {
+        let column = view.column(1, column);
+        assert_eq!(column.validity(), [1, 0, 1, 0]);
+        for place in 0..4 {
+            let number = u8::try_from(place).unwrap() + 1;
+            assert_eq!(column.place(place), vec![number; len]);
+        }
+    }
+    assert!(view.images(1).iter().all(|byte| *byte == 9), "pixels are where they were");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod job;
 mod lane_thread;
 mod lane_workers;
 pub(crate) mod lanes;
+pub(crate) mod masks;
 mod outcomes;
 mod pools;
 #[cfg(test)]
@@ -36,9 +37,11 @@ use crate::record::Input;
 use crate::{thread_class, threads};
 pub use board::LaneReport;
 use board::{Board, Closed};
+use budget::Budget;
 pub(crate) use decoding::Decoding;
 use job::DecodeJob;
 pub(crate) use lanes::GpuLanes;
+use masks::{MadePicture, MaskThread};
 pub(crate) use outcomes::Done;
 #[cfg(test)]
 pub(crate) use outcomes::ORIGIN;
@@ -50,6 +53,8 @@ pub use switched_off::SwitchedOff;
 pub struct Picture<'a> {
     /// The file's bytes, or what a cache has of them.
     pub input: Input<'a>,
+    /// What was read behind it, which is kept with the decoded picture.
+    pub behind: &'a [u8],
     /// Where the decoded picture is to be kept for other epochs.
     pub cache: Option<&'a Cache>,
     /// What becomes of the picture.
@@ -85,16 +90,16 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Starts the threads, each with a decoder of its own, and with `pins` bound to the core of the next number; beside
+    /// Starts the threads, each with a decoder of its own. Large masks take their memory from the budget, as pictures do. With `pins` bound to the core of the next number; beside
     /// them those of the GPUs' lanes.
     pub fn start(
         threads: usize,
         pins: Option<&Pins>,
         make: &MakeDecode,
-        limits: Limits,
+        (limits, memory): (Limits, &Arc<Budget>),
         lanes: GpuLanes,
     ) -> std::io::Result<Self> {
-        Self::start_in(GpuThreads::default(), threads, pins, make, limits, lanes)
+        Self::start_in(GpuThreads::default(), threads, pins, make, (limits, memory), lanes)
     }
 
     fn start_in(
@@ -102,7 +107,7 @@ impl Pool {
         threads: usize,
         pins: Option<&Pins>,
         make: &MakeDecode,
-        limits: Limits,
+        (limits, memory): (Limits, &Arc<Budget>),
         mut lanes: GpuLanes,
     ) -> std::io::Result<Self> {
         let threads = threads.max(1);
@@ -114,13 +119,14 @@ impl Pool {
         let mut pool = Self { board, meter, threads, of_gpus, gpus, off };
         for number in 0..threads {
             let (board, make, meter) = (Arc::clone(&pool.board), Arc::clone(make), Arc::clone(&pool.meter));
+            let memory = Arc::clone(memory);
             let pin = pins.map(Pins::next);
             threads::start(&format!("{DECODE_THREAD}{number}"), move || {
                 thread_class::background();
                 if let Some(number) = pin {
                     cores::pin(number);
                 }
-                work(&board, &make, &meter);
+                work(&board, &make, &memory, &meter);
             })?;
         }
         lanes.start(&pool.board, &mut pool.of_gpus)?;
@@ -177,8 +183,9 @@ impl Drop for Pool {
     }
 }
 
-fn work(board: &Board, make: &MakeDecode, meter: &Meter) {
+fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
     let mut decode = make();
+    let mut mask_thread = MaskThread::new(*board.limits());
     loop {
         let waited = Instant::now();
         let task = board.task(SLICE);
@@ -189,20 +196,32 @@ fn work(board: &Board, make: &MakeDecode, meter: &Meter) {
             Err(Closed) => return,
         };
         let began = Instant::now();
-        let DecodeJob { content, cache, place, recipe, draw, .. } = &mut job;
-        let input = content.input();
-        let from_file = matches!(input, Input::File(_));
-        let picture = Picture { input, cache: cache.as_deref(), recipe, draw: *draw, out: place.as_mut() };
+        let made = job.is_made.then(|| job.made_by_gpu());
+        let DecodeJob { content, masks, cache, place, recipe, draw, .. } = &mut job;
+        let (input, behind) = (masks.picture(content.input()), masks.behind(content.input()));
+        let is_decoded_here = matches!(input, Input::File(_)) && made.is_none();
+        let (recipe, draw) = (&**recipe, *draw);
+        let whole = || -> Result<Origin, Reason> {
+            let origin = if let Some(origin) = made {
+                origin
+            } else {
+                let out = place.as_mut();
+                decode(Picture { input, behind, cache: cache.as_deref(), recipe, draw, out })?
+            };
+            mask_thread.write(masks, behind, MadePicture { origin: &origin, recipe, draw }, memory, place)?;
+            Ok(origin)
+        };
         // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
         // outcome too. It is made anew, so no broken state is used again.
-        let outcome = match catch_unwind(AssertUnwindSafe(|| decode(picture))) {
-            Ok(outcome) => outcome.map_err(Reason::from),
+        let outcome = match catch_unwind(AssertUnwindSafe(whole)) {
+            Ok(outcome) => outcome,
             Err(panic) => {
                 decode = make();
+                mask_thread = MaskThread::new(*board.limits());
                 Err(Reason::Panic { panic: panic_text(panic.as_ref()).into() })
             }
         };
-        board.done(ticket, began.elapsed(), from_file && outcome.is_ok());
+        board.done(ticket, began.elapsed(), is_decoded_here && outcome.is_ok());
         job.end(outcome);
     }
 }
@@ -224,7 +243,6 @@ mod tests {
 
     use super::*;
     use crate::cores::tests::allowed;
-    use crate::decode::budget::Budget;
     use crate::decode::cpu::{CpuLane, CpuShared};
     use crate::memory::Promises;
     use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
@@ -244,7 +262,7 @@ mod tests {
     fn a_pool_that_ends_has_given_back_all_that_it_had_of_the_gpus() {
         let fake = Fake::new();
         let (lanes, lane) = (lanes_of(&fake), CpuLane::maker(cpu()));
-        let pool = Pool::start(1, None, &lane, Limits::default(), lanes).unwrap();
+        let pool = Pool::start(1, None, &lane, (Limits::default(), &Arc::new(Budget::new(1))), lanes).unwrap();
         assert!(!pool.gpus().is_empty() && fake.count(Count::Objects) > 0);
         drop(pool);
         for count in [Count::Objects, Count::Streams, Count::HostPieces, Count::DeviceBytes, Count::Contexts] {
@@ -259,7 +277,10 @@ mod tests {
             let fake = Fake::new();
             let (lanes, lane) = (lanes_of(&fake), CpuLane::maker(cpu()));
             let threads = GpuThreads::with_room_for(room);
-            assert!(Pool::start_in(threads, 1, None, &lane, Limits::default(), lanes).is_err(), "room for {room}");
+            assert!(
+                Pool::start_in(threads, 1, None, &lane, (Limits::default(), &Arc::new(Budget::new(1))), lanes).is_err(),
+                "room for {room}"
+            );
             assert_eq!((fake.count(Count::Streams), fake.count(Count::Contexts)), (0, 0), "room for {room}");
         }
     }
@@ -280,7 +301,8 @@ mod tests {
             let sizes = std::iter::once(all.len()).chain(all.iter().map(|_| 1));
             let start = |threads| {
                 let pins = pin.then_some(&pins);
-                Pool::start(threads, pins, &make, Limits::default(), GpuLanes::default()).unwrap()
+                Pool::start(threads, pins, &make, (Limits::default(), &Arc::new(Budget::new(1))), GpuLanes::default())
+                    .unwrap()
             };
             let pools: Vec<Pool> = sizes.map(start).collect();
             let threads = pools.iter().map(Pool::threads).sum();

@@ -59,6 +59,30 @@ impl PlaceRight {
         Ok(self.slot.as_mut())
     }
 
+    /// Its mask in a column of masks, which is in the slot wherever the pixels are: 1 if there is one and else 0, and its
+    /// numbers.
+    pub(crate) fn mask(&mut self, column: usize) -> (&mut u8, &mut [u8]) {
+        self.slot.mask(column)
+    }
+
+    /// Takes the masks of another place.
+    pub(crate) fn copy_masks(&mut self, from: &mut Self) {
+        for &column in &*self.slot.mask_columns() {
+            let ((validity, numbers), (from_validity, from_numbers)) = (self.mask(column), from.mask(column));
+            *validity = *from_validity;
+            numbers.copy_from_slice(from_numbers);
+        }
+    }
+
+    /// Has no masks: their numbers are 0.
+    pub(crate) fn clear_masks(&mut self) {
+        for &column in &*self.slot.mask_columns() {
+            let (validity, numbers) = self.mask(column);
+            *validity = 0;
+            numbers.fill(0);
+        }
+    }
+
     /// The right to the slot's part of it.
     pub(crate) fn into_slot(self) -> PlaceMut {
         self.slot

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use forebay_pixels::Fault;
+use forebay_pixels::{Fault, MaskFault};
 use forebay_sources::{ReadError, Retry};
 use thiserror::Error;
 
@@ -36,6 +36,14 @@ pub(crate) enum Reason {
     /// It cannot be decoded.
     #[error(transparent)]
     Decode(#[from] Fault),
+    /// A mask of it cannot be decoded.
+    #[error("Its mask \"{column}\": {fault}.")]
+    Mask {
+        /// The mask's column.
+        column: Box<str>,
+        /// What is wrong.
+        fault: Box<MaskFault>,
+    },
     /// The decoder has a bug that the record shows.
     #[error("The decoder failed on it: {panic}.")]
     Panic {
@@ -52,7 +60,7 @@ impl Reason {
             Self::Outlasted { .. } | Self::Late { .. } | Self::Growing { .. } => true,
             // Time is the one limit that the same bytes may keep or not.
             Self::Decode(fault) => matches!(fault, Fault::TooSlow { .. }),
-            Self::Panic { .. } => false,
+            Self::Mask { .. } | Self::Panic { .. } => false,
         }
     }
 }
@@ -75,6 +83,7 @@ mod tests {
             (Fault::Truncated.into(), false),
             (Fault::TooSlow { limit: timeout }.into(), true),
             (Reason::Panic { panic: "no".into() }, false),
+            (Reason::Mask { column: "m".into(), fault: MaskFault::NotPng.into() }, false),
         ] {
             assert_eq!(reason.may_pass(), may_pass, "{reason}");
         }

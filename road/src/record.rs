@@ -43,7 +43,16 @@ pub enum Content {
     /// The file's bytes.
     File(Arc<[u8]>),
     /// The decoded picture.
-    Picture(Arc<KeptPicture>),
+    Picture(Arc<KeptRecord>),
+}
+
+/// A record whose picture is kept decoded. Its masks are small, and stay encoded.
+#[derive(Debug)]
+pub struct KeptRecord {
+    /// The picture.
+    pub picture: KeptPicture,
+    /// What was read behind the picture. Nothing if the dataset has no masks.
+    pub masks: Box<[u8]>,
 }
 
 /// A record's content in the form for a decoder.
@@ -52,7 +61,7 @@ pub enum Input<'a> {
     /// The file's bytes.
     File(&'a [u8]),
     /// The decoded picture. Only the recipe still has to be applied.
-    Picture(&'a KeptPicture),
+    Picture(&'a KeptRecord),
 }
 
 impl Content {
@@ -60,7 +69,7 @@ impl Content {
     pub fn len(&self) -> usize {
         match self {
             Self::File(bytes) => bytes.len(),
-            Self::Picture(picture) => picture.bytes(),
+            Self::Picture(kept) => kept.picture.bytes() + kept.masks.len(),
         }
     }
 
@@ -73,7 +82,7 @@ impl Content {
     pub fn input(&self) -> Input<'_> {
         match self {
             Self::File(bytes) => Input::File(bytes),
-            Self::Picture(picture) => Input::Picture(picture),
+            Self::Picture(kept) => Input::Picture(kept),
         }
     }
 }

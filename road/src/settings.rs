@@ -37,6 +37,8 @@ pub struct StreamSettings {
     pub min_visible: f64,
     /// The picture whose pixels boxes and points count.
     pub annotated: Annotated,
+    /// The number of what a mask does not show. Without it, the largest of its type, or 0 for a mask of segments.
+    pub mask_fill: Option<u16>,
     /// Passes over the dataset. `None` means without end.
     pub epochs: Option<u64>,
     /// Who reads what.
@@ -84,6 +86,7 @@ impl StreamSettings {
             columns: None,
             min_visible: 0.0,
             annotated: Annotated::default(),
+            mask_fill: None,
             epochs: None,
             sharding: Sharding::Dynamic,
             last_batch_policy: LastBatchPolicy::default(),

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use forebay_columns::{Room, Schema, Table};
+use forebay_columns::{ColumnType, Field, Role, Room, Schema, Table};
 use forebay_ring::SlotFrame;
-use forebay_sources::Source;
+use forebay_sources::{MaskColumn, Source};
 use thiserror::Error;
 
+use crate::decode::masks::{self, MaskTarget, Masks};
 use crate::follow::{Follow, FollowSettings, Follower};
 use crate::sheet::Sheet;
 
@@ -15,8 +16,9 @@ use crate::sheet::Sheet;
 pub(crate) struct Targets {
     source: Arc<dyn Source>,
     schema: Schema,
-    /// For each column of a batch, its place among the dataset's.
+    /// For each column of a batch that comes from the dataset's table, its place there. Masks are behind these.
     columns: Vec<usize>,
+    masks: Masks,
 }
 
 /// Writes the columns of batches, one after the other. Each batch thread has its own.
@@ -42,19 +44,45 @@ pub struct UnknownColumn {
 }
 
 impl Targets {
-    /// The dataset's columns with these names, in this order; without names, all of them.
+    /// The dataset's columns with these names, in this order, and then its masks of this height and width; without names, all
+    /// of them.
     ///
     /// # Errors
     /// The dataset has no column of such a name.
-    pub(crate) fn new(source: Arc<dyn Source>, names: Option<&[String]>) -> Result<Self, UnknownColumn> {
-        let all = source.targets().schema();
-        let columns = match names {
+    pub(crate) fn new(
+        source: Arc<dyn Source>,
+        names: Option<&[String]>,
+        (height, width): (u32, u32),
+    ) -> Result<Self, UnknownColumn> {
+        let table = source.targets().schema();
+        let fields = table.fields().iter().cloned().chain(source.masks().iter().map(|mask| {
+            let column_type = ColumnType::try_new(mask.element, 0, &[height, width]);
+            let column_type = column_type.expect("a recipe's result is smaller than the largest row");
+            Field::new(&mask.name, column_type).with_role(Role::Mask)
+        }));
+        let all = Schema::try_new(fields.collect()).expect("a source's masks have names of their own");
+        let mut chosen = match names {
             None => (0..all.len()).collect(),
-            Some(names) => chosen(all, names)?,
+            Some(names) => chosen(&all, names)?,
         };
-        let fields = columns.iter().map(|&column| all.fields()[column].clone()).collect();
-        let schema = Schema::try_new(fields).expect("columns of a schema, each once, are a schema");
-        Ok(Self { source, schema: schema.of_a_ring(), columns })
+        chosen.sort_by_key(|&column| column >= table.len());
+        let fields = chosen.iter().map(|&column| all.fields()[column].clone()).collect();
+        let schema = Schema::try_new(fields).expect("columns of a schema, each once, are a schema").of_a_ring();
+        let (of_source, first) = (source.masks().len(), table.len());
+        let columns = chosen.iter().copied().filter(|&column| column < first).collect();
+        let targets = chosen.iter().enumerate().filter_map(|(column, &of_all)| {
+            let mask = of_all.checked_sub(first)?;
+            let MaskColumn { name, element } = &source.masks()[mask];
+            let depth = masks::depth(*element).expect("masks have one of three types");
+            Some(MaskTarget { name: name.clone(), mask, column, depth })
+        });
+        let masks = Masks { of_source, targets: targets.collect(), ..Masks::default() };
+        Ok(Self { source, schema, columns, masks })
+    }
+
+    /// The masks among them.
+    pub(crate) fn masks(&self) -> &Masks {
+        &self.masks
     }
 
     /// Their names and types.
@@ -73,7 +101,8 @@ impl Targets {
     /// What the longest record takes in each of them.
     pub(crate) fn rooms(&self) -> Vec<Room> {
         let table = self.source.targets();
-        self.columns.iter().map(|&column| table.columns()[column].room()).collect()
+        let of_table = self.columns.iter().map(|&column| table.columns()[column].room());
+        of_table.chain(self.masks.targets.iter().map(|_| Room::default())).collect()
     }
 
     /// What writes them into batches of pictures that go through this.
@@ -132,7 +161,7 @@ mod tests {
 
     fn targets(names: Option<&[&str]>) -> Result<Vec<String>, UnknownColumn> {
         let names: Option<Vec<String>> = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-        let targets = Targets::new(Arc::new(Shelf::new(4)), names.as_deref())?;
+        let targets = Targets::new(Arc::new(Shelf::new(4)), names.as_deref(), (1, 1))?;
         Ok(targets.schema().fields().iter().map(|field| field.name.clone()).collect())
     }
 
@@ -148,7 +177,7 @@ mod tests {
 
     #[test]
     fn rule_46_a_column_has_room_for_the_longest_record() {
-        let targets = Targets::new(Arc::new(Shelf::new(3)), None).unwrap();
+        let targets = Targets::new(Arc::new(Shelf::new(3)), None, (1, 1)).unwrap();
         assert_eq!(targets.rooms(), [Room([2, 0, 0])]);
     }
 }

@@ -7,6 +7,7 @@ mod grains;
 mod locator;
 mod object_roots;
 mod options;
+mod parts;
 mod read_error;
 mod reading;
 mod request;
@@ -20,6 +21,7 @@ pub use grains::Grains;
 pub use locator::{Container, Locator, Part};
 pub use object_roots::ObjectRoots;
 pub use options::{ColumnMap, Labels, Options, OwnOptions, ReaderFolders};
+pub use parts::{MaskColumn, RecordParts};
 pub use read_error::{ReadError, ReadErrorKind, Retry};
 pub use reading::Reading;
 pub use request::Request;
@@ -60,7 +62,7 @@ pub trait Source: fmt::Debug + Send + Sync {
 
     /// Replaces the contents of `buf` with the record's stored bytes, at most `room` of them. If the record is larger
     /// now, the error is [`ReadErrorKind::Larger`], and no memory is allocated for it. Blocks; called from prefetch
-    /// threads. After an error, `buf` is empty.
+    /// threads. After an error, `buf` is empty. If the dataset has masks, the bytes are [`RecordParts`].
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError>;
 
     /// How records are read ahead.
@@ -85,6 +87,11 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// The columns that the dataset has beside pictures and labels, with the values of all records.
     fn targets(&self) -> &Table {
         const { &Table::EMPTY }
+    }
+
+    /// The masks that records may have, which are read with them.
+    fn masks(&self) -> &[MaskColumn] {
+        &[]
     }
 
     /// Which records are read at once.

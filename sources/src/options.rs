@@ -12,6 +12,8 @@ pub struct Options {
     pub labels: Labels,
     /// Which parts of a record become which columns. Empty: what the format has by itself.
     pub columns: ColumnMap,
+    /// Names of columns of masks, and where the masks are: a folder, or a column with their paths.
+    pub masks: ColumnMap,
     /// A record with more bytes is refused without reading it.
     pub byte_limit: u64,
     /// What belongs to one scheme alone. The table of schemes checks the keys.
@@ -75,6 +77,7 @@ impl Default for Options {
         Self {
             labels: Labels::Auto,
             columns: ColumnMap::default(),
+            masks: ColumnMap::default(),
             byte_limit: BYTE_LIMIT,
             own: OwnOptions::default(),
             readers: ReaderFolders::default(),

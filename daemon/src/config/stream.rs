@@ -32,6 +32,12 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # a record becomes which column: a member of an archive, a feature, a column of a table. Left out: all columns that the
 # dataset has. docs/sources.md lists them.
 # columns = { images = "jpg;png", labels = "cls", caption = "txt" }
+# Masks that become columns: names of columns, each with the folder of its masks (PNG files with the names of the pictures), or
+# with a column of the dataset that has their paths. See docs/sources.md, "Masks". Left out: no masks.
+# masks = { segmentation = "SegmentationClass" }
+# The number of the pixels that a mask does not show, from 0 to 65535. Left out: the largest number of masks of 8 or 16 bits,
+# 255 or 65535, and 0 of masks in colours.
+# mask_fill = 255
 # The fraction of an object's box, from 0.0 to 1.0, that the transformed picture must show. If it shows less, the object is
 # dropped from all its columns. An object is always dropped if nothing of its box is shown. Raise it if objects at the edge
 # of a crop are too small to learn from.
@@ -132,6 +138,8 @@ pub struct StreamSection {
     pub labels: Labels,
     /// Which parts of a record become columns.
     pub columns: ColumnMap,
+    /// Which masks become columns.
+    pub masks: ColumnMap,
     /// What belongs to the dataset's scheme alone.
     pub source_options: OwnOptions,
     /// Name of the run.
@@ -173,7 +181,8 @@ impl StreamSection {
     /// How its dataset is opened.
     pub fn options(&self) -> Options {
         let (columns, own) = (self.columns.clone(), self.source_options.clone());
-        let mut options = Options { labels: self.labels, columns, own, ..Options::default() };
+        let masks = self.masks.clone();
+        let mut options = Options { labels: self.labels, columns, masks, own, ..Options::default() };
         if let Some(root) = &self.root {
             options.own.set("root", root.to_string_lossy());
         }
@@ -223,6 +232,7 @@ impl StreamSection {
         let default = StreamSettings { columns: columns.only, ..default };
         let section = Self {
             columns: columns.map,
+            masks: table.take("masks", columns::masks).unwrap_or_default(),
             source_options: table.take("source_options", columns::options).unwrap_or_default(),
             root: table.take("root", path),
             labels: table.take_or(
@@ -255,6 +265,7 @@ fn settings(table: &mut Table<'_, '_>, default: StreamSettings, writer: Writer) 
                 ("partial", LastBatchPolicy::Partial),
             ]),
         ),
+        mask_fill: table.take("mask_fill", whole(0..=u16::MAX)),
         min_visible: table.take_or("min_visible", default.min_visible, fraction),
         annotated: table.take_or(
             "annotated",

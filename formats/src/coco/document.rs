@@ -123,7 +123,10 @@ impl Document {
             }
         }
         if let Some(image) = self.files.iter().position(|file| file.trim_ascii().is_empty() || file.contains(&0)) {
-            return refuse(format!("image {} has no \"file_name\", or an empty one. Write its path there.", self.ids[image]));
+            return refuse(format!(
+                "image {} has no \"file_name\", or an empty one. Write its path there.",
+                self.ids[image]
+            ));
         }
         if self.annotations.without_image > 0 {
             let annotations = self.annotations.without_image;

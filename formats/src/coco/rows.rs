@@ -133,7 +133,9 @@ impl Annotations {
             None => self.push_one(image, annotation),
             Some(segments) => {
                 self.is_panoptic = true;
-                segments.iter().for_each(|segment| self.push_one(image, segment));
+                for segment in segments {
+                    self.push_one(image, segment);
+                }
             }
         }
     }

@@ -37,16 +37,16 @@ pub(super) struct BoxFormat {
 /// The words of the option. The first is what it is without one: numbers like any others.
 const FORMATS: [(&str, Option<BoxFormat>); 7] = [
     ("none", None),
-    ("xyxy", format(BoxForm::Corners, false)),
-    ("xywh", format(BoxForm::CornerAndSize, false)),
-    ("cxcywh", format(BoxForm::MiddleAndSize, false)),
-    ("xyxy_fractions", format(BoxForm::Corners, true)),
-    ("xywh_fractions", format(BoxForm::CornerAndSize, true)),
-    ("cxcywh_fractions", format(BoxForm::MiddleAndSize, true)),
+    ("xyxy", Some(format(BoxForm::Corners, false))),
+    ("xywh", Some(format(BoxForm::CornerAndSize, false))),
+    ("cxcywh", Some(format(BoxForm::MiddleAndSize, false))),
+    ("xyxy_fractions", Some(format(BoxForm::Corners, true))),
+    ("xywh_fractions", Some(format(BoxForm::CornerAndSize, true))),
+    ("cxcywh_fractions", Some(format(BoxForm::MiddleAndSize, true))),
 ];
 
-const fn format(form: BoxForm, fractions: bool) -> Option<BoxFormat> {
-    Some(BoxFormat { form, fractions })
+const fn format(form: BoxForm, fractions: bool) -> BoxFormat {
+    BoxFormat { form, fractions }
 }
 
 impl BoxFormat {
@@ -59,11 +59,7 @@ impl BoxFormat {
         if chosen.is_some() && !can_be {
             let expected = "left out, unless group=\"true\" and the column map has \"boxes\" with four columns of the \
                             table, such as columns = { boxes = \"x1,y1,x2,y2\" }";
-            return Err(SourceError::bad_option(
-                BOXES.name,
-                options.own.get(BOXES.name).unwrap_or_default(),
-                expected,
-            ));
+            return Err(SourceError::bad_option(BOXES.name, options.own.get(BOXES.name).unwrap_or_default(), expected));
         }
         Ok(chosen)
     }

@@ -86,7 +86,7 @@ impl Slots {
         self.lent
     }
 
-    /// Copies a picture from one place to another; both are home.
+    /// Copies a picture and its masks from one place to another; both are home.
     ///
     /// # Errors
     /// It is in a GPU that is well, and cannot be read.
@@ -101,14 +101,18 @@ impl Slots {
                 target.as_mut().copy_from_slice(pixels);
             }
         });
+        if let Some(Some(target)) = self.home(to) {
+            target.copy_masks(&mut source);
+        }
         self.back(from, source);
         copied
     }
 
-    /// Makes a place black.
+    /// Makes a place black, without masks.
     pub(crate) fn clear(&mut self, at: At) {
         if let Some(Some(place)) = self.home(at) {
             place.as_mut().fill(0);
+            place.clear_masks();
         }
     }
 

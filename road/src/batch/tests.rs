@@ -18,6 +18,7 @@ use super::*;
 use crate::batch::batcher::Rules;
 use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
+use crate::decode::budget::Budget;
 use crate::decode::{Decoding, GpuLanes, MakeDecode, ORIGIN, Picture, Pool};
 use crate::follow::FollowSettings;
 use crate::meter::Meter;
@@ -104,7 +105,7 @@ impl Setup {
     fn start(self) -> Bench {
         let shape = Shape { batch: 4, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
         let source = Arc::clone(&self.shelf) as Arc<dyn Source>;
-        let targets = Targets::new(Arc::clone(&source), None).unwrap();
+        let targets = Targets::new(Arc::clone(&source), None, (1, 1)).unwrap();
         let (schema, rooms) = (targets.schema().clone(), targets.rooms());
         let geometry = Geometry::with_columns(shape, self.slots, schema, &rooms).unwrap();
         let region = Region::create(geometry, 1, 0).unwrap();
@@ -137,7 +138,8 @@ impl Setup {
         let progress = watch::Sender::new(Progress::default());
         let batching = Batching { batch_size: 4, policy: self.policy, pad_last_batch: true };
         let dynamic = self.shard.is_none().then_some(self.policy);
-        let pool = Arc::new(Pool::start(2, None, &make, Limits::default(), GpuLanes::default()).unwrap());
+        let bounds = (Limits::default(), &Arc::new(Budget::new(1)));
+        let pool = Arc::new(Pool::start(2, None, &make, bounds, GpuLanes::default()).unwrap());
         let recipe = Recipe::training(8).unwrap();
         let parts = BatchParts {
             stream: "test".into(),
@@ -151,7 +153,7 @@ impl Setup {
             order: RecordOrder::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
             prefetch: Arc::clone(&prefetch),
             slots: Slots::new(slots.clone(), None, None),
-            decoding: Decoding::new(pool, Arc::new(recipe), 0, None, None),
+            decoding: Decoding::new(pool, Arc::new(recipe), 0, Arc::default(), None, None),
             progress: progress.subscribe(),
             fates,
             // A test that has seen enough does not listen any more.

@@ -56,7 +56,8 @@ impl BoardState {
     /// Puts a picture that a lane has given up at the head of another one's line.
     fn push_again(&mut self, mut picture: Queued<DecodeJob>) {
         // The threads of GPU lanes may have ended already.
-        picture.may = if self.closed { LaneSet::only(CPU) } else { self.schedule.open(picture.may, CPU) };
+        picture.may =
+            if self.closed || picture.item.is_made { LaneSet::only(CPU) } else { self.schedule.open(picture.may, CPU) };
         self.schedule.push_again(picture);
     }
 }
@@ -161,7 +162,13 @@ impl Board {
                 Ok(()) => {
                     state.counts[group.lane.0].decoded();
                     group.sample.add(picture.work);
-                    made.push(picture.item);
+                    if picture.item.masks.is_empty() {
+                        made.push(picture.item);
+                    } else {
+                        // Masks are decoded by the pool.
+                        picture.item.is_made = true;
+                        state.push_again(picture);
+                    }
                 }
                 Err(refusal) => {
                     state.counts[group.lane.0].refused(refusal);
@@ -174,7 +181,7 @@ impl Board {
         drop(state);
         self.for_pool.notify_all();
         for job in made.into_iter().rev() {
-            let origin = job.origin.expect("a lane of a GPU takes only pictures whose header was read");
+            let origin = job.made_by_gpu();
             job.end(Ok(origin));
         }
     }

@@ -5,7 +5,7 @@ use parking_lot::{Condvar, Mutex};
 
 /// The budget. Who comes first is served first, so that small pictures never keep a large one waiting for ever.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     total: u64,
     state: Mutex<BudgetState>,
     changed: Condvar,

@@ -8,11 +8,11 @@ use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::tally::Tally;
 use crate::decode::{MakeDecode, Picture};
-use crate::record::{Content, Input};
+use crate::record::{Content, Input, KeptRecord};
 use crate::settings::JpegDecoder;
 
 /// A picture smaller than this always finds room: the reserve of 100 MB beside the budgets holds a few per thread.
-const SMALL: u64 = 4 << 20;
+pub(crate) const SMALL: u64 = 4 << 20;
 
 /// Decodes on the thread that calls it.
 #[derive(Debug)]
@@ -77,22 +77,22 @@ impl CpuLane {
         to: Picture<'_>,
     ) -> Result<Origin, Fault> {
         let Self { decoder, shared: CpuShared { limits, tally, .. } } = self;
-        let Picture { recipe, draw, out, .. } = to;
+        let Picture { recipe, draw, behind, out, .. } = to;
         if let Some(Content::Picture(kept)) = cache.find(draw.record) {
-            return decoder.transform(&kept, recipe, draw, limits, out).map(|decoded| decoded.origin);
+            return decoder.transform(&kept.picture, recipe, draw, limits, out).map(|decoded| decoded.origin);
         }
         let (width, height) = form.size(probe.width, probe.height);
         let shrinks = (width, height) != (probe.width, probe.height);
-        let room = cache.room(draw.record, KeptPicture::bytes_of(width, height));
+        let room = cache.room(draw.record, KeptPicture::bytes_of(width, height) + behind.len() as u64);
         if room.is_some() || shrinks {
             match decoder.upright(bytes, form, limits) {
                 Ok((picture, decoded)) => {
                     tally.count(&decoded);
-                    let picture = Arc::new(picture);
+                    let kept = Arc::new(KeptRecord { picture, masks: behind.into() });
                     if let Some(room) = room {
-                        room.keep(Content::Picture(Arc::clone(&picture)));
+                        room.keep(Content::Picture(Arc::clone(&kept)));
                     }
-                    return decoder.transform(&picture, recipe, draw, limits, out).map(|decoded| decoded.origin);
+                    return decoder.transform(&kept.picture, recipe, draw, limits, out).map(|decoded| decoded.origin);
                 }
                 Err(fault) if shrinks => return Err(fault),
                 // The damage may lie outside of what the recipe needs of it: as without a cache, that is no fault.
@@ -112,7 +112,10 @@ impl CpuLane {
             Input::File(bytes) => bytes,
             // It takes no memory for decoding: the recipe is carried out on the pixels where they are.
             Input::Picture(kept) => {
-                return self.decoder.transform(kept, recipe, draw, &limits, picture.out).map(|decoded| decoded.origin);
+                return self
+                    .decoder
+                    .transform(&kept.picture, recipe, draw, &limits, picture.out)
+                    .map(|decoded| decoded.origin);
             }
         };
         let probe = probe(bytes)?;
@@ -149,7 +152,7 @@ mod tests {
             let found = cache.find(record);
             let input = found.as_ref().map_or(Input::File(bytes), Content::input);
             let mut out = vec![0; recipe.place_len()];
-            lane(Picture { input, cache: Some(cache), recipe: &recipe, draw, out: &mut out }).map(|_| out)
+            lane(Picture { input, behind: &[], cache: Some(cache), recipe: &recipe, draw, out: &mut out }).map(|_| out)
         })
     }
 
@@ -175,7 +178,7 @@ mod tests {
             let mut lane = lane_with(limits, Arc::clone(&memory));
             let draw = Draw { seed: 0, epoch: 0, record: 0 };
             let input = Input::File(&bytes);
-            lane(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out })
+            lane(Picture { input, behind: &[], cache: None, recipe: &recipe, draw, out: &mut out })
         };
         decode(Limits::default()).unwrap();
         let refused = decode(Limits { pixels: 1000, ..Limits::default() });
@@ -203,15 +206,17 @@ mod tests {
     #[test]
     fn rule_31_a_kept_picture_however_large_waits_for_no_memory() {
         let form = Form::default();
-        let (kept, _) =
+        let (picture, _) =
             CpuDecoder::new().upright(&sample::photograph(1, 1500, 1200), form, &Limits::default()).unwrap();
-        assert!(kept.bytes() as u64 > SMALL);
+        assert!(picture.bytes() as u64 > SMALL);
+        let kept = KeptRecord { picture, masks: Box::default() };
         let memory = Arc::new(Budget::new(1));
         let all_of_it = memory.take(1);
         let mut lane = lane_with(Limits::default(), Arc::clone(&memory));
         let recipe = Recipe::evaluation(32).unwrap();
         let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
-        let picture = Picture { input: Input::Picture(&kept), cache: None, recipe: &recipe, draw, out: &mut out };
+        let (input, behind) = (Input::Picture(&kept), &[][..]);
+        let picture = Picture { input, behind, cache: None, recipe: &recipe, draw, out: &mut out };
         let waited = std::thread::scope(|scope| {
             let decoding = scope.spawn(|| lane(picture));
             while !decoding.is_finished() && memory.waiting() == 0 {
@@ -254,7 +259,7 @@ mod tests {
             for bytes in &files {
                 let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
                 let input = Input::File(bytes);
-                lane(Picture { input, cache: None, recipe: &recipe, draw, out: &mut out }).unwrap();
+                lane(Picture { input, behind: &[], cache: None, recipe: &recipe, draw, out: &mut out }).unwrap();
             }
             assert!(shared.tally.figures().eq(expected), "{jpeg:?}");
         }

@@ -9,6 +9,7 @@ use forebay_pixels::{Draw, Recipe};
 use crate::cache::Cache;
 use crate::decode::Pool;
 use crate::decode::job::DecodeJob;
+use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Outcomes};
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
@@ -21,6 +22,8 @@ pub(crate) struct Decoding {
     recipe: Arc<Recipe>,
     /// Seed of the random choices.
     seed: u64,
+    /// The masks that are decoded with the pictures.
+    masks: Arc<Masks>,
     /// Where decoded pictures are kept.
     cache: Option<Arc<Cache>>,
     /// The GPU whose lanes decode, where the stream is bound to one.
@@ -34,10 +37,11 @@ impl Decoding {
         pool: Arc<Pool>,
         recipe: Arc<Recipe>,
         seed: u64,
+        masks: Arc<Masks>,
         cache: Option<Arc<Cache>>,
         gpu: Option<i32>,
     ) -> Self {
-        Self { pool, recipe, seed, cache, gpu, outcomes: Outcomes::default() }
+        Self { pool, recipe, seed, masks, cache, gpu, outcomes: Outcomes::default() }
     }
 
     /// Sends a record's content on its way into this place. What becomes of it is among the outcomes later, with the right to
@@ -46,12 +50,14 @@ impl Decoding {
         self.pool.decode(DecodeJob {
             at,
             content,
+            masks: Arc::clone(&self.masks),
             cache: self.cache.clone(),
             place,
             recipe: Arc::clone(&self.recipe),
             draw: Draw { seed: self.seed, epoch, record },
             gpu: self.gpu,
             origin: None,
+            is_made: false,
             reporter: self.outcomes.expect(at.0),
         });
     }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use forebay_pixels::{Draw, Origin, Recipe};
 
 use crate::cache::Cache;
+use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Reporter};
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
 use crate::reason::Reason;
+use crate::record::Input;
 
 /// A picture on its way into a slot.
 #[derive(Debug)]
@@ -17,6 +19,8 @@ pub(crate) struct DecodeJob {
     pub at: At,
     /// The record's content.
     pub content: Buffer,
+    /// The masks that are decoded with it.
+    pub masks: Arc<Masks>,
     /// Where the decoded picture is to be kept.
     pub cache: Option<Arc<Cache>>,
     /// The right to write the place.
@@ -29,11 +33,23 @@ pub(crate) struct DecodeJob {
     pub gpu: Option<i32>,
     /// What a lane of a GPU makes it of, once the picture's header was read for such a lane.
     pub origin: Option<Origin>,
+    /// A lane of a GPU has made the picture. Its masks are left.
+    pub is_made: bool,
     /// Where the outcome goes.
     pub reporter: Reporter,
 }
 
 impl DecodeJob {
+    /// The picture, as a decoder takes it.
+    pub(super) fn input(&self) -> Input<'_> {
+        self.masks.picture(self.content.input())
+    }
+
+    /// What a lane of a GPU has made it of.
+    pub(super) fn made_by_gpu(&self) -> Origin {
+        self.origin.expect("a lane of a GPU takes only pictures whose header was read")
+    }
+
     /// Gives back what it holds, and tells what became of it.
     pub(super) fn end(self, outcome: Result<Origin, Reason>) {
         let Self { at, content, place, reporter, .. } = self;

@@ -87,5 +87,5 @@ impl Pools {
 }
 
 fn start(threads: usize, pins: Option<&Pins>, lane: &CpuShared, gpus: GpuLanes) -> io::Result<Arc<Pool>> {
-    Ok(Arc::new(Pool::start(threads, pins, &CpuLane::maker(lane.clone()), lane.limits, gpus)?))
+    Ok(Arc::new(Pool::start(threads, pins, &CpuLane::maker(lane.clone()), (lane.limits, &lane.memory), gpus)?))
 }

@@ -2,23 +2,24 @@
 
 use std::sync::Arc;
 
-use forebay_columns::{Column, Field, Schema};
+use forebay_columns::{Column, ElementType, Field, Schema};
 use forebay_cuda::NvjpegPlaces;
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::Fake;
-use forebay_pixels::sample::JpegForm;
+use forebay_pixels::sample::{JpegForm, mask_png};
 use forebay_pixels::{
     CenterCrop, Form, Input, Interpolation, Limits, Orientation, Origin, Output, RandomHorizontalFlip,
     RandomResizedCrop, Size, Transform,
 };
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, View};
-use forebay_sources::{Locator, ReadError, Source};
+use forebay_sources::{Locator, MaskColumn, ReadError, RecordParts, Source};
 
 use super::*;
 use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
+use crate::decode::masks::Masks;
 use crate::decode::{Decoding, GpuLanes, Pool};
 use crate::memory::Promises;
 use crate::place::PlaceRight;
@@ -27,9 +28,9 @@ use crate::publish::Ready;
 use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
 use crate::targets::Targets;
 
-/// A dataset of which only the columns matter.
+/// A dataset of which only the columns matter, and the masks.
 #[derive(Debug)]
-struct Annotations(Table);
+struct Annotations(Table, Vec<MaskColumn>);
 
 impl Source for Annotations {
     fn len(&self) -> u64 {
@@ -64,6 +65,10 @@ impl Source for Annotations {
         &self.0
     }
 
+    fn masks(&self) -> &[MaskColumn] {
+        &self.1
+    }
+
     fn shard_name(&self, _record: u64) -> &'static str {
         "annotations"
     }
@@ -72,6 +77,11 @@ impl Source for Annotations {
 /// For each record its boxes. Each box has a polygon of its corners, a keypoint at its first corner, and its number. The
 /// record has the first corner of its first box once more.
 fn annotations(records: &[Vec<[f32; 4]>]) -> Arc<dyn Source> {
+    annotations_with(records, Vec::new())
+}
+
+/// The same with masks.
+fn annotations_with(records: &[Vec<[f32; 4]>], masks: Vec<MaskColumn>) -> Arc<dyn Source> {
     let of = |name: &str, column_type: &str| Field::of_objects(name, column_type.parse().unwrap(), "objects");
     let fields = vec![
         of("numbers", "i64 [*]"),
@@ -98,7 +108,7 @@ fn annotations(records: &[Vec<[f32; 4]>]) -> Arc<dyn Source> {
         columns[5].push(&[7.0_f32]);
     }
     let table = Table::try_new(Schema::try_new(fields).unwrap(), columns, records.len()).unwrap();
-    Arc::new(Annotations(table))
+    Arc::new(Annotations(table, masks))
 }
 
 fn sheet(records: Vec<i64>, origins: Vec<Option<Origin>>) -> Sheet {
@@ -132,7 +142,7 @@ fn cut(columns: Option<&[String]>, min_visible: f64) -> (Region, Vec<Vec<i64>>) 
     let whole = [30.0, 30.0, 40.0, 35.0];
     let (quarter, beside, some) = ([15.0, 10.0, 35.0, 30.0], [0.0, 0.0, 25.0, 80.0], [60.0, 20.0, 100.0, 60.0]);
     let source = annotations(&[vec![whole, quarter, beside, some], vec![beside, some]]);
-    let targets = Targets::new(source, columns).unwrap();
+    let targets = Targets::new(source, columns, (1, 1)).unwrap();
     let size = Size::HeightWidth([40, 50]);
     let recipe = Recipe::new(vec![Transform::CenterCrop(CenterCrop { size })], Output::default()).unwrap();
     let origin = Some(Origin::of_recipe((100, 80), Orientation::AsStored, &recipe));
@@ -188,7 +198,7 @@ fn rule_45_boxes_and_points_in_fractions_of_a_picture_become_pixels_that_follow_
     columns[1].push(&[0.1_f32, 0.25, 0.0, 0.0]);
     columns[2].push(&[0_i64, 1]);
     let table = Table::try_new(Schema::try_new(fields).unwrap(), columns, 1).unwrap();
-    let targets = Targets::new(Arc::new(Annotations(table)), None).unwrap();
+    let targets = Targets::new(Arc::new(Annotations(table, Vec::new())), None, (1, 1)).unwrap();
     let size = Size::HeightWidth([40, 100]);
     let recipe = Recipe::new(vec![Transform::CenterCrop(CenterCrop { size })], Output::default()).unwrap();
     let origin = Some(Origin::of_recipe((80, 200), Orientation::Right, &recipe));
@@ -222,6 +232,24 @@ fn block((width, height): (u32, u32), block: [u32; 4], orientation: u8) -> Vec<u
     [&jpeg[..2], &exif, &jpeg[2..]].concat()
 }
 
+/// A JPEG with a block, and behind it a mask that has 7 in the block, but for every fifth. The mask has the pixels as stored.
+fn with_mask(number: u8, size: (u32, u32), [left, top, right, below]: [u32; 4], jpeg: &[u8]) -> Vec<u8> {
+    let in_block = |x, y| (left..right).contains(&x) && (top..below).contains(&y);
+    let mut mask = mask_png(size.0, size.1, |x, y| if in_block(x, y) { 7 } else { 0 });
+    if number % 5 == 4 {
+        mask.clear();
+    }
+    let mut bytes = [jpeg, &mask].concat();
+    RecordParts::close(&mut bytes, &[mask.len() as u64]);
+    bytes
+}
+
+/// Left, top, right and below of what is 7.
+fn masked(numbers: &[u8], width: usize) -> Option<[f32; 4]> {
+    let rgb: Vec<u8> = numbers.iter().flat_map(|number| [if *number == 7 { 255 } else { 0 }; 3]).collect();
+    bright(&rgb, width)
+}
+
 /// Left, top, right and below of what is brighter than half.
 fn bright(pixels: &[u8], width: usize) -> Option<[f32; 4]> {
     let white = pixels.chunks_exact(3).enumerate().filter(|(_, rgb)| rgb[1] > 127);
@@ -232,14 +260,15 @@ fn bright(pixels: &[u8], width: usize) -> Option<[f32; 4]> {
 
 /// A pool whose pictures go to the CPU, or to the lane of a fake GPU.
 fn pool(fake: Option<&Fake>) -> Arc<Pool> {
-    let cpu = CpuShared::new(Limits::default(), Arc::new(Budget::new(64 << 20)), JpegDecoder::Auto);
+    let memory = Arc::new(Budget::new(64 << 20));
+    let cpu = CpuShared::new(Limits::default(), Arc::clone(&memory), JpegDecoder::Auto);
     let lanes = fake.map_or_else(GpuLanes::default, |fake| {
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
         let lanes = Lanes::Named(vec![LaneKind::Hybrid]);
         let config = DecodeSettings { lanes, ..DecodeSettings::default() };
         GpuLanes::open(&config, &Places { driver: Some(fake.path()), nvjpeg }, &Promises::default()).unwrap()
     });
-    Arc::new(Pool::start(2, None, &CpuLane::maker(cpu), Limits::default(), lanes).unwrap())
+    Arc::new(Pool::start(2, None, &CpuLane::maker(cpu), (Limits::default(), &memory), lanes).unwrap())
 }
 
 /// Decodes 16 pictures of all orientations by this pool, and compares their boxes with the pixels.
@@ -247,7 +276,9 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
     let blocks: Vec<[u32; 4]> = (0..16).map(|number| [8 + number, 20, 60 + number, 50 + number]).collect();
     let records: Vec<_> =
         blocks.iter().map(|block| vec![block.map(|at| f32::from(u16::try_from(at).unwrap()))]).collect();
-    let targets = Targets::new(annotations(&records), None).unwrap();
+    let column_of_masks = MaskColumn { name: "blocks".into(), element: ElementType::U8 };
+    let source = annotations_with(&records, vec![column_of_masks]);
+    let targets = Targets::new(source, None, (40, 56)).unwrap();
     let crop = RandomResizedCrop {
         size: Size::HeightWidth([40, 56]),
         scale: [0.3, 1.0],
@@ -258,11 +289,13 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
     let list = vec![Transform::RandomResizedCrop(crop), Transform::RandomHorizontalFlip(flip)];
     let input = Input { adjust_orientation, ..Input::default() };
     let recipe = Recipe::new(list, Output::default()).unwrap().with_input(input).unwrap();
-    let decoding = Decoding::new(Arc::clone(pool), Arc::new(recipe.clone()), 9, cache.cloned(), None);
+    let masks = Arc::new(Masks { annotated: Annotated::AsStored, ..targets.masks().clone() });
+    let decoding = Decoding::new(Arc::clone(pool), Arc::new(recipe.clone()), 9, masks, cache.cloned(), None);
     let region = region(&recipe, &targets, 16);
     let (frame, places) = region.slot(0).unwrap().split();
     for (place, number) in places.into_iter().zip(0_u8..) {
-        let bytes = block((120 + u32::from(number), 90), blocks[usize::from(number)], number % 8 + 1);
+        let (size, at) = ((120 + u32::from(number), 90), blocks[usize::from(number)]);
+        let bytes = with_mask(number, size, at, &block(size, at, number % 8 + 1));
         let place = PlaceRight::new(place, None);
         decoding.decode((0, number.into()), place, shelf::read(bytes), 3, number.into());
     }
@@ -295,6 +328,27 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
         }
     }
     assert!(shown > 10, "{shown}");
+    masks_are_where_pixels_are(&ready, &region);
+}
+
+/// Compares masks with pixels: the ends of blocks are at the same places, but for a pixel for each of two resizes.
+fn masks_are_where_pixels_are(ready: &Ready, region: &Region) {
+    let view = View::map(region.fd(), 1, 0).unwrap();
+    let (mut compared, column) = (0, view.column(0, 6));
+    for place in 0..16 {
+        let numbers = column.place(place);
+        assert_eq!((numbers.len(), column.validity()[place]), (40 * 56, u8::from(place % 5 != 4)));
+        if place % 5 == 4 {
+            assert!(numbers.iter().all(|number| *number == 255), "a missing mask has nothing to learn from");
+            continue;
+        }
+        let (bright, masked) = (bright(ready.slot.place(place.try_into().unwrap()), 56), masked(numbers, 56));
+        if let (Some(bright), Some(masked)) = (bright, masked) {
+            assert!(bright.iter().zip(masked).all(|(a, b)| (a - b).abs() <= 2.0), "{place}: {bright:?}, {masked:?}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 7, "{compared}");
 }
 
 #[test]

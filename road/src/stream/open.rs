@@ -80,7 +80,8 @@ impl Opening {
         let order = StreamOrder::new(self.source.as_ref(), &self.settings, self.identity.shard)?;
         let plan = order.plan()?;
         self.some_epoch_has_a_batch()?;
-        let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref())?;
+        let (height, width, _) = self.settings.recipe.shape();
+        let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref(), (height, width))?;
         let (shape, slots) = (shape(&self.settings), self.settings.slots());
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
         let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, self.cache()?, targets);

@@ -11,6 +11,7 @@ use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
 use crate::batch::{BatchParts, BatchStage};
 use crate::consumers::Note;
+use crate::decode::masks::Masks;
 use crate::decode::{Decoding, Pool};
 use crate::follow::FollowSettings;
 use crate::gpu_threads::GpuThreads;
@@ -136,6 +137,12 @@ impl Pipeline {
         stages.running.as_ref().map(|running| look(&running.prefetch))
     }
 
+    /// The masks that are decoded with the pictures.
+    fn masks(&self) -> Arc<Masks> {
+        let StreamSettings { annotated, mask_fill: fill, .. } = *self.settings;
+        Arc::new(Masks { annotated, fill, ..self.dataset.targets().masks().clone() })
+    }
+
     /// Starts the stages; batches are numbered from `next`.
     ///
     /// # Errors
@@ -180,6 +187,7 @@ impl Pipeline {
                 Arc::clone(&self.pool),
                 Arc::new(settings.recipe.clone()),
                 settings.seed,
+                self.masks(),
                 dataset.cache().cloned(),
                 settings.decode_gpu,
             ),

@@ -103,8 +103,10 @@ impl Road {
         let mut settings = StreamSettings::new(4, recipe);
         set(&mut settings);
         let decode = DecodeSettings::default();
-        let lane = CpuShared::new(decode.limits(), Arc::new(Budget::new(decode.memory.0)), decode.jpeg);
-        let pool = Pool::start(2, None, &CpuLane::maker(lane), decode.limits(), GpuLanes::default()).unwrap();
+        let memory = &Arc::new(Budget::new(decode.memory.0));
+        let lane = CpuShared::new(decode.limits(), Arc::clone(memory), decode.jpeg);
+        let bounds = (decode.limits(), memory);
+        let pool = Pool::start(2, None, &CpuLane::maker(lane), bounds, GpuLanes::default()).unwrap();
         let opening = Opening {
             identity: Identity {
                 run: "first".into(),

@@ -108,6 +108,12 @@ class Loader(Batches[Batch]):
             dataset's columns. A dict, such as `{"images": "jpg;png", "labels": "cls", "caption": "txt"}`, says which
             part of a record becomes which column: a member of an archive, a feature, a column of a table. None is all
             columns that the dataset has. See `Batch`.
+        masks: Masks that become columns, such as `{"segmentation": "SegmentationClass"}`: the name of a column, and the
+            folder of its masks, which are PNG files with the names of the pictures. It may also be a column of the
+            dataset that has their paths. Each is an array `(n, height, width)` of uint8, uint16 or int32 that follows
+            the pictures. None is no masks. See "Masks" in docs/sources.md.
+        mask_fill: The number of the pixels that a mask does not show, from 0 to 65535. None is 255 for masks of 8 bits,
+            65535 for those of 16 bits, and 0 for those in colours.
         min_visible: Fraction of an object's box, from 0.0 to 1.0, that the transformed picture must show. If it shows
             less, the object is dropped from all its columns. An object is always dropped if nothing of its box is
             shown.
@@ -185,6 +191,8 @@ class Loader(Batches[Batch]):
         fast: bool = False,
         labels: str = "auto",
         columns: Sequence[str] | Mapping[str, str] | None = None,
+        masks: Mapping[str, str] | None = None,
+        mask_fill: int | None = None,
         min_visible: float = 0.0,
         annotated: str = "seen",
         source_options: Mapping[str, str | int | bool] | None = None,
@@ -227,8 +235,8 @@ class Loader(Batches[Batch]):
             device: Device of the tensors. Copies to a GPU are asynchronous, and the slot returns to the daemon when
                 they are done. Give the Loader `pin_memory=True` for that. None is the host. If the pixels are in a GPU,
                 None is the GPU that PyTorch uses now, or else the one that has the pixels.
-            as_dict: True gives a dict. Its keys are the names of the columns, `valid` and `epoch`. False gives a
-                `forebay.torch.TorchBatch`, a named tuple.
+            as_dict: True gives a dict. Its keys are the names of the columns, `valid` and `epoch`, and `validity`
+                if the dataset has further columns. False gives a `forebay.torch.TorchBatch`, a named tuple.
 
         Raises:
             ImportError: PyTorch is not installed.

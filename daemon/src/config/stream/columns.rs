@@ -1,4 +1,5 @@
-//! `columns`: which parts of a record become columns, or which of the dataset's columns batches have.
+//! `columns`: which parts of a record become columns, or which of the dataset's columns batches have. `masks`: which masks
+//! become columns.
 
 use forebay_sources::{ColumnMap, OwnOptions};
 use serde_json::Value;
@@ -29,6 +30,15 @@ pub(super) fn read(value: &Value) -> Result<Columns, String> {
         }
         _ => Err(wrong()),
     }
+}
+
+/// `masks`: a table of names of columns, and where the masks are.
+pub(super) fn masks(value: &Value) -> Result<ColumnMap, String> {
+    let pairs = pairs(value).ok_or_else(|| {
+        "must be a table of names of columns and folders of masks, such as { segmentation = \"SegmentationClass\" }."
+            .to_owned()
+    })?;
+    Ok(pairs.into_iter().collect())
 }
 
 /// `source_options`: a table of texts, numbers and flags.

@@ -20,6 +20,19 @@ fn rule_45_min_visible_is_a_part_and_annotated_names_one_of_two_pictures() {
 }
 
 #[test]
+fn rule_45_masks_are_a_table_of_names_and_folders() {
+    let settings =
+        |key: &str, value: Value| loader(&json!({ "source": "/d", "batch_size": 4, "size": 32, key: value }));
+    let stream = settings("masks", json!({ "seg": "SegmentationClass" })).unwrap();
+    assert_eq!(stream.options().masks.parts("seg"), Some(vec!["SegmentationClass"]));
+    assert_eq!(settings("mask_fill", json!(7)).unwrap().settings.mask_fill, Some(7));
+    assert_eq!(settings("seed", json!(0)).unwrap().settings.mask_fill, None);
+    for (key, value) in [("masks", json!(["seg"])), ("masks", json!({ "seg": [] })), ("mask_fill", json!(65536))] {
+        assert_eq!(keys(&settings(key, value).unwrap_err()), [key]);
+    }
+}
+
+#[test]
 fn wrong_settings_of_a_loader_are_all_named() {
     let mistakes = loader(&json!({
         "source": "stream:other", "batch_size": 4, "transform": [{ "resize": { "size": 8 } }, { "spin": {} }, 7],

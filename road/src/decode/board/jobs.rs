@@ -44,12 +44,14 @@ impl Jobs {
         DecodeJob {
             at: (0, number),
             content: shelf::read(content),
+            masks: Arc::default(),
             cache: None,
             place: PlaceRight::new(place, None),
             recipe: Arc::clone(&self.recipe),
             draw: Draw { seed: 0, epoch: 0, record: u64::from(number) },
             gpu: None,
             origin: None,
+            is_made: false,
             reporter: self.outcomes.expect(0),
         }
     }

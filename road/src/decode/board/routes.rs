@@ -122,7 +122,7 @@ impl Routes {
     /// for all lanes alike (semantics rule 29): such a picture is the CPU lane's, whose fault says it.
     pub(super) fn admit(&self, job: &DecodeJob) -> Routing {
         let cpu = |work, refusal| Routing { work, takers: Takers::Cpu, origin: None, refusal };
-        let Input::File(bytes) = job.content.input() else { return cpu(Work::default(), None) };
+        let Input::File(bytes) = job.input() else { return cpu(Work::default(), None) };
         let Some(first) = self.lanes.first() else { return cpu(Work::default(), None) };
         // Headers of other formats are for the CPU lane to read: this thread is the stream's own.
         if Format::of(bytes) != Ok(Format::Jpeg) {

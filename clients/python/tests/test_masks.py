@@ -1,0 +1,112 @@
+"""Masks as columns of a batch, from PNG files to a trainer."""
+
+import forebay
+import numpy as np
+import pytest
+from forebay import transforms
+from png import write_png
+
+pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+
+HEIGHT, WIDTH = 30, 40
+
+
+def numbers_of(record):
+    """The mask of a record: its columns and rows can be told from each other."""
+    rows, columns = np.mgrid[:HEIGHT, :WIDTH]
+    return (7 * rows + 3 * columns + record).astype(np.uint8)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """Six pictures of VOC's form, whose red and green are column and row. The masks of five of them."""
+    rows, columns = np.mgrid[:HEIGHT, :WIDTH]
+    for record in range(6):
+        picture = np.stack([columns, rows, np.full_like(rows, record)], axis=-1).astype(np.uint8)
+        file = tmp_path / "JPEGImages" / f"{record}.ppm"
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(b"P6 %d %d 255\n" % (WIDTH, HEIGHT) + picture.tobytes())
+        if record != 4:
+            write_png(tmp_path / "SegmentationClass" / f"{record}.png", numbers_of(record), palette=True)
+            write_png(tmp_path / "depth" / f"{record}.png", numbers_of(record).astype(np.uint16) * 257)
+            colours = np.stack([numbers_of(record), np.full_like(numbers_of(0), 2), np.full_like(numbers_of(0), 1)], -1)
+            write_png(tmp_path / "panoptic" / f"{record}.png", colours)
+    return tmp_path
+
+
+def test_rule_45_masks_of_every_type_are_where_the_pixels_are(dataset):
+    masks = {"seg": "../SegmentationClass", "depth": "../depth", "ids": "../panoptic"}
+    # Without a resize, a pixel's colours say where it was.
+    steps = [transforms.CenterCrop((20, 50)), transforms.RandomHorizontalFlip(0.5)]
+    with forebay.Loader(
+        dataset / "JPEGImages", batch_size=3, transform=steps, masks=masks, seed=2, epochs=1, labels="none"
+    ) as loader:
+        batches = [batch.copy() for batch in loader]
+    flipped = set()
+    for batch in batches:
+        assert [batch[name].dtype for name in masks] == [np.uint8, np.uint16, np.int32]
+        assert batch.seg.shape == (3, 20, 50)
+        for place, record in enumerate(batch.records.tolist()):
+            # The crop is wider than the picture: the rest is border.
+            there = np.zeros((20, 50), bool)
+            there[:, 5:45] = True
+            columns, rows = (batch.images[place, :, :, channel] for channel in (0, 1))
+            flipped.add(bool(columns[5, 10] > columns[5, 20]))
+            is_present = record != 4
+            assert [batch.validity(name)[place] for name in masks] == [is_present] * 3
+            if not is_present:
+                assert (batch.seg[place] == 255).all()
+                assert (batch.depth[place] == 65535).all()
+                assert (batch.ids[place] == 0).all()
+                continue
+            expected = numbers_of(record)[rows[there], columns[there]].astype(np.int64)
+            assert np.array_equal(batch.seg[place][there], expected)
+            assert np.array_equal(batch.depth[place][there], expected * 257)
+            assert np.array_equal(batch.ids[place][there], expected + 2 * 256 + 65536)
+            assert (batch.seg[place][:, :5] == 255).all()
+            assert (batch.ids[place][:, -5:] == 0).all()
+    assert flipped == {False, True}
+
+
+def test_rule_45_a_stream_names_its_masks_as_other_columns_and_fills_them_as_it_is_told(dataset):
+    settings = {"batch_size": 6, "transform": transforms.CenterCrop((40, 40)), "masks": {"seg": "../SegmentationClass"}}
+    with forebay.Loader(dataset / "JPEGImages", columns=[], epochs=1, **settings) as loader:
+        (batch,) = loader
+        assert batch.columns == ("images", "labels", "records", "mask")
+    with forebay.Loader(dataset / "JPEGImages", mask_fill=9, epochs=1, **settings) as loader:
+        (batch,) = loader
+        assert (batch.seg[0, :5] == 9).all()
+        assert np.array_equal(batch.seg[0, 5:35], numbers_of(0))
+
+
+@pytest.mark.parametrize("keep", ["encoded", "decoded"])
+def test_rule_45_masks_of_records_from_a_cache_are_the_same(dataset, keep):
+    crop = transforms.RandomResizedCrop(16, scale=(0.2, 1.0))
+    settings = {"batch_size": 6, "transform": crop, "masks": {"seg": "../SegmentationClass"}, "epochs": 3, "seed": 5}
+
+    def seen(**more):
+        with forebay.Loader(dataset / "JPEGImages", **settings, **more) as loader:
+            return [batch.seg.copy() for _ in range(3) for batch in loader]
+
+    without, cached = seen(), seen(cache={"keep": keep, "memory": "16mb"})
+    assert len(without) == 3
+    assert all(np.array_equal(*pair) for pair in zip(without, cached))
+    assert not np.array_equal(without[0], without[1]), "each epoch cuts another part"
+
+
+def test_rule_7_a_mask_that_is_not_as_large_as_its_picture_makes_a_bad_record(dataset):
+    write_png(dataset / "SegmentationClass" / "2.png", numbers_of(2)[1:])
+    settings = {"batch_size": 2, "size": 8, "masks": {"seg": "../SegmentationClass"}, "epochs": 1}
+    with (
+        forebay.Loader(dataset / "JPEGImages", **settings) as loader,
+        pytest.raises(forebay.RecordError, match=r'mask "seg": it has \(40, 29\) pixels.*\(40, 30\)'),
+    ):
+        list(loader)
+    with forebay.Loader(dataset / "JPEGImages", on_error="skip", **settings) as loader:
+        records = [record for batch in loader for record in batch.records.tolist()]
+    assert sorted(records) == [0, 1, 3, 4, 5]
+
+
+def test_masks_that_are_not_there_are_refused_by_name(dataset):
+    with pytest.raises(forebay.DatasetError, match=r'masks\.seg = "nowhere"'):
+        forebay.Loader(dataset / "JPEGImages", batch_size=2, size=8, masks={"seg": "nowhere"})

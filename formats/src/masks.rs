@@ -1,0 +1,230 @@
+//! Masks beside the pictures of a dataset of files: a PNG for each picture, in a folder of the same shape or under a name
+//! that a column of the dataset has. Their bytes are read with those of the picture.
+
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::iter;
+
+use forebay_columns::{ColumnType, ElementType, Field, Schema, Table};
+use forebay_proto::printable;
+use forebay_sources::{
+    Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, RecordParts, Retry, Source, SourceError,
+};
+use parking_lot::Mutex;
+
+use self::names::MaskNames;
+use crate::Opened;
+use crate::address::Address;
+use crate::listing::{Found, Listing};
+
+/// A dataset whose records have masks.
+#[derive(Debug)]
+struct Masked {
+    inner: Box<dyn Source>,
+    columns: Vec<MaskColumn>,
+    files: Vec<MaskFiles>,
+    fingerprint: [u8; 32],
+    byte_limit: u64,
+    /// Buffers of masks that were read.
+    spare: Mutex<Vec<Vec<u8>>>,
+}
+
+/// The files of one column.
+#[derive(Debug)]
+struct MaskFiles {
+    listing: Listing,
+    /// Whether each record has a mask.
+    present: Vec<bool>,
+}
+
+/// Masks that are looked at for the type of a column.
+const LOOKED_AT: usize = 16;
+
+/// Adds the masks that the options name to a dataset.
+///
+/// # Errors
+/// Its records are no files, it has no such masks, or their columns cannot be.
+pub(super) fn with_masks(inner: Box<dyn Source>, address: &Address, options: &Options) -> Opened {
+    if options.masks.is_empty() {
+        return Ok(inner);
+    }
+    if inner.locator(0).part != Part::Whole {
+        let expected =
+            "left out: the records of this source are not files of their own, so they have no masks beside them";
+        return Err(SourceError::bad_option("masks", &inner.locator(0).to_string(), expected));
+    }
+    let folder = if address.is_folder() { address.clone() } else { address.parent() };
+    // Where relative paths start: the folder of the dataset, or the root of the paths in it.
+    let root = crate::given_root(options, &folder)?;
+    let bases: Vec<Address> = iter::once(folder).chain(root).collect();
+    let (mut columns, mut files) = (Vec::new(), Vec::new());
+    for (name, parts) in options.masks.targets() {
+        let names = MaskNames::find(&*inner, name, &parts, &bases)?;
+        let column_files = MaskFiles::new(names, options)?;
+        columns.push(MaskColumn { name: name.to_owned(), element: column_files.element(name)? });
+        files.push(column_files);
+    }
+    check_names(&*inner, &columns, address)?;
+    let fingerprint = fingerprint(&*inner, &columns, &files);
+    let (byte_limit, spare) = (options.byte_limit, Mutex::default());
+    Ok(Box::new(Masked { inner, columns, files, fingerprint, byte_limit, spare }))
+}
+
+/// Refuses names that a batch cannot have.
+fn check_names(inner: &dyn Source, columns: &[MaskColumn], address: &Address) -> Result<(), SourceError> {
+    let mut fields = inner.targets().schema().fields().to_vec();
+    fields.extend(columns.iter().map(|column| Field::new(&column.name, ColumnType::scalar(column.element))));
+    let of_columns = |problem: String| SourceError::Columns { path: address.path().to_owned(), problem };
+    Schema::try_new(fields).map(drop).map_err(|error| of_columns(error.to_string()))
+}
+
+fn fingerprint(inner: &dyn Source, columns: &[MaskColumn], files: &[MaskFiles]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"forebay masks 1\0");
+    hasher.update(&inner.fingerprint());
+    for (column, files) in columns.iter().zip(files) {
+        hasher.update(&(column.name.len() as u64).to_le_bytes());
+        hasher.update(column.name.as_bytes());
+        hasher.update(column.element.name().as_bytes());
+        hasher.update(&files.listing.fingerprint());
+        for present in &files.present {
+            hasher.update(&[u8::from(*present)]);
+        }
+    }
+    *hasher.finalize().as_bytes()
+}
+
+/// The type that holds the numbers of a PNG, by its head: a palette or grey of at most 8 bits, grey of 16 bits, or red, green
+/// and blue as one number.
+fn element_of_png(png: &[u8]) -> Option<ElementType> {
+    let head = png.strip_prefix(b"\x89PNG\r\n\x1a\n")?.first_chunk::<18>()?;
+    match (head[17], head[16]) {
+        (0 | 3, 1..=8) => Some(ElementType::U8),
+        (0, 16) => Some(ElementType::U16),
+        (2, 8) => Some(ElementType::I32),
+        _ => None,
+    }
+}
+
+impl MaskFiles {
+    fn new(names: MaskNames, options: &Options) -> Result<Self, SourceError> {
+        let MaskNames { root, paths, named } = names;
+        let (listing, _) = Listing::new(Found { root, paths, ..Found::default() }, options)?;
+        let present = (0..).zip(named).map(|(record, named)| named && listing.is_there(record)).collect();
+        Ok(Self { listing, present })
+    }
+
+    /// The type that holds the numbers of the first masks.
+    fn element(&self, name: &str) -> Result<ElementType, SourceError> {
+        let there = (0..).zip(&self.present).filter(|(_, present)| **present).map(|(record, _)| record);
+        let mut last = None;
+        for record in there.take(LOOKED_AT) {
+            let mut bytes = Vec::new();
+            match self.listing.read(record, u64::MAX, &mut bytes) {
+                Ok(()) => match element_of_png(&bytes) {
+                    Some(element) => return Ok(element),
+                    None => last = Some(self.listing.locator(record)),
+                },
+                Err(outage) if outage.retry() == Retry::Later => return Err(SourceError::Outage(outage)),
+                Err(error) => last = Some(error.locator),
+            }
+        }
+        let file = last.map(|locator| locator.to_string()).unwrap_or_default();
+        let expected = "PNG files with a palette, grey, or red, green and blue of 8 bits";
+        Err(SourceError::bad_option(&format!("masks.{name}"), &printable(&file).to_string(), expected))
+    }
+
+    fn has(&self, record: u64) -> bool {
+        usize::try_from(record).ok().and_then(|record| self.present.get(record)).is_some_and(|present| *present)
+    }
+}
+
+impl Masked {
+    /// Adds a mask to what was read of a record, where there is one, and says how long it is.
+    fn read_mask(&self, files: &MaskFiles, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<u64, ReadError> {
+        if !files.has(record) {
+            return Ok(0);
+        }
+        let mut bytes = self.spare.lock().pop().unwrap_or_default();
+        let read = files.listing.read(record, room.saturating_sub(buf.len() as u64), &mut bytes);
+        let read = read.map_err(|error| match error.kind {
+            ReadErrorKind::Larger { size } => {
+                let size = (buf.len() as u64).saturating_add(size).saturating_add(self.table_len());
+                ReadError { kind: ReadErrorKind::Larger { size }, ..error }
+            }
+            _ => error,
+        });
+        buf.extend_from_slice(&bytes);
+        let len = bytes.len() as u64;
+        self.spare.lock().push(bytes);
+        read.map(|()| len)
+    }
+
+    fn read_parts(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        let for_parts = room.saturating_sub(self.table_len());
+        let mut lengths = Vec::with_capacity(self.files.len());
+        for files in &self.files {
+            lengths.push(self.read_mask(files, record, for_parts, buf)?);
+        }
+        let size = buf.len() as u64 + self.table_len();
+        if let Some(kind) = ReadErrorKind::of_size(size, self.byte_limit.saturating_add(self.table_len()), room) {
+            return Err(ReadError::new(kind, self.locator(record)));
+        }
+        RecordParts::close(buf, &lengths);
+        Ok(())
+    }
+
+    fn table_len(&self) -> u64 {
+        RecordParts::table_len(self.files.len())
+    }
+}
+
+impl Source for Masked {
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+
+    fn classes(&self) -> &[String] {
+        self.inner.classes()
+    }
+
+    fn label(&self, record: u64) -> i64 {
+        self.inner.label(record)
+    }
+
+    fn locator(&self, record: u64) -> Locator {
+        self.inner.locator(record)
+    }
+
+    fn size(&self, record: u64) -> u64 {
+        let masks = self.files.iter().filter(|files| files.has(record)).map(|files| files.listing.size(record));
+        self.inner.size(record) + masks.sum::<u64>() + self.table_len()
+    }
+
+    fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        self.inner.read(record, room, buf)?;
+        self.read_parts(record, room, buf).inspect_err(|_| buf.clear())
+    }
+
+    fn masks(&self) -> &[MaskColumn] {
+        &self.columns
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+
+    fn targets(&self) -> &Table {
+        self.inner.targets()
+    }
+
+    fn grains(&self) -> Grains<'_> {
+        self.inner.grains()
+    }
+
+    fn shard_name(&self, record: u64) -> &str {
+        self.inner.shard_name(record)
+    }
+}

@@ -1,0 +1,186 @@
+//! Masks: pictures whose pixels are numbers of classes or segments. A mask follows its picture: it is turned, cut, resized
+//! and mirrored as the picture was, by the nearest pixel, so that no number is made that was not there.
+
+mod gather;
+mod lines;
+mod png;
+
+use thiserror::Error;
+
+use self::lines::Lines;
+use self::png::{Frame, Header};
+use crate::draw::Draw;
+use crate::fault::Limits;
+use crate::origin::{Annotated, Origin};
+use crate::plan::Plan;
+use crate::recipe::Recipe;
+
+/// The type of a mask's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MaskDepth {
+    /// A byte: indices into a palette, or grey of at most 8 bits.
+    U8,
+    /// Grey of 16 bits.
+    U16,
+    /// Red, green and blue of 8 bits as one number, the red lowest: `r + 256 g + 65536 b`, as in COCO's panoptic masks.
+    I32,
+}
+
+/// What a mask is made to follow.
+#[derive(Clone, Copy, Debug)]
+pub struct MaskOrder<'a> {
+    /// What the picture was made of, as its decoder told it.
+    pub origin: &'a Origin,
+    /// What became of the picture.
+    pub recipe: &'a Recipe,
+    /// The picture's random choices.
+    pub draw: Draw,
+    /// The picture whose pixels the mask has.
+    pub annotated: Annotated,
+    /// The number of what the mask does not show: the border of the picture.
+    pub fill: i32,
+}
+
+/// Why a mask gave no numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MaskFault {
+    /// The bytes are no PNG.
+    #[error("it is no PNG. Other formats are not read as masks: save it as PNG")]
+    NotPng,
+    /// The bytes are damaged, or end too early.
+    #[error("the PNG is damaged: {0}")]
+    Damaged(Box<str>),
+    /// It has another size than its picture.
+    #[error(
+        "it has {found:?} pixels (width, height), and its picture has {expected:?}. Make it as large as the picture"
+    )]
+    Size {
+        /// Its width and height.
+        found: (u32, u32),
+        /// Its picture's.
+        expected: (u32, u32),
+    },
+    /// Its pixels do not fit into the column.
+    #[error(
+        "it has {found}, and the column has numbers of the type {column}, as the first masks of the dataset need it"
+    )]
+    Depth {
+        /// What it has, in words.
+        found: Box<str>,
+        /// The column's type.
+        column: &'static str,
+    },
+    /// Pixels that are no numbers.
+    #[error("it has {0}. A mask has a palette, grey, or red, green and blue of 8 bits")]
+    Colours(Box<str>),
+    /// It has more pixels than allowed.
+    #[error("it has {pixels} pixels, and the limit is {limit}")]
+    TooLarge {
+        /// Its pixels.
+        pixels: u64,
+        /// [`Limits::pixels`].
+        limit: u64,
+    },
+}
+
+/// Decodes masks. Its memory is used again for each.
+///
+/// ```
+/// use forebay_pixels::{Annotated, Draw, Limits, MaskDecoder, MaskDepth, MaskOrder, Orientation, Origin, Recipe, sample};
+///
+/// let mask = sample::mask_png(4, 2, |x, y| u8::from(x > 1) + 2 * u8::from(y > 0));
+/// let recipe = Recipe::evaluation(8)?;
+/// let origin = &Origin::of_recipe((4, 2), Orientation::AsStored, &recipe);
+/// let draw = Draw { seed: 0, epoch: 0, record: 0 };
+/// let order = MaskOrder { origin, recipe: &recipe, draw, annotated: Annotated::AsSeen, fill: 255 };
+/// let mut numbers = vec![9; 8 * 8];
+/// MaskDecoder::default().decode(&mask, MaskDepth::U8, &order, &Limits::default(), &mut numbers)?;
+/// assert_eq!((numbers[0], numbers[7], numbers[56], numbers[63]), (0, 1, 2, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct MaskDecoder {
+    frame: Frame,
+    lines: Lines,
+    plan: Plan,
+}
+
+impl MaskDepth {
+    /// The type that holds the numbers of this PNG. Nothing if its head is no PNG's, or its pixels are no numbers.
+    pub fn of_png(head: &[u8]) -> Option<Self> {
+        Header::read(head)?.depth().ok()
+    }
+
+    /// Bytes of a number.
+    pub fn size(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U16 => 2,
+            Self::I32 => 4,
+        }
+    }
+
+    /// As a column's type spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::I32 => "i32",
+        }
+    }
+
+    /// Writes this number into all of `out`, which has whole numbers. One that does not fit keeps its lower bytes.
+    pub fn fill(self, fill: i32, out: &mut [u8]) {
+        let bytes = fill.to_le_bytes();
+        for number in out.chunks_exact_mut(self.size()) {
+            number.copy_from_slice(&bytes[..self.size()]);
+        }
+    }
+}
+
+impl MaskDecoder {
+    /// Bytes that decoding this mask takes, beside those of the result. None for what is no PNG: it is refused.
+    pub fn memory(png: &[u8]) -> u64 {
+        Header::read(png).map_or(0, Header::bytes)
+    }
+
+    /// Decodes a mask into `out`, which has the size of the recipe's result: rows of little-endian numbers.
+    ///
+    /// # Errors
+    /// It cannot be decoded, or is not as large as its picture. `out` may have anything then.
+    ///
+    /// # Panics
+    /// `out` does not have the recipe's size.
+    pub fn decode(
+        &mut self,
+        png: &[u8],
+        depth: MaskDepth,
+        order: &MaskOrder<'_>,
+        limits: &Limits,
+        out: &mut [u8],
+    ) -> Result<(), MaskFault> {
+        let (height, width, _) = order.recipe.shape();
+        assert_eq!(out.len(), height as usize * width as usize * depth.size(), "a number for each pixel");
+        let expected = order.origin.annotated(order.annotated);
+        let header = Header::read(png).ok_or(MaskFault::NotPng)?;
+        let found = (header.width, header.height);
+        let pixels = u64::from(found.0) * u64::from(found.1);
+        if found != expected {
+            return Err(MaskFault::Size { found, expected });
+        }
+        if pixels > limits.pixels {
+            return Err(MaskFault::TooLarge { pixels, limit: limits.pixels });
+        }
+        self.frame.decode(png, header)?;
+        let Self { frame, lines, plan } = self;
+        let (wide, high) = order.origin.size;
+        order.recipe.plan_into(wide, high, order.draw, plan);
+        lines.follow(plan, order.origin, order.annotated);
+        gather::gather(frame, lines, depth, order.fill, out)?;
+        self.frame.give_back();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! Writes the numbers of a mask into its place: for each pixel of the result the one that it shows.
+
+use super::lines::{BORDER, Lines};
+use super::png::{Frame, Samples};
+use super::{MaskDepth, MaskFault};
+
+/// Fills `out` from a mask that was decoded.
+///
+/// # Errors
+/// The mask's numbers are of a wider type than the column's.
+pub(super) fn gather(
+    frame: &Frame,
+    lines: &Lines,
+    depth: MaskDepth,
+    fill: i32,
+    out: &mut [u8],
+) -> Result<(), MaskFault> {
+    let wrong = |found: &str| Err(MaskFault::Depth { found: found.into(), column: depth.name() });
+    match (frame.samples(), depth) {
+        (Samples::Packed(bits), MaskDepth::U8) => {
+            write(lines, [fill.to_le_bytes()[0]], out, |x, y| frame.packed(x, y, bits));
+        }
+        (Samples::Packed(bits), MaskDepth::U16) => {
+            write(lines, two(fill), out, |x, y| [frame.packed(x, y, bits)[0], 0]);
+        }
+        (Samples::Packed(bits), MaskDepth::I32) => {
+            write(lines, fill.to_le_bytes(), out, |x, y| [frame.packed(x, y, bits)[0], 0, 0, 0]);
+        }
+        (Samples::Grey16, MaskDepth::U16) => write(lines, two(fill), out, |x, y| frame.grey16(x, y)),
+        (Samples::Grey16, MaskDepth::I32) => write(lines, fill.to_le_bytes(), out, |x, y| {
+            let [low, high] = frame.grey16(x, y);
+            [low, high, 0, 0]
+        }),
+        (Samples::Rgb, MaskDepth::I32) => write(lines, fill.to_le_bytes(), out, |x, y| {
+            let [red, green, blue] = frame.rgb(x, y);
+            [red, green, blue, 0]
+        }),
+        (Samples::Grey16, MaskDepth::U8) => return wrong("grey of 16 bits"),
+        (Samples::Rgb, MaskDepth::U8 | MaskDepth::U16) => return wrong("red, green and blue"),
+    }
+    Ok(())
+}
+
+fn two(fill: i32) -> [u8; 2] {
+    let [low, high, ..] = fill.to_le_bytes();
+    [low, high]
+}
+
+/// Goes through the result row by row. `number` is the one of a pixel of the mask.
+fn write<const N: usize>(lines: &Lines, fill: [u8; N], out: &mut [u8], number: impl Fn(usize, usize) -> [u8; N]) {
+    let Lines { columns, rows, swapped, .. } = lines;
+    let width = columns.len();
+    for (&row, out) in rows.iter().zip(out.as_chunks_mut::<N>().0.chunks_exact_mut(width)) {
+        if row == BORDER {
+            out.fill(fill);
+            continue;
+        }
+        for (&column, out) in columns.iter().zip(out) {
+            let (x, y) = if *swapped { (row, column) } else { (column, row) };
+            *out = if column == BORDER { fill } else { number(x as usize, y as usize) };
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Tests of masks: each against the steps of its picture's plan, carried out one after the other.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::orientation::Orientation;
+use crate::output::Output;
+use crate::plan::{Rect, Step};
+use crate::recipe::Input;
+use crate::sample::{mask_png, mask_png_of};
+use crate::transform::{
+    CenterCrop, Interpolation, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Size, Transform,
+};
+
+/// A mask as rows of numbers; -1 is the border.
+type Rows = Vec<Vec<i32>>;
+
+const DRAW: Draw = Draw { seed: 3, epoch: 1, record: 4 };
+
+fn number(x: u32, y: u32) -> u8 {
+    u8::try_from((x * 7 + y * 13) % 251).unwrap()
+}
+
+fn rows(width: u32, height: u32) -> Rows {
+    (0..height).map(|y| (0..width).map(|x| number(x, y).into()).collect()).collect()
+}
+
+/// torch's rule, written out.
+fn nearest(at: usize, from: usize, to: usize) -> usize {
+    match to {
+        _ if to == from => at,
+        _ if to == 2 * from => at / 2,
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "small"
+        )]
+        _ => (((at as f32) * (from as f32 / to as f32)).floor() as usize).min(from - 1),
+    }
+}
+
+fn resized(mask: &Rows, width: u32, height: u32) -> Rows {
+    let (width, height) = (width as usize, height as usize);
+    let row = |y: usize| {
+        let source = &mask[nearest(y, mask.len(), height)];
+        (0..width).map(|x| source[nearest(x, source.len(), width)]).collect()
+    };
+    (0..height).map(row).collect()
+}
+
+fn turned(mask: &Rows, orientation: Orientation) -> Rows {
+    let (width, height) = (u32::try_from(mask[0].len()).unwrap(), u32::try_from(mask.len()).unwrap());
+    let (wide, high) = orientation.seen(width, height);
+    let mut seen = vec![vec![0; wide as usize]; high as usize];
+    for (y, row) in (0..).zip(mask) {
+        for (x, number) in (0..).zip(row) {
+            let at = orientation.seen_part(Rect { left: x, top: y, width: 1, height: 1 }, width, height);
+            seen[at.top as usize][at.left as usize] = *number;
+        }
+    }
+    seen
+}
+
+/// What the plan makes of a mask, step by step. The plan mirrors last of all: a resize of a mirrored picture is carried out
+/// on the mirrored one.
+fn stepwise(mut mask: Rows, plan: &Plan) -> Rows {
+    for (number, step) in plan.steps.iter().enumerate() {
+        mask = match *step {
+            Step::Cut(Rect { left, top, width, height }) => {
+                let row = |row: &Vec<i32>| row[left as usize..(left + width) as usize].to_vec();
+                mask[top as usize..(top + height) as usize].iter().map(row).collect()
+            }
+            Step::Resize { width, height, .. } if plan.is_mirrored_before(number) => {
+                mirrored(resized(&mirrored(mask), width, height))
+            }
+            Step::Resize { width, height, .. } => resized(&mask, width, height),
+            Step::Canvas { width, height, left, top, .. } => {
+                let mut canvas = vec![vec![-1; width as usize]; height as usize];
+                for (y, row) in mask.iter().enumerate() {
+                    let into = &mut canvas[top as usize + y][left as usize..left as usize + row.len()];
+                    into.copy_from_slice(row);
+                }
+                canvas
+            }
+        };
+    }
+    if plan.mirrored { mirrored(mask) } else { mask }
+}
+
+fn mirrored(mut mask: Rows) -> Rows {
+    for row in &mut mask {
+        row.reverse();
+    }
+    mask
+}
+
+fn size() -> impl Strategy<Value = Size> {
+    (1_u32..40, 1_u32..40).prop_map(|(height, width)| Size::HeightWidth([height, width]))
+}
+
+fn transform() -> impl Strategy<Value = Transform> {
+    let interpolation = Interpolation::Bilinear;
+    prop_oneof![
+        size().prop_map(move |size| Transform::Resize(Resize { size, interpolation })),
+        size().prop_map(|size| Transform::CenterCrop(CenterCrop { size })),
+        size().prop_map(|size| Transform::Pad(Pad { size, fill: 7 })),
+        size().prop_map(move |size| {
+            let (scale, ratio) = ([0.1, 1.0], [0.5, 2.0]);
+            Transform::RandomResizedCrop(RandomResizedCrop { size, scale, ratio, interpolation })
+        }),
+        Just(Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.6 })),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn rule_45_a_mask_is_what_the_steps_of_its_picture_make_of_it(
+        stored in (1_u32..50, 1_u32..50),
+        exif in 1_u16..9,
+        mut list in prop::collection::vec(transform(), 0..4),
+        last in size(),
+        adjust_orientation in any::<bool>(),
+        as_seen in any::<bool>(),
+        shrinks in any::<bool>(),
+        record in 0_u64..1000,
+    ) {
+        list.push(Transform::Resize(Resize { size: last, interpolation: Interpolation::Bicubic }));
+        let recipe = Recipe::new(list, Output::default()).unwrap();
+        let recipe = recipe.with_input(Input { adjust_orientation, ..Input::default() }).unwrap();
+        let orientation = Orientation::from_exif(exif);
+        let mut origin = Origin::of_recipe(stored, orientation, &recipe);
+        if shrinks {
+            origin.size = (origin.size.0.div_ceil(2), origin.size.1.div_ceil(3));
+        }
+        let annotated = if as_seen { Annotated::AsSeen } else { Annotated::AsStored };
+        let (width, height) = origin.annotated(annotated);
+        let draw = Draw { record, ..DRAW };
+        let order = MaskOrder { origin: &origin, recipe: &recipe, draw, annotated, fill: 255 };
+        let (high, wide, _) = recipe.shape();
+        let mut out = vec![0; (high * wide) as usize];
+        let png = mask_png(width, height, number);
+        MaskDecoder::default().decode(&png, MaskDepth::U8, &order, &Limits::default(), &mut out).unwrap();
+
+        let of_stored = match annotated {
+            Annotated::AsStored => rows(width, height),
+            // The orientation that turns the seen picture back.
+            Annotated::AsSeen => {
+                let seen = rows(width, height);
+                let mut stored_rows = vec![vec![0; stored.0 as usize]; stored.1 as usize];
+                for (y, x) in (0..stored.1).flat_map(|y| (0..stored.0).map(move |x| (y, x))) {
+                    let at = orientation.seen_part(Rect { left: x, top: y, width: 1, height: 1 }, stored.0, stored.1);
+                    stored_rows[y as usize][x as usize] = seen[at.top as usize][at.left as usize];
+                }
+                stored_rows
+            }
+        };
+        let picture = resized(&turned(&of_stored, origin.turned), origin.size.0, origin.size.1);
+        let expected = stepwise(picture, &recipe.plan(origin.size.0, origin.size.1, draw));
+        let expected: Vec<u8> = expected.concat().iter().map(|number| u8::try_from(*number).unwrap_or(255)).collect();
+        prop_assert_eq!(out, expected);
+    }
+}
+
+/// Decodes a mask of 4 x 3 as it is, with a column of border on its right.
+fn decoded(png: &[u8], depth: MaskDepth, fill: i32) -> Result<Vec<u8>, MaskFault> {
+    let transforms = vec![Transform::CenterCrop(CenterCrop { size: Size::HeightWidth([3, 5]) })];
+    let recipe = Recipe::new(transforms, Output::default()).unwrap();
+    let origin = Origin::of_recipe((4, 3), Orientation::AsStored, &recipe);
+    let order = MaskOrder { origin: &origin, recipe: &recipe, draw: DRAW, annotated: Annotated::AsSeen, fill };
+    let mut out = vec![0; 15 * depth.size()];
+    MaskDecoder::default().decode(png, depth, &order, &Limits::default(), &mut out).map(|()| out)
+}
+
+#[test]
+fn rule_45_numbers_keep_their_value_in_every_type_that_holds_them() {
+    let number = |x: u32, y: u32| (x + 4 * y) * 70_001;
+    for (stored, bits) in [(MaskDepth::U8, 8), (MaskDepth::U16, 16), (MaskDepth::I32, 24)] {
+        let png = mask_png_of(stored, 4, 3, number);
+        assert_eq!(MaskDepth::of_png(&png), Some(stored));
+        for depth in [MaskDepth::U8, MaskDepth::U16, MaskDepth::I32] {
+            let holds = match stored {
+                MaskDepth::U8 => true,
+                MaskDepth::U16 => depth != MaskDepth::U8,
+                MaskDepth::I32 => depth == MaskDepth::I32,
+            };
+            let found = decoded(&png, depth, -1);
+            if !holds {
+                let words = found.unwrap_err().to_string();
+                assert!(words.contains(depth.name()), "{words}");
+                continue;
+            }
+            let found = found.unwrap();
+            for (at, found) in found.chunks_exact(depth.size()).enumerate() {
+                let (x, y) = (u32::try_from(at % 5).unwrap(), u32::try_from(at / 5).unwrap());
+                let expected = if x < 4 { number(x, y) & ((1 << bits) - 1) } else { u32::MAX };
+                assert_eq!(found, &expected.to_le_bytes()[..depth.size()], "{stored:?} as {depth:?} at {at}");
+            }
+        }
+    }
+}
+
+/// A PNG of 4 x 3 with this type of pixels.
+fn png_of(colour: ::png::ColorType, bits: ::png::BitDepth, data: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = ::png::Encoder::new(&mut bytes, 4, 3);
+    encoder.set_color(colour);
+    encoder.set_depth(bits);
+    if colour == ::png::ColorType::Indexed {
+        encoder.set_palette(vec![200; 12]);
+    }
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(data).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+#[test]
+fn rule_45_indices_into_a_palette_are_not_looked_up_and_small_numbers_are_not_scaled() {
+    use ::png::{BitDepth, ColorType};
+    for colour in [ColorType::Indexed, ColorType::Grayscale] {
+        let two = png_of(colour, BitDepth::Two, &[0b00_01_10_11, 0b11_10_01_00, 0b01_01_10_10]);
+        assert_eq!(decoded(&two, MaskDepth::U8, 9).unwrap(), [0, 1, 2, 3, 9, 3, 2, 1, 0, 9, 1, 1, 2, 2, 9]);
+        let one = png_of(colour, BitDepth::One, &[0b1010_0000, 0, 0b0001_0000]);
+        assert_eq!(decoded(&one, MaskDepth::U8, 9).unwrap(), [1, 0, 1, 0, 9, 0, 0, 0, 0, 9, 0, 0, 0, 1, 9]);
+    }
+}
+
+#[test]
+fn what_is_no_mask_of_its_picture_is_refused_by_name() {
+    use ::png::{BitDepth, ColorType};
+    let words = |png: &[u8]| decoded(png, MaskDepth::U8, 0).unwrap_err().to_string();
+    assert!(words(b"\xff\xd8\xff\xe0 a JPEG").contains("no PNG"));
+    assert!(words(&mask_png(3, 4, number)).contains("(3, 4) pixels (width, height), and its picture has (4, 3)"));
+    assert!(words(&png_of(ColorType::Rgba, BitDepth::Eight, &[0; 48])).contains("colours with transparency"));
+    assert!(words(&png_of(ColorType::GrayscaleAlpha, BitDepth::Eight, &[0; 24])).contains("grey with transparency"));
+    assert!(words(&png_of(ColorType::Rgb, BitDepth::Sixteen, &[0; 72])).contains("16 bits"));
+    assert_eq!(MaskDepth::of_png(&png_of(ColorType::Rgba, BitDepth::Eight, &[0; 48])), None);
+    let png = mask_png(4, 3, number);
+    for end in [26, 33, png.len() - 20] {
+        assert!(words(&png[..end]).contains("damaged"), "{end}");
+    }
+}
+
+#[test]
+fn bytes_that_were_changed_cause_no_panic() {
+    let png = mask_png(4, 3, number);
+    let mut right = 0;
+    for at in 0..png.len() {
+        for bit in 0..8 {
+            let mut changed = png.clone();
+            changed[at] ^= 1 << bit;
+            right += usize::from(decoded(&changed, MaskDepth::U8, 0).is_ok());
+        }
+    }
+    assert!(right < png.len() * 8 / 2, "checksums find most changes: {right}");
+}

@@ -1,0 +1,142 @@
+//! The masks of a stream: which parts of a record become which columns, and how they are decoded into their places. A
+//! thread of the pool does that when a picture is decoded, because a mask follows what became of its picture.
+
+use std::sync::Arc;
+
+use forebay_columns::ElementType;
+use forebay_pixels::{Annotated, Draw, Limits, MaskDecoder, MaskDepth, MaskOrder, Origin, Recipe};
+use forebay_sources::RecordParts;
+
+use crate::decode::budget::Budget;
+use crate::decode::cpu::SMALL;
+use crate::place::PlaceRight;
+use crate::reason::Reason;
+use crate::record::Input;
+
+/// A column of masks in a stream's batches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MaskTarget {
+    /// Its name.
+    pub name: String,
+    /// Which of the source's masks it has.
+    pub mask: usize,
+    /// Its place among the columns of a batch.
+    pub column: usize,
+    /// The type of its numbers.
+    pub depth: MaskDepth,
+}
+
+/// The masks of a stream. Without masks it changes nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Masks {
+    /// How many masks each record of the source has.
+    pub of_source: usize,
+    /// The columns.
+    pub targets: Vec<MaskTarget>,
+    /// The picture whose pixels the masks have.
+    pub annotated: Annotated,
+    /// The number of what a mask does not show; none is that of its type.
+    pub fill: Option<u16>,
+}
+
+/// What decodes masks on one thread.
+#[derive(Debug)]
+pub(crate) struct MaskThread {
+    decoder: MaskDecoder,
+    limits: Limits,
+}
+
+/// A picture that was decoded, whose masks are to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MadePicture<'a> {
+    /// What it was made of.
+    pub origin: &'a Origin,
+    /// What became of it.
+    pub recipe: &'a Recipe,
+    /// Its random choices.
+    pub draw: Draw,
+}
+
+impl Masks {
+    /// The picture of what was read of a record.
+    pub(crate) fn picture<'a>(&self, input: Input<'a>) -> Input<'a> {
+        match input {
+            Input::File(bytes) => Input::File(RecordParts::of(bytes, self.of_source).picture()),
+            kept @ Input::Picture(_) => kept,
+        }
+    }
+
+    /// What was read behind the picture: the masks, and where each ends.
+    pub(crate) fn behind<'a>(&self, input: Input<'a>) -> &'a [u8] {
+        match input {
+            Input::File(bytes) => RecordParts::of(bytes, self.of_source).behind_picture(),
+            Input::Picture(kept) => &kept.masks,
+        }
+    }
+
+    /// Whether there is nothing to decode.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// The number of what a mask of this type does not show: the largest of small types, as it is ignored in training; 0 of
+    /// others, which is nothing in a panoptic mask.
+    fn fill(&self, depth: MaskDepth) -> i32 {
+        let own = match depth {
+            MaskDepth::U8 => u16::from(u8::MAX),
+            MaskDepth::U16 => u16::MAX,
+            MaskDepth::I32 => 0,
+        };
+        self.fill.unwrap_or(own).into()
+    }
+}
+
+/// The depth of a column of this type. Others are no masks.
+pub(crate) fn depth(element: ElementType) -> Option<MaskDepth> {
+    match element {
+        ElementType::U8 => Some(MaskDepth::U8),
+        ElementType::U16 => Some(MaskDepth::U16),
+        ElementType::I32 => Some(MaskDepth::I32),
+        _ => None,
+    }
+}
+
+impl MaskThread {
+    /// With nothing decoded.
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { decoder: MaskDecoder::default(), limits }
+    }
+
+    /// Decodes the masks of a picture into its place. `behind` is what was read behind it. A large mask takes its memory from
+    /// the budget.
+    ///
+    /// # Errors
+    /// One cannot be decoded, or is not as large as its picture.
+    pub(crate) fn write(
+        &mut self,
+        masks: &Masks,
+        behind: &[u8],
+        picture: MadePicture<'_>,
+        memory: &Arc<Budget>,
+        place: &mut PlaceRight,
+    ) -> Result<(), Reason> {
+        let MadePicture { origin, recipe, draw } = picture;
+        let parts = (!masks.is_empty()).then(|| RecordParts::of(behind, masks.of_source));
+        for MaskTarget { name, mask, column, depth } in &masks.targets {
+            let fill = masks.fill(*depth);
+            let (validity, numbers) = place.mask(*column);
+            let Some(png) = parts.and_then(|parts| parts.mask(*mask)) else {
+                *validity = 0;
+                depth.fill(fill, numbers);
+                continue;
+            };
+            let needed = MaskDecoder::memory(png);
+            let _share = (needed > SMALL).then(|| memory.take(needed));
+            let order = MaskOrder { origin, recipe, draw, annotated: masks.annotated, fill };
+            let decoded = self.decoder.decode(png, *depth, &order, &self.limits, numbers);
+            decoded.map_err(|fault| Reason::Mask { column: name.as_str().into(), fault: fault.into() })?;
+            *validity = 1;
+        }
+        Ok(())
+    }
+}
