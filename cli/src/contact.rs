@@ -1,4 +1,4 @@
-//! A contact sheet: the pictures of a batch side by side, each with its label below it.
+//! A contact sheet: the pictures of a batch side by side, each with what is known of it drawn on it and below it.
 
 use embedded_graphics::mono_font::MonoTextStyle;
 use embedded_graphics::mono_font::ascii::FONT_7X13;
@@ -12,6 +12,8 @@ use forebay_client::Batch;
 use forebay_ring::{Dtype, Layout, Shape};
 use half::{bf16, f16};
 use image::{Rgb, RgbImage};
+
+use crate::drawing;
 
 /// Pixels between pictures, and around them.
 const GAP: u32 = 8;
@@ -30,9 +32,11 @@ pub(crate) fn sheet(batch: &Batch, classes: &[String], count: usize, columns: u3
     let mut sheet = RgbImage::from_pixel(columns * cell + GAP, rows * row + GAP, PAPER);
     for (place, number) in (0..count).zip(0u32..) {
         let (left, top) = (GAP + number % columns * cell, GAP + number / columns * row);
-        let picture = picture(batch.images(), shape, place);
+        let mut picture = picture(batch.images(), shape, place);
+        drawing::annotate(&mut picture, batch, place, classes);
         image::imageops::replace(&mut sheet, &picture, left.into(), top.into());
-        let text = label(batch.labels()[place], batch.records()[place], classes, shape.width);
+        let caption = drawing::first_text(batch, place);
+        let text = label((batch.labels()[place], caption), batch.records()[place], classes, shape.width);
         let style = MonoTextStyle::new(&FONT_7X13, Rgb888::BLACK);
         let base = Point::new(left.cast_signed(), (top + shape.height + LABEL - 6).cast_signed());
         // Drawing onto memory cannot fail.
@@ -41,10 +45,14 @@ pub(crate) fn sheet(batch: &Batch, classes: &[String], count: usize, columns: u3
     sheet
 }
 
-fn label(label: i64, record: i64, classes: &[String], width: u32) -> String {
+/// The record's number, and the name of its label or else its caption.
+fn label((label, caption): (i64, Option<String>), record: i64, classes: &[String], width: u32) -> String {
     let name = usize::try_from(label).ok().and_then(|label| classes.get(label));
-    let name = name.map_or_else(|| if label < 0 { String::new() } else { label.to_string() }, Clone::clone);
-    let text = format!("{name} #{record}");
+    let number = || (label >= 0).then(|| label.to_string());
+    let text = match name.cloned().or_else(number) {
+        Some(name) => format!("{name} #{record}"),
+        None => format!("#{record} {}", caption.unwrap_or_default()),
+    };
     text.chars().take((width / LETTER) as usize).collect()
 }
 

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use forebay_client::{Next, NextError, Options, Patient, PrivateDaemon, Session, Target};
 use forebay_daemon::serve;
+use serde_json::Value;
 
 use crate::bad::BadPictures;
 use crate::daemon::Daemon;
 use crate::failure::Failure;
+use crate::pair::pair;
 use crate::picture::PngFile;
 use crate::{contact, progress};
 
@@ -33,6 +35,12 @@ pub(crate) struct PreviewArgs {
     /// With a path: height and width of a picture.
     #[arg(long, default_value_t = 224)]
     size: u32,
+    /// With a path: makes a column from a part of each record, as `columns` of a stream. May be repeated.
+    #[arg(long = "column", value_name = "NAME=PART", value_parser = pair, requires = "path")]
+    parts: Vec<(String, String)>,
+    /// With a path: makes a column of the masks in a folder, as `masks` of a stream. May be repeated.
+    #[arg(long = "mask", value_name = "NAME=FOLDER", value_parser = pair, requires = "path")]
+    masks: Vec<(String, String)>,
     /// With a path: show what training sees, shuffled, with random crops and flips.
     #[arg(long)]
     shuffle: bool,
@@ -88,8 +96,14 @@ fn target(args: &PreviewArgs) -> Result<Target, Failure> {
     };
     let daemon = Arc::new(PrivateDaemon::new(std::env::current_exe()?));
     let number = daemon.number();
-    let settings = serde_json::json!({
+    let mut settings = serde_json::json!({
         "source": path, "batch_size": args.count, "size": args.size, "shuffle": args.shuffle, "on_error": "skip",
     });
+    for (key, pairs) in [("columns", &args.parts), ("masks", &args.masks)] {
+        if !pairs.is_empty() {
+            let pairs = pairs.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+            settings[key] = pairs.collect::<serde_json::Map<_, _>>().into();
+        }
+    }
     Ok(Target::Private { daemon, number, settings: settings.to_string(), files: None })
 }

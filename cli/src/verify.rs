@@ -24,6 +24,7 @@ use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
 
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
+use crate::pair::pair;
 use crate::progress;
 use findings::Findings;
 use names::Names;
@@ -135,12 +136,5 @@ fn labels(word: &str) -> Result<Labels, String> {
         "text" => Ok(Labels::Text),
         "none" => Ok(Labels::None),
         _ => Err("give auto, text or none".to_owned()),
-    }
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("give a name, \"=\" and a value".to_owned()),
     }
 }

@@ -175,6 +175,31 @@ fn a_preview_counts_and_names_the_pictures_that_it_leaves_out() {
 }
 
 #[test]
+fn rule_45_a_preview_shows_boxes_and_masks_on_the_pictures() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    image::RgbImage::from_pixel(64, 64, image::Rgb([100; 3])).save(path("one.png")).unwrap();
+    let json = r#"{"images": [{"id": 1, "file_name": "one.png", "width": 64, "height": 64}],
+        "annotations": [{"id": 1, "image_id": 1, "category_id": 5, "bbox": [8, 16, 24, 32], "area": 1}],
+        "categories": [{"id": 5, "name": ""}]}"#;
+    fs::write(path("instances.json"), json).unwrap();
+    fs::create_dir(path("masks")).unwrap();
+    let right = |x: u32, _| image::Luma([u8::from(x >= 32)]);
+    image::GrayImage::from_fn(64, 64, right).save(path("masks/one.png")).unwrap();
+    let (source, sheet) = (path("instances.json"), path("sheet.png"));
+    let args = ["--size", "56", "--columns", "1", "--mask", "seg=masks"];
+    let made = forebay(&[&["preview", source.to_str().unwrap(), "-o", sheet.to_str().unwrap()], &args[..]].concat());
+    assert!(made.status.success(), "{}", said(&made));
+    let sheet = image::open(sheet).unwrap().to_rgb8();
+    // The sheet has a border of 8 pixels, and the middle 56 of 64 pixels are shown.
+    let at = |x: u32, y: u32| sheet.get_pixel(8 + x - 4, 8 + y - 4).0;
+    assert_eq!((at(40, 8), at(6, 8)), ([114, 50, 50], [100; 3]), "the mask is on the right alone");
+    let line = at(8, 30);
+    assert!(line != [100; 3] && [at(8, 16), at(31, 20), at(20, 47)].iter().all(|pixel| *pixel == line), "{line:?}");
+    assert_eq!((at(7, 30), at(9, 30)), ([100; 3], [100; 3]), "it is an outline");
+}
+
+#[test]
 fn a_folder_of_broken_files_is_an_error_that_names_them() {
     let dir = tempfile::tempdir().unwrap();
     let sheet = dir.path().join("sheet.png");

@@ -62,6 +62,31 @@ impl<'a> ColumnView<'a> {
         self.values.get(bytes).unwrap_or_default()
     }
 
+    /// The innermost lists of a place, each with the number of its outermost item: its object. The rows are bytes.
+    ///
+    /// # Panics
+    /// The batch has no such place.
+    pub fn lists(&self, place: usize) -> Vec<(usize, &'a [u8])> {
+        assert!(place < self.validity.len(), "place {place} of a batch of {}", self.validity.len());
+        let mut found = Vec::new();
+        self.innermost(1, place, None, &mut found);
+        found
+    }
+
+    /// Adds the innermost lists of a list, which belong to an object or have objects.
+    fn innermost(&self, level: usize, list: usize, object: Option<usize>, found: &mut Vec<(usize, &'a [u8])>) {
+        let (depth, row) = (self.column_type.depth(), self.column_type.row_len());
+        let items = if depth == 0 { list..list + 1 } else { self.end(level, list)..self.end(level, list + 1) };
+        if level >= depth {
+            let rows = self.values.get(items.start * row..items.end * row).unwrap_or_default();
+            found.push((object.unwrap_or_default(), rows));
+            return;
+        }
+        for item in items.clone() {
+            self.innermost(level + 1, item, object.or(Some(item - items.start)), found);
+        }
+    }
+
     /// Where the lists of a level before this one end, and so where it begins.
     fn end(&self, level: usize, list: usize) -> usize {
         let most = match level {
