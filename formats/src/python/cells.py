@@ -1,4 +1,4 @@
-"""Values of further columns, as the daemon reads them: the type of a column, and the bytes of each record's value."""
+"""Encodes further columns for the daemon: the type of each column, and the bytes of each record's value."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ FORM = re.compile(
     r"(?P<element>[a-z]+\d*)(?: (?P<levels>(?:\[\*\])*)(?:\[(?P<ragged>\*, )?(?P<dims>\d+(?:, \d+)*)\])?)?"
 )
 VALUE, NULL, WRONG = b"\0", b"\1", b"\2"
-# Bytes of cells that are sent at once.
+# How many bytes of cells are sent at once.
 CHUNK = 1 << 20
-# A value, which is anything until it is looked at.
+# A value of any type. Its type is checked later.
 Cell = Any
 
 
@@ -64,7 +64,7 @@ def is_array(value: Cell) -> bool:
 
 
 def type_of(value: Cell) -> CellType | None:
-    """The type that a column with this value has. None if the value does not say it.
+    """The type that a column with this value has. None if the value does not determine it.
 
     Raises:
         TypeError: No column has such values.
@@ -97,7 +97,7 @@ def type_of(value: Cell) -> CellType | None:
 
 
 def wider(one: CellType, other: CellType) -> CellType:
-    """The type of a list that has both."""
+    """The type of the items of a list that has items of both types."""
     if one == other:
         return one
     numbers = ("bool", "i64", "f64")
@@ -107,7 +107,7 @@ def wider(one: CellType, other: CellType) -> CellType:
 
 
 def encode(value: Cell, column: CellType) -> bytes:
-    """A record's value: whether it has one, the lengths of its lists level by level, and its numbers.
+    """Encodes a record's value: a flag for a missing value, the lengths of its lists level by level, and its numbers.
 
     Raises:
         TypeError: It does not fit into a column of this type. The text names both types.
@@ -130,7 +130,7 @@ def encode(value: Cell, column: CellType) -> bytes:
 
 
 def misfit(value: Cell, column: CellType) -> str:
-    """What is wrong with a value of another type."""
+    """Says why a value does not fit into a column."""
     try:
         found = type_of(value)
     except TypeError as error:
@@ -141,7 +141,7 @@ def misfit(value: Cell, column: CellType) -> str:
 
 
 def collect(value: Cell, column: CellType, level: int, counts: list[list[int]], numbers: list[Cell]) -> None:
-    """Adds the lengths and the numbers of a value from this level on."""
+    """Adds the lengths and the numbers of a value, starting at this level."""
     if is_array(value):
         value = value.tolist()
     if level == column.depth:
@@ -167,7 +167,7 @@ def row(value: Cell, column: CellType, dims: tuple[int, ...], numbers: list[Cell
     if is_array(value):
         value = value.tolist()
     if not dims:
-        # A bool is a number for Python; a number is no bool here.
+        # In Python, a bool is a number. Here, a number is not a bool.
         if column.element == "bool" and not isinstance(value, bool):
             raise TypeError
         numbers.append(value)
@@ -184,12 +184,12 @@ class Target:
     def __init__(self, name: str, declared: str | None = None, missing: int = 0) -> None:
         self.name = name
         self.type = None if declared is None else CellType.parse(declared)
-        # Values that do not say the type: of these, a list without items differs from None.
+        # Values that do not determine the type. An empty list is different from None.
         self.pending: list[Cell] = [None] * missing
         self.chunk = bytearray()
 
     def push(self, value: Cell) -> None:
-        """Adds the value of the next record. One that does not fit is sent as the words about it."""
+        """Adds the value of the next record. If it does not fit, the reason is sent instead."""
         try:
             found = type_of(value) if self.type is None else None
         except TypeError as error:
@@ -204,7 +204,7 @@ class Target:
         self.add(value)
 
     def flush(self) -> None:
-        """Adds what came before the type was known."""
+        """Adds the values that arrived before the type was known."""
         pending, self.pending = self.pending, []
         for value in pending:
             self.add(value)
@@ -218,7 +218,7 @@ class Target:
             self.refuse(str(error))
 
     def refuse(self, words: str) -> None:
-        """Adds a record whose value is none."""
+        """Adds the reason why a record's value was refused."""
         refused = Refused(words)
         if self.type is None:
             self.pending.append(refused)
@@ -227,22 +227,22 @@ class Target:
 
 
 class Refused(NamedTuple):
-    """A value that was looked at and is none."""
+    """The reason why a value was refused."""
 
     words: str
 
     @property
     def cell(self) -> bytes:
-        """The words as the daemon reads them."""
+        """The reason, encoded for the daemon."""
         text = self.words.encode(errors="replace")[:4096]
         return WRONG + struct.pack("<I", len(text)) + text
 
 
 class Targets:
-    """The further columns of records that come one after the other."""
+    """The further columns of consecutive records."""
 
     def __init__(self, wanted: Iterable[str] | None, types: dict[str, str]) -> None:
-        # Without names that are wanted, everything is a column that can be one.
+        # Without wanted names, every key that can be a column becomes one.
         self.only_wanted = wanted is not None
         self.types = types
         self.all = {name: Target(name, types.get(name)) for name in wanted or ()}
@@ -260,7 +260,7 @@ class Targets:
         self.records += 1
 
     def begin(self, name: str, value: Cell) -> None:
-        """A further key of a record becomes a column, unless its values cannot be in one."""
+        """Makes a column of a further key of a record, unless a column cannot have its values."""
         try:
             type_of(value)
         except TypeError as error:
@@ -269,7 +269,7 @@ class Targets:
             self.all[name] = Target(name, self.types.get(name), missing=self.records)
 
     def frames(self, least: int = CHUNK) -> Iterator[tuple[bytes, bytes]]:
-        """What is ready to be sent: the types of columns, and chunks of at least so many bytes."""
+        """The frames that are ready to be sent: types of columns, and chunks of at least `least` bytes."""
         for number, target in enumerate(self.all.values()):
             if target.type is None or len(target.chunk) < least:
                 continue
@@ -281,7 +281,7 @@ class Targets:
             target.chunk = bytearray()
 
     def finish(self) -> Iterator[tuple[bytes, bytes]]:
-        """The rest.
+        """The frames that are left.
 
         Raises:
             ValueError: A column was asked for by name, and no record has a value in it.

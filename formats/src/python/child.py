@@ -45,7 +45,7 @@ def end_with_the_daemon(life: int) -> None:
 
 
 def module_of(name: str, code: str) -> ModuleType:
-    """A module whose code travels in the daemon's binary."""
+    """A module whose code is part of the daemon's binary."""
     module = sys.modules[name] = ModuleType(name)
     exec(compile(code, f"<{name}>", "exec"), module.__dict__)
     return module
@@ -118,7 +118,7 @@ def numbered(labels: Sequence[Label | None]) -> tuple[array[int], list[str]]:
 
 
 class Keys:
-    """Which part of a record that is a dict is what."""
+    """Says which keys of a dict record have the picture, the label and the further columns."""
 
     def __init__(self, columns: dict[str, list[str]] | None) -> None:
         given = dict(columns or {})
@@ -141,7 +141,7 @@ def value_of(record: dict[Any, Any], keys: Sequence[str]) -> Any:  # noqa: ANN40
 
 
 def parts(record: Reader, keys: Keys) -> tuple[memoryview, Reader, dict[str, Any]]:
-    """The bytes of a record, its label if it has one, and what else it has."""
+    """The bytes of a record, its label if it has one, and its further values."""
     label, others = None, {}
     if isinstance(record, dict):
         image, label = value_of(record, keys.images), value_of(record, keys.labels)
@@ -165,7 +165,7 @@ def task_of(name: str, start: int, end: int) -> SimpleNamespace:
 
 
 def records_of(reader: Reader, name: str, start: int, end: int) -> Iterator[Reader]:
-    """The records of a task. Another number than promised is an error: nobody knows then which record is which."""
+    """The records of a task. A wrong number of records is an error: it is then unknown which record is which."""
     yielded, records = 0, reader.read_records(task_of(name, start, end))
     for record in () if records is None else records:
         if yielded == end - start:
@@ -203,7 +203,7 @@ class Child:
         self.reader = make_reader(self.module, settings["class"], settings["parameters"], per_task)
 
     def describe(self, scan: bool) -> None:
-        """Says what the dataset has: shards, labels, columns, and a version if the reader has one."""
+        """Sends what the dataset has: shards, labels, columns, and a version if the reader has one."""
         shards = shards_of(self.module, self.reader)
         version = self.reader.version() if callable(getattr(self.reader, "version", None)) else ""
         labels, targets = self.given_labels(), None
@@ -232,7 +232,7 @@ class Child:
         return [self.label(label) for label in self.reader.labels()]
 
     def types(self) -> dict[str, str]:
-        """The types of columns that the reader says."""
+        """The types of columns that the reader declares."""
         return dict(self.reader.column_types()) if callable(getattr(self.reader, "column_types", None)) else {}
 
     def give_columns(self, records: int) -> None:
@@ -280,7 +280,7 @@ class Child:
         return labels
 
     def scanned(self, name: str, start: int, end: int, labelled: bool) -> list[tuple[Label | None, dict[str, Any]]]:
-        """What records of a task have. If it fails, its records are read one by one."""
+        """The labels and values of a task's records. If the task fails, its records are read one by one."""
         try:
             return [self.what_has(record, labelled) for record in records_of(self.reader, name, start, end)]
         except Exception:
@@ -290,7 +290,7 @@ class Child:
             return [(None, {})]
 
     def what_has(self, record: Reader, labelled: bool) -> tuple[Label | None, dict[str, Any]]:
-        """The label, which must be there, and the values of further columns."""
+        """The label, which is required, and the values of further columns."""
         _, label, others = parts(record, self.keys)
         if labelled and label is None:
             raise ValueError("read_records() yielded a record without a label")

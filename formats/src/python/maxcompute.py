@@ -37,9 +37,9 @@ TYPES = {
     "string": "u8 [*]",
     "binary": "u8 [*]",
 }
-# Answers to the request for a session that stay the same.
+# Errors of a request for a session that a retry cannot change.
 FINAL = {"NoSuchObject", "AuthorizationRequired", "NoPermission", "SignatureNotMatch", "InvalidArgument"}
-# Attempts in a row without a row, and the wait before the second one. Each further wait is twice as long.
+# Consecutive attempts that bring no row, and the wait before the second one. Each further wait is twice as long.
 ATTEMPTS = 6
 FIRST_WAIT = 0.25
 
@@ -55,11 +55,11 @@ class Chosen(NamedTuple):
 
 
 class ShortDownloadError(Exception):
-    """A download ended before its last row, as one does whose connection is cut."""
+    """A download ended before its last row, for example because its connection was cut."""
 
 
 def choose(table: dict[str, str], named: str, batch: dict[str, str], labelled: bool) -> Chosen:
-    """Which column of the table is what.
+    """Chooses the columns of the table that have the picture, the label and further values.
 
     Args:
         table: Types by the names of the table's columns.
@@ -132,7 +132,7 @@ class OdpsReader:
         return [(name, 0, self.session(name).count) for name in self.partitions()]
 
     def version(self) -> str:
-        """When rows were written last. The dataset is another one after that."""
+        """When the table was last written. A later write makes it a different dataset."""
         return f"{self.table.last_data_modified_time}"
 
     def labels(self) -> list[int | str]:
@@ -150,7 +150,7 @@ class OdpsReader:
             yield row[column]
 
     def column_types(self) -> dict[str, str]:
-        """The types that the table says."""
+        """The types of the further columns, from the table's schema."""
         return self.types
 
     def read_records(self, task: Any) -> Iterator[bytes]:  # noqa: ANN401 - what ElasticDL gives
@@ -164,7 +164,7 @@ class OdpsReader:
             yield base64.b64decode(content, validate=True) if self.is_base64 else content
 
     def partitions(self) -> list[str]:
-        """The partitions that are read. A table without partitions is one without a name."""
+        """The partitions that are read. A table without partitions counts as one partition with an empty name."""
         if not self.levels:
             if self.partition:
                 raise ValueError(f"partition={self.partition!r}, and the table has no partitions")
@@ -193,10 +193,10 @@ class OdpsReader:
                 yield name, number, row
 
     def rows(self, name: str, start: int, end: int, columns: list[str | None]) -> Iterator[Row]:
-        """Rows of a partition. A broken download continues behind the last row, in a session of its own.
+        """Rows of a partition. An interrupted download continues after the last row, in a new session.
 
         Raises:
-            ShortDownloadError: There are fewer rows, however often they are asked for.
+            ShortDownloadError: All attempts gave too few rows.
         """
         done, failed = start, 0
         while done < end:
@@ -217,7 +217,7 @@ class OdpsReader:
                 raise
             except Exception as error:
                 failed = 1 if done > before else failed + 1
-                # A session may have expired, and is then no more; the next one says whether the table is.
+                # The session may have expired. Opening the next one shows whether the table still exists.
                 if failed == ATTEMPTS or (session is None and is_final(error)):
                     raise
                 self.sessions.pop(name, None)
@@ -226,14 +226,14 @@ class OdpsReader:
                 time.sleep(FIRST_WAIT * 2 ** (failed - 1) * random.uniform(0.5, 1.0))
 
     def label_of(self, label: Any, name: str, number: int) -> int | str:  # noqa: ANN401 - a cell
-        """A cell as a label, which must be there."""
+        """A cell as a label. The cell must have a value."""
         if label is None:
             raise ValueError(f"row {number}{of(name)} has no value in the column {self.chosen.label!r}")
         return label.decode() if isinstance(label, bytes) else label
 
 
 def is_final(error: Exception) -> bool:
-    """Whether asking again gives the same answer."""
+    """Whether a retry would give the same error."""
     return bool(FINAL & {kind.__name__ for kind in type(error).__mro__})
 
 

@@ -1,4 +1,4 @@
-"""Lists of files that a caller gives, with or without labels, as the daemon reads them. Pure: no file is looked at."""
+"""Encodes lists of files, with or without labels, in the form that the daemon reads. Pure: opens no file."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _HOW = "give each entry as a path, or each as (path, label) with an int or str a
 
 
 def listed(source: Iterable[Any], *, rooted: bool) -> bytes:
-    """The list as the daemon reads it: paths with NUL bytes in between, which no path can have.
+    """Encodes a list for the daemon: the paths, separated by NUL bytes, which no path can contain.
 
     If the entries are pairs, the list begins with a NUL byte, and each path is followed by its label.
 
     Args:
         source: Paths, or (path, label) pairs such as `ImageFolder.samples` of torchvision.
-        rooted: Whether relative paths start from a folder that the caller gave, and not from this process's one.
+        rooted: Whether relative paths start at a folder that the caller gave, instead of this process's working folder.
 
     Raises:
-        SettingsError: An entry is neither, or the entries are not all of one kind.
+        SettingsError: An entry is neither a path nor a pair, or the list mixes both kinds.
     """
     if isinstance(source, np.ndarray):
         source = source.tolist()

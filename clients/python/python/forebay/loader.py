@@ -43,9 +43,9 @@ class Loader(Batches[Batch]):
 
     Args:
         source: A folder of pictures or of class folders, a `.csv` file, a `.txt` file with one path per line, or a list
-            of files. The list may have (path, label) pairs, such as `ImageFolder.samples` of torchvision; labels are
-            int, or str, which become classes. docs/sources.md lists all other sources, such as `tar:`, `parquet:`, and
-            `python:` for a class of yours that reads records. `stream:NAME` is a stream of a running `forebay serve`.
+            of files. The list may have (path, label) pairs, such as `ImageFolder.samples` of torchvision. Labels are
+            int or str; str labels become classes. docs/sources.md lists all other sources, such as `tar:`, `parquet:`,
+            and `python:` for your own class that reads records. `stream:NAME` is a stream of a running `forebay serve`.
             This process's own daemon reads everything but a stream. It starts with the first Loader that needs it, and
             ends with the last.
         batch_size: Records in a batch. Required, except for a stream.
@@ -104,16 +104,17 @@ class Loader(Batches[Batch]):
         fast: True is short for `reducing_gap=2.0`.
         labels: "auto" takes class folders or the CSV's second column. "text" reads all labels of a CSV as names, even
             if they look like numbers. "none" gives -1 for every record.
-        columns: The columns of batches beside images and labels. A list, such as `["boxes"]`, names some of the
+        columns: The columns of batches besides images and labels. A list, such as `["boxes"]`, names some of the
             dataset's columns. A dict, such as `{"images": "jpg;png", "labels": "cls", "caption": "txt"}`, says which
             part of a record becomes which column: a member of an archive, a feature, a column of a table. None is all
             columns that the dataset has. See `Batch`.
-        masks: Masks that become columns, such as `{"segmentation": "SegmentationClass"}`: the name of a column, and the
-            folder of its masks, which are PNG files with the names of the pictures. It may also be a column of the
-            dataset that has their paths. Each is an array `(n, height, width)` of uint8, uint16 or int32 that follows
-            the pictures. None is no masks. See "Masks" in docs/sources.md.
-        mask_fill: The number of the pixels that a mask does not show, from 0 to 65535. None is 255 for masks of 8 bits,
-            65535 for those of 16 bits, and 0 for those in colours.
+        masks: Masks that become columns, such as `{"segmentation": "SegmentationClass"}`. Each key is the name of a
+            column. Its value is the folder of the masks, which are PNG files with the names of the pictures, or a
+            column of the dataset with the paths of the masks. The column is an array `(n, height, width)` of uint8,
+            uint16 or int32. Masks are transformed like their pictures. None is no masks. See "Masks" in
+            docs/sources.md.
+        mask_fill: The number for pixels that the mask does not cover, from 0 to 65535. None is 255 for masks of 8 bits,
+            65535 for masks of 16 bits, and 0 for masks in colours.
         min_visible: Fraction of an object's box, from 0.0 to 1.0, that the transformed picture must show. If it shows
             less, the object is dropped from all its columns. An object is always dropped if nothing of its box is
             shown.
@@ -121,8 +122,8 @@ class Loader(Batches[Batch]):
             or "stored" (without it).
         source_options: Options of the source, such as `{"payload": "picture"}`. docs/sources.md lists them. None means
             their defaults.
-        root: Folder that the paths in a CSV or a list start from. None is the folder of that file, and for a list that
-            you give as `source` this process's folder.
+        root: Folder where relative paths in a CSV or a list start. None is the folder of that file. For a Python list
+            as `source`, None is this process's working folder.
         on_error: What happens to a record that cannot be read or decoded: "fail" raises `RecordError`, "skip" leaves
             the record out, "replace" puts a copy of a good record in its place.
         read_timeout: Seconds after which a slow read makes a bad record, if the storage serves other files meanwhile.
@@ -235,8 +236,9 @@ class Loader(Batches[Batch]):
             device: Device of the tensors. Copies to a GPU are asynchronous, and the slot returns to the daemon when
                 they are done. Give the Loader `pin_memory=True` for that. None is the host. If the pixels are in a GPU,
                 None is the GPU that PyTorch uses now, or else the one that has the pixels.
-            as_dict: True gives a dict. Its keys are the names of the columns, `valid` and `epoch`, and `validity`
-                if the dataset has further columns. False gives a `forebay.torch.TorchBatch`, a named tuple.
+            as_dict: True gives a dict. Its keys are the names of the columns, `valid` and `epoch`. If the dataset has
+                further columns, the dict also has the key `validity`. False gives a `forebay.torch.TorchBatch`, a named
+                tuple.
 
         Raises:
             ImportError: PyTorch is not installed.

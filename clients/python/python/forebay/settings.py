@@ -27,7 +27,7 @@ Source = Union[str, "os.PathLike[str]", Iterable[Listed]]
 _STREAM = "stream:"
 _READERS = ("python:", "odps:")
 _SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+-]+):(?P<path>.*)", re.DOTALL)
-# A URL of an object store is no path of this machine.
+# A URL of an object store is not a path on this machine.
 _OBJECT = re.compile(r"[A-Za-z][A-Za-z0-9+-]+://")
 _HOW_TO_SHARD = """\
 this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
@@ -53,7 +53,7 @@ class Request:
     Attributes:
         stream: Name of a running daemon's stream; None for a source of this process's own daemon.
         settings: JSON document; None if the caller gave no settings.
-        files: A list of files, as `forebay.listed` writes it; None if the source is not one.
+        files: A list of files, as `forebay.listed` encodes it. None if the source is not a list.
         shard: (shard_id, num_shards) of static assignment; None for dynamic assignment.
         options: Options of the own daemon's command line, with their values.
         columns: The columns that the caller looks at in a running daemon's stream; None for all.

@@ -53,10 +53,11 @@ class TorchRagged(NamedTuple):
 class TorchBatch(NamedTuple):
     """A batch as tensors.
 
-    Further columns of the dataset are further fields: tensors, or `TorchRagged`. Such a batch is of a type of its own,
-    and has the fields of this one first. Its last field, `validity`, is a dict. For each further column it has `(n,)`
-    of bool: False where a place has no value, which is 0 or an empty list in the column. Unsigned numbers become signed
-    ones: uint16 becomes int32, and uint32 and uint64 become int64.
+    Further columns of the dataset are further fields: tensors, or `TorchRagged`. A batch with such columns has its own
+    type, whose first fields are those of this type. Its last field, `validity`, is a dict. For each further column, the
+    dict has a tensor `(n,)` of bool. It is False where a place has no value; the column then has 0, an empty list, or
+    for a mask the number `mask_fill`. Unsigned numbers become signed ones: uint16 becomes int32, and uint32 and uint64
+    become int64.
 
     Attributes:
         images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
