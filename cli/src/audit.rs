@@ -3,8 +3,8 @@
 
 use std::io::{self, Write as _};
 
-use forebay_coordinator::{EpochAudit, Verdict, audit};
-use forebay_proto::v1::{AuditReply, StreamAudit, StreamAuditRequest};
+use forebay_coordinator::{EpochAudit, SourceAudit, Verdict, audit};
+use forebay_proto::v1::{AuditReply, LedgerSpec, StreamAudit, StreamAuditRequest};
 use indicatif::ProgressDrawTarget;
 use serde_json::{Value, json};
 
@@ -46,7 +46,10 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     } else {
         for (ledger, epochs) in &audited {
             writeln!(out, "stream {ledger}")?;
-            epochs.iter().try_for_each(|epoch| writeln!(out, "  {epoch}"))?;
+            for epoch in epochs {
+                writeln!(out, "  {epoch}")?;
+                epoch.sources.iter().try_for_each(|source| writeln!(out, "    {source}"))?;
+            }
         }
     }
     let all = audited.iter().flat_map(|(_, epochs)| epochs);
@@ -58,7 +61,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
 }
 
 fn epochs(reply: &AuditReply) -> Result<Vec<EpochAudit>, Failure> {
-    let records = reply.spec.as_ref().map_or(0, |spec| spec.records) * reply.epochs.len() as u64;
+    let records = reply.spec.as_ref().map_or(0, positions).saturating_mul(reply.epochs.len() as u64);
     let bar = progress::bar(records, "{wide_bar} {human_pos} of {human_len} records, {eta} left");
     if records < WORTH_A_BAR {
         bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -68,8 +71,30 @@ fn epochs(reply: &AuditReply) -> Result<Vec<EpochAudit>, Failure> {
     Ok(audited)
 }
 
+/// How many positions an epoch of the whole dataset has.
+fn positions(spec: &LedgerSpec) -> u64 {
+    match &*spec.sources {
+        [] => spec.records,
+        sources => sources.iter().fold(0, |sum, source| sum.saturating_add(source.positions)),
+    }
+}
+
 /// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
 fn json(ledgers: &[(&str, Vec<EpochAudit>)]) -> Value {
+    let source = |source: &SourceAudit| {
+        json!({
+            "source": source.name,
+            "records": source.records,
+            "positions": source.positions,
+            "repeats": source.repeats,
+            "accounted": source.accounted(),
+            "delivered": source.delivered,
+            "dropped": source.dropped,
+            "quarantined": source.quarantined,
+            "abandoned": source.abandoned,
+            "possibly_repeated": source.possibly_repeated,
+        })
+    };
     let epoch = |audit: &EpochAudit| {
         let verdict = match audit.verdict {
             Verdict::AddsUp => "adds_up",
@@ -88,6 +113,7 @@ fn json(ledgers: &[(&str, Vec<EpochAudit>)]) -> Value {
             "quarantined": audit.quarantined.count,
             "abandoned": audit.abandoned.count,
             "possibly_repeated": Value::Object(repeated.collect()),
+            "sources": audit.sources.iter().map(source).collect::<Value>(),
             "checksum": format!("{:032x}", accounted.sum),
             "checksum_expected": format!("{:032x}", audit.expected.sum),
         })

@@ -21,6 +21,9 @@ pub(crate) struct ServeArgs {
     /// of docs/sources.md.
     #[arg(conflicts_with_all = ["config", "private"])]
     path: Option<String>,
+    /// Paths of further datasets. All of them are one dataset then.
+    #[arg(value_name = "PATH2", requires = "path")]
+    more: Vec<String>,
     /// Configuration file. `forebay config --example` prints one.
     #[arg(long, value_name = "FILE", conflicts_with = "private")]
     config: Option<PathBuf>,
@@ -88,7 +91,7 @@ fn configuration(args: &ServeArgs) -> Result<Config, Failure> {
         config.sources.python.extend(job.readers);
         return Ok(with_options(config, args));
     }
-    Ok(with_options(Config::for_path(args.path.as_deref().unwrap_or("."))?, args))
+    Ok(with_options(Config::for_paths(&args.path.iter().chain(&args.more).cloned().collect::<Vec<_>>())?, args))
 }
 
 fn with_options(mut config: Config, args: &ServeArgs) -> Config {

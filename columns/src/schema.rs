@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{ColumnType, Role};
+use crate::{ColumnType, ElementType, Role};
 
 /// Most columns of a batch, beside those that every batch has.
 pub const MAX_COLUMNS: usize = 256;
@@ -10,8 +10,11 @@ pub const MAX_COLUMNS: usize = 256;
 pub const MAX_NAME: usize = 63;
 /// The columns that every batch has.
 pub const RESERVED: [&str; 4] = ["images", "labels", "records", "mask"];
+/// The column that says which repeat of its record a place has. Only a ring whose epochs repeat records has it, as the last
+/// column.
+pub const REPEATS: &str = "repeats";
 /// What else a batch has a name for.
-const TAKEN: [&str; 3] = ["epoch", "valid", "validity"];
+const TAKEN: [&str; 4] = ["epoch", "valid", "validity", REPEATS];
 
 /// A named column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +44,7 @@ pub enum SchemaError {
     )]
     Name(String),
     /// Every batch has a column of this name.
-    #[error("the name \"{0}\" is taken: every batch has something of this name. Give the column another one")]
+    #[error("the name \"{0}\" is taken: a batch has something else of this name. Give the column another one")]
     Reserved(String),
     /// Two columns of one name.
     #[error("there are two columns with the name \"{0}\"")]
@@ -129,6 +132,43 @@ impl Schema {
         Ok(Self { fields })
     }
 
+    /// Checks the columns of a ring, of which the last may be that of repeats.
+    ///
+    /// # Errors
+    /// As [`try_new`](Self::try_new).
+    pub fn of_ring(mut fields: Vec<Field>) -> Result<Self, SchemaError> {
+        match fields.pop_if(|last| *last == repeats()) {
+            Some(_) => Self::try_new(fields)?.with_repeats(),
+            None => Self::try_new(fields),
+        }
+    }
+
+    /// The same with a column of repeats behind all others.
+    ///
+    /// ```
+    /// use forebay_columns::Schema;
+    ///
+    /// let schema = Schema::EMPTY.with_repeats()?;
+    /// assert_eq!((schema.repeats(), schema.fields()[0].name.as_str()), (Some(0), "repeats"));
+    /// assert_eq!(Schema::of_ring(schema.fields().to_vec())?, schema);
+    /// # Ok::<(), forebay_columns::SchemaError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There are as many columns as there may be.
+    pub fn with_repeats(mut self) -> Result<Self, SchemaError> {
+        if self.fields.len() >= MAX_COLUMNS {
+            return Err(SchemaError::Many(self.fields.len() + 1));
+        }
+        self.fields.push(repeats());
+        Ok(self)
+    }
+
+    /// The place of the column of repeats.
+    pub fn repeats(&self) -> Option<usize> {
+        self.find(REPEATS)
+    }
+
     /// The columns, in order.
     pub fn fields(&self) -> &[Field] {
         &self.fields
@@ -137,7 +177,7 @@ impl Schema {
     /// The same names and types as the daemon's side of a ring has them: what is left of the roles is which columns are
     /// masks, whose places are written one by one.
     #[must_use]
-    pub fn of_a_ring(&self) -> Self {
+    pub fn for_slots(&self) -> Self {
         let role = |field: &Field| if field.role == Role::Mask { Role::Mask } else { Role::Plain };
         let fields = self.fields.iter().map(|field| field.clone().with_role(role(field)));
         Self { fields: fields.collect() }
@@ -176,6 +216,11 @@ impl Schema {
         let same = |field: &Field| objects.is_some() && field.objects == *objects;
         self.fields.iter().position(same).unwrap_or(column)
     }
+}
+
+/// The column of repeats.
+fn repeats() -> Field {
+    Field::new(REPEATS, ColumnType::scalar(ElementType::I32))
 }
 
 /// Whether this can be the name of a column. Names are attributes of a batch in Python, so they are identifiers.
@@ -219,7 +264,7 @@ mod tests {
         let schema = Schema::try_new(fields).unwrap();
         let deciding: Vec<_> = (0..schema.len()).map(|column| schema.deciding_boxes(column)).collect();
         assert_eq!(deciding, [Some(1), Some(1), Some(1), Some(3), None, None]);
-        assert!(schema.of_a_ring().fields().iter().all(|field| field.role == Role::Plain));
+        assert!(schema.for_slots().fields().iter().all(|field| field.role == Role::Plain));
     }
 
     #[test]
@@ -228,8 +273,8 @@ mod tests {
         let masks = field("masks", "i32 [6, 8]", None).with_role(Role::Mask);
         let schema = Schema::try_new(vec![field("classes", "i64 [*]", Some("objects")), boxes, masks]).unwrap();
         assert_eq!([0, 1, 2].map(|column| schema.deciding_boxes(column)), [Some(1), Some(1), None]);
-        let of_a_ring = schema.of_a_ring();
-        let roles: Vec<Role> = of_a_ring.fields().iter().map(|field| field.role).collect();
+        let for_slots = schema.for_slots();
+        let roles: Vec<Role> = for_slots.fields().iter().map(|field| field.role).collect();
         assert_eq!(roles, [Role::Plain, Role::Plain, Role::Mask]);
     }
 

@@ -3,12 +3,14 @@
 //! The ledger keeps, per epoch, sums over the records that trainers saw. Here the sum over the records that the
 //! epoch should have is computed from the spec alone, and the two are compared.
 
+mod source;
+
 use std::fmt;
 use std::sync::Arc;
 
 use forebay_proto::{
-    RecordSum,
-    v1::{AuditReply, EpochTally, Repeats, Tally},
+    RecordSum, Turn,
+    v1::{AuditReply, EpochTally, Repeats, SourceShare, Tally},
 };
 
 use crate::{
@@ -16,6 +18,7 @@ use crate::{
     plan::Plan,
     spec::{PERMUTATION, SpecError},
 };
+pub use source::SourceAudit;
 
 /// Records between two calls of a progress callback.
 const STEP: u64 = 1 << 20;
@@ -50,22 +53,39 @@ pub struct EpochAudit {
     pub abandoned: RecordSum,
     /// Records that may have been seen twice, by cause.
     pub repeats: Repeats,
+    /// The same for each source of the dataset, if it has several or repeats one.
+    pub sources: Vec<SourceAudit>,
 }
 
-/// The sum over the records that an epoch should have. `progress` is called now and then with the number of records
-/// done, since billions take their time.
-pub fn expected(plan: &Plan, epoch: u64, mut progress: impl FnMut(u64)) -> RecordSum {
+/// What an epoch should have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// Over all turns of records.
+    pub sum: RecordSum,
+    /// For each source its positions, and how many of them repeat a record.
+    pub sources: Vec<(u64, u64)>,
+}
+
+/// What an epoch should have, by the plan alone. `progress` is called now and then with the number of positions that
+/// were done since its last call, because billions take their time.
+pub fn expected(plan: &Plan, epoch: u64, mut progress: impl FnMut(u64)) -> Expected {
     let order = plan.epoch(epoch);
+    let mut expected = Expected { sum: RecordSum::default(), sources: vec![(0, 0); plan.sources().len()] };
     // The whole dataset has the same records in any order.
-    let whole = order.records() == plan.spec().records;
-    let mut sum = RecordSum::default();
+    let whole = plan.is_plain() && order.records() == plan.spec().records;
     for position in 0..order.records() {
-        sum.add(if whole { position } else { order.record(position) });
+        let turn = if whole { Turn::first(position) } else { order.turn(position) };
+        expected.sum.add(turn.key());
+        if let Some(source) = plan.source(turn.record()) {
+            let (positions, repeats) = &mut expected.sources[source];
+            *positions += 1;
+            *repeats += u64::from(turn.repeat() > 0);
+        }
         if (position + 1).is_multiple_of(STEP) {
-            progress(position + 1);
+            progress(STEP);
         }
     }
-    sum
+    expected
 }
 
 /// Judges every epoch that a ledger has a tally of. `progress` as in [`expected`].
@@ -76,12 +96,12 @@ pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<Ep
     let floor = reply.progress.unwrap_or_default().floor;
     let mut whole = None;
     let judge = |tally: &EpochTally| {
-        let expected = if plan.epoch_records(tally.epoch) == plan.spec().records {
-            *whole.get_or_insert_with(|| expected(&plan, tally.epoch, &mut progress))
+        let expected = if plan.is_plain() && plan.epoch_records(tally.epoch) == plan.spec().records {
+            whole.get_or_insert_with(|| expected(&plan, tally.epoch, &mut progress)).clone()
         } else {
             expected(&plan, tally.epoch, &mut progress)
         };
-        EpochAudit::new(tally, expected, tally.epoch < floor)
+        EpochAudit::new(tally, &expected, plan.sources(), tally.epoch < floor)
     };
     Ok(reply.epochs.iter().map(judge).collect())
 }
@@ -100,21 +120,25 @@ fn plan(reply: &AuditReply) -> Result<Plan, SpecError> {
 }
 
 impl EpochAudit {
-    fn new(tally: &EpochTally, expected: RecordSum, complete: bool) -> Self {
+    fn new(tally: &EpochTally, expected: &Expected, sources: &[SourceShare], complete: bool) -> Self {
+        let of_source = |(number, (share, expected)): (usize, (&SourceShare, &(u64, u64)))| {
+            SourceAudit::new(share, *expected, tally.sources.get(number).copied().unwrap_or_default())
+        };
         let mut audit = Self {
             epoch: tally.epoch,
             verdict: Verdict::Incomplete,
-            expected,
+            expected: expected.sum,
             delivered: sum(tally.delivered),
             dropped: sum(tally.dropped),
             quarantined: sum(tally.quarantined),
             abandoned: sum(tally.abandoned),
             repeats: tally.repeats.unwrap_or_default(),
+            sources: sources.iter().zip(&expected.sources).enumerate().map(of_source).collect(),
         };
         let accounted = audit.accounted();
-        if accounted == expected {
+        if accounted == expected.sum && audit.sources.iter().all(|source| source.accounted() == source.positions) {
             audit.verdict = Verdict::AddsUp;
-        } else if complete || accounted.count >= expected.count {
+        } else if complete || accounted.count >= expected.sum.count {
             audit.verdict = Verdict::DoesNotAddUp;
         }
         audit

@@ -3,6 +3,8 @@
 //! Static assignment knows every batch of an epoch before it starts: [`Batching::epoch`] gives them, equal to what
 //! DALI 2.4 returns. In dynamic assignment a batch is what comes next; only its end follows the [`LastBatchPolicy`].
 
+use forebay_proto::Turn;
+
 use crate::plan::{EpochOrder, Plan};
 
 /// What becomes of records that do not fill a batch.
@@ -62,11 +64,11 @@ impl Batching {
     pub fn epoch(&self, plan: &Plan, epoch: u64) -> EpochBatches {
         let order = plan.epoch(epoch);
         let shard = plan.spec().shard.unwrap_or_default();
-        let (records, shards) = (plan.spec().records, u64::from(shard.num_shards.max(1)));
+        let (positions, shards) = (plan.positions(), u64::from(shard.num_shards.max(1)));
         let batches = match self.policy {
             _ if order.is_empty() => 0,
             // DALI drops until every shard has as many batches as the smallest.
-            LastBatchPolicy::Drop => records / shards / self.size(),
+            LastBatchPolicy::Drop => positions / shards / self.size(),
             _ if self.pad_last_batch => order.len().div_ceil(self.size()),
             LastBatchPolicy::Fill | LastBatchPolicy::Partial => order.records().div_ceil(self.size()),
         };
@@ -78,7 +80,7 @@ impl Batching {
     pub fn batches_per_epoch(&self, plan: &Plan, epoch: u64) -> u64 {
         match plan.spec().shard {
             Some(_) => self.epoch(plan, epoch).batches,
-            None => plan.spec().records.div_ceil(self.size()),
+            None => plan.positions().div_ceil(self.size()),
         }
     }
 }
@@ -95,22 +97,22 @@ impl EpochBatches {
         StaticBatch { start, valid, positions, shown }
     }
 
-    /// The record that stands at a place of a batch, `place` below `shown`: the batch's own for places below
+    /// The turn of a record that stands at a place of a batch, `place` below `shown`: the batch's own for places below
     /// `valid`, else the record that is copied there. Such a copy is not acknowledged and its mask is False.
     ///
     /// With `pad_last_batch` the epoch's last record is repeated. Without, the batch goes on with the records that
     /// follow in the epoch's order: wrapping at the dataset's end, or inside the shard when it sticks to it.
-    pub fn record(&self, index: u64, place: u64) -> u64 {
+    pub fn turn(&self, index: u64, place: u64) -> Turn {
         let position = index.saturating_mul(self.batching.size()).saturating_add(place);
         let own = self.order.records();
         if position < own {
-            self.order.record(position)
+            self.order.turn(position)
         } else if self.batching.pad_last_batch {
-            self.order.record(own.saturating_sub(1))
+            self.order.turn(own.saturating_sub(1))
         } else if self.sticks {
-            self.order.record(position % own.max(1))
+            self.order.turn(position % own.max(1))
         } else {
-            self.order.record(position)
+            self.order.turn(position)
         }
     }
 }
@@ -131,7 +133,7 @@ mod tests {
         let batches = batching.epoch(plan, epoch);
         assert_eq!(batches.batches, batching.batches_per_epoch(plan, epoch));
         (0..batches.batches)
-            .map(|index| (0..batches.batch(index).shown).map(|place| batches.record(index, place)).collect())
+            .map(|index| (0..batches.batch(index).shown).map(|place| batches.turn(index, place).record()).collect())
             .collect()
     }
 

@@ -11,7 +11,7 @@ use crate::{
     grains::GrainTable,
     ledger::{Ledger, MAX_EPOCH, Times},
     plan::Plan,
-    spec::{SpecError, differences},
+    spec::{SpecError, differences, nameless},
     store::Change,
 };
 
@@ -154,9 +154,9 @@ impl Ledgers {
 
     /// All ledgers of a run's stream agree in everything but the shard's number.
     fn compare(&self, stream: &str, request: &OpenRequest) -> Result<(), CallError> {
-        let asked = request.spec.clone().unwrap_or_default();
+        let asked = request.spec.as_ref().map(nameless).unwrap_or_default();
         for (_, ledger) in self.of_stream(stream) {
-            let mut kept = ledger.plan().spec().clone();
+            let mut kept = nameless(ledger.plan().spec());
             if let (Some(kept), Some(asked)) = (&mut kept.shard, &asked.shard) {
                 kept.shard_id = asked.shard_id;
             }

@@ -2,17 +2,20 @@
 //! spec is about one. It is the same on every node.
 //!
 //! Dynamic assignment has positions 0..N. Static assignment has the positions of one shard, by DALI's bounds and
-//! rotation; with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13). Shards that have one
+//! rotation; with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13). N is the number of
+//! records, or of all turns of an epoch that has records more than once (rules 57 and 58). Shards that have one
 //! record less than others have a last position without a record instead, so that all of them have as many positions:
 //! what an epoch owes a shard, batches of copies included, is positions and nothing else.
 
 use std::sync::Arc;
 
-use forebay_proto::v1::{LedgerSpec, StaticShard};
+use forebay_proto::Turn;
+use forebay_proto::v1::{LedgerSpec, SourceShare, StaticShard};
 
 use crate::{
     grain_epochs::{GrainEpoch, GrainEpochs},
     grains::GrainTable,
+    mixture::{MixedEpoch, Mixture, shares::MIXTURE_PERMUTATION},
     permutation::Permutation,
     spec,
     spec::{GrainProblem, SpecError},
@@ -35,24 +38,27 @@ use crate::{
 pub struct Plan {
     spec: LedgerSpec,
     grains: Option<Arc<GrainEpochs>>,
+    mixture: Option<Arc<Mixture>>,
 }
 
 /// One epoch of a [`Plan`], for many questions in a row: the keys are made once.
 #[derive(Clone, Debug)]
 pub struct EpochOrder {
-    dataset: u64,
+    /// Positions of the epoch in the whole dataset's order.
+    all: u64,
     start: u64,
     records: u64,
     len: u64,
     places: Places,
 }
 
-/// Which record of the whole dataset has which place of an epoch.
+/// Which turn of a record of the whole dataset has which place of an epoch.
 #[derive(Clone, Debug)]
 enum Places {
     AsTheyAre,
     Permuted(Permutation),
     ByGrains(Arc<GrainEpoch>),
+    Mixed(MixedEpoch),
 }
 
 impl Plan {
@@ -72,7 +78,8 @@ impl Plan {
             }
             (Some(_), Some(_)) => return Err(GrainProblem::Other.into()),
         };
-        let plan = Self { spec: spec.clone(), grains };
+        let mixture = (spec.permutation == MIXTURE_PERMUTATION).then(|| Arc::new(Mixture::new(spec)));
+        let plan = Self { spec: spec.clone(), grains, mixture };
         match spec.shard {
             Some(StaticShard { shard_id, num_shards, stick_to_shard: true }) if plan.epoch_records(0) == 0 => {
                 Err(SpecError::EmptyShard { shard_id, num_shards, records: spec.records })
@@ -91,7 +98,31 @@ impl Plan {
         self.grains.as_deref().map(GrainEpochs::table)
     }
 
-    /// How many records an epoch has; 0 for a static shard that is empty in this epoch.
+    /// The sources that the dataset is made of; none if it is a single one that is not repeated.
+    pub fn sources(&self) -> &[SourceShare] {
+        &self.spec.sources
+    }
+
+    /// The place of a record's source among [`sources`](Self::sources), if there are any.
+    pub fn source(&self, record: u64) -> Option<usize> {
+        let mut end = 0_u64;
+        self.spec.sources.iter().position(|source| {
+            end = end.saturating_add(source.records);
+            record < end
+        })
+    }
+
+    /// How many positions an epoch of the whole dataset has: its records, or more if it repeats some.
+    pub fn positions(&self) -> u64 {
+        self.mixture.as_ref().map_or(self.spec.records, |mixture| mixture.positions())
+    }
+
+    /// Whether an epoch has each of its records once.
+    pub const fn is_plain(&self) -> bool {
+        self.mixture.is_none()
+    }
+
+    /// How many turns of records an epoch has; 0 for a static shard that is empty in this epoch.
     pub fn epoch_records(&self, epoch: u64) -> u64 {
         let (start, end) = self.bounds(epoch);
         end - start
@@ -102,7 +133,7 @@ impl Plan {
         match (self.epoch_records(epoch), self.spec.shard) {
             (0, _) => 0,
             (records, None) => records,
-            (_, Some(shard)) => self.spec.records.div_ceil(u64::from(shard.num_shards)),
+            (_, Some(shard)) => self.positions().div_ceil(u64::from(shard.num_shards)),
         }
     }
 
@@ -112,29 +143,30 @@ impl Plan {
         self.epoch(epoch).record(position)
     }
 
-    /// The position of a record, if the epoch has it.
-    pub fn position(&self, epoch: u64, record: u64) -> Option<u64> {
-        self.epoch(epoch).position(record)
+    /// The positions of a record, one for each turn that the epoch has of it.
+    pub fn positions_of(&self, epoch: u64, record: u64) -> Vec<u64> {
+        self.epoch(epoch).positions_of(record).collect()
     }
 
     /// The order of one epoch.
     pub fn epoch(&self, epoch: u64) -> EpochOrder {
         let (start, end) = self.bounds(epoch);
         let spec = &self.spec;
-        let places = match &self.grains {
-            Some(grains) => Places::ByGrains(grains.epoch(spec, epoch)),
-            None if spec.shuffle => {
+        let places = match (&self.grains, &self.mixture) {
+            (Some(grains), _) => Places::ByGrains(grains.epoch(spec, epoch)),
+            (None, Some(mixture)) => Places::Mixed(MixedEpoch::new(Arc::clone(mixture), spec, epoch)),
+            (None, None) if spec.shuffle => {
                 Places::Permuted(Permutation::new(spec.records, spec.seed, epoch, &spec.fingerprint, "records"))
             }
-            None => Places::AsTheyAre,
+            (None, None) => Places::AsTheyAre,
         };
-        EpochOrder { dataset: spec.records, start, records: end - start, len: self.epoch_len(epoch), places }
+        EpochOrder { all: self.positions(), start, records: end - start, len: self.epoch_len(epoch), places }
     }
 
     /// Where this plan's epoch begins and ends in the whole dataset's order of that epoch.
     fn bounds(&self, epoch: u64) -> (u64, u64) {
         match self.spec.shard {
-            None => (0, self.spec.records),
+            None => (0, self.positions()),
             Some(StaticShard { shard_id, num_shards, stick_to_shard }) => {
                 let turn = if stick_to_shard { 0 } else { epoch % u64::from(num_shards) };
                 let shard = (u64::from(shard_id) + turn) % u64::from(num_shards);
@@ -145,7 +177,7 @@ impl Plan {
 
     /// floor(shard * N / n), as DALI computes it.
     fn shard_start(&self, shard: u64, num_shards: u32) -> u64 {
-        let product = u128::from(shard) * u128::from(self.spec.records);
+        let product = u128::from(shard) * u128::from(self.positions());
         u64::try_from(product / u128::from(num_shards)).expect("shard <= num_shards, so the quotient is at most N")
     }
 }
@@ -168,31 +200,41 @@ impl EpochOrder {
 
     /// See [`Plan::record`].
     pub fn record(&self, position: u64) -> u64 {
-        let place = (u128::from(self.start) + u128::from(position)) % u128::from(self.dataset);
+        self.turn(position).record()
+    }
+
+    /// The turn of a record at a position; see [`Plan::record`].
+    pub fn turn(&self, position: u64) -> Turn {
+        let place = (u128::from(self.start) + u128::from(position)) % u128::from(self.all);
         let place = u64::try_from(place).expect("a remainder of a u64");
         match &self.places {
-            Places::AsTheyAre => place,
-            Places::Permuted(permutation) => permutation.forward(place),
-            Places::ByGrains(grains) => grains.record(place),
+            Places::AsTheyAre => Turn::first(place),
+            Places::Permuted(permutation) => Turn::first(permutation.forward(place)),
+            Places::ByGrains(grains) => Turn::first(grains.record(place)),
+            Places::Mixed(mixed) => mixed.turn(place),
         }
     }
 
-    /// The record that the epoch has at a position; none at a position without one.
-    pub fn own(&self, position: u64) -> Option<u64> {
-        (position < self.records).then(|| self.record(position))
+    /// The turn that the epoch has at a position; none at a position without a record.
+    pub fn own(&self, position: u64) -> Option<Turn> {
+        (position < self.records).then(|| self.turn(position))
     }
 
-    /// See [`Plan::position`].
-    pub fn position(&self, record: u64) -> Option<u64> {
-        if record >= self.dataset {
-            return None;
-        }
-        let place = match &self.places {
-            Places::AsTheyAre => record,
-            Places::Permuted(permutation) => permutation.inverse(record),
-            Places::ByGrains(grains) => grains.place(record),
+    /// See [`Plan::positions_of`].
+    pub fn positions_of(&self, record: u64) -> impl Iterator<Item = u64> {
+        let single = match &self.places {
+            Places::Mixed(_) => None,
+            _ if record >= self.all => None,
+            Places::AsTheyAre => Some(record),
+            Places::Permuted(permutation) => Some(permutation.inverse(record)),
+            Places::ByGrains(grains) => Some(grains.place(record)),
         };
-        place.checked_sub(self.start).filter(|&position| position < self.records)
+        let mixed = match &self.places {
+            Places::Mixed(mixed) => Some(mixed.positions(record)),
+            _ => None,
+        };
+        let places = single.into_iter().chain(mixed.into_iter().flatten());
+        places.filter_map(|place| place.checked_sub(self.start).filter(|&position| position < self.records))
     }
 }
 
@@ -214,13 +256,14 @@ mod tests {
             permutation: PERMUTATION,
             shard,
             grains: None,
+            sources: Vec::new(),
         };
         Plan::new(&spec).unwrap()
     }
 
     fn records(plan: &Plan, epoch: u64) -> Vec<u64> {
         let order = plan.epoch(epoch);
-        (0..order.len()).filter_map(|position| order.own(position)).collect()
+        (0..order.len()).filter_map(|position| order.own(position)).map(Turn::record).collect()
     }
 
     #[test]
@@ -273,8 +316,8 @@ mod tests {
             let last = of(Some((3 + 4 - u32::try_from(epoch % 4).unwrap()) % 4));
             let end = last.epoch_records(epoch);
             assert_eq!(last.record(epoch, end), whole[0], "beyond the end, the order wraps");
-            assert_eq!(last.position(epoch, whole[30]), Some(end - 1));
-            assert_eq!(last.position(epoch, whole[0]), None);
+            assert_eq!(last.positions_of(epoch, whole[30]), [end - 1]);
+            assert_eq!(last.positions_of(epoch, whole[0]), [0; 0]);
         }
     }
 
@@ -311,8 +354,8 @@ mod tests {
         for epoch in 0..4 {
             let own = records(&plan, epoch);
             for record in 0..12 {
-                let place = own.iter().position(|&r| r == record).map(|p| p as u64);
-                assert_eq!(plan.position(epoch, record), place);
+                let places = (0..).zip(&own).filter(|(_, own)| **own == record).map(|(place, _)| place);
+                assert_eq!(plan.positions_of(epoch, record), places.collect::<Vec<u64>>());
             }
         }
     }
@@ -328,6 +371,6 @@ mod tests {
         let plan = plan(6_000_000_000, true, Some((6, 7, false)));
         assert_eq!(plan.epoch_len(0), 857_142_858);
         let record = plan.record(0, 857_142_857);
-        assert_eq!(plan.position(0, record), Some(857_142_857));
+        assert_eq!(plan.positions_of(0, record), [857_142_857]);
     }
 }

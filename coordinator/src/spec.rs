@@ -1,6 +1,8 @@
 //! What makes two ledgers the same (semantics rules 1 and 20): checks, hash and differences of a `LedgerSpec`.
 
-use forebay_proto::v1::{GrainOrder, LedgerSpec, StaticShard};
+use forebay_proto::v1::{GrainOrder, LedgerSpec, SourceShare, StaticShard};
+
+use crate::mixture::shares::{self, MIXTURE_PERMUTATION, MixtureProblem};
 
 /// The version of the permutation of records.
 pub const PERMUTATION: u32 = 1;
@@ -13,7 +15,7 @@ const MAX_SHARDS: u32 = 1 << 20;
 const MAX_RECORDS: u64 = 1 << 56;
 
 /// A spec that no ledger can have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SpecError {
     /// Nothing to read.
     #[error("The dataset has no records; a ledger needs at least one.")]
@@ -24,7 +26,7 @@ pub enum SpecError {
     /// Made by another version of Forebay.
     #[error(
         "The order has permutation version {0}, but this build knows only the versions \
-             {PERMUTATION} and {GRAIN_PERMUTATION}."
+             {PERMUTATION} to {MIXTURE_PERMUTATION}."
     )]
     Permutation(u32),
     /// Not 32 bytes.
@@ -54,6 +56,9 @@ pub enum SpecError {
     /// Something about grains.
     #[error(transparent)]
     Grains(#[from] GrainProblem),
+    /// Something about several sources, or about repeats.
+    #[error(transparent)]
+    Mixture(#[from] MixtureProblem),
     /// More shards than a ledger steps over.
     #[error("num_shards is {0}; it may be at most {MAX_SHARDS}.")]
     TooManyShards(u32),
@@ -100,13 +105,14 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), SpecError> {
         return Err(SpecError::TooLarge(spec.records));
     }
     match (spec.permutation, &spec.grains) {
-        (PERMUTATION, None) => {}
+        (PERMUTATION, None) | (MIXTURE_PERMUTATION, _) => {}
         (GRAIN_PERMUTATION, Some(grains)) if spec.shuffle && grains.digest.len() == 32 && grains.window > 0 => {}
         (version @ (PERMUTATION | GRAIN_PERMUTATION), grains) => {
             return Err(GrainProblem::Spec { version, grains: grains.is_some() }.into());
         }
         (other, _) => return Err(SpecError::Permutation(other)),
     }
+    shares::check(spec)?;
     match spec.shard {
         Some(StaticShard { num_shards, .. }) if num_shards > MAX_SHARDS => Err(SpecError::TooManyShards(num_shards)),
         Some(StaticShard { shard_id, num_shards, .. }) if shard_id >= num_shards => {
@@ -137,7 +143,21 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
         hasher.update(&grains.digest);
         hasher.update(&grains.window.to_le_bytes());
     }
+    if !spec.sources.is_empty() {
+        hasher.update(b"sources");
+        hasher.update(&(spec.sources.len() as u64).to_le_bytes());
+        for source in &spec.sources {
+            hasher.update(&source.records.to_le_bytes());
+            hasher.update(&source.positions.to_le_bytes());
+        }
+    }
     hasher.finalize().into()
+}
+
+/// The spec without what two specs of one ledger may differ in: the names of sources, which are for people.
+pub(crate) fn nameless(spec: &LedgerSpec) -> LedgerSpec {
+    let sources = spec.sources.iter().map(|source| SourceShare { name: String::new(), ..source.clone() });
+    LedgerSpec { sources: sources.collect(), ..spec.clone() }
 }
 
 /// Says in words where two specs differ, the kept one first; empty where they agree.
@@ -167,6 +187,10 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
         |of: fn(&GrainOrder) -> String| both.map_or_else(Default::default, |(kept, asked)| (of(kept), of(asked)));
     let digest = grains(|grains| hex(&grains.digest));
     let window = grains(|grains| grains.window.to_string());
+    let shares = |spec: &LedgerSpec| match &*spec.sources {
+        [] => format!("{} of one source", spec.records),
+        sources => sources.iter().map(|source| source.positions.to_string()).collect::<Vec<_>>().join(" + "),
+    };
     let fields = [
         ("the dataset's fingerprint", hex(&kept.fingerprint), hex(&asked.fingerprint)),
         ("records", kept.records.to_string(), asked.records.to_string()),
@@ -174,6 +198,7 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
         ("the table of grains", digest.0, digest.1),
         ("shuffle_window", window.0, window.1),
         ("seed", kept.seed.to_string(), asked.seed.to_string()),
+        ("the positions of each source", shares(kept), shares(asked)),
         ("the permutation's version", kept.permutation.to_string(), asked.permutation.to_string()),
         ("assignment", shard(&kept.shard), shard(&asked.shard)),
     ];

@@ -67,7 +67,7 @@ impl Case {
     fn epoch(&self, shard_id: u32, epoch: u64) -> Vec<Vec<u64>> {
         let batches = self.batching().epoch(&self.plan(shard_id), epoch);
         (0..batches.batches)
-            .map(|index| (0..batches.batch(index).shown).map(|place| batches.record(index, place)).collect())
+            .map(|index| (0..batches.batch(index).shown).map(|place| batches.turn(index, place).record()).collect())
             .collect()
     }
 

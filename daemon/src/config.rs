@@ -142,8 +142,8 @@ impl Config {
     }
 
     /// The configuration of `forebay serve PATH`: one stream, named `default`, for training at 224 x 224, shuffled.
-    pub fn for_path(path: &str) -> Result<Self, Mistakes> {
-        let stream = json!({ "source": path, "batch_size": 256, "size": 224, "shuffle": true });
+    pub fn for_paths(paths: &[String]) -> Result<Self, Mistakes> {
+        let stream = json!({ "source": paths, "batch_size": 256, "size": 224, "shuffle": true });
         Self::for_streams(Map::from_iter([(DEFAULT_STREAM.to_owned(), stream)]))
     }
 
@@ -153,8 +153,13 @@ impl Config {
     /// # Errors
     /// All that is wrong with them.
     pub fn for_streams(streams: Map<String, Value>) -> Result<Self, Mistakes> {
-        let sources = streams.values().filter_map(|stream| stream.get("source")?.as_str());
-        let stores: Vec<Value> = sources.filter_map(store_of).map(|store| json!(store)).collect();
+        let named = |source: &'_ Value| match source {
+            Value::Array(sources) => sources.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            source => source.as_str().map(str::to_owned).into_iter().collect::<Vec<_>>(),
+        };
+        let sources: Vec<String> = streams.values().filter_map(|stream| stream.get("source")).flat_map(named).collect();
+        let stores: Vec<Value> =
+            sources.iter().filter_map(|source| store_of(source)).map(|store| json!(store)).collect();
         let mut values = Map::from_iter([("streams".to_owned(), Value::Object(streams))]);
         if !stores.is_empty() {
             values.insert("sources".to_owned(), json!({ "objects": stores }));

@@ -43,6 +43,7 @@ mod regular_file;
 #[cfg(test)]
 mod scene;
 mod scheme;
+mod several;
 mod stamp;
 mod stores;
 #[cfg(test)]
@@ -95,6 +96,34 @@ pub fn open(name: &str, options: &Options) -> Opened {
     let Resolved { scheme, address, options } = resolve(name, options)?;
     let opened = address.settled((scheme.open)(&address, &options))?;
     address.settled(masks::with_masks(opened, &address, &options))
+}
+
+/// Opens several datasets as one: the records of the first, then those of the second, and so on. Options are those of
+/// each, but `classes_by`, which is about all together: "name" makes classes of one name one class, and "number" keeps
+/// the numbers.
+///
+/// # Errors
+/// One cannot be opened, or two of them do not go together.
+///
+/// # Panics
+/// Without a name.
+pub fn open_all(names: &[String], options: &Options) -> Opened {
+    match names {
+        [] => panic!("a dataset has a name"),
+        [name] => open(name, options),
+        names => several::open(names, options),
+    }
+}
+
+/// Whether there is something to open under each of these names, as [`check`] says of one.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_all(names: &[String], options: &Options) -> Result<(), SourceError> {
+    match names {
+        [name] => check(name, options),
+        names => names.iter().try_for_each(|name| check(name, &several::of_each(options))),
+    }
 }
 
 /// Whether there is something to open under this name, with options that its scheme has. Nothing is scanned.

@@ -4,6 +4,7 @@
 //! or an object store, needs its own [`Fixture`].
 
 mod framed;
+mod joined;
 mod pictures;
 mod readers;
 mod remote;
@@ -22,6 +23,7 @@ use forebay_sources::{Options, ReadErrorKind, Request, Retry, Source};
 
 use crate::{Opened, arrow, mxnet, parquet, recordio, tfrecord};
 use framed::Framed;
+use joined::Joined;
 use pictures::Pictures;
 use readers::Readers;
 use remote::Remote;
@@ -128,6 +130,14 @@ const FIXTURES: &[(&str, Build)] = &[
     ("parquet in a store", || Remote::of(Tables::of("parquet", parquet::tests::write_pictures))),
     ("python, tasks of two records", || Readers::of_tasks(2)),
     ("python, tasks of one record", || Readers::of_tasks(1)),
+    ("several, with classes", || {
+        let csv = Pictures::list("list.csv", ["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,b"]);
+        Joined::boxed(Pictures::folder(["a/1.jpg", "a/2.png", "b/3.jpg", "b/4.JPG"]), csv)
+    }),
+    ("several, with grains", || {
+        let recordio = Framed::of("train.recordio", &[], recordio::tests::write, 0);
+        Joined::boxed(Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"]), recordio)
+    }),
 ];
 
 /// Four pictures of which the ids are in another order than the names; one has no object.

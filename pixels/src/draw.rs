@@ -9,7 +9,7 @@ pub struct Draw {
     pub seed: u64,
     /// Epoch in which the record is delivered.
     pub epoch: u64,
-    /// Record number in the dataset.
+    /// Record number in the dataset. Where an epoch has a record more than once, a number of its own for each repeat.
     pub record: u64,
 }
 

@@ -5,7 +5,9 @@
 
 use std::ops::{AddAssign, SubAssign};
 
-/// Hash of one record number. Pinned: ledgers on disk hold sums of it.
+use crate::Turn;
+
+/// Hash of one record number, or of the key of a [`Turn`]. Pinned: ledgers on disk hold sums of it.
 ///
 /// Two rounds of the splitmix64 finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
 /// 2014) with different increments give the two halves.
@@ -43,7 +45,7 @@ pub struct RecordSum {
 }
 
 impl RecordSum {
-    /// Adds one record.
+    /// Adds one record, or the key of a [`Turn`].
     pub fn add(&mut self, record: u64) {
         self.count += 1;
         self.sum = self.sum.wrapping_add(record_hash(record));
@@ -68,6 +70,12 @@ impl FromIterator<u64> for RecordSum {
             sum.add(record);
         }
         sum
+    }
+}
+
+impl FromIterator<Turn> for RecordSum {
+    fn from_iter<I: IntoIterator<Item = Turn>>(turns: I) -> Self {
+        turns.into_iter().map(Turn::key).collect()
     }
 }
 
@@ -105,6 +113,16 @@ mod tests {
     }
 
     #[test]
+    fn rule_57_each_turn_of_a_record_counts_by_itself_and_the_first_one_as_the_record() {
+        let sum = |turns: &[(u64, u16)]| turns.iter().map(|&(record, repeat)| Turn::new(record, repeat)).collect();
+        let (whole, twice): (RecordSum, RecordSum) = (sum(&[(3, 0), (3, 1), (4, 0)]), sum(&[(3, 1), (3, 1), (4, 0)]));
+        assert_eq!(whole.count, twice.count);
+        assert_ne!(whole.sum, twice.sum);
+        assert_eq!(sum(&[(3, 0), (4, 0)]), [3, 4].into_iter().collect::<RecordSum>());
+        assert_eq!(record_hash(Turn::new(5, 1).key()), PINNED_REPEAT);
+    }
+
+    #[test]
     fn halves_go_there_and_back() {
         let sum: RecordSum = (0..77).collect();
         let (high, low) = sum.halves();
@@ -112,5 +130,6 @@ mod tests {
     }
 
     const PINNED_0: u128 = 0xe220_a839_7b1d_cdaf_3223_8a63_4b31_8d38;
+    const PINNED_REPEAT: u128 = 0xcae5_0edc_7f11_bc93_6d4a_e9f5_ed3c_9543;
     const PINNED_LAST_OF_IMAGENET: u128 = 0x280a_9def_7bf4_eb0a_a1a4_3894_9e66_8972;
 }

@@ -11,10 +11,12 @@ mod checksum;
 mod pages;
 mod printable;
 mod repeats;
+mod turn;
 
 pub use checksum::{RecordSum, record_hash};
 pub use pages::page;
 pub use printable::{Printable, printable};
+pub use turn::Turn;
 
 /// Messages and services of version 1.
 #[allow(

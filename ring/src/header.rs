@@ -160,7 +160,7 @@ impl Header {
             fields.push(field);
             rooms.push(room);
         }
-        Ok(Geometry::with_columns(shape, slots, Schema::try_new(fields)?, &rooms)?)
+        Ok(Geometry::with_columns(shape, slots, Schema::of_ring(fields)?, &rooms)?)
     }
 
     fn agree(&self, found: &RawHeader) -> Result<(), HeaderError> {

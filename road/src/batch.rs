@@ -17,8 +17,8 @@ mod tests;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
-use forebay_proto::RecordSum;
 use forebay_proto::v1::{Cause, Range, ReturnedRange};
+use forebay_proto::{RecordSum, Turn};
 use forebay_ring::Claim;
 use forebay_sources::Locator;
 
@@ -128,7 +128,7 @@ impl BatchStage {
             match self.take() {
                 TakenRead::Record(position, read) => self.record(position, read),
                 TakenRead::Bare(position) => self.bare(position),
-                TakenRead::Fetched { tag, record, read } => self.fetched(tag, record, read),
+                TakenRead::Fetched { tag, turn, read } => self.fetched(tag, turn, read),
                 TakenRead::Drained(epoch) => self.batcher.end(epoch),
                 TakenRead::NoRoom(position) => {
                     self.batcher.pass(&position);
@@ -160,7 +160,7 @@ impl BatchStage {
             Ok(content) => {
                 self.make_room(&position);
                 let at = self.batcher.place(position, label);
-                self.decode(at, content, position.epoch, position.record);
+                self.decode(at, content, position.epoch, position.turn());
             }
             Err(reason) => {
                 if self.batcher.keeps_places() {
@@ -204,21 +204,21 @@ impl BatchStage {
         self.parts.order.has_batch(position, || progress.borrow().floor)
     }
 
-    fn fetched(&mut self, at: At, record: u64, read: Read) {
+    fn fetched(&mut self, at: At, turn: Turn, read: Read) {
         match read {
             Ok(content) => {
-                self.batcher.copying(at, record, self.parts.order.label(record));
+                self.batcher.copying(at, turn, self.parts.order.label(turn.record()));
                 if let Some(epoch) = self.batcher.epoch(at.0) {
-                    self.decode(at, content, epoch, record);
+                    self.decode(at, content, epoch, turn);
                 }
             }
-            Err(reason) => self.batcher.outcome(at, Err(self.bad(record, reason))),
+            Err(reason) => self.batcher.outcome(at, Err(self.bad(turn.record(), reason))),
         }
     }
 
-    fn decode(&mut self, at: At, content: Buffer, epoch: u64, record: u64) {
+    fn decode(&mut self, at: At, content: Buffer, epoch: u64, turn: Turn) {
         let Some(place) = self.parts.slots.lend(at) else { return };
-        self.parts.decoding.decode(at, place, content, epoch, record);
+        self.parts.decoding.decode(at, place, content, epoch, turn);
     }
 
     fn outcome(&mut self, done: Done) {
@@ -241,9 +241,9 @@ impl BatchStage {
 
     fn act(&mut self, action: Action) {
         match action {
-            Action::Fetch { at, record, .. } => self.parts.prefetch.fetch(at, record),
+            Action::Fetch { at, turn, .. } => self.parts.prefetch.fetch(at, turn),
             Action::Probe { at, epoch, index } => {
-                self.parts.prefetch.fetch(at, self.parts.order.record(epoch, index));
+                self.parts.prefetch.fetch(at, self.parts.order.turn(epoch, index));
             }
             Action::Copy { from, to } => {
                 if let Err(error) = self.parts.slots.copy(from, to) {

@@ -59,7 +59,9 @@ pub struct Picture<'a> {
     pub cache: Option<&'a Cache>,
     /// What becomes of the picture.
     pub recipe: &'a Recipe,
-    /// What its random choices follow.
+    /// Number of its record, under which a cache has it.
+    pub record: u64,
+    /// What its random choices follow: the record, and its repeat.
     pub draw: Draw,
     /// The place's bytes; all of them are written where decoding succeeds.
     pub out: &'a mut [u8],
@@ -197,16 +199,16 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
         };
         let began = Instant::now();
         let made = job.is_made.then(|| job.made_by_gpu());
-        let DecodeJob { content, masks, cache, place, recipe, draw, .. } = &mut job;
+        let DecodeJob { content, masks, cache, place, recipe, record, draw, .. } = &mut job;
         let (input, behind) = (masks.picture(content.input()), masks.behind(content.input()));
         let is_decoded_here = matches!(input, Input::File(_)) && made.is_none();
-        let (recipe, draw) = (&**recipe, *draw);
+        let (recipe, record, draw) = (&**recipe, *record, *draw);
         let whole = || -> Result<Origin, Reason> {
             let origin = if let Some(origin) = made {
                 origin
             } else {
                 let out = place.as_mut();
-                decode(Picture { input, behind, cache: cache.as_deref(), recipe, draw, out })?
+                decode(Picture { input, behind, cache: cache.as_deref(), recipe, record, draw, out })?
             };
             mask_thread.write(masks, behind, MadePicture { origin: &origin, recipe, draw }, memory, place)?;
             Ok(origin)

@@ -73,8 +73,8 @@ impl Follow {
     pub(crate) fn begin(&mut self, sheet: &Sheet) {
         let Self { settings: FollowSettings { recipe, seed, annotated, .. }, maps, plan, .. } = self;
         maps.clear();
-        maps.extend(sheet.records.iter().zip(&sheet.origins).map(|(&record, origin)| {
-            let draw = Draw { seed: *seed, epoch: sheet.epoch, record: u64::try_from(record).ok()? };
+        maps.extend(sheet.origins.iter().enumerate().map(|(place, origin)| {
+            let draw = Draw { seed: *seed, epoch: sheet.epoch, record: sheet.turn(place)?.key() };
             let origin = (*origin)?;
             let pixels = origin.map(recipe, draw, *annotated, plan);
             Some(Maps { pixels, fractions: pixels.of_fractions(origin.annotated(*annotated)) })

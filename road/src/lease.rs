@@ -114,7 +114,7 @@ fn span(plan: &Plan, lease: &Lease) -> Span {
         start: lease.start,
         len: records - lease.start,
         bare: lease.end.saturating_sub(records),
-        record: Arc::new(move |index| order.record(index)),
+        turn: Arc::new(move |index| order.turn(index)),
     }
 }
 

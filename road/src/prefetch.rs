@@ -24,6 +24,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
+use forebay_proto::Turn;
 use forebay_sources::{ReadError, ReadErrorKind, Reading, Source};
 
 use crate::cache::Cache;
@@ -133,8 +134,8 @@ impl Prefetch {
     }
 
     /// Reads one record out of turn, for a place that repeats it; `tag` comes back with it.
-    pub(crate) fn fetch(&self, tag: (u64, u32), record: u64) {
-        self.change(|state| state.ahead.fetch(tag, record));
+    pub(crate) fn fetch(&self, tag: (u64, u32), turn: Turn) {
+        self.change(|state| state.ahead.fetch(tag, turn));
     }
 
     /// Takes what comes next of the epochs up to `limit`, without waiting: what [`Prefetch::fetch`] asked for, or the

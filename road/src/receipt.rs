@@ -14,11 +14,11 @@ pub(crate) fn dropped(positions: &[Position]) -> Vec<AckItem> {
         match items.last_mut() {
             Some((claim, sum)) if (claim.lease, claim.end()) == (position.lease, position.offset) => {
                 claim.len += 1;
-                sum.add(position.record);
+                sum.add(position.turn().key());
             }
             _ => {
                 let claim = Claim::new(position.lease, position.offset, 1);
-                items.push((claim, std::iter::once(position.record).collect()));
+                items.push((claim, std::iter::once(position.turn()).collect()));
             }
         }
     }

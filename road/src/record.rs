@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use forebay_pixels::KeptPicture;
-use forebay_proto::{printable, v1};
+use forebay_proto::{Turn, printable, v1};
 use forebay_sources::Locator;
 
 use crate::reason::Reason;
@@ -24,6 +24,15 @@ pub struct Position {
     pub index: u64,
     /// Number of the record, 0..N in dataset order. It has no meaning if a static epoch's last position has no record.
     pub record: u64,
+    /// How often the epoch has the record at other positions that count before this one.
+    pub repeat: u16,
+}
+
+impl Position {
+    /// The record, with its repeat.
+    pub fn turn(&self) -> Turn {
+        Turn::new(self.record, self.repeat)
+    }
 }
 
 /// Why a record cannot be part of a batch. A fault is an outcome of its record, not an error of the stage.

@@ -7,6 +7,7 @@ mod placement;
 mod prefetch;
 mod shuffle;
 
+use std::num::NonZero;
 use std::time::Duration;
 
 pub use forebay_coordinator::LastBatchPolicy;
@@ -30,6 +31,10 @@ pub struct StreamSettings {
     pub shuffle: Shuffle,
     /// The seed of all random choices.
     pub seed: u64,
+    /// The shares of the dataset's sources, if the user gave them.
+    pub weights: Option<Vec<f64>>,
+    /// How often an epoch has each record; with weights, how many times the dataset's records an epoch has.
+    pub repeats: NonZero<u32>,
     /// The dataset's columns that batches have beside pictures and labels. `None` means all.
     pub columns: Option<Vec<String>>,
     /// An object is dropped from its columns if less of its box is in the transformed picture: a part of its area from 0 to 1.
@@ -83,6 +88,8 @@ impl StreamSettings {
             recipe,
             shuffle: Shuffle::default(),
             seed: 0,
+            weights: None,
+            repeats: NonZero::<u32>::MIN,
             columns: None,
             min_visible: 0.0,
             annotated: Annotated::default(),

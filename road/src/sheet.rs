@@ -2,6 +2,7 @@
 //! answers for.
 
 use forebay_pixels::Origin;
+use forebay_proto::Turn;
 use forebay_ring::Claim;
 
 use crate::record::{BadRecord, Position};
@@ -21,6 +22,8 @@ pub(crate) struct Sheet {
     pub labels: Vec<i64>,
     /// Record number of each place, -1 where it is none.
     pub records: Vec<i64>,
+    /// The repeat of each place's record.
+    pub repeats: Vec<u16>,
     /// 1 where the place is an own record, 0 where it repeats or replaces.
     pub mask: Vec<u8>,
     /// What the picture of each place was made of. None without a picture.
@@ -32,6 +35,12 @@ pub(crate) struct Sheet {
 }
 
 impl Sheet {
+    /// What stands in a place, if it has a record.
+    pub(crate) fn turn(&self, place: usize) -> Option<Turn> {
+        let record = u64::try_from(*self.records.get(place)?).ok()?;
+        Some(Turn::new(record, self.repeats.get(place).copied().unwrap_or_default()))
+    }
+
     /// Lengthens the last claim, or adds one.
     pub(crate) fn claim(&mut self, position: Position, make: impl Fn(u64, u64, u32) -> Claim) {
         let one = make(position.lease, position.offset, 1);

@@ -22,6 +22,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use forebay_columns::SchemaError;
 use forebay_coordinator::{Batching, CallError};
 use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot, StreamStatus};
 use forebay_ring::{Peer, RegionError, ShapeError, Socket, TooLittle, text_code};
@@ -66,6 +67,9 @@ pub enum StreamError {
     /// A column that the dataset does not have.
     #[error("columns: {0}")]
     Columns(#[from] UnknownColumn),
+    /// More columns than a batch has.
+    #[error("columns: {0}")]
+    Schema(#[from] SchemaError),
     /// Memory for the ring.
     #[error("the ring: {0}")]
     Memory(#[from] TooLittle),
@@ -118,9 +122,12 @@ impl StreamError {
             Self::Ledger(error) => ledger_code(error),
             Self::Memory(_) | Self::Cache(_) | Self::Region(_) => text_code::MEMORY,
             Self::Placement(refusal) => refusal.code(),
-            Self::Shape(_) | Self::Columns(_) | Self::Plan(_) | Self::NoBatch { .. } | Self::DecodeGpu { .. } => {
-                text_code::SETTINGS
-            }
+            Self::Shape(_)
+            | Self::Columns(_)
+            | Self::Schema(_)
+            | Self::Plan(_)
+            | Self::NoBatch { .. }
+            | Self::DecodeGpu { .. } => text_code::SETTINGS,
             // The system may have threads and descriptors a moment later.
             Self::System(_) => text_code::BUSY,
         }

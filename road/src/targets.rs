@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_columns::{ColumnType, Field, Role, Room, Schema, Table};
+use forebay_columns::{Column, ColumnType, Field, Role, Room, Schema, SchemaError, Table};
 use forebay_ring::SlotFrame;
 use forebay_sources::{MaskColumn, Source};
 use thiserror::Error;
@@ -16,7 +16,8 @@ use crate::sheet::Sheet;
 pub(crate) struct Targets {
     source: Arc<dyn Source>,
     schema: Schema,
-    /// For each column of a batch that comes from the dataset's table, its place there. Masks are behind these.
+    /// For each column of a batch that comes from the dataset's table, its place there. Masks are behind these, and the
+    /// column of repeats is behind all.
     columns: Vec<usize>,
     masks: Masks,
 }
@@ -29,6 +30,8 @@ pub(crate) struct TargetWriter {
     columns: Vec<(usize, Option<Follower>)>,
     /// There are columns that follow the pictures.
     follow: Option<Follow>,
+    /// The place of the column of repeats, and what is written into it.
+    repeats: Option<(usize, Column)>,
 }
 
 /// A column that is not there.
@@ -67,7 +70,7 @@ impl Targets {
         };
         chosen.sort_by_key(|&column| column >= table.len());
         let fields = chosen.iter().map(|&column| all.fields()[column].clone()).collect();
-        let schema = Schema::try_new(fields).expect("columns of a schema, each once, are a schema").of_a_ring();
+        let schema = Schema::try_new(fields).expect("columns of a schema, each once, are a schema").for_slots();
         let (of_source, first) = (source.masks().len(), table.len());
         let columns = chosen.iter().copied().filter(|&column| column < first).collect();
         let targets = chosen.iter().enumerate().filter_map(|(column, &of_all)| {
@@ -83,6 +86,14 @@ impl Targets {
     /// The masks among them.
     pub(crate) fn masks(&self) -> &Masks {
         &self.masks
+    }
+
+    /// The same with the column of repeats, which a stream has if its epochs repeat records.
+    ///
+    /// # Errors
+    /// There are too many columns.
+    pub(crate) fn with_repeats(self) -> Result<Self, SchemaError> {
+        Ok(Self { schema: self.schema.with_repeats()?, ..self })
     }
 
     /// Their names and types.
@@ -102,7 +113,8 @@ impl Targets {
     pub(crate) fn rooms(&self) -> Vec<Room> {
         let table = self.source.targets();
         let of_table = self.columns.iter().map(|&column| table.columns()[column].room());
-        of_table.chain(self.masks.targets.iter().map(|_| Room::default())).collect()
+        let behind = self.masks.targets.len() + usize::from(self.schema.repeats().is_some());
+        of_table.chain(std::iter::repeat_n(Room::default(), behind)).collect()
     }
 
     /// What writes them into batches of pictures that go through this.
@@ -110,14 +122,15 @@ impl Targets {
         let table = self.source.targets();
         let columns: Vec<_> = self.columns.iter().map(|&column| (column, Follower::of(table, column))).collect();
         let follow = columns.iter().any(|(_, follower)| follower.is_some()).then(|| Follow::new(settings));
-        TargetWriter { source: Arc::clone(&self.source), columns, follow }
+        let of = |column: usize| (column, Column::new(self.schema.fields()[column].column_type.clone()));
+        TargetWriter { source: Arc::clone(&self.source), columns, follow, repeats: self.schema.repeats().map(of) }
     }
 }
 
 impl TargetWriter {
     /// Writes the columns of a batch.
     pub(crate) fn write(&mut self, sheet: &Sheet, batch: usize, frame: &mut SlotFrame) {
-        let Self { source, columns, follow } = self;
+        let Self { source, columns, follow, repeats } = self;
         let table: &Table = source.targets();
         if let Some(follow) = follow {
             follow.begin(sheet);
@@ -134,6 +147,14 @@ impl TargetWriter {
                     (None, _) => written.push_null(),
                 };
                 pushed.expect("a slot has room for the longest record in each place");
+            }
+        }
+        if let Some((number, values)) = repeats {
+            *values = Column::new(values.column_type().clone());
+            let mut written = frame.column(*number);
+            for place in 0..batch {
+                values.push(&[sheet.turn(place).map_or(0, |turn| i32::from(turn.repeat()))]);
+                written.push(&values.value(place)).expect("a dense column has room for each place");
             }
         }
     }
@@ -173,6 +194,13 @@ mod tests {
         let error = targets(Some(&["tally", "boxes"])).unwrap_err();
         let words = "the dataset has no column \"boxes\"; its columns are: images, labels, records, mask, tally";
         assert_eq!(error.to_string(), words);
+    }
+
+    #[test]
+    fn rule_57_a_stream_that_repeats_records_has_a_last_column_of_repeats_whatever_its_setting_names() {
+        let targets = Targets::new(Arc::new(Shelf::new(3)), Some(&[]), (1, 1)).unwrap().with_repeats().unwrap();
+        assert_eq!((targets.schema().repeats(), targets.rooms()), (Some(0), vec![Room::default()]));
+        targets.has(&["repeats".into(), "records".into()]).unwrap();
     }
 
     #[test]

@@ -186,6 +186,16 @@ pub enum SourceError {
         /// What is wrong.
         problem: String,
     },
+    /// Several sources that cannot be one dataset.
+    #[error("\"{first}\" and \"{second}\" cannot be one dataset: {problem}", first = printable(first), second = printable(second))]
+    Apart {
+        /// A source, as given.
+        first: String,
+        /// The one that does not go with it.
+        second: String,
+        /// What is wrong and what to do, as sentences.
+        problem: String,
+    },
     /// Something is wrong with a line.
     #[error("{file}, line {line}: {problem}", file = printable(file))]
     Line {

@@ -5,6 +5,7 @@
 mod error;
 mod grains;
 mod locator;
+mod member;
 mod object_roots;
 mod options;
 mod parts;
@@ -19,6 +20,7 @@ use forebay_columns::Table;
 pub use error::{LineProblem, SourceError};
 pub use grains::Grains;
 pub use locator::{Container, Locator, Part};
+pub use member::Member;
 pub use object_roots::ObjectRoots;
 pub use options::{ColumnMap, Labels, Options, OwnOptions, ReaderFolders};
 pub use parts::{MaskColumn, RecordParts};
@@ -97,6 +99,11 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// Which records are read at once.
     fn grains(&self) -> Grains<'_> {
         Grains::Records
+    }
+
+    /// The sources that the dataset is made of, if several were put together. Their records follow each other.
+    fn members(&self) -> &[Member] {
+        &[]
     }
 
     /// The shard that the record belongs to, under the name that the user knows: the CSV file or the folder.

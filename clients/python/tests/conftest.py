@@ -52,10 +52,11 @@ def service(binary, tmp_path):
     def start(source, **settings):
         sockets = tmp_path / "sockets"
         sockets.mkdir(mode=0o700, exist_ok=True)
+        named = [str(each) for each in source] if isinstance(source, list) else str(source)
         # JSON is TOML but for the sign between a key and its value.
         lines = [
             f"{key} = {json.dumps(value)}".replace('": ', '" = ')
-            for key, value in {"source": str(source), **settings}.items()
+            for key, value in {"source": named, **settings}.items()
         ]
         config = tmp_path / "forebay.toml"
         config.write_text(

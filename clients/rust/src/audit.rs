@@ -1,8 +1,9 @@
 //! What became of every record of an epoch, and whether it adds up (semantics rule 24). Pure.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
-use forebay_proto::{RecordSum, v1};
+use forebay_proto::{RecordSum, Turn, v1};
 
 /// One epoch's records by what became of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ pub struct EpochAudit {
     /// Every record is accounted for.
     pub complete: bool,
     /// Whether count and checksum over all four are those of the dataset's records, each once. None while the epoch
-    /// is not complete, and for static shards, whose records only the ledger knows: `forebay audit` tells there.
+    /// is not complete, and for static shards and sources with weights, whose records only the ledger knows: `forebay audit`
+    /// tells there.
     pub adds_up: Option<bool>,
 }
 
@@ -30,10 +32,10 @@ impl EpochAudit {
     /// Adds up a ledger's tallies.
     pub(crate) fn of(reply: &v1::AuditReply) -> Vec<Self> {
         let floor = reply.progress.map_or(0, |progress| progress.floor);
-        let spec = reply.spec.as_ref().filter(|spec| spec.shard.is_none());
+        let turns = reply.spec.as_ref().and_then(turns);
         // It takes as long as the dataset has records: not before an epoch is there to be compared with it.
         let sum = OnceCell::new();
-        let whole = || spec.map(|spec| *sum.get_or_init(|| (0..spec.records).collect::<RecordSum>()));
+        let whole = || turns.as_ref().map(|turns| *sum.get_or_init(|| turns.iter().cloned().flat_map(all).collect()));
         reply.epochs.iter().map(|tally| Self::of_epoch(tally, floor, whole)).collect()
     }
 
@@ -56,6 +58,30 @@ impl EpochAudit {
             adds_up: if complete { whole().map(|whole| whole == all) } else { None },
         }
     }
+}
+
+/// The records of a source, and how often each epoch has every one of them.
+type Turns = (Range<u64>, u16);
+
+/// What each epoch of a ledger has, if that is each record of a source equally often.
+fn turns(spec: &v1::LedgerSpec) -> Option<Vec<Turns>> {
+    let mut first = 0_u64;
+    let of_source = |source: &v1::SourceShare| {
+        let end = first.checked_add(source.records)?;
+        let records = std::mem::replace(&mut first, end)..end;
+        let times = source.positions.checked_div(source.records)?;
+        let equally = times * source.records == source.positions;
+        Some((records, u16::try_from(times).ok().filter(|_| equally)?))
+    };
+    match &*spec.sources {
+        _ if spec.shard.is_some() => None,
+        [] => Some(vec![(0..spec.records, 1)]),
+        sources => sources.iter().map(of_source).collect(),
+    }
+}
+
+fn all((records, times): Turns) -> impl Iterator<Item = Turn> {
+    records.flat_map(move |record| (0..times).map(move |repeat| Turn::new(record, repeat)))
 }
 
 fn sum(tally: Option<v1::Tally>) -> RecordSum {
@@ -95,6 +121,26 @@ mod tests {
     #[test]
     fn rule_24_one_record_twice_in_place_of_another_does_not_add_up() {
         assert_eq!(EpochAudit::of(&reply([0, 1, 2, 3, 4, 5, 6, 7, 7], 1))[0].adds_up, Some(false));
+    }
+
+    #[test]
+    fn rule_57_each_turn_of_a_repeated_record_counts_and_shares_by_weight_are_not_judged() {
+        let of = |sources: &[(u64, u64)], delivered: Vec<Turn>| {
+            let share =
+                |&(records, positions): &(u64, u64)| v1::SourceShare { records, positions, ..Default::default() };
+            let spec =
+                v1::LedgerSpec { records: 3, sources: sources.iter().map(share).collect(), ..Default::default() };
+            let sum: RecordSum = delivered.into_iter().collect();
+            let (sum_high, sum_low) = sum.halves();
+            let delivered = Some(v1::Tally { count: sum.count, sum_high, sum_low });
+            let epochs = vec![v1::EpochTally { delivered, ..Default::default() }];
+            EpochAudit::of(&v1::AuditReply { spec: Some(spec), epochs, ..reply(0..0, 1) })[0].adds_up
+        };
+        let turns = |turns: &[(u64, u16)]| turns.iter().map(|&(record, repeat)| Turn::new(record, repeat)).collect();
+        let whole: Vec<Turn> = turns(&[(0, 0), (1, 0), (1, 1), (2, 0), (2, 1)]);
+        assert_eq!(of(&[(1, 1), (2, 4)], whole.clone()), Some(true));
+        assert_eq!(of(&[(1, 1), (2, 4)], turns(&[(0, 0), (1, 0), (1, 0), (2, 0), (2, 1)])), Some(false));
+        assert_eq!(of(&[(1, 2), (2, 3)], whole), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use bytemuck::Zeroable;
-use forebay_proto::{RecordSum, v1};
+use forebay_proto::{RecordSum, Turn, v1};
 use forebay_ring::{Ack, Claim, ClaimSum, HandIn, MessageKind, Offer, SUMS_PER_ACK};
 use thiserror::Error;
 
@@ -47,24 +47,35 @@ pub(crate) struct Misfit {
 }
 
 impl Receipt {
-    /// Reads what stands in the slot: the first claim is for the first `len` places whose mask is set, and so on.
-    pub(crate) fn read(offer: &Offer, claims: &[Claim], records: &[i64], mask: &[u8]) -> Result<Self, Misfit> {
-        let own = || records.iter().zip(mask).filter(|(_, own)| **own != 0).map(|(record, _)| *record);
+    /// Reads what stands in the slot: the first claim is for the first `len` places whose mask is set, and so on. `repeats` is
+    /// there if the stream's epochs repeat records.
+    pub(crate) fn read(
+        offer: &Offer,
+        claims: &[Claim],
+        records: &[i64],
+        repeats: Option<&[i32]>,
+        mask: &[u8],
+    ) -> Result<Self, Misfit> {
+        let turn = |place: usize| {
+            let repeat = repeats.map_or(Ok(0), |repeats| u16::try_from(repeats[place]));
+            Some(Turn::new(u64::try_from(records[place]).ok()?, repeat.ok()?))
+        };
+        let own = || mask.iter().enumerate().filter(|(_, own)| **own != 0).map(|(place, _)| turn(place));
         let misfit = || Misfit {
             seq: offer.seq,
             epoch: offer.epoch,
             claimed: claims.iter().fold(0, |sum, claim| sum.saturating_add(claim.places())),
             own: own().count() as u64,
-            nameless: own().filter(|record| *record < 0).count() as u64,
+            nameless: own().filter(Option::is_none).count() as u64,
         };
         let mut places = own();
         let mut sums = Vec::with_capacity(claims.len());
         for claim in claims {
             let mut sum = RecordSum::default();
             while sum.count < claim.places() {
-                match places.next().map(u64::try_from) {
-                    Some(Ok(record)) => sum.add(record),
-                    Some(Err(_)) | None => return Err(misfit()),
+                match places.next().flatten() {
+                    Some(turn) => sum.add(turn.key()),
+                    None => return Err(misfit()),
                 }
             }
             sums.push((*claim, sum));
@@ -177,38 +188,59 @@ mod tests {
     #[test]
     fn claims_take_the_own_places_in_order_and_skip_repeated_ones() {
         let claims = [Claim::new(5, 8, 2), Claim::new(6, 0, 1)];
-        let receipt = Receipt::read(&offer(2), &claims, &[10, 11, 12, -1], &[1, 0, 1, 0]);
+        let receipt = Receipt::read(&offer(2), &claims, &[10, 11, 12, -1], None, &[1, 0, 1, 0]);
         assert!(receipt.is_err(), "three places are claimed, two are own");
 
-        let receipt = Receipt::read(&offer(2), &claims, &[10, 11, 12, 13], &[1, 0, 1, 1]).unwrap();
+        let receipt = Receipt::read(&offer(2), &claims, &[10, 11, 12, 13], None, &[1, 0, 1, 1]).unwrap();
         let sums: Vec<RecordSum> = receipt.claims.iter().map(|(_, sum)| *sum).collect();
         assert_eq!(sums, [[10, 12].into_iter().collect(), std::iter::once(13).collect()]);
     }
 
     #[test]
+    fn rule_57_each_turn_of_a_record_is_summed_by_itself_and_a_repeat_that_cannot_be_is_refused() {
+        let claims = [Claim::new(5, 0, 3)];
+        let sum = |repeats: &[i32]| {
+            Receipt::read(&offer(1), &claims, &[10, 10, 11], Some(repeats), &[1, 1, 1]).map(|it| it.claims[0].1)
+        };
+        let turns = |repeats: [u16; 3]| {
+            [10, 10, 11]
+                .into_iter()
+                .zip(repeats)
+                .map(|(record, repeat)| Turn::new(record, repeat))
+                .collect::<RecordSum>()
+        };
+        assert_eq!(sum(&[0, 1, 0]), Ok(turns([0, 1, 0])));
+        assert_ne!(sum(&[0, 1, 0]), sum(&[1, 1, 0]));
+        assert_eq!(sum(&[0, -1, 1 << 16]).unwrap_err().nameless, 2);
+    }
+
+    #[test]
     fn bare_claims_take_no_place_and_are_told_as_such() {
         let claims = [Claim::bare(5, 0, 1), Claim::new(5, 1, 1), Claim::bare(6, 0, 2)];
-        let receipt = Receipt::read(&offer(3), &claims, &[-1, 11, 11, 11], &[0, 1, 0, 0]).unwrap();
+        let receipt = Receipt::read(&offer(3), &claims, &[-1, 11, 11, 11], None, &[0, 1, 0, 0]).unwrap();
         let items: Vec<_> = receipt.ack_items().map(|item| (item.lease, item.kind(), item.count)).collect();
         let kind = v1::ack_item::Kind::Bare;
         assert_eq!(items, [(5, kind, 0), (5, v1::ack_item::Kind::Delivered, 1), (6, kind, 0)]);
         let handed_in: Vec<_> = receipt.hand_in(false).map(|item| (item.len, item.bare, item.sum)).collect();
         let none = ClaimSum::zeroed();
         assert_eq!(handed_in, [(1, 1, none), (1, 0, handed_in[1].2), (2, 1, none)]);
-        assert!(Receipt::read(&offer(1), &claims[..1], &[3], &[1]).is_err(), "its own places are somebody's");
-        assert!(Receipt::read(&offer(1), &claims[..1], &[-1], &[0]).is_ok(), "a batch may show nothing of its own");
+        assert!(Receipt::read(&offer(1), &claims[..1], &[3], None, &[1]).is_err(), "its own places are somebody's");
+        assert!(
+            Receipt::read(&offer(1), &claims[..1], &[-1], None, &[0]).is_ok(),
+            "a batch may show nothing of its own"
+        );
     }
 
     #[test]
     fn a_place_of_its_own_without_a_record_number_is_refused_with_the_counts() {
         let claims = [Claim::new(5, 0, 2)];
-        let misfit = Receipt::read(&offer(1), &claims, &[-1, 3], &[1, 1]).unwrap_err();
+        let misfit = Receipt::read(&offer(1), &claims, &[-1, 3], None, &[1, 1]).unwrap_err();
         assert_eq!((misfit.claimed, misfit.own, misfit.nameless), (2, 2, 1));
     }
 
     #[test]
     fn unclaimed_own_places_are_refused() {
-        assert!(Receipt::read(&offer(0), &[], &[3], &[1]).is_err());
+        assert!(Receipt::read(&offer(0), &[], &[3], None, &[1]).is_err());
     }
 
     #[test]
@@ -216,7 +248,7 @@ mod tests {
         let count = SUMS_PER_ACK + 3;
         let claims: Vec<Claim> = (0..count as u64).map(|lease| Claim::new(lease, 0, 1)).collect();
         let records: Vec<i64> = (0..i64::try_from(count).unwrap()).collect();
-        let receipt = Receipt::read(&offer(1027), &claims, &records, &vec![1; count]).unwrap();
+        let receipt = Receipt::read(&offer(1027), &claims, &records, None, &vec![1; count]).unwrap();
 
         let packets = receipt.packets(0, 4, 9);
         let heads: Vec<Ack> = packets.iter().map(|p| bytemuck::pod_read_unaligned(&p[..size_of::<Ack>()])).collect();
@@ -227,7 +259,7 @@ mod tests {
     #[test]
     fn rule_16_what_is_held_is_handed_in_without_a_sum() {
         let claims = [Claim::new(5, 8, 2)];
-        let receipt = Receipt::read(&offer(1), &claims, &[10, 12], &[1, 1]).unwrap();
+        let receipt = Receipt::read(&offer(1), &claims, &[10, 12], None, &[1, 1]).unwrap();
         let held: Vec<HandIn> = receipt.hand_in(true).collect();
         let consumed: Vec<HandIn> = receipt.hand_in(false).collect();
         assert_eq!((held[0].held, held[0].sum), (1, ClaimSum::zeroed()));

@@ -206,7 +206,10 @@ impl Session {
             return Err(Broken::Protocol(format!("the offer of batch {} does not fit its ring: {offer:?}", offer.seq)));
         }
         let claims = &view.claims(offer.slot)[..offer.claims as usize];
-        let receipt = Receipt::read(&offer, claims, view.records(offer.slot), view.mask(offer.slot))?;
+        let repeats = geometry.columns().schema().repeats();
+        let repeats = repeats.map(|column| bytemuck::cast_slice(view.column(offer.slot, column).values()));
+        let (records, mask) = (view.records(offer.slot), view.mask(offer.slot));
+        let receipt = Receipt::read(&offer, claims, records, repeats, mask)?;
         let ticket = self.hands.take(offer, receipt);
         Ok(Batch::new(&self.hands, ticket, Arc::clone(ring), offer))
     }

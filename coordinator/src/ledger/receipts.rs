@@ -11,7 +11,7 @@ use forebay_proto::{
     },
 };
 
-use super::{Grant, Ledger, ReturnedPositions};
+use super::{Grant, Ledger, ReturnedPositions, tallies::PositionFate};
 use crate::call_error::CallError;
 
 /// Positions taken out of a lease or out of the returned ones.
@@ -50,6 +50,7 @@ impl Ledger {
                     self.account_bare(&grant, bad);
                 } else {
                     self.tally(grant.epoch).add(item);
+                    self.count_sources(grant.epoch, &grant.range, PositionFate::of_receipt(item.kind()));
                 }
                 self.acks = self.acks.saturating_add(1);
                 self.touch();
@@ -62,11 +63,11 @@ impl Ledger {
     /// Quarantines the bad records of a batch that was delivered without them. Positions without a record only end.
     fn account_bare(&mut self, grant: &Grant, known: &HashMap<u64, &BadRecord>) {
         let order = self.plan.epoch(grant.epoch);
-        for record in grant.range.clone().filter_map(|position| order.own(position)) {
-            let bad = known.get(&record);
+        for turn in grant.range.clone().filter_map(|position| order.own(position)) {
+            let bad = known.get(&turn.record());
             // A daemon that found out why a record is bad, and died before it said so, leaves no better words.
             let words = bad.map_or(("", "its batch was delivered without it"), |bad| (&bad.file, &bad.reason));
-            self.put_in_quarantine(grant.epoch, record, words.0, words.1);
+            self.put_in_quarantine(grant.epoch, turn, words.0, words.1);
         }
     }
 
@@ -113,6 +114,7 @@ impl Ledger {
         let records = overlap(positions, &(0..self.plan.epoch_records(epoch)));
         if cause != Cause::Unseen && records > 0 {
             self.tally(epoch).repeats.add(cause, records);
+            self.count_sources(epoch, positions, PositionFate::Repeated);
         }
     }
 
@@ -125,13 +127,12 @@ impl Ledger {
     fn nack_record(&mut self, worker: &str, bad: &BadRecord) -> Verdict {
         let Some((epoch, start)) = self.locate(worker, bad.lease) else { return Verdict::Lost };
         let place = start.checked_add(bad.position);
-        if place.is_none_or(|place| self.plan.epoch(epoch).own(place) != Some(bad.record)) {
-            return Verdict::Invalid;
-        }
+        let turn = place.and_then(|place| self.plan.epoch(epoch).own(place));
+        let Some(turn) = turn.filter(|turn| turn.record() == bad.record) else { return Verdict::Invalid };
         let range = v1::Range { start: bad.position, end: bad.position.saturating_add(1) };
         match self.take(worker, bad.lease, &range) {
             Ok(taken) => {
-                self.put_in_quarantine(taken.grant.epoch, bad.record, &bad.file, &bad.reason);
+                self.put_in_quarantine(taken.grant.epoch, turn, &bad.file, &bad.reason);
                 Verdict::Accepted
             }
             Err(verdict) => verdict,
@@ -223,9 +224,13 @@ impl Ledger {
         if !ranges.is_empty() {
             self.touch();
         }
-        let sum: RecordSum = ranges.into_iter().flatten().filter_map(|position| order.own(position)).collect();
+        let turns = ranges.iter().cloned().flatten().filter_map(|position| order.own(position));
+        let sum: RecordSum = turns.collect();
         if sum.count > 0 {
             self.tally(epoch).abandoned += sum;
+            for range in &ranges {
+                self.count_sources(epoch, range, PositionFate::Abandoned);
+            }
         }
         Ok(AbandonReply { abandoned: sum.count, progress: Some(self.progress()) })
     }

@@ -7,7 +7,7 @@ use forebay_proto::v1::{
 use super::{
     Ledger, MAX_EPOCH, ReturnedPositions, Spans,
     receipts::{positions, receipt_range},
-    tallies::Tallies,
+    tallies::{PositionFate, Tallies},
 };
 use crate::{call_error::CallError, plan::Plan, spec::differences};
 
@@ -139,9 +139,14 @@ impl Ledger {
     /// Records that will be read again are no longer listed as bad.
     fn forget_quarantine_of_open(&mut self, first: u64) {
         let again = |&(epoch, record): &(u64, u64)| {
-            let Some(position) = self.plan.position(epoch, record) else { return true };
-            (epoch, position) >= (self.cursor_epoch, self.cursor)
-                || self.returned.iter().any(|b| b.epoch == epoch && (b.start..b.end).contains(&position))
+            let order = self.plan.epoch(epoch);
+            let open = |position: u64| {
+                (epoch, position) >= (self.cursor_epoch, self.cursor)
+                    || self.returned.iter().any(|b| b.epoch == epoch && (b.start..b.end).contains(&position))
+            };
+            // A record that has been read, and will be read once more, is listed again then.
+            let mut positions = order.positions_of(record).peekable();
+            positions.peek().is_none() || positions.any(open)
         };
         let gone: Vec<_> = self.quarantine.range((first, 0)..).map(|(key, _)| *key).filter(again).collect();
         for key in gone {
@@ -241,12 +246,15 @@ fn consume(
     let Some(&(first, _)) = parts.first().filter(|_| there == range.end - range.start) else { return Ok(()) };
     let epoch = open[first].epoch;
     let (order, tallies) = (plan.epoch(epoch), tallies.entry(epoch).or_default());
-    if item.kind() != Kind::Bare {
+    let is_bare = item.kind() == Kind::Bare;
+    let fate = if is_bare { PositionFate::Quarantined } else { PositionFate::of_receipt(item.kind()) };
+    if !is_bare {
         tallies.add(item);
     }
     for (index, part) in parts {
         open[index].spans.remove(&part);
-        if item.kind() == Kind::Bare {
+        tallies.count(plan, epoch, &part, fate);
+        if is_bare {
             tallies.quarantined += part.filter_map(|position| order.own(position)).collect();
         }
     }

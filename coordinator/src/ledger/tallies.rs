@@ -1,11 +1,14 @@
 //! What became of an epoch's records, as counts and sums (semantics rule 24), and the list of quarantined ones.
 
+use std::ops::Range;
+
 use forebay_proto::{
-    RecordSum,
-    v1::{AckItem, Cause, EpochTally, QuarantinedRecord, Repeats, Tally, ack_item::Kind},
+    RecordSum, Turn,
+    v1::{AckItem, Cause, EpochTally, QuarantinedRecord, Repeats, SourceTally, Tally, ack_item::Kind},
 };
 
 use super::Ledger;
+use crate::plan::Plan;
 
 /// The quarantine lists at most so many records; the count and the sums go on.
 pub(super) const QUARANTINE_LIST: usize = 100_000;
@@ -13,7 +16,7 @@ pub(super) const QUARANTINE_LIST: usize = 100_000;
 const TEXT_LEN: usize = 1024;
 
 /// One epoch's sums.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Tallies {
     pub(super) delivered: RecordSum,
     pub(super) dropped: RecordSum,
@@ -21,6 +24,18 @@ pub(super) struct Tallies {
     pub(super) abandoned: RecordSum,
     /// Positions that may have been seen twice.
     pub(super) repeats: Repeats,
+    /// For each source of the dataset, by positions. Empty while there is nothing to count.
+    sources: Vec<SourceTally>,
+}
+
+/// What became of positions, for the counts of their sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PositionFate {
+    Delivered,
+    Dropped,
+    Quarantined,
+    Abandoned,
+    Repeated,
 }
 
 impl Tallies {
@@ -33,6 +48,22 @@ impl Tallies {
             abandoned: Some(tally(self.abandoned)),
             regranted: 0,
             repeats: Some(self.repeats),
+            sources: self.sources.clone(),
+        }
+    }
+
+    /// Counts positions of an epoch for their sources. It looks each of them up, if there are several sources.
+    pub(super) fn count(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, fate: PositionFate) {
+        if plan.sources().is_empty() {
+            return;
+        }
+        self.sources.resize(plan.sources().len(), SourceTally::default());
+        let order = plan.epoch(epoch);
+        for turn in positions.clone().filter_map(|position| order.own(position)) {
+            let Some(tally) = plan.source(turn.record()).and_then(|source| self.sources.get_mut(source)) else {
+                continue;
+            };
+            *fate.of(tally) += 1;
         }
     }
 
@@ -59,20 +90,53 @@ impl Tallies {
             quarantined: sum(message.quarantined),
             abandoned: sum(message.abandoned),
             repeats,
+            sources: message.sources.clone(),
+        }
+    }
+}
+
+impl PositionFate {
+    /// What a receipt says of its positions.
+    pub(super) fn of_receipt(kind: Kind) -> Self {
+        if kind == Kind::Dropped { Self::Dropped } else { Self::Delivered }
+    }
+
+    fn of(self, tally: &mut SourceTally) -> &mut u64 {
+        match self {
+            Self::Delivered => &mut tally.delivered,
+            Self::Dropped => &mut tally.dropped,
+            Self::Quarantined => &mut tally.quarantined,
+            Self::Abandoned => &mut tally.abandoned,
+            Self::Repeated => &mut tally.repeated,
         }
     }
 }
 
 impl Ledger {
-    /// Counts a record as quarantined and lists it.
-    pub(super) fn put_in_quarantine(&mut self, epoch: u64, record: u64, file: &str, reason: &str) {
-        self.tally(epoch).quarantined += RecordSum::from_iter([record]);
+    /// Counts a turn of a record as quarantined, and lists the record.
+    pub(super) fn put_in_quarantine(&mut self, epoch: u64, turn: Turn, file: &str, reason: &str) {
+        let (record, source) = (turn.record(), self.plan.source(turn.record()));
+        let sources = self.plan.sources().len();
+        let tally = self.tally(epoch);
+        tally.quarantined += RecordSum::from_iter([turn]);
+        if let Some(source) = source {
+            tally.sources.resize(sources, SourceTally::default());
+            tally.sources[source].quarantined += 1;
+        }
         self.quarantined = self.quarantined.saturating_add(1);
         self.touch();
         if self.quarantine.len() < QUARANTINE_LIST {
             let entry = QuarantinedRecord { record, file: cut(file), reason: cut(reason), epoch };
             self.quarantine.insert((epoch, record), entry);
             self.dirty.quarantine.insert((epoch, record));
+        }
+    }
+
+    /// Counts positions of an epoch for their sources.
+    pub(super) fn count_sources(&mut self, epoch: u64, positions: &Range<u64>, fate: PositionFate) {
+        if !self.plan.sources().is_empty() {
+            self.dirty.epochs.insert(epoch);
+            self.tallies.entry(epoch).or_default().count(&self.plan, epoch, positions, fate);
         }
     }
 }

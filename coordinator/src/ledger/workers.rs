@@ -151,10 +151,10 @@ impl Ledger {
             let alone = lease.end - lease.start == 1 && lease.deaths >= POISON;
             let deaths_alone = held.deaths_alone.saturating_add(u32::from(alone));
             // A position without a record kills nobody.
-            if let Some(record) = self.plan.epoch(lease.epoch).own(lease.start).filter(|_| deaths_alone >= POISON) {
+            if let Some(turn) = self.plan.epoch(lease.epoch).own(lease.start).filter(|_| deaths_alone >= POISON) {
                 self.put_in_quarantine(
                     lease.epoch,
-                    record,
+                    turn,
                     "",
                     &format!("{deaths_alone} workers died with this record alone in their lease"),
                 );

@@ -6,6 +6,7 @@ mod crash;
 mod epochs;
 mod grains;
 mod histories;
+mod mixtures;
 mod model;
 mod opening;
 mod receipts;

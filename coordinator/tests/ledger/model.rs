@@ -226,7 +226,7 @@ impl History {
     /// A second death with a record alone in its lease completes it: the ledger says which.
     fn adopt_quarantine(&mut self) {
         for bad in self.scene.quarantine().iter().filter(|bad| bad.reason.contains("workers died")) {
-            let position = self.scene.plan.position(bad.epoch, bad.record).expect("a record of the epoch");
+            let position = self.scene.plan.positions_of(bad.epoch, bad.record)[0];
             self.truth.done.insert((bad.epoch, position));
         }
     }

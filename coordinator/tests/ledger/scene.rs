@@ -112,7 +112,7 @@ impl Store for SharedStore {
 }
 
 pub(crate) fn spec(records: u64) -> LedgerSpec {
-    LedgerSpec { fingerprint: vec![1; 32], records, shuffle: true, seed: 7, permutation: 1, shard: None, grains: None }
+    LedgerSpec { fingerprint: vec![1; 32], records, shuffle: true, seed: 7, permutation: 1, ..LedgerSpec::default() }
 }
 
 pub(crate) fn static_spec(records: u64, shard_id: u32, num_shards: u32, stick_to_shard: bool) -> LedgerSpec {
@@ -229,7 +229,8 @@ impl Scene {
     /// A receipt with the sum that a trainer would send.
     pub(crate) fn receipt(&self, lease: &Lease, start: u64, end: u64, kind: Kind) -> AckItem {
         let positions = lease.start + start..lease.start + end;
-        let sum: RecordSum = positions.map(|position| self.plan.record(lease.epoch, position)).collect();
+        let order = self.plan.epoch(lease.epoch);
+        let sum: RecordSum = positions.map(|position| order.turn(position)).collect();
         let (sum_high, sum_low) = sum.halves();
         let range = Some(Range { start, end });
         AckItem { lease: lease.id, range, kind: kind.into(), count: sum.count, sum_high, sum_low }

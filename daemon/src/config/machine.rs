@@ -71,8 +71,8 @@ impl Found {
             let key = |key: &str| format!("streams.{name}.{key}");
             let SourceRights { readers, objects } = config.sources.rights();
             let options = Options { readers, objects, ..stream.options() };
-            if let Some(source) = &stream.source
-                && let Err(error) = forebay_formats::check(source, &options)
+            if let Some(sources) = &stream.source
+                && let Err(error) = forebay_formats::check_all(sources, &options)
             {
                 self.add(key("source"), format!("cannot be used. {error}"));
             }

@@ -104,7 +104,7 @@ mod tests {
         ] {
             assert_eq!(super::store_of(source), store);
         }
-        let rights = Config::for_path("s3://b/train").unwrap().sources.rights();
+        let rights = Config::for_paths(&["s3://b/train".to_owned()]).unwrap().sources.rights();
         assert!(rights.objects.has("s3://b/train/0.tar") && !rights.objects.has("s3://c/0.tar"));
     }
 

@@ -3,6 +3,7 @@
 mod agreement;
 mod cache;
 mod columns;
+mod mixture;
 mod placement;
 mod shuffle;
 
@@ -22,8 +23,12 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # [streams.train]
 # Required. A folder of pictures or of class folders, a .csv file, a .txt file with one path per line, or another source of
 # docs/sources.md, such as COCO's annotations, tar, TFRecord and parquet. Patterns such as train-{000..999}.tar name several
-# files.
+# files. A list of sources makes one dataset of them: docs/sources.md, "Several sources".
 # source = "/data/imagenet/train"
+# The shares of the sources in an epoch, if `source` is a list: [0.7, 0.3] for two sources. Left out: each record once.
+# weights = [1.0]
+# How often an epoch has each record, with other random choices each time. With weights, an epoch is so many times longer.
+# repeats = 1
 # The folder that relative paths of a CSV or list start from. Left out: the folder of the CSV or list.
 # root = "/data/imagenet"
 # "auto": labels are class folders, or a CSV's second column. "text": a CSV's labels are never numbers. "none": all are -1.
@@ -130,8 +135,8 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 /// `[streams.NAME]`, checked: where the dataset is, what the stream does with it, and who may attach.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamSection {
-    /// Path or URL of the dataset. `None` if a Loader sends a list of files.
-    pub source: Option<String>,
+    /// Path or URL of the dataset, or of each source that it is made of. `None` if a Loader sends a list of files.
+    pub source: Option<Vec<String>>,
     /// Folder that relative paths of a CSV or list start from.
     pub root: Option<PathBuf>,
     /// What becomes a label.
@@ -191,7 +196,7 @@ impl StreamSection {
 
     /// The dataset's name for people.
     pub fn dataset(&self) -> String {
-        self.source.clone().unwrap_or_else(|| "a list of files".into())
+        self.source.as_ref().map_or_else(|| "a list of files".into(), |sources| sources.join(", "))
     }
 
     fn from_object(written: &Map<String, Value>, ring: &Ring, writer: Writer) -> Result<Self, Mistakes> {
@@ -228,6 +233,9 @@ impl StreamSection {
             credits: ring.credits,
             ..StreamSettings::new(batch_size.unwrap_or(1), recipe)
         };
+        let sources = source.as_ref().map(|source| source.as_ref().map_or(1, Vec::len));
+        let mixture::Mixture { weights, repeats } = mixture::read(table, sources, default.shuffle);
+        let default = StreamSettings { weights, repeats, ..default };
         let columns = table.take("columns", columns::read).unwrap_or_default();
         let default = StreamSettings { columns: columns.only, ..default };
         let section = Self {
@@ -297,17 +305,18 @@ fn settings(table: &mut Table<'_, '_>, default: StreamSettings, writer: Writer) 
 /// The dataset: `source`, or from a Loader `files = true`, whose list comes beside the settings. The outer `None` is a
 /// mistake.
 #[expect(clippy::option_option, reason = "absent and wrong are two things here, and only this file sees both")]
-fn source(table: &mut Table<'_, '_>, writer: Writer) -> Option<Option<String>> {
+fn source(table: &mut Table<'_, '_>, writer: Writer) -> Option<Option<Vec<String>>> {
     let files = match writer {
         Writer::Loader => table.take_or("files", false, flag),
         Writer::Configuration => false,
     };
-    let source = table.take("source", text);
-    match (source, files) {
-        (Some(source), false) if source.starts_with("stream:") => {
+    let source = table.take("source", mixture::sources);
+    let stream = source.as_ref().and_then(|sources| sources.iter().find(|source| source.starts_with("stream:")));
+    match (&source, files) {
+        (Some(_), false) if let Some(stream) = stream => {
             table.mistake(
                 "source",
-                format!("is \"{source}\", but a stream cannot be the source of another; give a path."),
+                format!("is \"{stream}\", but a stream cannot be the source of another; give a path."),
             );
             None
         }
@@ -315,7 +324,7 @@ fn source(table: &mut Table<'_, '_>, writer: Writer) -> Option<Option<String>> {
             table.mistake("source", "cannot be combined with files; give one of the two.");
             None
         }
-        (Some(source), false) => Some(Some(source)),
+        (Some(_), false) => Some(source),
         (None, true) => Some(None),
         (None, false) if table.has("source") => None,
         (None, false) => {

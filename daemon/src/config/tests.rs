@@ -1,6 +1,7 @@
 //! Tests of the whole configuration, and of the settings of a Loader.
 
 mod loaders;
+mod mixtures;
 
 use std::num::NonZero;
 use std::time::Duration;
@@ -262,9 +263,9 @@ fn rule_6_settings_without_a_fixed_output_shape_are_refused() {
 
 #[test]
 fn serving_a_path_is_one_stream_for_training() {
-    let config = Config::for_path("/data/train").unwrap();
+    let config = Config::for_paths(&["/data/train".to_owned()]).unwrap();
     let stream = &config.streams[DEFAULT_STREAM];
-    assert_eq!(stream.source.as_deref(), Some("/data/train"));
+    assert_eq!(stream.source.as_deref(), Some(&["/data/train".to_owned()][..]));
     assert_eq!(stream.settings.shuffle, Shuffle::Records);
     assert_eq!(Config { streams: BTreeMap::new(), ..config }, Config::default());
 }

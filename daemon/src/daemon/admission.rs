@@ -225,8 +225,9 @@ fn private_ledger(
         let reason = "a named run needs a folder for its ledger: set XDG_STATE_HOME or HOME".to_owned();
         return Err((text_code::SETTINGS, reason));
     };
-    let source = files.or_else(|| section.source.as_deref().map(str::as_bytes)).unwrap_or_default();
-    let stream = blake3::hash(source).to_hex()[..16].to_owned();
+    // A single source has the name that it had before there could be several.
+    let sources = section.source.as_ref().map(|sources| sources.join("\0")).unwrap_or_default();
+    let stream = blake3::hash(files.unwrap_or(sources.as_bytes())).to_hex()[..16].to_owned();
     Ok((Ledgers::File(folder.join(format!("{run}.redb"))), run.clone(), stream))
 }
 

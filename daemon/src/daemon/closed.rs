@@ -31,7 +31,7 @@ fn closed_of(wanted: &Wanted, gates: &Mutex<Gates>) -> Vec<ClosedStream> {
     let shown = |(shard, closed): (Option<u32>, Closed)| ClosedStream {
         name: shard.map_or_else(|| stream.clone(), |shard| format!("{stream} (shard {shard})")),
         run: run.clone(),
-        source: wanted.section.source.clone().unwrap_or_default(),
+        source: wanted.section.source.as_ref().map(|sources| sources.join(", ")).unwrap_or_default(),
         opening: matches!(closed, Closed::Opening),
         failure: match closed {
             Closed::Failed(reason) => reason.to_string(),

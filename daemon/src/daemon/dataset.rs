@@ -20,13 +20,13 @@ pub(super) async fn dataset(
     byte_limit: u64,
     rights: SourceRights,
 ) -> Result<Arc<dyn Source>, OpenError> {
-    let name = section.source.clone().unwrap_or_default();
+    let names = section.source.clone().unwrap_or_default();
     let SourceRights { readers, objects } = rights;
     let options = Options { byte_limit, readers, objects, ..section.options() };
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
     let open = move || match files {
         Some(list) => forebay_formats::open_list(&list, &options),
-        None => forebay_formats::open(&name, &options),
+        None => forebay_formats::open_all(&names, &options),
     };
     let opened = threads::beside("forebay-open", open).await?;
     let source: Arc<dyn Source> = Arc::from(opened?);

@@ -10,7 +10,7 @@ pub struct Range {
 }
 /// What a ledger is about. Two ledgers agree exactly when their specs do (semantics rules 1 and 20).
 #[allow(clippy::all)]
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct LedgerSpec {
     /// 32 bytes over paths, sizes and labels of the dataset.
     #[prost(bytes = "vec", tag = "1")]
@@ -21,7 +21,8 @@ pub struct LedgerSpec {
     pub shuffle: bool,
     #[prost(uint64, tag = "4")]
     pub seed: u64,
-    /// Version of the permutation. 1 permutes records. 2 permutes grains, and records within windows of them.
+    /// Version of the permutation. 1 permutes records. 2 permutes grains, and records within windows of them. 3 takes records
+    /// from `sources` in their shares, and permutes these.
     #[prost(uint32, tag = "5")]
     pub permutation: u32,
     /// Set for static assignment. Absent: dynamic.
@@ -30,6 +31,22 @@ pub struct LedgerSpec {
     /// Set with permutation 2 (semantics rule 56).
     #[prost(message, optional, tag = "7")]
     pub grains: ::core::option::Option<GrainOrder>,
+    /// The sources that the dataset is made of, in the order of their records. Empty for a single source that is not repeated.
+    #[prost(message, repeated, tag = "8")]
+    pub sources: ::prost::alloc::vec::Vec<SourceShare>,
+}
+/// One of the sources of a dataset, and its share of an epoch (semantics rules 57 and 58).
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SourceShare {
+    #[prost(uint64, tag = "1")]
+    pub records: u64,
+    /// Positions of an epoch that are its records'. Equal to `records` unless the permutation is 3.
+    #[prost(uint64, tag = "2")]
+    pub positions: u64,
+    /// For people: it may differ between two specs of one ledger.
+    #[prost(string, tag = "3")]
+    pub name: ::prost::alloc::string::String,
 }
 /// What permutation 2 depends on beside the rest of the spec.
 #[allow(clippy::all)]
@@ -91,7 +108,7 @@ pub struct Progress {
 /// Opens the ledger of (run, stream, shard), or makes it; registers the worker's new incarnation, which returns
 /// what the worker's older one had.
 #[allow(clippy::all)]
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct OpenRequest {
     #[prost(string, tag = "1")]
     pub run: ::prost::alloc::string::String,
@@ -235,7 +252,7 @@ pub struct AckItem {
     pub kind: i32,
     #[prost(uint64, tag = "4")]
     pub count: u64,
-    /// 128-bit sum of record_hash over the records, as two halves.
+    /// 128-bit sum of record_hash over the records' turns, as two halves.
     #[prost(fixed64, tag = "5")]
     pub sum_high: u64,
     #[prost(fixed64, tag = "6")]
@@ -485,7 +502,7 @@ pub struct Tally {
     pub sum_low: u64,
 }
 #[allow(clippy::all)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct EpochTally {
     #[prost(uint64, tag = "1")]
     pub epoch: u64,
@@ -502,6 +519,25 @@ pub struct EpochTally {
     pub regranted: u64,
     #[prost(message, optional, tag = "7")]
     pub repeats: ::core::option::Option<Repeats>,
+    /// One for each of the spec's sources, by the positions that were counted.
+    #[prost(message, repeated, tag = "8")]
+    pub sources: ::prost::alloc::vec::Vec<SourceTally>,
+}
+/// What became of the records of one source in an epoch.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SourceTally {
+    #[prost(uint64, tag = "1")]
+    pub delivered: u64,
+    #[prost(uint64, tag = "2")]
+    pub dropped: u64,
+    #[prost(uint64, tag = "3")]
+    pub quarantined: u64,
+    #[prost(uint64, tag = "4")]
+    pub abandoned: u64,
+    /// Possibly seen twice, whatever the cause.
+    #[prost(uint64, tag = "5")]
+    pub repeated: u64,
 }
 /// Positions that were granted or delivered again and may have been seen before, by `Cause`.
 #[allow(clippy::all)]

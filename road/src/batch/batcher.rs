@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use forebay_coordinator::{LastBatchPolicy, Plan};
 use forebay_pixels::Origin;
+use forebay_proto::Turn;
 use forebay_sources::Locator;
 
 use crate::batch::draft::{Draft, DraftPlace, Fill};
@@ -60,13 +61,13 @@ pub(crate) struct Batcher {
     /// Static positions that no batch has room for, until their epoch ends.
     dropped: Vec<Position>,
     /// Epoch and last published good record of a lease, for `replace`.
-    last_good: HashMap<u64, (u64, u64)>,
+    last_good: HashMap<u64, (u64, Turn)>,
     /// Bad records, as far as their number matters.
     bad: HashSet<u64>,
     /// Says which records an epoch has, where one without a good record fails the stream.
     plan: Option<Arc<Plan>>,
-    /// Bad records of the latest epochs, as far as they matter. One may be read twice.
-    bad_of: BTreeMap<u64, HashSet<u64>>,
+    /// Bad turns of records of the latest epochs, as far as they matter. One may be read twice.
+    bad_of: BTreeMap<u64, HashSet<Turn>>,
     failed: bool,
     actions: VecDeque<Action>,
 }
@@ -135,8 +136,8 @@ impl Batcher {
     /// Gives a record that was read its place, where it is to be decoded. A batch with room must be there.
     pub(crate) fn place(&mut self, position: Position, label: i64) -> At {
         self.ended.remove(&position.epoch);
-        let (own, record) = (Some(position), position.record);
-        let place = DraftPlace { own, record, label, fill: Fill::Decoding, ..DraftPlace::HOLE };
+        let (own, turn) = (Some(position), position.turn());
+        let place = DraftPlace { own, turn, label, fill: Fill::Decoding, ..DraftPlace::HOLE };
         self.seat(&position, place)
     }
 
@@ -147,7 +148,7 @@ impl Batcher {
         self.ended.remove(&position.epoch);
         let at = self.keeps_places().then(|| {
             let fill = self.left_behind(position);
-            self.seat(&position, DraftPlace { record: position.record, label, fill, ..DraftPlace::HOLE })
+            self.seat(&position, DraftPlace { turn: position.turn(), label, fill, ..DraftPlace::HOLE })
         });
         self.report(at, bad);
         self.settle(position.epoch);
@@ -176,15 +177,15 @@ impl Batcher {
     }
 
     /// Names what a fetched copy is of, before it is decoded.
-    pub(crate) fn copying(&mut self, at: At, record: u64, label: i64) {
+    pub(crate) fn copying(&mut self, at: At, turn: Turn, label: i64) {
         if let Some(draft) = self.drafts.get_mut(&at.0) {
-            draft.set(at.1, DraftPlace { record, label, ..*draft.place(at.1) });
+            draft.set(at.1, DraftPlace { turn, label, ..*draft.place(at.1) });
         }
     }
 
     /// Record that stands in a place, for messages.
     pub(crate) fn record(&self, at: At) -> Option<u64> {
-        self.drafts.get(&at.0).map(|draft| draft.place(at.1).record)
+        self.drafts.get(&at.0).map(|draft| draft.place(at.1).turn.record())
     }
 
     /// Epoch of a batch in the making.
@@ -265,7 +266,7 @@ impl Batcher {
     /// Quarantines a record: at once, but where places never shift with its batch. So a batch that is made again, by
     /// another daemon, is the same batch.
     fn report(&mut self, at: Option<At>, bad: BadRecord) {
-        let (record, epoch, text) = (bad.position.record, bad.position.epoch, bad.to_string());
+        let (turn, epoch, text) = (bad.position.turn(), bad.position.epoch, bad.to_string());
         match at.filter(|_| self.rules.dynamic.is_none() && !self.failed) {
             Some(at) => self.draft(at.0).bad.push(bad),
             None => self.actions.push_back(Action::Nack(bad)),
@@ -278,7 +279,7 @@ impl Batcher {
         if let Some(whole) = self.whole(epoch) {
             self.bad_of = self.bad_of.split_off(&epoch.saturating_sub(2));
             let bad = self.bad_of.entry(epoch).or_default();
-            bad.insert(record);
+            bad.insert(turn);
             if bad.len() as u64 >= whole {
                 let text = format!("{}.", text.trim_end_matches('.'));
                 return self.fail(format!(
@@ -288,7 +289,7 @@ impl Batcher {
             }
         }
         let Some(limit) = self.rules.max_failures else { return };
-        self.bad.insert(record);
+        self.bad.insert(turn.record());
         let count = self.bad.len();
         if count as u64 > limit {
             self.fail(format!("{count} bad records are more than max_failures ({limit}); the last: {text}"));

@@ -1,6 +1,7 @@
 //! A batch that is being filled: what is in each of its places.
 
 use forebay_pixels::Origin;
+use forebay_proto::Turn;
 use forebay_ring::Claim;
 
 use crate::batch::form::Form;
@@ -32,8 +33,8 @@ pub(crate) struct Draft {
 pub(crate) struct DraftPlace {
     /// Position that the batch answers for; none for copies and holes.
     pub own: Option<Position>,
-    /// Record whose picture it is.
-    pub record: u64,
+    /// The turn of the record whose picture it is.
+    pub turn: Turn,
     /// Its label, -1 without.
     pub label: i64,
     /// How far its picture is.
@@ -89,7 +90,7 @@ pub(crate) enum Side {
 
 impl DraftPlace {
     /// A place of which nothing is known.
-    pub(crate) const HOLE: Self = Self { own: None, record: 0, label: -1, fill: Fill::Hole, origin: None };
+    pub(crate) const HOLE: Self = Self { own: None, turn: Turn::first(0), label: -1, fill: Fill::Hole, origin: None };
 }
 
 impl Draft {
@@ -106,8 +107,8 @@ impl Draft {
         for _ in 0..form.own {
             draft.append(DraftPlace { fill: Fill::Vacant, ..DraftPlace::HOLE });
         }
-        for &record in &form.copies {
-            draft.append(DraftPlace { record, fill: Fill::Copy { asked: false }, ..DraftPlace::HOLE });
+        for &turn in &form.copies {
+            draft.append(DraftPlace { turn, fill: Fill::Copy { asked: false }, ..DraftPlace::HOLE });
         }
         draft
     }
@@ -247,14 +248,14 @@ impl Draft {
         .map(|(at, _)| at)
     }
 
-    /// A place that shows this record.
-    pub(crate) fn showing(&self, record: u64) -> Option<u32> {
-        self.first(|place| place.fill == Fill::Good && place.record == record)
+    /// A place that shows this turn of a record.
+    pub(crate) fn showing(&self, turn: Turn) -> Option<u32> {
+        self.first(|place| place.fill == Fill::Good && place.turn == turn)
     }
 
-    /// A place that this record is being fetched for.
-    pub(crate) fn fetching(&self, record: u64) -> Option<u32> {
-        self.first(|place| place.fill == Fill::Fetching && place.record == record)
+    /// A place that this turn of a record is being fetched for.
+    pub(crate) fn fetching(&self, turn: Turn) -> Option<u32> {
+        self.first(|place| place.fill == Fill::Fetching && place.turn == turn)
     }
 
     /// The nearest good picture before `place`, else after it.
@@ -298,6 +299,7 @@ impl Draft {
             valid: 0,
             labels: Vec::with_capacity(self.places().len()),
             records: Vec::with_capacity(self.places().len()),
+            repeats: Vec::with_capacity(self.places().len()),
             mask: Vec::with_capacity(self.places().len()),
             origins: Vec::with_capacity(self.places().len()),
             claims: Vec::new(),
@@ -305,8 +307,9 @@ impl Draft {
         };
         for place in self.places() {
             sheet.labels.push(place.label);
-            let record = if place.fill == Fill::Anonymous { -1 } else { i64::try_from(place.record).unwrap_or(-1) };
-            sheet.records.push(record);
+            let record = i64::try_from(place.turn.record()).unwrap_or(-1);
+            sheet.records.push(if place.fill == Fill::Anonymous { -1 } else { record });
+            sheet.repeats.push(place.turn.repeat());
             sheet.mask.push(u8::from(place.own.is_some()));
             sheet.origins.push(place.origin);
             sheet.valid += u32::from(place.own.is_some());

@@ -2,6 +2,7 @@
 //! comes.
 
 use forebay_coordinator::EpochBatches;
+use forebay_proto::Turn;
 
 /// What a batch of a static epoch looks like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,8 +11,8 @@ pub(crate) struct Form {
     pub positions: u32,
     /// Its first places: those of the positions that have a record.
     pub own: u32,
-    /// Records that the places behind them repeat.
-    pub copies: Vec<u64>,
+    /// What the places behind them repeat.
+    pub copies: Vec<Turn>,
 }
 
 impl Form {
@@ -19,7 +20,7 @@ impl Form {
     pub(crate) fn of(batches: &EpochBatches, index: u64) -> Self {
         let batch = batches.batch(index);
         let count = |places: u64| u32::try_from(places).unwrap_or(u32::MAX);
-        let copies = (batch.valid..batch.shown).map(|place| batches.record(index, place));
+        let copies = (batch.valid..batch.shown).map(|place| batches.turn(index, place));
         Self { positions: count(batch.positions), own: count(batch.valid), copies: copies.collect() }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use forebay_coordinator::{Batching, EpochBatches, Plan};
+use forebay_proto::Turn;
 use forebay_sources::{Locator, Source};
 
 use crate::record::Position;
@@ -36,9 +37,9 @@ impl RecordOrder {
         self.source.locator(record)
     }
 
-    /// The record at a place of an epoch.
-    pub(crate) fn record(&self, epoch: u64, index: u64) -> u64 {
-        self.plan.record(epoch, index)
+    /// The turn of a record at a place of an epoch.
+    pub(crate) fn turn(&self, epoch: u64, index: u64) -> Turn {
+        self.plan.epoch(epoch).turn(index)
     }
 
     /// Static assignment: the batches of a position's epoch, and which of them is its own. Epochs before the

@@ -175,14 +175,14 @@ type Seen = (Vec<u8>, Vec<i64>, Vec<u8>);
 impl Bench {
     fn lease(&mut self, epoch: u64, start: u64, len: u64) {
         self.lease += 1;
-        self.prefetch.lease(Span { lease: self.lease, epoch, start, len, bare: 0, record: Arc::new(|index| index) });
+        self.prefetch.lease(Span { lease: self.lease, epoch, start, len, bare: 0, turn: Arc::new(Turn::first) });
     }
 
     /// A lease of the position behind a shard's last record.
     fn lease_bare(&mut self, epoch: u64, start: u64) {
         self.lease += 1;
-        let record = Arc::new(|_| 200);
-        self.prefetch.lease(Span { lease: self.lease, epoch, start, len: 0, bare: 1, record });
+        let turn = Arc::new(|_| Turn::first(200));
+        self.prefetch.lease(Span { lease: self.lease, epoch, start, len: 0, bare: 1, turn });
     }
 
     fn ready(&self) -> Ready {

@@ -77,13 +77,13 @@ impl CpuLane {
         to: Picture<'_>,
     ) -> Result<Origin, Fault> {
         let Self { decoder, shared: CpuShared { limits, tally, .. } } = self;
-        let Picture { recipe, draw, behind, out, .. } = to;
-        if let Some(Content::Picture(kept)) = cache.find(draw.record) {
+        let Picture { recipe, record, draw, behind, out, .. } = to;
+        if let Some(Content::Picture(kept)) = cache.find(record) {
             return decoder.transform(&kept.picture, recipe, draw, limits, out).map(|decoded| decoded.origin);
         }
         let (width, height) = form.size(probe.width, probe.height);
         let shrinks = (width, height) != (probe.width, probe.height);
-        let room = cache.room(draw.record, KeptPicture::bytes_of(width, height) + behind.len() as u64);
+        let room = cache.room(record, KeptPicture::bytes_of(width, height) + behind.len() as u64);
         if room.is_some() || shrinks {
             match decoder.upright(bytes, form, limits) {
                 Ok((picture, decoded)) => {
@@ -152,7 +152,8 @@ mod tests {
             let found = cache.find(record);
             let input = found.as_ref().map_or(Input::File(bytes), Content::input);
             let mut out = vec![0; recipe.place_len()];
-            lane(Picture { input, behind: &[], cache: Some(cache), recipe: &recipe, draw, out: &mut out }).map(|_| out)
+            let record = draw.record;
+            lane(Picture { input, behind: &[], cache: Some(cache), recipe: &recipe, record, draw, out: &mut out }).map(|_| out)
         })
     }
 
@@ -178,7 +179,7 @@ mod tests {
             let mut lane = lane_with(limits, Arc::clone(&memory));
             let draw = Draw { seed: 0, epoch: 0, record: 0 };
             let input = Input::File(&bytes);
-            lane(Picture { input, behind: &[], cache: None, recipe: &recipe, draw, out: &mut out })
+            lane(Picture { input, behind: &[], cache: None, recipe: &recipe, record: 0, draw, out: &mut out })
         };
         decode(Limits::default()).unwrap();
         let refused = decode(Limits { pixels: 1000, ..Limits::default() });
@@ -216,7 +217,7 @@ mod tests {
         let recipe = Recipe::evaluation(32).unwrap();
         let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
         let (input, behind) = (Input::Picture(&kept), &[][..]);
-        let picture = Picture { input, behind, cache: None, recipe: &recipe, draw, out: &mut out };
+        let picture = Picture { input, behind, cache: None, recipe: &recipe, record: 0, draw, out: &mut out };
         let waited = std::thread::scope(|scope| {
             let decoding = scope.spawn(|| lane(picture));
             while !decoding.is_finished() && memory.waiting() == 0 {
@@ -259,7 +260,7 @@ mod tests {
             for bytes in &files {
                 let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
                 let input = Input::File(bytes);
-                lane(Picture { input, behind: &[], cache: None, recipe: &recipe, draw, out: &mut out }).unwrap();
+                lane(Picture { input, behind: &[], cache: None, recipe: &recipe, record: 0, draw, out: &mut out }).unwrap();
             }
             assert!(shared.tally.figures().eq(expected), "{jpeg:?}");
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crossbeam_channel as channel;
 use forebay_pixels::{Draw, Recipe};
+use forebay_proto::Turn;
 
 use crate::cache::Cache;
 use crate::decode::Pool;
@@ -46,7 +47,7 @@ impl Decoding {
 
     /// Sends a record's content on its way into this place. What becomes of it is among the outcomes later, with the right to
     /// the place.
-    pub(crate) fn decode(&self, at: At, place: PlaceRight, content: Buffer, epoch: u64, record: u64) {
+    pub(crate) fn decode(&self, at: At, place: PlaceRight, content: Buffer, epoch: u64, turn: Turn) {
         self.pool.decode(DecodeJob {
             at,
             content,
@@ -54,7 +55,8 @@ impl Decoding {
             cache: self.cache.clone(),
             place,
             recipe: Arc::clone(&self.recipe),
-            draw: Draw { seed: self.seed, epoch, record },
+            record: turn.record(),
+            draw: Draw { seed: self.seed, epoch, record: turn.key() },
             gpu: self.gpu,
             origin: None,
             is_made: false,

@@ -27,7 +27,9 @@ pub(crate) struct DecodeJob {
     pub place: PlaceRight,
     /// What becomes of the picture.
     pub recipe: Arc<Recipe>,
-    /// What its random choices follow.
+    /// Number of its record.
+    pub record: u64,
+    /// What its random choices follow: the record, and its repeat.
     pub draw: Draw,
     /// The GPU whose lanes decode it, where the stream is bound to one.
     pub gpu: Option<i32>,

@@ -88,7 +88,8 @@ fn decode(with: &mut Decode, bytes: &[u8], draw: Draw, before: u8) -> Result<Vec
     let recipe = Recipe::training(48).unwrap();
     let mut out = vec![before; recipe.place_len()];
     let input = Input::File(bytes);
-    with(Picture { input, behind: &[], cache: None, recipe: &recipe, draw, out: &mut out }).map(|_| out)
+    let record = draw.record;
+    with(Picture { input, behind: &[], cache: None, recipe: &recipe, record, draw, out: &mut out }).map(|_| out)
 }
 
 fn rule_8_pixels_follow_from_bytes_recipe_and_draw_alone(make: &MakeDecode) {

@@ -12,6 +12,7 @@ use forebay_pixels::{
     CenterCrop, Form, Input, Interpolation, Limits, Orientation, Origin, Output, RandomHorizontalFlip,
     RandomResizedCrop, Size, Transform,
 };
+use forebay_proto::Turn;
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, View};
 use forebay_sources::{Locator, MaskColumn, ReadError, RecordParts, Source};
 
@@ -115,7 +116,8 @@ fn sheet(records: Vec<i64>, origins: Vec<Option<Origin>>) -> Sheet {
     let shown = u32::try_from(records.len()).unwrap();
     let (labels, mask) = (vec![-1; records.len()], vec![1; records.len()]);
     let (claims, bad) = (Vec::new(), Vec::new());
-    Sheet { batch: 0, epoch: 3, shown, valid: shown, labels, records, mask, origins, claims, bad }
+    let repeats = vec![0; records.len()];
+    Sheet { batch: 0, epoch: 3, shown, valid: shown, labels, records, repeats, mask, origins, claims, bad }
 }
 
 fn region(recipe: &Recipe, targets: &Targets, batch: u32) -> Region {
@@ -297,7 +299,7 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
         let (size, at) = ((120 + u32::from(number), 90), blocks[usize::from(number)]);
         let bytes = with_mask(number, size, at, &block(size, at, number % 8 + 1));
         let place = PlaceRight::new(place, None);
-        decoding.decode((0, number.into()), place, shelf::read(bytes), 3, number.into());
+        decoding.decode((0, number.into()), place, shelf::read(bytes), 3, Turn::first(number.into()));
     }
     let (mut places, mut origins) = (Vec::new(), vec![None; 16]);
     while places.len() < 16 {

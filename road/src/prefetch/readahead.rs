@@ -22,6 +22,8 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
+use forebay_proto::Turn;
+
 use crate::reason::Reason;
 use crate::record::Position;
 pub(crate) use in_flight::InFlight;
@@ -96,7 +98,7 @@ struct ReadTicket<B> {
 struct Fetch<B> {
     id: u64,
     tag: (u64, u32),
-    record: u64,
+    turn: Turn,
     stage: ReadStage<B>,
 }
 
@@ -137,9 +139,9 @@ impl<B> ReadAhead<B> {
     }
 
     /// Asks for one record out of turn.
-    pub(crate) fn fetch(&mut self, tag: (u64, u32), record: u64) {
+    pub(crate) fn fetch(&mut self, tag: (u64, u32), turn: Turn) {
         let id = self.id();
-        self.fetches.push_back(Fetch { id, tag, record, stage: ReadStage::new() });
+        self.fetches.push_back(Fetch { id, tag, turn, stage: ReadStage::new() });
     }
 
     /// Leases of `epoch` whose records are not all being read.
@@ -175,9 +177,9 @@ impl<B> ReadAhead<B> {
         room: impl Fn(&Position) -> bool,
     ) -> TakenRead<Result<LoadedRead<B>, Reason>> {
         if let Some(place) = self.fetches.iter().position(|fetch| matches!(fetch.stage, ReadStage::Done(_)))
-            && let Some(Fetch { tag, record, stage: ReadStage::Done(read), .. }) = self.fetches.remove(place)
+            && let Some(Fetch { tag, turn, stage: ReadStage::Done(read), .. }) = self.fetches.remove(place)
         {
-            return TakenRead::Fetched { tag, record, read: self.hand_out(read) };
+            return TakenRead::Fetched { tag, turn, read: self.hand_out(read) };
         }
         // An epoch without a single position here (an empty shard, or all of it held by trainers) is drained as well.
         let untold = (self.told < self.drained && self.told <= limit).then_some(self.told);

@@ -31,7 +31,7 @@ fn file(content: &Buffer) -> &[u8] {
 }
 
 fn span(lease: u64, start: u64, len: u64) -> Span {
-    Span { lease, epoch: 0, start, len, bare: 0, record: Arc::new(|index| index) }
+    Span { lease, epoch: 0, start, len, bare: 0, turn: Arc::new(Turn::first) }
 }
 
 fn next(prefetch: &Prefetch) -> (Position, Read) {
@@ -131,7 +131,7 @@ fn rule_04_a_lease_that_is_all_in_the_cache_is_passed_on_as_it_is_taken() {
     cache.offer(0, &[0]);
     let prefetch = start_with(&shelf, 2, Some(&cache));
     let len = 3 * MOST_AHEAD as u64;
-    prefetch.lease(Span { record: Arc::new(|_| 0), ..span(1, 0, len) });
+    prefetch.lease(Span { turn: Arc::new(|_| Turn::first(0)), ..span(1, 0, len) });
     for index in 0..len {
         assert!(index + MOST_AHEAD as u64 >= len || prefetch.leases() == 1, "before {index} is taken");
         assert_eq!(next(&prefetch).0.index, index);

@@ -79,9 +79,10 @@ impl Opening {
         self.decodes()?;
         let order = StreamOrder::new(self.source.as_ref(), &self.settings, self.identity.shard)?;
         let plan = order.plan()?;
-        self.some_epoch_has_a_batch()?;
+        self.some_epoch_has_a_batch(plan.positions())?;
         let (height, width, _) = self.settings.recipe.shape();
         let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref(), (height, width))?;
+        let targets = if plan.is_plain() { targets } else { targets.with_repeats()? };
         let (shape, slots) = (shape(&self.settings), self.settings.slots());
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
         let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, self.cache()?, targets);
@@ -156,13 +157,12 @@ impl Opening {
     }
 
     /// An epoch without a batch is over at once. Without an end to the epochs, nothing would ever stop for a trainer.
-    fn some_epoch_has_a_batch(&self) -> Result<(), StreamError> {
-        let Self { settings, identity, source, .. } = self;
-        let records = source.len();
+    fn some_epoch_has_a_batch(&self, positions: u64) -> Result<(), StreamError> {
+        let Self { settings, identity, .. } = self;
         let shards = identity.shard.map_or(1, |shard| u64::from(shard.num_shards.max(1)));
         let drops = settings.last_batch_policy == LastBatchPolicy::Drop && settings.epochs.is_none();
-        if drops && records / shards < u64::from(settings.batch_size) {
-            return Err(StreamError::NoBatch { records, shards, batch_size: settings.batch_size });
+        if drops && positions / shards < u64::from(settings.batch_size) {
+            return Err(StreamError::NoBatch { records: positions, shards, batch_size: settings.batch_size });
         }
         Ok(())
     }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use forebay_coordinator::{GRAIN_PERMUTATION, GrainTable, PERMUTATION, Plan, SpecError};
-use forebay_proto::v1::{LedgerSpec, StaticShard};
-use forebay_sources::{Grains, Source};
+use forebay_coordinator::{
+    GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION, MixtureProblem, PERMUTATION, Plan, SpecError, shares,
+};
+use forebay_proto::v1::{LedgerSpec, SourceShare, StaticShard};
+use forebay_sources::{Grains, Member, Source};
 
 use crate::settings::{Shuffle, StreamSettings};
 
@@ -19,7 +21,7 @@ impl StreamOrder {
     /// The order of one shard of a dataset, or of all of it.
     ///
     /// # Errors
-    /// The dataset has too many grains.
+    /// The dataset has too many grains, or its sources cannot have the shares that the settings give them.
     pub(super) fn new(
         source: &dyn Source,
         settings: &StreamSettings,
@@ -34,7 +36,13 @@ impl StreamOrder {
             permutation: PERMUTATION,
             shard,
             grains: None,
+            sources: sources(source, settings)?,
         };
+        let mixed = spec.sources.iter().any(|source| source.positions != source.records);
+        if mixed && matches!(settings.shuffle, Shuffle::Grains { .. }) {
+            return Err(MixtureProblem::Grains.into());
+        }
+        let spec = if mixed { LedgerSpec { permutation: MIXTURE_PERMUTATION, ..spec } } else { spec };
         let (starts, window) = match (settings.shuffle, source.grains()) {
             // Where each record is a grain, the permutation of records is that of grains.
             (Shuffle::Grains { window }, Grains::Starts(starts)) if (starts.len() as u64) < records => (starts, window),
@@ -52,4 +60,22 @@ impl StreamOrder {
     pub(super) fn plan(&self) -> Result<Plan, SpecError> {
         Plan::with_grains(&self.spec, self.grains.clone())
     }
+}
+
+/// The sources of a dataset with their shares of an epoch. None for a single source that is not repeated.
+fn sources(source: &dyn Source, settings: &StreamSettings) -> Result<Vec<SourceShare>, SpecError> {
+    let single = [Member { name: String::new(), records: source.len() }];
+    let members = match source.members() {
+        [] if settings.repeats.get() == 1 && settings.weights.is_none() => return Ok(Vec::new()),
+        [] => &single[..],
+        members => members,
+    };
+    let records: Vec<u64> = members.iter().map(|member| member.records).collect();
+    let positions = shares(&records, settings.weights.as_deref(), settings.repeats.get())?;
+    let share = |(member, positions): (&Member, u64)| SourceShare {
+        records: member.records,
+        positions,
+        name: member.name.clone(),
+    };
+    Ok(members.iter().zip(positions).map(share).collect())
 }

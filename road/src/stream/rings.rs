@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rule_31_the_memory_of_a_ring_that_trainers_lock_is_taken_by_the_daemon_before_they_have_it() {
+    fn rule_31_the_memory_for_slots_that_trainers_lock_is_taken_by_the_daemon_before_they_have_it() {
         let shape = Shape { batch: 1, height: 8, width: 8, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
         let geometry = Geometry::try_new(shape, 3).unwrap();
         for (pin_memory, left) in [(false, 3), (true, 0)] {

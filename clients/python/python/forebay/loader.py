@@ -47,7 +47,12 @@ class Loader(Batches[Batch]):
             int or str; str labels become classes. docs/sources.md lists all other sources, such as `tar:`, `parquet:`,
             and `python:` for your own class that reads records. `stream:NAME` is a stream of a running `forebay serve`.
             This process's own daemon reads everything but a stream. It starts with the first Loader that needs it, and
-            ends with the last.
+            ends with the last. A list of folders or of sources with a scheme, such as `["/data/a", "tar:/data/b.tar"]`,
+            is one dataset of all of them. A dict from source to weight, such as `{"/data/a": 0.7, "/data/b": 0.3}`,
+            gives each its share of every epoch.
+        weights: The shares of the sources in an epoch, if `source` is a list of sources. None is each record once.
+        repeats: How often an epoch has each record, with other random choices each time. With weights, an epoch is so
+            many times longer. The column `batch.repeats` tells the turns of a record apart.
         batch_size: Records in a batch. Required, except for a stream.
         size: Side of the square images in pixels. With `shuffle` it means RandomResizedCrop and
             RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
@@ -164,6 +169,8 @@ class Loader(Batches[Batch]):
         self,
         source: Source,
         *,
+        weights: Sequence[float] | None = None,
+        repeats: int = 1,
         batch_size: int | None = None,
         size: int | None = None,
         transform: Transform | Sequence[Transform] | None = None,

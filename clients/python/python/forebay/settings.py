@@ -12,17 +12,19 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Union
+from urllib.parse import quote
 
 import numpy as np
 
 from forebay.dtype import parse
 from forebay.errors import SettingsError
 from forebay.listed import Listed, listed
+from forebay.mixture import several
 from forebay.transforms import Transform
 
 __all__ = ["OF_THE_DAEMON", "Request", "Source", "refuse_unsharded", "request"]
 
-Source = Union[str, "os.PathLike[str]", Iterable[Listed]]
+Source = Union[str, "os.PathLike[str]", Iterable[Listed], Mapping[str, float]]
 
 _STREAM = "stream:"
 _READERS = ("python:", "odps:")
@@ -71,7 +73,7 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpre
     """Decides what to ask for.
 
     Args:
-        source: A path, a list of files or of (path, label) pairs, or `stream:NAME`.
+        source: A path, a list or dict of sources, a list of files or of (path, label) pairs, or `stream:NAME`.
         given: The arguments that the caller gave. The daemon has a default for every other one.
         by_name: Whether the source is a stream's name without `stream:`, because the caller gave a socket.
         interpreter: The Python that runs custom readers, unless the caller names another one.
@@ -80,9 +82,12 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpre
         SettingsError: With the first mistake that can be seen here.
     """
     stream, settings, files = _source(source, by_name=by_name, rooted="root" in given)
-    settings.update(_settings(given))
-    if interpreter and str(settings.get("source", "")).startswith(_READERS):
-        settings["source_options"] = {"python": interpreter, **settings.get("source_options", {})}
+    given_settings = _settings(given)
+    if "weights" in settings and "weights" in given_settings:
+        raise SettingsError("weights: the sources have weights already; give weights with them, or weights=, not both")
+    settings.update(given_settings)
+    if interpreter:
+        _set_interpreter(settings, interpreter)
     shard = _shard(settings)
     options = _options(settings, stream)
     if stream is not None and not settings.get("pin_memory", True):
@@ -127,6 +132,11 @@ def refuse_unsharded(
 
 
 def _source(source: Source, *, by_name: bool, rooted: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
+    sources = several(source)
+    if sources is not None:
+        names, weights = sources
+        settings: dict[str, Any] = {"source": [_absolute(name) for name in names]}
+        return None, settings if weights is None else {**settings, "weights": weights}, None
     if not isinstance(source, (str, os.PathLike)):
         return None, {"files": True}, listed(source, rooted=rooted)
     text = os.fspath(source)
@@ -138,6 +148,21 @@ def _source(source: Source, *, by_name: bool, rooted: bool) -> tuple[str | None,
             raise SettingsError(f"source={text!r}: the stream's name is missing after `{_STREAM}`")
         return name, {}, None
     return None, {"source": _absolute(text)}, None
+
+
+def _set_interpreter(settings: dict[str, Any], interpreter: str) -> None:
+    """Names the Python of custom readers: in the options, or behind each of several sources that needs it."""
+    source = settings.get("source", "")
+    if isinstance(source, str):
+        if source.startswith(_READERS):
+            settings["source_options"] = {"python": interpreter, **settings.get("source_options", {})}
+        return
+    own = "python" in settings.get("source_options", {})
+    for number, name in enumerate(source):
+        options = name.rpartition("?")[2]
+        if name.startswith(_READERS) and not own and not re.search(r"(^|&)python=", options):
+            mark = "&" if "?" in name else "?"
+            source[number] = f"{name}{mark}python={quote(interpreter)}"
 
 
 def _absolute(text: str) -> str:

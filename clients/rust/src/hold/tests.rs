@@ -36,7 +36,7 @@ fn offer(seq: u64) -> Offer {
 fn take(holds: &mut Holds, seq: u64) -> HoldTicket {
     let offer = offer(seq);
     let claim = Claim::new(seq, 0, 1);
-    holds.take(offer, Receipt::read(&offer, &[claim], &[7], &[1]).unwrap())
+    holds.take(offer, Receipt::read(&offer, &[claim], &[7], None, &[1]).unwrap())
 }
 
 fn released(seq: u64, returned: bool) -> Sent {

@@ -105,7 +105,7 @@ impl Streams {
     async fn open(self: Arc<Self>, wanted: Arc<Wanted>) -> Outcome<Arc<Served>> {
         let identity = self.identify(&wanted);
         let name = identity.to_string();
-        tracing::info!(stream = name, source = wanted.section.source, "opening the stream");
+        tracing::info!(stream = name, source = wanted.section.dataset(), "opening the stream");
         let opened = async {
             let source = self.dataset(&wanted).await?;
             let Wanted { key, shard, section, trainer, ledgers, .. } = &*wanted;

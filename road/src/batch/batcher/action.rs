@@ -1,5 +1,7 @@
 //! What the batcher tells its caller to do: the outputs of the state machine.
 
+use forebay_proto::Turn;
+
 use crate::place::At;
 use crate::record::{BadRecord, Position};
 use crate::sheet::Sheet;
@@ -13,8 +15,8 @@ pub(crate) enum Action {
         at: At,
         /// Epoch of the batch.
         epoch: u64,
-        /// Number of the record.
-        record: u64,
+        /// The record, and the turn whose random choices it has.
+        turn: Turn,
     },
     /// The same with the record at a place in the epoch's order.
     Probe {

@@ -38,9 +38,9 @@ impl Batcher {
         let offset_of = |(batch, place): &At| self.drafts[batch].place(*place).own.map(|own| own.offset);
         if let Some(from) = earlier.max_by_key(offset_of) {
             self.repeat(from, at);
-        } else if let (None, Some((_, record))) = (probe, self.last_good.get(&lease).copied()) {
+        } else if let (None, Some((_, turn))) = (probe, self.last_good.get(&lease).copied()) {
             self.draft(at.0).fill(at.1, Fill::Probing { position, probe: offset + 1 });
-            self.actions.push_back(Action::Fetch { at, epoch, record });
+            self.actions.push_back(Action::Fetch { at, epoch, turn });
         } else if let Some(place) = self.drafts[&at.0].beside(lease, offset, Side::After) {
             self.repeat((at.0, place), at);
         } else {
@@ -57,28 +57,28 @@ impl Batcher {
     /// For a copy: a place that shows its record, else the record itself, fetched once for all of its copies.
     fn repeat_record(&mut self, at: At, asked: bool) {
         let draft = self.draft(at.0);
-        let (epoch, record) = (draft.epoch(), draft.place(at.1).record);
-        if let Some(from) = draft.showing(record) {
+        let (epoch, turn) = (draft.epoch(), draft.place(at.1).turn);
+        if let Some(from) = draft.showing(turn) {
             self.repeat((at.0, from), at);
         } else if asked {
             draft.fill(at.1, Fill::Hole);
-        } else if draft.fetching(record).is_none() {
+        } else if draft.fetching(turn).is_none() {
             draft.fill(at.1, Fill::Fetching);
-            self.actions.push_back(Action::Fetch { at, epoch, record });
+            self.actions.push_back(Action::Fetch { at, epoch, turn });
         }
     }
 
     /// Notes that what was fetched for a place is bad as well.
     pub(super) fn copy_failed(&mut self, at: At) {
         let draft = self.draft(at.0);
-        let DraftPlace { fill, record, .. } = *draft.place(at.1);
+        let DraftPlace { fill, turn, .. } = *draft.place(at.1);
         if let Fill::Probing { position, probe } = fill {
             draft.fill(at.1, Fill::Bad { position, probe: Some(probe) });
             return;
         }
         for place in 0..draft.taken() {
             let other = draft.place(place);
-            if place == at.1 || other.record == record && other.fill == (Fill::Copy { asked: false }) {
+            if place == at.1 || other.turn == turn && other.fill == (Fill::Copy { asked: false }) {
                 draft.fill(place, Fill::Copy { asked: true });
             }
         }
@@ -117,7 +117,7 @@ impl Batcher {
             return;
         }
         for own in draft.owned() {
-            self.last_good.insert(own.lease, (own.epoch, own.record));
+            self.last_good.insert(own.lease, (own.epoch, own.turn()));
             if own.offset + 1 == own.lease_len {
                 self.last_good.remove(&own.lease);
             }

@@ -123,7 +123,7 @@ impl World {
                 lease += 1;
                 for offset in 0..len {
                     let (index, record) = (start + offset, start + offset);
-                    let position = Position { epoch, lease, offset, lease_len: len, index, record };
+                    let position = Position { epoch, lease, offset, lease_len: len, index, record, repeat: 0 };
                     feeds.push_back((epoch, Some(position)));
                 }
             };
@@ -215,7 +215,11 @@ impl World {
             let own = count(records);
             let copies =
                 if self.setting.policy == LastBatchPolicy::Fill { self.copies(size - own) } else { Vec::new() };
-            let form = Form { positions: count(records + u64::from(self.setting.bare)), own, copies };
+            let form = Form {
+                positions: count(records + u64::from(self.setting.bare)),
+                own,
+                copies: copies.into_iter().map(Turn::first).collect(),
+            };
             let batch = self.batcher.begin_fixed(&position, &form);
             self.current.insert((position.epoch, index), batch);
             self.seats.insert(batch, (form, Vec::new()));
@@ -253,7 +257,7 @@ impl World {
         if self.setting.unreadable.contains(&record) {
             self.batcher.outcome(at, Err(wrong()));
         } else {
-            self.batcher.copying(at, record, label(record));
+            self.batcher.copying(at, Turn::first(record), label(record));
             self.decode(at, record);
         }
     }
@@ -266,7 +270,12 @@ impl World {
     fn perform(&mut self) {
         while let Some(action) = self.batcher.action() {
             match action {
-                Action::Fetch { at, epoch, record } | Action::Probe { at, epoch, index: record } => {
+                action @ (Action::Fetch { at, epoch, .. } | Action::Probe { at, epoch, .. }) => {
+                    let record = match action {
+                        Action::Fetch { turn, .. } => turn.record(),
+                        Action::Probe { index, .. } => index,
+                        _ => unreachable!("it is one of the two"),
+                    };
                     assert_eq!(self.batcher.epoch(at.0), Some(epoch));
                     self.reads.push((at, record));
                 }

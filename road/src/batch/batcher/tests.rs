@@ -27,7 +27,7 @@ fn fixed(on_error: OnError) -> Batcher {
 
 /// Record `index` of epoch 0, in leases of six.
 fn position(index: u64) -> Position {
-    Position { epoch: 0, lease: index / 6, offset: index % 6, lease_len: 6, index, record: 100 + index }
+    Position { epoch: 0, lease: index / 6, offset: index % 6, lease_len: 6, index, record: 100 + index, repeat: 0 }
 }
 
 /// A static epoch has six records and, with `bare`, a seventh position; its last batch repeats the sixth.
@@ -35,7 +35,7 @@ fn form(index: u64) -> Form {
     if index < 4 {
         return Form { positions: 4, own: 4, copies: vec![] };
     }
-    Form { positions: 3, own: 2, copies: vec![105; 2] }
+    Form { positions: 3, own: 2, copies: vec![Turn::first(105); 2] }
 }
 
 fn seat(batcher: &mut Batcher, position: &Position) {
@@ -190,8 +190,8 @@ fn rule_7_replace_fetches_a_record_that_was_published_before() {
     published(&mut batcher);
     bad(&mut batcher, 4);
     good(&mut batcher, 5..8);
-    assert_eq!(actions(&mut batcher), [nack(4), Action::Fetch { at: (1, 0), epoch: 0, record: 103 }]);
-    batcher.copying((1, 0), 103, 9);
+    assert_eq!(actions(&mut batcher), [nack(4), Action::Fetch { at: (1, 0), epoch: 0, turn: Turn::first(103) }]);
+    batcher.copying((1, 0), Turn::first(103), 9);
     batcher.outcome((1, 0), Ok(ORIGIN));
     let (_, sheet) = published(&mut batcher);
     assert_eq!((sheet.records, sheet.labels), (vec![103, 105, 106, 107], vec![9, 7, 7, 7]));
@@ -209,7 +209,7 @@ fn rule_7_replace_looks_further_in_the_lease_when_nothing_before_is_good() {
     for place in 0..3 {
         batcher.outcome((0, place), Err(wrong()));
     }
-    batcher.copying((0, 3), 104, 7);
+    batcher.copying((0, 3), Turn::first(104), 7);
     batcher.outcome((0, 3), Ok(ORIGIN));
     // The fifth record is no donor for its neighbours: its own place is in the next batch.
     assert_eq!(actions(&mut batcher), probes(2).take(3).collect::<Vec<_>>());

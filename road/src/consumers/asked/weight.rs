@@ -3,7 +3,7 @@
 
 use std::mem::size_of;
 
-use forebay_proto::v1::{AckItem, EpochTally, OpenRange};
+use forebay_proto::v1::{AckItem, EpochTally, OpenRange, SourceShare, SourceTally};
 
 /// A field of a message of which there may be many, or that contains such.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ const CALL: &[Part] = &[
             Part { field: 2, each: size_of::<AckItem>(), of: Inside::Message(&[]) },
         ]),
     },
-    // RestoreCall: the snapshot's open ranges and tallies.
+    // RestoreCall: the snapshot's open ranges, and its tallies and spec with what they have of each source.
     Part {
         field: 2,
         each: 0,
@@ -44,8 +44,18 @@ const CALL: &[Part] = &[
             field: 1,
             each: 0,
             of: Inside::Message(&[
+                // The spec, with its sources.
+                Part {
+                    field: 3,
+                    each: 0,
+                    of: Inside::Message(&[Part { field: 8, each: size_of::<SourceShare>(), of: Inside::Message(&[]) }]),
+                },
                 Part { field: 7, each: size_of::<OpenRange>(), of: Inside::Message(&[]) },
-                Part { field: 10, each: size_of::<EpochTally>(), of: Inside::Message(&[]) },
+                Part {
+                    field: 10,
+                    each: size_of::<EpochTally>(),
+                    of: Inside::Message(&[Part { field: 8, each: size_of::<SourceTally>(), of: Inside::Message(&[]) }]),
+                },
             ]),
         }]),
     },
@@ -111,7 +121,7 @@ fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use forebay_proto::v1::call_request::Call;
-    use forebay_proto::v1::{CallRequest, PathCall, Range, RestoreCall, Snapshot, StateCall, Tally};
+    use forebay_proto::v1::{CallRequest, LedgerSpec, PathCall, Range, RestoreCall, Snapshot, StateCall, Tally};
     use proptest::prelude::*;
     use prost::Message as _;
 
@@ -128,6 +138,7 @@ mod tests {
             receipts in 0..40_usize,
             open in 0..40_usize,
             tallies in 0..40_usize,
+            sources in 0..5_usize,
             numbers in any::<(u64, u32)>(),
         ) {
             let item = AckItem { lease: numbers.0, range: Some(Range { start: 1, end: numbers.0 }), ..AckItem::default() };
@@ -135,15 +146,17 @@ mod tests {
             let state = call(Call::State(StateCall { in_hand, receipts: vec![item; receipts] }));
             prop_assert!(of_call(&state).unwrap() >= lists);
             let range = OpenRange { epoch: numbers.0, deaths: numbers.1, ..OpenRange::default() };
-            let tally = EpochTally { delivered: Some(Tally { count: numbers.0, ..Tally::default() }), ..EpochTally::default() };
+            let tally = EpochTally { delivered: Some(Tally { count: numbers.0, ..Tally::default() }), sources: vec![SourceTally::default(); sources], ..EpochTally::default() };
             let snapshot = Snapshot {
                 spec_hash: vec![7; 32],
+                spec: Some(LedgerSpec { sources: vec![SourceShare::default(); sources], ..LedgerSpec::default() }),
                 open: vec![range; open],
                 tallies: vec![tally; tallies],
                 ..Snapshot::default()
             };
             let restore = call(Call::Restore(RestoreCall { snapshot: Some(snapshot) }));
-            let lists = open * size_of::<OpenRange>() + tallies * size_of::<EpochTally>();
+            let of_sources = sources * size_of::<SourceShare>() + tallies * sources * size_of::<SourceTally>();
+            let lists = open * size_of::<OpenRange>() + tallies * size_of::<EpochTally>() + of_sources;
             let weight = of_call(&restore).unwrap();
             prop_assert!((lists..=lists + restore.len()).contains(&weight), "{weight} for {lists}");
         }
@@ -190,8 +203,29 @@ mod tests {
             ack_sequence: _,
             tallies: _,
         } = Snapshot::default();
-        let EpochTally { epoch: _, delivered: _, dropped: _, quarantined: _, abandoned: _, regranted: _, repeats: _ } =
-            EpochTally::default();
+        let EpochTally {
+            epoch: _,
+            delivered: _,
+            dropped: _,
+            quarantined: _,
+            abandoned: _,
+            regranted: _,
+            repeats: _,
+            sources: _,
+        } = EpochTally::default();
+        let SourceTally { delivered: _, dropped: _, quarantined: _, abandoned: _, repeated: _ } =
+            SourceTally::default();
+        let LedgerSpec {
+            fingerprint: _,
+            records: _,
+            shuffle: _,
+            seed: _,
+            permutation: _,
+            shard: _,
+            grains: _,
+            sources: _,
+        } = LedgerSpec::default();
+        let SourceShare { records: _, positions: _, name: _ } = SourceShare::default();
         let AckItem { lease: _, range: _, kind: _, count: _, sum_high: _, sum_low: _ } = AckItem::default();
     }
 }

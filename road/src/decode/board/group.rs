@@ -41,7 +41,7 @@ impl Group {
 
     /// The record of one of them.
     pub(crate) fn record(&self, number: usize) -> u64 {
-        self.pictures[number].item.draw.record
+        self.pictures[number].item.record
     }
 
     /// What a worker of this GPU is told of the pictures that are left.

@@ -48,6 +48,7 @@ impl Jobs {
             cache: None,
             place: PlaceRight::new(place, None),
             recipe: Arc::clone(&self.recipe),
+            record: u64::from(number),
             draw: Draw { seed: 0, epoch: 0, record: u64::from(number) },
             gpu: None,
             origin: None,

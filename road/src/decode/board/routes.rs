@@ -83,7 +83,7 @@ impl fmt::Display for GpuLane {
 
 impl Errand {
     pub(super) fn of(job: &DecodeJob) -> Self {
-        Self { record: job.draw.record, bound: job.gpu, ring: job.place.gpu() }
+        Self { record: job.record, bound: job.gpu, ring: job.place.gpu() }
     }
 }
 

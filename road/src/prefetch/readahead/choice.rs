@@ -46,11 +46,11 @@ impl<B> ReadAhead<B> {
     /// The record of the read to do next.
     pub(super) fn next_record(&self, now: Instant) -> Option<u64> {
         Some(match self.choose(now)? {
-            NextRead::Fetch(place) => self.fetches[place].record,
+            NextRead::Fetch(place) => self.fetches[place].turn.record(),
             NextRead::Again(number, place, _) => self.epochs[&number].tickets[place].position.record,
             NextRead::Position(number, _) => {
                 let (span, offset) = self.epochs[&number].spans.front()?;
-                (span.record)(span.start + offset)
+                (span.turn)(span.start + offset).record()
             }
         })
     }
@@ -89,7 +89,8 @@ impl<B> ReadAhead<B> {
     pub(crate) fn next_job(&mut self, now: Instant, size: impl Fn(u64, u64) -> u64) -> Option<ReadJob> {
         match self.choose(now)? {
             NextRead::Fetch(place) => {
-                let Fetch { id, record, ref stage, .. } = self.fetches[place];
+                let Fetch { id, turn, ref stage, .. } = self.fetches[place];
+                let record = turn.record();
                 let bytes = stage.is_due(now)?.bytes;
                 // Waiting ones stand behind the others.
                 let reserved = self.grant(size(record, bytes), place == 0)?;

@@ -150,7 +150,7 @@ impl World {
                 }
             }
             Step::Fetch => {
-                self.ahead.fetch((0, 0), 3);
+                self.ahead.fetch((0, 0), Turn::first(3));
                 self.fetched += 1;
             }
             Step::Expire => {

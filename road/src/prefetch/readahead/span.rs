@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use forebay_proto::Turn;
+
 use crate::record::Position;
 
-/// A lease to be read, with its positions' record numbers as a function.
+/// A lease to be read, with what its positions have as a function.
 pub(crate) struct Span {
     /// Lease id.
     pub lease: u64,
@@ -16,15 +18,16 @@ pub(crate) struct Span {
     pub len: u64,
     /// How many positions behind them that have none.
     pub bare: u64,
-    /// Record number of a place in the epoch's order.
-    pub record: Arc<dyn Fn(u64) -> u64 + Send + Sync>,
+    /// What a place in the epoch's order has.
+    pub turn: Arc<dyn Fn(u64) -> Turn + Send + Sync>,
 }
 
 impl Span {
     pub(super) fn position(&self, offset: u64) -> Position {
         let Self { lease, epoch, len, .. } = *self;
         let index = self.start + offset;
-        Position { epoch, lease, offset, lease_len: len, index, record: (self.record)(index) }
+        let turn = (self.turn)(index);
+        Position { epoch, lease, offset, lease_len: len, index, record: turn.record(), repeat: turn.repeat() }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a thread takes of the records that were read ahead.
 
+use forebay_proto::Turn;
+
 use crate::record::Position;
 
 /// What was read, and the bytes of the budget that are given back with [`release`](super::ReadAhead::release).
@@ -22,8 +24,8 @@ pub(crate) enum TakenRead<R> {
     Fetched {
         /// As given with the request.
         tag: (u64, u32),
-        /// Record that was read.
-        record: u64,
+        /// What was read.
+        turn: Turn,
         /// What came of it.
         read: R,
     },
@@ -42,7 +44,7 @@ impl<R> TakenRead<R> {
         match self {
             Self::Record(position, read) => TakenRead::Record(position, form(read)),
             Self::Bare(position) => TakenRead::Bare(position),
-            Self::Fetched { tag, record, read } => TakenRead::Fetched { tag, record, read: form(read) },
+            Self::Fetched { tag, turn, read } => TakenRead::Fetched { tag, turn, read: form(read) },
             Self::Drained(epoch) => TakenRead::Drained(epoch),
             Self::NoRoom(position) => TakenRead::NoRoom(position),
             Self::Wait => TakenRead::Wait,

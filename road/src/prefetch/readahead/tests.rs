@@ -12,7 +12,7 @@ use super::noted::Passed;
 use super::*;
 
 pub(super) fn span(lease: u64, epoch: u64, start: u64, len: u64) -> Span {
-    Span { lease, epoch, start, len, bare: 0, record: Arc::new(|index| index) }
+    Span { lease, epoch, start, len, bare: 0, turn: Arc::new(Turn::first) }
 }
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -50,8 +50,15 @@ fn records_are_taken_in_order_however_the_reads_come_back() {
     assert_eq!(ahead.done(&jobs[1], Ok("second"), now), Noted::Behind);
     assert_eq!(ahead.take(0, |_| true), TakenRead::Wait);
     assert_eq!(ahead.done(&jobs[0], Err(error(ReadErrorKind::Missing)), now), Noted::Next);
-    let position =
-        |offset| Position { epoch: 0, lease: 7, offset, lease_len: 2, index: 5 + offset, record: 5 + offset };
+    let position = |offset| Position {
+        epoch: 0,
+        lease: 7,
+        offset,
+        lease_len: 2,
+        index: 5 + offset,
+        record: 5 + offset,
+        repeat: 0,
+    };
     assert_eq!(ahead.take(0, |_| false), TakenRead::NoRoom(position(0)));
     assert_eq!(
         ahead.take(0, |_| true),
@@ -308,13 +315,14 @@ fn what_is_known_is_not_read_up_to_the_first_record_that_is_not() {
     let (mut ahead, now) = (ReadAhead::new(20, 0), Instant::now());
     ahead.lease(span(1, 0, 0, 3));
     ahead.lease(span(2, 0, 3, 3));
-    ahead.fetch((9, 9), 5);
+    ahead.fetch((9, 9), Turn::first(5));
     let known = |record| (record != 4).then_some(record * 100);
     let passed = Passed { records: 5, last: true, next: true };
     assert_eq!(ahead.pass(now, known), passed, "the fetch and the records before 4, among them the end of a lease");
     assert_eq!(ahead.pass(now, known), Passed::default());
     assert_eq!(read(&mut ahead, now), [4, 5], "within the budget, as if nothing had been before");
-    let fetched = TakenRead::Fetched { tag: (9, 9), record: 5, read: Ok(LoadedRead { bytes: 500, reserved: 0 }) };
+    let fetched =
+        TakenRead::Fetched { tag: (9, 9), turn: Turn::first(5), read: Ok(LoadedRead { bytes: 500, reserved: 0 }) };
     assert_eq!(ahead.take(0, |_| true), fetched);
     let taken: Vec<u64> = (0..6).map(|_| record(ahead.take(0, |_| true))).collect();
     assert_eq!(taken, [0, 100, 200, 300, 4, 5]);

@@ -147,14 +147,14 @@ fn a_record_out_of_turn_is_requested_as_soon_as_any_other_is_answered() {
     let prefetch = start(&desk, 2, 1 << 20, None);
     prefetch.lease(span(1, 0, 50));
     desk.wait_for(2);
-    prefetch.fetch((7, 1), 77);
+    prefetch.fetch((7, 1), Turn::first(77));
     good(desk.pick(1));
     desk.wait_for(2);
     assert_eq!(desk.state.lock().requests[1].record, 77);
     good(desk.pick(1));
     let fetched = loop {
         match prefetch.take(0, |_| true) {
-            TakenRead::Fetched { tag, record, read } => break (tag, record, read.is_ok()),
+            TakenRead::Fetched { tag, turn, read } => break (tag, turn.record(), read.is_ok()),
             TakenRead::Wait => prefetch.ready().recv().unwrap(),
             other => panic!("{other:?}"),
         }

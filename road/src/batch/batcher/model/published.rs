@@ -85,6 +85,7 @@ impl World {
         for (at, &copy) in copies.iter().enumerate() {
             let (record, mask) = (sheet.records[own + at], sheet.mask[own + at]);
             assert_eq!(mask, 0);
+            let copy = copy.record();
             let found = self.is_good(copy) && !self.setting.flaky;
             assert!(record == i64::try_from(copy).unwrap() || record == -1 && !found, "{record} for {copy}");
         }

@@ -91,10 +91,14 @@ fn rule_13_a_batch_of_copies_answers_for_the_position_without_a_record() {
     let mut batcher = fixed(OnError::Skip);
     let bare = Position { index: 4, ..position(6) };
     assert!(batcher.needs_slot(&bare));
-    batcher.begin_fixed(&bare, &Form { positions: 1, own: 0, copies: vec![103; 4] });
+    batcher.begin_fixed(&bare, &Form { positions: 1, own: 0, copies: vec![Turn::first(103); 4] });
     batcher.bare(bare);
-    assert_eq!(actions(&mut batcher), [Action::Fetch { at: (0, 0), epoch: 0, record: 103 }], "once for all copies");
-    batcher.copying((0, 0), 103, 7);
+    assert_eq!(
+        actions(&mut batcher),
+        [Action::Fetch { at: (0, 0), epoch: 0, turn: Turn::first(103) }],
+        "once for all copies"
+    );
+    batcher.copying((0, 0), Turn::first(103), 7);
     batcher.outcome((0, 0), Ok(ORIGIN));
     let (_, sheet) = published(&mut batcher);
     assert_eq!((sheet.records, sheet.valid, sheet.shown), (vec![103; 4], 0, 4));
@@ -124,7 +128,7 @@ fn rule_13_a_copy_that_cannot_be_read_shows_another_picture_as_no_record() {
     let mut batcher = fixed(OnError::Fail);
     good(&mut batcher, 4..5);
     batcher.end(0);
-    assert_eq!(actions(&mut batcher), [Action::Fetch { at: (0, 2), epoch: 0, record: 105 }]);
+    assert_eq!(actions(&mut batcher), [Action::Fetch { at: (0, 2), epoch: 0, turn: Turn::first(105) }]);
     batcher.outcome((0, 2), Err(wrong()));
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [1, 2, 3].map(|place| copy((0, 0), (0, place))));

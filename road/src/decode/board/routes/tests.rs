@@ -94,7 +94,7 @@ fn rule_8_fixed_lanes_follow_from_the_record_alone_on_several_gpus_too() {
 
 /// The CPU's pictures go to such a ring through the host, and so do another GPU's.
 #[test]
-fn pictures_of_a_ring_in_a_gpu_are_for_its_own_lanes_as_long_as_it_has_one_that_decodes() {
+fn pictures_for_slots_in_a_gpu_are_for_its_own_lanes_as_long_as_it_has_one_that_decodes() {
     let routes = routes(&FOUR, LOAD);
     let lanes = |ring, closed: &[usize]| routes.lanes(Takers::All, Errand { ring, ..Errand::default() }, set(closed));
     assert_eq!(lanes(Some(1), &[]), set(&[0, 2, 4]));

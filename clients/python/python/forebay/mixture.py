@@ -1,0 +1,78 @@
+"""Several sources that a caller gives, with or without weights, as the daemon reads them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from forebay.errors import SettingsError
+
+__all__ = ["several"]
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+-]+:.*", re.DOTALL)
+
+
+def several(source: Any) -> tuple[list[str], list[float] | None] | None:  # noqa: ANN401 - whatever the caller gave
+    """The names of sources and their weights, or None if the caller gave a list of files.
+
+    Args:
+        source: A dict from source to weight, a list of sources or of (source, weight) pairs, or a list of files. A list
+            is one of sources if its first entry is a folder, or begins with a scheme such as `tar:`.
+
+    Raises:
+        SettingsError: An entry is not of the kind of the first one.
+    """
+    if isinstance(source, Mapping):
+        return _weighed(list(source.items()))
+    if not isinstance(source, (list, tuple)) or not source:
+        return None
+    first = source[0]
+    if _is_pair(first) and _is_source(first[0]):
+        return _weighed(list(source))
+    if not _is_source(first):
+        return None
+    return [_name(entry, number) for number, entry in enumerate(source)], None
+
+
+def _weighed(pairs: list[Any]) -> tuple[list[str], list[float]]:
+    if not pairs:
+        raise SettingsError("source: the dict of sources is empty")
+    names, weights = [], []
+    for number, pair in enumerate(pairs):
+        if not _is_pair(pair):
+            raise SettingsError(f"source: entry {number} of the sources is {pair!r}; give each as (source, weight)")
+        name, weight = pair
+        if isinstance(weight, np.generic):
+            weight = weight.item()
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)):
+            raise SettingsError(f"source: the weight of {name!r} is {weight!r}; give a number above 0")
+        names.append(_name(name, number))
+        weights.append(float(weight))
+    return names, weights
+
+
+def _name(entry: Any, number: int) -> str:  # noqa: ANN401 - whatever the caller gave
+    if not isinstance(entry, (str, os.PathLike)) or not isinstance(os.fspath(entry), str) or not os.fspath(entry):
+        raise SettingsError(f"source: entry {number} of the sources is {entry!r}; give a path or a URL")
+    name: str = os.fspath(entry)
+    if name.startswith("stream:"):
+        raise SettingsError(f"source: {name!r} is a stream, which cannot be one of several sources; give its path")
+    return name
+
+
+def _is_pair(entry: Any) -> bool:  # noqa: ANN401 - whatever the caller gave
+    return isinstance(entry, (tuple, list)) and len(entry) == 2
+
+
+def _is_source(entry: Any) -> bool:  # noqa: ANN401 - whatever the caller gave
+    """A file in a list of files has no scheme and is no folder."""
+    if not isinstance(entry, (str, os.PathLike)):
+        return False
+    name = os.fspath(entry)
+    if not isinstance(name, str) or "\0" in name:
+        return False
+    return os.path.isdir(name) or (_SCHEME.fullmatch(name) is not None and not os.path.exists(name))

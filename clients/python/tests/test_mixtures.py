@@ -1,0 +1,187 @@
+"""Several sources as one dataset, with and without weights, and epochs that repeat records."""
+
+import collections
+import json
+import subprocess
+
+import forebay
+import numpy as np
+import pytest
+from forebay.errors import SettingsError
+from forebay.settings import request
+
+pytestmark = pytest.mark.daemon
+
+
+def asked(source, **given):
+    found = request(source, {"batch_size": 4, **given}, by_name=False, interpreter="/venv/my python")
+    return json.loads(found.settings)
+
+
+def turns(loader):
+    """The turns of an epoch: records with their repeats, as batches have them."""
+    seen = collections.Counter()
+    for batch in loader:
+        own = batch.mask
+        repeats = batch.repeats if "repeats" in batch.columns else np.zeros(len(batch.records), int)
+        seen.update(zip(batch.records[own].tolist(), repeats[own].tolist()))
+    return seen
+
+
+def by_record(seen):
+    counts = collections.Counter()
+    for (record, _), times in seen.items():
+        counts[record] += times
+    return counts
+
+
+def test_a_list_of_folders_or_schemes_is_one_of_sources_and_a_dict_has_weights(pictures):
+    first, second = (str(pictures(2, name=name)) for name in ("first", "second"))
+    assert asked([first, second])["source"] == [first, second]
+    assert "weights" not in asked([first, "tar:///x/*.tar"])
+    weighed = asked({first: 0.7, second: np.float32(0.5)})
+    assert (weighed["source"], weighed["weights"]) == ([first, second], [0.7, 0.5])
+    assert asked([(first, 3), (second, 1)])["weights"] == [3.0, 1.0]
+    assert asked([first, second], weights=[1, 2])["weights"] == [1, 2]
+    assert asked([f"{first}/00000.ppm"]) == {"batch_size": 4, "files": True}
+    assert asked([(f"{first}/00000.ppm", 3)]) == {"batch_size": 4, "files": True}
+    readers = asked([first, "python:///r.py?class=R"])["source"][1]
+    assert readers == "python:///r.py?class=R&python=/venv/my%20python"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda _: {}, "the dict of sources is empty"),
+        (lambda first: {first: "much"}, "the weight of .* is 'much'"),
+        (lambda first: [first, 7], "entry 1 of the sources is 7"),
+        (lambda first: [(first, 1), first], "entry 1 of the sources is"),
+        (lambda first: [first, "stream:train"], "'stream:train' is a stream"),
+    ],
+)
+def test_sources_that_cannot_be_are_refused_by_name(pictures, make, words):
+    with pytest.raises(SettingsError, match=words):
+        asked(make(str(pictures(2))))
+
+
+def test_weights_are_given_once(pictures):
+    with pytest.raises(SettingsError, match="the sources have weights already"):
+        asked({str(pictures(2)): 1.0}, weights=[1.0])
+
+
+def test_rule_58_sources_are_one_dataset_with_merged_classes(pictures):
+    first, second = pictures(6, classes=2, name="first"), pictures(4, classes=1, name="second")
+    (second / "class-1").mkdir()
+    for number in range(4):
+        (second / f"{number:05}.ppm").rename(second / "class-1" / f"{number:05}.ppm")
+    with forebay.Loader([first, second], batch_size=5, size=8, epochs=1) as loader:
+        assert loader.classes == ["class-0", "class-1"]
+        batches = [
+            (batch.records.tolist(), batch.labels.tolist(), batch.images[:, 0, 0, 0].tolist()) for batch in loader
+        ]
+        assert loader.audit()[0].adds_up
+    assert [each for records, _, _ in batches for each in records] == list(range(10))
+    assert [each for _, labels, _ in batches for each in labels] == [0, 0, 0, 1, 1, 1, 1, 1, 1, 1]
+    assert [each for _, _, colours in batches for each in colours] == [0, 1, 2, 3, 4, 5, 0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_rule_57_each_record_has_every_repeat_and_its_copies_differ(jpegs, shuffle):
+    crop = [forebay.transforms.RandomResizedCrop(16)]
+    images = {}
+    with forebay.Loader(jpegs, batch_size=8, transform=crop, shuffle=shuffle, repeats=3, epochs=1) as loader:
+        assert len(loader) == 5
+        for batch in loader:
+            for record, repeat, image in zip(batch.records, batch.repeats, batch.images):
+                images[int(record), int(repeat)] = image.copy()
+        audit = loader.audit()[0]
+    assert set(images) == {(record, repeat) for record in range(12) for repeat in range(3)}
+    assert (audit.delivered, audit.adds_up) == (36, True)
+    assert all((images[record, 0] != images[record, 1]).any() for record in range(12))
+    with forebay.Loader(jpegs, batch_size=12, transform=crop, epochs=1) as loader:
+        batch = loader.next()
+        assert "repeats" not in batch.columns
+        # The first turn of a record has the random choices that it has without repeats.
+        assert all((batch.images[record] == images[record, 0]).all() for record in range(12))
+
+
+def test_rule_13_and_57_shards_share_out_the_turns_of_an_epoch(pictures):
+    seen = collections.Counter()
+    for shard in range(3):
+        with forebay.Loader(
+            pictures(7), batch_size=4, size=8, shuffle=True, seed=3, repeats=2, epochs=1, shard_id=shard, num_shards=3
+        ) as loader:
+            seen += turns(loader)
+    assert seen == collections.Counter({(record, repeat): 1 for record in range(7) for repeat in range(2)})
+
+
+def test_rule_58_weights_share_out_every_epoch_and_no_record_is_left_behind(pictures):
+    sources = {str(pictures(10, name="first")): 0.75, str(pictures(6, name="second")): 0.25}
+    with forebay.Loader(sources, batch_size=4, size=8, shuffle=True, epochs=5) as loader:
+        epochs = [turns(loader) for _ in range(5)]
+    total = collections.Counter()
+    for epoch in epochs:
+        assert set(epoch.values()) == {1}
+        counts = by_record(epoch)
+        assert sum(counts[record] for record in range(10)) == 12
+        assert sum(counts[record] for record in range(10, 16)) == 4
+        total += counts
+    assert {total[record] for record in range(10)} == {6}
+    assert {total[record] for record in range(10, 16)} <= {3, 4}
+    assert epochs[0] != epochs[1]
+
+
+def test_rule_23_and_58_a_state_of_a_mixture_is_taken_back(pictures):
+    sources = {str(pictures(10, name="first")): 0.75, str(pictures(6, name="second")): 0.25}
+    settings = {"batch_size": 4, "size": 8, "shuffle": True, "epochs": 1}
+    with forebay.Loader(sources, **settings) as loader:
+        loader.next()
+        state = loader.state_dict()
+        rest = turns(loader)
+    with forebay.Loader(sources, **settings) as loader:
+        loader.load_state_dict(state)
+        assert turns(loader) == rest
+    assert sum(rest.values()) == 12
+    with (
+        forebay.Loader({**sources, next(iter(sources)): 0.5}, **settings) as other,
+        pytest.raises(forebay.Error, match="positions of each source"),
+    ):
+        other.load_state_dict(state)
+
+
+@pytest.mark.parametrize("more", [{"weights": [0.5, 0.5]}, {"repeats": 2}])
+def test_rule_56_grains_are_read_once_so_that_weights_and_repeats_are_refused(pictures, more):
+    sources = [pictures(4, name="first"), pictures(4, name="second")]
+    with pytest.raises(SettingsError, match=f"{next(iter(more))}: cannot be combined with shuffle"):
+        forebay.Loader(sources, batch_size=4, size=8, shuffle="shard", **more)
+
+
+def test_rule_16_and_58_a_killed_service_goes_on_and_the_audit_has_a_line_for_each_source(service, binary, pictures):
+    sources = [pictures(20, name="first"), pictures(30, name="second")]
+    settings = {"weights": [0.7, 0.3], "repeats": 2, "batch_size": 4, "size": 8, "shuffle": True, "epochs": 2}
+    daemon = service(sources, **settings)
+    with forebay.Loader("train", socket=daemon.socket) as loader:
+        seen = []
+        for number in range(2):
+            epoch = []
+            for batch in loader:
+                epoch += zip(batch.records[batch.mask].tolist(), batch.repeats[batch.mask].tolist())
+                if number == 0 and len(epoch) == 32:
+                    daemon.kill()
+                    daemon.start()
+            seen.append(epoch)
+    for epoch in seen:
+        assert set(collections.Counter(epoch).values()) == {1}
+        assert (len(epoch), sum(record < 20 for record, _ in epoch)) == (100, 70)
+    audited = subprocess.run(
+        [binary, "audit", "train", "--json", "--socket-dir", daemon.socket.parent],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    (stream,) = json.loads(audited.stdout)["streams"]
+    assert [epoch["verdict"] for epoch in stream["epochs"]] == ["adds_up", "adds_up"]
+    for epoch in stream["epochs"]:
+        found = [(each["source"], each["records"], each["positions"], each["delivered"]) for each in epoch["sources"]]
+        assert found == [(str(sources[0]), 20, 70, 70), (str(sources[1]), 30, 30, 30)]
+    assert stream["epochs"][0]["sources"][0]["repeats"] == 50

@@ -1,0 +1,63 @@
+//! `source`, `weights` and `repeats`: which sources a dataset is made of, and how often an epoch has their records.
+
+use std::num::NonZero;
+
+use forebay_road::settings::Shuffle;
+use serde_json::Value;
+
+use super::super::table::Table;
+use super::super::value::{text, whole};
+
+/// Most sources of a dataset.
+const SOURCES: usize = 4096;
+/// Most repeats of a record.
+const REPEATS: u32 = 1 << 15;
+
+/// The shares of sources, and how long an epoch is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Mixture {
+    pub weights: Option<Vec<f64>>,
+    pub repeats: NonZero<u32>,
+}
+
+/// One source, or a list of them.
+pub(super) fn sources(value: &Value) -> Result<Vec<String>, String> {
+    let wrong = || "the path of a dataset, or a list of such paths".to_owned();
+    match value {
+        Value::Array(sources) if sources.len() > SOURCES => {
+            Err(format!("at most {SOURCES} sources; patterns such as train-*.tar name many files as one source"))
+        }
+        Value::Array(sources) if !sources.is_empty() => {
+            sources.iter().map(|source| text(source).map_err(|_| wrong())).collect()
+        }
+        Value::String(_) => Ok(vec![text(value).map_err(|_| wrong())?]),
+        _ => Err(wrong()),
+    }
+}
+
+/// Reads `weights` and `repeats`. `sources` is how many sources there are, if that is known.
+pub(super) fn read(table: &mut Table<'_, '_>, sources: Option<usize>, shuffle: Shuffle) -> Mixture {
+    let weights = table.take("weights", weights);
+    let repeats = table.take("repeats", whole(1..=REPEATS)).and_then(NonZero::new).unwrap_or(NonZero::<u32>::MIN);
+    if let (Some(weights), Some(sources)) = (&weights, sources)
+        && weights.len() != sources
+    {
+        let problem = format!("has {} numbers for {sources} sources; give each source one.", weights.len());
+        table.mistake("weights", problem);
+    }
+    let by_grains = matches!(shuffle, Shuffle::Grains { .. });
+    let given = [("weights", weights.is_some()), ("repeats", repeats.get() > 1)];
+    for (key, _) in given.into_iter().filter(|(_, given)| *given && by_grains) {
+        let problem = "cannot be combined with shuffle = \"shard\", which reads each record once in an epoch; set \
+                       shuffle = true.";
+        table.mistake(key, problem);
+    }
+    Mixture { weights, repeats }
+}
+
+fn weights(value: &Value) -> Result<Vec<f64>, String> {
+    let number = |value: &Value| value.as_f64().filter(|weight| weight.is_finite() && *weight > 0.0);
+    let numbers = value.as_array().filter(|numbers| !numbers.is_empty());
+    let numbers = numbers.and_then(|numbers| numbers.iter().map(number).collect());
+    numbers.ok_or_else(|| "a list of numbers above 0, one for each source, such as [0.7, 0.3]".to_owned())
+}

@@ -1,0 +1,42 @@
+//! Several sources, their weights, and repeats.
+
+use super::*;
+
+fn settings(more: &Value) -> Result<StreamSection, Mistakes> {
+    let mut all = json!({ "source": ["/a", "tar:/b.tar"], "batch_size": 4, "size": 32 });
+    let Value::Object(all) = &mut all else { unreachable!("it is an object") };
+    all.extend(more.as_object().unwrap().clone());
+    loader(&Value::Object(all.clone()))
+}
+
+#[test]
+fn rule_58_a_list_of_sources_may_have_weights_and_one_source_is_as_before() {
+    let stream = settings(&json!({})).unwrap();
+    assert_eq!(stream.source.as_deref(), Some(&["/a".to_owned(), "tar:/b.tar".to_owned()][..]));
+    assert_eq!((stream.dataset().as_str(), &stream.settings.weights), ("/a, tar:/b.tar", &None));
+    assert_eq!(stream.settings.repeats.get(), 1);
+    let stream = settings(&json!({ "weights": [3, 0.5], "repeats": 2, "shuffle": true })).unwrap();
+    assert_eq!((stream.settings.weights, stream.settings.repeats.get()), (Some(vec![3.0, 0.5]), 2));
+    let single = settings(&json!({ "source": "/a" })).unwrap();
+    assert_eq!(single.source, settings(&json!({ "source": ["/a"] })).unwrap().source);
+}
+
+#[test]
+fn rule_58_sources_and_weights_that_cannot_be_are_refused_by_key() {
+    for (more, key, words) in [
+        (json!({ "source": [] }), "source", "a list of such paths"),
+        (json!({ "source": ["/a", 7] }), "source", "a list of such paths"),
+        (json!({ "source": ["/a", "stream:b"] }), "source", "is \"stream:b\", but a stream cannot be the source"),
+        (json!({ "weights": [1.0] }), "weights", "has 1 numbers for 2 sources"),
+        (json!({ "weights": [1.0, 0.0] }), "weights", "numbers above 0"),
+        (json!({ "weights": [] }), "weights", "numbers above 0"),
+        (json!({ "repeats": 0 }), "repeats", "1 to 32768"),
+        (json!({ "weights": [1, 1], "shuffle": "shard" }), "weights", "set shuffle = true"),
+        (json!({ "repeats": 2, "shuffle": "shard" }), "repeats", "set shuffle = true"),
+    ] {
+        let mistakes = settings(&more).unwrap_err();
+        assert_eq!(keys(&mistakes), [key], "{mistakes}");
+        assert!(mistakes.to_string().contains(words), "{mistakes}");
+    }
+    settings(&json!({ "shuffle": "shard" })).unwrap();
+}
