@@ -3,10 +3,7 @@
 use embedded_graphics::mono_font::MonoTextStyle;
 use embedded_graphics::mono_font::ascii::FONT_7X13;
 use embedded_graphics::pixelcolor::Rgb888;
-use embedded_graphics::prelude::{
-    Dimensions, DrawTarget, Drawable as _, OriginDimensions, Pixel, Point, RgbColor as _, Size,
-};
-use embedded_graphics::primitives::Rectangle;
+use embedded_graphics::prelude::{Drawable as _, Point, RgbColor as _};
 use embedded_graphics::text::Text;
 use forebay_client::Batch;
 use forebay_ring::{Dtype, Layout, Shape};
@@ -14,6 +11,7 @@ use half::{bf16, f16};
 use image::{Rgb, RgbImage};
 
 use crate::drawing;
+use crate::paper::Paper;
 
 /// Pixels between pictures, and around them.
 const GAP: u32 = 8;
@@ -90,29 +88,4 @@ fn picture(images: &[u8], shape: Shape, place: usize) -> RgbImage {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a byte's range first")]
 fn to_byte(value: f32) -> u8 {
     value.round().clamp(0.0, 255.0) as u8
-}
-
-/// A picture as embedded-graphics draws on it.
-pub(crate) struct Paper<'a>(pub(super) &'a mut RgbImage);
-
-impl OriginDimensions for Paper<'_> {
-    fn size(&self) -> Size {
-        Size::new(self.0.width(), self.0.height())
-    }
-}
-
-impl DrawTarget for Paper<'_> {
-    type Color = Rgb888;
-    type Error = std::convert::Infallible;
-
-    fn draw_iter<I: IntoIterator<Item = Pixel<Rgb888>>>(&mut self, pixels: I) -> Result<(), Self::Error> {
-        let area: Rectangle = self.bounding_box();
-        for Pixel(point, colour) in pixels {
-            if area.contains(point) {
-                let (x, y) = (point.x.cast_unsigned(), point.y.cast_unsigned());
-                self.0.put_pixel(x, y, Rgb([colour.r(), colour.g(), colour.b()]));
-            }
-        }
-        Ok(())
-    }
 }

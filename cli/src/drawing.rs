@@ -14,7 +14,7 @@ use forebay_columns::{ColumnType, ElementType, Field};
 use forebay_ring::{ColumnView, Shape};
 use image::RgbImage;
 
-use crate::contact::Paper;
+use crate::paper::Paper;
 
 /// What the numbers of a column are drawn as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,6 +17,7 @@ mod failure;
 mod man;
 mod output_file;
 mod pair;
+mod paper;
 mod picture;
 mod preview;
 mod progress;

@@ -21,8 +21,6 @@ mod grain_cache;
 mod label_column;
 mod labelled;
 mod listing;
-#[cfg(test)]
-mod loopback;
 mod loose;
 mod masks;
 mod mds;

@@ -1,6 +1,7 @@
 //! Tests of what each source accepts and refuses, with the error texts.
 
 mod changes;
+pub(crate) mod loopback;
 mod stores;
 
 use std::fs;

@@ -7,8 +7,8 @@ mod png;
 
 use thiserror::Error;
 
-use self::lines::Lines;
-use self::png::{Frame, Header};
+use self::lines::MaskLines;
+use self::png::{PngFrame, PngHeader};
 use crate::draw::Draw;
 use crate::fault::Limits;
 use crate::origin::{Annotated, Origin};
@@ -100,15 +100,15 @@ pub enum MaskFault {
 /// ```
 #[derive(Debug, Default)]
 pub struct MaskDecoder {
-    frame: Frame,
-    lines: Lines,
+    frame: PngFrame,
+    lines: MaskLines,
     plan: Plan,
 }
 
 impl MaskDepth {
     /// The type that holds the numbers of this PNG. Nothing if its head is no PNG's, or its pixels are no numbers.
     pub fn of_png(head: &[u8]) -> Option<Self> {
-        Header::read(head)?.depth().ok()
+        PngHeader::read(head)?.depth().ok()
     }
 
     /// Bytes of a number.
@@ -141,7 +141,7 @@ impl MaskDepth {
 impl MaskDecoder {
     /// Bytes that decoding this mask takes, beside those of the result. None for what is no PNG: it is refused.
     pub fn memory(png: &[u8]) -> u64 {
-        Header::read(png).map_or(0, Header::bytes)
+        PngHeader::read(png).map_or(0, PngHeader::bytes)
     }
 
     /// Decodes a mask into `out`, which has the size of the recipe's result: rows of little-endian numbers.
@@ -162,7 +162,7 @@ impl MaskDecoder {
         let (height, width, _) = order.recipe.shape();
         assert_eq!(out.len(), height as usize * width as usize * depth.size(), "a number for each pixel");
         let expected = order.origin.annotated(order.annotated);
-        let header = Header::read(png).ok_or(MaskFault::NotPng)?;
+        let header = PngHeader::read(png).ok_or(MaskFault::NotPng)?;
         let found = (header.width, header.height);
         let pixels = u64::from(found.0) * u64::from(found.1);
         if found != expected {

@@ -10,7 +10,7 @@ use image::{Rgb, RgbImage};
 use super::difference::Difference;
 use super::pillow::Pixels;
 use super::short;
-use crate::contact::Paper;
+use crate::paper::Paper;
 
 /// Longest side of what is shown of a picture; more of it would be made smaller, and the difference lost.
 const WINDOW: u32 = 256;

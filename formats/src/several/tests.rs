@@ -115,7 +115,7 @@ fn a_column_that_only_one_has_is_null_in_the_other_and_class_numbers_follow_thei
     let numbers = |record| table.value(place, record).numbers::<i64>(&table.schema().fields()[place].column_type);
     assert_eq!((numbers(0), numbers(1)), (Some(vec![0, 1]), Some(vec![2, 1])));
     assert!(!table.value(place, 1).is_null() && table.value(place, 2).is_null());
-    assert_eq!(table.value(table.schema().find("boxes_normalised").unwrap(), 2).items(), 0);
+    assert_eq!(table.value(table.schema().find("boxes").unwrap(), 2).items(), 0);
 }
 
 /// A folder of YOLO with one picture.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use forebay_sources::{Options, ReadErrorKind};
 
 use super::Fixture;
-use crate::loopback::{Changes, Loopback};
+use crate::tests::loopback::{Changes, Loopback};
 use crate::{Opened, open};
 
 /// Another fixture's dataset, in a store.

@@ -7,9 +7,9 @@ use forebay_sources::{ObjectRoots, Reading};
 use tempfile::TempDir;
 
 use super::{at, folder, names_of};
-use crate::loopback::{Changes, Loopback};
 use crate::scene::{contents, says};
 use crate::tar::writer::TarWriter;
+use crate::tests::loopback::{Changes, Loopback};
 use crate::{Opened, Options, SourceError, check, open};
 
 /// A store with these files, each of which holds its own name.

@@ -1,7 +1,7 @@
 //! Writes the numbers of a mask into its place: for each pixel of the result the one that it shows.
 
-use super::lines::{BORDER, Lines};
-use super::png::{Frame, Samples};
+use super::lines::{BORDER, MaskLines};
+use super::png::{PngFrame, Samples};
 use super::{MaskDepth, MaskFault};
 
 /// Fills `out` from a mask that was decoded.
@@ -9,8 +9,8 @@ use super::{MaskDepth, MaskFault};
 /// # Errors
 /// The mask's numbers are of a wider type than the column's.
 pub(super) fn gather(
-    frame: &Frame,
-    lines: &Lines,
+    frame: &PngFrame,
+    lines: &MaskLines,
     depth: MaskDepth,
     fill: i32,
     out: &mut [u8],
@@ -47,8 +47,8 @@ fn two(fill: i32) -> [u8; 2] {
 }
 
 /// Goes through the result row by row. `number` is the one of a pixel of the mask.
-fn write<const N: usize>(lines: &Lines, fill: [u8; N], out: &mut [u8], number: impl Fn(usize, usize) -> [u8; N]) {
-    let Lines { columns, rows, swapped, .. } = lines;
+fn write<const N: usize>(lines: &MaskLines, fill: [u8; N], out: &mut [u8], number: impl Fn(usize, usize) -> [u8; N]) {
+    let MaskLines { columns, rows, swapped, .. } = lines;
     let width = columns.len();
     for (&row, out) in rows.iter().zip(out.as_chunks_mut::<N>().0.chunks_exact_mut(width)) {
         if row == BORDER {

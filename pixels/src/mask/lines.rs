@@ -7,7 +7,7 @@ use crate::plan::{Plan, Rect, Step};
 
 /// For each column and row of the result, the one of the mask that it shows.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct MaskLines {
     /// For each column; [`BORDER`] where the result shows nothing of the picture.
     pub columns: Vec<u32>,
     /// For each row.
@@ -21,7 +21,7 @@ pub(super) struct Lines {
 /// No line of the mask.
 pub(super) const BORDER: u32 = u32::MAX;
 
-impl Lines {
+impl MaskLines {
     /// Those of a mask of the annotated picture, from which the plan's picture was made. Goes back from the result, step by
     /// step.
     pub(super) fn follow(&mut self, plan: &Plan, origin: &Origin, annotated: Annotated) {

@@ -8,7 +8,7 @@ use super::{MaskDepth, MaskFault};
 
 /// What the head of a PNG says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct PngHeader {
     pub width: u32,
     pub height: u32,
     bits: u8,
@@ -26,7 +26,7 @@ pub(super) enum Samples {
 
 /// A mask that was decoded. Its memory is used again.
 #[derive(Debug, Default)]
-pub(super) struct Frame {
+pub(super) struct PngFrame {
     bytes: Vec<u8>,
     /// Bytes of a row.
     line: usize,
@@ -42,7 +42,7 @@ const KEPT: usize = 4 << 20;
 /// What the decoder may take beside the pixels: a row and its neighbour, and chunks. Masks need no large chunks.
 const DECODER: usize = 16 << 20;
 
-impl Header {
+impl PngHeader {
     /// The head, which is at the start of every PNG.
     pub(super) fn read(png: &[u8]) -> Option<Self> {
         let head = png.strip_prefix(MAGIC)?.first_chunk::<18>()?;
@@ -90,12 +90,12 @@ impl Header {
     }
 }
 
-impl Frame {
+impl PngFrame {
     /// Decodes a PNG whose head this is.
     ///
     /// # Errors
     /// It is damaged, or its pixels are no numbers.
-    pub(super) fn decode(&mut self, png: &[u8], header: Header) -> Result<(), MaskFault> {
+    pub(super) fn decode(&mut self, png: &[u8], header: PngHeader) -> Result<(), MaskFault> {
         let samples = header.samples()?;
         let mut decoder = png::Decoder::new_with_limits(Cursor::new(png), Limits { bytes: DECODER });
         decoder.set_transformations(Transformations::IDENTITY);

@@ -153,7 +153,8 @@ mod tests {
             let input = found.as_ref().map_or(Input::File(bytes), Content::input);
             let mut out = vec![0; recipe.place_len()];
             let record = draw.record;
-            lane(Picture { input, behind: &[], cache: Some(cache), recipe: &recipe, record, draw, out: &mut out }).map(|_| out)
+            lane(Picture { input, behind: &[], cache: Some(cache), recipe: &recipe, record, draw, out: &mut out })
+                .map(|_| out)
         })
     }
 
@@ -260,7 +261,8 @@ mod tests {
             for bytes in &files {
                 let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
                 let input = Input::File(bytes);
-                lane(Picture { input, behind: &[], cache: None, recipe: &recipe, record: 0, draw, out: &mut out }).unwrap();
+                lane(Picture { input, behind: &[], cache: None, recipe: &recipe, record: 0, draw, out: &mut out })
+                    .unwrap();
             }
             assert!(shared.tally.figures().eq(expected), "{jpeg:?}");
         }
