@@ -88,7 +88,7 @@ const SCHEMES: &[Scheme] = &[
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
 ///
 /// For a path without a scheme, the format is detected from the file or folder. If a file or folder with exactly this
-/// name exists, the name is a path even if it looks like a URL. Options of the scheme may stand behind a `?`. They come
+/// name exists, the name is a path, unless it has the URL of objects, such as `s3://bucket/train`. Options of the scheme may stand behind a `?`. They come
 /// before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
     let Resolved { scheme, address, options } = resolve(name, options)?;
@@ -159,7 +159,7 @@ struct Resolved {
 
 fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
     let as_path = Address::file(name);
-    let resolved = match scheme::split(name).filter(|_| !as_path.exists()) {
+    let resolved = match scheme::split(name).filter(|(_, rest)| names_objects(name, rest) || !as_path.exists()) {
         Some(_) if stores::is_url(name) => {
             let (url, options) = scheme::with_query(name, options)?;
             let address = stores::open(url, &options)?;
@@ -184,6 +184,12 @@ fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
     let reads_objects = resolved.address.tree().is_some() || has_remote_root(&resolved.options);
     resolved.scheme.check(&resolved.options, store_options(reads_objects))?;
     Ok(resolved)
+}
+
+/// Whether the name has the URL of objects. Then it is no path, even if there is one: whoever can make folders where the
+/// process was started must not choose what a URL stands for.
+fn names_objects(name: &str, rest: &str) -> bool {
+    stores::is_url(name) || stores::is_url(rest)
 }
 
 /// The scheme of a path that names none. A pattern of several files is recognised by the first of them.

@@ -7,6 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::Opened;
 use crate::address::Address;
+use crate::stores;
 
 /// One way to name a dataset.
 pub(super) struct Scheme {
@@ -76,7 +77,7 @@ pub(super) fn with_query<'a>(rest: &'a str, options: &Options) -> Result<(&'a st
     let mut options = options.clone();
     let (path, query) = match rest.rsplit_once('?') {
         // A `?` without options behind it belongs to a pattern of files.
-        Some(split) if split.1.contains('=') && !Path::new(rest).exists() => split,
+        Some(split) if split.1.contains('=') && (stores::is_url(rest) || !Path::new(rest).exists()) => split,
         _ => return Ok((rest, options)),
     };
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {

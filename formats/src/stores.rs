@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use forebay_objects::{Settings, Store, is_object_url};
-use forebay_sources::{ObjectRoots, Options, SourceError};
+use forebay_objects::{Scheme, Settings, Store, is_object_url};
+use forebay_sources::{ObjectRoots, Options, SourceError, is_straight};
 
 use crate::address::Address;
 use crate::scheme::OptionKey;
@@ -42,7 +42,12 @@ pub(crate) fn open(url: &str, options: &Options) -> Result<Address, SourceError>
     if own.get(VIRTUAL_HOSTED.name).is_some() {
         settings.virtual_hosted = Some(own.flag(VIRTUAL_HOSTED.name, false)?);
     }
+    settings.roots = options.objects.clone();
     let store = Store::open(url, &settings)?;
+    if store.scheme() == Scheme::Web && !is_straight(url) {
+        let expected = "a URL without \"..\", backslashes, tabs, ends of lines, and spaces at its end";
+        return Err(SourceError::bad_option("source", &store.url(store.key(url).unwrap_or_default()), expected));
+    }
     if let ObjectRoots::Below(_) = &options.objects {
         let shown = || store.url(store.key(url).unwrap_or_default());
         // Another server would get what proves who this process is.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forebay_objects::{Object, Scheme, Store};
-use forebay_sources::{ObjectRoots, ReadError, ReadErrorKind, Retry, SourceError};
+use forebay_sources::{ObjectRoots, ReadError, ReadErrorKind, Retry, SourceError, is_straight};
 use parking_lot::Mutex;
 
 pub(crate) use self::listed::{Listed, ListedEntry};
@@ -64,6 +64,10 @@ impl Tree {
     /// The key of a URL. Nothing if it leads out of what may be read.
     pub(crate) fn key(&self, url: &Path) -> Option<String> {
         let url = url.to_str().filter(|url| self.allowed.has(url))?;
+        // A file in the dataset may have named it.
+        if self.store.scheme() == Scheme::Web && !is_straight(url) {
+            return None;
+        }
         let key = if url == self.store.root().trim_end_matches('/') { Some("") } else { self.store.key(url) };
         key.map(str::to_owned)
     }

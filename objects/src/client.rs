@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forebay_sources::ObjectRoots;
 use http_body_util::{BodyExt as _, Limited};
 use object_store::ClientOptions;
 use object_store::client::{
@@ -61,11 +62,12 @@ impl Connector {
         self.credentials.clone()
     }
 
-    /// A client that follows redirects only to its own host and to the given ones, and never from TLS to plain text.
-    pub(crate) fn web(&self, hosts: Vec<String>) -> Result<reqwest::Client, String> {
+    /// A client that follows redirects only to its own host, as far as `roots` has the URL, and to the given hosts, and never
+    /// from TLS to plain text.
+    pub(crate) fn web(&self, hosts: Vec<String>, roots: ObjectRoots) -> Result<reqwest::Client, String> {
         let policy = Policy::custom(move |attempt| {
             let from = attempt.previous().last();
-            let allowed = from.is_some_and(|from| may_follow(from, attempt.url(), &hosts));
+            let allowed = from.is_some_and(|from| may_follow(from, attempt.url(), &hosts, &roots));
             if !allowed {
                 attempt.stop()
             } else if attempt.previous().len() > REDIRECT_LIMIT {
@@ -144,13 +146,13 @@ fn limited(body: HttpResponseBody, limit: usize) -> HttpResponseBody {
 }
 
 /// Whether a redirect stays with the server that the user named, or leads to a host that the user named too.
-fn may_follow(from: &Url, to: &Url, hosts: &[String]) -> bool {
+fn may_follow(from: &Url, to: &Url, hosts: &[String], roots: &ObjectRoots) -> bool {
     let safe = to.scheme() == "https" || from.scheme() == "http" && to.scheme() == "http";
     let same_host = from.host_str().is_some() && from.host_str() == to.host_str();
     let upgrade = from.scheme() == "http" && to.scheme() == "https";
     let same_port = from.port_or_known_default() == to.port_or_known_default();
     let named = to.host_str().is_some_and(|host| hosts.iter().any(|named| named == host));
-    safe && (named || same_host && (same_port || upgrade))
+    safe && (named || same_host && (same_port || upgrade) && roots.has(to.as_str()))
 }
 
 /// Whether the URL's host is this machine.
@@ -193,7 +195,9 @@ mod tests {
     #[test]
     fn rule_54_a_redirect_stays_with_hosts_that_the_user_named() {
         let hosts = ["cdn.example".to_owned()];
-        let may = |from: &str, to: &str| may_follow(&Url::parse(from).unwrap(), &Url::parse(to).unwrap(), &hosts);
+        let may = |from: &str, to: &str| {
+            may_follow(&Url::parse(from).unwrap(), &Url::parse(to).unwrap(), &hosts, &ObjectRoots::Anywhere)
+        };
         for (from, to) in [
             ("https://h/a", "https://h/b"),
             ("https://h/a", "https://h:443/b"),
@@ -218,6 +222,17 @@ mod tests {
         ] {
             assert!(!may(from, to), "{from} to {to}");
         }
+    }
+
+    #[test]
+    fn rule_54_a_redirect_stays_below_the_urls_that_may_be_read() {
+        let roots = ObjectRoots::Below(vec!["https://h/public".into()]);
+        let may = |to: &str| {
+            let from = Url::parse("https://h/public/a").unwrap();
+            may_follow(&from, &Url::parse(to).unwrap(), &["cdn.example".to_owned()], &roots)
+        };
+        assert!(may("https://h/public/b?signature=1") && may("https://cdn.example/b"));
+        assert!(!may("https://h/private/b") && !may("https://h/public/../private/b") && !may("https://h/publicity"));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use forebay_sources::ObjectRoots;
+
 use crate::{Cache, Retries, Secret};
 
 /// How stores are reached. The default knows no credentials.
@@ -28,6 +30,8 @@ pub struct Settings {
     pub bearers: BTreeMap<String, Secret>,
     /// Hosts to which an HTTP server may redirect. Without them, it may redirect only to itself.
     pub redirect_hosts: Vec<String>,
+    /// Where an HTTP server may redirect to on its own host.
+    pub roots: ObjectRoots,
     /// A file with certificates (PEM) to trust beside the system's.
     pub certificates: Option<PathBuf>,
     /// Deadlines and retries.
@@ -51,6 +55,7 @@ impl Default for Settings {
             virtual_hosted: None,
             bearers: BTreeMap::new(),
             redirect_hosts: Vec::new(),
+            roots: ObjectRoots::Anywhere,
             certificates: None,
             retries: Retries::default(),
             requests: 128,

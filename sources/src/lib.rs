@@ -21,7 +21,7 @@ pub use error::{LineProblem, SourceError};
 pub use grains::Grains;
 pub use locator::{Container, Locator, Part};
 pub use member::Member;
-pub use object_roots::ObjectRoots;
+pub use object_roots::{ObjectRoots, is_straight};
 pub use options::{ColumnMap, Labels, Options, OwnOptions, ReaderFolders};
 pub use parts::{MaskColumn, RecordParts};
 pub use read_error::{ReadError, ReadErrorKind, Retry};

@@ -22,17 +22,38 @@ impl ObjectRoots {
     /// ```
     pub fn has(&self, url: &str) -> bool {
         let Self::Below(roots) = self else { return true };
-        // A server may follow such a part, also a percent-encoded one.
-        let leads_upwards = url.split('/').any(|part| {
-            let dots = part.to_ascii_lowercase().replace("%2e", ".");
-            dots == "." || dots == ".."
-        });
         let below = |root: &String| {
             let root = root.trim_end_matches('/');
             url.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        !leads_upwards && roots.iter().any(below)
+        is_straight(url) && roots.iter().any(below)
     }
+}
+
+/// Whether the object with this URL is where the text of the URL says. No part of it leads upwards, also none that a client or
+/// a server decodes first, and in the URL of an HTTP server nothing is taken for a slash, or left out.
+///
+/// ```
+/// use forebay_sources::is_straight;
+///
+/// assert!(is_straight("https://host/a/b.jpg?signature=x/../y") && is_straight("s3://bucket/a\\b"));
+/// assert!(!is_straight("https://host/a/%2e%2e/b") && !is_straight("https://host/a/..\\b"));
+/// ```
+pub fn is_straight(url: &str) -> bool {
+    let mut path = url.to_ascii_lowercase();
+    if path.starts_with("http://") || path.starts_with("https://") {
+        // A client drops tabs and ends of lines wherever they are, and spaces at the end.
+        if path.contains(char::is_control) || path.starts_with(' ') || path.ends_with(' ') {
+            return false;
+        }
+        path.truncate(path.find(['?', '#']).unwrap_or(path.len()));
+        if path.contains('\\') {
+            return false;
+        }
+    }
+    let path = path.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
+    // Some servers take what follows a semicolon for a parameter of the part before it.
+    path.split('/').all(|part| !matches!(part.split(';').next(), Some("." | "..")))
 }
 
 #[cfg(test)]
@@ -42,7 +63,15 @@ mod tests {
     #[test]
     fn rule_54_a_url_is_below_a_root_only_at_a_slash_and_without_dots() {
         let roots = ObjectRoots::Below(vec!["s3://a/x/".into(), "https://host".into()]);
-        for url in ["s3://a/x", "s3://a/x/", "s3://a/x/1.tar", "https://host/a/b", "https://host/..a/b..jpg"] {
+        for url in [
+            "s3://a/x",
+            "s3://a/x/",
+            "s3://a/x/1.tar",
+            "https://host/a/b",
+            "https://host/..a/b..jpg",
+            "s3://a/x/\\1",
+            "https://host/a?b=/../c",
+        ] {
             assert!(roots.has(url), "{url}");
         }
         for url in [
@@ -55,6 +84,15 @@ mod tests {
             "https://host/a/../b",
             "https://host/a/%2E%2e/b",
             "s3://a/x/./1",
+            "https://host/a/..\\b",
+            "https://host/a/.\t./b",
+            "https://host/a/.\n./b",
+            "https://host/a/..?b",
+            "https://host/a/..#b",
+            "https://host/a/.. ",
+            "https://host/a/..%2Fb",
+            "https://host/a/..%5cb",
+            "https://host/a/..;x/b",
         ] {
             assert!(!roots.has(url), "{url}");
         }

@@ -148,6 +148,39 @@ fn no_list_in_a_store_names_what_is_outside() {
 }
 
 #[test]
+fn rule_54_no_path_in_a_table_leads_a_client_upwards_on_a_plain_server() {
+    let (dir, store) = store(&["public/a.jpg", "private.jpg"]);
+    let hostile = "a.jpg,1\n..\\private.jpg,1\n%2e%2e/private.jpg,1\n.%2E/private.jpg,1\n..?/private.jpg,1\n";
+    fs::write(dir.path().join("public/list.csv"), hostile).unwrap();
+    let root = store.web("public");
+    for objects in [ObjectRoots::Anywhere, ObjectRoots::Below(vec![root.clone()])] {
+        let options = Options { objects, ..Options::default() };
+        let source = open(&format!("csv:{root}/list.csv"), &options).unwrap();
+        source.read(0, u64::MAX, &mut Vec::new()).unwrap();
+        for record in 1..source.len() {
+            let error = source.read(record, u64::MAX, &mut Vec::new()).unwrap_err();
+            assert_eq!(error.kind, forebay_sources::ReadErrorKind::Missing, "{}", error.locator);
+        }
+        refused(open(&format!("csv:{root}\\..\\public/list.csv"), &options), &["backslashes"]);
+    }
+}
+
+#[test]
+fn rule_54_a_folder_where_the_process_was_started_stands_for_no_url() {
+    let planted = Path::new("gcs:");
+    fs::create_dir(planted).unwrap();
+    let dir = tempfile::tempdir_in(planted).unwrap();
+    let name = format!("gcs://{}", dir.path().file_name().unwrap().to_str().unwrap());
+    let options = Options { objects: ObjectRoots::Below(Vec::new()), ..Options::default() };
+    let (whole, schemed) = (check(&name, &options), check(&format!("folder:{name}"), &options));
+    drop(dir);
+    fs::remove_dir(planted).unwrap();
+    for checked in [whole, schemed] {
+        says(&checked.unwrap_err().to_string(), &["may not read"]);
+    }
+}
+
+#[test]
 fn rule_54_a_daemon_that_serves_others_reads_only_what_it_is_allowed_to() {
     let (_dir, store) = store(&["in/1.jpg", "out/1.jpg"]);
     let limited = |roots: &[&str]| Options {

@@ -1,5 +1,6 @@
 //! Opens the buckets of each vendor, with the variables that the vendor's own tools know.
 
+use forebay_proto::printable;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
@@ -48,6 +49,7 @@ fn s3(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     }
     let region = settings.region.as_deref().or_else(|| settings.variable(&["AWS_REGION", "AWS_DEFAULT_REGION"]));
     if let Some(region) = region {
+        checked_region(region)?;
         builder = builder.with_region(region);
     }
     if settings.anonymous {
@@ -58,6 +60,15 @@ fn s3(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     let store = builder.with_bucket_name(bucket).with_retry(no_retries()).with_http_connector(connector).build();
     let hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or read a public bucket without credentials";
     Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings), credentials, hint))
+}
+
+/// A region becomes part of the host's name, so one with other characters could lead to another host.
+fn checked_region(region: &str) -> Result<(), String> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if (1..=64).contains(&region.len()) && region.bytes().all(plain) {
+        return Ok(());
+    }
+    Err(format!("the region \"{}\" has other characters than letters, digits, - and _", printable(region)))
 }
 
 /// The endpoint as the library takes it, and whether the bucket's name is before its host.
@@ -195,6 +206,23 @@ mod tests {
         assert_eq!(s3_endpoint("http://minio:9000/", "b", None), ("http://minio:9000".to_owned(), false));
         assert_eq!(s3_endpoint("http://minio:9000", "b", Some(true)), ("http://b.minio:9000".to_owned(), true));
         assert_eq!(s3_endpoint("bucket.example", "b", Some(true)), ("https://b.bucket.example".to_owned(), true));
+    }
+
+    #[test]
+    fn rule_54_a_region_cannot_choose_the_server() {
+        let address = Address::parse("s3://b/a").unwrap();
+        let with = |region: &str| Settings { anonymous: true, region: Some(region.into()), ..Settings::default() };
+        for region in ["eu-central-1", "RegionOne", "auto"] {
+            open(&address, &with(region)).unwrap();
+        }
+        for region in ["x.evil.example/", "evil.example", "a@b", "a:1", "a#", "", "a\\b", &"a".repeat(65)] {
+            assert!(open(&address, &with(region)).unwrap_err().contains("the region"), "{region}");
+        }
+        for name in ["AWS_REGION", "AWS_DEFAULT_REGION", "aws_region"] {
+            let settings = Settings::from_variables([(name.into(), "x.evil.example/".into())]);
+            let is_ours = !settings.variables.is_empty();
+            assert_eq!(open(&address, &settings).is_err(), is_ours, "{name}");
+        }
     }
 
     #[test]
