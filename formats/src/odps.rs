@@ -4,11 +4,11 @@
 
 use std::path::Path;
 
-use forebay_sources::{Labels, Options, SourceError};
+use forebay_sources::{Labels, ObjectRoots, Options, SourceError};
 use serde_json::{Map, Value, json};
 
 use crate::Opened;
-use crate::python::{OwnReader, PER_TASK, PYTHON, READ_TIMEOUT, WORKERS, open_own};
+use crate::python::{OwnReader, PER_TASK, PYTHON, READ_TIMEOUT, WORKERS, check_own, open_own};
 use crate::scheme::{OptionKey, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -41,6 +41,16 @@ fn open(path: &Path, options: &Options) -> Opened {
 
 fn reader(path: &Path, options: &Options) -> Result<OwnReader, SourceError> {
     let own = &options.own;
+    check_own(options)?;
+    if let ObjectRoots::Below(_) = options.objects {
+        // Another server would get what proves who this process is.
+        for (option, variable) in [(ENDPOINT, "MAXCOMPUTE_ENDPOINT"), (TUNNEL_ENDPOINT, "MAXCOMPUTE_TUNNEL_ENDPOINT")] {
+            if let Some(given) = own.get(option.name) {
+                let expected = format!("left out: in a service, the daemon's variable {variable} has it");
+                return Err(SourceError::bad_option(option.name, given, &expected));
+            }
+        }
+    }
     let encoding = own.choice(ENCODING.name, &[("bytes", "bytes"), ("base64", "base64")])?;
     let table = path.to_str().map(|table| table.trim_matches('/')).filter(|table| !table.is_empty());
     let Some(table) = table else {
@@ -69,6 +79,8 @@ fn reader(path: &Path, options: &Options) -> Result<OwnReader, SourceError> {
 
 #[cfg(test)]
 mod tests {
+    use forebay_sources::ReaderFolders;
+
     use super::*;
     use crate::open;
     use crate::scene::says;
@@ -86,6 +98,27 @@ mod tests {
         assert!(check("odps://p/t?columns=image,label&partition=dt=1,part=a").is_ok());
         let interpreter = "odps://p/t?python=/nowhere/python3";
         says(&open(interpreter, &Options::default()).unwrap_err().to_string(), &["/nowhere/python3", "python="]);
+    }
+
+    #[test]
+    fn rule_55_a_service_chooses_the_interpreter_and_the_server_that_gets_its_signatures() {
+        let service = Options {
+            readers: ReaderFolders::Below(vec!["/usr".into()]),
+            objects: ObjectRoots::Below(Vec::new()),
+            ..Options::default()
+        };
+        for (name, words) in [
+            ("odps://p/t?endpoint=http://evil", "MAXCOMPUTE_ENDPOINT"),
+            ("odps://p/t?tunnel_endpoint=http://evil", "MAXCOMPUTE_TUNNEL_ENDPOINT"),
+            ("odps://p/t?python=/tmp/x", "a service starts no other"),
+            ("odps://p/t?python=x", "a service starts no other"),
+        ] {
+            says(&open(name, &service).unwrap_err().to_string(), &[words]);
+            says(&crate::check(name, &service).unwrap_err().to_string(), &[words]);
+        }
+        for fine in ["odps://p/t", "odps://p/t?python=/usr/bin/python3"] {
+            crate::check(fine, &service).unwrap();
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 use self::child::StartFailure;
 use self::pool::ReaderPool;
 use self::rows::{ReaderAbout, ReaderRows};
-use self::settings::{ReaderCode, ReaderSettings};
+use self::settings::{ReaderCode, ReaderSettings, interpreter};
 use self::shards::{ReaderShard, ReaderShards};
 use crate::Opened;
 use crate::progress::Progress;
@@ -76,6 +76,11 @@ const PARAMETERS: OptionKey = OptionKey { name: ANY_OTHER, help: "goes to the cl
 /// Whether the reader may be run here, and its options are right. Nothing is run.
 pub(super) fn check(path: &Path, options: &Options) -> Result<(), SourceError> {
     ReaderSettings::new(path, options).map(drop)
+}
+
+/// Whether a reader of our own may be run as the options say. Nothing is run.
+pub(super) fn check_own(options: &Options) -> Result<(), SourceError> {
+    interpreter(options).map(drop)
 }
 
 fn open(path: &Path, options: &Options) -> Result<ReaderRows, SourceError> {

@@ -66,12 +66,16 @@ def load(file: str) -> ModuleType:
     return module
 
 
-def make_reader(module: ModuleType, name: str, parameters: dict[str, Any], records_per_task: int) -> Reader:
-    """Calls the class, or the function that makes a reader."""
+def make_reader(
+    module: ModuleType, name: str, parameters: dict[str, Any], records_per_task: int, strict: bool
+) -> Reader:
+    """Calls the class, or the function that makes a reader. If `strict`, a name must be of what the file itself defines."""
     names = [name] if name else DEFAULT_NAMES
     make = next((getattr(module, each) for each in names if hasattr(module, each)), None)
     if make is None:
         raise AttributeError(f"the file has no {' or '.join(names)}; name the reader's class with class=")
+    if strict and name and getattr(make, "__module__", None) != module.__name__:
+        raise PermissionError(f"{name} is not defined in the reader's file, so a service does not call it")
     try:
         kinds = inspect.signature(make).parameters
     except (TypeError, ValueError):
@@ -200,7 +204,7 @@ class Child:
         self.keys = Keys(settings["columns"])
         code, per_task = settings.get("code"), settings["records_per_task"]
         self.module = module_of("forebay_reader", code) if code else load(settings["file"])
-        self.reader = make_reader(self.module, settings["class"], settings["parameters"], per_task)
+        self.reader = make_reader(self.module, settings["class"], settings["parameters"], per_task, settings["strict"])
 
     def describe(self, scan: bool) -> None:
         """Sends what the dataset has: shards, labels, columns, and a version if the reader has one."""

@@ -16,6 +16,8 @@ use super::{CLASS, PER_TASK, PYTHON, READ_TIMEOUT, SCAN, WORKERS};
 pub(super) struct ReaderSettings {
     pub code: ReaderCode,
     pub interpreter: PathBuf,
+    /// Only what the reader's file itself defines may be its class.
+    pub is_strict: bool,
     /// The class, or the function that makes a reader. Empty for the names that `ElasticDL` knows.
     pub class: String,
     /// What the class is called with, by name.
@@ -97,7 +99,8 @@ impl ReaderSettings {
         let workers = whole(options, WORKERS.name, MOST_WORKERS)?.and_then(|count| usize::try_from(count).ok());
         Ok(Self {
             code,
-            interpreter: own.path(PYTHON.name).unwrap_or_else(|| "python3".into()),
+            interpreter: interpreter(options)?,
+            is_strict: matches!(options.readers, ReaderFolders::Below(_)),
             class: String::new(),
             parameters: Map::new(),
             access: Map::new(),
@@ -154,6 +157,7 @@ impl ReaderSettings {
             "file": file,
             "code": code,
             "class": self.class,
+            "strict": self.is_strict,
             "parameters": parameters,
             "columns": self.keys(),
             "records_per_task": self.per_task,
@@ -175,10 +179,31 @@ fn stamp(file: &Path) -> std::io::Result<(u64, Option<SystemTime>)> {
     file.metadata().map(|metadata| (metadata.len(), metadata.modified().ok()))
 }
 
+/// What runs a reader. A service starts only a program in a folder that its configuration allows. The program itself may be a
+/// link out of there, as in a virtual environment: whoever may write in the folder chose it.
+///
+/// # Errors
+/// The option names another program.
+pub(in crate::python) fn interpreter(options: &Options) -> Result<PathBuf, SourceError> {
+    let Some(named) = options.own.path(PYTHON.name) else { return Ok("python3".into()) };
+    let ReaderFolders::Below(folders) = &options.readers else { return Ok(named) };
+    let folder = named.parent().filter(|_| named.is_absolute()).and_then(|folder| folder.canonicalize().ok());
+    let program = folder.zip(named.file_name()).filter(|(folder, _)| is_below(folder, folders));
+    program.map(|(folder, name)| folder.join(name)).ok_or_else(|| {
+        let expected = "left out, or be the absolute path of a program below a folder of `python` in [sources] of the \
+                        configuration: a service starts no other";
+        SourceError::bad_option(PYTHON.name, &printable(&named).to_string(), expected)
+    })
+}
+
+fn is_below(path: &Path, folders: &[PathBuf]) -> bool {
+    folders.iter().any(|folder| folder.canonicalize().is_ok_and(|folder| path.starts_with(folder)))
+}
+
 /// A service runs only what its configuration allows.
 fn allowed(path: &Path, file: &Path, folders: &ReaderFolders) -> Result<(), SourceError> {
     let ReaderFolders::Below(folders) = folders else { return Ok(()) };
-    if folders.iter().any(|folder| folder.canonicalize().is_ok_and(|folder| file.starts_with(folder))) {
+    if is_below(file, folders) {
         return Ok(());
     }
     let names: Vec<String> = folders.iter().map(|folder| format!("\"{}\"", printable(folder))).collect();

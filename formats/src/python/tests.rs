@@ -1,6 +1,7 @@
 //! Readers that are well, that fail in each way, and that are killed: each record is delivered or bad, and none is lost.
 
 mod columns;
+mod services;
 
 use std::fs;
 use std::os::unix::fs::symlink;
