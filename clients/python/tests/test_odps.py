@@ -91,12 +91,26 @@ def test_a_broken_download_continues_behind_its_last_row(code, tunnel, faults):
 def test_a_download_that_stays_short_is_an_error_and_not_the_end(code, tunnel):
     reader = code.OdpsReader("p/photos")
     tunnel.faults = ["row"] * 20
-    with pytest.raises(code.ShortDownloadError, match="ended behind row 13, and 14 is the last"):
+    with pytest.raises(code.ShortDownloadError, match="ended behind row 13, and 14 is the last") as caught:
         read(reader, 3, 15)
+    assert caught.value.is_outage
     assert len(tunnel.faults) >= 20 - code.ATTEMPTS - 1
     tunnel.faults = []
     with pytest.raises(code.ShortDownloadError, match="20 is the last"):
         read(reader, 18, 21)
+
+
+def test_a_service_that_is_gone_is_an_outage_and_a_changed_table_is_none(code, tunnel):
+    reader = code.OdpsReader("p/photos")
+    reader.create_shards()
+    tunnel.faults = ["expired"] * 100
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - any of pyodps's
+        read(reader, 3, 15)
+    assert caught.value.is_outage
+    tunnel.faults, tunnel.partitions[""] = ["expired"], rows(19)
+    with pytest.raises(ValueError, match="has changed") as caught:
+        read(reader, 3, 15)
+    assert not getattr(caught.value, "is_outage", False)
 
 
 def test_a_table_that_changes_between_two_sessions_is_an_error(code, tunnel):

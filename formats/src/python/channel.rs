@@ -45,6 +45,8 @@ pub(super) enum FrameKind {
     Done,
     /// The last line of an exception.
     Error,
+    /// The same, of an exception that is the fault of what our own reader reads from.
+    Outage,
 }
 
 /// How a frame begins.
@@ -55,7 +57,7 @@ pub(super) struct FrameHead {
     pub len: u64,
 }
 
-const KINDS: [(u8, FrameKind); 11] = [
+const KINDS: [(u8, FrameKind); 12] = [
     (b'S', FrameKind::Shards),
     (b'I', FrameKind::Integers),
     (b'T', FrameKind::Type),
@@ -67,6 +69,7 @@ const KINDS: [(u8, FrameKind); 11] = [
     (b'B', FrameKind::Big),
     (b'D', FrameKind::Done),
     (b'E', FrameKind::Error),
+    (b'U', FrameKind::Outage),
 ];
 
 /// Why there is no answer. The child cannot be used any more.

@@ -329,7 +329,9 @@ class Child:
                 if request.get("start") is None or request["end"] - request["start"] == 1:
                     traceback.print_exc()
                 words = traceback.format_exception_only(type(error), error)[-1].strip()
-                self.send(b"E", words.encode(errors="replace")[:4096])
+                # An exception of our own reader says so if what it reads from is to blame, and no record.
+                is_outage = bool(self.settings.get("code")) and getattr(error, "is_outage", False)
+                self.send(b"U" if is_outage else b"E", words.encode(errors="replace")[:4096])
             self.answers.flush()
 
 

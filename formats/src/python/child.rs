@@ -25,7 +25,7 @@ const PROGRAM: &str = include_str!("child.py");
 /// The part of it that knows columns.
 const CELLS: &str = include_str!("cells.py");
 /// How long a child may take to import the reader's file and make the reader, and to say what the dataset has.
-const STARTING: Duration = Duration::from_secs(600);
+pub(super) const STARTING: Duration = Duration::from_secs(600);
 /// Most bytes of a span. One with more is read record by record.
 const MOST_BYTES: u64 = 256 << 20;
 /// Most bytes of the JSON with all shards.
@@ -70,6 +70,8 @@ pub(super) struct TaskAnswer {
 /// Why a span was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TaskFailure {
+    /// What our own reader reads from is not reached. The child can be asked again.
+    Outage(String),
     /// The reader raised, or gave another number of records. The child can be asked again.
     Raised(String),
     /// The child ended, or sent what is no answer.
@@ -85,13 +87,13 @@ pub(super) enum TaskFailure {
 impl TaskFailure {
     /// Whether the child can be asked again.
     pub(super) fn keeps_child(&self) -> bool {
-        matches!(self, Self::Raised(_) | Self::TooLarge(_))
+        matches!(self, Self::Outage(_) | Self::Raised(_) | Self::TooLarge(_))
     }
 
     /// What a person is told.
     pub(super) fn words(&self) -> &str {
         match self {
-            Self::Raised(words) | Self::Lost(words) | Self::Hung(words) => words,
+            Self::Outage(words) | Self::Raised(words) | Self::Lost(words) | Self::Hung(words) => words,
             Self::TooLarge(_) | Self::Bulky => "too many bytes",
         }
     }
@@ -107,10 +109,10 @@ pub(super) enum StartFailure {
 }
 
 impl ReaderChild {
-    /// Starts a child, and waits until it has a reader.
-    pub(super) fn start(settings: &ReaderSettings) -> Result<Self, StartFailure> {
+    /// Starts a child, and waits for this time until it has a reader.
+    pub(super) fn start(settings: &ReaderSettings, time: Duration) -> Result<Self, StartFailure> {
         let mut begun = Self::spawn(settings).map_err(StartFailure::Spawn)?;
-        let answer = begun.request(&settings.begin(), STARTING, |_, head, _| Err(unexpected(head)));
+        let answer = begun.request(&settings.begin(), time, |_, head, _| Err(unexpected(head)));
         answer.map_err(StartFailure::Reader)?;
         Ok(begun)
     }
@@ -245,9 +247,11 @@ impl ReaderChild {
                 let head = self.channel.head(deadline)?;
                 match head.kind {
                     FrameKind::Done if head.len == 0 => return Ok(()),
-                    FrameKind::Error => {
+                    FrameKind::Error | FrameKind::Outage => {
                         let words = self.channel.short(head, deadline)?;
-                        return Err(TaskFailure::Raised(printable(&*String::from_utf8_lossy(&words)).to_string()));
+                        let words = printable(&*String::from_utf8_lossy(&words)).to_string();
+                        let is_error = head.kind == FrameKind::Error;
+                        return Err(if is_error { TaskFailure::Raised(words) } else { TaskFailure::Outage(words) });
                     }
                     _ => take(&mut self.channel, head, deadline)?,
                 }

@@ -8,11 +8,14 @@ import os
 import random
 import time
 from collections.abc import Iterator
+from http.client import HTTPException
 from typing import Any, NamedTuple
 
 try:
     from odps import ODPS, options
+    from odps.errors import ODPSError
     from odps.tunnel import TableTunnel
+    from urllib3.exceptions import HTTPError
 except ImportError as error:
     raise ImportError(
         f"the source odps: needs pyodps ({error}). Install it with: pip install 'forebay[odps]'"
@@ -219,6 +222,7 @@ class OdpsReader:
                 failed = 1 if done > before else failed + 1
                 # The session may have expired. Opening the next one shows whether the table still exists.
                 if failed == ATTEMPTS or (session is None and is_final(error)):
+                    error.is_outage = session is None or is_of_service(error)
                     raise
                 self.sessions.pop(name, None)
                 words = f"{type(error).__name__}: {error}"
@@ -230,6 +234,11 @@ class OdpsReader:
         if label is None:
             raise ValueError(f"row {number}{of(name)} has no value in the column {self.chosen.label!r}")
         return label.decode() if isinstance(label, bytes) else label
+
+
+def is_of_service(error: Exception) -> bool:
+    """Whether the service or the way to it is to blame, and no row. The daemon then waits and asks again."""
+    return isinstance(error, (OSError, HTTPError, HTTPException, ODPSError, ShortDownloadError))
 
 
 def is_final(error: Exception) -> bool:

@@ -1,8 +1,10 @@
 //! The children of a dataset. Each is lent to one thread at a time. They are started when they are needed.
 
+use std::time::Duration;
+
 use parking_lot::{Condvar, Mutex};
 
-use super::child::{ReaderChild, StartFailure};
+use super::child::{ReaderChild, STARTING, StartFailure};
 use super::settings::ReaderSettings;
 
 /// Children, at most as many as the settings allow.
@@ -18,6 +20,8 @@ struct PoolState {
     idle: Vec<ReaderChild>,
     /// All that there are, lent ones too.
     live: usize,
+    /// A child had a reader once.
+    has_started: bool,
 }
 
 /// A child that one thread has. Dropping it ends the child.
@@ -55,12 +59,21 @@ impl ReaderPool {
             }
             self.freed.wait(&mut state);
         };
+        let has_started = state.has_started;
         drop(state);
         // From here on, the place counts as taken until this is dropped.
         let mut lent = LentChild { pool: self, child: None };
         drop(old);
-        lent.child = Some(ReaderChild::start(&self.settings)?);
+        lent.child = Some(ReaderChild::start(&self.settings, self.starting(has_started))?);
+        self.state.lock().has_started = true;
         Ok(lent)
+    }
+
+    /// How long a child may take to make a reader. Once a reader of our own could be made, a slow one waits for a service, and
+    /// is given up before the stream gives the record up.
+    fn starting(&self, has_started: bool) -> Duration {
+        let Self { settings, .. } = self;
+        if has_started && settings.code.is_own() { settings.read_timeout.min(STARTING) } else { STARTING }
     }
 
     /// The process ids of the children that wait.

@@ -171,7 +171,14 @@ impl ReaderRows {
             Err(failure) if !failure.keeps_child() => drop(lent),
             _ => lent.give_back(),
         }
-        Ok(read)
+        match read {
+            Err(TaskFailure::Outage(words)) => Err(self.at(span.record, ReadErrorKind::Storage, words)),
+            // A reader of our own waits for nothing but the service that it reads from.
+            Err(TaskFailure::Hung(words)) if self.pool.settings().code.is_own() => {
+                Err(self.at(span.record, ReadErrorKind::Storage, words))
+            }
+            read => Ok(read),
+        }
     }
 
     /// A reader that could be made when the dataset was opened, and now cannot: no record is to blame.

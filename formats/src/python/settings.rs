@@ -62,6 +62,17 @@ const MOST_PER_TASK: u64 = 1 << 20;
 /// Processes, unless the user says otherwise.
 const WORKERS_BY_DEFAULT: usize = 8;
 const LONGEST: f64 = 86_400.0;
+/// How long a record may take, unless the user says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The same of a reader of our own. Its silence is an outage, which must be known before a stream gives the record up.
+const OWN_TIMEOUT: Duration = Duration::from_secs(40);
+
+impl ReaderCode {
+    /// Whether it is ours. Then what it reads from is to blame for its failures, and not the reader.
+    pub(super) fn is_own(&self) -> bool {
+        matches!(self, Self::Own { .. })
+    }
+}
 
 impl ReaderSettings {
     /// Checks what the user gave.
@@ -96,6 +107,7 @@ impl ReaderSettings {
     pub(super) fn of(code: ReaderCode, options: &Options) -> Result<Self, SourceError> {
         let own = &options.own;
         let cores = thread::available_parallelism().map_or(1, usize::from);
+        let timeout = if code.is_own() { OWN_TIMEOUT } else { TIMEOUT };
         let workers = whole(options, WORKERS.name, MOST_WORKERS)?.and_then(|count| usize::try_from(count).ok());
         Ok(Self {
             code,
@@ -107,7 +119,7 @@ impl ReaderSettings {
             columns: ColumnMap::default(),
             per_task: whole(options, PER_TASK.name, MOST_PER_TASK)?.unwrap_or(64),
             workers: workers.unwrap_or_else(|| cores.min(WORKERS_BY_DEFAULT)),
-            read_timeout: seconds(options)?.unwrap_or(Duration::from_secs(60)),
+            read_timeout: seconds(options)?.unwrap_or(timeout),
             scan: own.flag(SCAN.name, false)?,
             labels: options.labels,
             byte_limit: options.byte_limit,

@@ -1,6 +1,7 @@
 //! Readers that are well, that fail in each way, and that are killed: each record is delivered or bad, and none is lost.
 
 mod columns;
+mod outages;
 mod services;
 
 use std::fs;
@@ -12,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use tempfile::TempDir;
 
-use super::child::{ReaderChild, TaskFailure};
+use super::child::{ReaderChild, STARTING, TaskFailure};
 use super::shards::TaskSpan;
 use super::*;
 
@@ -278,7 +279,7 @@ fn children_end_with_their_dataset_and_with_the_daemon() {
     let body = reads("os.fork()\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\ntime.sleep(1000)");
     let script = Script::new(&body);
     let settings = ReaderSettings::new(&script.file(), &with([("read_timeout", "0.2")])).unwrap();
-    let mut child = ReaderChild::start(&settings).unwrap();
+    let mut child = ReaderChild::start(&settings, STARTING).unwrap();
     let span = TaskSpan { shard: "a", start: 0, end: 1, record: 0 };
     assert!(matches!(child.read(&span, &settings), Err(TaskFailure::Hung(_))));
     child.let_go();
