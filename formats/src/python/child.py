@@ -69,7 +69,7 @@ def load(file: str) -> ModuleType:
 def make_reader(
     module: ModuleType, name: str, parameters: dict[str, Any], records_per_task: int, strict: bool
 ) -> Reader:
-    """Calls the class, or the function that makes a reader. If `strict`, a name must be of what the file itself defines."""
+    """Calls the class, or the function that makes a reader. If `strict`, the file itself must define what is named."""
     names = [name] if name else DEFAULT_NAMES
     make = next((getattr(module, each) for each in names if hasattr(module, each)), None)
     if make is None:
