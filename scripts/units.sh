@@ -14,10 +14,12 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # `verify` wants to see the program, which is not installed here.
 cp deploy/systemd/forebay.socket "$scratch"
-sed "s|/usr/local/bin/forebay|$PWD/target/debug/forebay|" deploy/systemd/forebay.service >"$scratch/forebay.service"
+for unit in forebay forebay-coordinator; do
+  sed "s|/usr/local/bin/forebay|$PWD/target/debug/forebay|" deploy/systemd/$unit.service >"$scratch/$unit.service"
+done
 
 failed=0
-said=$(systemd-analyze verify "$scratch/forebay.service" "$scratch/forebay.socket" 2>&1) || failed=1
+said=$(systemd-analyze verify "$scratch"/forebay.service "$scratch"/forebay-coordinator.service "$scratch"/forebay.socket 2>&1) || failed=1
 # Of other units on this machine it may say what it likes, and before 254 that it does not know the intervals of restarts.
 said=$(grep -F forebay <<<"$said" | grep -vE "Unknown key( name)? '(RestartSteps|RestartMaxDelaySec)'" || true)
 if [ -n "$said" ] || [ $failed = 1 ]; then
@@ -29,11 +31,15 @@ fi
 
 if ! systemd-analyze --help | grep -q -- --threshold; then
   echo "skipped: systemd-analyze security: this systemd is older than 250"
-elif said=$(systemd-analyze security --no-pager --offline=true --threshold=$LIMIT "$scratch/forebay.service" 2>&1); then
-  echo "passed: systemd-analyze security: exposure $(grep -oE 'forebay.service: [0-9.]+' <<<"$said" | tail -1)"
 else
-  printf 'failed: systemd-analyze security\n%s\n' "$said"
-  failed=1
+  for unit in forebay forebay-coordinator; do
+    if said=$(systemd-analyze security --no-pager --offline=true --threshold=$LIMIT "$scratch/$unit.service" 2>&1); then
+      echo "passed: systemd-analyze security: exposure $(grep -oE "$unit.service: [0-9.]+" <<<"$said" | tail -1)"
+    else
+      printf 'failed: systemd-analyze security\n%s\n' "$said"
+      failed=1
+    fi
+  done
 fi
 
 # As forebay.socket and forebay.service do it: the daemon is started by the first trainer.

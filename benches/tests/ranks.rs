@@ -28,8 +28,9 @@ const RANKS: [(&str, u32); 17] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 26] = [
+const FENCES: [(&str, &[&str]); 27] = [
     ("redb", &["forebay-coordinator"]),
+    ("tokio-rustls", &["forebay-coordinator", "forebay-daemon"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
     ("libc", &["forebay-ring"]),
@@ -41,7 +42,7 @@ const FENCES: [(&str, &[&str]); 26] = [
     ),
     ("object_store", &["forebay-objects"]),
     ("reqwest", &["forebay-objects"]),
-    ("rustls", &["forebay-objects"]),
+    ("rustls", &["forebay-coordinator", "forebay-objects"]),
     ("rustls-native-certs", &["forebay-objects"]),
     ("toml", &["forebay-daemon", "forebay"]),
     ("clap", &["forebay"]),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::daemon::{Client, Daemon};
 use crate::failure::Failure;
 use crate::progress;
+use crate::remote::{Coordinator, CoordinatorArgs};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuditArgs {
@@ -21,23 +22,18 @@ pub(crate) struct AuditArgs {
     json: bool,
     #[command(flatten)]
     daemon: Daemon,
+    #[command(flatten)]
+    coordinator: CoordinatorArgs,
 }
 
 /// Below it the sum is there before a bar could be drawn.
 const WORTH_A_BAR: u64 = 50_000_000;
 
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
-    let request = StreamAuditRequest { stream: args.stream.clone().unwrap_or_default() };
-    let mut ledgers: Vec<(String, AuditReply)> = Vec::new();
-    let ask = |mut client: Client| async move { client.list_audits(request).await };
-    args.daemon.ask_pages(ask, |StreamAudit { ledger, audit }| {
-        let page = audit.unwrap_or_default();
-        match ledgers.last_mut().filter(|(last, _)| *last == ledger) {
-            Some((_, audit)) => audit.append(page),
-            None => ledgers.push((ledger, page)),
-        }
-        Ok(())
-    })?;
+    let ledgers = match args.coordinator.coordinator(&args.daemon)? {
+        Some(coordinator) => of_coordinator(args, &coordinator)?,
+        None => of_daemon(args)?,
+    };
     let audited = ledgers.iter().map(|(ledger, audit)| Ok((ledger.as_str(), epochs(audit)?)));
     let audited: Vec<(&str, Vec<EpochAudit>)> = audited.collect::<Result<_, Failure>>()?;
     let mut out = io::stdout().lock();
@@ -58,6 +54,32 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
         return Err(Failure::Failed(format!("{wrong} epochs do not add up: records were lost or counted twice.")));
     }
     Ok(())
+}
+
+/// The ledgers of a coordinator, with their tallies.
+fn of_coordinator(args: &AuditArgs, coordinator: &Coordinator) -> Result<Vec<(String, AuditReply)>, Failure> {
+    let mut audits = Vec::new();
+    for ledger in coordinator.ledgers(args.stream.as_deref())? {
+        let audit = coordinator.audit(&ledger.name)?;
+        audits.push((ledger.name, audit));
+    }
+    Ok(audits)
+}
+
+/// The ledgers of a daemon's streams, with their tallies.
+fn of_daemon(args: &AuditArgs) -> Result<Vec<(String, AuditReply)>, Failure> {
+    let request = StreamAuditRequest { stream: args.stream.clone().unwrap_or_default() };
+    let mut ledgers: Vec<(String, AuditReply)> = Vec::new();
+    let ask = |mut client: Client| async move { client.list_audits(request).await };
+    args.daemon.ask_pages(ask, |StreamAudit { ledger, audit }| {
+        let page = audit.unwrap_or_default();
+        match ledgers.last_mut().filter(|(last, _)| *last == ledger) {
+            Some((_, audit)) => audit.append(page),
+            None => ledgers.push((ledger, page)),
+        }
+        Ok(())
+    })?;
+    Ok(ledgers)
 }
 
 fn epochs(reply: &AuditReply) -> Result<Vec<EpochAudit>, Failure> {

@@ -4,7 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::{
-    audit, bench, compare, completions, config, doctor, man, preview, reload, run, sample, serve, status, verify,
+    audit, bench, compare, completions, config, coordinate, doctor, man, preview, reload, run, sample, serve, status,
+    verify,
 };
 
 /// Turns folders of pictures into training batches in shared memory.
@@ -19,6 +20,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Serve a folder, or the streams of a configuration, to trainers on this machine.
     Serve(serve::ServeArgs),
+    /// Keep the ledgers of daemons on several nodes, so that they share one run of a dataset.
+    Coordinate(coordinate::CoordinateArgs),
     /// Show the state of a running daemon: streams, trainers, waits.
     Status(status::StatusArgs),
     /// Prove from the ledger that every record of every epoch is accounted for.
@@ -52,6 +55,7 @@ impl Cli {
     pub(crate) fn run(self) -> Result<(), Failure> {
         match self.command {
             Command::Serve(args) => serve::run(&args),
+            Command::Coordinate(args) => coordinate::run(&args),
             Command::Status(args) => status::run(&args),
             Command::Audit(args) => audit::run(&args),
             Command::Reload(args) => reload::run(&args),

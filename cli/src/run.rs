@@ -1,15 +1,16 @@
 //! `forebay run`: manages the runs of streams.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use forebay_daemon::config::{Config, Surroundings};
 use forebay_daemon::{DEFAULT_RUN, LEDGERS, forget_run};
 use forebay_proto::printable;
-use forebay_proto::v1::RenewRunRequest;
+use forebay_proto::v1::{NewRunRequest, RenewRunRequest};
 
 use crate::daemon::Daemon;
 use crate::failure::Failure;
+use crate::remote::{Coordinator, CoordinatorArgs};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum RunCommand {
@@ -17,17 +18,22 @@ pub(crate) enum RunCommand {
     New {
         /// Name of the stream.
         stream: String,
-        /// While no daemon runs: the configuration that names the run and the folder of the ledgers.
+        /// While no daemon runs, or with --coordinator: the configuration that names the run and where its ledgers are.
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
         #[command(flatten)]
         daemon: Daemon,
+        #[command(flatten)]
+        coordinator: CoordinatorArgs,
     },
 }
 
 pub(crate) fn run(command: &RunCommand) -> Result<(), Failure> {
-    let RunCommand::New { stream, config, daemon } = command;
-    let run = if daemon.answers() {
+    let RunCommand::New { stream, config, daemon, coordinator } = command;
+    let run = if let Some(coordinator) = coordinator.coordinator(daemon)? {
+        let config = configuration(config.as_deref())?;
+        forget_there(&coordinator, run_of(&config, stream), stream)?
+    } else if daemon.answers() {
         let request = RenewRunRequest { stream: stream.clone() };
         daemon.ask(|mut client| async move { client.renew_run(request).await })?.run
     } else {
@@ -36,11 +42,31 @@ pub(crate) fn run(command: &RunCommand) -> Result<(), Failure> {
     Ok(writeln!(io::stdout(), "stream {stream} starts again at epoch 0 in run \"{run}\"")?)
 }
 
-/// Forgets the run in the ledgers' file, which no daemon has open: one that refuses to start cannot be asked.
-fn forget(stream: &str, config: Option<&std::path::Path>) -> Result<String, Failure> {
-    let config = config.map_or_else(|| Ok(Config::default()), super::config::read)?;
+fn configuration(file: Option<&Path>) -> Result<Config, Failure> {
+    file.map_or_else(|| Ok(Config::default()), super::config::read)
+}
+
+fn run_of(config: &Config, stream: &str) -> String {
     let run = config.streams.get(stream).and_then(|settings| settings.run.clone());
-    let run = run.unwrap_or_else(|| DEFAULT_RUN.to_owned());
+    run.unwrap_or_else(|| DEFAULT_RUN.to_owned())
+}
+
+/// Forgets the run at a coordinator. Daemons that read it are told that it is gone.
+fn forget_there(coordinator: &Coordinator, run: String, stream: &str) -> Result<String, Failure> {
+    let request = NewRunRequest { run: run.clone(), stream: stream.to_owned() };
+    if coordinator.ask(request)?.forgotten == 0 {
+        return Err(Failure::Failed(format!("The coordinator has no run \"{run}\" of stream \"{stream}\".")));
+    }
+    Ok(run)
+}
+
+/// Forgets the run in the ledgers' file, which no daemon has open: one that refuses to start cannot be asked.
+fn forget(stream: &str, config: Option<&Path>) -> Result<String, Failure> {
+    let config = configuration(config)?;
+    let run = run_of(&config, stream);
+    if let Some(remote) = &config.coordinator.remote {
+        return forget_there(&Coordinator::at(remote)?, run, stream);
+    }
     let folder = config.coordinator.path.or_else(|| Surroundings::of_process().state_dir());
     let file = folder.unwrap_or_default().join(LEDGERS);
     if !file.exists() {

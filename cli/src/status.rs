@@ -1,6 +1,7 @@
 //! `forebay status`: shows the state of a running daemon, and the records in quarantine.
 
 mod json;
+mod ledgers;
 mod quarantine;
 
 use std::io::{self, Write};
@@ -15,16 +16,19 @@ use forebay_road::ByteSize;
 
 use crate::daemon::{Client, Daemon, duration};
 use crate::failure::Failure;
+use crate::remote::{Coordinator, CoordinatorArgs};
 use quarantine::Quarantine;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     daemon: Daemon,
+    #[command(flatten)]
+    coordinator: CoordinatorArgs,
     /// List the records that could not be read or decoded, with file and reason.
     #[arg(long)]
     quarantine: bool,
-    /// First wait until each stream of the daemon is open, or has failed to open.
+    /// First wait until each stream of the daemon is open, or has failed to open; or until the coordinator answers.
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "60s",
           value_parser = duration)]
     wait: Option<Duration>,
@@ -34,6 +38,9 @@ pub(crate) struct StatusArgs {
 }
 
 pub(crate) fn run(args: &StatusArgs) -> Result<(), Failure> {
+    if let Some(coordinator) = args.coordinator.coordinator(&args.daemon)? {
+        return of_coordinator(args, &coordinator);
+    }
     if let Some(within) = args.wait {
         args.daemon.wait_until_ready(within)?;
     }
@@ -50,6 +57,23 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Failure> {
     }
     let reply = args.daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?;
     Ok(if args.json { writeln!(out, "{:#}", json::status(&reply)) } else { status(&mut out, &reply) }?)
+}
+
+fn of_coordinator(args: &StatusArgs, coordinator: &Coordinator) -> Result<(), Failure> {
+    if let Some(within) = args.wait {
+        coordinator.wait_until_it_answers(within)?;
+    }
+    let mut out = io::stdout().lock();
+    let ledgers = coordinator.ledgers(None)?;
+    if !args.quarantine {
+        let json = || ledgers::json(&ledgers);
+        return Ok(if args.json { writeln!(out, "{:#}", json()) } else { ledgers::text(&mut out, &ledgers) }?);
+    }
+    let mut quarantine = Quarantine::default();
+    for ledger in &ledgers {
+        coordinator.quarantine(&ledger.name, |page| quarantine.add(page))?;
+    }
+    Ok(if args.json { writeln!(out, "{:#}", quarantine.json()) } else { quarantine.text(&mut out) }?)
 }
 
 fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {

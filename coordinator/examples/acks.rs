@@ -65,7 +65,7 @@ async fn work(handle: Handle, spec: LedgerSpec, number: usize) -> Result<u32, Bo
         incarnation: 1,
         ..OpenRequest::default()
     };
-    let mut caller = Caller { ledger: handle.call(open).await?.ledger, worker, incarnation: 1, sequence: 0 };
+    let mut caller = Caller { ledger: handle.call(open).await?.ledger, worker, incarnation: 1, sequence: 0, unseen: 0 };
     let mut next = || {
         caller.sequence += 1;
         Some(caller.clone())

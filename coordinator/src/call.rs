@@ -1,24 +1,23 @@
 //! A call to a coordinator: a request, and who waits for its reply.
 
+use std::pin::Pin;
+use std::sync::Arc;
+
 use tokio::sync::oneshot;
 
 use crate::call_error::CallError;
 use crate::ledgers::Ledgers;
+use crate::line::Line;
+use crate::request::Request;
 
-/// A request to any of the coordinator's procedures: the messages of `ledger.proto` are, and `procedures.rs` lists them.
-pub trait Request: Send + 'static {
-    /// What it gives.
-    type Reply: Send + 'static;
-    #[doc(hidden)]
-    fn apply(self, ledgers: &mut Ledgers, now: u64) -> Result<Self::Reply, CallError>;
-}
-
-/// A request on its way through the coordinator's thread, whichever it is.
+/// A request on its way to a coordinator, whichever it is.
 pub(crate) trait Call: Send {
     /// Carries the request out at a time `now` in milliseconds.
     fn apply(&mut self, ledgers: &mut Ledgers, now: u64);
     /// Sends the reply, or why what was carried out is not `durable`.
     fn answer(self: Box<Self>, durable: Result<(), CallError>);
+    /// Asks a coordinator in another process, and sends its reply.
+    fn forward(self: Box<Self>, line: Arc<Line>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
 type Answer<R> = Result<<R as Request>::Reply, CallError>;
@@ -47,5 +46,18 @@ impl<R: Request> Call for Asked<R> {
         let reply = durable.and_then(|()| reply.expect("a call is carried out before it is durable"));
         // A caller that no longer waits has given up on its reply.
         caller.send(reply).ok();
+    }
+
+    fn forward(self: Box<Self>, line: Arc<Line>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let Self { request, mut caller, .. } = *self;
+        let request = request.expect("a call that is forwarded was not carried out here");
+        Box::pin(async move {
+            let reply = tokio::select! {
+                reply = line.ask(request) => reply,
+                // A caller that no longer waits has given up on its reply.
+                () = caller.closed() => return,
+            };
+            caller.send(reply).ok();
+        })
     }
 }

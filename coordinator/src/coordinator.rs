@@ -10,11 +10,12 @@ use tokio::{
 };
 
 use crate::{
-    call::{Call, Request, call},
+    call::{Call, call},
     call_error::CallError,
     ledger::Times,
     ledgers::{Ledgers, PREFIX},
     outage::{Outage, Outages},
+    request::Request,
     served::{Served, TICK},
     store::Store,
 };
@@ -65,8 +66,10 @@ pub struct Coordinator;
 /// [`call`](Self::call) may be awaited on any runtime or none; [`wait`](Self::wait) is for plain threads.
 #[derive(Clone, Debug)]
 pub struct Handle {
+    /// Of the thread here that owns the ledgers, or of the one that asks a coordinator elsewhere.
     queue: mpsc::Sender<Box<dyn Call>>,
     outage: watch::Receiver<Option<Outage>>,
+    is_remote: bool,
 }
 
 struct Keeper<S> {
@@ -101,20 +104,25 @@ impl Coordinator {
     /// ```
     pub fn start(store: impl Store, clock: Clock, settings: CoordinatorSettings) -> Result<Handle, StartError> {
         let times = Times { lease_ttl: millis(settings.lease_ttl), grace: millis(settings.grace) };
-        let (outages, outage) = Outages::new();
+        let (handle, calls, outages) = Handle::new(false);
         let served = Served::new(clock());
         let mut keeper = Keeper { store, clock, served, times, ledgers: None, outages };
         keeper.load(served.time())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-        let (queue, calls) = mpsc::channel(QUEUE);
         thread::Builder::new()
             .name("forebay-ledger".to_owned())
             .spawn(move || runtime.block_on(keeper.serve(calls)))?;
-        Ok(Handle { queue, outage })
+        Ok(handle)
     }
 }
 
 impl Handle {
+    pub(crate) fn new(is_remote: bool) -> (Self, mpsc::Receiver<Box<dyn Call>>, Outages) {
+        let (queue, calls) = mpsc::channel(QUEUE);
+        let (outages, outage) = Outages::new();
+        (Self { queue, outage, is_remote }, calls, outages)
+    }
+
     /// Sends any request and awaits its reply, which comes after the durable commit.
     pub async fn call<R: Request>(&self, request: R) -> Result<R::Reply, CallError> {
         let (call, reply) = call(request);
@@ -127,6 +135,12 @@ impl Handle {
         let (call, reply) = call(request);
         self.queue.blocking_send(call).map_err(|_| gone())?;
         reply.blocking_recv().map_err(|_| gone())?
+    }
+
+    /// Whether the coordinator is in another process: then what it has given holds only until a deadline (semantics rule
+    /// 19).
+    pub const fn is_remote(&self) -> bool {
+        self.is_remote
     }
 
     /// Since when the store cannot be written, and why, if that is so. Later values tell of changes.
@@ -254,7 +268,7 @@ mod tests {
 
     fn acquire(worker: &str, sequence: u64) -> AcquireRequest {
         let (ledger, worker) = ("run/train/all".to_owned(), worker.to_owned());
-        AcquireRequest { caller: Some(Caller { ledger, worker, incarnation: 1, sequence }), leases: 1 }
+        AcquireRequest { caller: Some(Caller { ledger, worker, incarnation: 1, sequence, unseen: 0 }), leases: 1 }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod grant;
 mod receipts;
 mod snapshot;
 mod spans;
+mod status;
 mod stored;
 mod tallies;
 mod workers;
@@ -18,6 +19,7 @@ use std::ops::{Bound, Range};
 use forebay_proto::page;
 use forebay_proto::v1::{
     AuditReply, Caller, Cause, HeartbeatReply, Lease, ListQuarantineReply, Progress, QuarantineKey, QuarantinedRecord,
+    WorkerProcess,
 };
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
@@ -81,6 +83,11 @@ struct Worker {
     incarnation: u64,
     leases: BTreeMap<u64, LeaseOut>,
     replies: Replies,
+    /// Where it runs, if it has said so.
+    process: Option<WorkerProcess>,
+    /// The worker has seen the replies below this number: a command below it that was never applied is not applied any
+    /// more (semantics rule 34).
+    unseen: u64,
     /// Not stored: after a restart every worker has a full time to live.
     deadline: u64,
 }
@@ -168,8 +175,8 @@ impl Ledger {
 
     /// Extends the leases of the caller's incarnation.
     pub(crate) fn heartbeat(&mut self, caller: Option<&Caller>, now: u64) -> Result<HeartbeatReply, CallError> {
-        self.known(caller, now)?;
-        Ok(HeartbeatReply { progress: Some(self.progress()), lease_ttl_ms: self.times.lease_ttl })
+        let leases = self.known(caller, now)?.leases.keys().copied().collect();
+        Ok(HeartbeatReply { progress: Some(self.progress()), lease_ttl_ms: self.times.lease_ttl, leases })
     }
 
     /// What the ledger knows of its epochs, settled.

@@ -1,9 +1,13 @@
 //! All ledgers of a coordinator: opening, forgetting, finding the one that a request is for. Pure, as each ledger is.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
-use forebay_proto::v1::{Caller, LedgerSpec, NewRunReply, NewRunRequest, OpenReply, OpenRequest};
+use forebay_proto::page;
+use forebay_proto::v1::{
+    Caller, LedgerSpec, ListLedgersReply, ListLedgersRequest, NewRunReply, NewRunRequest, OpenReply, OpenRequest,
+};
 use prost::Message;
 
 use crate::{
@@ -17,6 +21,8 @@ use crate::{
 
 /// Longest run, stream or worker name, in bytes.
 const NAME_LEN: usize = 200;
+/// Longest host name and boot id of a worker's process, in bytes.
+const PROCESS_LEN: usize = 256;
 /// What the keys of all ledgers' documents start with.
 pub(crate) const PREFIX: &str = "ledger/";
 
@@ -104,6 +110,10 @@ impl Ledgers {
         if request.shard_size == 0 || request.incarnation == 0 {
             return Err(invalid("shard_size and incarnation must not be 0.".to_owned()));
         }
+        let process = request.process.as_ref();
+        if process.is_some_and(|process| process.host.len().max(process.boot.len()) > PROCESS_LEN) {
+            return Err(invalid(format!("A worker's host and boot may have at most {PROCESS_LEN} bytes each.")));
+        }
         if request.epochs > MAX_EPOCH {
             return Err(invalid(format!("epochs is {}; it may be at most {MAX_EPOCH}.", request.epochs)));
         }
@@ -129,8 +139,11 @@ impl Ledgers {
                 request.shard_size
             )));
         }
+        if let Some(incumbent) = ledger.incumbent(request, now)? {
+            return Ok(OpenReply { incumbent, ..OpenReply::default() });
+        }
         ledger.set_epochs(request.epochs);
-        ledger.register(&request.worker, request.incarnation, now);
+        ledger.register(request, now);
         Ok(OpenReply {
             ledger: name,
             spec_hash: ledger.spec_hash().to_vec(),
@@ -138,7 +151,16 @@ impl Ledgers {
             resumed,
             progress: Some(ledger.progress()),
             lease_ttl_ms: self.times.lease_ttl,
+            incumbent: 0,
         })
+    }
+
+    /// A page of the ledgers, by name.
+    pub(crate) fn list(&mut self, request: &ListLedgersRequest, now: u64) -> ListLedgersReply {
+        let after = (Bound::Excluded(request.after.as_str()), Bound::Unbounded);
+        let ledgers = self.by_name.range_mut::<str, _>(after);
+        let (ledgers, more) = page(ledgers.map(|(name, ledger)| ledger.status(name, now)));
+        ListLedgersReply { ledgers, more }
     }
 
     /// The plan of a new ledger. The shards of a stream share one table of grains.

@@ -2,12 +2,14 @@
 //!
 //! [`Plan`] says which record stands at which position of an epoch, as a pure function. The ledger is the pure state
 //! machine of leases and receipts, [`Store`] keeps it, and [`Coordinator`] starts the one thread that owns both and
-//! answers through [`Handle`] after each durable commit. `docs/ledger.md` is the long form.
+//! answers through [`Handle`] after each durable commit. [`Remote`] gives a [`Handle`] on a coordinator in another
+//! process: who has a handle does not know the difference. `docs/ledger.md` is the long form.
 //!
 //! The guarantee: where nothing dies, is cut off or outlives its lease, each record of an epoch is delivered exactly
 //! once; otherwise at least once, and only records that were delivered but not yet acknowledged may come again.
 #![forbid(unsafe_code)]
 
+mod address;
 mod audit;
 mod batches;
 mod call;
@@ -17,25 +19,41 @@ mod grain_epochs;
 mod grains;
 mod ledger;
 mod ledgers;
+mod line;
 mod mixture;
+mod opening;
 mod outage;
+mod pauses;
 mod permutation;
 mod plan;
 mod procedures;
+mod remote;
+mod request;
+mod secret;
 mod served;
 mod spec;
 mod store;
 pub mod suite;
+mod tls;
+mod token;
+mod visitor;
 
+pub use address::{Address, NoAddress};
 pub use audit::{EpochAudit, Expected, SourceAudit, Verdict, audit, expected};
 pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
-pub use call::Request;
 pub use call_error::CallError;
 pub use coordinator::{Clock, Coordinator, CoordinatorSettings, Handle, StartError, monotonic_clock};
 pub use grains::GrainTable;
 pub use mixture::shares::{MIXTURE_PERMUTATION, MixtureProblem, shares};
 pub use outage::Outage;
+pub use pauses::Pauses;
 pub use plan::{EpochOrder, Plan};
 pub use procedures::LedgerService;
+pub use remote::{Remote, RemoteError};
+pub use request::Request;
+pub use secret::SecretError;
 pub use spec::{GRAIN_PERMUTATION, GrainProblem, PERMUTATION, SpecError, differences, spec_hash};
 pub use store::{Change, EmbeddedStore, MemoryStore, Store, StoreError};
+pub use tls::{CertificateFiles, ServerTls};
+pub use token::TokenFile;
+pub use visitor::Visitor;

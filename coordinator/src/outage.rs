@@ -47,12 +47,16 @@ impl Outages {
 
     /// An attempt has failed: what its callers are told.
     pub(crate) fn failed(&self, error: &StoreError) -> CallError {
-        let cause = error.to_string();
-        self.goes_on(&cause);
+        self.goes_on(&error.to_string())
+    }
+
+    /// As [`failed`](Self::failed), with the cause in words, without a full stop.
+    pub(crate) fn goes_on(&self, cause: &str) -> CallError {
+        self.tell(cause);
         CallError::Unavailable(format!("{cause}."))
     }
 
-    fn goes_on(&self, cause: &str) {
+    fn tell(&self, cause: &str) {
         self.0.send_if_modified(|known| {
             if let Some(outage) = known {
                 let news = outage.cause != cause;

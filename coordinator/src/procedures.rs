@@ -4,23 +4,28 @@
 //! message a [`Request`], which every [`Handle`] takes, and serves the rpc.
 
 use forebay_proto::v1::{
-    AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest,
-    HeartbeatReply, HeartbeatRequest, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, NewRunReply,
-    NewRunRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply,
-    ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest, ledger_server,
+    AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, Caller,
+    HeartbeatReply, HeartbeatRequest, ListLedgersReply, ListLedgersRequest, ListQuarantineReply, ListQuarantineRequest,
+    NackReply, NackRequest, NewRunReply, NewRunRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest,
+    RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest,
+    ledger_client::LedgerClient, ledger_server,
 };
-use tonic::{Response, Status, async_trait};
+use tonic::{Response, Status, async_trait, transport::Channel};
 
-use crate::{call::Request, call_error::CallError, coordinator::Handle, ledgers::Ledgers};
+use crate::{call_error::CallError, coordinator::Handle, ledgers::Ledgers, request::Request, visitor::Visitor};
 
 /// The coordinator over gRPC. Wrap it in `forebay_proto::v1::ledger_server::LedgerServer`.
+///
+/// If a connection gives a [`Visitor`] with a certificate, its requests may name only the workers that the certificate
+/// names (semantics rule 25).
 #[derive(Clone, Debug)]
 pub struct LedgerService(pub Handle);
 
 /// `fn name(ledgers, request: Request, now) -> Reply { what it does }` is a function of the set of ledgers, the message
-/// and the time in milliseconds, which gives a `Result<Reply, CallError>`.
+/// and the time in milliseconds, which gives a `Result<Reply, CallError>`. What is behind `by` is the worker that the
+/// request speaks for, as an `Option` of its name.
 macro_rules! procedures {
-    ($(fn $name:ident($ledgers:ident, $request:ident: $Request:ty, $now:ident) -> $Reply:ty $body:block)*) => {
+    ($(fn $name:ident($ledgers:ident, $request:ident: $Request:ty, $now:ident) -> $Reply:ty, by $worker:expr; $body:block)*) => {
         $(
             impl Request for $Request {
                 type Reply = $Reply;
@@ -29,6 +34,18 @@ macro_rules! procedures {
                     let $request = self;
                     $body
                 }
+
+                async fn send(
+                    request: tonic::Request<Self>,
+                    mut client: LedgerClient<Channel>,
+                ) -> Result<Response<$Reply>, Status> {
+                    client.$name(request).await
+                }
+
+                fn worker(&self) -> Option<&str> {
+                    let $request = self;
+                    $worker
+                }
             }
         )*
 
@@ -36,6 +53,7 @@ macro_rules! procedures {
         impl ledger_server::Ledger for LedgerService {
             $(
                 async fn $name(&self, request: tonic::Request<$Request>) -> Result<Response<$Reply>, Status> {
+                    Visitor::check(&request)?;
                     Ok(Response::new(self.0.call(request.into_inner()).await?))
                 }
             )*
@@ -46,63 +64,76 @@ macro_rules! procedures {
 procedures! {
     // About the set of ledgers.
 
-    fn open(ledgers, request: OpenRequest, now) -> OpenReply {
+    fn open(ledgers, request: OpenRequest, now) -> OpenReply, by Some(&request.worker); {
         ledgers.open(&request, now)
     }
 
-    fn new_run(ledgers, request: NewRunRequest, _now) -> NewRunReply {
+    fn new_run(ledgers, request: NewRunRequest, _now) -> NewRunReply, by nobody(request); {
         ledgers.new_run(&request)
     }
 
     // Commands of a worker, which change a ledger once. Replies are stored under the command's number: it stays as it is.
 
-    fn acquire(ledgers, request: AcquireRequest, now) -> AcquireReply {
+    fn acquire(ledgers, request: AcquireRequest, now) -> AcquireReply, by speaker(request.caller.as_ref()); {
         ledgers.command(1, request.caller.as_ref(), now, |ledger, worker| {
             Ok(ledger.acquire(worker, request.leases, now))
         })
     }
 
-    fn ack(ledgers, request: AckRequest, now) -> AckReply {
+    fn ack(ledgers, request: AckRequest, now) -> AckReply, by speaker(request.caller.as_ref()); {
         ledgers.command(2, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.ack(worker, &request)))
     }
 
-    fn nack(ledgers, request: NackRequest, now) -> NackReply {
+    fn nack(ledgers, request: NackRequest, now) -> NackReply, by speaker(request.caller.as_ref()); {
         ledgers.command(3, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.nack(worker, &request.records)))
     }
 
-    fn r#return(ledgers, request: ReturnRequest, now) -> ReturnReply {
+    fn r#return(ledgers, request: ReturnRequest, now) -> ReturnReply, by speaker(request.caller.as_ref()); {
         ledgers.command(4, request.caller.as_ref(), now, |ledger, worker| {
             Ok(ledger.give_back(worker, &request.items, now))
         })
     }
 
-    fn reclaim(ledgers, request: ReclaimRequest, now) -> ReclaimReply {
+    fn reclaim(ledgers, request: ReclaimRequest, now) -> ReclaimReply, by speaker(request.caller.as_ref()); {
         ledgers.command(5, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.reclaim(worker, &request.items)))
     }
 
-    fn abandon(ledgers, request: AbandonRequest, now) -> AbandonReply {
+    fn abandon(ledgers, request: AbandonRequest, now) -> AbandonReply, by speaker(request.caller.as_ref()); {
         ledgers.command(6, request.caller.as_ref(), now, |ledger, _| ledger.abandon(request.epoch))
     }
 
-    fn restore(ledgers, request: RestoreRequest, now) -> RestoreReply {
+    fn restore(ledgers, request: RestoreRequest, now) -> RestoreReply, by speaker(request.caller.as_ref()); {
         ledgers.command(7, request.caller.as_ref(), now, |ledger, _| ledger.restore(request.snapshot.as_ref()))
     }
 
     // What changes nothing that is stored.
 
-    fn heartbeat(ledgers, request: HeartbeatRequest, now) -> HeartbeatReply {
+    fn heartbeat(ledgers, request: HeartbeatRequest, now) -> HeartbeatReply, by speaker(request.caller.as_ref()); {
         ledgers.of_caller(request.caller.as_ref())?.heartbeat(request.caller.as_ref(), now)
     }
 
-    fn take_snapshot(ledgers, request: TakeSnapshotRequest, _now) -> TakeSnapshotReply {
+    fn take_snapshot(ledgers, request: TakeSnapshotRequest, _now) -> TakeSnapshotReply, by nobody(request); {
         ledgers.get(&request.ledger)?.take_snapshot(&request.consumed)
     }
 
-    fn audit(ledgers, request: AuditRequest, _now) -> AuditReply {
+    fn audit(ledgers, request: AuditRequest, _now) -> AuditReply, by nobody(request); {
         Ok(ledgers.get(&request.ledger)?.audit(request.from_epoch))
     }
 
-    fn list_quarantine(ledgers, request: ListQuarantineRequest, _now) -> ListQuarantineReply {
+    fn list_quarantine(ledgers, request: ListQuarantineRequest, _now) -> ListQuarantineReply, by nobody(request); {
         Ok(ledgers.get(&request.ledger)?.list_quarantine(request.after))
     }
+    fn list_ledgers(ledgers, request: ListLedgersRequest, now) -> ListLedgersReply, by nobody(request); {
+        Ok(ledgers.list(&request, now))
+    }
+}
+
+/// The worker of a caller.
+fn speaker(caller: Option<&Caller>) -> Option<&str> {
+    caller.map(|caller| &*caller.worker)
+}
+
+/// For requests that speak for no worker.
+fn nobody<R>(_request: &R) -> Option<&str> {
+    None
 }

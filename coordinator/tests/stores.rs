@@ -135,7 +135,7 @@ fn a_ledger_goes_on_from_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.redb");
     let acquire = |sequence, ledger: String| AcquireRequest {
-        caller: Some(Caller { ledger, worker: "node".to_owned(), incarnation: 1, sequence }),
+        caller: Some(Caller { ledger, worker: "node".to_owned(), incarnation: 1, sequence, unseen: 0 }),
         leases: 1,
     };
     let (handle, opened) = serve(&path);

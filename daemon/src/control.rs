@@ -1,7 +1,7 @@
 //! The control socket. It serves status, quarantine, audit and new runs to the `forebay` command, and gRPC health
 //! checks.
 
-mod guest;
+mod guests;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ use tonic_health::ServingStatus;
 
 use crate::daemon::Daemon;
 use crate::descriptors::Shares;
+use crate::guest::SIGN_OF_LIFE;
+use crate::socket_name::SocketName;
 
 /// Name of the control socket in the folder of sockets.
 pub const SOCKET: &str = "control.sock";
@@ -57,10 +59,6 @@ enum NoPage {
     Unwanted,
 }
 
-/// A socket's place in the file system.
-#[derive(Debug)]
-struct SocketName(PathBuf);
-
 impl ControlEndpoint {
     /// Makes the socket.
     ///
@@ -77,13 +75,6 @@ impl ControlEndpoint {
         let endpoint = Self { listener, _name: SocketName(path.clone()) };
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
         Ok(endpoint)
-    }
-}
-
-impl Drop for SocketName {
-    fn drop(&mut self) {
-        // The process ends; the next daemon replaces what is left.
-        let _removed = std::fs::remove_file(&self.0);
     }
 }
 
@@ -105,12 +96,12 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: 
         std::future::pending().await
     };
     let service = ControlServer::new(Service { daemon, socket: ring }).max_decoding_message_size(REQUEST);
-    let guests = guest::guests(listener, Shares::of_process().control());
+    let guests = guests::guests(listener, Shares::of_process().control());
     let served = tonic::transport::Server::builder()
         .concurrency_limit_per_connection(AT_ONCE)
         .max_concurrent_streams(u32::try_from(AT_ONCE).ok())
-        .http2_keepalive_interval(Some(guest::SIGN_OF_LIFE))
-        .http2_keepalive_timeout(Some(guest::SIGN_OF_LIFE))
+        .http2_keepalive_interval(Some(SIGN_OF_LIFE))
+        .http2_keepalive_timeout(Some(SIGN_OF_LIFE))
         .add_service(health)
         .add_service(service)
         .serve_with_incoming(guests);

@@ -7,6 +7,7 @@ mod configuration;
 mod dataset;
 mod gates;
 pub(crate) mod ledgers;
+mod node;
 mod open_error;
 mod served;
 mod shared;
@@ -28,7 +29,7 @@ use tokio::sync::watch;
 use crate::config::{Config, Surroundings};
 pub(crate) use admission::{AdmissionRefusal, Request};
 use configuration::{Configuration, ReloadError};
-use ledgers::LedgersError;
+use ledgers::{Ledgers, LedgersError};
 use open_error::NewRunError;
 pub use open_error::OpenError;
 pub(crate) use shared::Shared;
@@ -47,8 +48,8 @@ pub(crate) struct Daemon {
 pub(crate) enum DaemonKind {
     /// It serves configured streams to all trainers that may attach.
     Service {
-        /// The file of the ledgers.
-        ledgers: PathBuf,
+        /// Where its ledgers are.
+        ledgers: Ledgers,
         /// The file of the configuration, to read it again; nothing for what the command line says.
         configuration: Option<PathBuf>,
     },

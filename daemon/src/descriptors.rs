@@ -58,6 +58,14 @@ impl Shares {
         Visitors::new(self.control.min(16), self.control)
     }
 
+    /// Connections of daemons to a coordinator, which has descriptors for nothing else: half of them.
+    pub(crate) fn daemons() -> Visitors {
+        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let all = usize::try_from(limit / 2).unwrap_or(usize::MAX).clamp(8, 1 << 17);
+        // A machine may have many private daemons, and many machines may be behind one address.
+        Visitors::new((all / 2).max(4), all)
+    }
+
     pub(crate) fn metrics(self) -> Visitors {
         Visitors::new(self.metrics, self.metrics)
     }

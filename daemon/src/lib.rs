@@ -5,12 +5,17 @@
 mod accepting;
 pub mod config;
 pub mod control;
+pub mod coordinate;
 mod daemon;
 mod descriptors;
 mod door;
 mod folder;
 mod group;
+mod guest;
 pub mod serve;
+mod service_manager;
+mod signals;
+mod socket_name;
 mod telemetry;
 mod visitors;
 

@@ -14,14 +14,17 @@ use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 use sd_notify::NotifyState;
 use thiserror::Error;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind};
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
 
 use crate::config::{Config, Surroundings};
-use crate::daemon::ledgers::{LEDGERS, LedgersError};
+use crate::daemon::ledgers::{LEDGERS, Ledgers, LedgersError, NoFolder, ledgers_folder};
 use crate::daemon::{Daemon, DaemonError, DaemonKind};
 use crate::folder::{self, FolderError, Whose};
+use crate::service_manager::{notify, watch};
+pub use crate::signals::EndedBy;
+use crate::signals::{Signals, listen};
 use crate::telemetry::{EndpointError, MetricsEndpoint, process};
 use crate::{control, descriptors, door, group};
 
@@ -51,9 +54,9 @@ pub enum ServeError {
         "there is no group \"{0}\" on this machine; name one from /etc/group in control.group and in the group of a stream"
     )]
     Group(String),
-    /// There is no folder for ledgers.
-    #[error("there is no folder for ledgers: set HOME or XDG_STATE_HOME, or coordinator.path in the configuration")]
-    NoState,
+    /// The folder of its ledgers.
+    #[error("{0}")]
+    NoFolder(#[from] NoFolder),
     /// Its end took too long.
     #[error(
         "{0} before trainers had handed everything in, and the daemon did not wait longer. Nothing that was acknowledged is \
@@ -93,19 +96,19 @@ pub async fn service(
     surroundings: Surroundings,
     ended_by: EndedBy,
 ) -> Result<(), ServeError> {
-    let mut signals = Signals::new(ended_by)?;
+    let mut signals = Signals::new(ended_by).map_err(no_signals)?;
     descriptors::raise_limit();
     // Without a file there is nothing to read again, and the signal means what it means to every program.
-    let hangups = configuration.as_ref().map(|_| listen(SignalKind::hangup())).transpose()?;
+    let hangups = configuration.as_ref().map(|_| listen(SignalKind::hangup())).transpose().map_err(no_signals)?;
     let place = ServiceFolder::of(&config, &surroundings)?;
     let (listener, path) = place.listen()?;
-    let folder = config.coordinator.path.clone().or_else(|| surroundings.state_dir()).ok_or(ServeError::NoState)?;
-    let managed = surroundings.state_directory.as_deref() == Some(&*folder);
-    folder::own(&folder, None, if managed { Whose::Managed } else { Whose::Chosen })?;
+    let ledgers = match &config.coordinator.remote {
+        Some(remote) => Ledgers::Remote(remote.clone()),
+        None => Ledgers::File(ledgers_folder(config.coordinator.path.as_deref(), &surroundings)?.join(LEDGERS)),
+    };
     let metrics = MetricsEndpoint::bind(&config.metrics, &place.folder)?;
     let control = place.control()?;
-    let daemon =
-        Daemon::new(config, DaemonKind::Service { ledgers: folder.join(LEDGERS), configuration }, &surroundings)?;
+    let daemon = Daemon::new(config, DaemonKind::Service { ledgers, configuration }, &surroundings)?;
 
     // Trainers are let in before all streams are open: one whose dataset does not answer holds up no other.
     let mut door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));
@@ -219,7 +222,7 @@ pub async fn private(socket: i32, config: Config, surroundings: Surroundings) ->
     let parents_end = ends(alive).map_err(system)?;
     let socket = inherited(socket).map_err(system)?;
     let socket = Socket::from_fd(socket).map_err(|error| system(std::io::Error::other(error)))?;
-    let mut signals = Signals::new(EndedBy::Signals)?;
+    let mut signals = Signals::new(EndedBy::Signals).map_err(no_signals)?;
     descriptors::raise_limit();
     let runs = surroundings.state_dir().map(|folder| folder.join("runs"));
     let daemon = Daemon::new(config, DaemonKind::Private { runs }, &surroundings)?;
@@ -303,59 +306,8 @@ impl Drop for ServiceFolder {
     }
 }
 
-/// What ends a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndedBy {
-    /// SIGTERM and SIGINT.
-    Signals,
-    /// The owner of the future, by dropping it. The owner handles signals.
-    Owner,
-}
-
-/// Signals that end the daemon, and one that must not.
-struct Signals {
-    ending: Option<(Signal, Signal)>,
-    /// Caught, so that a write beyond the limit of a file's size (`ulimit -f`) is an error like that of a full disk.
-    _file_size: Signal,
-}
-
-impl Signals {
-    fn new(ended_by: EndedBy) -> Result<Self, ServeError> {
-        let ending = match ended_by {
-            EndedBy::Signals => Some((listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?)),
-            EndedBy::Owner => None,
-        };
-        Ok(Self { ending, _file_size: listen(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))? })
-    }
-
-    /// Waits for one that ends the daemon, and names it.
-    async fn come(&mut self) -> &'static str {
-        let Some((terminate, interrupt)) = &mut self.ending else { return std::future::pending().await };
-        tokio::select! {
-            _ = terminate.recv() => "SIGTERM",
-            _ = interrupt.recv() => "SIGINT",
-        }
-    }
-}
-
-fn listen(kind: SignalKind) -> Result<Signal, ServeError> {
-    signal(kind).map_err(|source| ServeError::System { what: "signals", source })
-}
-
-/// Tells the service manager that the runtime turns, as often as it asks for.
-async fn watch() {
-    let Some(within) = sd_notify::watchdog_enabled() else { return };
-    let mut tick = tokio::time::interval(within / 2);
-    loop {
-        tick.tick().await;
-        notify(&[NotifyState::Watchdog]);
-    }
-}
-
-fn notify(state: &[NotifyState<'_>]) {
-    if let Err(error) = sd_notify::notify(state) {
-        tracing::warn!(%error, "the service manager cannot be told");
-    }
+fn no_signals(source: std::io::Error) -> ServeError {
+    ServeError::System { what: "signals", source }
 }
 
 /// How old metrics may be.

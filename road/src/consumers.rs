@@ -161,6 +161,10 @@ impl RingThread {
                 done.send(()).ok();
             }
             Note::Lost(leases) => deliveries.lose(&leases),
+            Note::Deadline(deadline) => {
+                let packet = number(MessageKind::Deadline, deadline);
+                deliveries.renew(deadline).into_iter().for_each(|id| readers.send(id, &packet, deliveries));
+            }
             Note::Noted(batch) => deliveries.noted(batch),
             Note::Restored(consumer) => readers.tell_if_done(consumer, deliveries),
             // The loop ends at it.
@@ -227,7 +231,7 @@ impl RingThread {
 
     fn publish(&mut self, ready: Ready) {
         self.counters.published.fetch_add(1, Ordering::Relaxed);
-        if self.draining {
+        if self.draining || self.deliveries.is_lost(&ready) {
             return self.drop_batch(ready);
         }
         let items = self.suspects.finished(&ready.claims);

@@ -1,5 +1,4 @@
-//! Keeps leases ahead of the readers. It asks the coordinator for more when the prefetch runs low, and extends the
-//! leases that are held.
+//! Keeps leases ahead of the readers. It asks the coordinator for more when the prefetch runs low.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use forebay_proto::v1::{Lease, Progress};
 use forebay_sources::Source;
 use tokio::sync::oneshot::{self, error::TryRecvError};
 use tokio::sync::watch;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::Instant;
 
 use crate::prefetch::Prefetch;
 use crate::prefetch::readahead::Span;
@@ -21,15 +20,13 @@ use crate::worker::Worker;
 pub(crate) struct LeaseSettings {
     /// Leases ahead of the readers.
     pub ahead: usize,
-    /// Time between two heartbeats (semantics rule 4).
-    pub heartbeat: Duration,
     /// Time after which a WAIT is asked again.
     pub retry: Duration,
 }
 
 impl Default for LeaseSettings {
     fn default() -> Self {
-        Self { ahead: 2, heartbeat: Duration::from_secs(5), retry: Duration::from_millis(100) }
+        Self { ahead: 2, retry: Duration::from_millis(100) }
     }
 }
 
@@ -52,10 +49,8 @@ pub(crate) async fn keep(
         asked = may_ask.wait_for(|may| *may) => if asked.is_err() { return Ok(()) },
     }
     let mut progress = worker.progress();
-    let mut heartbeat = interval(settings.heartbeat);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut asked_again = Instant::now();
-    // A reply under way is waited for: a lease in it would be nobody's, and the heartbeat would extend it for ever.
+    // A reply under way is waited for: a lease in it would be nobody's, and heartbeats would extend it for ever.
     while stop.try_recv() == Err(TryRecvError::Empty) {
         let now = *progress.borrow_and_update();
         prefetch.completed(now.floor);
@@ -85,7 +80,6 @@ pub(crate) async fn keep(
             () = prefetch.hungry() => {}
             changed = progress.changed() => if changed.is_err() { return Ok(()) },
             () = tokio::time::sleep_until(asked_again), if wanted > 0 => {}
-            _ = heartbeat.tick() => worker.heartbeat().await.or_else(outage)?,
         }
     }
     Ok(())
@@ -115,13 +109,5 @@ fn span(plan: &Plan, lease: &Lease) -> Span {
         len: records - lease.start,
         bare: lease.end.saturating_sub(records),
         turn: Arc::new(move |index| order.turn(index)),
-    }
-}
-
-/// A heartbeat that found nobody is tried again at the next tick.
-fn outage(error: CallError) -> Result<(), CallError> {
-    match error {
-        CallError::Unavailable(_) => Ok(()),
-        other => Err(other),
     }
 }

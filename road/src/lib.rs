@@ -46,5 +46,5 @@ pub use memory::Promises;
 pub use metric::{Metric, MetricType};
 pub use placement::{Credentials, PixelPlace, PlacementRefusal};
 pub use samples::{Registry, Samples};
-pub use stream::{HandIns, Identity, Opening, RingMemory, Stream, StreamError, Surplus};
+pub use stream::{HandIns, Identity, Node, Opening, RingMemory, Stream, StreamError, Surplus};
 pub use targets::UnknownColumn;

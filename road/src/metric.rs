@@ -42,6 +42,13 @@ metrics! {
     Leases: Gauge, "forebay_leases", "Leases in the daemon's hands.";
     LedgerWritable: Gauge, "forebay_ledger_writable",
         "1, or 0 while the ledgers cannot be written and everything waits.";
+    LedgerWorkers: Gauge, "forebay_ledger_workers", "Daemons that a coordinator knows, by ledger.";
+    LedgerLeased: Gauge, "forebay_ledger_leased_positions",
+        "Positions of the ledger that daemons have leased, and that are not complete.";
+    LedgerReturned: Gauge, "forebay_ledger_returned_positions",
+        "Positions of the ledger that were leased, are not complete, and belong to no daemon.";
+    LedgerDelivered: Counter, "forebay_ledger_delivered_total", "Records that the ledger counts as delivered.";
+    LedgerQuarantined: Counter, "forebay_ledger_quarantined_total", "Records that the ledger has in quarantine.";
     StreamUp: Gauge, "forebay_stream_up",
         "1 while a configured stream is open, or waits for its first trainer.";
     Consumers: Gauge, "forebay_consumers", "Attached trainers.";

@@ -4,16 +4,18 @@
 //! repeated with the same number until it is answered, so it takes effect once (semantics rule 18). An outage is never
 //! mistaken for the end of the data.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Handle, Outage, Request};
+use forebay_coordinator::{CallError, Handle, Outage, Pauses, Request};
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply,
     AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, ListQuarantineReply, ListQuarantineRequest,
     NackReply, NackRequest, OpenReply, OpenRequest, Progress, QuarantineKey, ReclaimReply, ReclaimRequest,
     RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, Snapshot, TakeSnapshotRequest,
 };
+use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::{Mutex, watch};
 
 use crate::suspects::Suspects;
@@ -28,20 +30,28 @@ pub(crate) struct Worker {
     sequence: Mutex<u64>,
     progress: watch::Sender<Progress>,
     suspects: Arc<Suspects>,
+    /// Leases that were granted and not seen to end.
+    granted: parking_lot::Mutex<BTreeSet<u64>>,
+    /// How long the coordinator keeps leases for a worker that says nothing.
+    lease_ttl: Duration,
+    /// `CLOCK_BOOTTIME` nanosecond until which what was leased is this worker's, whatever happens (semantics rule 19).
+    deadline: watch::Sender<u64>,
 }
 
-/// First pause before a command is repeated; doubled up to [`LONGEST_PAUSE`].
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// A deadline that never comes.
+const NEVER: u64 = u64::MAX;
 
 impl Worker {
     /// Opens the ledger, or makes it, and registers this incarnation.
     ///
     /// # Errors
-    /// The ledger exists with another spec, or the store cannot be used.
+    /// The ledger exists with another spec, or the coordinator or its store cannot be used.
     pub(crate) async fn open(handle: Handle, request: OpenRequest) -> Result<(Self, OpenReply), CallError> {
         let (name, incarnation) = (request.worker.clone(), request.incarnation);
-        let reply = handle.call(request).await?;
+        let asked = boot_time();
+        let reply = handle.open(request).await?;
+        let lease_ttl = Duration::from_millis(reply.lease_ttl_ms);
+        let deadline = if handle.is_remote() { later(asked, lease_ttl) } else { NEVER };
         let progress = reply.progress.unwrap_or_default();
         let ledger = reply.ledger.clone();
         let worker = Self {
@@ -52,8 +62,26 @@ impl Worker {
             sequence: Mutex::new(0),
             progress: watch::Sender::new(progress),
             suspects: Arc::default(),
+            granted: parking_lot::Mutex::default(),
+            lease_ttl,
+            deadline: watch::Sender::new(deadline),
         };
         Ok((worker, reply))
+    }
+
+    /// How long the coordinator keeps leases for a worker that says nothing.
+    pub(crate) fn lease_ttl(&self) -> Duration {
+        self.lease_ttl
+    }
+
+    /// Whether other daemons may have the same ledger.
+    pub(crate) fn has_others(&self) -> bool {
+        self.handle.is_remote()
+    }
+
+    /// Until when batches may be handed out, in nanoseconds of `CLOCK_BOOTTIME`.
+    pub(crate) fn deadline(&self) -> watch::Receiver<u64> {
+        self.deadline.subscribe()
     }
 
     /// What the coordinator last said about the epochs.
@@ -74,6 +102,7 @@ impl Worker {
     /// Asks for leases.
     pub(crate) async fn acquire(&self, leases: u32) -> Result<AcquireReply, CallError> {
         let reply = self.command(|caller| AcquireRequest { caller: Some(caller), leases }).await?;
+        self.granted.lock().extend(reply.leases.iter().map(|lease| lease.id));
         self.suspects.note(&reply.leases);
         if let Some(Progress { floor, .. }) = reply.progress {
             self.suspects.completed(floor);
@@ -152,35 +181,59 @@ impl Worker {
         self.handle.call(ListQuarantineRequest { ledger: self.ledger.clone(), after }).await
     }
 
-    /// Extends all leases of this incarnation.
-    pub(crate) async fn heartbeat(&self) -> Result<(), CallError> {
+    /// Extends all leases of this incarnation. Gives those that are not its own any more: they are complete, or were given
+    /// to others while this worker was not heard.
+    pub(crate) async fn heartbeat(&self) -> Result<Vec<u64>, CallError> {
+        let asked = boot_time();
+        // Those that are granted meanwhile may be missing in the answer.
+        let before = self.granted.lock().clone();
         let reply = self.handle.call(HeartbeatRequest { caller: Some(self.caller(0)) }).await?;
         self.heard(reply.progress);
-        Ok(())
+        let still: BTreeSet<u64> = reply.leases.into_iter().collect();
+        let ended: Vec<u64> = before.difference(&still).copied().collect();
+        self.granted.lock().retain(|lease| !ended.contains(lease));
+        self.answered(asked);
+        Ok(ended)
     }
 
     async fn command<R: Request + Clone>(&self, request: impl FnOnce(Caller) -> R) -> Result<R::Reply, CallError> {
         let mut sequence = self.sequence.lock().await;
         *sequence += 1;
         let request = request(self.caller(*sequence));
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = Pauses::of(self.incarnation ^ *sequence);
         loop {
             match self.handle.call(request.clone()).await {
                 Err(CallError::Unavailable(why)) => {
                     // Once for each command: an outage may be long.
-                    if pause == FIRST_PAUSE {
+                    if pauses.is_first() {
                         tracing::warn!(ledger = self.ledger, why, "a command is repeated until the ledger takes it");
                     }
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    tokio::time::sleep(pauses.next()).await;
                 }
                 answer => return answer,
             }
         }
     }
 
+    /// The coordinator has answered what was sent at this moment, and keeps the leases for a time to live from then on.
+    fn answered(&self, asked: u64) {
+        let deadline = later(asked, self.lease_ttl);
+        self.deadline.send_if_modified(|known| {
+            let renewed = *known < deadline;
+            *known = deadline.max(*known);
+            renewed
+        });
+    }
+
     fn caller(&self, sequence: u64) -> Caller {
-        Caller { ledger: self.ledger.clone(), worker: self.name.clone(), incarnation: self.incarnation, sequence }
+        Caller {
+            ledger: self.ledger.clone(),
+            worker: self.name.clone(),
+            incarnation: self.incarnation,
+            sequence,
+            // One command at a time: all replies before this one's were seen, or are not waited for any more.
+            unseen: sequence,
+        }
     }
 
     fn heard(&self, progress: Option<Progress>) {
@@ -188,4 +241,15 @@ impl Worker {
             self.progress.send_if_modified(|known| std::mem::replace(known, progress) != progress);
         }
     }
+}
+
+/// Nanoseconds on the clock that goes on while the machine sleeps.
+fn boot_time() -> u64 {
+    let now = clock_gettime(ClockId::Boottime);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+fn later(moment: u64, by: Duration) -> u64 {
+    moment.saturating_add(u64::try_from(by.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -152,13 +152,18 @@ impl Home {
 
     /// Waits until the stream's status is so.
     pub(crate) fn wait_for(&self, what: &str, condition: impl Fn(&StreamStatus) -> bool) {
-        let mut status = self.status();
+        self.wait_for_daemon(what, |status| condition(status.streams.first().expect("one stream")));
+    }
+
+    /// Waits until the daemon's status is so.
+    pub(crate) fn wait_for_daemon(&self, what: &str, condition: impl Fn(&StatusReply) -> bool) {
+        let mut status = self.whole_status();
         let until = Instant::now() + PATIENCE;
         while !condition(&status) {
             assert!(Instant::now() < until, "it never came to be that {what}: {status:?}");
             // Nobody unparks this thread: it rests between two questions.
             thread::park_timeout(Duration::from_millis(10));
-            status = self.status();
+            status = self.whole_status();
         }
     }
 }
@@ -177,6 +182,11 @@ impl Daemon {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// What it said up to the last words that were waited for.
+    pub(crate) fn said(&self) -> &str {
+        &self.said
     }
 
     /// Waits until it writes a line with these words.

@@ -6,6 +6,7 @@
 mod bad_pictures;
 mod batches;
 mod cache;
+mod cluster;
 mod crashes;
 mod daemon;
 mod end;

@@ -30,6 +30,8 @@ pub(crate) struct Inbox {
     epoch: u64,
     /// The caller has asked for a batch of `epoch` and not been told its end.
     joined: bool,
+    /// The deadline that has passed, and for a later one than which the daemon was asked.
+    asked_beyond: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +50,8 @@ pub(crate) enum Head {
     EpochEnd(u64),
     /// The stream has no further epoch.
     Done,
-    /// A batch whose claims have passed their deadline: it waits for the daemon's word (semantics rule 19).
-    Expired,
+    /// A batch whose claims have passed this deadline: it waits for the daemon's word (semantics rule 19).
+    Expired(u64),
     /// Nothing yet.
     Nothing,
 }
@@ -66,6 +68,7 @@ impl Inbox {
             notice: None,
             call: None,
             answer: None,
+            asked_beyond: None,
             epoch,
             joined: false,
         }
@@ -131,6 +134,11 @@ impl Inbox {
         expected
     }
 
+    /// Whether the daemon is to be asked for a later deadline than this one; once.
+    pub(crate) fn asks_beyond(&mut self, deadline: u64) -> bool {
+        self.asked_beyond.replace(deadline) != Some(deadline)
+    }
+
     /// Everything offered so far may be handed out until this moment.
     pub(crate) fn renew(&mut self, deadline: u64) {
         for event in &mut self.events {
@@ -176,7 +184,7 @@ impl Inbox {
     pub(crate) fn take(&mut self, now: u64) -> Head {
         while let Some(event) = self.events.front().copied() {
             match event {
-                Event::Offer(offer) if offer.deadline < now => return Head::Expired,
+                Event::Offer(offer) if offer.deadline < now => return Head::Expired(offer.deadline),
                 Event::Offer(offer) => {
                     self.events.pop_front();
                     self.epoch = offer.epoch;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_proto::v1::StreamInfo;
-use forebay_ring::{Message, Offer, PACKET_LEN, View};
+use forebay_ring::{Message, MessageKind, Number, Offer, PACKET_LEN, View, packet};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::batch::Batch;
@@ -160,7 +160,11 @@ impl Session {
             Head::Offer(offer) => return Ok(Some(Next::Batch(self.hand_out(offer)?))),
             Head::EpochEnd(epoch) => return Ok(Some(Next::EpochEnd(epoch))),
             Head::Done => return Ok(Some(Next::Done)),
-            Head::Expired | Head::Nothing => {}
+            Head::Expired(deadline) if self.inbox.asks_beyond(deadline) => {
+                let ask = Number { kind: MessageKind::Deadline as u32, reserved: 0, value: deadline };
+                self.hands.change(|_| vec![packet(&ask, &[])]);
+            }
+            Head::Expired(_) | Head::Nothing => {}
         }
         if let Some(words) = self.inbox.take_notice() {
             patience.watch().notice(&Notice::Told(words));

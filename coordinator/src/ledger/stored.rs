@@ -189,6 +189,8 @@ impl Worker {
             incarnation: self.incarnation,
             leases: self.leases.values().map(lease).collect(),
             replies: self.replies.0.iter().map(reply).collect(),
+            process: self.process.clone(),
+            unseen: self.unseen,
         }
     }
 }
@@ -206,7 +208,14 @@ fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
     }
     let replies = stored.replies.into_iter().map(|stored| (stored.sequence, (stored.command, stored.reply)));
     let deadline = now.saturating_add(times.lease_ttl);
-    Some(Worker { incarnation: stored.incarnation, leases, replies: Replies(replies.collect()), deadline })
+    Some(Worker {
+        incarnation: stored.incarnation,
+        leases,
+        replies: Replies(replies.collect()),
+        process: stored.process,
+        unseen: stored.unseen,
+        deadline,
+    })
 }
 
 fn returned(stored: &StoredReturned, version: u32, now: u64, times: Times) -> ReturnedPositions {

@@ -2,11 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use forebay_proto::v1::{Caller, Cause};
+use forebay_proto::v1::{Caller, Cause, OpenRequest};
 use prost::Message;
 
 use super::{LeaseOut, Ledger, ReturnedPositions, Worker};
 use crate::call_error::CallError;
+
+/// How long a worker that runs under another boot must be silent before its name may be taken, in milliseconds. Two
+/// machines with the same name must not take the worker from each other in turns.
+const BOOT_SILENCE: u64 = 10_000;
+/// How long a worker without leases is remembered after its leases would have expired, in milliseconds.
+const REMEMBERED: u64 = 3_600_000;
 
 /// How many sequence numbers back a command may come.
 pub(super) const WINDOW: u64 = 16;
@@ -45,8 +51,37 @@ impl Replies {
 }
 
 impl Ledger {
+    /// The incarnation that has the name of the worker that opens the ledger, and that the request does not replace
+    /// (semantics rule 33).
+    ///
+    /// # Errors
+    /// The name belongs to a process under another boot that spoke a moment ago.
+    pub(crate) fn incumbent(&self, request: &OpenRequest, now: u64) -> Result<Option<u64>, CallError> {
+        let Some(known) = self.workers.get(&request.worker) else { return Ok(None) };
+        let Some(replaces) = request.replaces.filter(|_| known.incarnation != request.incarnation) else {
+            return Ok(None);
+        };
+        if replaces != known.incarnation {
+            return Ok(Some(known.incarnation));
+        }
+        let boot = request.process.as_ref().map_or("", |process| &process.boot);
+        let silent = known.silent(now, self.times);
+        if known.process.as_ref().is_some_and(|process| process.boot != boot) && silent < BOOT_SILENCE {
+            return Err(CallError::Unavailable(format!(
+                "Worker {:?} is {}, which was heard {} s ago. If that process still runs, give this daemon another name \
+                 with node in [coordinator]. If not, the name is free {} s after its last sign of life.",
+                request.worker,
+                known.whereabouts(),
+                silent / 1000,
+                BOOT_SILENCE / 1000
+            )));
+        }
+        Ok(None)
+    }
+
     /// Registers a worker's incarnation. What an older one had is returned, and kept a while for its consumers.
-    pub(crate) fn register(&mut self, worker: &str, incarnation: u64, now: u64) {
+    pub(crate) fn register(&mut self, request: &OpenRequest, now: u64) {
+        let (worker, incarnation) = (request.worker.as_str(), request.incarnation);
         let deadline = now.saturating_add(self.times.lease_ttl);
         let known = self.workers.entry(worker.to_owned()).or_default();
         known.deadline = deadline;
@@ -54,7 +89,7 @@ impl Ledger {
             return;
         }
         let lost = std::mem::take(known);
-        *known = Worker { incarnation, deadline, ..Worker::default() };
+        *known = Worker { incarnation, deadline, process: request.process.clone(), ..Worker::default() };
         self.dirty.workers.insert(worker.to_owned());
         let kept_until = now.saturating_add(self.times.grace);
         // What an earlier one left for its consumers is kept for as long again: they come to this one.
@@ -74,8 +109,17 @@ impl Ledger {
         }
     }
 
-    /// Returns the leases of workers that said nothing for a whole time to live.
+    /// Returns the leases of workers that said nothing for a whole time to live. Forgets workers that have had none for
+    /// long.
     pub(crate) fn expire(&mut self, now: u64) {
+        let dirty = &mut self.dirty.workers;
+        self.workers.retain(|name, worker| {
+            let stays = !worker.leases.is_empty() || worker.deadline.saturating_add(REMEMBERED) > now;
+            if !stays {
+                dirty.insert(name.clone());
+            }
+            stays
+        });
         let late: Vec<String> = self
             .workers
             .iter()
@@ -104,8 +148,12 @@ impl Ledger {
         })?;
         if worker.incarnation != caller.incarnation {
             return Err(CallError::Fenced(format!(
-                "Worker {:?} was started again as incarnation {:x}; incarnation {:x} no longer counts.",
-                caller.worker, worker.incarnation, caller.incarnation
+                "Worker {:?} was started again as incarnation {:x}, which is {}; incarnation {:x} no longer counts. If both \
+                 are to run, give each a name of its own with node in [coordinator].",
+                caller.worker,
+                worker.incarnation,
+                worker.whereabouts(),
+                caller.incarnation
             )));
         }
         worker.deadline = now.saturating_add(self.times.lease_ttl);
@@ -131,6 +179,19 @@ impl Ledger {
                 CallError::Corrupt(format!("A stored reply of worker {:?} cannot be read: {error}.", caller.worker))
             });
         }
+        if caller.unseen > caller.sequence {
+            return Err(CallError::Invalid(format!(
+                "The command has number {}, and its caller waits only for the replies from {} on.",
+                caller.sequence, caller.unseen
+            )));
+        }
+        if caller.sequence < worker.unseen {
+            return Err(CallError::SequenceTooOld(format!(
+                "Command {} of worker {:?} came too late: the worker has gone on to {}.",
+                caller.sequence, caller.worker, worker.unseen
+            )));
+        }
+        worker.unseen = worker.unseen.max(caller.unseen);
         let before = self.revision;
         let reply = act(self, &caller.worker)?;
         if self.revision != before

@@ -36,6 +36,7 @@ fn story(fail: Option<(u64, Failure)>) -> u64 {
                 worker: worker.to_owned(),
                 incarnation,
                 sequence: 0,
+                unseen: 0,
             };
             let mut daemon = crate::scene::Daemon { caller };
             insist(&scene, &AcquireRequest { caller: Some(daemon.next()), leases: 1 });

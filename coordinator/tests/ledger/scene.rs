@@ -177,12 +177,14 @@ impl Scene {
             incarnation,
             epochs: self.epochs,
             grains: self.plan.grains().map(|table| table.lengths()),
+            ..OpenRequest::default()
         }
     }
 
     pub(crate) fn open(&self, worker: &str, incarnation: u64) -> (Daemon, OpenReply) {
         let reply = self.call(self.open_request(worker, incarnation)).unwrap();
-        let caller = Caller { ledger: reply.ledger.clone(), worker: worker.to_owned(), incarnation, sequence: 0 };
+        let caller =
+            Caller { ledger: reply.ledger.clone(), worker: worker.to_owned(), incarnation, sequence: 0, unseen: 0 };
         (Daemon { caller }, reply)
     }
 
@@ -270,6 +272,15 @@ impl Scene {
 }
 
 impl Daemon {
+    /// Whoever has opened a ledger with this name.
+    pub(crate) fn of(caller: Caller) -> Self {
+        Self { caller }
+    }
+
+    pub(crate) fn caller(&self) -> Caller {
+        self.caller.clone()
+    }
+
     pub(crate) fn next(&mut self) -> Caller {
         self.caller.sequence += 1;
         self.caller.clone()

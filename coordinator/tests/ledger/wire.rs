@@ -31,7 +31,13 @@ fn a_worker_at_the_other_end_of_grpc_sees_the_same_ledger() {
         let mut client = connect(&scene).await;
         let opened = client.open(scene.open_request("far", 1)).await.unwrap().into_inner();
         let caller = |sequence| {
-            Some(Caller { ledger: opened.ledger.clone(), worker: "far".to_owned(), incarnation: 1, sequence })
+            Some(Caller {
+                ledger: opened.ledger.clone(),
+                worker: "far".to_owned(),
+                incarnation: 1,
+                sequence,
+                unseen: 0,
+            })
         };
         let reply = client.acquire(AcquireRequest { caller: caller(1), leases: 1 }).await.unwrap().into_inner();
         let items = vec![scene.delivered(&reply.leases[0])];

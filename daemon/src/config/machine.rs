@@ -26,6 +26,18 @@ pub(super) fn missing(config: &Config, surroundings: &Surroundings) -> Vec<Mista
     if let Some(file) = config.decode.nvjpeg.as_deref() {
         found.path("decode.nvjpeg", file);
     }
+    if let Some(remote) = &config.coordinator.remote {
+        let certificate = remote.certificate.as_ref();
+        let files = [
+            ("token_file", remote.token.as_deref()),
+            ("tls_ca", remote.authority.as_deref()),
+            ("tls_certificate", certificate.map(|files| &*files.certificate)),
+            ("tls_key", certificate.map(|files| &*files.key)),
+        ];
+        for (key, file) in files.into_iter().filter_map(|(key, file)| Some((key, file?))) {
+            found.path(format!("coordinator.{key}"), file);
+        }
+    }
     found.0
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forebay_proto::printable;
 use forebay_road::settings::Sharding;
-use forebay_road::{Credentials, threads};
+use forebay_road::{Credentials, Node, threads};
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::MutexGuard;
@@ -14,6 +14,7 @@ use tokio::task::JoinError;
 use super::attempt::Outcome;
 use super::gates::StreamKey;
 use super::ledgers::Ledgers;
+use super::node;
 use super::wanted::Wanted;
 use super::{DEFAULT_RUN, DaemonKind, OpenError};
 use crate::config::{Config, Mistakes, SourceRights, UnreadableConfig};
@@ -126,9 +127,17 @@ impl Configuration {
         }
     }
 
+    /// Who asks for these ledgers.
+    pub(super) fn node(&self, ledgers: &Ledgers) -> Node {
+        match ledgers {
+            Ledgers::Remote(_) => node::remote(self.now().coordinator.node.as_deref()),
+            Ledgers::Kept | Ledgers::File(_) => node::local(),
+        }
+    }
+
     fn service_ledgers(&self) -> Ledgers {
         match &self.kind {
-            DaemonKind::Service { ledgers, .. } => Ledgers::File(ledgers.clone()),
+            DaemonKind::Service { ledgers, .. } => ledgers.clone(),
             DaemonKind::Private { .. } => Ledgers::Kept,
         }
     }

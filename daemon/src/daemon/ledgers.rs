@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forebay_coordinator::{
-    Coordinator, CoordinatorSettings, EmbeddedStore, Handle, Outage, StartError, StoreError, monotonic_clock,
+    Coordinator, CoordinatorSettings, EmbeddedStore, Handle, Outage, Remote, RemoteError, StartError, StoreError,
+    monotonic_clock,
 };
 use forebay_proto::printable;
 use forebay_proto::v1::NewRunRequest;
@@ -15,21 +16,35 @@ use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::OnceCell;
 
-use crate::folder;
+use crate::config::Surroundings;
+use crate::folder::{self, FolderError, Whose};
 
 /// File of a service's ledgers, in their folder.
 pub const LEDGERS: &str = "ledger.redb";
 
 /// Where a ledger is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Ledgers {
+pub(crate) enum Ledgers {
     /// In memory that the trainer's process keeps.
     Kept,
     /// In a file.
     File(PathBuf),
+    /// With a coordinator in another process, which other daemons may have too.
+    Remote(Remote),
 }
 
-/// The files of ledgers that are open. One that takes long to open holds up no other.
+/// There is no folder that ledgers may be in.
+#[derive(Debug, Error)]
+pub enum NoFolder {
+    /// Nobody says where.
+    #[error("there is no folder for ledgers: set HOME or XDG_STATE_HOME, or coordinator.path in the configuration")]
+    Unknown,
+    /// It cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+}
+
+/// The files of ledgers that are open, and the coordinators elsewhere. One that takes long to open holds up no other.
 #[derive(Debug, Default)]
 pub(super) struct LedgerFiles(Mutex<HashMap<Ledgers, Arc<OnceCell<Handle>>>>);
 
@@ -42,6 +57,9 @@ pub enum LedgersError {
     /// The ledgers in it.
     #[error("{0}")]
     Start(#[from] StartError),
+    /// The coordinator in another process.
+    #[error("{0}")]
+    Remote(#[from] RemoteError),
     /// A folder.
     #[error("the folder \"{folder}\" for ledgers cannot be made: {source}", folder = printable(folder))]
     Folder {
@@ -61,9 +79,16 @@ impl LedgerFiles {
     /// # Errors
     /// The file is open elsewhere, or no file of ledgers; or the trainer passed no memory for its ledgers.
     pub(super) async fn at(&self, place: &Ledgers) -> Result<Handle, LedgersError> {
-        let Ledgers::File(file) = place else {
-            let none = || std::io::Error::other("the trainer passed no memory for its ledgers");
-            return Ok(self.kept().ok_or_else(none)?);
+        let file = match place {
+            Ledgers::File(file) => file,
+            Ledgers::Kept => {
+                let none = || std::io::Error::other("the trainer passed no memory for its ledgers");
+                return Ok(self.kept().ok_or_else(none)?);
+            }
+            Ledgers::Remote(remote) => {
+                let cell = self.cell(place);
+                return Ok(cell.get_or_try_init(|| async { remote.connect() }).await?.clone());
+            }
         };
         let (file, cell) = (file.clone(), self.cell(place));
         // In a task of its own: if whoever asked first gives up, the file is not left half open for the others.
@@ -109,6 +134,17 @@ pub fn forget_run(file: &Path, run: &str, stream: &str) -> Result<u32, LedgersEr
     Ok(reply.forgotten)
 }
 
+/// The folder of a service's ledgers, which it owns: `chosen`, or the one that its surroundings name.
+///
+/// # Errors
+/// Neither is there, or others may enter it.
+pub(crate) fn ledgers_folder(chosen: Option<&Path>, surroundings: &Surroundings) -> Result<PathBuf, NoFolder> {
+    let folder = chosen.map(Path::to_owned).or_else(|| surroundings.state_dir()).ok_or(NoFolder::Unknown)?;
+    let managed = surroundings.state_directory.as_deref() == Some(&*folder);
+    folder::own(&folder, None, if managed { Whose::Managed } else { Whose::Chosen })?;
+    Ok(folder)
+}
+
 fn open(file: &Path) -> Result<Handle, LedgersError> {
     if let Some(folder) = file.parent() {
         // A daemon of this user may keep its own ledgers there later, and takes no folder that is open to others.
@@ -124,7 +160,6 @@ fn start(store: EmbeddedStore) -> Result<Handle, LedgersError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::folder::Whose;
 
     #[test]
     fn a_service_takes_the_folder_that_a_named_run_of_the_same_user_has_made() {

@@ -90,6 +90,22 @@ pub struct Caller {
     pub incarnation: u64,
     #[prost(uint64, tag = "4")]
     pub sequence: u64,
+    /// The lowest sequence number whose reply the caller has not seen. A command below it that was never applied is not
+    /// applied any more: it is a delayed copy, and nobody would hear its reply. 0: the caller does not say.
+    #[prost(uint64, tag = "20")]
+    pub unseen: u64,
+}
+/// Where a worker runs.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkerProcess {
+    #[prost(string, tag = "1")]
+    pub host: ::prost::alloc::string::String,
+    #[prost(uint32, tag = "2")]
+    pub pid: u32,
+    /// The boot of the machine: two processes with the same one are on the same machine.
+    #[prost(string, tag = "3")]
+    pub boot: ::prost::alloc::string::String,
 }
 /// What every reply says about the epochs.
 #[allow(clippy::all)]
@@ -132,6 +148,11 @@ pub struct OpenRequest {
     /// The table whose digest is in the spec, if the spec has one.
     #[prost(message, optional, tag = "9")]
     pub grains: ::core::option::Option<GrainLengths>,
+    /// The incarnation of this worker that this one replaces; 0 if the caller knows of none. Left out: whichever there is.
+    #[prost(fixed64, optional, tag = "20")]
+    pub replaces: ::core::option::Option<u64>,
+    #[prost(message, optional, tag = "21")]
+    pub process: ::core::option::Option<WorkerProcess>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -150,6 +171,10 @@ pub struct OpenReply {
     pub progress: ::core::option::Option<Progress>,
     #[prost(uint64, tag = "6")]
     pub lease_ttl_ms: u64,
+    /// Set: nothing was opened, because the worker's name belongs to this incarnation, which `replaces` did not name. To take
+    /// its place, open again with its number in `replaces`.
+    #[prost(fixed64, tag = "20")]
+    pub incumbent: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -452,12 +477,15 @@ pub struct HeartbeatRequest {
     pub caller: ::core::option::Option<Caller>,
 }
 #[allow(clippy::all)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct HeartbeatReply {
     #[prost(message, optional, tag = "1")]
     pub progress: ::core::option::Option<Progress>,
     #[prost(uint64, tag = "2")]
     pub lease_ttl_ms: u64,
+    /// Ids of all leases that the caller has. Any other lease of its is complete, or has gone to somebody else.
+    #[prost(fixed64, repeated, tag = "20")]
+    pub leases: ::prost::alloc::vec::Vec<u64>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -675,6 +703,69 @@ pub struct NewRunRequest {
 pub struct NewRunReply {
     #[prost(uint32, tag = "1")]
     pub forgotten: u32,
+}
+/// Lists the ledgers of a coordinator.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListLedgersRequest {
+    /// The page starts behind the ledger of this name. Empty: at the first one.
+    #[prost(string, tag = "1")]
+    pub after: ::prost::alloc::string::String,
+}
+/// A page of the ledgers, by name.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListLedgersReply {
+    #[prost(message, repeated, tag = "1")]
+    pub ledgers: ::prost::alloc::vec::Vec<LedgerStatus>,
+    /// Further ledgers follow.
+    #[prost(bool, tag = "2")]
+    pub more: bool,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LedgerStatus {
+    /// `RUN/STREAM/all`, or `RUN/STREAM/shard-3`.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub spec: ::core::option::Option<LedgerSpec>,
+    #[prost(uint64, tag = "3")]
+    pub shard_size: u64,
+    /// Total number of epochs; 0 is without end.
+    #[prost(uint64, tag = "4")]
+    pub epochs: u64,
+    #[prost(message, optional, tag = "5")]
+    pub progress: ::core::option::Option<Progress>,
+    /// Positions that were leased, are not complete, and belong to no worker now.
+    #[prost(uint64, tag = "6")]
+    pub returned: u64,
+    /// Records that were delivered, over all epochs.
+    #[prost(uint64, tag = "7")]
+    pub delivered: u64,
+    #[prost(uint64, tag = "8")]
+    pub quarantined: u64,
+    #[prost(message, repeated, tag = "9")]
+    pub workers: ::prost::alloc::vec::Vec<WorkerStatus>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkerStatus {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Nothing for one that did not say.
+    #[prost(message, optional, tag = "2")]
+    pub process: ::core::option::Option<WorkerProcess>,
+    #[prost(fixed64, tag = "3")]
+    pub incarnation: u64,
+    #[prost(uint64, tag = "4")]
+    pub leases: u64,
+    /// Positions in its leases that are not complete.
+    #[prost(uint64, tag = "5")]
+    pub positions: u64,
+    /// How long the coordinator has heard nothing from it.
+    #[prost(uint64, tag = "6")]
+    pub silent_ms: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -1101,6 +1192,30 @@ pub mod ledger_client {
             req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Ledger", "NewRun"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn list_ledgers(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListLedgersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListLedgersReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Ledger/ListLedgers",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Ledger", "ListLedgers"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1174,6 +1289,13 @@ pub mod ledger_server {
             &self,
             request: tonic::Request<super::NewRunRequest>,
         ) -> std::result::Result<tonic::Response<super::NewRunReply>, tonic::Status>;
+        async fn list_ledgers(
+            &self,
+            request: tonic::Request<super::ListLedgersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListLedgersReply>,
+            tonic::Status,
+        >;
     }
     #[derive(Debug)]
     pub struct LedgerServer<T> {
@@ -1799,6 +1921,51 @@ pub mod ledger_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = NewRunSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/ListLedgers" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListLedgersSvc<T: Ledger>(pub Arc<T>);
+                    impl<
+                        T: Ledger,
+                    > tonic::server::UnaryService<super::ListLedgersRequest>
+                    for ListLedgersSvc<T> {
+                        type Response = super::ListLedgersReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListLedgersRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::list_ledgers(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListLedgersSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -2981,6 +3148,12 @@ pub struct StoredWorker {
     /// At most 16, rising by sequence.
     #[prost(message, repeated, tag = "3")]
     pub replies: ::prost::alloc::vec::Vec<StoredReply>,
+    /// Where it runs, as it said.
+    #[prost(message, optional, tag = "20")]
+    pub process: ::core::option::Option<WorkerProcess>,
+    /// Commands below this number that were never applied are not applied any more.
+    #[prost(uint64, tag = "21")]
+    pub unseen: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]

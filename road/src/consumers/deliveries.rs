@@ -2,6 +2,7 @@
 //! for, and whether its epoch may end. These three change together, and only here. The ring's thread calls it and
 //! executes the results. It does no I/O, and gets the time as an argument.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use forebay_proto::v1::{AckItem, BadRecord, Cause, Progress, ReturnedRange};
@@ -25,7 +26,16 @@ pub(super) struct Deliveries {
     end: EpochEnd,
     /// The stream ends: what trainers hold comes back because of that.
     ending: bool,
+    /// `CLOCK_BOOTTIME` nanosecond until which batches may be handed out.
+    deadline: u64,
+    /// Trainers that have batches whose deadline has passed.
+    expired: BTreeSet<ConsumerId>,
+    /// Leases that are not this daemon's any more. Records of them may still be on their way through the stages.
+    lost: BTreeSet<u64>,
 }
+
+/// How many lost leases are remembered; a daemon has far fewer at a time.
+const REMEMBERED: usize = 4096;
 
 /// Something that is to be done.
 #[derive(Debug)]
@@ -65,7 +75,9 @@ impl Deliveries {
     pub(super) fn new(epoch: u64, epochs: Option<u64>, end_timeout: Duration, in_order: bool) -> Self {
         let end = EpochEnd::new(epoch, epochs, end_timeout);
         let exchange = if in_order { Exchange::new(epoch).in_order() } else { Exchange::new(epoch) };
-        Self { exchange, claims: Claims::default(), end, ending: false }
+        let claims = Claims::default();
+        let (expired, lost) = (BTreeSet::new(), BTreeSet::new());
+        Self { exchange, claims, end, ending: false, deadline: u64::MAX, expired, lost }
     }
 
     /// What stands where, to look at.
@@ -75,8 +87,8 @@ impl Deliveries {
 
     /// What is to be done, oldest first. Call it after every event.
     pub(super) fn deeds(&mut self) -> Vec<Deed> {
-        let Self { exchange, claims, ending, .. } = self;
-        exchange.drain().filter_map(|action| deed(action, claims, *ending)).collect()
+        let Self { exchange, claims, ending, deadline, .. } = self;
+        exchange.drain().filter_map(|action| deed(action, claims, *ending, *deadline)).collect()
     }
 
     // Batches.
@@ -128,11 +140,36 @@ impl Deliveries {
 
     /// These leases are somebody else's: batches of them that nobody holds are void (semantics rule 5).
     pub(super) fn lose(&mut self, leases: &[u64]) {
+        self.lost.extend(leases);
+        while self.lost.len() > REMEMBERED {
+            self.lost.pop_first();
+        }
         for seq in self.claims.of_leases(leases) {
             if self.exchange.void(seq) == Voided::Dropped {
                 self.claims.lose(seq, leases);
             }
         }
+    }
+
+    /// Whether some of the batch's records are no longer this daemon's: no trainer may get it.
+    pub(super) fn is_lost(&self, ready: &Ready) -> bool {
+        !self.lost.is_empty() && ready.claims.iter().any(|claim| self.lost.contains(&claim.lease))
+    }
+
+    /// What was offered, and will be, may be handed out until this moment. Gives the trainers that wait for a later
+    /// deadline. Others are told with their next offer: one that does not read must not be sent a message every second.
+    pub(super) fn renew(&mut self, deadline: u64) -> BTreeSet<ConsumerId> {
+        self.deadline = deadline;
+        std::mem::take(&mut self.expired)
+    }
+
+    /// A later deadline than the one that this trainer knows. If there is none yet, the trainer is told when there is.
+    pub(super) fn deadline_beyond(&mut self, consumer: ConsumerId, known: u64) -> Option<u64> {
+        let later = self.deadline > known;
+        if !later {
+            self.expired.insert(consumer);
+        }
+        later.then_some(self.deadline)
     }
 
     /// Drops the batches that nobody holds.
@@ -252,12 +289,13 @@ impl Deliveries {
 
     /// A trainer's process has ended.
     pub(super) fn gone(&mut self, consumer: ConsumerId) {
+        self.expired.remove(&consumer);
         self.exchange.gone(consumer);
     }
 }
 
 /// What the exchange has decided, with what the batch answers for.
-fn deed(action: Action, claims: &mut Claims, ending: bool) -> Option<Deed> {
+fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Option<Deed> {
     Some(match action {
         Action::Offer { consumer, slot, batch, generation, redelivered } => {
             let known = claims.get(batch.seq)?;
@@ -273,7 +311,7 @@ fn deed(action: Action, claims: &mut Claims, ending: bool) -> Option<Deed> {
                 claims: known.len(),
                 redelivered,
                 reserved: 0,
-                deadline: u64::MAX,
+                deadline,
                 ready: known.ready,
             };
             Deed::Offer(consumer, offer)

@@ -51,8 +51,10 @@ pub(crate) enum Note {
         /// Told when nothing of before is left.
         done: oneshot::Sender<()>,
     },
-    /// Leases that went to somebody else.
+    /// Leases that went to somebody else, or that have ended.
     Lost(Vec<u64>),
+    /// Until when batches may be handed out, in nanoseconds of `CLOCK_BOOTTIME` (semantics rule 19).
+    Deadline(u64),
     /// The ledger knows that somebody who ended may have seen this batch: it may be offered again.
     Noted(u64),
     /// The stream is about to end: batches that nobody holds are dropped, and none is offered again. Answered when

@@ -200,6 +200,11 @@ impl Readers {
                 deliveries.release(id, HeldBatch::from(&release), release.returned != 0);
             }
             Message::Credit(more) => deliveries.credit(id, more),
+            Message::Deadline(known) => {
+                if let Some(later) = deliveries.deadline_beyond(id, known) {
+                    self.send(id, &number(MessageKind::Deadline, later), deliveries);
+                }
+            }
             Message::Call(call, body) => {
                 let may = self.by_id.get_mut(&id).is_some_and(Consumer::calls);
                 match Asked::take(body) {

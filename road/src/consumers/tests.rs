@@ -11,6 +11,8 @@ use forebay_ring::{
 use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
 
+mod deadlines;
+
 use super::*;
 
 /// How long anything may take before the test has failed.

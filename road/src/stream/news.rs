@@ -2,13 +2,18 @@
 //! to the ledger.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use forebay_coordinator::Outage;
+use forebay_coordinator::{CallError, Outage};
 use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::ack::{self, FateReceiver, ReceiptCounts};
 use crate::consumers::{Note, Outbox};
 use crate::worker::Worker;
+
+/// Time between two heartbeats, unless leases are short (semantics rule 4).
+const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// A task that tells the ring's thread what the coordinator says.
 pub(super) fn follow(worker: &Worker, outbox: Outbox) {
@@ -19,6 +24,38 @@ pub(super) fn follow(worker: &Worker, outbox: Outbox) {
             outbox.post(Note::Progress(now));
             if progress.changed().await.is_err() {
                 return;
+            }
+        }
+    });
+}
+
+/// A task that tells the ring's thread until when batches may be handed out. Here it is told first, before there is one.
+pub(super) fn tell_the_deadline(worker: &Worker, outbox: Outbox) {
+    let mut deadline = worker.deadline();
+    outbox.post(Note::Deadline(*deadline.borrow_and_update()));
+    tokio::spawn(async move {
+        while deadline.changed().await.is_ok() {
+            outbox.post(Note::Deadline(*deadline.borrow_and_update()));
+        }
+    });
+}
+
+/// A task that lets the coordinator hear from the worker as long as the stream is there, with leases or without. Leases that
+/// have ended, or went to others, are told to the ring's thread.
+pub(super) fn keep_alive(worker: &Arc<Worker>, outbox: Outbox) {
+    let (within, worker) = (HEARTBEAT.min(worker.lease_ttl() / 6), Arc::downgrade(worker));
+    tokio::spawn(async move {
+        let mut tick = interval(within.max(Duration::from_millis(1)));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            let Some(worker) = worker.upgrade() else { return };
+            match worker.heartbeat().await {
+                Ok(ended) if ended.is_empty() => {}
+                Ok(ended) => outbox.post(Note::Lost(ended)),
+                // It is tried again at the next tick.
+                Err(CallError::Unavailable(_)) => {}
+                Err(error) => return outbox.post(Note::Failed(error.to_string())),
             }
         }
     });

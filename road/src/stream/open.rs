@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crossbeam_channel as channel;
 use forebay_coordinator::{Handle, LastBatchPolicy};
 use forebay_pixels::{Dtype, Layout};
-use forebay_proto::v1::{OpenRequest, StaticShard};
+use forebay_proto::v1::{OpenRequest, StaticShard, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
 use forebay_sources::Source;
 
@@ -23,7 +23,7 @@ use crate::stream::pipeline::Pipeline;
 use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::standing::Standing;
-use crate::stream::{RingMemory, Stream, StreamError};
+use crate::stream::{RingMemory, Stream, StreamError, idle};
 use crate::targets::Targets;
 use crate::{incarnation, threads};
 
@@ -38,6 +38,15 @@ pub struct Identity {
     pub shard: Option<StaticShard>,
     /// The daemon's incarnation.
     pub incarnation: u64,
+}
+
+/// The daemon, as the ledger knows it (semantics rule 33).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Name of the worker. It stays the same when the daemon is started again.
+    pub name: String,
+    /// Where it runs, if other daemons may have the same ledger.
+    pub process: Option<WorkerProcess>,
 }
 
 /// What opening a stream needs.
@@ -55,6 +64,8 @@ pub struct Opening {
     pub prefetch: PrefetchSettings,
     /// The ledger.
     pub coordinator: Handle,
+    /// Who asks it.
+    pub node: Node,
     /// Threads that decode.
     pub pool: Arc<Pool>,
     /// Where the ring's memory is taken from.
@@ -98,6 +109,7 @@ impl Opening {
             stream.close().await;
             return Err(error.into());
         }
+        idle::watch(&stream);
         Ok(stream)
     }
 
@@ -177,9 +189,11 @@ impl Opening {
             spec: Some(order.spec),
             shard_size: self.settings.shard_size(),
             shard_size_required: self.settings.wanted_shard_size.is_some(),
-            worker: "local".into(),
+            worker: self.node.name.clone(),
             incarnation,
             epochs: self.settings.epochs.unwrap_or(0),
+            replaces: Some(0),
+            process: self.node.process.clone(),
         }
     }
 }

@@ -66,6 +66,8 @@ impl Standing {
     /// Starts the tasks that tell the ledger what became of records, and the ring's thread of what the ledger says.
     pub(super) fn tell(&self, receipts: FateReceiver, outbox: &Outbox) {
         news::follow(&self.worker, outbox.clone());
+        news::tell_the_deadline(&self.worker, outbox.clone());
+        news::keep_alive(&self.worker, outbox.clone());
         news::tell_of_outages(&self.worker, outbox.clone());
         news::hand_in(Arc::clone(&self.worker), receipts, Arc::clone(&self.counts), outbox.clone());
     }
@@ -93,6 +95,17 @@ impl Standing {
     /// Notes that a trainer has said what it has: leases may be asked for.
     pub(super) fn trainer_is_heard(&self) {
         self.heard.send_replace(true);
+    }
+
+    /// Asks for no leases until the next trainer comes, unless `is_wanted` says that one is there.
+    pub(super) fn wait_for_a_trainer(&self, is_wanted: impl FnOnce() -> bool) -> bool {
+        self.heard.send_replace(false);
+        // Whoever comes after this look says so afterwards.
+        let waits = !is_wanted();
+        if !waits {
+            self.heard.send_replace(true);
+        }
+        waits
     }
 
     /// Whether leases may be asked for.

@@ -120,6 +120,7 @@ impl Road {
             prefetch,
             coordinator: Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default())
                 .unwrap(),
+            node: Node { name: "local".into(), process: None },
             pool: Arc::new(pool),
             memory: Arc::new(RingMemory::new(None, Arc::default())),
             caches: Arc::new(Caches::new(Arc::default())),

@@ -20,7 +20,7 @@ fn told(inbox: &mut Inbox) -> Vec<String> {
                 lines.push("done".to_owned());
                 return lines;
             }
-            Head::Expired | Head::Nothing => return lines,
+            Head::Expired(_) | Head::Nothing => return lines,
         }
     }
 }
@@ -92,7 +92,7 @@ fn what_the_caller_never_had_comes_again_before_everything_else() {
 fn rule_19_a_batch_past_its_deadline_waits_for_a_renewal() {
     let mut inbox = Inbox::new(0);
     inbox.offer(Offer { deadline: 100, ..offer(1, 0) });
-    assert!(matches!(inbox.take(101), Head::Expired));
+    assert!(matches!(inbox.take(101), Head::Expired(_)));
     inbox.renew(200);
     assert!(matches!(inbox.take(101), Head::Offer(_)));
 }
@@ -159,8 +159,10 @@ fn rule_19_after_a_suspend_a_batch_past_its_deadline_is_kept_back_and_those_behi
     inbox.epoch_end(0);
     assert!(matches!(inbox.take(now), Head::Offer(Offer { seq: 1, .. })));
     let now = now + SUSPENDED;
-    assert!(matches!(inbox.take(now), Head::Expired), "others may have its records by now");
-    assert!(matches!(inbox.take(now), Head::Expired), "nor is it lost: the daemon is waited for");
+    assert!(matches!(inbox.take(now), Head::Expired(_)), "others may have its records by now");
+    assert!(matches!(inbox.take(now), Head::Expired(_)), "nor is it lost: the daemon is waited for");
+    assert!(inbox.asks_beyond(now) && !inbox.asks_beyond(now), "it is asked once");
+    assert!(inbox.asks_beyond(now + 1), "its answer may be too old as well");
     inbox.renew(now + lease);
     assert!(matches!(inbox.take(now), Head::Offer(Offer { seq: 2, .. })));
     assert!(matches!(inbox.take(now), Head::EpochEnd(0)));
@@ -171,7 +173,7 @@ fn rule_19_after_a_suspend_a_batch_past_its_deadline_that_was_fenced_is_never_ha
     let mut inbox = Inbox::new(0);
     inbox.join();
     inbox.offer(Offer { deadline: 30, ..offer(1, 0) });
-    assert!(matches!(inbox.take(SUSPENDED), Head::Expired));
+    assert!(matches!(inbox.take(SUSPENDED), Head::Expired(_)));
     let void: Vec<u64> = inbox.fence(0).iter().map(|offer| offer.seq).collect();
     assert_eq!(void, [1]);
     assert!(matches!(inbox.take(SUSPENDED), Head::Nothing));

@@ -42,6 +42,8 @@ pub(crate) struct Log {
     /// Receipts whose sum was not that of the claim's records.
     pub(crate) wrong_sums: usize,
     pub(crate) releases: Vec<(u64, bool)>,
+    /// Deadlines beyond which trainers have asked for a later one.
+    pub(crate) asked_beyond: Vec<u64>,
     pub(crate) resumed: Vec<HandIn>,
     pub(crate) state_calls: Vec<v1::StateCall>,
     /// Epochs that trainers have ended.
@@ -253,6 +255,7 @@ impl Server {
                 self.exchange.release(id, HeldBatch::from(&release), release.returned == 1);
             }
             Message::Credit(more) => self.exchange.credit(id, more),
+            Message::Deadline(passed) => self.log.lock().asked_beyond.push(passed),
             Message::Bye => self.log.lock().byes += 1,
             Message::Call(call, body) => self.call(place, call, &body),
             other => panic!("{other:?}"),

@@ -117,6 +117,7 @@ impl Streams {
                 source,
                 prefetch: self.configuration.now().prefetch.clone(),
                 coordinator: self.coordinator(ledgers).await?,
+                node: self.configuration.node(ledgers),
                 memory: Arc::clone(self.shared.ring_memory()),
                 caches: Arc::clone(self.shared.caches()),
                 gpus: Arc::clone(self.shared.gpus()),

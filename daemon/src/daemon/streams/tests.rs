@@ -17,7 +17,7 @@ fn config(settings: &str) -> Config {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_that_is_waited_for_is_what_a_reload_makes_of_it_or_is_refused() {
-    let kind = DaemonKind::Service { ledgers: "ledgers.redb".into(), configuration: None };
+    let kind = DaemonKind::Service { ledgers: Ledgers::File("ledgers.redb".into()), configuration: None };
     let streams = streams(config("batch_size = 4\n"), kind);
     let wanted = streams.configuration.wanted("train", None, None).unwrap();
     let reload = |config| streams.configuration.replace(config);

@@ -1,57 +1,47 @@
-//! A connection to the control socket. It is closed if it is silent for too long, or if a later connection needs its
-//! place.
+//! A connection of gRPC. It is closed if it is silent for too long, or if a later connection needs its place.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use futures_util::Stream;
-use futures_util::stream::unfold;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Instant, Sleep, sleep};
 use tonic::transport::server::Connected;
 
-use crate::accepting::Accepting;
-use crate::visitors::{Visit, Visitors};
+use crate::visitors::Visit;
 
 /// How long nothing may come. A client that waits for an answer is asked for a sign of life more often than that.
 const SILENCE: Duration = Duration::from_secs(15);
 /// How often it is asked.
-pub(super) const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
-/// One connection.
+/// One connection, and what requests are told of it.
 #[derive(Debug)]
-pub(super) struct Guest {
-    stream: UnixStream,
+pub(crate) struct Guest<S, I> {
+    stream: S,
+    info: I,
     /// Nothing when its place went to a later one.
     visit: Option<Visit>,
     silence: Pin<Box<Sleep>>,
 }
 
-/// The connections of a socket, without end.
-pub(super) fn guests(listener: UnixListener, visitors: Visitors) -> impl Stream<Item = io::Result<Guest>> {
-    unfold((listener, visitors, Accepting::new("the control socket")), async |(listener, visitors, mut accepting)| {
-        let room = visitors.room().await;
-        let accept = || async {
-            let (stream, _) = listener.accept().await?;
-            let user = stream.peer_cred()?.uid();
-            Ok((stream, user))
-        };
-        let (stream, user) = accepting.next(accept).await;
-        let guest = Guest { stream, visit: Some(room.enter(user)), silence: Box::pin(sleep(SILENCE)) };
-        Some((Ok(guest), (listener, visitors, accepting)))
-    })
+impl<S, I> Guest<S, I> {
+    /// A connection that was accepted at this moment.
+    pub(crate) fn new(stream: S, info: I, visit: Visit) -> Self {
+        Self { stream, info, visit: Some(visit), silence: Box::pin(sleep(SILENCE)) }
+    }
 }
 
-impl Connected for Guest {
-    type ConnectInfo = ();
+impl<S, I: Clone + Send + Sync + 'static> Connected for Guest<S, I> {
+    type ConnectInfo = I;
 
-    fn connect_info(&self) {}
+    fn connect_info(&self) -> I {
+        self.info.clone()
+    }
 }
 
-impl AsyncRead for Guest {
+impl<S: AsyncRead + Unpin, I: Unpin> AsyncRead for Guest<S, I> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -70,7 +60,7 @@ impl AsyncRead for Guest {
     }
 }
 
-impl AsyncWrite for Guest {
+impl<S: AsyncWrite + Unpin, I: Unpin> AsyncWrite for Guest<S, I> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }

@@ -1,0 +1,70 @@
+//! `forebay coordinate`: runs a coordinator, which has the ledgers of daemons on several nodes.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use forebay_coordinator::CertificateFiles;
+use forebay_daemon::config::{Metrics, Surroundings};
+use forebay_daemon::coordinate::{CoordinateSettings, Place, coordinate};
+use forebay_daemon::start_logs;
+
+use crate::daemon::duration;
+use crate::failure::Failure;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CoordinateArgs {
+    /// Where daemons reach it: an address and a port, or unix:PATH. May be given several times. Beyond this machine it needs
+    /// --token-file or --tls-client-ca.
+    #[arg(long, value_name = "PLACE", default_value = "127.0.0.1:7171")]
+    listen: Vec<Place>,
+    /// Folder of the ledgers. Left out: /var/lib/forebay for a service, and the state folder of a user.
+    #[arg(long, value_name = "FOLDER")]
+    path: Option<PathBuf>,
+    /// A file with a token that each call must have: one line of at least 16 characters. It is read again when it changes.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// The coordinator's certificate, in PEM: then it speaks TLS. It is read again when it changes.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The key of its certificate.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// The certificates of the authority that signs the daemons' certificates. Each daemon must then show a certificate, which
+    /// has its node's name.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_client_ca: Option<PathBuf>,
+    /// How long a daemon that is not heard keeps its leases.
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = lease_ttl)]
+    lease_ttl: Duration,
+    /// Serve metrics for Prometheus at this address. Anyone who reaches it can read them.
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
+}
+
+/// Shorter, and a moment without a processor would take leases from living daemons.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
+    start_logs("info").map_err(|error| Failure::Failed(error.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let certificate = args.tls_certificate.clone().zip(args.tls_key.clone());
+    let settings = CoordinateSettings {
+        listen: args.listen.clone(),
+        path: args.path.clone(),
+        token: args.token_file.clone(),
+        certificate: certificate.map(|(certificate, key)| CertificateFiles { certificate, key }),
+        clients: args.tls_client_ca.clone(),
+        lease_ttl: args.lease_ttl,
+        metrics: args.metrics.map(Metrics::Address),
+    };
+    let served = runtime.block_on(coordinate(settings, Surroundings::of_process()));
+    // A connection that never ends is not waited for.
+    runtime.shutdown_background();
+    served.map_err(|error| Failure::Failed(error.to_string()))
+}
+
+fn lease_ttl(text: &str) -> Result<Duration, String> {
+    let ttl = duration(text)?;
+    if ttl < SHORTEST { Err("give at least 1s".to_owned()) } else { Ok(ttl) }
+}

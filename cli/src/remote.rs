@@ -1,0 +1,142 @@
+//! How commands reach a coordinator in another process: `--coordinator`, and what proves that they may ask it.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use std::{process, thread};
+
+use forebay_coordinator::{Address, CallError, CertificateFiles, Handle, Pauses, Remote, Request};
+use forebay_proto::v1::{
+    AuditReply, AuditRequest, LedgerStatus, ListLedgersRequest, ListQuarantineRequest, QuarantinedRecord,
+    StreamQuarantine,
+};
+
+use crate::daemon::Daemon;
+use crate::failure::Failure;
+
+/// Which coordinator is meant, if one is.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct CoordinatorArgs {
+    /// Ask the coordinator at this address, in place of a daemon.
+    #[arg(long, value_name = "URL", conflicts_with = "socket_dir")]
+    coordinator: Option<Address>,
+    /// A file with the coordinator's token.
+    #[arg(long, value_name = "FILE", requires = "coordinator")]
+    token_file: Option<PathBuf>,
+    /// The certificates of the authority that has signed the coordinator's, for an https address.
+    #[arg(long, value_name = "FILE", requires = "coordinator")]
+    tls_ca: Option<PathBuf>,
+    /// The certificate to show the coordinator, if it asks for one.
+    #[arg(long, value_name = "FILE", requires = "coordinator", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The key of that certificate.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+}
+
+/// A coordinator that is asked.
+#[derive(Debug)]
+pub(crate) struct Coordinator {
+    handle: Handle,
+}
+
+impl CoordinatorArgs {
+    /// The coordinator that the command line names. It may take as long to answer as the daemon.
+    pub(crate) fn coordinator(&self, daemon: &Daemon) -> Result<Option<Coordinator>, Failure> {
+        let Some(address) = self.coordinator.clone() else { return Ok(None) };
+        let certificate = self.tls_certificate.clone().zip(self.tls_key.clone());
+        let remote = Remote {
+            token: self.token_file.clone(),
+            authority: self.tls_ca.clone(),
+            certificate: certificate.map(|(certificate, key)| CertificateFiles { certificate, key }),
+            deadline: daemon.timeout(),
+            ..Remote::at(vec![address])
+        };
+        Coordinator::at(&remote).map(Some)
+    }
+}
+
+impl Coordinator {
+    /// The one that a configuration names.
+    pub(crate) fn at(remote: &Remote) -> Result<Self, Failure> {
+        let handle = remote.connect().map_err(|error| Failure::Failed(format!("{error}.")))?;
+        Ok(Self { handle })
+    }
+
+    pub(crate) fn ask<R: Request>(&self, request: R) -> Result<R::Reply, Failure> {
+        self.handle.wait(request).map_err(|error| {
+            Failure::Failed(match error {
+                CallError::Unavailable(why) => format!("The coordinator cannot be asked: {why}"),
+                refusal => refusal.to_string(),
+            })
+        })
+    }
+
+    /// Waits until it answers; one that is not there yet may come.
+    pub(crate) fn wait_until_it_answers(&self, within: Duration) -> Result<(), Failure> {
+        let until = Instant::now() + within;
+        let mut pauses = Pauses::of(process::id().into());
+        while let Err(failure) = self.ask(ListLedgersRequest::default()) {
+            if Instant::now() >= until {
+                return Err(failure);
+            }
+            // Nobody unparks this thread: it rests between two attempts.
+            thread::park_timeout(pauses.next());
+        }
+        Ok(())
+    }
+
+    /// Its ledgers, of all streams or of the one that is named.
+    pub(crate) fn ledgers(&self, stream: Option<&str>) -> Result<Vec<LedgerStatus>, Failure> {
+        let mut all = Vec::new();
+        let mut after = String::new();
+        loop {
+            let page = self.ask(ListLedgersRequest { after })?;
+            all.extend(page.ledgers);
+            if !page.more {
+                break;
+            }
+            after = all.last().map(|ledger: &LedgerStatus| ledger.name.clone()).unwrap_or_default();
+        }
+        if let Some(stream) = stream {
+            all.retain(|ledger| stream_of(&ledger.name) == stream);
+            if all.is_empty() {
+                return Err(Failure::Failed(format!("The coordinator has no ledger of a stream \"{stream}\".")));
+            }
+        }
+        Ok(all)
+    }
+
+    /// All tallies of a ledger.
+    pub(crate) fn audit(&self, ledger: &str) -> Result<AuditReply, Failure> {
+        let mut audit: Option<AuditReply> = None;
+        let mut from_epoch = Some(0);
+        while let Some(epoch) = from_epoch {
+            let page = self.ask(AuditRequest { ledger: ledger.to_owned(), from_epoch: epoch })?;
+            from_epoch = page.next_epoch();
+            match &mut audit {
+                None => audit = Some(page),
+                Some(audit) => audit.append(page),
+            }
+        }
+        Ok(audit.unwrap_or_default())
+    }
+
+    /// The quarantine's list of a ledger, page by page.
+    pub(crate) fn quarantine(&self, ledger: &str, mut take: impl FnMut(StreamQuarantine)) -> Result<(), Failure> {
+        let mut after = None;
+        loop {
+            let page = self.ask(ListQuarantineRequest { ledger: ledger.to_owned(), after })?;
+            after = page.records.last().map(QuarantinedRecord::key);
+            let (records, quarantined) = (page.records, page.quarantined);
+            take(StreamQuarantine { stream: ledger.to_owned(), records, quarantined });
+            if !page.more {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A ledger's name is `RUN/STREAM/SHARD`.
+fn stream_of(ledger: &str) -> &str {
+    ledger.split('/').nth(1).unwrap_or_default()
+}

@@ -1,0 +1,195 @@
+//! Several daemons on one coordinator, as processes: they share each epoch, any of them may be killed, the coordinator too,
+//! and the audit still adds up.
+
+mod nodes;
+mod proofs;
+mod visits;
+
+use std::process::Stdio;
+
+use forebay_client::Patient;
+use rustix::process::Signal;
+
+use crate::daemon::{Home, stderr};
+use crate::trainer::{Event, Puppet, Trainer};
+use nodes::{Site, command};
+use visits::Visits;
+
+const RECORDS: u64 = 200;
+const EPOCHS: &str = "epochs = 2\nshuffle = true";
+
+#[test]
+fn rule_15_two_daemons_share_each_epoch_and_every_record_is_delivered_once() {
+    let site = Site::start();
+    let nodes = [site.node("one", RECORDS, EPOCHS), site.node("two", RECORDS, EPOCHS)];
+    let mut trainers = nodes.each_ref().map(|(home, _)| Puppet::attach(home));
+    let mut visits = Visits::default();
+    // Both have their part before one of them can have it all.
+    for (trainer, node) in trainers.iter_mut().zip(["one", "two"]) {
+        visits.note(node, &[trainer.next()]);
+    }
+    trainers.iter_mut().for_each(Puppet::run);
+    for (trainer, node) in trainers.iter().zip(["one", "two"]) {
+        visits.note(node, &trainer.rest());
+    }
+    visits.check_once(RECORDS, 2);
+    let status = site.command(&["status"]);
+    let said = String::from_utf8(status.stdout).unwrap();
+    assert!(said.contains("ledger default/train/all: 200 records"), "{said}");
+    assert!(said.contains("worker   one (process ") && said.contains("worker   two (process "), "{said}");
+    let audit = site.audit();
+    assert_eq!(audit.len(), 3, "{audit:?}");
+    assert!(audit[1..].iter().all(|epoch| epoch.contains("checksum equal")), "{audit:?}");
+    // What a daemon says of the stream is of all daemons together.
+    let (home, _) = &nodes[0];
+    assert_eq!(home.audit(), audit.iter().map(|line| line.replace("default/train/all", "train")).collect::<Vec<_>>());
+}
+
+#[test]
+fn rule_15_a_killed_daemon_s_records_go_to_the_other_one_and_the_audit_adds_up() {
+    let site = Site::start();
+    let (kept, killed) = (site.node("kept", RECORDS, EPOCHS), site.node("killed", RECORDS, EPOCHS));
+    let (mut survivor, mut victim) = (Puppet::attach(&kept.0), Puppet::attach(&killed.0));
+    let mut visits = Visits::default();
+    visits.note("survivor", &[survivor.next()]);
+    let lost: Vec<Event> = (0..3).map(|_| victim.next()).collect();
+    killed.1.kill();
+    visits.note_lost("victim", &[lost, victim.kill()].concat());
+    survivor.run();
+    visits.note("survivor", &survivor.rest());
+    visits.check(RECORDS, 2);
+    let repeated = visits.repeated();
+    let json = String::from_utf8(site.command(&["audit", "--json"]).stdout).unwrap();
+    let audit: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let epochs = audit["streams"][0]["epochs"].as_array().unwrap();
+    assert!(epochs.iter().all(|epoch| epoch["verdict"] == "adds_up"), "{json}");
+    let named: u64 = epochs.iter().map(|epoch| epoch["possibly_repeated"]["lease_expired"].as_u64().unwrap()).sum();
+    assert!(named >= repeated, "{repeated} records came again, and the audit names {named}: {json}");
+}
+
+#[test]
+fn rule_18_a_killed_coordinator_costs_nothing_but_time() {
+    let mut site = Site::start();
+    let nodes = [site.node("one", RECORDS, EPOCHS), site.node("two", RECORDS, EPOCHS)];
+    let mut trainers = nodes.each_ref().map(|(home, _)| Puppet::attach(home));
+    let mut visits = Visits::default();
+    for round in 0..3 {
+        for (trainer, node) in trainers.iter_mut().zip(["one", "two"]) {
+            visits.note(node, &[trainer.next()]);
+        }
+        site.kill();
+        if round == 1 {
+            // It stays away until the daemons have noticed.
+            nodes[0].0.wait_for_outage();
+        }
+        site.restart();
+    }
+    trainers.iter_mut().for_each(Puppet::run);
+    for (trainer, node) in trainers.iter().zip(["one", "two"]) {
+        visits.note(node, &trainer.rest());
+    }
+    visits.check_once(RECORDS, 2);
+    assert!(site.audit()[1..].iter().all(|epoch| epoch.contains("checksum equal")));
+}
+
+#[test]
+fn rule_34_a_daemon_whose_coordinator_is_gone_ends_when_it_is_told_to() {
+    let mut site = Site::start();
+    let home = site.home("one", RECORDS, EPOCHS, "2s");
+    let daemon = home.start();
+    let mut trainer = Puppet::attach(&home);
+    trainer.next().batch();
+    site.kill();
+    home.wait_for_outage();
+    trainer.kill();
+    daemon.signal(Signal::TERM);
+    let (_, said) = daemon.ends();
+    assert!(said.contains("draining"), "{said}");
+}
+
+#[test]
+fn rule_33_two_daemons_with_one_name_and_the_later_one_stays() {
+    let site = Site::start();
+    let (first, _daemon) = site.node("same", RECORDS, EPOCHS);
+    let mut fenced = Trainer::attach(&first);
+    fenced.next().batch();
+    let (second, newer) = site.node("same", RECORDS, EPOCHS);
+    let refusal = loop {
+        match fenced.next() {
+            Event::Failed(why) => break why,
+            Event::Batch(_) => {}
+            other => panic!("{other:?}"),
+        }
+    };
+    let pid = format!("process {}", newer.pid());
+    assert!(refusal.contains(&pid) && refusal.contains("node in [coordinator]"), "{refusal}");
+    let mut trainer = Trainer::attach(&second);
+    trainer.epoch();
+    trainer.session.audit(&mut Patient).unwrap();
+}
+
+#[test]
+fn rule_33_a_daemon_that_is_started_again_takes_its_own_place_and_its_trainer_hands_in() {
+    let site = Site::start();
+    let (home, daemon) = site.node("one", RECORDS, EPOCHS);
+    let (_other, idle) = site.node("two", RECORDS, EPOCHS);
+    let mut trainer = Puppet::attach(&home);
+    let mut visits = Visits::default();
+    visits.note("one", &[trainer.next(), trainer.next()]);
+    daemon.kill();
+    let _again = home.start();
+    // The second daemon has no trainer: it is stopped, so that what it leased is read by the first.
+    idle.stop();
+    trainer.run();
+    visits.note("one", &trainer.rest());
+    visits.check_once(RECORDS, 2);
+    site.audit();
+}
+
+#[test]
+fn rule_35_a_daemon_without_a_trainer_holds_up_nobody_and_reads_again_when_one_comes() {
+    let site = Site::start();
+    let (busy, idle) = (site.node("busy", RECORDS, "epochs = 3"), site.node("idle", RECORDS, "epochs = 3"));
+    idle.0.wait_for("it has batches for nobody", |status| status.slots_ready > 0);
+    let mut visits = Visits::default();
+    let mut trainer = Puppet::attach(&busy.0);
+    let mut events = Vec::new();
+    while !events.contains(&Event::EpochEnd(0)) {
+        events.push(trainer.next());
+    }
+    visits.note("busy", &events);
+    let mut late = Puppet::attach(&idle.0);
+    visits.note("late", &[late.next()]);
+    trainer.run();
+    late.run();
+    visits.note("busy", &trainer.rest());
+    visits.note("late", &late.rest());
+    visits.check_once(RECORDS, 3);
+    let audit = site.audit();
+    assert!(audit[1..].iter().all(|epoch| epoch.contains("checksum equal")), "{audit:?}");
+}
+
+#[test]
+fn a_run_is_forgotten_at_the_coordinator_by_its_address_or_by_a_daemon_s_configuration() {
+    let site = Site::start();
+    let (home, daemon) = site.node("one", 12, "epochs = 1");
+    Puppet::attach(&home).finish();
+    daemon.stop();
+    let renewed = site.command(&["run", "new", "train"]);
+    assert!(renewed.status.success(), "{}", stderr(&renewed));
+    let again = site.command(&["run", "new", "train"]);
+    assert!(stderr(&again).contains("has no run \"default\" of stream \"train\""), "{}", stderr(&again));
+    home.start().stop();
+    let config = home.path("forebay.toml");
+    let mut by_config = command();
+    by_config.args(["run", "new", "train", "--config"]).arg(&config);
+    let by_config = by_config.arg("--socket-dir").arg(home.path("nowhere")).stdin(Stdio::null()).output().unwrap();
+    assert!(by_config.status.success(), "{}", stderr(&by_config));
+}
+
+impl Home {
+    /// Waits until the daemon has noticed that its coordinator is gone.
+    fn wait_for_outage(&self) {
+        self.wait_for_daemon("the coordinator is missed", |status| status.ledger_outage.is_some());
+    }
+}

@@ -1,0 +1,161 @@
+//! Who may ask a coordinator: tokens, certificates, and the names in them (semantics rule 25).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tempfile::TempDir;
+
+use super::nodes::command;
+use crate::daemon::{Daemon, Home, stderr};
+use crate::trainer::Puppet;
+
+/// An authority, and the files that it has signed.
+struct Authority {
+    folder: TempDir,
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+/// A coordinator on TCP. Gives its port.
+fn coordinate(folder: &Path, args: &[&str]) -> (Daemon, u16) {
+    let mut coordinate = command();
+    coordinate.args(["coordinate", "--listen", "127.0.0.1:0", "--path"]).arg(folder.join("ledgers")).args(args);
+    let mut daemon = Daemon::spawn(coordinate);
+    daemon.hears("the coordinator is ready");
+    let port = daemon.said().split("address=127.0.0.1:").nth(1).unwrap().split_whitespace().next().unwrap();
+    let port = port.parse().unwrap();
+    (daemon, port)
+}
+
+fn secret(file: &Path, text: &str) {
+    let next = file.with_extension("next");
+    fs::write(&next, text).unwrap();
+    fs::set_permissions(&next, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::rename(next, file).unwrap();
+}
+
+fn status(port: u16, scheme: &str, args: &[&str]) -> Output {
+    let address = format!("{scheme}://127.0.0.1:{port}");
+    command().args(["status", "--coordinator", &address]).args(args).stdin(Stdio::null()).output().unwrap()
+}
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let authority = Self { folder: tempfile::tempdir().unwrap(), issuer };
+        secret(&authority.path("ca.pem"), &authority.issuer.pem());
+        authority
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    /// `NAME.pem` and `NAME.key`, for these names.
+    fn sign(&self, name: &str, names: &[&str]) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        secret(&self.path(&format!("{name}.key")), &key.serialize_pem());
+        secret(&self.path(&format!("{name}.pem")), &certificate.pem());
+    }
+}
+
+#[test]
+fn rule_25_a_coordinator_does_not_listen_for_other_machines_without_a_proof() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut open = command();
+    open.args(["coordinate", "--listen", "0.0.0.0:0", "--path"]).arg(folder.path().join("ledgers"));
+    let (code, said) = Daemon::spawn(open).fails();
+    assert_eq!(code, Some(1));
+    assert!(said.contains("does not listen on 0.0.0.0:0 without protection"), "{said}");
+}
+
+#[test]
+fn rule_25_only_callers_with_the_token_are_answered_and_it_may_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, client) = (folder.path().join("server"), folder.path().join("client"));
+    let [server_file, client_file] = [&server, &client].map(|file| file.display().to_string());
+    secret(&server, "the first token of this test");
+    secret(&client, "the-first-token-of-this-test");
+    let mut wrong = command();
+    wrong.args(["coordinate", "--listen", "127.0.0.1:0", "--token-file", &server_file, "--path"]);
+    let (_, said) = Daemon::spawn({
+        wrong.arg(folder.path().join("ledgers"));
+        wrong
+    })
+    .fails();
+    assert!(said.contains("a token is one line"), "{said}");
+    secret(&server, "the-first-token-of-this-test");
+    let (_daemon, port) = coordinate(folder.path(), &["--token-file", &server_file]);
+    let refused = status(port, "http", &[]);
+    assert!(stderr(&refused).contains("has no token"), "{}", stderr(&refused));
+    let served = status(port, "http", &["--token-file", &client_file]);
+    assert!(served.status.success(), "{}", stderr(&served));
+    secret(&server, "another-token-of-this-test");
+    let refused = status(port, "http", &["--token-file", &client_file]);
+    assert!(stderr(&refused).contains("another token"), "{}", stderr(&refused));
+    secret(&client, "another-token-of-this-test");
+    assert!(status(port, "http", &["--token-file", &client_file]).status.success());
+}
+
+#[test]
+fn rule_25_with_certificates_a_daemon_speaks_only_under_a_name_that_its_own_has() {
+    let authority = Authority::new();
+    authority.sign("server", &["127.0.0.1"]);
+    authority.sign("node", &["train-1"]);
+    let [ca, certificate, key] = ["ca.pem", "server.pem", "server.key"].map(|name| authority.file(name));
+    let tls = ["--tls-certificate", &certificate, "--tls-key", &key, "--tls-client-ca", &ca];
+    let (_coordinator, port) = coordinate(authority.folder.path(), &tls);
+    let refused = status(port, "http", &["--timeout", "5s"]);
+    assert!(!refused.status.success(), "it speaks TLS only");
+    let refused = status(port, "https", &["--tls-ca", &ca, "--timeout", "5s"]);
+    assert!(!refused.status.success(), "it asks for a certificate");
+
+    let home = Home::with_pictures(12);
+    let configure = |node: &str| {
+        let text = format!(
+            "[control]\ndir = \"{}\"\n[coordinator]\nendpoint = \"https://127.0.0.1:{port}\"\nnode = \"{node}\"\n\
+             tls_ca = \"{ca}\"\ntls_certificate = \"{}\"\ntls_key = \"{}\"\n{}",
+            home.path("sockets").display(),
+            authority.file("node.pem"),
+            authority.file("node.key"),
+            home.train("epochs = 1")
+        );
+        fs::write(home.path("forebay.toml"), text).unwrap();
+    };
+    configure("train-2");
+    let (_, said) = home.fails_to_start();
+    assert!(said.contains("is not for worker \"train-2\""), "{said}");
+    configure("train-1");
+    let daemon = home.start();
+    Puppet::attach(&home).finish();
+    home.audit();
+    daemon.stop();
+}
+
+#[test]
+fn rule_25_certificates_are_exchanged_without_a_restart() {
+    let (old, new) = (Authority::new(), Authority::new());
+    old.sign("server", &["127.0.0.1"]);
+    new.sign("server", &["127.0.0.1"]);
+    let [certificate, key] = ["server.pem", "server.key"].map(|name| old.file(name));
+    let (_coordinator, port) = coordinate(old.folder.path(), &["--tls-certificate", &certificate, "--tls-key", &key]);
+    let [trusts_old, trusts_new] = [&old, &new].map(|authority| authority.file("ca.pem"));
+    assert!(status(port, "https", &["--tls-ca", &trusts_old]).status.success());
+    assert!(!status(port, "https", &["--tls-ca", &trusts_new, "--timeout", "5s"]).status.success());
+    // Between the two it is a certificate with another's key, which is not used.
+    fs::rename(new.path("server.pem"), old.path("server.pem")).unwrap();
+    assert!(status(port, "https", &["--tls-ca", &trusts_old]).status.success(), "the earlier ones stay in use");
+    fs::rename(new.path("server.key"), old.path("server.key")).unwrap();
+    let served = status(port, "https", &["--tls-ca", &trusts_new]);
+    assert!(served.status.success(), "{}", stderr(&served));
+}

@@ -1,0 +1,130 @@
+//! A coordinator in another process, which is here a server on a socket of this one: calls, outages, and a coordinator
+//! that comes back.
+
+use std::path::Path;
+use std::time::Duration;
+
+use forebay_coordinator::{Address, CallError, Handle, LedgerService, Remote};
+use forebay_proto::v1::{AcquireRequest, HeartbeatRequest, acquire_reply::Answer, ledger_server::LedgerServer};
+use tokio::net::UnixListener;
+use tokio_stream::wrappers::UnixListenerStream;
+use tonic::transport::Server;
+
+use crate::scene::{Daemon, Scene, spec};
+
+/// A server whose connections end when it is dropped.
+struct Served(Option<tokio::runtime::Runtime>);
+
+impl Served {
+    fn begin(handle: Handle, socket: &Path) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        std::fs::remove_file(socket).ok();
+        let listener = {
+            let _on_it = runtime.enter();
+            UnixListener::bind(socket).unwrap()
+        };
+        let server = Server::builder().add_service(LedgerServer::new(LedgerService(handle)));
+        runtime.spawn(server.serve_with_incoming(UnixListenerStream::new(listener)));
+        Self(Some(runtime))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.0.take().unwrap().shutdown_background();
+    }
+}
+
+fn remote(sockets: &[&Path]) -> Handle {
+    let addresses = sockets.iter().map(|socket| Address::Socket(socket.to_path_buf())).collect();
+    Remote::at(addresses).connect().unwrap()
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+#[test]
+fn a_handle_on_a_remote_coordinator_is_used_as_one_on_a_local_one() {
+    let (scene, folder) = (Scene::new(spec(20), 10, 1), tempfile::tempdir().unwrap());
+    let socket = folder.path().join("coordinator.sock");
+    let _served = Served::begin(scene.handle(), &socket);
+    let handle = remote(&[&socket]);
+    assert!(handle.is_remote() && !scene.handle().is_remote());
+    let opened = handle.wait(scene.open_request("far", 1)).unwrap();
+    let mut daemon = Daemon::of(forebay_proto::v1::Caller {
+        ledger: opened.ledger,
+        worker: "far".into(),
+        incarnation: 1,
+        ..Default::default()
+    });
+    let reply = handle.wait(AcquireRequest { caller: Some(daemon.next()), leases: 2 }).unwrap();
+    assert_eq!((reply.answer(), reply.leases.len()), (Answer::Granted, 2));
+    for lease in &reply.leases {
+        daemon.ack(&scene, scene.delivered(lease));
+    }
+    let last = block_on(handle.call(AcquireRequest { caller: Some(daemon.next()), leases: 2 })).unwrap();
+    assert_eq!(last.answer(), Answer::DatasetDone);
+    let stranger = forebay_proto::v1::Caller { incarnation: 9, ..daemon.caller() };
+    let fenced = handle.wait(HeartbeatRequest { caller: Some(stranger) }).unwrap_err();
+    assert!(matches!(fenced, CallError::Fenced(_)), "{fenced:?}");
+    assert_eq!(*handle.outage().borrow(), None, "a refusal is no outage");
+}
+
+#[test]
+fn rule_34_an_outage_is_told_and_ends_when_the_coordinator_is_back() {
+    let (scene, folder) = (Scene::new(spec(20), 10, 1), tempfile::tempdir().unwrap());
+    let socket = folder.path().join("coordinator.sock");
+    let handle = remote(&[&socket]);
+    let refused = handle.wait(scene.open_request("far", 1)).unwrap_err();
+    assert!(matches!(refused, CallError::Unavailable(_)), "{refused:?}");
+    let outage = handle.outage().borrow().clone().unwrap();
+    assert!(outage.cause.contains("the coordinator at unix:/"), "{}", outage.cause);
+    {
+        let _served = Served::begin(scene.handle(), &socket);
+        handle.wait(scene.open_request("far", 1)).unwrap();
+        assert_eq!(*handle.outage().borrow(), None);
+    }
+    assert!(handle.wait(scene.open_request("far", 1)).is_err());
+    let _served = Served::begin(scene.handle(), &socket);
+    block_on(handle.open(scene.open_request("far", 1))).unwrap();
+}
+
+#[test]
+fn rule_34_the_next_address_is_asked_when_one_does_not_answer() {
+    let (scene, folder) = (Scene::new(spec(20), 10, 1), tempfile::tempdir().unwrap());
+    let (gone, there) = (folder.path().join("a.sock"), folder.path().join("b.sock"));
+    let _served = Served::begin(scene.handle(), &there);
+    let handle = remote(&[&gone, &there]);
+    assert!(handle.wait(scene.open_request("far", 1)).is_err());
+    handle.wait(scene.open_request("far", 1)).unwrap();
+}
+
+#[test]
+fn rule_34_a_coordinator_that_is_silent_is_given_up_at_the_deadline() {
+    let (scene, folder) = (Scene::new(spec(20), 10, 1), tempfile::tempdir().unwrap());
+    let socket = folder.path().join("coordinator.sock");
+    // It accepts nothing, and so says nothing.
+    let _silent = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let addresses = vec![Address::Socket(socket)];
+    let deadline = Duration::from_millis(100);
+    let handle = Remote { deadline, ..Remote::at(addresses) }.connect().unwrap();
+    let refused = handle.wait(scene.open_request("far", 1)).unwrap_err();
+    let CallError::Unavailable(text) = refused else { panic!("{refused:?}") };
+    assert!(text.contains("no answer within 0.1 s"), "{text}");
+}
+
+#[test]
+fn rule_33_a_worker_that_is_started_again_takes_the_place_of_its_earlier_incarnation() {
+    let (scene, folder) = (Scene::new(spec(20), 10, 1), tempfile::tempdir().unwrap());
+    let socket = folder.path().join("coordinator.sock");
+    let _served = Served::begin(scene.handle(), &socket);
+    let handle = remote(&[&socket]);
+    let request =
+        |incarnation| forebay_proto::v1::OpenRequest { replaces: Some(0), ..scene.open_request("far", incarnation) };
+    block_on(async {
+        handle.open(request(1)).await.unwrap();
+        let reply = handle.open(request(2)).await.unwrap();
+        assert_eq!((reply.ledger.as_str(), reply.incumbent), ("run/train/all", 0));
+    });
+}

@@ -1,0 +1,201 @@
+//! `forebay coordinate`: a coordinator as a process of its own, for daemons on several nodes (semantics rules 25 and 33).
+
+mod accept;
+mod place;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_coordinator::{
+    CertificateFiles, Coordinator, CoordinatorSettings, EmbeddedStore, Handle, LedgerService, SecretError, ServerTls,
+    StartError, StoreError, TokenFile, monotonic_clock,
+};
+use forebay_proto::v1::ledger_server::LedgerServer;
+use forebay_proto::v1::{LedgerStatus, ListLedgersRequest};
+use forebay_road::{Metric, Registry, Samples};
+use sd_notify::NotifyState;
+use thiserror::Error;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::server::NamedService as _;
+use tonic::transport::Server;
+use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
+
+pub use place::{NoPlace, Place, PlaceError};
+
+use crate::config::{Metrics, Surroundings};
+use crate::daemon::ledgers::{LEDGERS, NoFolder, ledgers_folder};
+use crate::descriptors;
+use crate::guest::SIGN_OF_LIFE;
+use crate::service_manager::{notify, watch};
+use crate::signals::{EndedBy, Signals};
+use crate::telemetry::{EndpointError, MetricsEndpoint, process};
+
+/// What a coordinator is started with.
+#[derive(Clone, Debug)]
+pub struct CoordinateSettings {
+    /// Where daemons reach it.
+    pub listen: Vec<Place>,
+    /// Folder of the ledgers; by default [`Surroundings::state_dir`].
+    pub path: Option<PathBuf>,
+    /// A file with the token that each call must have.
+    pub token: Option<PathBuf>,
+    /// The certificate that it shows on TCP. Without one it speaks no TLS.
+    pub certificate: Option<CertificateFiles>,
+    /// The certificates of those who sign the daemons' certificates: then each daemon must show one.
+    pub clients: Option<PathBuf>,
+    /// How long a silent daemon keeps its leases.
+    pub lease_ttl: Duration,
+    /// Where metrics are served.
+    pub metrics: Option<Metrics>,
+}
+
+/// Why a coordinator ends with an error.
+#[derive(Debug, Error)]
+pub enum CoordinateError {
+    /// An address that it must not, or cannot, listen on.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The token or a certificate.
+    #[error("{0}")]
+    Secret(#[from] SecretError),
+    /// The folder of its ledgers.
+    #[error("{0}")]
+    Folder(#[from] NoFolder),
+    /// Their file.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The ledgers in it.
+    #[error("{0}")]
+    Start(#[from] StartError),
+    /// The metrics' socket.
+    #[error("{0}")]
+    Metrics(#[from] EndpointError),
+    /// The system.
+    #[error("the coordinator cannot be served: {0}")]
+    System(#[from] std::io::Error),
+    /// gRPC.
+    #[error("the coordinator cannot be served: {0}")]
+    Server(#[from] tonic::transport::Error),
+}
+
+/// Largest request, in bytes: a table of grains, a snapshot.
+const REQUEST: usize = 64 << 20;
+/// Requests of one connection at a time. A daemon has a worker for each of its streams.
+const AT_ONCE: usize = 256;
+/// How long calls under way may take when it ends.
+const FAREWELL: Duration = Duration::from_secs(4);
+/// How old metrics may be.
+const GAUGES: Duration = Duration::from_secs(1);
+
+/// The name that health checks give the ledgers' service.
+const SERVICE: &str = LedgerServer::<LedgerService>::NAME;
+
+/// Serves ledgers until SIGTERM or SIGINT.
+///
+/// # Errors
+/// Something that the settings require is not available. Nothing has been served then.
+pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings) -> Result<(), CoordinateError> {
+    let mut signals = Signals::new(EndedBy::Signals)?;
+    descriptors::raise_limit();
+    for place in &settings.listen {
+        place.check(settings.token.is_some() || settings.clients.is_some())?;
+    }
+    let token = settings.token.as_deref().map(TokenFile::open).transpose()?.map(Arc::new);
+    let own = settings.certificate.as_ref();
+    let tls = own.map(|own| ServerTls::open(own, settings.clients.as_deref())).transpose()?.map(Arc::new);
+    let folder = ledgers_folder(settings.path.as_deref(), &surroundings)?;
+    let times = CoordinatorSettings { lease_ttl: settings.lease_ttl, ..CoordinatorSettings::default() };
+    let handle = Coordinator::start(EmbeddedStore::open(&folder.join(LEDGERS))?, monotonic_clock(), times)?;
+    let metrics = settings.metrics.as_ref().map(|place| MetricsEndpoint::bind(place, &folder)).transpose()?;
+    let (guests, doors) = accept::listen(&settings.listen, tls).await?;
+
+    let registry = Arc::new(Registry::default());
+    let gauges = tokio::spawn(keep_gauges(handle.clone(), Arc::clone(&registry)));
+    let metrics = metrics.map(|metrics| tokio::spawn(metrics.serve(registry)));
+    let watchdog = tokio::spawn(watch());
+    let (reporter, health) = tonic_health::server::health_reporter();
+    let reports = tokio::spawn(report_health(handle.clone(), reporter));
+    let ledgers =
+        LedgerServer::new(LedgerService(handle)).max_decoding_message_size(REQUEST).max_encoding_message_size(REQUEST);
+    let check = move |request: tonic::Request<()>| match &token {
+        Some(token) => token.check(request.metadata()).map(|()| request),
+        None => Ok(request),
+    };
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    let served = Server::builder()
+        .concurrency_limit_per_connection(AT_ONCE)
+        .max_concurrent_streams(u32::try_from(AT_ONCE).ok())
+        .http2_keepalive_interval(Some(SIGN_OF_LIFE))
+        .http2_keepalive_timeout(Some(SIGN_OF_LIFE))
+        .tcp_nodelay(true)
+        .add_service(health)
+        .add_service(tonic::service::interceptor::InterceptedService::new(ledgers, check))
+        .serve_with_incoming_shutdown(ReceiverStream::new(guests), async {
+            // Told to end, or nobody is left to tell it.
+            ended.await.ok();
+        });
+    let mut served = tokio::spawn(served);
+    notify(&[NotifyState::Ready]);
+    tracing::info!(ledgers = folder.display().to_string(), "the coordinator is ready");
+    let outcome = tokio::select! {
+        signal = signals.come() => {
+            notify(&[NotifyState::Stopping]);
+            tracing::info!(cause = signal, "ending: calls under way are answered");
+            end.send(()).ok();
+            // A watcher of the health keeps its call for ever.
+            match tokio::time::timeout(FAREWELL, &mut served).await {
+                Ok(ended) => ended.map_err(std::io::Error::other)?,
+                Err(_elapsed) => Ok(()),
+            }
+        }
+        ended = &mut served => ended.map_err(std::io::Error::other)?,
+    };
+    for task in [gauges, watchdog, reports].into_iter().chain(metrics) {
+        task.abort();
+    }
+    drop(doors);
+    Ok(outcome?)
+}
+
+/// Says whether the ledgers can be used: not while their store cannot be written.
+async fn report_health(handle: Handle, reporter: HealthReporter) {
+    let mut outage = handle.outage();
+    loop {
+        let is_well = outage.borrow_and_update().is_none();
+        let status = if is_well { ServingStatus::Serving } else { ServingStatus::NotServing };
+        reporter.set_service_status("", ServingStatus::Serving).await;
+        reporter.set_service_status(SERVICE, status).await;
+        if outage.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn keep_gauges(handle: Handle, registry: Arc<Registry>) {
+    let mut tick = tokio::time::interval(GAUGES);
+    loop {
+        tick.tick().await;
+        let mut samples = Samples::default();
+        process(&mut samples);
+        samples.level(Metric::LedgerWritable, &[], handle.outage().borrow().is_none().into());
+        let (mut after, mut more) = (String::new(), true);
+        while more {
+            let Ok(page) = handle.call(ListLedgersRequest { after }).await else { break };
+            page.ledgers.iter().for_each(|ledger| show(ledger, &mut samples));
+            after = page.ledgers.last().map(|ledger| ledger.name.clone()).unwrap_or_default();
+            more = page.more;
+        }
+        registry.replace(samples);
+    }
+}
+
+fn show(ledger: &LedgerStatus, samples: &mut Samples) {
+    let of = [("ledger", ledger.name.as_str())];
+    samples.level(Metric::LedgerWorkers, &of, ledger.workers.len() as u64);
+    samples.level(Metric::LedgerLeased, &of, ledger.workers.iter().map(|worker| worker.positions).sum());
+    samples.level(Metric::LedgerReturned, &of, ledger.returned);
+    samples.counter(Metric::LedgerDelivered, &of, ledger.delivered);
+    samples.counter(Metric::LedgerQuarantined, &of, ledger.quarantined);
+}

@@ -1,0 +1,121 @@
+//! Accepts the connections of daemons to a coordinator, with TLS where it has a certificate.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_coordinator::{ServerTls, Visitor};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use super::place::{Door, Place, PlaceError};
+use crate::accepting::Accepting;
+use crate::descriptors::Shares;
+use crate::guest::Guest;
+use crate::visitors::{Visit, Visitors};
+
+/// Bytes in both directions.
+pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+
+/// A connection that gRPC may be spoken on.
+pub(super) type DaemonGuest = Guest<Box<dyn Wire>, Visitor>;
+
+/// How long the beginning of TLS may take.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+/// Connections that wait for gRPC to take them.
+const WAITING: usize = 64;
+
+type Guests = mpsc::Sender<io::Result<DaemonGuest>>;
+
+/// Listens at all of these places. Connections are accepted until the second value is dropped.
+///
+/// # Errors
+/// One of them cannot be used.
+pub(super) async fn listen(
+    places: &[Place],
+    tls: Option<Arc<ServerTls>>,
+) -> Result<(mpsc::Receiver<io::Result<DaemonGuest>>, JoinSet<()>), PlaceError> {
+    let (guests, accepted) = mpsc::channel(WAITING);
+    let mut accepting = JoinSet::new();
+    let visitors = Shares::daemons();
+    for place in places {
+        match place.bind().await? {
+            Door::Network(listener) => {
+                accepting.spawn(of_network(listener, tls.clone(), visitors.clone(), guests.clone()));
+            }
+            Door::Socket(listener, name) => {
+                let accept = of_socket(listener, visitors.clone(), guests.clone());
+                accepting.spawn(async move {
+                    accept.await;
+                    drop(name);
+                });
+            }
+        }
+    }
+    Ok((accepted, accepting))
+}
+
+async fn of_network(listener: TcpListener, tls: Option<Arc<ServerTls>>, visitors: Visitors, guests: Guests) {
+    let mut accepting = Accepting::new("the coordinator's address");
+    loop {
+        let room = visitors.room().await;
+        let (stream, from) = accepting.next(|| listener.accept()).await;
+        let visit = room.enter(number(from.ip()));
+        let (tls, guests) = (tls.clone(), guests.clone());
+        // A connection that begins slowly holds up no other.
+        tokio::spawn(async move {
+            match timeout(HANDSHAKE, begin(stream, tls, visit)).await.map_err(io::Error::from).flatten() {
+                // Nobody takes it where the coordinator ends.
+                Ok(guest) => drop(guests.send(Ok(guest)).await),
+                Err(error) => tracing::info!(%from, %error, "a connection was refused"),
+            }
+        });
+    }
+}
+
+async fn begin(stream: TcpStream, tls: Option<Arc<ServerTls>>, visit: Visit) -> io::Result<DaemonGuest> {
+    stream.set_nodelay(true)?;
+    let Some(tls) = tls else { return Ok(Guest::new(Box::new(stream), Visitor::default(), visit)) };
+    let stream = TlsAcceptor::from(tls.now()).accept(stream).await?;
+    let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
+    let visitor = shown.map_or_else(Visitor::default, |own| Visitor::certified(own.clone().into_owned()));
+    Ok(Guest::new(Box::new(stream), visitor, visit))
+}
+
+async fn of_socket(listener: UnixListener, visitors: Visitors, guests: Guests) {
+    let mut accepting = Accepting::new("the coordinator's socket");
+    loop {
+        let room = visitors.room().await;
+        let accept = || async {
+            let (stream, _) = listener.accept().await?;
+            let user = stream.peer_cred()?.uid();
+            Ok::<(UnixStream, u32), io::Error>((stream, user))
+        };
+        let (stream, user) = accepting.next(accept).await;
+        let guest = Guest::new(Box::new(stream) as Box<dyn Wire>, Visitor::default(), room.enter(user));
+        if guests.send(Ok(guest)).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Tells one machine's connections from another's, to limit them.
+fn number(address: IpAddr) -> u32 {
+    match address {
+        IpAddr::V4(address) => address.to_bits(),
+        IpAddr::V6(address) => {
+            let mut hasher = DefaultHasher::new();
+            // One machine has a whole network of 64 bits.
+            address.segments()[..4].hash(&mut hasher);
+            u32::try_from(hasher.finish() >> 32).unwrap_or(u32::MAX)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Tests of leases that others may have by now: deadlines of offers, and batches of lost leases.
+
+use forebay_ring::Number;
+
+use super::*;
+
+/// Far more than a socket takes that nobody reads.
+const MANY: u64 = 10_000;
+
+fn deadline(trainer: &Trainer) -> u64 {
+    trainer.hears(|message| if let Message::Deadline(deadline) = message { Some(*deadline) } else { None })
+}
+
+fn ask(trainer: &Trainer, known: u64) {
+    trainer.says(&packet(&Number { kind: MessageKind::Deadline as u32, reserved: 0, value: known }, &[]));
+}
+
+#[test]
+fn rule_19_an_offer_has_the_deadline_and_a_trainer_that_asks_is_told_a_later_one_as_soon_as_there_is_one() {
+    let scene = Scene::new(|_| ());
+    scene.outbox.post(Note::Deadline(100));
+    let trainer = scene.attach(1);
+    scene.publish(0);
+    assert_eq!(trainer.offer().deadline, 100);
+    ask(&trainer, 100);
+    // Nothing is later yet; what it is told next is the next deadline.
+    assert_eq!(scene.offered_so_far(&trainer), None);
+    scene.outbox.post(Note::Deadline(200));
+    assert_eq!(deadline(&trainer), 200);
+    scene.outbox.post(Note::Deadline(300));
+    ask(&trainer, 200);
+    assert_eq!(deadline(&trainer), 300);
+}
+
+#[test]
+fn rule_19_a_trainer_that_does_not_read_is_not_put_out_because_its_deadline_is_renewed() {
+    let scene = Scene::new(|_| ());
+    let trainer = scene.attach(1);
+    scene.publish(0);
+    for deadline in 0..MANY {
+        scene.outbox.post(Note::Deadline(deadline));
+    }
+    assert_eq!(trainer.offer().seq, 0);
+    ask(&trainer, 0);
+    assert_eq!(deadline(&trainer), MANY - 1, "and it is told the last one only");
+}
+
+#[test]
+fn rule_19_a_batch_of_a_lease_that_was_lost_is_offered_to_nobody_even_if_it_is_finished_later() {
+    let mut scene = Scene::new(|_| ());
+    let trainer = scene.attach(1);
+    scene.outbox.post(Note::Lost(vec![7]));
+    scene.publish(0);
+    let Some(Fate::Returned(ranges)) = scene.fates.blocking_recv() else { panic!("its claims go back") };
+    assert_eq!(ranges[0].lease, 7);
+    assert_eq!(scene.offered_so_far(&trainer), None);
+}

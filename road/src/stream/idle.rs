@@ -1,0 +1,101 @@
+//! A daemon without trainers gives its positions to daemons that have some (semantics rule 35).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::stream::Stream;
+
+/// How long a stream may be without a trainer before it gives everything back.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Since when nobody has read a stream. Pure.
+#[derive(Clone, Copy, Debug)]
+enum Idleness {
+    /// There are trainers.
+    Read,
+    /// There have been none since this moment.
+    Left(Instant),
+    /// There are none, and nothing is leased for them.
+    Resting,
+}
+
+impl Idleness {
+    /// Looks whether there are trainers. True when everything is to be given back.
+    fn look(&mut self, is_read: bool, now: Instant, patience: Duration) -> bool {
+        match self {
+            _ if is_read => *self = Self::Read,
+            Self::Read => *self = Self::Left(now),
+            Self::Left(since) if now.duration_since(*since) >= patience => {
+                *self = Self::Resting;
+                return true;
+            }
+            Self::Left(_) | Self::Resting => {}
+        }
+        false
+    }
+}
+
+/// Watches a stream until it is gone, if other daemons may have its ledger. A shard belongs to one daemon.
+pub(super) fn watch(stream: &Arc<Stream>) {
+    let worker = stream.standing.worker();
+    if !worker.has_others() || stream.identity.shard.is_some() {
+        return;
+    }
+    let patience = PATIENCE.min(worker.lease_ttl());
+    let stream = Arc::downgrade(stream);
+    tokio::spawn(async move {
+        let mut idleness = Idleness::Read;
+        let mut tick = tokio::time::interval(patience / 8);
+        loop {
+            tick.tick().await;
+            let Some(stream) = stream.upgrade() else { return };
+            if idleness.look(!stream.is_idle(), Instant::now(), patience) && !stream.rest().await {
+                idleness = Idleness::Read;
+            }
+        }
+    });
+}
+
+impl Stream {
+    /// Gives back all positions, finished batches included, and asks for none until a trainer comes. False if one is there.
+    async fn rest(&self) -> bool {
+        if !self.standing.wait_for_a_trainer(|| !self.is_idle()) {
+            return false;
+        }
+        tracing::info!(stream = %self.identity, "no trainer reads the stream: its positions go to other nodes");
+        // If the stages cannot be started again, trainers are told so when they come.
+        if let Err(error) = self.anew(false, async || Ok(())).await {
+            tracing::error!(stream = %self.identity, %error, "the stream cannot wait for trainers");
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_35_positions_are_given_back_once_when_nobody_has_read_for_long_enough() {
+        let (start, patience) = (Instant::now(), Duration::from_secs(30));
+        let mut idleness = Idleness::Read;
+        let mut look = |is_read, seconds| idleness.look(is_read, start + Duration::from_secs(seconds), patience);
+        assert!(!look(true, 0));
+        assert!(!look(false, 10) && !look(false, 39));
+        assert!(look(false, 40), "thirty seconds after it was seen first");
+        assert!(!look(false, 80), "it rests already");
+        assert!(!look(true, 90) && !look(false, 100));
+        assert!(!look(false, 129));
+        assert!(look(false, 130));
+    }
+
+    #[test]
+    fn rule_35_a_trainer_that_comes_in_time_keeps_the_positions() {
+        let (start, patience) = (Instant::now(), Duration::from_secs(30));
+        let mut idleness = Idleness::Read;
+        for second in 0..300 {
+            let is_read = second % 25 == 0;
+            assert!(!idleness.look(is_read, start + Duration::from_secs(second), patience));
+        }
+    }
+}
