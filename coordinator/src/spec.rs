@@ -188,6 +188,8 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
     let digest = grains(|grains| hex(&grains.digest));
     let window = grains(|grains| grains.window.to_string());
     let shares = |spec: &LedgerSpec| match &*spec.sources {
+        // Where neither has several, `records` says all.
+        [] if kept.sources.is_empty() && asked.sources.is_empty() => String::new(),
         [] => format!("{} of one source", spec.records),
         sources => sources.iter().map(|source| source.positions.to_string()).collect::<Vec<_>>().join(" + "),
     };
