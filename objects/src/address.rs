@@ -3,6 +3,8 @@
 use forebay_sources::SourceError;
 use reqwest::Url;
 
+use crate::repository::Repository;
+
 /// A protocol of stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
@@ -12,6 +14,8 @@ pub enum Scheme {
     Google,
     /// Azure Blob Storage and Data Lake Storage.
     Azure,
+    /// Datasets of the Hugging Face Hub.
+    Hub,
     /// A plain HTTP server. It cannot list.
     Web,
 }
@@ -21,14 +25,14 @@ pub enum Scheme {
 pub struct Address {
     /// The protocol.
     pub scheme: Scheme,
-    /// The store, as the URL names it, with a slash at its end: `s3://bucket/`.
+    /// The store, as the URL names it, with a slash at its end: `s3://bucket/`, `hf://datasets/owner/name@revision/`.
     pub root: String,
     /// What follows the root: a key, a prefix of keys, or nothing. In the URL of an HTTP server it is percent-encoded
     /// as the URL is. In all others it is the key itself, so `%20` is three characters of it.
     pub key: String,
 }
 
-const SCHEMES: [(&str, Scheme); 10] = [
+const SCHEMES: [(&str, Scheme); 11] = [
     ("s3", Scheme::S3),
     ("s3a", Scheme::S3),
     ("gs", Scheme::Google),
@@ -37,13 +41,15 @@ const SCHEMES: [(&str, Scheme); 10] = [
     ("azure", Scheme::Azure),
     ("abfs", Scheme::Azure),
     ("abfss", Scheme::Azure),
+    ("hf", Scheme::Hub),
     ("http", Scheme::Web),
     ("https", Scheme::Web),
 ];
 
 /// What a store's URL must be, for an error.
 const EXPECTED: &str = "s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY, \
-                        abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY or https://HOST/PATH";
+                        abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY, hf://datasets/OWNER/NAME/PATH or \
+                        https://HOST/PATH";
 
 /// Whether the name begins with the scheme of a store, as in `s3://`.
 pub fn is_object_url(name: &str) -> bool {
@@ -63,6 +69,11 @@ impl Address {
     pub fn parse(url: &str) -> Result<Self, SourceError> {
         let wrong = |expected: &str| SourceError::bad_option("source", &shown(url), expected);
         let (scheme, rest) = split_scheme(url).ok_or_else(|| wrong(EXPECTED))?;
+        if scheme == Scheme::Hub {
+            let (_, key) = Repository::split(rest).map_err(wrong)?;
+            let root = format!("{}/", url[..url.len() - key.len()].trim_end_matches('/'));
+            return Ok(Self { scheme, root, key: key.to_owned() });
+        }
         let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
         let fine =
             !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c.is_control() || "?#\\".contains(c));
@@ -82,7 +93,7 @@ impl Address {
         Ok(Self { scheme, root, key: key.to_owned() })
     }
 
-    /// The host, bucket or container that the root names.
+    /// The host, bucket, container or dataset that the root names.
     pub(crate) fn host(&self) -> &str {
         let (_, rest) = self.root.split_once("://").unwrap_or_default();
         rest.trim_end_matches('/')
@@ -128,6 +139,8 @@ mod tests {
             ("abfss://c@a.dfs.core.windows.net/x", Scheme::Azure, "abfss://c@a.dfs.core.windows.net/", "x"),
             ("https://h:8443/d/{0..3}.tar?t=1", Scheme::Web, "https://h:8443/", "d/{0..3}.tar?t=1"),
             ("http://[::1]:80/a", Scheme::Web, "http://[::1]:80/", "a"),
+            ("hf://datasets/o/n", Scheme::Hub, "hf://datasets/o/n/", ""),
+            ("hf://datasets/o/n@v1/a/b c", Scheme::Hub, "hf://datasets/o/n@v1/", "a/b c"),
         ] {
             assert_eq!(parts(url), (scheme, root.to_owned(), key.to_owned()));
         }
@@ -146,6 +159,8 @@ mod tests {
             "http:///a",
             "http://h:x/",
             "gs://b?c/d",
+            "hf://o/n/a",
+            "hf://user:hunter2@datasets/o/n",
         ] {
             assert!(Address::parse(url).is_err(), "{url}");
         }

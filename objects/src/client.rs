@@ -21,13 +21,14 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::Settings;
 use crate::fault::{Fault, code_of};
 use crate::note::Note;
+use crate::retry_after::retry_after;
 
 /// Bytes of a list, of a token, or of anything else that is not a range of an object.
-const ANSWER_LIMIT: usize = 64 << 20;
+pub(crate) const ANSWER_LIMIT: usize = 64 << 20;
 /// Bytes of the body of an answer that says what is wrong.
-const COMPLAINT_LIMIT: usize = 64 << 10;
+pub(crate) const COMPLAINT_LIMIT: usize = 64 << 10;
 /// Redirects that one request follows.
-const REDIRECT_LIMIT: usize = 5;
+pub(crate) const REDIRECT_LIMIT: usize = 5;
 /// How long an unused connection is kept.
 const IDLE: Duration = Duration::from_secs(60);
 /// How long connecting to a server may take.
@@ -77,6 +78,11 @@ impl Connector {
             }
         });
         self.client(policy, CONNECT, false)
+    }
+
+    /// A client that follows no redirects.
+    pub(crate) fn direct(&self) -> Result<reqwest::Client, String> {
+        self.client(Policy::none(), CONNECT, false)
     }
 
     fn client(&self, redirects: Policy, connect: Duration, only_tls: bool) -> Result<reqwest::Client, String> {
@@ -131,7 +137,8 @@ impl HttpService for Noting {
 pub(crate) fn refusal(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Fault {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let code = header("x-ms-error-code").or_else(|| code_of(body));
-    Fault::of_answer(status, code.as_deref(), header("x-amz-bucket-region").as_deref())
+    let fault = Fault::of_answer(status, code.as_deref(), header("x-amz-bucket-region").as_deref());
+    Fault { wait: retry_after(headers), ..fault }
 }
 
 fn limited(body: HttpResponseBody, limit: usize) -> HttpResponseBody {

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use forebay_proto::printable;
 use forebay_sources::{Locator, ReadError, ReadErrorKind};
@@ -15,6 +16,8 @@ pub(crate) struct Fault {
     pub(crate) kind: FaultKind,
     /// What happened; empty where the kind says everything.
     pub(crate) cause: String,
+    /// How long the store asks to wait before the next attempt.
+    pub(crate) wait: Option<Duration>,
 }
 
 /// Who is at fault.
@@ -68,7 +71,7 @@ impl Fault {
             Some((cut, _)) => format!("{}...", &cause[..cut]),
             None => cause,
         };
-        Self { kind, cause }
+        Self { kind, cause, wait: None }
     }
 
     /// What an answer other than success means. `code` is the store's own word for it.

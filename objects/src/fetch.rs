@@ -68,7 +68,9 @@ pub(crate) async fn retried<T, F: Future<Output = Result<T, Fault>>>(
 
 /// Waits before the next attempt, or gives the fault back if there is none.
 async fn pause(retries: &Retries, fault: Fault, failures: u32, began: Instant, bytes: u64) -> Result<(), Fault> {
-    let wait = if fault.passes() { retries.after(failures, began.elapsed(), bytes, draw()) } else { None };
+    let elapsed = began.elapsed();
+    let wait = if fault.passes() { retries.after(failures, elapsed, bytes, draw()) } else { None };
+    let wait = wait.and_then(|wait| retries.granted(wait, fault.wait, elapsed, bytes));
     let Some(wait) = wait else { return Err(fault) };
     tracing::debug!(cause = fault.cause, failures, wait = wait.as_secs_f64(), "a request to a store is repeated");
     sleep(wait).await;

@@ -1,4 +1,5 @@
-//! Objects of stores: S3 and what speaks its protocol, Google Cloud Storage, Azure, and plain HTTP servers.
+//! Objects of stores: S3 and what speaks its protocol, Google Cloud Storage, Azure, the Hugging Face Hub, and plain
+//! HTTP servers.
 //!
 //! A [`Store`] lists objects and reads ranges of them, with deadlines and bounded retries. An [`Object`] is pinned to
 //! its version: if it changed, that is an error, never other bytes. Nothing here knows a format.
@@ -16,7 +17,9 @@ mod joined;
 mod listing;
 mod note;
 mod object;
+mod repository;
 mod retries;
+mod retry_after;
 mod runtime;
 mod secret;
 mod settings;

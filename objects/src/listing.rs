@@ -1,4 +1,4 @@
-//! Lists a bucket, many prefixes at once. A store gives a thousand keys in one page, and a page only after the one
+//! Lists a store, many prefixes at once. A store gives a thousand keys in one page, and a page only after the one
 //! before it, so folders are listed side by side.
 
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
-use crate::backend::{Bucket, Page};
+use crate::backend::{Backend, Page};
 use crate::fault::{Fault, FaultKind};
 use crate::fetch::retried;
 use crate::{Object, Retries};
@@ -19,7 +19,8 @@ const FEW: usize = 16;
 const MANY: usize = 4096;
 /// Objects that a list may have. More are not a dataset, but a store that repeats itself.
 const OBJECTS_LIMIT: usize = 1 << 30;
-
+/// Objects of a list that is read page after page, in one row. Above it, such a list takes hours.
+const WHOLE_LIMIT: usize = 1 << 24;
 /// Empty pages in a row that a list may have. Stores send them for what was deleted.
 const EMPTY_LIMIT: usize = 1000;
 
@@ -43,11 +44,18 @@ type Listing<'a> = Pin<Box<dyn Future<Output = Result<Found, Fault>> + Send + 'a
 /// All objects whose key begins with the prefix, sorted by the bytes of their keys, without the empty objects that
 /// stand for folders. `tell` hears how many were found, from time to time.
 pub(crate) async fn list(
-    bucket: &Bucket,
+    backend: &Backend,
     retries: &Retries,
     prefix: &str,
     tell: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Object>, Fault> {
+    if backend.lists_whole() {
+        let job = Job { prefix: prefix.to_owned(), deep: true };
+        let Found { mut objects, .. } = pages(backend, retries, job, MANY, tell).await?;
+        within_limit(&objects, WHOLE_LIMIT)?;
+        objects.sort_unstable_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
+        return Ok(objects);
+    }
     let mut waiting = vec![Job { prefix: prefix.to_owned(), deep: false }];
     let mut running: FuturesUnordered<Listing<'_>> = FuturesUnordered::new();
     let mut objects = Vec::new();
@@ -55,7 +63,7 @@ pub(crate) async fn list(
         while running.len() < PARALLEL
             && let Some(job) = waiting.pop()
         {
-            running.push(Box::pin(pages(bucket, retries, job, MANY)));
+            running.push(Box::pin(pages(backend, retries, job, MANY, &|_| {})));
         }
         let Some(found) = running.next().await else { break };
         let Found { job, objects: new, prefixes } = found?;
@@ -67,40 +75,54 @@ pub(crate) async fn list(
         waiting.extend(prefixes.into_iter().map(|prefix| Job { prefix, deep }));
         objects.extend(new);
         tell(objects.len() as u64);
-        if objects.len() > OBJECTS_LIMIT {
-            return Err(Fault::new(FaultKind::Unreadable, format!("the list has more than {OBJECTS_LIMIT} objects")));
-        }
+        within_limit(&objects, OBJECTS_LIMIT)?;
     }
     objects.sort_unstable_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
-    without_marks(bucket, retries, objects).await
+    without_marks(backend, retries, objects).await
 }
 
 /// The objects and the prefixes right below a folder, both sorted.
 pub(crate) async fn level(
-    bucket: &Bucket,
+    backend: &Backend,
     retries: &Retries,
     folder: &str,
 ) -> Result<(Vec<Object>, Vec<String>), Fault> {
     let job = Job { prefix: folder.to_owned(), deep: false };
-    let Found { mut objects, mut prefixes, .. } = pages(bucket, retries, job, usize::MAX).await?;
+    let Found { mut objects, mut prefixes, .. } = pages(backend, retries, job, usize::MAX, &|_| {}).await?;
     objects.sort_unstable_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
     prefixes.sort_unstable();
     Ok((objects, prefixes))
 }
 
+fn within_limit(objects: &[Object], limit: usize) -> Result<(), Fault> {
+    if objects.len() <= limit {
+        return Ok(());
+    }
+    let problem = format!("the list has more than {limit} objects; pack them into larger files, such as tars");
+    Err(Fault::new(FaultKind::Unreadable, problem))
+}
+
 /// All pages of one prefix, or some of them if it has more than `many` prefixes.
-async fn pages(bucket: &Bucket, retries: &Retries, job: Job, many: usize) -> Result<Found, Fault> {
+async fn pages(
+    backend: &Backend,
+    retries: &Retries,
+    job: Job,
+    many: usize,
+    tell: &(dyn Fn(u64) + Sync),
+) -> Result<Found, Fault> {
+    let limit = if backend.lists_whole() { WHOLE_LIMIT } else { OBJECTS_LIMIT };
     let mut found = Found { job, objects: Vec::new(), prefixes: Vec::new() };
     let (mut from, mut empty) = (None, 0);
     loop {
         let (prefix, deep) = (&found.job.prefix, found.job.deep);
-        let page = retried(retries, || bucket.page(prefix, deep, from.clone(), None)).await?;
+        let page = retried(retries, || backend.page(prefix, deep, from.clone(), None)).await?;
         let Page { objects, prefixes, next } = page;
         empty = if objects.is_empty() && prefixes.is_empty() { empty + 1 } else { 0 };
         // The mark of the folder itself loses its slash in the library, and with it the prefix.
         found.objects.extend(objects.into_iter().filter(|object| object.key.starts_with(prefix.as_str())));
         found.prefixes.extend(prefixes);
-        let too_many = found.prefixes.len() > many || found.objects.len() > OBJECTS_LIMIT;
+        tell(found.objects.len() as u64);
+        let too_many = found.prefixes.len() > many || found.objects.len() > limit;
         match next {
             None => return Ok(found),
             Some(_) if too_many => return Ok(found),
@@ -114,7 +136,7 @@ async fn pages(bucket: &Bucket, retries: &Retries, job: Job, many: usize) -> Res
 
 /// Leaves out the marks of folders: `train/`, of which the library shows an empty object `train`. An empty object
 /// with keys below it is one. Of the others, the store is asked.
-async fn without_marks(bucket: &Bucket, retries: &Retries, objects: Vec<Object>) -> Result<Vec<Object>, Fault> {
+async fn without_marks(backend: &Backend, retries: &Retries, objects: Vec<Object>) -> Result<Vec<Object>, Fault> {
     let mut marks = Vec::new();
     let mut asked = Vec::new();
     for (place, object) in objects.iter().enumerate().filter(|(_, object)| object.size == 0) {
@@ -127,7 +149,7 @@ async fn without_marks(bucket: &Bucket, retries: &Retries, objects: Vec<Object>)
     let answers = asked.into_iter().map(|place| {
         let folder = format!("{}/", objects[place].key);
         async move {
-            let page = retried(retries, || bucket.page(&folder, true, None, Some(1))).await?;
+            let page = retried(retries, || backend.page(&folder, true, None, Some(1))).await?;
             let is_mark = !page.objects.is_empty();
             Ok::<_, Fault>(is_mark.then_some(place))
         }

@@ -46,6 +46,18 @@ impl Retries {
         (failures < self.limit && !late).then_some(wait)
     }
 
+    /// The wait, or the longer one that the store asks for; none if there is no time for that.
+    pub(crate) fn granted(
+        &self,
+        wait: Duration,
+        asked: Option<Duration>,
+        elapsed: Duration,
+        bytes: u64,
+    ) -> Option<Duration> {
+        let wait = wait.max(asked.unwrap_or_default());
+        (elapsed.saturating_add(wait) <= self.total.saturating_add(self.transfer(bytes))).then_some(wait)
+    }
+
     /// When an attempt for this many bytes must be over.
     pub(crate) fn deadline(&self, bytes: u64) -> Duration {
         self.attempt.saturating_add(self.transfer(bytes))
@@ -78,6 +90,20 @@ mod tests {
         assert_eq!((wait(3, 0.0).as_millis(), wait(3, 1.0).as_millis()), (400, 800));
         assert_eq!((wait(50, 1.0), wait(99, 1.0)), (retries.wait_limit, retries.wait_limit));
         assert_eq!(wait(3, f64::INFINITY), wait(3, 1.0));
+    }
+
+    #[test]
+    fn rule_54_a_store_that_asks_for_a_longer_wait_gets_it_if_there_is_time() {
+        let retries = Retries::default();
+        let [second, minute] = [1, 60].map(Duration::from_secs);
+        let granted = |asked, elapsed| retries.granted(second, asked, elapsed, 0);
+        assert_eq!(granted(None, Duration::ZERO), Some(second));
+        assert_eq!(granted(Some(Duration::from_millis(1)), Duration::ZERO), Some(second));
+        assert_eq!(granted(Some(minute), Duration::from_secs(30)), Some(minute));
+        assert_eq!(
+            (granted(Some(minute), Duration::from_secs(31)), granted(Some(Duration::MAX), second)),
+            (None, None)
+        );
     }
 
     #[test]

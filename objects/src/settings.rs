@@ -16,10 +16,12 @@ pub struct Settings {
     /// [`from_variables`](Self::from_variables).
     pub variables: BTreeMap<String, Secret>,
     /// Where the store is, if it is not where its vendor's stores are: `http://minio:9000`. Comes before
-    /// `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `AZURE_STORAGE_ENDPOINT` and `STORAGE_EMULATOR_HOST`.
+    /// `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `AZURE_STORAGE_ENDPOINT`, `STORAGE_EMULATOR_HOST` and `HF_ENDPOINT`.
     pub endpoint: Option<String>,
     /// The region of the bucket. Comes before `AWS_REGION` and `AWS_DEFAULT_REGION`.
     pub region: Option<String>,
+    /// The file with the token of the Hugging Face Hub. Comes after `HF_TOKEN`. It need not exist.
+    pub hub_token: Option<PathBuf>,
     /// Sends requests without credentials, for public buckets.
     pub anonymous: bool,
     /// Puts the bucket's name before the endpoint's host (`https://BUCKET.HOST/KEY`) instead of before the key. If
@@ -43,7 +45,7 @@ pub struct Settings {
 }
 
 /// How the names of the vendors' variables begin.
-const VENDORS: [&str; 4] = ["AWS_", "AZURE_", "GOOGLE_", "STORAGE_EMULATOR_HOST"];
+const VENDORS: [&str; 6] = ["AWS_", "AZURE_", "GOOGLE_", "STORAGE_EMULATOR_HOST", "HF_", "HUGGING_FACE_HUB_TOKEN"];
 
 impl Default for Settings {
     fn default() -> Self {
@@ -51,6 +53,7 @@ impl Default for Settings {
             variables: BTreeMap::new(),
             endpoint: None,
             region: None,
+            hub_token: None,
             anonymous: false,
             virtual_hosted: None,
             bearers: BTreeMap::new(),
@@ -66,7 +69,8 @@ impl Default for Settings {
 
 impl Settings {
     /// Takes the credentials and endpoints of the vendors' own tools from variables, such as `std::env::vars_os()`
-    /// gives. Variables of other names, and those that are not text, are left out.
+    /// gives. Variables of other names, and those that are not text, are left out; `HOME` and its like only say where
+    /// the file with the hub's token is.
     ///
     /// ```
     /// use forebay_objects::Settings;
@@ -76,18 +80,31 @@ impl Settings {
     /// assert_eq!(settings.variables.len(), 1);
     /// ```
     pub fn from_variables(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let variables: Vec<(OsString, OsString)> = variables.into_iter().collect();
+        let hub_token = hub_token(&variables);
         let text = variables.into_iter().filter_map(|(name, value)| {
             let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
             let ours = VENDORS.iter().any(|vendor| name.starts_with(vendor)) && !value.is_empty();
             ours.then(|| (name, Secret::new(value)))
         });
-        Self { variables: text.collect(), ..Self::default() }
+        Self { variables: text.collect(), hub_token, ..Self::default() }
     }
 
     /// The first of these variables that is set.
     pub(crate) fn variable(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.variables.get(*name)).map(Secret::expose)
     }
+}
+
+/// Where the hub's own tools keep the token.
+fn hub_token(variables: &[(OsString, OsString)]) -> Option<PathBuf> {
+    let path = |wanted: &str| {
+        let found = variables.iter().find(|(name, value)| name == wanted && !value.is_empty());
+        found.map(|(_, value)| PathBuf::from(value))
+    };
+    let caches = || path("XDG_CACHE_HOME").or_else(|| path("HOME").map(|home| home.join(".cache")));
+    let home = || path("HF_HOME").or_else(|| caches().map(|caches| caches.join("huggingface")));
+    path("HF_TOKEN_PATH").or_else(|| home().map(|home| home.join("token")))
 }
 
 #[cfg(test)]
@@ -105,5 +122,19 @@ mod tests {
             assert!(!text.contains(secret), "{text}");
         }
         assert_eq!(settings.variable(&["NONE", "AZURE_STORAGE_KEY"]), Some("Eby8vdM02xNO"));
+    }
+
+    #[test]
+    fn the_hub_s_token_is_where_its_own_tools_keep_it() {
+        let path = |variables: &[(&str, &str)]| {
+            let given = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+            Settings::from_variables(given).hub_token
+        };
+        let home = ("HOME", "/home/a");
+        assert_eq!(path(&[]), None);
+        assert_eq!(path(&[home]), Some("/home/a/.cache/huggingface/token".into()));
+        assert_eq!(path(&[home, ("XDG_CACHE_HOME", "/c")]), Some("/c/huggingface/token".into()));
+        assert_eq!(path(&[home, ("XDG_CACHE_HOME", ""), ("HF_HOME", "/h")]), Some("/h/token".into()));
+        assert_eq!(path(&[home, ("HF_HOME", "/h"), ("HF_TOKEN_PATH", "/t")]), Some("/t".into()));
     }
 }

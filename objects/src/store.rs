@@ -17,7 +17,7 @@ use crate::joined::joined;
 use crate::listing;
 use crate::{Address, Object, Retries, Scheme, Settings, runtime};
 
-/// A bucket, a container or an HTTP server. Threads share it; its requests run on threads of its own.
+/// A bucket, a container, a dataset of the Hugging Face Hub or an HTTP server. Threads share it; its requests run on threads of its own.
 ///
 /// The calls that block must not come from asynchronous code.
 pub struct Store {
@@ -92,11 +92,10 @@ impl Store {
         let (store, wanted) = (Arc::clone(self), prefix.to_owned());
         let (send, messages) = mpsc::channel();
         self.runtime.spawn(async move {
-            let Backend::Bucket(bucket) = &store.backend else { return };
             let counts = parking_lot::Mutex::new(send.clone());
             // Nobody listens any more if the caller is gone.
             let tell = |count| drop(counts.lock().send(Message::Count(count)));
-            let listed = listing::list(bucket, &store.retries, &wanted, &tell).await;
+            let listed = listing::list(&store.backend, &store.retries, &wanted, &tell).await;
             drop(send.send(Message::Done(listed)));
         });
         for message in messages {
@@ -113,10 +112,7 @@ impl Store {
     pub fn level(self: &Arc<Self>, folder: &str) -> Result<(Vec<Object>, Vec<String>), SourceError> {
         self.needs_lists(folder)?;
         let (store, wanted) = (Arc::clone(self), folder.to_owned());
-        let listed = self.wait(async move {
-            let Backend::Bucket(bucket) = &store.backend else { return Ok((Vec::new(), Vec::new())) };
-            listing::level(bucket, &store.retries, &wanted).await
-        });
+        let listed = self.wait(async move { listing::level(&store.backend, &store.retries, &wanted).await });
         listed.map_err(|fault| self.of_store(folder, fault))
     }
 
@@ -259,7 +255,9 @@ impl Store {
         let url = self.url(prefix);
         let passes = fault.passes() || fault.kind == FaultKind::Resources;
         let problem = match fault.kind {
-            FaultKind::Missing | FaultKind::Gone => "The bucket does not exist. Check its name.".to_owned(),
+            FaultKind::Missing | FaultKind::Gone if self.scheme != Scheme::Hub => {
+                "The bucket does not exist. Check its name.".to_owned()
+            }
             FaultKind::Denied => format!("The list is refused: {}. Check the credentials.", fault.cause),
             _ => format!("The list cannot be read: {}.", fault.cause),
         };
@@ -286,6 +284,7 @@ fn identity(address: &Address, settings: &Settings) -> String {
         Scheme::S3 => endpoint.or_else(|| settings.variable(&given)),
         Scheme::Google => endpoint.or_else(|| settings.variable(&["STORAGE_EMULATOR_HOST"])),
         Scheme::Azure => endpoint.or_else(|| settings.variable(&account)),
+        Scheme::Hub => endpoint.or_else(|| settings.variable(&["HF_ENDPOINT"])),
         Scheme::Web => None,
     };
     format!("{} at {}", address.root, reached.unwrap_or_default())

@@ -9,7 +9,7 @@ use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{Extensions, GetOptions, GetRange, ObjectMeta, ObjectStore};
 
-use super::Body;
+use super::{Body, Page};
 use crate::fault::{Fault, FaultKind};
 use crate::note::Note;
 use crate::object::{Pin, version_of_etag};
@@ -25,16 +25,6 @@ pub(crate) struct Bucket {
     credentials: Note,
     /// How credentials are given to this store, as the end of an error.
     hint: &'static str,
-}
-
-/// A page of a list.
-#[derive(Debug, Default)]
-pub(crate) struct Page {
-    pub(crate) objects: Vec<Object>,
-    /// Prefixes with a slash at their end.
-    pub(crate) prefixes: Vec<String>,
-    /// Where the next page begins, if there is one.
-    pub(crate) next: Option<String>,
 }
 
 impl Bucket {

@@ -20,7 +20,7 @@ pub(super) fn open(address: &Address, settings: &Settings) -> Result<Bucket, Str
     let built = match address.scheme {
         Scheme::Google => google(address, settings),
         Scheme::Azure => azure(address, settings),
-        Scheme::S3 | Scheme::Web => s3(address, settings),
+        Scheme::S3 | Scheme::Hub | Scheme::Web => s3(address, settings),
     };
     built.map_err(|error| without_secrets(settings, error))
 }

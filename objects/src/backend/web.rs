@@ -2,16 +2,15 @@
 
 use std::ops::Range;
 
-use futures_util::{StreamExt as _, TryStreamExt as _};
 use reqwest::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH,
-    IF_UNMODIFIED_SINCE, LAST_MODIFIED, RANGE,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_MATCH, IF_UNMODIFIED_SINCE,
+    LAST_MODIFIED, RANGE,
 };
 use reqwest::{Client, Method, Response, StatusCode, Url};
 
 use super::Body;
+use super::ranged::{self, complaint, content_range, header, length};
 use crate::client::{Connector, is_local, refusal};
-use crate::content_range::ContentRange;
 use crate::fault::{Fault, FaultKind};
 use crate::object::{Pin, version_of_etag};
 use crate::{Address, Object, Secret, Settings};
@@ -23,11 +22,6 @@ pub(crate) struct Web {
     root: String,
     bearer: Option<Secret>,
 }
-
-/// Bytes that may be received and thrown away because a server sends the whole file instead of a range.
-const SKIP_LIMIT: u64 = 8 << 20;
-/// Bytes of a refusal's body that are read.
-const COMPLAINT_LIMIT: usize = 64 << 10;
 
 impl Web {
     pub(super) fn open(address: &Address, settings: &Settings) -> Result<Self, String> {
@@ -43,7 +37,7 @@ impl Web {
 
     pub(super) async fn head(&self, key: &str) -> Result<Object, Fault> {
         let answer = self.send(Method::HEAD, key, HeaderMap::new()).await?;
-        let size = header(answer.headers(), &CONTENT_LENGTH).and_then(|size| size.parse().ok());
+        let size = length(answer.headers());
         if let (true, Some(size)) = (answer.status().is_success(), size) {
             return Ok(Object { key: key.to_owned(), size, version: version(answer.headers()) });
         }
@@ -58,7 +52,7 @@ impl Web {
         let size = match answer.status() {
             StatusCode::PARTIAL_CONTENT => content_range(headers)?.size,
             StatusCode::RANGE_NOT_SATISFIABLE => empty(headers),
-            status if status.is_success() => header(headers, &CONTENT_LENGTH).and_then(|size| size.parse().ok()),
+            status if status.is_success() => length(headers),
             _ => return Err(refused(answer).await),
         };
         let size = size.ok_or_else(|| Fault::new(FaultKind::Unreadable, "the server does not tell the file's size"))?;
@@ -78,29 +72,13 @@ impl Web {
             headers.insert(name, value.map_err(|error| Fault::new(FaultKind::Unreadable, error))?);
         }
         let answer = self.send(Method::GET, &object.key, headers).await?;
-        let headers = answer.headers();
-        let (size, skip) = match answer.status() {
-            StatusCode::PARTIAL_CONTENT => {
-                let found = content_range(headers)?;
-                if found.bytes != range {
-                    return Err(Fault::new(FaultKind::Unavailable, "the server sends other bytes than were asked for"));
-                }
-                (found.size, 0)
+        match answer.status() {
+            StatusCode::PARTIAL_CONTENT | StatusCode::OK => {
+                let version = version(answer.headers());
+                ranged::body(answer, object, &range, version.as_deref())
             }
-            // The whole file is right too, as long as little of it is thrown away.
-            StatusCode::OK => (header(headers, &CONTENT_LENGTH).and_then(|size| size.parse().ok()), range.start),
-            _ => return Err(refused(answer).await),
-        };
-        if !object.is(size, version(headers).as_deref()) {
-            return Err(Fault::new(FaultKind::Changed, ""));
+            _ => Err(refused(answer).await),
         }
-        if skip > SKIP_LIMIT {
-            let problem = "the server sends whole files and no ranges of them; copy the dataset to a server or a disk \
-                           that has ranges";
-            return Err(Fault::new(FaultKind::Unreadable, problem));
-        }
-        let bytes = answer.bytes_stream().map_err(|error| Fault::of_transport(&error.without_url()));
-        Ok(Body { skip, bytes: bytes.boxed() })
     }
 
     async fn send(&self, method: Method, key: &str, headers: HeaderMap) -> Result<Response, Fault> {
@@ -122,20 +100,8 @@ impl Web {
 /// What an answer other than success says.
 async fn refused(answer: Response) -> Fault {
     let (status, headers) = (answer.status(), answer.headers().clone());
-    let mut complaint = Vec::new();
-    let mut body = answer.bytes_stream();
-    while let Some(Ok(chunk)) = body.next().await {
-        complaint.extend_from_slice(&chunk);
-        if complaint.len() > COMPLAINT_LIMIT {
-            break;
-        }
-    }
+    let complaint = complaint(answer).await;
     refusal(status, &headers, &complaint)
-}
-
-fn content_range(headers: &HeaderMap) -> Result<ContentRange, Fault> {
-    let parsed = header(headers, &CONTENT_RANGE).and_then(ContentRange::parse);
-    parsed.ok_or_else(|| Fault::new(FaultKind::Unavailable, "the server does not say which bytes it sends"))
 }
 
 /// The size in the answer that there is no first byte: `bytes */0`.
@@ -146,8 +112,4 @@ fn empty(headers: &HeaderMap) -> Option<u64> {
 fn version(headers: &HeaderMap) -> Option<String> {
     let etag = header(headers, &ETAG).and_then(version_of_etag);
     etag.or_else(|| header(headers, &LAST_MODIFIED).map(|time| format!("@{time}")))
-}
-
-fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
 }
