@@ -12,6 +12,10 @@ mod failures;
 mod faults;
 #[path = "stores/google.rs"]
 mod google;
+#[path = "stores/hub.rs"]
+mod hub;
+#[path = "stores/hub_server.rs"]
+mod hub_server;
 #[path = "stores/s3.rs"]
 mod s3;
 #[path = "stores/server.rs"]

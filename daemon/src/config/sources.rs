@@ -50,14 +50,21 @@ impl Sources {
     }
 }
 
-/// The store that a source's name leads into: `s3://bucket` of `tar:s3://bucket/train/{0..9}.tar`. None if it leads to files.
+/// The store that a source's name leads into: `s3://bucket` of `tar:s3://bucket/train/{0..9}.tar`, and the dataset with its
+/// revision of the Hugging Face Hub, `hf://datasets/owner/name@revision`. None if it leads to files.
 /// Whoever starts a daemon for one source allows it to read that store.
 pub fn store_of(source: &str) -> Option<&str> {
     let (before, rest) = source.split_once("://")?;
     let start = before.rfind(':').map_or(0, |colon| colon + 1);
-    let host = rest.split('/').next().filter(|host| !host.is_empty())?;
-    Some(&source[start..before.len() + 3 + host.len()])
+    rest.split('/').next().filter(|host| !host.is_empty())?;
+    let parts = if source[start..before.len()].eq_ignore_ascii_case("hf") { DATASET_PARTS } else { 1 };
+    let root = rest.split(['?', '{', '*']).next().unwrap_or(rest);
+    let len = root.match_indices('/').nth(parts - 1).map_or(root.len(), |(slash, _)| slash);
+    Some(&source[start..before.len() + 3 + len])
 }
+
+/// Parts of the name of a dataset of the hub: `datasets`, its owner and its name.
+const DATASET_PARTS: usize = 3;
 
 /// Absolute: the folder where the daemon was started is nobody's choice.
 fn folders(value: &Value) -> Result<Vec<PathBuf>, String> {
@@ -99,6 +106,9 @@ mod tests {
             ("s3://b/train", Some("s3://b")),
             ("tar:s3://b/{0..9}.tar?region=x", Some("s3://b")),
             ("https://host:8/a", Some("https://host:8")),
+            ("hf://datasets/o/n", Some("hf://datasets/o/n")),
+            ("parquet:hf://datasets/o/n@v1/data/*.parquet", Some("hf://datasets/o/n@v1")),
+            ("hf://datasets/o/n?labels=none", Some("hf://datasets/o/n")),
             ("/data/train", None),
             ("folder:///data/train", None),
         ] {

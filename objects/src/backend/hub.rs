@@ -90,7 +90,7 @@ impl Hub {
             Some(size) if status.is_redirection() || status.is_success() => Some(size),
             _ if status.is_success() => length(answer.response.headers()),
             _ if status.is_redirection() => None,
-            _ => return Err(self.refused(answer)),
+            _ => return Err(self.refused(&answer)),
         };
         let size = size.ok_or_else(|| Fault::new(FaultKind::Unreadable, "the hub does not tell the file's size"))?;
         Ok(Object { key: key.to_owned(), size, version: answer.digest })
@@ -109,7 +109,7 @@ impl Hub {
         let url = self.file(key).await?;
         let answer = self.call(Method::GET, url, Some(&range)).await?;
         if !has_bytes(answer.response.status()) {
-            return Err(self.refused(answer));
+            return Err(self.refused(&answer));
         }
         if !self.is_home(&answer.url) {
             self.shortcuts.keep(key, Shortcut { url: answer.url, digest: answer.digest.clone() });
@@ -126,7 +126,7 @@ impl Hub {
         url.set_query(Some(from.unwrap_or(&first)));
         let answer = self.call(Method::GET, url, None).await?;
         if !answer.response.status().is_success() {
-            let fault = self.refused(answer);
+            let fault = self.refused(&answer);
             // A commit without this folder.
             return if fault.kind == FaultKind::Missing { Ok(Page::default()) } else { Err(fault) };
         }
@@ -145,7 +145,7 @@ impl Hub {
             }
             let answer = self.call(Method::GET, self.url(&self.repository.revision_path())?, None).await?;
             if !answer.response.status().is_success() {
-                let fault = self.refused(answer);
+                let fault = self.refused(&answer);
                 return Err(if fault.kind == FaultKind::Missing { self.refusals().unknown() } else { fault });
             }
             let bytes = collected(answer.response).await?;
@@ -236,7 +236,7 @@ impl Hub {
     }
 
     /// What an answer other than success says.
-    fn refused(&self, answer: Answer) -> Fault {
+    fn refused(&self, answer: &Answer) -> Fault {
         let (status, headers) = (answer.response.status(), answer.response.headers());
         if self.is_home(&answer.url) {
             return self.refusals().of(status, headers);
@@ -279,4 +279,44 @@ async fn collected(answer: Response) -> Result<Vec<u8>, Fault> {
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_54_the_hub_redirects_to_named_hosts_by_tls() {
+        let hub = |endpoint: &str| {
+            let settings = Settings { endpoint: Some(endpoint.to_owned()), ..Settings::default() };
+            Hub::open(&Address::parse("hf://datasets/o/n").unwrap(), &settings).unwrap()
+        };
+        let follows = |endpoint: &str, from: &str, to: &str| {
+            hub(endpoint).may_follow(&Url::parse(from).unwrap(), &Url::parse(to).unwrap())
+        };
+        let real = |from: &str, to: &str| follows("https://hub.example", from, to);
+        assert!(real("https://hub.example/a", "https://hub.example/b"));
+        assert!(real("https://hub.example/a", "https://cdn.example/b?signature=x"));
+        for to in [
+            "http://cdn.example/b",
+            "http://hub.example/b",
+            "https://169.254.169.254/latest/meta-data/",
+            "https://[::1]/",
+            "https://localhost/",
+            "file:///etc/passwd",
+            "ftp://cdn.example/b",
+        ] {
+            assert!(!real("https://hub.example/a", to), "{to}");
+        }
+        assert!(follows("http://127.0.0.1:1", "http://127.0.0.1:1/a", "http://127.0.0.1:2/b"));
+        assert!(follows("https://10.0.0.1", "https://10.0.0.1/a", "https://10.0.0.1/b"), "the hub itself");
+    }
+
+    #[test]
+    fn an_endpoint_may_have_a_path() {
+        let settings = Settings { endpoint: Some("https://mirror.example/hf/".to_owned()), ..Settings::default() };
+        let hub = Hub::open(&Address::parse("hf://datasets/o/n@a%2Fb").unwrap(), &settings).unwrap();
+        let url = hub.url(&hub.repository.revision_path()).unwrap();
+        assert_eq!(url.as_str(), "https://mirror.example/hf/api/datasets/o/n/revision/a%2Fb");
+    }
 }

@@ -69,6 +69,7 @@ mod tests {
         for number in 0..=LIMIT {
             shortcuts.keep(&number.to_string(), shortcut("3"));
         }
-        assert_eq!((shortcuts.0.lock().len(), digest(&LIMIT.to_string()).as_deref()), (1, Some("3")));
+        assert_eq!(digest(&LIMIT.to_string()).as_deref(), Some("3"));
+        assert_eq!(shortcuts.0.lock().len(), 1);
     }
 }
