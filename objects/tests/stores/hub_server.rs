@@ -49,7 +49,7 @@ pub(crate) struct TestHub {
 impl TestHub {
     pub(crate) fn start() -> Self {
         let shelves = Shelves::default();
-        let files = Server::start(handler(&shelves, |state, request| of_file_server(state, request)));
+        let files = Server::start(handler(&shelves, of_file_server));
         let away = files.url();
         let hub = Server::start(handler(&shelves, move |state, request| of_hub(state, request, &away)));
         Self { shelves, hub, files }
