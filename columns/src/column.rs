@@ -44,6 +44,54 @@ impl Column {
         Self { of: column_type, offsets, values: Vec::new(), nulls: Vec::new(), records: 0 }
     }
 
+    /// A column of what [`offsets`](Self::offsets), [`bytes`](Self::bytes) and [`is_null`](Self::is_null) gave. Nothing if
+    /// they belong to no column of this type.
+    ///
+    /// ```
+    /// use forebay_columns::Column;
+    ///
+    /// let of: forebay_columns::ColumnType = "u8 [*]".parse()?;
+    /// let column = Column::try_from_parts(of.clone(), vec![vec![0, 2, 3]], b"abc".to_vec(), Vec::new(), 2).unwrap();
+    /// assert_eq!(column.value(0).bytes(), b"ab");
+    /// assert!(Column::try_from_parts(of, vec![vec![0, 2, 4]], b"abc".to_vec(), Vec::new(), 2).is_none());
+    /// # Ok::<(), forebay_columns::TypeError>(())
+    /// ```
+    pub fn try_from_parts(
+        of: ColumnType,
+        offsets: Vec<Vec<i64>>,
+        values: Vec<u8>,
+        nulls: Vec<bool>,
+        records: usize,
+    ) -> Option<Self> {
+        if offsets.len() != of.depth() || nulls.len() > records || !values.len().is_multiple_of(of.row_len()) {
+            return None;
+        }
+        let mut lists = records;
+        for ends in &offsets {
+            let is_rising = ends.first() == Some(&0) && ends.is_sorted() && ends.len() == lists.checked_add(1)?;
+            lists = usize::try_from(*ends.last()?).ok().filter(|_| is_rising)?;
+        }
+        (lists.checked_mul(of.row_len())? == values.len()).then_some(Self { of, offsets, values, nulls, records })
+    }
+
+    /// Where the lists of this level end, from 0 on. The outermost level is 1.
+    ///
+    /// # Panics
+    /// The column has no such level.
+    pub fn offsets(&self, level: usize) -> &[i64] {
+        &self.offsets[level - 1]
+    }
+
+    /// The values of all records, one after the other, little-endian.
+    pub fn bytes(&self) -> &[u8] {
+        &self.values
+    }
+
+    /// Whether a record's value is missing.
+    pub fn is_null(&self, record: usize) -> bool {
+        self.nulls.get(record).copied().unwrap_or(false)
+    }
+
     /// Its type.
     pub fn column_type(&self) -> &ColumnType {
         &self.of
@@ -124,7 +172,7 @@ impl Column {
     /// There is no such record.
     pub fn value(&self, record: usize) -> Value<'_> {
         assert!(record < self.records, "record {record} of {}", self.records);
-        let is_null = self.nulls.get(record).copied().unwrap_or(false);
+        let is_null = self.is_null(record);
         let mut inner: [&[i64]; MAX_DEPTH - 1] = [&[]; MAX_DEPTH - 1];
         let (mut start, mut end) = (record, record + 1);
         let mut items = 1;

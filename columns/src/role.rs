@@ -42,6 +42,11 @@ impl Role {
         }
     }
 
+    /// The role with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Plain, Self::Boxes, Self::Points, Self::Keypoints].into_iter().find(|role| role.name() == name)
+    }
+
     /// Whether a column of this type can have the role.
     pub fn suits(self, column: &ColumnType) -> bool {
         let is_f32 = column.element() == ElementType::F32;

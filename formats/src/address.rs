@@ -173,6 +173,19 @@ impl Address {
         })
     }
 
+    /// The size and time of what is there, a file or a folder.
+    ///
+    /// # Errors
+    /// Nothing is there, or it cannot be looked at.
+    pub(crate) fn stamp(&self) -> Result<Stamp, SourceError> {
+        if self.tree.is_some() {
+            let Sight::File(stamp) = self.look()? else { return Ok(Stamp { len: 0, modified: None }) };
+            return Ok(stamp);
+        }
+        let metadata = self.path.metadata().map_err(|error| SourceError::of_path(&self.path, error))?;
+        Ok(Stamp::of(&metadata))
+    }
+
     /// Whether something is there.
     pub(crate) fn exists(&self) -> bool {
         match self.key() {

@@ -10,15 +10,18 @@ use forebay_sources::{Labels, Locator, Options, SourceError};
 
 use crate::containers;
 use crate::folder::EXTENSIONS;
-use crate::packed::Span;
+use crate::option_key::OptionKey;
+use crate::packed::{Span, Spans};
 use crate::paths::Paths;
-use crate::scheme::OptionKey;
 
 /// The option that says where in the archives the class folders are.
 pub(crate) const FOLDER: OptionKey = OptionKey {
     name: "folder",
     help: "the folder inside the archive that holds the class folders; the rest is left out",
 };
+
+/// The column of an index with the names of members.
+pub(crate) const MEMBER: &str = "member";
 
 /// The pictures that were found so far.
 #[derive(Debug, Default)]
@@ -27,7 +30,7 @@ pub(crate) struct Archived {
     names: Paths,
     /// The names that decide the classes.
     paths: Paths,
-    spans: Vec<Span>,
+    spans: Spans,
     faults: HashMap<u64, String>,
     /// Only what is below this folder counts; it ends with a slash, or is empty.
     below: Vec<u8>,
@@ -38,7 +41,7 @@ pub(crate) struct Archived {
 #[derive(Debug)]
 pub(crate) struct ArchivedPictures {
     pub names: Paths,
-    pub spans: Vec<Span>,
+    pub spans: Spans,
     pub labels: Vec<i64>,
     pub classes: Vec<String>,
     pub faults: HashMap<u64, String>,

@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use forebay_sources::{Options, Part, Source, SourceError};
+use forebay_sources::{Options, Part, SourceError};
 
 use crate::address::Address;
 use crate::containers;
 use crate::packed::open_files::OpenFiles;
-use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span};
+use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span, Spans};
 use crate::progress::Progress;
 use crate::ranges::FileRanges;
-use crate::scheme::Scheme;
+use crate::scheme::{Indexing, Scheme};
 use crate::tables::{TableChoice, TableValues, bad_row, outage};
 use batch::{PictureCell, RowBatch};
 use messages::Messages;
@@ -30,7 +30,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[],
     has_columns: true,
     recognises,
-    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+    open: |path, options, _| Ok(open(path, options)?.into()),
+    indexing: Indexing::Never("Its files have an index of their own, which is read quickly."),
 };
 
 const EXTENSIONS: [&str; 3] = ["arrow", "feather", "ipc"];
@@ -45,7 +46,7 @@ fn recognises(address: &Address) -> bool {
 /// What was found in the files so far.
 #[derive(Debug, Default)]
 struct FoundPictures {
-    spans: Vec<Span>,
+    spans: Spans,
     cells: PictureCells,
     values: Option<TableValues>,
 }
@@ -90,7 +91,8 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
         return Err(SourceError::NoRecords { path: name.path().to_owned() });
     }
     let (labels, classes, targets) = values.unwrap_or_default().finish(name.path(), spans.len())?;
-    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing: Arc::new(cells) };
+    let (labels, packing) = (labels.into(), Arc::new(cells));
+    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
     Packed::new(name, parts, options)
 }
 

@@ -15,13 +15,15 @@ use forebay_sources::{Options, SourceError};
 
 use self::document::Document;
 use self::rows::{Annotations, Wanted};
+use crate::ROOT;
 use crate::address::Address;
+use crate::basis::Basis;
 use crate::files::existing;
 use crate::listing::Found;
+use crate::opened::DatasetResult;
 use crate::parts::{Chosen, KnownPart};
 use crate::paths::Paths;
-use crate::scheme::{OptionKey, Scheme};
-use crate::{Opened, ROOT};
+use crate::scheme::{Indexing, OptionKey, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "coco",
@@ -29,7 +31,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[ROOT, EMPTY],
     has_columns: true,
     recognises: is_coco,
-    open,
+    open: |path, options, _| open(path, options),
+    indexing: Indexing::Files,
 };
 
 const EMPTY: OptionKey =
@@ -97,7 +100,7 @@ fn is_coco(address: &Address) -> bool {
     })
 }
 
-fn open(address: &Address, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options) -> DatasetResult {
     let file = address.path();
     let keep_empty = options.own.choice(EMPTY.name, &[("keep", true), ("skip", false)])?;
     let mut chosen = Chosen::new(options, &PARTS)?;
@@ -112,6 +115,7 @@ fn open(address: &Address, options: &Options) -> Opened {
         rle: chosen.has(CocoPart::Rle),
         image_level: chosen.has(CocoPart::Negatives) || chosen.has(CocoPart::NotExhaustive),
     };
+    let basis = Basis::look(address)?;
     let document = Document::read(address, wanted)?;
     if options.columns.is_empty() {
         let captions_only = document.annotations.captions.len() > 0 && document.annotations.objects.len() == 0;
@@ -151,6 +155,7 @@ fn open(address: &Address, options: &Options) -> Opened {
         targets,
         damaged: pictures.damaged,
         shard_name,
+        bases: vec![basis],
         ..Found::default()
     };
     existing(file, found, options)

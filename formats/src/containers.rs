@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use forebay_sources::SourceError;
 
 use crate::address::{Address, Sight};
+use crate::basis::Basis;
 
 /// `*` leaves hidden files out, and does not reach into folders.
 const LIKE_A_SHELL: glob::MatchOptions =
@@ -42,6 +43,20 @@ pub(super) fn find(name: &Address, extensions: &[&str]) -> Result<Vec<Address>, 
 
 fn none(folder: &Address, extensions: &[&str]) -> SourceError {
     SourceError::NoContainers { path: folder.path().to_owned(), extensions: extensions.join(", ") }
+}
+
+/// The folder and all folders below it, except hidden ones, as they are now.
+///
+/// # Errors
+/// One of them cannot be read.
+pub(super) fn folders(folder: &Address) -> Result<Vec<Basis>, SourceError> {
+    let mut found = Vec::new();
+    let mut waiting = vec![folder.clone()];
+    while let Some(folder) = waiting.pop() {
+        found.push(Basis::look(&folder)?);
+        waiting.extend(folder.entries()?.into_iter().filter(|entry| entry.is_folder).map(|entry| entry.address));
+    }
+    Ok(found)
 }
 
 /// Whether a folder has a file with one of these extensions at its top.

@@ -23,14 +23,16 @@ use self::boxes::BOXES;
 use self::places::{LabelPlace, Places};
 use self::rows::RowReader;
 use self::targets::{RecordRows, Targets};
+use crate::ROOT;
 use crate::address::Address;
+use crate::basis::Basis;
 use crate::containers::is_named;
 use crate::files::existing;
 use crate::label_column::Column;
 use crate::listing::Found;
+use crate::opened::DatasetResult;
 use crate::paths::{Paths, escapes};
-use crate::scheme::{OptionKey, Scheme};
-use crate::{Opened, ROOT};
+use crate::scheme::{Indexing, OptionKey, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "csv",
@@ -38,7 +40,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[ROOT, PATTERN, GROUP, SPLIT, BOXES],
     has_columns: true,
     recognises: |address| is_named(address.path(), &["csv"]) && address.is_file(),
-    open: open_table,
+    open: |address, options, _| open_table(address, options),
+    indexing: Indexing::Files,
 };
 
 const PATTERN: OptionKey =
@@ -53,7 +56,7 @@ const SPLIT: OptionKey = OptionKey {
 };
 
 /// Opens a table: a CSV, or a file with a JSON object in each line.
-pub(super) fn open_table(file: &Address, options: &Options) -> Opened {
+pub(super) fn open_table(file: &Address, options: &Options) -> DatasetResult {
     CsvTable::new(file, options)?.open()
 }
 
@@ -91,7 +94,8 @@ impl<'a> CsvTable<'a> {
         })
     }
 
-    fn open(mut self) -> Opened {
+    fn open(mut self) -> DatasetResult {
+        let basis = Basis::look(self.file)?;
         let mut reader = RowReader::open(self.file)?;
         let own = &self.options.own;
         let has_header = !self.options.columns.is_empty()
@@ -149,11 +153,10 @@ impl<'a> CsvTable<'a> {
         classes.extend(class_names);
         let shard_name = self.file.last_name();
         let Self { root, paths, .. } = self;
-        existing(
-            self.file.path(),
-            Found { root, paths, labels, classes, targets: table, damaged, shard_name },
-            self.options,
-        )
+        let bases = vec![basis];
+        let found =
+            Found { root, paths, labels, classes, targets: table, damaged, shard_name, bases, ..Found::default() };
+        existing(self.file.path(), found, self.options)
     }
 
     /// Whether the first line of a table that may have a header is one.

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use forebay_proto::printable;
 use forebay_sources::{Labels, LineProblem, Options, Source as _, SourceError};
 
+use crate::ROOT;
 use crate::address::Address;
+use crate::basis::Basis;
 use crate::containers::is_named;
 use crate::label_column::Column;
 use crate::listing::{Found, Listing};
+use crate::opened::DatasetResult;
 use crate::paths::{Paths, escapes};
-use crate::scheme::Scheme;
-use crate::{Opened, ROOT};
+use crate::scheme::{Indexing, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "files",
@@ -20,7 +22,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[ROOT],
     has_columns: false,
     recognises: |address| is_named(address.path(), &["txt"]) && address.is_file(),
-    open: open_text,
+    open: |address, options, _| open_text(address, options),
+    indexing: Indexing::Files,
 };
 
 /// What messages call a list that came from a client.
@@ -31,17 +34,17 @@ const TEXT: u8 = b't';
 
 /// A list that came from a client; relative paths start at the root, or where the daemon was started. No path is empty, so
 /// an empty first one says that the list has labels.
-pub(super) fn from_list(list: &[u8], options: &Options) -> Opened {
+pub(super) fn from_list(list: &[u8], options: &Options) -> DatasetResult {
     let list = list.strip_suffix(b"\0").unwrap_or(list);
     if let Some(samples) = list.strip_prefix(b"\0") {
         return labelled(samples, options);
     }
     let paths = (1..).zip(list.split(|&byte| byte == 0)).filter(|_| !list.is_empty());
-    listing(Path::new(GIVEN), &Address::default(), paths, options)
+    listing(Path::new(GIVEN), &Address::default(), paths, Vec::new(), options)
 }
 
 /// A path and its label in turn.
-fn labelled(list: &[u8], options: &Options) -> Opened {
+fn labelled(list: &[u8], options: &Options) -> DatasetResult {
     let at = |line, problem| SourceError::Line { file: GIVEN.into(), line, problem };
     let (mut paths, mut first) = (Paths::default(), None);
     let mut column = Column::new(options.labels);
@@ -81,19 +84,21 @@ fn labelled(list: &[u8], options: &Options) -> Opened {
 }
 
 /// Relative paths start at the root, or at the list's folder. Empty lines are passed over.
-fn open_text(file: &Address, options: &Options) -> Opened {
+fn open_text(file: &Address, options: &Options) -> DatasetResult {
+    let basis = Basis::look(file)?;
     let text = file.text()?;
     let lines = text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines = (1..).zip(lines).filter(|(_, line)| !line.is_empty());
-    listing(file.path(), &file.parent(), lines, options)
+    listing(file.path(), &file.parent(), lines, vec![basis], options)
 }
 
 fn listing<'a>(
     file: &Path,
     folder: &Address,
     lines: impl Iterator<Item = (u64, &'a [u8])>,
+    bases: Vec<Basis>,
     options: &Options,
-) -> Opened {
+) -> DatasetResult {
     let (mut paths, mut numbers) = (Paths::default(), Vec::new());
     for (line, path) in lines {
         if path.is_empty() || path.contains(&0) {
@@ -110,11 +115,11 @@ fn listing<'a>(
         return Err(SourceError::Line { file: file.to_owned(), line: numbers[index], problem });
     }
     let shard_name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    existing(file, Found { root, paths, shard_name, ..Found::default() }, options)
+    existing(file, Found { root, paths, shard_name, bases, ..Found::default() }, options)
 }
 
 /// A list, unless it is empty or names nothing that exists: then the root is wrong, not a record.
-pub(super) fn existing(file: &Path, found: Found, options: &Options) -> Opened {
+pub(super) fn existing(file: &Path, found: Found, options: &Options) -> DatasetResult {
     if found.paths.is_empty() {
         return Err(SourceError::EmptyList { file: file.to_owned() });
     }
@@ -128,7 +133,7 @@ pub(super) fn existing(file: &Path, found: Found, options: &Options) -> Opened {
             root: if root.as_os_str().is_empty() { PathBuf::from(".") } else { root },
         });
     }
-    Ok(Box::new(listing))
+    Ok(listing.into())
 }
 
 #[cfg(test)]

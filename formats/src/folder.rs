@@ -1,22 +1,25 @@
 //! `folder:`: all pictures below a folder. Its top-level folders, if any, are the classes (semantics rule 2).
 
+mod walk;
+
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::{fs, io};
 
 use forebay_proto::printable;
-use forebay_sources::{Labels, Options, Source, SourceError};
+use forebay_sources::{Labels, Options, SourceError};
 
+use crate::ROOT;
 use crate::address::{Address, Sight};
 use crate::containers::is_named;
 use crate::containers::objects::is_hidden;
 use crate::listing::{Found, Listing};
+use crate::opened::DatasetResult;
 use crate::paths::Paths;
-use crate::progress::Progress;
-use crate::scheme::Scheme;
+use crate::scheme::{Indexing, Scheme};
 use crate::tree::Listed;
-use crate::{Opened, ROOT};
+use walk::{Look, Walk, walk_files};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "folder",
@@ -25,44 +28,21 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[ROOT],
     has_columns: true,
     recognises: Address::is_folder,
-    open: |folder, options| {
-        if options.columns.is_empty() {
-            Ok(Box::new(open(folder, options)?) as Box<dyn Source>)
-        } else {
-            open_metadata(folder, options)
-        }
+    open: |folder, options, _| {
+        if options.columns.is_empty() { Ok(open(folder, options)?.into()) } else { open_metadata(folder, options) }
     },
+    indexing: Indexing::Files,
 };
 
 /// What is taken for a picture, in any case; the content then picks the decoder.
 pub(super) const EXTENSIONS: [&str; 14] =
     ["jpg", "jpeg", "jpe", "jfif", "png", "webp", "bmp", "gif", "tif", "tiff", "ppm", "pgm", "pbm", "pnm"];
 
-/// What lies below a folder.
-#[derive(Debug, Default)]
-struct Walk {
-    /// Relative paths, in the order in which the system gave them.
-    pictures: Paths,
-    /// Folders right below the top.
-    top_folders: Vec<Vec<u8>>,
-    /// Entries whose name begins with a dot; what hidden folders hold is not counted.
-    hidden: u64,
-    /// Files that are no pictures.
-    others: u64,
-}
-
-/// What a directory entry is to the walk.
-enum Entry {
-    Folder,
-    Picture,
-    Other,
-}
-
 /// The tables that Hugging Face's `imagefolder` knows.
 const METADATA: [&str; 3] = ["metadata.csv", "metadata.jsonl", "metadata.parquet"];
 
 /// The pictures that a table in the folder names, with its columns.
-fn open_metadata(root: &Address, options: &Options) -> Opened {
+fn open_metadata(root: &Address, options: &Options) -> DatasetResult {
     if root.look()? != Sight::Folder {
         return Err(SourceError::NotAFolder { path: root.path().to_owned() });
     }
@@ -97,8 +77,8 @@ fn table_below(root: &Address) -> Result<Option<Address>, SourceError> {
 }
 
 fn open(root: &Address, options: &Options) -> Result<Listing, SourceError> {
-    let Walk { pictures, mut top_folders, hidden, others } = walk(root)?;
-    if pictures.is_empty() {
+    let Walk { pictures: paths, looks, mut top_folders, bases, hidden, others } = walk(root, Look::AtSizes)?;
+    if paths.is_empty() {
         let path = root.path().to_owned();
         return Err(if others + hidden == 0 && top_folders.is_empty() {
             SourceError::EmptyFolder { path }
@@ -109,15 +89,15 @@ fn open(root: &Address, options: &Options) -> Result<Listing, SourceError> {
     if hidden + others > 0 {
         tracing::info!(folder = %printable(root.path()), hidden, others, "left out hidden entries and files that are not pictures");
     }
-    let paths = pictures.sorted();
     let (labels, classes) = if options.labels == Labels::None || paths.iter().all(|path| class_of(path).is_none()) {
         (Vec::new(), Vec::new())
     } else {
         top_folders.sort_unstable();
         (class_labels(root.path(), &paths, &top_folders)?, top_folders.iter().map(|name| lossy(name)).collect())
     };
-    let shard_name = root.last_name();
-    let found = Found { root: root.clone(), paths, labels, classes, shard_name, ..Found::default() };
+    // Those of objects are known to their store.
+    let (shard_name, looks) = (root.last_name(), root.tree().is_none().then_some(looks));
+    let found = Found { root: root.clone(), paths, labels, classes, shard_name, bases, looks, ..Found::default() };
     Ok(Listing::new(found, options)?.0)
 }
 
@@ -126,14 +106,20 @@ fn class_labels(root: &Path, paths: &Paths, classes: &[Vec<u8>]) -> Result<Vec<i
     let below = |name: &[u8]| root.join(OsStr::from_bytes(name));
     let mut filled = vec![false; classes.len()];
     let mut labels = Vec::with_capacity(paths.len());
+    // Pictures of a class are beside each other as a rule.
+    let mut last: Option<(&[u8], usize)> = None;
     for path in paths.iter() {
         let Some(class) = class_of(path) else {
             let class = paths.iter().find_map(class_of).expect("only called where a picture has a class folder");
             return Err(SourceError::MixedFolder { picture: below(path), class: below(class) });
         };
-        let label = classes
-            .binary_search_by(|known| known.as_slice().cmp(class))
-            .expect("the walk notes a top folder before it enters it");
+        let label = match last {
+            Some((name, label)) if name == class => label,
+            _ => classes
+                .binary_search_by(|known| known.as_slice().cmp(class))
+                .expect("the walk notes a top folder before it enters it"),
+        };
+        last = Some((class, label));
         filled[label] = true;
         labels.push(i64::try_from(label).expect("a folder has fewer than i64::MAX folders"));
     }
@@ -154,13 +140,13 @@ fn lossy(name: &[u8]) -> String {
 
 /// The pictures below a folder, as paths from there, sorted by their bytes.
 pub(super) fn pictures_below(root: &Address) -> Result<Paths, SourceError> {
-    Ok(walk(root)?.pictures.sorted())
+    Ok(walk(root, Look::AtNames)?.pictures)
 }
 
 /// Of objects, all is known once they are listed.
-fn walk(root: &Address) -> Result<Walk, SourceError> {
+fn walk(root: &Address, look: Look) -> Result<Walk, SourceError> {
     match root.key() {
-        None => walk_files(root.path()),
+        None => walk_files(root.path(), look),
         Some((tree, Some(key))) if root.look()? == Sight::Folder => Ok(walk_objects(&*tree.listed(&key)?, &key)),
         Some(_) => Err(SourceError::NotAFolder { path: root.path().to_owned() }),
     }
@@ -184,59 +170,10 @@ fn walk_objects(listed: &Listed, folder: &str) -> Walk {
             walk.others += 1;
         }
     }
-    walk
-}
-
-/// Depth first, so that a loop of symbolic links meets the system's limit at once instead of after 2^40 folders.
-fn walk_files(root: &Path) -> Result<Walk, SourceError> {
-    let progress = Progress::new("looking for pictures");
-    let mut walk = Walk::default();
-    let mut folders = vec![Vec::new()];
-    while let Some(folder) = folders.pop() {
-        let path = root.join(OsStr::from_bytes(&folder));
-        for entry in fs::read_dir(&path).map_err(|error| failure(&path, error))? {
-            let entry = entry.map_err(|error| failure(&path, error))?;
-            progress.step();
-            let name = entry.file_name();
-            if name.as_bytes().starts_with(b".") {
-                walk.hidden += 1;
-                continue;
-            }
-            let mut relative = folder.clone();
-            if !relative.is_empty() {
-                relative.push(b'/');
-            }
-            relative.extend_from_slice(name.as_bytes());
-            match kind(&entry)? {
-                Entry::Picture => walk.pictures.push(&relative),
-                Entry::Other => walk.others += 1,
-                Entry::Folder => {
-                    if folder.is_empty() {
-                        walk.top_folders.push(relative.clone());
-                    }
-                    folders.push(relative);
-                }
-            }
-        }
+    if let Some(order) = walk.pictures.order() {
+        walk.pictures = walk.pictures.permuted(&order);
     }
-    Ok(walk)
-}
-
-/// Symbolic links are followed. One that leads nowhere but is named like a picture is a record: reading it says so.
-fn kind(entry: &fs::DirEntry) -> Result<Entry, SourceError> {
-    let path = entry.path();
-    let named = if is_picture(&path) { Entry::Picture } else { Entry::Other };
-    let is_folder = match entry.file_type() {
-        Ok(kind) if kind.is_symlink() => match path.metadata() {
-            Ok(target) => target.is_dir(),
-            Err(_) if matches!(named, Entry::Picture) => false,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-            Err(error) => return Err(failure(&path, error)),
-        },
-        Ok(kind) => kind.is_dir(),
-        Err(error) => return Err(failure(&path, error)),
-    };
-    Ok(if is_folder { Entry::Folder } else { named })
+    walk
 }
 
 /// Whether a file is named like a picture.

@@ -2,12 +2,13 @@
 //!
 //! To add a source, add its file here, a line in `SCHEMES` and a line in `suite.rs`. Records that are ranges of larger files
 //! are read by `packed.rs`: their format only finds them.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod address;
 mod annotation_file;
 mod archived;
 mod arrow;
+mod basis;
 mod coco;
 mod contained;
 mod containers;
@@ -18,6 +19,9 @@ mod example;
 mod files;
 mod folder;
 mod grain_cache;
+mod index;
+mod index_columns;
+mod journal;
 mod label_column;
 mod labelled;
 mod listing;
@@ -29,6 +33,8 @@ mod mutations;
 mod mxnet;
 mod numbers;
 mod odps;
+mod opened;
+mod option_key;
 mod packed;
 mod parquet;
 mod parts;
@@ -38,9 +44,11 @@ mod python;
 mod ranges;
 mod recordio;
 mod regular_file;
+mod scan;
 #[cfg(test)]
 mod scene;
 mod scheme;
+mod seen;
 mod several;
 mod stamp;
 mod stores;
@@ -50,16 +58,22 @@ mod tables;
 mod tar;
 mod tfrecord;
 mod tree;
+mod values;
 mod voc;
 mod window;
 mod witnesses;
 mod yolo;
 mod zip;
 
+use std::path::Path;
+
 use forebay_sources::{Options, Source, SourceError};
 
 use address::Address;
 pub use contained::is_panic_contained;
+pub use index::IndexReport;
+
+use index::Indexed;
 use scheme::{OptionKey, Scheme, known};
 
 /// A dataset, or why it cannot be opened.
@@ -92,7 +106,7 @@ const SCHEMES: &[Scheme] = &[
 /// before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
     let Resolved { scheme, address, options } = resolve(name, options)?;
-    let opened = address.settled((scheme.open)(&address, &options))?;
+    let opened = address.settled(index::open(Indexed { scheme, address: &address, options: &options }))?;
     address.settled(masks::with_masks(opened, &address, &options))
 }
 
@@ -206,7 +220,26 @@ fn recognised(address: &Address) -> Result<&'static Scheme, SourceError> {
 /// If the list begins with a NUL byte, a label follows each path: `i` and an integer, or `t` and a text.
 pub fn open_list(list: &[u8], options: &Options) -> Opened {
     files::SCHEME.check(options, store_options(has_remote_root(options)))?;
-    masks::with_masks(files::from_list(list, options)?, &root(options, &Address::default())?, options)
+    let listed = files::from_list(list, options)?.into_source();
+    masks::with_masks(listed, &root(options, &Address::default())?, options)
+}
+
+/// Makes an index of a dataset: an Arrow file from which the dataset is opened without a scan. If there is one that fits, it
+/// stays, unless `rebuild`.
+///
+/// The file is `output`, or has a name of its own in the folder of `options.index`. A scan of packed files that is killed
+/// goes on where it was.
+///
+/// # Errors
+/// The dataset cannot be opened, or cannot have an index, or the file cannot be written.
+pub fn make_index(
+    name: &str,
+    options: &Options,
+    output: Option<&Path>,
+    rebuild: bool,
+) -> Result<IndexReport, SourceError> {
+    let Resolved { scheme, address, options } = resolve(name, options)?;
+    index::make(Indexed { scheme, address: &address, options: &options }, output, rebuild)
 }
 
 /// The option that CSVs and lists share.

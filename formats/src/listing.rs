@@ -1,6 +1,9 @@
 //! A dataset of files. Folders, CSVs, annotations and file lists all become such a list. This file also reads one of its
 //! files.
 
+mod fingerprint;
+mod index;
+mod looks;
 mod objects;
 
 use std::collections::BTreeMap;
@@ -8,17 +11,19 @@ use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
-use std::thread;
 
 use forebay_columns::Table;
-use forebay_sources::{Locator, Options, ReadError, ReadErrorKind, Reading, Request, Retry, Source, SourceError};
-use parking_lot::Mutex;
+use forebay_sources::{Locator, Options, ReadError, ReadErrorKind, Reading, Request, Source, SourceError};
 
 use crate::address::Address;
+use crate::basis::Basis;
 use crate::paths::Paths;
-use crate::progress::Progress;
 use crate::stores;
+use crate::values::Values;
 use crate::witnesses::Witnesses;
+use fingerprint::fingerprint;
+pub(crate) use looks::{Looks, NO_SIZE, absent, time};
+use looks::{look, time_of};
 
 /// Files below a root, in order, with their labels.
 #[derive(Debug)]
@@ -26,13 +31,16 @@ pub(crate) struct Listing {
     root: Address,
     paths: Paths,
     /// One per path, in bytes; [`NO_SIZE`] where there is no file.
-    sizes: Vec<u64>,
+    sizes: Values<u64>,
+    /// When each file was last changed, if its read compares that.
+    times: Values<i64>,
     /// Empty: no labels.
-    labels: Vec<i64>,
+    labels: Values<i64>,
     classes: Vec<String>,
     targets: Table,
     damaged: BTreeMap<u64, String>,
     shard_name: String,
+    bases: Vec<Basis>,
     fingerprint: [u8; 32],
     byte_limit: u64,
     witnesses: Witnesses,
@@ -52,13 +60,12 @@ pub(super) struct Found {
     /// Records whose targets cannot be read, and why. The read of such a record fails.
     pub damaged: BTreeMap<u64, String>,
     pub shard_name: String,
+    /// The files and folders that decided which records there are. Without one, no index can tell whether it still fits.
+    pub bases: Vec<Basis>,
+    /// The sizes and times of the files, if the format has looked at them.
+    pub looks: Option<Looks>,
 }
 
-/// Size of a file that is not there, or that cannot be looked at, in the fingerprint.
-const NO_SIZE: u64 = u64::MAX;
-/// Files that a thread looks at before it takes the next ones; so few are as quick by one thread.
-const STATS_AT_ONCE: usize = 4096;
-const STAT_THREADS: usize = 8;
 /// Bytes of a file without a size that are read before any room is made for them, and those that are read at all.
 const UNSIZED: u64 = 64 << 10;
 const UNSIZED_MOST: u64 = 16 << 20;
@@ -69,29 +76,45 @@ impl Listing {
     /// # Errors
     /// The storage fails, or the system lacks what looking takes.
     pub(super) fn new(found: Found, options: &Options) -> Result<(Self, u64), SourceError> {
-        let sizes = match objects::sizes(&found.root, &found.paths)? {
-            Some(sizes) => sizes,
-            None => sizes(&found.root, &found.paths)?,
+        let mut found = found;
+        let looks = match (found.looks.take(), objects::looks(&found.root, &found.paths)?) {
+            (Some(looks), _) | (None, Some(looks)) => looks,
+            (None, None) => look(&found.root, &found.paths)?,
         };
-        let present = sizes.iter().filter(|&&size| size != NO_SIZE).count() as u64;
-        let fingerprint = fingerprint(&found, &sizes);
-        let Found { root, paths, labels, classes, targets, damaged, shard_name } = found;
+        let present = looks.sizes.iter().filter(|&&size| size != NO_SIZE).count() as u64;
+        let fingerprint = fingerprint(&found, &looks.sizes);
+        let Found { root, paths, labels, classes, targets, damaged, shard_name, bases, looks: _ } = found;
         debug_assert!(labels.is_empty() || labels.len() == paths.len(), "a label per path");
         let (byte_limit, witnesses) = (options.byte_limit, Witnesses::default());
         let listing = Self {
             root,
             paths,
-            sizes,
-            labels,
+            sizes: looks.sizes.into(),
+            times: looks.times.into(),
+            labels: labels.into(),
             classes,
             targets,
             damaged,
             shard_name,
+            bases,
             fingerprint,
             byte_limit,
             witnesses,
         };
         Ok((listing, present))
+    }
+
+    /// Forgets what only an index needs. A file that has changed since the scan is then read as it is.
+    pub(crate) fn without_times(mut self) -> Self {
+        self.times = Values::default();
+        self.bases = Vec::new();
+        self
+    }
+
+    /// What a file must still be when it is read, if that is compared.
+    fn expected(&self, record: u64) -> Option<(u64, i64)> {
+        let index = self.index(record);
+        Some((self.sizes[index], *self.times.get(index)?))
     }
 
     /// The index in the list. The plan never asks for one beyond the end.
@@ -165,7 +188,7 @@ impl Source for Listing {
         }
         let address = self.address(record);
         let read = match address.tree() {
-            None => read_file(address.path().to_owned(), room, self.byte_limit, buf),
+            None => read_file(address.path().to_owned(), self.expected(record), room, self.byte_limit, buf),
             Some(tree) => objects::wanted(&address, self.byte_limit, room)
                 .and_then(|object| tree.store().read(&object, 0..object.size, room, buf)),
         };
@@ -217,7 +240,13 @@ impl Source for Listing {
     }
 }
 
-fn read_file(path: PathBuf, room: u64, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+fn read_file(
+    path: PathBuf,
+    expected: Option<(u64, i64)>,
+    room: u64,
+    limit: u64,
+    buf: &mut Vec<u8>,
+) -> Result<(), ReadError> {
     // Without O_NONBLOCK a pipe in the dataset would hold the thread for ever; for regular files it means nothing.
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let (file, metadata) = match OpenOptions::new()
@@ -235,6 +264,10 @@ fn read_file(path: PathBuf, room: u64, limit: u64, buf: &mut Vec<u8>) -> Result<
     };
     if !metadata.is_file() {
         return Err(of(ReadErrorKind::NotAFile, path));
+    }
+    if expected.is_some_and(|expected| expected != (metadata.len(), time_of(&metadata))) {
+        let cause = "its size or time is not what the index has. Run \"forebay index --rebuild\"".into();
+        return Err(ReadError { cause, ..of(ReadErrorKind::Changed, path) });
     }
     match metadata.len() {
         0 => read_unsized(path, file, room, limit, buf),
@@ -277,74 +310,6 @@ fn read_unsized(path: PathBuf, file: File, room: u64, limit: u64, buf: &mut Vec<
     }
 }
 
-/// The size of every file, by a few threads: on a network file system each look is a round trip. Where the system has no
-/// room for more threads, fewer do it.
-fn sizes(root: &Address, paths: &Paths) -> Result<Vec<u64>, SourceError> {
-    let progress = &Progress::new("looking at sizes");
-    let mut sizes = vec![NO_SIZE; paths.len()];
-    let helpers = paths.len().div_ceil(STATS_AT_ONCE).clamp(1, STAT_THREADS) - 1;
-    let parts = Mutex::new(sizes.chunks_mut(STATS_AT_ONCE).enumerate());
-    let work = || {
-        loop {
-            let Some((part, sizes)) = parts.lock().next() else { return Ok(()) };
-            for (offset, size) in sizes.iter_mut().enumerate() {
-                progress.step();
-                *size = size_of_file(root.path().join(paths.get(part * STATS_AT_ONCE + offset)))?;
-            }
-        }
-    };
-    thread::scope(|scope| {
-        let start = |_| thread::Builder::new().name("forebay-sizes".into()).spawn_scoped(scope, work).ok();
-        let helpers: Vec<_> = (0..helpers).map_while(start).collect();
-        let own = work();
-        helpers.into_iter().map(|helper| helper.join().expect("it looks at sizes")).fold(own, Result::and)
-    })?;
-    Ok(sizes)
-}
-
-/// An outage is no property of the dataset, and must not become part of its fingerprint.
-fn size_of_file(path: PathBuf) -> Result<u64, SourceError> {
-    match path.metadata() {
-        Ok(metadata) => Ok(metadata.len()),
-        Err(source) => match ReadError::of_file(path, &source) {
-            outage if outage.retry() == Retry::Later => Err(SourceError::Outage(outage)),
-            _ => Ok(NO_SIZE),
-        },
-    }
-}
-
 fn of(kind: ReadErrorKind, path: PathBuf) -> ReadError {
     ReadError::new(kind, Locator::file(path))
-}
-
-/// Each part is preceded by its length, so that no two datasets give the same bytes.
-fn fingerprint(found: &Found, sizes: &[u64]) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(b"forebay dataset 1\0");
-    let number = |hasher: &mut blake3::Hasher, value: u64| {
-        hasher.update(&value.to_le_bytes());
-    };
-    number(&mut hasher, found.paths.len() as u64);
-    for (path, size) in found.paths.iter().zip(sizes) {
-        number(&mut hasher, path.len() as u64);
-        hasher.update(path);
-        number(&mut hasher, *size);
-    }
-    number(&mut hasher, found.labels.len() as u64);
-    for label in &found.labels {
-        hasher.update(&label.to_le_bytes());
-    }
-    number(&mut hasher, found.classes.len() as u64);
-    for class in &found.classes {
-        number(&mut hasher, class.len() as u64);
-        hasher.update(class.as_bytes());
-    }
-    // A dataset without columns keeps the fingerprint that it had before there were columns.
-    if !found.targets.schema().is_empty() {
-        found.targets.digest(&mut |bytes| {
-            number(&mut hasher, bytes.len() as u64);
-            hasher.update(bytes);
-        });
-    }
-    *hasher.finalize().as_bytes()
 }

@@ -113,7 +113,7 @@ impl MaskFiles {
         let MaskNames { root, paths, named } = names;
         let (listing, _) = Listing::new(Found { root, paths, ..Found::default() }, options)?;
         let present = (0..).zip(named).map(|(record, named)| named && listing.is_there(record)).collect();
-        Ok(Self { listing, present })
+        Ok(Self { listing: listing.without_times(), present })
     }
 
     /// The type that holds the numbers of the first masks.

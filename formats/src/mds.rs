@@ -13,12 +13,12 @@ use forebay_columns::{Column, Field, Schema, Table};
 use forebay_proto::printable;
 use forebay_sources::{Options, Part, SourceError};
 
-use crate::Opened;
 use crate::address::Address;
 use crate::labelled::{Labelled, Mixed};
-use crate::packed::{Packed, PackedParts, Packing, Span};
+use crate::opened::DatasetResult;
+use crate::packed::{Packed, PackedParts, Packing, Span, Spans};
 use crate::progress::Progress;
-use crate::scheme::Scheme;
+use crate::scheme::{Indexing, Scheme};
 use crate::window::Window;
 use choice::MdsChoice;
 use index::{MdsIndex, MdsShard};
@@ -30,7 +30,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[],
     has_columns: true,
     recognises,
-    open,
+    open: |path, options, _| open(path, options),
+    indexing: Indexing::Never("Its files have an index of their own, which is read quickly."),
 };
 
 /// Most bytes of a value that becomes a label or a column.
@@ -63,7 +64,7 @@ fn recognises(address: &Address) -> bool {
     has(b"\"shards\"") && has(b"\"mds\"")
 }
 
-fn open(address: &Address, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options) -> DatasetResult {
     let path = address.path();
     let is_index = path.file_name().is_some_and(|name| name == index::NAME);
     let folder = if is_index { address.parent() } else { address.clone() };
@@ -93,28 +94,28 @@ fn open(address: &Address, options: &Options) -> Opened {
     }
     let (spans, labels, classes, targets, faults) = rows.finish(path)?;
     let packing = Arc::new(MdsRows { first, faults });
-    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
-    Ok(Box::new(Packed::new(address, parts, options)?))
+    let parts = PackedParts { files, spans, labels: labels.into(), classes, targets, grains: Vec::new(), packing };
+    Ok(Packed::new(address, parts, options)?.into())
 }
 
 /// Samples that were found so far.
 struct MdsSamples<'a> {
     index: &'a MdsIndex,
     choice: &'a MdsChoice,
-    spans: Vec<Span>,
+    spans: Spans,
     faults: HashMap<u64, String>,
     labels: Labelled,
     targets: Vec<Column>,
 }
 
-type MdsParts = (Vec<Span>, Vec<i64>, Vec<String>, Table, HashMap<u64, String>);
+type MdsParts = (Spans, Vec<i64>, Vec<String>, Table, HashMap<u64, String>);
 
 impl<'a> MdsSamples<'a> {
     fn new(index: &'a MdsIndex, choice: &'a MdsChoice, options: &Options) -> Self {
         let column = |place: &usize| Column::new(index.columns[*place].encoding.column_type());
         let targets = choice.targets.iter().map(|(_, place)| column(place)).collect();
         let labels = Labelled::new(options.labels);
-        Self { index, choice, spans: Vec::new(), faults: HashMap::new(), labels, targets }
+        Self { index, choice, spans: Spans::default(), faults: HashMap::new(), labels, targets }
     }
 
     fn add(

@@ -10,17 +10,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forebay_proto::printable;
-use forebay_sources::{Options, Source, SourceError};
+use forebay_sources::{Options, SourceError};
 
 use self::frame::{ImageHeader, MxPacking, MxRecord};
 use self::labels::MxLabels;
 use crate::address::Address;
+use crate::basis::Basis;
 use crate::containers;
 use crate::example::gather::whole;
 use crate::folder::is_picture;
-use crate::packed::{Packed, PackedParts, Span};
+use crate::packed::{Packed, PackedParts, Spans};
 use crate::progress::Progress;
-use crate::scheme::{OptionKey, Scheme};
+use crate::scan::Scan;
+use crate::scheme::{Indexing, OptionKey, Scheme};
 use crate::stores;
 use crate::window::Window;
 
@@ -46,7 +48,8 @@ pub(super) const SCHEME: Scheme = Scheme {
             is_picture,
         )
     },
-    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+    open: |path, options, scan| Ok(open(path, options, scan)?.into()),
+    indexing: Indexing::Ranges(MxPacking::from_index),
 };
 
 const EXTENSIONS: [&str; 1] = ["rec"];
@@ -62,14 +65,14 @@ enum MxPayload {
 /// What is found while the files are scanned.
 struct MxScan {
     payload: MxPayload,
-    spans: Vec<Span>,
+    spans: Spans,
     labels: MxLabels,
     damaged: BTreeMap<u64, String>,
     progress: Progress,
 }
 
-fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
-    let payload = options.own.choice("payload", &[("image", MxPayload::Image), ("picture", MxPayload::Picture)])?;
+fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, SourceError> {
+    let payload = payload(options)?;
     if payload == MxPayload::Picture && !options.columns.is_empty() {
         return Err(SourceError::bad_option("payload", "picture", "\"image\" where columns are named"));
     }
@@ -84,26 +87,34 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
     if paths.len() > 1 && asked.is_some() {
         return Err(SourceError::bad_option("index", "a file", "\"none\" where the dataset has several .rec files"));
     }
-    let mut scan = MxScan {
+    let mut found = MxScan {
         payload,
-        spans: Vec::new(),
+        spans: Spans::default(),
         labels: MxLabels::new(options)?,
         damaged: BTreeMap::new(),
         progress: Progress::new("looking for records"),
     };
-    let mut files = Vec::new();
+    let (mut files, mut bases) = (Vec::new(), Vec::new());
     for (number, path) in (0..).zip(paths) {
-        let (mut window, container) = Window::open(&path)?;
-        let records = scan.records(&mut window, path.path())?;
+        let (mut window, container) = scan.open(&path)?;
+        let records = found.records(&mut window, path.path())?;
         let records = match &asked {
             _ if has_none => index::without(records),
-            Some(index) => index::chosen(&path, index, &records)?,
-            None => index::beside(&path, records)?,
+            Some(index) => {
+                bases.push(Basis::look(index)?);
+                index::chosen(&path, index, &records)?
+            }
+            None => {
+                let index = path.with_extension("idx");
+                bases.push(Basis::look(&index)?);
+                index::beside(&path, &index, records)?
+            }
         };
-        scan.file(&mut window, path.path(), number, records)?;
+        found.file(&mut window, path.path(), number, records)?;
+        scan.done(window, &container);
         files.push(container);
     }
-    let MxScan { spans, labels, damaged, .. } = scan;
+    let MxScan { spans, labels, damaged, .. } = found;
     if payload == MxPayload::Image && !spans.is_empty() && damaged.len() == spans.len() {
         let cause = damaged.values().next().map_or("", String::as_str);
         let problem = format!(
@@ -116,7 +127,13 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
     }
     let (labels, classes, targets) = labels.finish(name.path(), payload)?;
     let packing = Arc::new(MxPacking { is_image: payload == MxPayload::Image, damaged });
-    Packed::new(name, PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing }, options)
+    let labels = labels.into();
+    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
+    Ok(Packed::new(name, parts, options)?.with_bases(bases))
+}
+
+fn payload(options: &Options) -> Result<MxPayload, SourceError> {
+    options.own.choice("payload", &[("image", MxPayload::Image), ("picture", MxPayload::Picture)])
 }
 
 impl MxScan {

@@ -8,8 +8,9 @@ use forebay_sources::{Labels, ObjectRoots, Options, SourceError};
 use serde_json::{Map, Value, json};
 
 use crate::Opened;
+use crate::opened::OpenDataset;
 use crate::python::{OwnReader, PER_TASK, PYTHON, READ_TIMEOUT, WORKERS, check_own, open_own};
-use crate::scheme::{OptionKey, Scheme};
+use crate::scheme::{Indexing, OptionKey, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "odps",
@@ -17,7 +18,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[COLUMNS, PARTITION, ENDPOINT, TUNNEL_ENDPOINT, ENCODING, PYTHON, PER_TASK, WORKERS, READ_TIMEOUT],
     has_columns: true,
     recognises: |_| false,
-    open: |address, options| open(address.path(), options),
+    open: |address, options, _| Ok(OpenDataset::Other(open(address.path(), options)?)),
+    indexing: Indexing::Never("Its table is elsewhere, and may change."),
 };
 
 const COLUMNS: OptionKey =

@@ -1,6 +1,8 @@
 //! Records that are ranges of larger files. A format finds them once, and this source reads them.
 
+mod index;
 pub(crate) mod open_files;
+mod spans;
 
 use std::fmt;
 use std::path::Path;
@@ -12,9 +14,14 @@ use forebay_sources::{
 };
 
 use crate::address::{Address, Sight};
+use crate::basis::Basis;
+use crate::index_columns::NewColumns;
 use crate::stamp::Stamp;
 use crate::stores;
+use crate::values::Values;
+pub(crate) use index::{LENGTH, ReadPacking};
 use open_files::{OpenFile, OpenFiles};
+pub(crate) use spans::{Span, Spans};
 
 /// A dataset of ranges of files.
 #[derive(Debug)]
@@ -23,6 +30,8 @@ pub(crate) struct Packed {
     /// The names of the files, as the shards that they are.
     shards: Vec<String>,
     open: OpenFiles,
+    /// What decided which records there are, beside the files.
+    bases: Vec<Basis>,
     fingerprint: [u8; 32],
     byte_limit: u64,
 }
@@ -33,9 +42,9 @@ pub(crate) struct PackedParts {
     /// The files, as they were when their records were looked for.
     pub files: Vec<ContainerFile>,
     /// Where each record's bytes are.
-    pub spans: Vec<Span>,
+    pub spans: Spans,
     /// One per record, or empty.
-    pub labels: Vec<i64>,
+    pub labels: Values<i64>,
     pub classes: Vec<String>,
     pub targets: Table,
     /// The first record of each grain; empty where each record is read by itself.
@@ -49,17 +58,6 @@ pub(crate) struct ContainerFile {
     pub address: Address,
     /// What it was when its records were looked for.
     pub stamp: Stamp,
-}
-
-/// The stored bytes of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    /// Number of the file.
-    pub file: u32,
-    /// First byte.
-    pub offset: u64,
-    /// How many.
-    pub len: u64,
 }
 
 /// How a format keeps a record within its span.
@@ -85,6 +83,14 @@ pub(crate) trait Packing: fmt::Debug + Send + Sync {
     /// Calls `part` with what decides, beside the spans, which bytes of the records are their contents. It goes into the
     /// dataset's fingerprint.
     fn digest(&self, _part: &mut dyn FnMut(&[u8])) {}
+
+    /// What is wrong with the record, as far as the scan has found it out.
+    fn known_fault(&self, record: u64) -> Option<&str> {
+        self.fault(record)
+    }
+
+    /// Adds what it needs to know of the records beside spans and faults to an index.
+    fn add_to_index(&mut self, _columns: &mut NewColumns) {}
 
     /// How a person finds the record in its file.
     fn part(&self, _record: u64, span: &Span) -> Part {
@@ -129,23 +135,29 @@ impl Packed {
             return Err(SourceError::NoRecords { path: name.path().to_owned() });
         }
         debug_assert!(parts.labels.is_empty() || parts.labels.len() == parts.spans.len(), "a label per record");
-        let shards = parts.files.iter().map(|file| file.address.last_name()).collect();
+        let shards = shard_names(&parts.files);
         let open = OpenFiles::new(parts.files.len());
         let fingerprint = fingerprint(name, &parts);
-        Ok(Self { parts, shards, open, fingerprint, byte_limit: options.byte_limit })
+        Ok(Self { parts, shards, open, bases: Vec::new(), fingerprint, byte_limit: options.byte_limit })
     }
 
-    fn index(&self, record: u64) -> usize {
+    /// Names what decided which records there are, beside the files.
+    pub(crate) fn with_bases(mut self, bases: Vec<Basis>) -> Self {
+        self.bases = bases;
+        self
+    }
+
+    fn place(&self, record: u64) -> usize {
         let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
         assert!(index < self.parts.spans.len(), "record {record} of {}", self.parts.spans.len());
         index
     }
 
-    fn span(&self, record: u64) -> &Span {
-        &self.parts.spans[self.index(record)]
+    fn span(&self, record: u64) -> Span {
+        self.parts.spans.at(self.place(record))
     }
 
-    fn file(&self, span: &Span) -> &ContainerFile {
+    fn file(&self, span: Span) -> &ContainerFile {
         &self.parts.files[span.file as usize]
     }
 
@@ -193,17 +205,17 @@ impl Source for Packed {
     }
 
     fn label(&self, record: u64) -> i64 {
-        self.parts.labels.get(self.index(record)).copied().unwrap_or(-1)
+        self.parts.labels.get(self.place(record)).copied().unwrap_or(-1)
     }
 
     fn locator(&self, record: u64) -> Locator {
         let span = self.span(record);
-        let part = self.parts.packing.part(record, span);
+        let part = self.parts.packing.part(record, &span);
         Locator { container: self.file(span).address.container(), part }
     }
 
     fn size(&self, record: u64) -> u64 {
-        self.parts.packing.content_len(record, self.span(record))
+        self.parts.packing.content_len(record, &self.span(record))
     }
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
@@ -253,6 +265,11 @@ impl Source for Packed {
     }
 }
 
+/// The names of the files, as the shards that they are.
+fn shard_names(files: &[ContainerFile]) -> Vec<String> {
+    files.iter().map(|file| file.address.last_name()).collect()
+}
+
 /// Files go in by their path below the dataset's folder, so that the same files elsewhere are the same dataset.
 pub(crate) fn fingerprint(name: &Address, parts: &PackedParts) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
@@ -268,14 +285,14 @@ pub(crate) fn fingerprint(name: &Address, parts: &PackedParts) -> [u8; 32] {
         part(&file.stamp.len.to_le_bytes());
     }
     part(b"spans");
-    for span in &parts.spans {
+    for span in parts.spans.iter() {
         part(&span.file.to_le_bytes());
         part(&span.offset.to_le_bytes());
         part(&span.len.to_le_bytes());
     }
     part(b"members");
-    for (record, span) in (0..).zip(&parts.spans) {
-        if let Part::Member(name) = parts.packing.part(record, span) {
+    for (record, span) in (0..).zip(parts.spans.iter()) {
+        if let Part::Member(name) = parts.packing.part(record, &span) {
             part(name.as_encoded_bytes());
         }
     }

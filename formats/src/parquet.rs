@@ -12,14 +12,14 @@ pub(crate) mod paths;
 mod rows;
 mod thrift;
 
-use forebay_sources::{Options, Source, SourceError};
+use forebay_sources::{Options, SourceError};
 
 use crate::address::Address;
 use crate::containers;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
 use crate::progress::Progress;
-use crate::scheme::Scheme;
+use crate::scheme::{Indexing, Scheme};
 use crate::tables::outage;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -28,7 +28,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[],
     has_columns: true,
     recognises,
-    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+    open: |path, options, _| Ok(Box::new(open(path, options)?).into()),
+    indexing: Indexing::Never("Its files have an index of their own, which is read quickly."),
 };
 
 const EXTENSIONS: [&str; 1] = ["parquet"];

@@ -4,30 +4,48 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
-/// A list of paths, about as large in memory as their bytes and 8 more for each.
-#[derive(Clone, Debug, Default)]
+use crate::values::Values;
+
+/// A list of paths, about as large in memory as their bytes and 8 more for each. Both may be part of an index.
+#[derive(Clone, Debug)]
 pub(super) struct Paths {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    pub(super) bytes: Values<u8>,
+    /// Where each path begins, and the last one ends.
+    pub(super) offsets: Values<i64>,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        Self { bytes: Values::default(), offsets: Values::from(vec![0]) }
+    }
 }
 
 impl Paths {
     pub(super) fn push(&mut self, path: &[u8]) {
-        self.bytes.extend_from_slice(path);
-        self.ends.push(self.bytes.len());
+        self.push_parts(&[path]);
+    }
+
+    /// Adds the path that these parts are together.
+    pub(super) fn push_parts(&mut self, parts: &[&[u8]]) {
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
+        self.offsets.push(i64::try_from(self.bytes.len()).expect("what is in memory can be counted"));
     }
 
     pub(super) fn len(&self) -> usize {
-        self.ends.len()
+        self.offsets.len() - 1
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
+    /// A path's bytes. Those of an index were checked when it was opened; if somebody has changed the file since then, the
+    /// path may be empty.
     pub(super) fn bytes(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.bytes[start..self.ends[index]]
+        let place = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
+        self.bytes.get(place(self.offsets[index])..place(self.offsets[index + 1])).unwrap_or_default()
     }
 
     pub(super) fn get(&self, index: usize) -> &Path {
@@ -38,16 +56,31 @@ impl Paths {
         (0..self.len()).map(|index| self.bytes(index))
     }
 
-    /// The same paths in the order of their raw bytes.
-    pub(super) fn sorted(&self) -> Self {
-        let mut order: Vec<usize> = (0..self.len()).collect();
-        order.sort_unstable_by(|&a, &b| self.bytes(a).cmp(self.bytes(b)));
-        let mut sorted =
-            Self { bytes: Vec::with_capacity(self.bytes.len()), ends: Vec::with_capacity(self.ends.len()) };
-        for index in order {
-            sorted.push(self.bytes(index));
+    /// No path, and room for some.
+    pub(super) fn with_capacity(paths: usize, bytes: usize) -> Self {
+        let mut offsets = Vec::with_capacity(paths + 1);
+        offsets.push(0);
+        Self { bytes: Vec::with_capacity(bytes).into(), offsets: offsets.into() }
+    }
+
+    /// The order of the paths by their raw bytes. Nothing if they are in this order already.
+    pub(super) fn order(&self) -> Option<Vec<usize>> {
+        if (1..self.len()).all(|index| self.bytes(index - 1) <= self.bytes(index)) {
+            return None;
         }
-        sorted
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        // This sort uses the parts that are in order.
+        order.sort_by(|&a, &b| self.bytes(a).cmp(self.bytes(b)));
+        Some(order)
+    }
+
+    /// The same paths in another order.
+    pub(super) fn permuted(&self, order: &[usize]) -> Self {
+        let mut permuted = Self::with_capacity(self.len(), self.bytes.len());
+        for &index in order {
+            permuted.push(self.bytes(index));
+        }
+        permuted
     }
 }
 
@@ -78,7 +111,9 @@ mod tests {
         for path in [b"b".as_slice(), b"a/x", b"a-b/x", b"", b"\xff"] {
             paths.push(path);
         }
-        assert_eq!(paths.sorted().iter().collect::<Vec<_>>(), [b"".as_slice(), b"a-b/x", b"a/x", b"b", b"\xff"]);
+        let sorted = paths.permuted(&paths.order().unwrap());
+        assert_eq!(sorted.iter().collect::<Vec<_>>(), [b"".as_slice(), b"a-b/x", b"a/x", b"b", b"\xff"]);
+        assert_eq!(sorted.order(), None);
         assert_eq!(paths.get(1), Path::new("a/x"));
         assert_eq!(paths.len(), 5);
     }

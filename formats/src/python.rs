@@ -27,7 +27,7 @@ use self::settings::{ReaderCode, ReaderSettings, interpreter};
 use self::shards::{ReaderShard, ReaderShards};
 use crate::Opened;
 use crate::progress::Progress;
-use crate::scheme::{ANY_OTHER, OptionKey, Scheme};
+use crate::scheme::{ANY_OTHER, Indexing, OptionKey, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "python",
@@ -36,7 +36,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     has_columns: true,
     // Running a file is nothing that a path alone should do.
     recognises: |_| false,
-    open: |address, options| Ok(Box::new(open(address.path(), options)?)),
+    open: |address, options, _| Ok(Box::new(open(address.path(), options)?).into()),
+    indexing: Indexing::Never("Only its reader knows its records."),
 };
 
 /// A reader of our own: what an option of the dataset becomes for it.

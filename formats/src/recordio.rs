@@ -21,7 +21,7 @@ use crate::folder::is_picture;
 use crate::grain_cache::{Grain, GrainCache};
 use crate::packed::open_files::OpenFiles;
 use crate::packed::{PackedParts, fingerprint};
-use crate::scheme::{OptionKey, Scheme};
+use crate::scheme::{Indexing, OptionKey, Scheme};
 use crate::window::Window;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -46,7 +46,8 @@ pub(super) const SCHEME: Scheme = Scheme {
             is_picture,
         )
     },
-    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+    open: |path, options, _| Ok(Box::new(open(path, options)?).into()),
+    indexing: Indexing::Never("Its chunks are found by their headers, which are few."),
 };
 
 const EXTENSIONS: [&str; 1] = ["recordio"];
@@ -171,7 +172,7 @@ impl RecordIo {
     }
 
     fn decoded(&self, chunk: usize) -> Result<Grain, ReadError> {
-        let span = &self.parts.spans[chunk];
+        let span = self.parts.spans.at(chunk);
         let container = &self.parts.files[span.file as usize];
         let damaged = |cause| ReadError::damaged(container.address.locator(), cause);
         if let Some(cause) = self.spoiled.cause(chunk, span.file, &container.address) {
@@ -243,7 +244,7 @@ impl Source for RecordIo {
 
     fn locator(&self, record: u64) -> Locator {
         let (chunk, number) = self.place(record);
-        let span = &self.parts.spans[chunk];
+        let span = self.parts.spans.at(chunk);
         let part = Part::InChunk { offset: span.offset - HEAD, number };
         Locator { container: self.parts.files[span.file as usize].address.container(), part }
     }
@@ -271,7 +272,7 @@ impl Source for RecordIo {
     }
 
     fn shard_name(&self, record: u64) -> &str {
-        &self.shards[self.parts.spans[self.place(record).0].file as usize]
+        &self.shards[self.parts.spans.at(self.place(record).0).file as usize]
     }
 }
 

@@ -5,8 +5,11 @@ use std::path::Path;
 use forebay_sources::{Options, SourceError};
 use percent_encoding::percent_decode_str;
 
-use crate::Opened;
 use crate::address::Address;
+use crate::opened::DatasetResult;
+pub(super) use crate::option_key::OptionKey;
+use crate::packed::ReadPacking;
+use crate::scan::Scan;
 use crate::stores;
 
 /// One way to name a dataset.
@@ -21,15 +24,20 @@ pub(super) struct Scheme {
     pub has_columns: bool,
     /// Whether a path that exists, and has no scheme, is this.
     pub recognises: fn(&Address) -> bool,
-    pub open: fn(&Address, &Options) -> Opened,
+    pub open: fn(&Address, &Options, &Scan) -> DatasetResult,
+    /// Whether what a scan finds can be kept in an index.
+    pub indexing: Indexing,
 }
 
-/// An option of a scheme.
-pub(super) struct OptionKey {
-    /// Its name.
-    pub name: &'static str,
-    /// What it says.
-    pub help: &'static str,
+/// What an index of a scheme's datasets has.
+#[derive(Clone, Copy)]
+pub(super) enum Indexing {
+    /// Records that are files.
+    Files,
+    /// Records that are ranges of files. This reads the packing from the index.
+    Ranges(ReadPacking),
+    /// There is none. The text says why, as a sentence.
+    Never(&'static str),
 }
 
 /// The name of an option that stands for all that have no name here.

@@ -6,7 +6,7 @@ use forebay_objects::{Scheme, Settings, Store, is_object_url};
 use forebay_sources::{ObjectRoots, Options, SourceError, is_straight};
 
 use crate::address::Address;
-use crate::scheme::OptionKey;
+use crate::option_key::OptionKey;
 use crate::tree::Tree;
 
 /// Options of all schemes, if they read objects.

@@ -4,6 +4,7 @@
 //! or an object store, needs its own [`Fixture`].
 
 mod framed;
+mod indexes;
 mod joined;
 mod pictures;
 mod readers;
@@ -21,8 +22,9 @@ use std::thread;
 
 use forebay_sources::{Options, ReadErrorKind, Request, Retry, Source};
 
-use crate::{Opened, arrow, mxnet, parquet, recordio, tfrecord};
+use crate::{Opened, arrow, mxnet, open, parquet, recordio, tfrecord};
 use framed::Framed;
+use indexes::Indexes;
 use joined::Joined;
 use pictures::Pictures;
 use readers::Readers;
@@ -43,10 +45,16 @@ trait Fixture {
         options.clone()
     }
 
+    /// The dataset's name, and how it is opened with these options.
+    fn dataset(&self, options: &Options) -> (String, Options) {
+        let (folder, name) = self.files();
+        (folder.join(name).to_str().unwrap().to_owned(), self.own(options))
+    }
+
     /// Opens the dataset as it is now.
     fn open(&self, options: &Options) -> Opened {
-        let (folder, name) = self.files();
-        crate::open(folder.join(name).to_str().unwrap(), &self.own(options))
+        let (name, options) = self.dataset(options);
+        open(&name, &options)
     }
 
     /// The contents of its records, in order. There are at least four, with different lengths, the shortest one byte.
@@ -166,16 +174,7 @@ fn voc(class: &str) -> String {
 fn every_source_keeps_the_contract() {
     for (name, build) in FIXTURES {
         println!("{name}");
-        let fixture = &*build();
-        for fixture in [fixture, &Requested(fixture)] {
-            records_are_numbered_labelled_and_readable(fixture);
-            a_record_that_cannot_be_read_spoils_no_other(fixture);
-            a_record_without_room_takes_no_memory(fixture);
-        }
-        many_threads_may_read_at_once(fixture);
-        many_requests_may_be_under_way(fixture);
-        limits_hold(fixture);
-        rule_2_the_fingerprint_knows_sizes_but_not_times(fixture);
+        keeps_the_contract(&*build());
     }
 }
 
@@ -185,8 +184,8 @@ fn rule_46_a_dataset_in_a_store_is_that_of_the_same_files() {
     for (kind, build) in remote {
         let fixture = build();
         let (folder, name) = fixture.files();
-        let of_files = crate::open(folder.join(name).to_str().unwrap(), &Options::default()).unwrap();
-        let of_objects = open(&*fixture);
+        let of_files = open(folder.join(name).to_str().unwrap(), &Options::default()).unwrap();
+        let of_objects = opened(&*fixture);
         assert_eq!(of_objects.fingerprint(), of_files.fingerprint(), "{kind}");
         assert_eq!((of_objects.len(), of_objects.classes()), (of_files.len(), of_files.classes()), "{kind}");
         let locator = of_objects.locator(0).to_string();
@@ -194,12 +193,40 @@ fn rule_46_a_dataset_in_a_store_is_that_of_the_same_files() {
     }
 }
 
-fn open(fixture: &dyn Fixture) -> Box<dyn Source> {
+#[test]
+fn rule_53_a_dataset_from_an_index_keeps_the_contract_and_has_the_fingerprint_of_the_scanned_one() {
+    let mut indexed = Vec::new();
+    // Several sources have an index each, and none together.
+    for (name, build) in FIXTURES.iter().filter(|(name, _)| !name.starts_with("several")) {
+        let Some(fixture) = Indexes::of(build()) else { continue };
+        println!("{name}");
+        indexed.push(*name);
+        assert_eq!(opened(&fixture).fingerprint(), opened(fixture.scanned()).fingerprint());
+        keeps_the_contract(&fixture);
+    }
+    assert!(["folder", "coco", "csv", "files", "zip"].iter().all(|name| indexed.contains(name)), "{indexed:?}");
+    assert!(indexed.iter().filter(|name| name.starts_with("tar") || name.starts_with("mxnet")).count() == 4);
+    assert!(!indexed.iter().any(|name| name.ends_with(" in a store")), "{indexed:?}");
+}
+
+fn keeps_the_contract(fixture: &dyn Fixture) {
+    for fixture in [fixture, &Requested(fixture)] {
+        records_are_numbered_labelled_and_readable(fixture);
+        a_record_that_cannot_be_read_spoils_no_other(fixture);
+        a_record_without_room_takes_no_memory(fixture);
+    }
+    many_threads_may_read_at_once(fixture);
+    many_requests_may_be_under_way(fixture);
+    limits_hold(fixture);
+    rule_2_the_fingerprint_knows_sizes_but_not_times(fixture);
+}
+
+fn opened(fixture: &dyn Fixture) -> Box<dyn Source> {
     fixture.open(&Options::default()).unwrap()
 }
 
 fn records_are_numbered_labelled_and_readable(fixture: &dyn Fixture) {
-    let (source, contents) = (open(fixture), fixture.contents());
+    let (source, contents) = (opened(fixture), fixture.contents());
     assert_eq!(source.len(), contents.len() as u64);
     assert!(!source.is_empty());
     let mut buf = b"left over".to_vec();
@@ -220,7 +247,7 @@ fn records_are_numbered_labelled_and_readable(fixture: &dyn Fixture) {
 }
 
 fn many_threads_may_read_at_once(fixture: &dyn Fixture) {
-    let (source, contents) = (&*open(fixture), &fixture.contents());
+    let (source, contents) = (&*opened(fixture), &fixture.contents());
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
@@ -235,7 +262,7 @@ fn many_threads_may_read_at_once(fixture: &dyn Fixture) {
 }
 
 fn many_requests_may_be_under_way(fixture: &dyn Fixture) {
-    let (source, contents) = (open(fixture), fixture.contents());
+    let (source, contents) = (opened(fixture), fixture.contents());
     let (sender, answers) = mpsc::channel();
     for number in 0..100 {
         let (record, sender) = (number % source.len(), sender.clone());
@@ -254,7 +281,7 @@ fn many_requests_may_be_under_way(fixture: &dyn Fixture) {
 }
 
 fn a_record_that_cannot_be_read_spoils_no_other(fixture: &dyn Fixture) {
-    let (source, contents) = (open(fixture), fixture.contents());
+    let (source, contents) = (opened(fixture), fixture.contents());
     let kind = fixture.spoil(1);
     let mut buf = b"left over".to_vec();
     let error = source.read(1, u64::MAX, &mut buf).unwrap_err();
@@ -270,7 +297,7 @@ fn a_record_that_cannot_be_read_spoils_no_other(fixture: &dyn Fixture) {
 }
 
 fn a_record_without_room_takes_no_memory(fixture: &dyn Fixture) {
-    let source = open(fixture);
+    let source = opened(fixture);
     for (record, content) in (0..).zip(fixture.contents()) {
         let (mut buf, size) = (Vec::new(), content.len() as u64);
         let error = source.read(record, size - 1, &mut buf).unwrap_err();
@@ -282,7 +309,7 @@ fn a_record_without_room_takes_no_memory(fixture: &dyn Fixture) {
 }
 
 fn rule_2_the_fingerprint_knows_sizes_but_not_times(fixture: &dyn Fixture) {
-    let print = || open(fixture).fingerprint();
+    let print = || opened(fixture).fingerprint();
     let first = print();
     fixture.touch(0);
     assert_eq!(print(), first, "another time, the same dataset");
@@ -294,7 +321,7 @@ fn rule_2_the_fingerprint_knows_sizes_but_not_times(fixture: &dyn Fixture) {
 
 fn limits_hold(fixture: &dyn Fixture) {
     let mean = |sizes: Vec<u64>| sizes.iter().sum::<u64>() / sizes.len() as u64;
-    let (source, contents) = (open(fixture), fixture.contents());
+    let (source, contents) = (opened(fixture), fixture.contents());
     // What a source judges by is a record's size as it is stored, or its content. Some are beyond one of these limits.
     let limits = [
         mean((0..source.len()).map(|record| source.size(record)).collect()),

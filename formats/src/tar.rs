@@ -20,13 +20,16 @@ use forebay_columns::Table;
 use forebay_sources::{Options, Part, SourceError};
 
 use crate::address::Address;
-use crate::archived::{Archived, ArchivedPictures, FOLDER, member_name};
+use crate::archived::{Archived, ArchivedPictures, FOLDER, MEMBER, member_name};
+use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
+use crate::opened::DatasetResult;
 use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span};
 use crate::paths::Paths;
 use crate::progress::Progress;
-use crate::scheme::{OptionKey, Scheme};
+use crate::scan::Scan;
+use crate::scheme::{Indexing, OptionKey, Scheme};
 use crate::window::Window;
-use crate::{Opened, containers, crew, folder};
+use crate::{containers, crew, folder};
 use header::{BLOCK, TarHeader};
 use parts::SampleColumns;
 use samples::{GatheredSamples, Samples};
@@ -47,6 +50,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     has_columns: true,
     recognises,
     open,
+    indexing: Indexing::Ranges(TarMembers::from_index),
 };
 
 const MEMBERS: &str = "members";
@@ -78,8 +82,18 @@ impl Packing for TarMembers {
         self.faults.get(&record).map(String::as_str)
     }
 
+    fn add_to_index(&mut self, columns: &mut NewColumns) {
+        columns.paths(MEMBER, &mut self.names);
+    }
+
     fn part(&self, record: u64, _span: &Span) -> Part {
         Part::Member(member_name(&self.names, record))
+    }
+}
+
+impl TarMembers {
+    fn from_index(columns: &IndexColumns<'_>, _options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
+        Ok(Arc::new(Self { names: columns.paths(MEMBER)?, faults: columns.faults()? }))
     }
 }
 
@@ -100,21 +114,14 @@ fn has_header(address: &Address) -> bool {
     block.is_ok_and(|block| TarHeader::parse(&block).is_ok())
 }
 
-fn open(address: &Address, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
     let path = address.path();
     let addresses = containers::find(address, &EXTENSIONS)?;
     let mut files = Vec::with_capacity(addresses.len());
     let looks = addresses.iter().map(|file| Ok(ContainerFile::look(file)?.stamp.len));
     let progress = Progress::of_bytes("looking for members of tars", looks.sum::<Result<u64, SourceError>>()?);
     let columns = SampleColumns::new(path, options)?;
-    let is_samples =
-        match options.own.choice(MEMBERS, &[("", None), ("samples", Some(true)), ("files", Some(false))])? {
-            None if !options.columns.is_empty() => Some(true),
-            Some(false) if !options.columns.is_empty() => {
-                return Err(SourceError::bad_option(MEMBERS, "files", "\"samples\" where columns are named"));
-            }
-            choice => choice,
-        };
+    let is_samples = is_samples(options)?;
     let is_class = options.own.choice(CLASSES, &[("folders", false), ("tars", true)])?;
     let keeps = |name: &[u8]| samples::split(name).is_some_and(|(_, suffix)| columns.keeps(&suffix));
     let is_unfinished = options.own.flag(UNFINISHED, false)?;
@@ -123,8 +130,8 @@ fn open(address: &Address, options: &Options) -> Opened {
         let path = addresses[number].path();
         TarWalk { path, keeps: &keeps, is_unfinished, progress: &progress }
     };
-    let scan = |number: usize| {
-        let (mut window, container) = Window::open(&addresses[number])?;
+    let look = |number: usize| {
+        let (mut window, container) = scan.open(&addresses[number])?;
         refuse_compressed(addresses[number].path(), &mut window)?;
         let end = window.len();
         let members = walk_of(number).members(&mut window, 0, end)?;
@@ -133,10 +140,11 @@ fn open(address: &Address, options: &Options) -> Opened {
     crew::in_order(
         addresses.len(),
         crew::threads_for(address.tree().is_some()),
-        scan,
+        look,
         |place, (container, mut window, members)| {
-            files.push(container);
             if members.is_empty() {
+                scan.done(window, &container);
+                files.push(container);
                 return Ok(());
             }
             let number = u32::try_from(place).expect("a pattern means fewer files");
@@ -161,6 +169,8 @@ fn open(address: &Address, options: &Options) -> Opened {
                     tar.add_files(members, &mut window, &walk, archived)?;
                 }
             }
+            scan.done(window, &container);
+            files.push(container);
             Ok(())
         },
     )?;
@@ -177,8 +187,19 @@ fn open(address: &Address, options: &Options) -> Opened {
     };
     let (spans, labels, classes, targets) = parts;
     let packing = Arc::new(TarMembers { names, faults });
-    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
-    Ok(Box::new(Packed::new(address, parts, options)?))
+    let parts = PackedParts { files, spans, labels: labels.into(), classes, targets, grains: Vec::new(), packing };
+    Ok(Packed::new(address, parts, options)?.into())
+}
+
+/// Whether members are samples, if the user has said so.
+fn is_samples(options: &Options) -> Result<Option<bool>, SourceError> {
+    match options.own.choice(MEMBERS, &[("", None), ("samples", Some(true)), ("files", Some(false))])? {
+        None if !options.columns.is_empty() => Ok(Some(true)),
+        Some(false) if !options.columns.is_empty() => {
+            Err(SourceError::bad_option(MEMBERS, "files", "\"samples\" where columns are named"))
+        }
+        choice => Ok(choice),
+    }
 }
 
 /// A tar whose members are files.

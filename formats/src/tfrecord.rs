@@ -11,16 +11,17 @@ use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_proto::printable;
-use forebay_sources::{Options, Source, SourceError};
+use forebay_sources::{Options, SourceError};
 
 use self::packing::TfPacking;
 use crate::address::Address;
 use crate::containers;
 use crate::example::gather::{Gathered, Gatherer};
 use crate::folder::is_picture;
-use crate::packed::{Packed, PackedParts, Span};
+use crate::packed::{Packed, PackedParts, Span, Spans};
 use crate::progress::Progress;
-use crate::scheme::{OptionKey, Scheme};
+use crate::scan::Scan;
+use crate::scheme::{Indexing, OptionKey, Scheme};
 use crate::window::Window;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -32,7 +33,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     ],
     has_columns: true,
     recognises,
-    open: |path, options| Ok(Box::new(open(path, options)?) as Box<dyn Source>),
+    open: |path, options, scan| Ok(open(path, options, scan)?.into()),
+    indexing: Indexing::Ranges(TfPacking::from_index),
 };
 
 const EXTENSIONS: [&str; 3] = ["tfrecord", "tfrecords", "record"];
@@ -56,31 +58,31 @@ struct TfScan {
     /// The Examples, unless records are pictures.
     gatherer: Option<Gatherer>,
     is_checked: bool,
-    spans: Vec<Span>,
+    spans: Spans,
     packing: TfPacking,
     progress: Progress,
 }
 
-fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
-    let payload = options.own.choice("payload", &[("example", TfPayload::Example), ("picture", TfPayload::Picture)])?;
-    let is_checked = options.own.flag("check", true)?;
+fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, SourceError> {
+    let (payload, is_checked) = (payload(options)?, is_checked(options)?);
     if payload == TfPayload::Picture && !options.columns.is_empty() {
         return Err(SourceError::bad_option("payload", "picture", "\"example\" where columns are named"));
     }
-    let mut scan = TfScan {
+    let mut found = TfScan {
         gatherer: if payload == TfPayload::Example { Some(Gatherer::new(options)?) } else { None },
         is_checked,
-        spans: Vec::new(),
+        spans: Spans::default(),
         packing: TfPacking::new(is_checked, payload == TfPayload::Example),
         progress: Progress::new("looking for records"),
     };
     let mut files = Vec::new();
     for (number, path) in (0..).zip(containers::find(name, &EXTENSIONS)?) {
-        let (mut window, container) = Window::open(&path)?;
-        scan.file(&mut window, path.path(), number)?;
+        let (mut window, container) = scan.open(&path)?;
+        found.file(&mut window, path.path(), number)?;
+        scan.done(window, &container);
         files.push(container);
     }
-    let TfScan { gatherer, spans, mut packing, .. } = scan;
+    let TfScan { gatherer, spans, mut packing, .. } = found;
     let none = || Gathered {
         labels: Vec::new(),
         classes: Vec::new(),
@@ -94,7 +96,17 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
     }
     packing.damaged = damaged;
     let packing = Arc::new(packing);
-    Packed::new(name, PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing }, options)
+    let labels = labels.into();
+    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
+    Packed::new(name, parts, options)
+}
+
+fn payload(options: &Options) -> Result<TfPayload, SourceError> {
+    options.own.choice("payload", &[("example", TfPayload::Example), ("picture", TfPayload::Picture)])
+}
+
+fn is_checked(options: &Options) -> Result<bool, SourceError> {
+    options.own.flag("check", true)
 }
 
 impl TfScan {

@@ -16,11 +16,12 @@ use crate::annotation_file;
 use crate::files::existing;
 use crate::listing::Found;
 use crate::numbers::single;
+use crate::opened::DatasetResult;
 use crate::parts::{Chosen, KnownPart};
 use crate::paths::Paths;
 use crate::progress::Progress;
-use crate::scheme::{OptionKey, Scheme};
-use crate::{CLASSES, Opened, ROOT, crew};
+use crate::scheme::{Indexing, OptionKey, Scheme};
+use crate::{CLASSES, ROOT, crew};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "voc",
@@ -28,7 +29,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[ROOT, SET, ONE_BASED, CLASSES],
     has_columns: true,
     recognises: VocLayout::has_annotations,
-    open,
+    open: |address, options, _| open(address, options),
+    indexing: Indexing::Never("Its labels are in a file for each picture, all of which would have to be compared."),
 };
 
 const SET: OptionKey = OptionKey {
@@ -64,7 +66,7 @@ const fn part(name: &'static str, part: VocPart, column_type: &'static str, by_d
 /// An XML that was read, or what is wrong with it.
 type Parsed = Result<VocAnnotation, String>;
 
-fn open(address: &Address, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options) -> DatasetResult {
     let folder = address.path();
     let one_based = options.own.flag(ONE_BASED.name, true)?;
     let chosen = Chosen::new(options, &PARTS)?;

@@ -8,6 +8,7 @@ use forebay_sources::{ReadError, ReadErrorKind, SourceError};
 use crate::address::{Address, of_dataset};
 use crate::contents::Contents;
 use crate::packed::{ContainerFile, NO_FILE};
+use crate::seen::{Seen, SeenWriter};
 use stride::Stride;
 
 /// Bytes at any place of a file, or of memory.
@@ -19,6 +20,10 @@ pub(crate) struct Window<'a> {
     /// What was read last, and where it begins.
     held: Vec<u8>,
     start: u64,
+    /// What an earlier scan has read.
+    seen: Option<Seen>,
+    /// What this one reads, if that is kept.
+    recorded: Option<SeenWriter>,
 }
 
 #[derive(Debug)]
@@ -40,15 +45,33 @@ impl Window<'static> {
         })?;
         let len = container.stamp.len;
         let stride = if contents.is_remote() { Stride::of_requests() } else { Stride::of_files() };
-        Ok((Self { of: Backing::Stored(contents), len, stride, held: Vec::new(), start: 0 }, container))
+        Ok((Self::new(Backing::Stored(contents), len, stride), container))
     }
 }
 
 impl<'a> Window<'a> {
     /// Looks at bytes in memory.
     pub(crate) fn of_bytes(bytes: &'a [u8]) -> Self {
-        let stride = Stride::of_files();
-        Self { of: Backing::Memory(bytes), len: bytes.len() as u64, stride, held: Vec::new(), start: 0 }
+        Self::new(Backing::Memory(bytes), bytes.len() as u64, Stride::of_files())
+    }
+
+    fn new(of: Backing<'a>, len: u64, stride: Stride) -> Self {
+        Self { of, len, stride, held: Vec::new(), start: 0, seen: None, recorded: None }
+    }
+
+    /// Shows what an earlier scan has read, where it has.
+    pub(crate) fn replay(&mut self, seen: Seen) {
+        self.seen = Some(seen);
+    }
+
+    /// Keeps what is read from now on.
+    pub(crate) fn record(&mut self) {
+        self.recorded = Some(SeenWriter::new());
+    }
+
+    /// What was kept. Nothing if nothing was to be kept, or if it was too much.
+    pub(crate) fn into_recorded(self) -> Option<Vec<u8>> {
+        self.recorded?.finish()
     }
 
     /// All bytes that there are.
@@ -66,6 +89,9 @@ impl<'a> Window<'a> {
             Backing::Memory(bytes) => return Ok(slice(bytes, offset, len)),
             Backing::Stored(contents) => contents,
         };
+        if self.seen.as_ref().is_some_and(|seen| seen.get(offset, len).is_some()) {
+            return Ok(self.seen.as_ref().and_then(|seen| seen.get(offset, len)));
+        }
         self.stride.look(offset, len);
         if offset < self.start || end > self.start + self.held.len() as u64 {
             let rest = usize::try_from(self.len - offset).unwrap_or(usize::MAX);
@@ -75,7 +101,11 @@ impl<'a> Window<'a> {
                 .read(offset, len.max(self.stride.step()).min(rest), &mut self.held)
                 .inspect_err(|_| self.held.clear())?;
         }
-        Ok(slice(&self.held, offset - self.start, len))
+        let bytes = slice(&self.held, offset - self.start, len);
+        if let (Some(recorded), Some(bytes)) = (&mut self.recorded, bytes) {
+            recorded.add(offset, bytes);
+        }
+        Ok(bytes)
     }
 
     /// A part of the file with a fixed size; nothing if it leads out of the file.

@@ -20,11 +20,12 @@ use crate::address::Address;
 use crate::annotation_file::{self, FileProblem};
 use crate::files::existing;
 use crate::listing::Found;
+use crate::opened::DatasetResult;
 use crate::parts::{Chosen, KnownPart};
 use crate::paths::Paths;
 use crate::progress::Progress;
-use crate::scheme::{OptionKey, Scheme};
-use crate::{CLASSES, Opened, crew};
+use crate::scheme::{Indexing, OptionKey, Scheme};
+use crate::{CLASSES, crew};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "yolo",
@@ -32,7 +33,8 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[SET, CLASSES],
     has_columns: true,
     recognises: YoloLayout::is_one,
-    open,
+    open: |path, options, _| open(path, options),
+    indexing: Indexing::Never("Its labels are in a file for each picture, all of which would have to be compared."),
 };
 
 const SET: OptionKey =
@@ -57,7 +59,7 @@ const fn part(name: &'static str, part: YoloPart, column_type: &'static str, by_
     KnownPart { name, part, column_type, of_objects: true, by_default, role: Role::Plain }
 }
 
-fn open(address: &Address, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options) -> DatasetResult {
     let path = address.path();
     let chosen = Chosen::new(options, &PARTS)?;
     let layout = YoloLayout::find(address)?;

@@ -5,18 +5,23 @@ mod directory;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow_array::types::{UInt8Type, UInt32Type, UInt64Type};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use forebay_columns::Table;
 use forebay_sources::{Options, Part, SourceError};
 
 use crate::address::Address;
-use crate::archived::{Archived, ArchivedPictures, FOLDER, member_name};
-use crate::packed::{Packed, PackedParts, Packing, Span};
+use crate::archived::{Archived, ArchivedPictures, FOLDER, MEMBER, member_name};
+use crate::containers;
+use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
+use crate::opened::DatasetResult;
+use crate::packed::{LENGTH, Packed, PackedParts, Packing, Span};
 use crate::paths::Paths;
 use crate::progress::Progress;
-use crate::scheme::Scheme;
+use crate::scan::Scan;
+use crate::scheme::{Indexing, Scheme};
+use crate::values::Values;
 use crate::window::Window;
-use crate::{Opened, containers};
 use directory::{ZipEntry, ZipMethod};
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -26,35 +31,69 @@ pub(super) const SCHEME: Scheme = Scheme {
     has_columns: false,
     recognises,
     open,
+    indexing: Indexing::Ranges(ZipMembers::from_index),
 };
 
+/// Deflate makes 1032 bytes of one at most, and hardly ever more bytes than there were.
+const MOST_RATIO: u64 = 1040;
+/// The columns of an index beside the names.
+const CONTENT_LENGTH: &str = "content_length";
+const CRC: &str = "crc32";
+const DEFLATED: &str = "deflated";
 const EXTENSIONS: [&str; 1] = ["zip"];
 /// How a zip with members begins, and one without.
 const MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-/// What is known of a record beside its place.
-#[derive(Clone, Copy, Debug)]
-struct ZipContent {
-    /// Bytes of the picture.
-    len: u64,
-    /// The checksum over them.
-    crc: u32,
-    is_deflated: bool,
+/// What is known of the records beside their places.
+#[derive(Debug, Default)]
+struct ZipContents {
+    /// Bytes of the pictures.
+    lens: Values<u64>,
+    /// The checksums over them.
+    crcs: Values<u32>,
+    /// 1 for those that are compressed.
+    deflated: Values<u8>,
 }
 
 /// The members of zips that are records.
 #[derive(Debug)]
 struct ZipMembers {
     names: Paths,
-    contents: Vec<ZipContent>,
+    contents: ZipContents,
     faults: HashMap<u64, String>,
 }
 
-impl ZipMembers {
-    fn content(&self, record: u64) -> &ZipContent {
-        let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
-        &self.contents[index]
+impl ZipContents {
+    fn push(&mut self, len: u64, crc: u32, is_deflated: bool) {
+        self.lens.push(len);
+        self.crcs.push(crc);
+        self.deflated.push(is_deflated.into());
     }
+}
+
+impl ZipMembers {
+    fn from_index(columns: &IndexColumns<'_>, _options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
+        let contents = ZipContents {
+            lens: columns.numbers::<UInt64Type>(CONTENT_LENGTH)?,
+            crcs: columns.numbers::<UInt32Type>(CRC)?,
+            deflated: columns.numbers::<UInt8Type>(DEFLATED)?,
+        };
+        let faults: HashMap<u64, String> = columns.faults()?;
+        let stored = columns.numbers::<UInt64Type>(LENGTH)?;
+        let fits = |place: usize| {
+            let (stored, len) = (stored[place], contents.lens[place]);
+            if contents.deflated[place] == 0 { stored == len } else { len / MOST_RATIO <= stored }
+        };
+        let wrong = (0..columns.len()).find(|&place| !fits(place) && !faults.contains_key(&(place as u64)));
+        if let Some(record) = wrong {
+            return Err(BadIndex(format!("record {record} cannot have so many bytes")));
+        }
+        Ok(Arc::new(Self { names: columns.paths(MEMBER)?, contents, faults }))
+    }
+}
+
+fn place_of(record: u64) -> usize {
+    usize::try_from(record).expect("a list in memory is no longer than usize::MAX")
 }
 
 impl Packing for ZipMembers {
@@ -63,17 +102,28 @@ impl Packing for ZipMembers {
     }
 
     fn content_len(&self, record: u64, _span: &Span) -> u64 {
-        self.content(record).len
+        self.contents.lens[place_of(record)]
     }
 
     fn unpack(&self, record: u64, stored: &mut Vec<u8>) -> Result<(), String> {
-        let content = self.content(record);
-        if content.is_deflated {
-            *stored = inflated(stored, content.len)?;
+        let place = place_of(record);
+        if self.contents.deflated[place] != 0 {
+            *stored = inflated(stored, self.contents.lens[place])?;
         }
         let mut crc = Crc::new();
         crc.update(stored);
-        if crc.sum() == content.crc { Ok(()) } else { Err("its bytes do not have the checksum of the zip".into()) }
+        if crc.sum() == self.contents.crcs[place] {
+            Ok(())
+        } else {
+            Err("its bytes do not have the checksum of the zip".into())
+        }
+    }
+
+    fn add_to_index(&mut self, columns: &mut NewColumns) {
+        columns.paths(MEMBER, &mut self.names);
+        columns.numbers::<UInt64Type>(CONTENT_LENGTH, &mut self.contents.lens);
+        columns.numbers::<UInt32Type>(CRC, &mut self.contents.crcs);
+        columns.numbers::<UInt8Type>(DEFLATED, &mut self.contents.deflated);
     }
 
     fn part(&self, record: u64, _span: &Span) -> Part {
@@ -98,13 +148,12 @@ fn recognises(address: &Address) -> bool {
     address.is_file() && (containers::is_named(address.path(), &EXTENSIONS) || begins())
 }
 
-fn open(address: &Address, options: &Options) -> Opened {
+fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
     let progress = Progress::new("looking for members of zips");
     let mut archived = Archived::new(options);
-    let (mut files, mut contents) = (Vec::new(), Vec::new());
+    let (mut files, mut contents) = (Vec::new(), ZipContents::default());
     for (number, file) in (0..).zip(containers::find(address, &EXTENSIONS)?) {
-        let (mut window, container) = Window::open(&file)?;
-        files.push(container);
+        let (mut window, container) = scan.open(&file)?;
         let directory = directory::read(file.path(), &mut window)?;
         for entry in &directory.entries {
             progress.step();
@@ -121,24 +170,21 @@ fn open(address: &Address, options: &Options) -> Opened {
             };
             archived.add(&entry.name, &entry.name, span, fault.map(str::to_owned));
             let is_deflated = entry.method == ZipMethod::Deflated;
-            contents.push(ZipContent { len: entry.len, crc: entry.crc, is_deflated });
+            contents.push(entry.len, entry.crc, is_deflated);
         }
+        scan.done(window, &container);
+        files.push(container);
     }
     let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(address.path(), options.labels)?;
     let packing = Arc::new(ZipMembers { names, contents, faults });
     let (targets, grains) = (Table::EMPTY, Vec::new());
-    Ok(Box::new(Packed::new(
-        address,
-        PackedParts { files, spans, labels, classes, targets, grains, packing },
-        options,
-    )?))
+    let parts = PackedParts { files, spans, labels: labels.into(), classes, targets, grains, packing };
+    Ok(Packed::new(address, parts, options)?.into())
 }
 
 /// Where a member's bytes are: behind its own header, which must agree with the directory and end before it. The inner
 /// error is what is wrong with this member.
 fn place(entry: &ZipEntry, end: u64, window: &mut Window<'_>) -> Result<Result<u64, &'static str>, SourceError> {
-    /// Deflate makes 1032 bytes of one at most, and hardly ever more bytes than there were.
-    const MOST_RATIO: u64 = 1040;
     match entry.method {
         _ if entry.is_link => return Ok(Err("it is a symbolic link. Pack the zip again without --symlinks")),
         _ if entry.is_encrypted => {

@@ -178,6 +178,14 @@ pub enum SourceError {
         /// What is wrong and what to do, as the rest of a sentence.
         problem: String,
     },
+    /// An index that cannot be made, or that is not the dataset's.
+    #[error("The index \"{path}\" cannot be used: {problem}.", path = printable(path))]
+    Index {
+        /// The index, or the dataset without one.
+        path: PathBuf,
+        /// What is wrong and what to do, as the rest of a sentence.
+        problem: String,
+    },
     /// The columns that the dataset would have cannot be.
     #[error("The columns of \"{path}\" cannot be used: {problem}", path = printable(path))]
     Columns {

@@ -22,7 +22,7 @@ pub use grains::Grains;
 pub use locator::{Container, Locator, Part};
 pub use member::Member;
 pub use object_roots::{ObjectRoots, is_straight};
-pub use options::{ColumnMap, Labels, Options, OwnOptions, ReaderFolders};
+pub use options::{ColumnMap, IndexChoice, Labels, Options, OwnOptions, ReaderFolders};
 pub use parts::{MaskColumn, RecordParts};
 pub use read_error::{ReadError, ReadErrorKind, Retry};
 pub use reading::Reading;

@@ -22,6 +22,20 @@ pub struct Options {
     pub readers: ReaderFolders,
     /// Which objects of stores may be read.
     pub objects: ObjectRoots,
+    /// The index that a dataset is opened from.
+    pub index: IndexChoice,
+}
+
+/// The index that a dataset is opened from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum IndexChoice {
+    /// None: the dataset is scanned.
+    #[default]
+    Never,
+    /// The one in this folder, if it fits. Otherwise the dataset is scanned. If that takes long, an index is written there.
+    Folder(PathBuf),
+    /// This file, which must fit.
+    File(PathBuf),
 }
 
 /// Where the files of custom readers may be, whose code is run by this process's user.
@@ -82,6 +96,7 @@ impl Default for Options {
             own: OwnOptions::default(),
             readers: ReaderFolders::default(),
             objects: ObjectRoots::default(),
+            index: IndexChoice::default(),
         }
     }
 }

@@ -12,7 +12,7 @@ use arrow_array::{
 };
 use arrow_buffer::NullBuffer;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use forebay_sources::{Grains, ReadErrorKind};
+use forebay_sources::{Grains, ReadErrorKind, Source as _};
 
 use super::*;
 use crate::parquet::tests::{batch, binary, images, mapped, read};

@@ -9,6 +9,7 @@ use forebay_sources::{OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
 use super::*;
+use crate::opened::OpenDataset;
 use crate::scene::{names, values};
 
 /// A JSON beside pictures `1.jpg` to `4.jpg`.
@@ -289,7 +290,7 @@ fn bytes_that_were_changed_cause_no_panic() {
     let mut readable = 0;
     crate::mutations::each(&text, 3000, |bytes| {
         fs::write(&file, bytes).unwrap();
-        let Ok(source) = open(&Address::file(&file), &options) else { return };
+        let Ok(source) = open(&Address::file(&file), &options).map(OpenDataset::into_source) else { return };
         for record in 0..source.len() {
             match source.read(record, 1 << 10, &mut Vec::new()) {
                 Ok(()) => readable += 1,

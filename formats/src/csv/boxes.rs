@@ -4,7 +4,7 @@ use forebay_columns::Role;
 use forebay_sources::{Options, SourceError};
 
 use crate::numbers::single;
-use crate::scheme::OptionKey;
+use crate::option_key::OptionKey;
 
 pub(super) const BOXES: OptionKey = OptionKey {
     name: "boxes",

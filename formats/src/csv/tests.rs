@@ -8,6 +8,7 @@ use forebay_sources::{ColumnMap, OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
 use super::*;
+use crate::opened::OpenDataset;
 use crate::scene::{labels, names, values};
 
 /// A table beside pictures `a.jpg`, `b.jpg` and `c.jpg`.
@@ -130,7 +131,7 @@ fn what_is_wrong_with_a_cell_is_an_error_of_its_record_alone() {
     assert!(damage(&*source, 1).contains("line 3 of the table: the cell of \"n\" is empty"));
     assert_eq!(values::<i64>(&*source, "n", 0), [5, 6]);
     let (_dir, file) = table("train.csv", b"path,t\na.jpg,x\nb.jpg,\xff\n");
-    let source = open_table(&Address::file(&file), &options(&[("t", "t")], &[])).unwrap();
+    let source = open_table(&Address::file(&file), &options(&[("t", "t")], &[])).unwrap().into_source();
     assert!(damage(&*source, 1).contains("\"t\" is not in UTF-8"));
 }
 
@@ -224,7 +225,7 @@ fn bytes_that_were_changed_cause_no_panic() {
     crate::mutations::each(text.as_bytes(), 2000, |bytes| {
         fs::write(&file, bytes).unwrap();
         for options in &maps {
-            let Ok(source) = open_table(&Address::file(&file), options) else { continue };
+            let Ok(source) = open_table(&Address::file(&file), options).map(OpenDataset::into_source) else { continue };
             for record in 0..source.len() {
                 match source.read(record, u64::MAX, &mut Vec::new()) {
                     Ok(()) => records += 1,

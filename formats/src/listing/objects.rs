@@ -3,15 +3,16 @@
 use forebay_objects::Object;
 use forebay_sources::{ReadError, ReadErrorKind, Retry, SourceError};
 
+use super::Looks;
 use super::NO_SIZE;
 use crate::address::Address;
 use crate::paths::Paths;
 
-/// The size of every object. Nothing if the files are no objects.
+/// The size of every object, without times: each object is pinned to its version. Nothing if the files are no objects.
 ///
 /// # Errors
 /// The store fails.
-pub(super) fn sizes(root: &Address, paths: &Paths) -> Result<Option<Vec<u64>>, SourceError> {
+pub(super) fn looks(root: &Address, paths: &Paths) -> Result<Option<Looks>, SourceError> {
     let Some(tree) = root.tree() else { return Ok(None) };
     let keys = (0..paths.len()).map(|index| tree.key(root.join(paths.get(index)).path()));
     let keys: Vec<Option<String>> = keys.collect();
@@ -23,7 +24,8 @@ pub(super) fn sizes(root: &Address, paths: &Paths) -> Result<Option<Vec<u64>>, S
         Some(Err(outage)) if outage.retry() == Retry::Later => Err(SourceError::Outage(outage)),
         _ => Ok(NO_SIZE),
     };
-    keys.into_iter().map(size).collect::<Result<_, _>>().map(Some)
+    let sizes = keys.into_iter().map(size).collect::<Result<_, _>>()?;
+    Ok(Some(Looks { sizes, ..Looks::none(paths.len()) }))
 }
 
 /// The object of a record that is to be read.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use forebay_sources::{ColumnMap, OwnOptions};
+use forebay_sources::{ColumnMap, IndexChoice, OwnOptions};
 use tempfile::TempDir;
 
 use super::*;
@@ -145,4 +145,17 @@ fn masks_that_cannot_be_are_refused_by_name() {
     let source =
         crate::open_list(list.as_bytes(), &options(&[("seg", dir.path().join("masks").to_str().unwrap())], &[]));
     assert_eq!(parts(&*source.unwrap(), 0).1, [Some(png(8, 3, "cat"))]);
+}
+
+#[test]
+fn rule_53_an_index_is_of_the_pictures_and_says_nothing_of_their_masks() {
+    let (dir, indexes) = (classes(), tempfile::tempdir().unwrap());
+    let (train, index) = (dir.path().join("train"), indexes.path().join("x.arrow"));
+    let masked = options(&[("seg", "../masks")], &[]);
+    let scanned = opened(&train, &masked);
+    crate::make_index(train.to_str().unwrap(), &Options::default(), Some(&index), false).unwrap();
+    let indexed = opened(&train, &Options { index: IndexChoice::File(index), ..masked });
+    assert_eq!(indexed.fingerprint(), scanned.fingerprint());
+    write(&dir, "masks/cat/1.png", &png(8, 3, "tac"));
+    assert_eq!(parts(&*indexed, 0), ("train/cat/1.jpg".into(), vec![Some(png(8, 3, "tac"))]));
 }

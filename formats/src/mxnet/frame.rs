@@ -7,9 +7,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
-use forebay_sources::{ReadError, SourceError};
+use forebay_sources::{Options, ReadError, SourceError};
 
+use super::MxPayload;
+use crate::index_columns::{BadIndex, IndexColumns};
 use crate::packed::{Packing, Span};
 use crate::window::Window;
 
@@ -208,7 +211,19 @@ impl ImageHeader {
     }
 }
 
+impl MxPacking {
+    /// Reads it from an index.
+    pub(super) fn from_index(columns: &IndexColumns<'_>, options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
+        let payload = super::payload(options).map_err(|error| BadIndex(error.to_string()))?;
+        Ok(Arc::new(Self { is_image: payload == MxPayload::Image, damaged: columns.faults()? }))
+    }
+}
+
 impl Packing for MxPacking {
+    fn known_fault(&self, record: u64) -> Option<&str> {
+        self.damaged.get(&record).map(String::as_str)
+    }
+
     fn unpack(&self, record: u64, stored: &mut Vec<u8>) -> Result<(), String> {
         join(stored)?;
         if let Some(cause) = self.damaged.get(&record) {

@@ -20,9 +20,8 @@ pub(super) fn without(records: Vec<MxRecord>) -> KeyedRecords {
 ///
 /// # Errors
 /// The index is not that of the file.
-pub(super) fn beside(file: &Address, records: Vec<MxRecord>) -> Result<KeyedRecords, SourceError> {
-    let index = file.with_extension("idx");
-    if index.is_file() { chosen(file, &index, &records) } else { Ok(without(records)) }
+pub(super) fn beside(file: &Address, index: &Address, records: Vec<MxRecord>) -> Result<KeyedRecords, SourceError> {
+    if index.is_file() { chosen(file, index, &records) } else { Ok(without(records)) }
 }
 
 /// The records that the index names, in its order.

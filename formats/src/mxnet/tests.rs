@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use forebay_sources::{ColumnMap, Labels, OwnOptions, ReadErrorKind};
+use forebay_sources::{ColumnMap, Labels, OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
 use super::*;
@@ -69,7 +69,7 @@ impl Folder {
     }
 
     fn open(&self, options: &Options) -> Result<Packed, SourceError> {
-        open(&Address::file(self.dir.path().join("x.rec")), options)
+        open(&Address::file(self.dir.path().join("x.rec")), options, &Scan::default())
     }
 
     fn refused(&self, options: &Options, words: &[&str]) {
@@ -168,10 +168,11 @@ fn an_index_gives_the_order_and_may_name_fewer_records() {
     fs::write(&other, "b\t36\r\n\n").unwrap();
     assert_eq!(all(&folder.open(&own("index", other.to_str().unwrap())).unwrap()), [b"bb"]);
     fs::copy(folder.dir.path().join("x.rec"), folder.dir.path().join("y.rec")).unwrap();
-    let of_two =
-        open(&Address::file(folder.dir.path()), &own("index", other.to_str().unwrap())).unwrap_err().to_string();
+    let of_two = open(&Address::file(folder.dir.path()), &own("index", other.to_str().unwrap()), &Scan::default())
+        .unwrap_err()
+        .to_string();
     assert!(of_two.contains("several .rec files"), "{of_two}");
-    assert_eq!(open(&Address::file(folder.dir.path()), &Options::default()).unwrap().len(), 5);
+    assert_eq!(open(&Address::file(folder.dir.path()), &Options::default(), &Scan::default()).unwrap().len(), 5);
 }
 
 #[test]

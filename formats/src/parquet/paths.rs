@@ -7,17 +7,19 @@ use forebay_sources::Options;
 
 use super::file::TableFile;
 use crate::address::Address;
+use crate::basis::Basis;
 use crate::files::existing;
+use crate::given_root;
 use crate::listing::Found;
+use crate::opened::DatasetResult;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
 use crate::paths::{Paths, escapes};
 use crate::progress::Progress;
 use crate::tables::{TableChoice, bad_row, outage};
-use crate::{Opened, given_root};
 
 /// The pictures that a table names, with its labels and columns. Relative paths start at the table's folder.
-pub(crate) fn open_paths(table: &Address, options: &Options) -> Opened {
+pub(crate) fn open_paths(table: &Address, options: &Options) -> DatasetResult {
     let _progress = Progress::new("reading the table");
     let container = ContainerFile::look(table)?;
     let file = OpenFiles::new(1).get(0, &container).map_err(|error| outage(container.path(), error))?;
@@ -42,7 +44,9 @@ pub(crate) fn open_paths(table: &Address, options: &Options) -> Opened {
     }
     let (root, shard_name) = (given_root.unwrap_or_else(|| table.parent()), table.last_name());
     let damaged = BTreeMap::new();
-    existing(container.path(), Found { root, paths, labels, classes, targets, damaged, shard_name }, options)
+    let bases = vec![Basis { address: table.clone(), stamp: Some(container.stamp) }];
+    let found = Found { root, paths, labels, classes, targets, damaged, shard_name, bases, ..Found::default() };
+    existing(container.path(), found, options)
 }
 
 /// The path of a row.

@@ -12,7 +12,7 @@ use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, Wri
 use arrow_array::builder::{Float32Builder, ListBuilder};
 use arrow_array::{ArrayRef, BinaryArray, Int64Array, LargeBinaryArray, RecordBatch, StringArray, StructArray};
 use arrow_schema::DataType;
-use forebay_sources::{ColumnMap, Grains, Labels, ReadErrorKind, Retry};
+use forebay_sources::{ColumnMap, Grains, Labels, ReadErrorKind, Retry, Source};
 
 use super::*;
 

@@ -14,8 +14,9 @@ use crate::address::Address;
 use crate::example::gather::Gathered;
 use crate::grain_cache::Grain;
 use crate::label_column::Column;
-use crate::packed::{PackedParts, Plain, Span};
+use crate::packed::{PackedParts, Plain, Span, Spans};
 use crate::progress::Progress;
+use crate::values::Values;
 use crate::window::Window;
 
 /// More records of a dataset that cannot be read are not believed: each takes memory, and a chunk need only claim them.
@@ -51,8 +52,8 @@ impl RecordIoScan {
     pub(super) fn new(payload: RecordIoPayload, chunk_limit: u64, option: Labels) -> Self {
         let parts = PackedParts {
             files: Vec::new(),
-            spans: Vec::new(),
-            labels: Vec::new(),
+            spans: Spans::default(),
+            labels: Values::default(),
             classes: Vec::new(),
             targets: Table::default(),
             grains: Vec::new(),
@@ -203,11 +204,12 @@ impl RecordIoScan {
             RecordIoPayload::Picture => {}
             RecordIoPayload::Example(gatherer) => {
                 let Gathered { labels, classes, targets, damaged } = gatherer.finish(name)?;
-                (self.parts.labels, self.parts.classes, self.parts.targets) = (labels, classes, targets);
+                (self.parts.labels, self.parts.classes, self.parts.targets) = (labels.into(), classes, targets);
                 self.damaged = damaged;
             }
             RecordIoPayload::Labelled(_) => {
-                (self.parts.labels, self.parts.classes) = labels(std::mem::take(&mut self.labels), self.option);
+                let (labels, classes) = labels(std::mem::take(&mut self.labels), self.option);
+                (self.parts.labels, self.parts.classes) = (labels.into(), classes);
             }
         }
         if !self.damaged.is_empty() {

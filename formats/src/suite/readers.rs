@@ -8,7 +8,6 @@ use forebay_sources::{Options, ReadErrorKind};
 use tempfile::TempDir;
 
 use super::Fixture;
-use crate::{Opened, open};
 
 const CONTENTS: [&str; 5] = ["one", "second", "3", "the fourth", "five"];
 
@@ -64,10 +63,10 @@ impl Fixture for Readers {
         (self.dir.path().to_owned(), "reader.py".into())
     }
 
-    fn open(&self, options: &Options) -> Opened {
+    fn dataset(&self, options: &Options) -> (String, Options) {
         let folder = self.dir.path().to_str().unwrap();
         let name = format!("python://{folder}/reader.py?folder={folder}&workers=2&records_per_task={}", self.per_task);
-        open(&name, options)
+        (name, options.clone())
     }
 
     fn contents(&self) -> Vec<Vec<u8>> {

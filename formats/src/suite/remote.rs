@@ -6,7 +6,6 @@ use forebay_sources::{Options, ReadErrorKind};
 
 use super::Fixture;
 use crate::tests::loopback::{Changes, Loopback};
-use crate::{Opened, open};
 
 /// Another fixture's dataset, in a store.
 pub(super) struct Remote {
@@ -44,8 +43,8 @@ impl Fixture for Remote {
         self.store.options(&self.fixture.own(options))
     }
 
-    fn open(&self, options: &Options) -> Opened {
-        open(&self.url, &self.own(options))
+    fn dataset(&self, options: &Options) -> (String, Options) {
+        (self.url.clone(), self.own(options))
     }
 
     fn contents(&self) -> Vec<Vec<u8>> {

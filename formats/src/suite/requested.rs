@@ -21,6 +21,10 @@ impl Fixture for Requested<'_> {
         self.0.files()
     }
 
+    fn dataset(&self, options: &Options) -> (String, Options) {
+        self.0.dataset(options)
+    }
+
     fn open(&self, options: &Options) -> Opened {
         Ok(Box::new(RequestedSource(self.0.open(options)?)))
     }

@@ -14,7 +14,7 @@ use super::parts::{SampleColumn, SampleColumns, SamplePart};
 use super::walk::{MOST_KEPT, TarMember};
 use crate::labelled::{Labelled, Mixed};
 use crate::loose::{LooseColumn, LooseNumber, LooseValue};
-use crate::packed::Span;
+use crate::packed::{Span, Spans};
 use crate::paths::Paths;
 
 /// More members than a sample has. Files whose names differ only behind their first dot would be one sample.
@@ -26,7 +26,7 @@ pub(super) struct Samples<'a> {
     columns: &'a SampleColumns,
     /// How a person finds each: the name of its picture, or of its first member.
     names: Paths,
-    spans: Vec<Span>,
+    spans: Spans,
     faults: HashMap<u64, String>,
     labels: Labelled,
     targets: Vec<LooseColumn>,
@@ -40,7 +40,7 @@ pub(super) struct Samples<'a> {
 #[derive(Debug)]
 pub(super) struct GatheredSamples {
     pub names: Paths,
-    pub spans: Vec<Span>,
+    pub spans: Spans,
     pub labels: Vec<i64>,
     pub classes: Vec<String>,
     pub targets: Table,
@@ -69,7 +69,7 @@ impl<'a> Samples<'a> {
         Self {
             columns,
             names: Paths::default(),
-            spans: Vec::new(),
+            spans: Spans::default(),
             faults: HashMap::new(),
             labels: Labelled::new(options.labels),
             targets,

@@ -2,23 +2,40 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::{TAIL, masked};
+use arrow_array::types::UInt32Type;
+use forebay_sources::{Options, SourceError};
+
+use super::{TAIL, TfPayload, is_checked, masked, payload};
+use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
 use crate::packed::Packing;
+use crate::values::Values;
+
+/// The columns of an index.
+const PICTURE_START: &str = "picture_start";
+const PICTURE_LENGTH: &str = "picture_length";
+
+/// Where pictures are in the data of their records.
+#[derive(Debug, Default)]
+struct PicturePlaces {
+    starts: Values<u32>,
+    lens: Values<u32>,
+}
 
 /// How records are unpacked.
 #[derive(Debug)]
 pub(super) struct TfPacking {
     is_checked: bool,
     /// Where the picture is in each Example: the first byte, and how many. Not kept where a record is its picture.
-    pictures: Option<Vec<(u32, u32)>>,
+    pictures: Option<PicturePlaces>,
     /// Records that are no Example, or lack something, and why.
     pub damaged: BTreeMap<u64, String>,
 }
 
 impl TfPacking {
     pub(super) fn new(is_checked: bool, is_example: bool) -> Self {
-        let pictures = (is_checked && is_example).then(Vec::new);
+        let pictures = (is_checked && is_example).then(PicturePlaces::default);
         Self { is_checked, pictures, damaged: BTreeMap::new() }
     }
 
@@ -27,14 +44,30 @@ impl TfPacking {
         let Some(pictures) = &mut self.pictures else { return };
         let place = picture
             .and_then(|range| Some((u32::try_from(range.start).ok()?, u32::try_from(range.end - range.start).ok()?)));
-        pictures.push(place.unwrap_or((u32::MAX, 0)));
+        let (start, len) = place.unwrap_or((u32::MAX, 0));
+        pictures.starts.push(start);
+        pictures.lens.push(len);
+    }
+
+    /// Reads it from an index.
+    pub(super) fn from_index(columns: &IndexColumns<'_>, options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
+        let wrong = |error: SourceError| BadIndex(error.to_string());
+        let payload = payload(options).map_err(wrong)?;
+        let mut packing = Self::new(is_checked(options).map_err(wrong)?, payload == TfPayload::Example);
+        if let Some(pictures) = &mut packing.pictures {
+            pictures.starts = columns.numbers::<UInt32Type>(PICTURE_START)?;
+            pictures.lens = columns.numbers::<UInt32Type>(PICTURE_LENGTH)?;
+        }
+        packing.damaged = columns.faults()?;
+        Ok(Arc::new(packing))
     }
 }
 
 impl Packing for TfPacking {
     fn unpack(&self, record: u64, stored: &mut Vec<u8>) -> Result<(), String> {
         let place = usize::try_from(record).ok();
-        let picture = self.pictures.as_ref().and_then(|pictures| pictures.get(place?).copied());
+        let picture =
+            self.pictures.as_ref().and_then(|pictures| Some((pictures.starts[place?], pictures.lens[place?])));
         if self.is_checked {
             let Some((data, checksum)) = stored.split_last_chunk::<4>() else {
                 return Err("it ends before its checksum".into());
@@ -59,10 +92,20 @@ impl Packing for TfPacking {
         Ok(())
     }
 
+    fn known_fault(&self, record: u64) -> Option<&str> {
+        self.damaged.get(&record).map(String::as_str)
+    }
+
+    fn add_to_index(&mut self, columns: &mut NewColumns) {
+        let Some(pictures) = &mut self.pictures else { return };
+        columns.numbers::<UInt32Type>(PICTURE_START, &mut pictures.starts);
+        columns.numbers::<UInt32Type>(PICTURE_LENGTH, &mut pictures.lens);
+    }
+
     fn digest(&self, part: &mut dyn FnMut(&[u8])) {
         let Some(pictures) = &self.pictures else { return };
         part(b"pictures");
-        for (start, len) in pictures {
+        for (start, len) in pictures.starts.iter().zip(&*pictures.lens) {
             part(&start.to_le_bytes());
             part(&len.to_le_bytes());
         }

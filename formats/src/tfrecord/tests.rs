@@ -5,7 +5,7 @@ pub(crate) mod spoiled;
 use std::fs;
 
 use forebay_columns::ElementType;
-use forebay_sources::{ColumnMap, Labels, OwnOptions, ReadErrorKind};
+use forebay_sources::{ColumnMap, Labels, OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
 use super::*;
@@ -46,7 +46,7 @@ impl Written {
     }
 
     fn open(&self, options: &Options) -> Result<Packed, SourceError> {
-        open(&Address::file(self.dir.path().join("x.tfrecord")), options)
+        open(&Address::file(self.dir.path().join("x.tfrecord")), options, &Scan::default())
     }
 
     fn refused(&self, options: &Options, words: &[&str]) {

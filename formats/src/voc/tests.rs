@@ -132,7 +132,7 @@ fn bytes_that_were_changed_cause_no_panic() {
     let (mut wrong, mut right) = (0, 0);
     crate::mutations::each(text.as_bytes(), 2000, |bytes| {
         fs::write(dir.path().join("annotations/1.xml"), bytes).unwrap();
-        let source = open(&Address::file(dir.path()), &Options::default()).unwrap();
+        let source = open(&Address::file(dir.path()), &Options::default()).unwrap().into_source();
         match source.read(0, u64::MAX, &mut Vec::new()) {
             Ok(()) => right += 1,
             Err(error) => {

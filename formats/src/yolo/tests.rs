@@ -7,6 +7,7 @@ use forebay_sources::{ColumnMap, OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
 use super::*;
+use crate::Opened;
 use crate::scene::{folder, values};
 
 fn opened(path: &Path, own: &[(&str, &str)]) -> Opened {
@@ -37,8 +38,9 @@ fn pictures_have_the_boxes_of_the_text_of_the_same_name() {
     assert_eq!(values::<f32>(&*source, "boxes", 2), [0.25, 0.0, 0.75, 1.0, 0.0, 0.0, 0.5, 0.5]);
     assert_eq!(values::<i64>(&*source, "classes", 2), [1, 0]);
     let columns = ColumnMap::from_iter([("shapes", "polygons_normalised")]);
-    let source =
-        open(&Address::file(dir.path().join("data.yaml")), &Options { columns, ..Options::default() }).unwrap();
+    let source = open(&Address::file(dir.path().join("data.yaml")), &Options { columns, ..Options::default() })
+        .unwrap()
+        .into_source();
     assert_eq!(values::<f32>(&*source, "shapes", 1), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
     assert_eq!(source.targets().value(0, 2).items(), 2);
 }

@@ -1,0 +1,349 @@
+//! Indexes: what a scan of a dataset found, in a file, so that the next opening scans nothing (semantics rule 53).
+//!
+//! An index is an Arrow file with a row per record. It fits a dataset as long as the files and folders that decided which
+//! records there are have kept their times. What it says is checked before it is used, like any other input.
+
+mod about;
+mod file;
+mod key;
+mod mapping;
+mod targets;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use forebay_proto::printable;
+use forebay_sources::{IndexChoice, Options, Source, SourceError};
+
+use crate::address::Address;
+use crate::basis::Basis;
+use crate::containers;
+use crate::index_columns::{BadIndex, IndexColumns, NewColumns, Opening};
+use crate::journal::{Journal, make_folder};
+use crate::listing::Listing;
+use crate::opened::OpenDataset;
+use crate::packed::{ContainerFile, Packed, ReadPacking};
+use crate::scan::Scan;
+use crate::scheme::{Indexing, Scheme};
+use about::{About, AboutRecords, Choices, Dated, VERSION, folder_of, told};
+use file::{IndexFile, NoIndex};
+use key::IndexKey;
+
+/// A dataset that may have an index.
+#[derive(Clone, Copy)]
+pub(crate) struct Indexed<'a> {
+    pub scheme: &'static Scheme,
+    pub address: &'a Address,
+    pub options: &'a Options,
+}
+
+/// An index that was made, or that fits already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexReport {
+    /// The file.
+    pub path: PathBuf,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Records of the dataset.
+    pub records: u64,
+    /// The dataset's fingerprint.
+    pub fingerprint: [u8; 32],
+    /// Whether the dataset was scanned. Otherwise the index was there, and fits.
+    pub is_new: bool,
+}
+
+/// A scan that takes longer is worth an index, unless it finds few records: then the storage was slow for another reason.
+const SLOW: Duration = Duration::from_secs(2);
+const FEW: u64 = 1000;
+/// So many records are worth an index in any case.
+const MANY: u64 = 100_000;
+/// Most bytes of all indexes in a folder of indexes. The oldest are removed.
+const MOST_BYTES: u64 = 16 << 30;
+
+/// Why a dataset in a store has none.
+const OF_OBJECTS: &str = "Objects of a store are listed and looked at each time that their dataset is opened.";
+
+/// Opens a dataset, from an index if there is one that fits.
+pub(crate) fn open(indexed: Indexed<'_>) -> Result<Box<dyn Source>, SourceError> {
+    match &indexed.options.index {
+        IndexChoice::File(path) => indexed.opened(path).map_err(|no_index| match no_index {
+            NoIndex::Absent => SourceError::Missing { path: path.clone() },
+            NoIndex::Bad(BadIndex(problem)) => SourceError::Index { path: path.clone(), problem },
+        }),
+        IndexChoice::Folder(folder) if !matches!(indexed.indexing(), Indexing::Never(_)) => {
+            indexed.open_or_scan(folder)
+        }
+        IndexChoice::Folder(_) | IndexChoice::Never => Ok(indexed.scan(&Scan::default())?.into_source()),
+    }
+}
+
+/// Makes an index of a dataset, unless there is one that fits. `rebuild` makes it in any case. The file is `output`, or is in
+/// the folder that the options name.
+pub(crate) fn make(indexed: Indexed<'_>, output: Option<&Path>, rebuild: bool) -> Result<IndexReport, SourceError> {
+    if let Indexing::Never(reason) = indexed.indexing() {
+        let BadIndex(problem) = indexed.never(reason);
+        return Err(SourceError::Index { path: indexed.address.path().to_owned(), problem });
+    }
+    let key = IndexKey::new(&indexed);
+    let path = match (output, &indexed.options.index) {
+        (Some(path), _) => path.to_owned(),
+        (None, IndexChoice::File(path)) => path.clone(),
+        (None, IndexChoice::Folder(folder)) => key.path(folder),
+        (None, IndexChoice::Never) => {
+            let problem = "there is no folder for indexes. Set XDG_CACHE_HOME or HOME, or name the file".to_owned();
+            return Err(SourceError::Index { path: indexed.address.path().to_owned(), problem });
+        }
+    };
+    if !rebuild && let Ok(source) = indexed.opened(&path) {
+        return report(path, source.as_ref(), false);
+    }
+    let failed = |error: io::Error| SourceError::Index { path: path.clone(), problem: error.to_string() };
+    let journal_path = journal_of(&path);
+    if rebuild {
+        // There may be none.
+        let _gone = fs::remove_file(&journal_path);
+    }
+    if output.is_none() {
+        make_folder(path.parent().unwrap_or_else(|| Path::new(""))).map_err(failed)?;
+    }
+    let journal = Journal::open(&journal_path, Duration::ZERO).map_err(failed)?;
+    let scan = Scan::with_journal(journal);
+    let mut dataset = indexed.scan(&scan)?;
+    indexed
+        .write(&path, &mut dataset)
+        .map_err(|BadIndex(problem)| SourceError::Index { path: path.clone(), problem })?;
+    scan.forget();
+    if output.is_none() {
+        key::bound(path.parent().unwrap_or_else(|| Path::new("")), &path, MOST_BYTES);
+    }
+    let source = indexed.opened(&path).map_err(|no_index| {
+        let problem = match no_index {
+            NoIndex::Absent => "it is gone".to_owned(),
+            NoIndex::Bad(BadIndex(problem)) => problem,
+        };
+        SourceError::Index { path: path.clone(), problem }
+    })?;
+    report(path, source.as_ref(), true)
+}
+
+fn report(path: PathBuf, source: &dyn Source, is_new: bool) -> Result<IndexReport, SourceError> {
+    let bytes = path.metadata().map_err(|error| SourceError::of_path(&path, error))?.len();
+    Ok(IndexReport { bytes, records: source.len(), fingerprint: source.fingerprint(), is_new, path })
+}
+
+/// Where the notes of the scan for an index are.
+fn journal_of(index: &Path) -> PathBuf {
+    let name = index.file_name().unwrap_or_default().to_string_lossy();
+    index.with_file_name(format!(".{name}.scan"))
+}
+
+impl Indexed<'_> {
+    /// What is kept in an index of this dataset.
+    fn indexing(&self) -> Indexing {
+        let is_remote = self.address.tree().is_some() || crate::has_remote_root(self.options);
+        if is_remote { Indexing::Never(OF_OBJECTS) } else { self.scheme.indexing }
+    }
+
+    fn never(&self, reason: &str) -> BadIndex {
+        BadIndex(format!("a dataset of \"{}:\" has none. {reason}", self.scheme.name))
+    }
+
+    fn scan(&self, scan: &Scan) -> Result<OpenDataset, SourceError> {
+        (self.scheme.open)(self.address, self.options, scan)
+    }
+
+    /// Opens the index of the folder, or scans. What took long to scan gets an index.
+    fn open_or_scan(&self, folder: &Path) -> Result<Box<dyn Source>, SourceError> {
+        let path = IndexKey::new(self).path(folder);
+        match self.opened(&path) {
+            Ok(source) => {
+                tracing::info!(index = %printable(&path), records = source.len(), "opened the dataset from its index");
+                return Ok(source);
+            }
+            Err(NoIndex::Absent) => {}
+            Err(NoIndex::Bad(BadIndex(problem))) => {
+                tracing::info!(index = %printable(&path), problem, "the index does not fit any more; scanning the dataset");
+            }
+        }
+        let start = Instant::now();
+        let journal = Journal::open(&journal_of(&path), SLOW).unwrap_or_else(|error| {
+            tracing::debug!(%error, "the scan cannot be restarted");
+            None
+        });
+        if let Some(files) = journal.as_ref().map(Journal::files).filter(|files| *files > 0) {
+            tracing::info!(files, "these files were scanned before, and are not scanned again");
+        }
+        let scan = Scan::with_journal(journal);
+        let mut dataset = self.scan(&scan)?;
+        let records = dataset.records();
+        if records < FEW || start.elapsed() < SLOW && records < MANY {
+            scan.forget();
+            return Ok(dataset.into_source());
+        }
+        let made = make_folder(folder).map_err(|error| BadIndex(error.to_string()));
+        match made.and_then(|()| self.write(&path, &mut dataset)) {
+            Ok(bytes) => {
+                tracing::info!(index = %printable(&path), records, bytes, seconds = start.elapsed().as_secs(), "wrote an index, so that the dataset is not scanned again");
+                key::bound(folder, &path, MOST_BYTES);
+                scan.forget();
+            }
+            Err(BadIndex(problem)) => {
+                tracing::warn!(index = %printable(&path), problem, "no index was written, so the dataset will be scanned again");
+                return Ok(dataset.into_source());
+            }
+        }
+        // The memory of the scan is this process's own, and that of the index is shared.
+        Ok(self.opened(&path).unwrap_or_else(|_| dataset.into_source()))
+    }
+
+    /// Writes the index. The number of its bytes is the result.
+    fn write(&self, path: &Path, dataset: &mut OpenDataset) -> Result<u64, BadIndex> {
+        let folder = &folder_of(self.address);
+        let bases = self.bases(dataset)?;
+        if let Some(changed) = bases.iter().find(|basis| !basis.holds()) {
+            let changed = printable(changed.address.path());
+            return Err(BadIndex(format!("\"{changed}\" has changed while it was scanned. Try again")));
+        }
+        let mut columns = NewColumns::default();
+        let (kind, source): (_, &dyn Source) = match dataset {
+            OpenDataset::Files(listing) => {
+                listing.add_to_index(&mut columns);
+                let given = crate::given_root(self.options, folder).map_err(|error| BadIndex(error.to_string()))?;
+                let is_given = given.is_some_and(|root| root == *listing.root());
+                let root = (!is_given).then(|| told(listing.root(), folder));
+                (AboutRecords::Files { root, shard_name: listing.shard_name(0).to_owned() }, &*listing)
+            }
+            OpenDataset::Ranges(packed) if packed.is_indexed() => {
+                packed.add_to_index(&mut columns);
+                let files = packed.files().iter().map(|file| Dated::of_file(file, folder)).collect();
+                (AboutRecords::Ranges { files }, &*packed)
+            }
+            _ => return Err(BadIndex("such a dataset has no index".into())),
+        };
+        targets::write(source.targets(), &mut columns)?;
+        let about = About {
+            version: VERSION,
+            scheme: self.scheme.name.to_owned(),
+            choices: Choices::of(self.scheme, self.options),
+            fingerprint: blake3::Hash::from_bytes(source.fingerprint()).to_hex().to_string(),
+            classes: source.classes().to_vec(),
+            bases: bases.iter().map(|basis| Dated::of_basis(basis, folder)).collect(),
+            kind,
+        };
+        file::write(path, &about, columns).map_err(|error| BadIndex(error.to_string()))
+    }
+
+    /// What decided which records there are. Of packed files, these are the folders that they were found in.
+    fn bases(&self, dataset: &OpenDataset) -> Result<Vec<Basis>, BadIndex> {
+        let bases = match dataset {
+            OpenDataset::Files(listing) => listing.bases().to_vec(),
+            OpenDataset::Ranges(packed) => {
+                let folders = if self.address.is_folder() { containers::folders(self.address) } else { Ok(Vec::new()) };
+                let folders = folders.map_err(|error| BadIndex(error.to_string()))?;
+                packed.bases().iter().cloned().chain(folders).collect()
+            }
+            OpenDataset::Other(_) => Vec::new(),
+        };
+        if bases.iter().any(|basis| basis.address.tree().is_some()) {
+            return Err(BadIndex(OF_OBJECTS.into()));
+        }
+        if matches!(dataset, OpenDataset::Files(_)) && bases.is_empty() {
+            return Err(BadIndex("such a dataset has no index".into()));
+        }
+        Ok(bases)
+    }
+
+    /// Opens the index in this file, if it fits.
+    fn opened(&self, path: &Path) -> Result<Box<dyn Source>, NoIndex> {
+        let file = IndexFile::open(path)?;
+        self.dataset(file).map(OpenDataset::into_pinned_source).map_err(NoIndex::Bad)
+    }
+
+    fn dataset(&self, file: IndexFile) -> Result<OpenDataset, BadIndex> {
+        let IndexFile { about, rows } = file;
+        let indexing = self.indexing();
+        if let Indexing::Never(reason) = indexing {
+            return Err(self.never(reason));
+        }
+        let other =
+            |what: &str| BadIndex(format!("it is of a dataset with another {what}. Make one with \"forebay index\""));
+        if about.version != VERSION {
+            return Err(other("version"));
+        }
+        if about.scheme != self.scheme.name {
+            return Err(other("scheme"));
+        }
+        if about.choices != Choices::of(self.scheme, self.options) {
+            return Err(other("choice of labels, columns or options"));
+        }
+        let folder = &folder_of(self.address);
+        for base in &about.bases {
+            let basis = Basis { address: about::address(&base.path, folder, |_| true)?, stamp: base.stamp() };
+            if !basis.holds() {
+                let changed = printable(basis.address.path());
+                return Err(BadIndex(format!(
+                    "\"{changed}\" has changed since it was made. Run \"forebay index --rebuild\""
+                )));
+            }
+        }
+        if rows.num_rows() == 0 {
+            return Err(BadIndex("it has no record".into()));
+        }
+        let columns = IndexColumns { rows: &rows };
+        let fingerprint =
+            blake3::Hash::from_hex(&about.fingerprint).map_err(|_| BadIndex("its fingerprint is none".into()))?;
+        let targets = targets::read(&columns)?;
+        let opening = Opening {
+            columns,
+            options: self.options,
+            classes: about.classes,
+            targets,
+            fingerprint: *fingerprint.as_bytes(),
+        };
+        match (about.kind, indexing) {
+            (AboutRecords::Files { root, shard_name }, Indexing::Files) => {
+                let root = root.map(|root| about::address(&root, folder, |_| false)).transpose()?;
+                // Lists may name files anywhere.
+                let may_leave = self.scheme.name == crate::files::SCHEME.name;
+                Ok(Listing::from_index(opening, root, shard_name, may_leave)?.into())
+            }
+            (AboutRecords::Ranges { files }, Indexing::Ranges(packing)) => {
+                Ok(self.ranges(opening, &files, packing)?.into())
+            }
+            _ => Err(other("kind of records")),
+        }
+    }
+
+    fn ranges(&self, opening: Opening<'_>, files: &[Dated], packing: ReadPacking) -> Result<Packed, BadIndex> {
+        let folder = &folder_of(self.address);
+        // A file or a pattern says by itself which files there are.
+        let known = match containers::pattern(self.address) {
+            Ok(Some(files)) => Some(files),
+            Ok(None) if !self.address.is_folder() => Some(vec![self.address.clone()]),
+            Ok(None) => None,
+            Err(error) => return Err(BadIndex(error.to_string())),
+        };
+        let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.iter().any(|known| known.path() == path));
+        let mut found = Vec::with_capacity(files.len());
+        for dated in files {
+            let address = about::address(&dated.path, folder, is_known)?;
+            let stamp = dated.stamp().ok_or_else(|| BadIndex("one of its files has no size".into()))?;
+            if !(Basis { address: address.clone(), stamp: Some(stamp) }).holds() {
+                let changed = printable(address.path());
+                return Err(BadIndex(format!(
+                    "\"{changed}\" has changed since it was made. Run \"forebay index --rebuild\""
+                )));
+            }
+            found.push(ContainerFile { address, stamp });
+        }
+        if known.is_some_and(|known| !known.iter().eq(found.iter().map(|file| &file.address))) {
+            return Err(BadIndex("the dataset has other files now. Run \"forebay index --rebuild\"".into()));
+        }
+        Packed::from_index(opening, found, packing)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! An index as an Arrow file: one batch of rows, so that each column is one piece of memory. Other programs open it too.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::{FileDecoder, read_footer_length};
+use arrow_ipc::root_as_footer;
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, Schema};
+
+use super::about::{About, KEY};
+use super::mapping;
+use crate::contained::contained;
+use crate::index_columns::{BadIndex, NewColumns};
+
+/// An index whose numbers were read, and not yet compared with the dataset.
+#[derive(Debug)]
+pub(super) struct IndexFile {
+    pub about: About,
+    pub rows: RecordBatch,
+}
+
+/// Why there is no index.
+#[derive(Debug)]
+pub(super) enum NoIndex {
+    /// There is no such file.
+    Absent,
+    Bad(BadIndex),
+}
+
+impl IndexFile {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// There is no such file, or it is no index.
+    pub(super) fn open(path: &Path) -> Result<Self, NoIndex> {
+        let (bytes, is_mapped) = mapping::bytes(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => NoIndex::Absent,
+            _ => NoIndex::Bad(BadIndex(error.to_string())),
+        })?;
+        tracing::debug!(path = %path.display(), is_mapped, "opened an index");
+        Self::of_bytes(&bytes).map_err(NoIndex::Bad)
+    }
+
+    fn of_bytes(bytes: &Buffer) -> Result<Self, BadIndex> {
+        // The library checks numbers before it uses them, and panics at some that it does not expect.
+        let (schema, rows) = contained(|| decode(bytes))
+            .map_err(|problem| BadIndex(format!("it is no whole Arrow file ({problem})")))?;
+        let about = schema.metadata().get(KEY).ok_or_else(|| BadIndex("it is no index of Forebay".into()))?;
+        let about = serde_json::from_str(about)
+            .map_err(|error| BadIndex(format!("it is no index of this version ({error})")))?;
+        Ok(Self { about, rows })
+    }
+}
+
+fn decode(bytes: &Buffer) -> Result<(Arc<Schema>, RecordBatch), ArrowError> {
+    let cut = || ArrowError::ParseError("it is cut".into());
+    let tail = bytes.len().checked_sub(10).ok_or_else(cut)?;
+    let footer_len = read_footer_length(bytes[tail..].try_into().map_err(|_| cut())?)?;
+    let footer = bytes.get(tail.checked_sub(footer_len).ok_or_else(cut)?..tail).ok_or_else(cut)?;
+    let footer = root_as_footer(footer).map_err(|error| ArrowError::ParseError(error.to_string()))?;
+    let schema = Arc::new(try_fb_to_schema(footer.schema().ok_or_else(cut)?)?);
+    let mut decoder = FileDecoder::new(Arc::clone(&schema), footer.version());
+    let slice = |block: &arrow_ipc::Block| {
+        let start = usize::try_from(block.offset()).ok();
+        let lens = usize::try_from(block.metaDataLength()).ok().zip(usize::try_from(block.bodyLength()).ok());
+        let len = lens.and_then(|(metadata, body)| metadata.checked_add(body));
+        let fits = start.zip(len).filter(|(start, len)| start.checked_add(*len).is_some_and(|end| end <= bytes.len()));
+        fits.map(|(start, len)| bytes.slice_with_length(start, len)).ok_or_else(cut)
+    };
+    for block in footer.dictionaries().iter().flatten() {
+        decoder.read_dictionary(block, &slice(block)?)?;
+    }
+    let batches = footer.recordBatches().ok_or_else(cut)?;
+    if batches.len() != 1 {
+        return Err(ArrowError::ParseError("it has not one batch of rows".into()));
+    }
+    let block = batches.get(0);
+    let rows = decoder.read_record_batch(block, &slice(block)?)?.ok_or_else(cut)?;
+    Ok((schema, rows))
+}
+
+/// Writes an index under another name and renames it, so that the file is whole whenever it is there.
+///
+/// # Errors
+/// The disk is full, or the folder may not be written.
+pub(super) fn write(path: &Path, about: &About, columns: NewColumns) -> io::Result<u64> {
+    let NewColumns { fields, arrays } = columns;
+    let text = serde_json::to_string(about)?;
+    let schema = Schema::new(fields).with_metadata(HashMap::from([(KEY.to_owned(), text)]));
+    let rows = RecordBatch::try_new(Arc::new(schema), arrays).map_err(io::Error::other)?;
+    let part = part_of(path);
+    let written = write_part(&part, &rows).and_then(|len| fs::rename(&part, path).map(|()| len));
+    if written.is_err() {
+        // It may never have been made; what counts is the error.
+        let _gone = fs::remove_file(&part);
+    }
+    written
+}
+
+fn part_of(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
+}
+
+fn write_part(part: &Path, rows: &RecordBatch) -> io::Result<u64> {
+    // What a killed process left there must not refuse for ever; what somebody plants there is not written through.
+    let _stale = fs::remove_file(part);
+    let file: File = OpenOptions::new().write(true).create_new(true).mode(0o644).open(part)?;
+    let mut writer =
+        FileWriter::try_new(BufWriter::with_capacity(1 << 20, file), &rows.schema()).map_err(io::Error::other)?;
+    writer.write(rows).and_then(|()| writer.finish()).map_err(io::Error::other)?;
+    let mut buffered = writer.into_inner().map_err(io::Error::other)?;
+    buffered.flush()?;
+    let file = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    Ok(file.metadata()?.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rule_53_bytes_that_are_no_index_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let with_ends = [b"ARROW1\0\0", &bytes[..], b"ARROW1"].concat();
+            for bytes in [bytes, with_ends] {
+                prop_assert!(IndexFile::of_bytes(&Buffer::from(bytes)).is_err());
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Where the index of a dataset is, and how many indexes are kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Choices, Indexed};
+use crate::ROOT;
+
+/// What tells the index of one dataset from that of another.
+#[derive(Debug)]
+pub(super) struct IndexKey {
+    name: String,
+}
+
+impl IndexKey {
+    pub(super) fn new(indexed: &Indexed<'_>) -> Self {
+        let absolute =
+            std::path::absolute(indexed.address.path()).unwrap_or_else(|_| indexed.address.path().to_owned());
+        let choices = serde_json::to_vec(&Choices::of(indexed.scheme, indexed.options)).unwrap_or_default();
+        let root = indexed.options.own.get(ROOT.name).unwrap_or_default();
+        let mut hasher = blake3::Hasher::new();
+        let parts =
+            [indexed.scheme.name.as_bytes(), absolute.as_os_str().as_encoded_bytes(), &choices, root.as_bytes()];
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        let digits = hasher.finalize().to_hex();
+        let stem = absolute.file_stem().unwrap_or_default().to_string_lossy();
+        let plain = stem.chars().filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'));
+        Self { name: format!("{}-{}.arrow", plain.take(40).collect::<String>(), &digits[..16]) }
+    }
+
+    pub(super) fn path(&self, folder: &Path) -> PathBuf {
+        folder.join(&self.name)
+    }
+}
+
+/// Removes the oldest files of a folder of indexes until the others have at most so many bytes. `newest` stays.
+pub(super) fn bound(folder: &Path, newest: &Path, most: u64) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let looks = entries.flatten().filter_map(|entry| {
+        let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+        let name = entry.file_name();
+        let name = name.to_str()?;
+        let is_ours = [".arrow", ".arrow.scan"].iter().any(|ending| name.ends_with(ending));
+        (is_ours && entry.path() != newest).then_some((metadata.modified().ok()?, metadata.len(), entry.path()))
+    });
+    let mut files: Vec<_> = looks.collect();
+    files.sort_unstable();
+    let own = newest.metadata().map_or(0, |metadata| metadata.len());
+    let mut total = files.iter().fold(own, |total, (_, len, _)| total.saturating_add(*len));
+    for (_, len, path) in files {
+        if total <= most {
+            break;
+        }
+        if fs::remove_file(&path).is_ok() {
+            tracing::info!(index = %path.display(), "removed an old index, to make room for new ones");
+            total -= len;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn rule_53_the_oldest_indexes_give_way_and_other_files_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for (age, name) in (0..).zip(["new.arrow", "b.arrow", ".c.arrow.scan", "d.arrow", "other.txt"]) {
+            fs::write(at(name), [0; 10]).unwrap();
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1000 - age);
+            fs::File::options().append(true).open(at(name)).unwrap().set_modified(time).unwrap();
+        }
+        bound(dir.path(), &at("new.arrow"), 20);
+        let left = ["new.arrow", "b.arrow", ".c.arrow.scan", "d.arrow", "other.txt"].map(|name| at(name).exists());
+        assert_eq!(left, [true, true, false, false, true]);
+        bound(dir.path(), &at("new.arrow"), 0);
+        assert!(at("new.arrow").exists() && at("other.txt").exists() && !at("b.arrow").exists());
+    }
+}

@@ -1,0 +1,79 @@
+//! A list of files in an index, and from one.
+
+use std::collections::BTreeMap;
+
+use arrow_array::types::{Int64Type, TimestampNanosecondType, UInt64Type};
+
+use super::Listing;
+use crate::address::Address;
+use crate::basis::Basis;
+use crate::index_columns::{BadIndex, NewColumns, Opening};
+use crate::paths::escapes;
+use crate::witnesses::Witnesses;
+
+/// The columns of an index of files.
+const PATH: &str = "path";
+const SIZE: &str = "size";
+const MODIFIED: &str = "modified";
+const LABEL: &str = "label";
+
+impl Listing {
+    /// What decided which files there are.
+    pub(crate) fn bases(&self) -> &[Basis] {
+        &self.bases
+    }
+
+    /// The folder where the paths start.
+    pub(crate) fn root(&self) -> &Address {
+        &self.root
+    }
+
+    /// The table of all files. What it has is shared with the index, and not copied.
+    pub(crate) fn add_to_index(&mut self, columns: &mut NewColumns) {
+        columns.paths(PATH, &mut self.paths);
+        columns.numbers::<UInt64Type>(SIZE, &mut self.sizes);
+        columns.numbers::<TimestampNanosecondType>(MODIFIED, &mut self.times);
+        if !self.labels.is_empty() {
+            columns.numbers::<Int64Type>(LABEL, &mut self.labels);
+        }
+        columns.faults(self.paths.len(), |record| self.damaged.get(&record).map(String::as_str));
+    }
+
+    /// The list that an index has.
+    ///
+    /// # Errors
+    /// The columns are not those of a list of files, or a path leads out of the dataset.
+    pub(crate) fn from_index(
+        opening: Opening<'_>,
+        root: Option<Address>,
+        shard_name: String,
+        may_leave: bool,
+    ) -> Result<Self, BadIndex> {
+        let Opening { columns, options, classes, targets, fingerprint } = opening;
+        let given = crate::given_root(options, &Address::default()).map_err(|error| BadIndex(error.to_string()))?;
+        let root =
+            root.or_else(|| given.clone()).ok_or_else(|| BadIndex("its paths start at the option \"root\"".into()))?;
+        let paths = columns.paths(PATH)?;
+        // Hardly any dataset has such paths, and looking at each path takes longer.
+        let is_suspect =
+            paths.bytes.windows(2).any(|two| two == b"..") || paths.iter().any(|path| path.starts_with(b"/"));
+        if !may_leave && is_suspect && paths.iter().any(|path| escapes(path, given.as_ref().map(Address::path))) {
+            return Err(BadIndex("a path of it leads out of the dataset".into()));
+        }
+        Ok(Self {
+            root,
+            paths,
+            sizes: columns.numbers::<UInt64Type>(SIZE)?,
+            times: columns.numbers::<TimestampNanosecondType>(MODIFIED)?,
+            labels: columns.labels(LABEL)?,
+            classes,
+            targets,
+            damaged: columns.faults::<BTreeMap<u64, String>>()?,
+            shard_name,
+            bases: Vec::new(),
+            fingerprint,
+            byte_limit: options.byte_limit,
+            witnesses: Witnesses::default(),
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! Ranges of files in an index, and from one.
+
+use std::sync::Arc;
+
+use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array as _, DictionaryArray, StringArray, UInt32Array};
+use arrow_schema::{DataType, Field};
+use forebay_sources::Options;
+
+use super::open_files::OpenFiles;
+use super::{ContainerFile, Packed, PackedParts, Packing, Spans, shard_names};
+use crate::basis::Basis;
+use crate::index_columns::{BadIndex, IndexColumns, NewColumns, Opening};
+use crate::values::Values;
+
+/// The columns of an index of ranges.
+const FILE: &str = "file";
+const OFFSET: &str = "offset";
+pub(crate) const LENGTH: &str = "length";
+const LABEL: &str = "label";
+
+/// Makes a packing of what an index has.
+pub(crate) type ReadPacking = fn(&IndexColumns<'_>, &Options) -> Result<Arc<dyn Packing>, BadIndex>;
+
+impl Packed {
+    /// What decided which records there are, beside the files.
+    pub(crate) fn bases(&self) -> &[Basis] {
+        &self.bases
+    }
+
+    /// The files, as they were when they were scanned.
+    pub(crate) fn files(&self) -> &[ContainerFile] {
+        &self.parts.files
+    }
+
+    /// Whether its records are read one by one. Others have no index.
+    pub(crate) fn is_indexed(&self) -> bool {
+        self.parts.grains.is_empty()
+    }
+
+    /// The table of all ranges. What it has is shared with the index, and not copied.
+    pub(crate) fn add_to_index(&mut self, columns: &mut NewColumns) {
+        let PackedParts { files, spans, labels, packing, .. } = &mut self.parts;
+        let keys = UInt32Array::new(spans.files.share(), None);
+        let names: StringArray = files.iter().map(|file| Some(file.path().to_string_lossy().into_owned())).collect();
+        let of = DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8));
+        let dictionary = DictionaryArray::<UInt32Type>::new(keys, Arc::new(names));
+        columns.array(Field::new(FILE, of, false), Arc::new(dictionary));
+        columns.numbers::<UInt64Type>(OFFSET, &mut spans.offsets);
+        columns.numbers::<UInt64Type>(LENGTH, &mut spans.lens);
+        if !labels.is_empty() {
+            columns.numbers::<Int64Type>(LABEL, labels);
+        }
+        Arc::get_mut(packing).expect("nobody reads the records yet").add_to_index(columns);
+        let records = spans.len();
+        columns.faults(records, |record| packing.known_fault(record));
+    }
+
+    /// The ranges that an index has.
+    ///
+    /// # Errors
+    /// The columns are not those of ranges of these files.
+    pub(crate) fn from_index(
+        opening: Opening<'_>,
+        files: Vec<ContainerFile>,
+        packing: ReadPacking,
+    ) -> Result<Self, BadIndex> {
+        let Opening { columns, options, classes, targets, fingerprint } = opening;
+        let spans = Spans {
+            files: file_numbers(&columns)?,
+            offsets: columns.numbers::<UInt64Type>(OFFSET)?,
+            lens: columns.numbers::<UInt64Type>(LENGTH)?,
+        };
+        let is_inside = |place: usize| {
+            let span = spans.at(place);
+            let file = files.get(span.file as usize);
+            file.is_some_and(|file| span.offset.checked_add(span.len).is_some_and(|end| end <= file.stamp.len))
+        };
+        if let Some(record) = (0..spans.len()).find(|place| !is_inside(*place)) {
+            return Err(BadIndex(format!("record {record} would be outside of its file")));
+        }
+        let packing = packing(&columns, options)?;
+        let labels = columns.labels(LABEL)?;
+        let (shards, open) = (shard_names(&files), OpenFiles::new(files.len()));
+        let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
+        Ok(Self { parts, shards, open, bases: Vec::new(), fingerprint, byte_limit: options.byte_limit })
+    }
+}
+
+/// The number of each record's file.
+fn file_numbers(columns: &IndexColumns<'_>) -> Result<Values<u32>, BadIndex> {
+    let array = columns.array(FILE)?;
+    let files = array.as_any().downcast_ref::<DictionaryArray<UInt32Type>>();
+    let files =
+        files.ok_or_else(|| BadIndex(format!("its column \"{FILE}\" has another type than an index has there")))?;
+    Ok(Values::from(files.keys().values().clone()))
+}
