@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::{
-    audit, bench, compare, completions, config, coordinate, doctor, man, preview, reload, run, sample, serve, status,
-    verify,
+    audit, bench, compare, completions, config, coordinate, doctor, index, man, preview, reload, run, sample, serve,
+    status, verify,
 };
 
 /// Turns folders of pictures into training batches in shared memory.
@@ -39,6 +39,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Read and decode every record of a dataset, and report what is bad, double or odd.
     Verify(verify::VerifyArgs),
+    /// Scan a dataset once, so that it is opened quickly from then on.
+    Index(index::IndexArgs),
     /// Print a commented configuration, or check one.
     Config(config::ConfigArgs),
     /// Show what this machine has for decoding on a GPU, and what is missing.
@@ -64,6 +66,7 @@ impl Cli {
             Command::Bench(args) => bench::run(&args),
             Command::Compare(args) => compare::run(&args),
             Command::Verify(args) => verify::run(&args),
+            Command::Index(args) => index::run(&args),
             Command::Config(args) => config::run(&args),
             Command::Doctor(args) => doctor::run(&args),
             Command::Sample(args) => sample::run(&args),

@@ -15,6 +15,7 @@ mod daemon;
 mod doctor;
 mod drawing;
 mod failure;
+mod index;
 mod man;
 mod output_file;
 mod pair;

@@ -130,7 +130,8 @@ fn verdict(found: &Findings) -> Result<(), Failure> {
     }
 }
 
-fn labels(word: &str) -> Result<Labels, String> {
+/// Reads `--labels`.
+pub(crate) fn labels(word: &str) -> Result<Labels, String> {
     match word {
         "auto" => Ok(Labels::Auto),
         "text" => Ok(Labels::Text),

@@ -52,6 +52,9 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # annotated = "seen"
 # Options of the source. docs/sources.md lists them. Left out: their defaults.
 # source_options = { payload = "picture" }
+# The index of the dataset, a file that `forebay index --output` wrote. It must fit the dataset. "none": the dataset is
+# scanned each time. Left out: an index is written after a long scan, and used from then on. docs/sources.md explains indexes.
+# index = "/data/imagenet.arrow"
 # Required. The number of records in a batch.
 # batch_size = 256
 # Required: size, or a list of transforms. With shuffle, size means RandomResizedCrop(224) and a random flip. Without
@@ -147,6 +150,8 @@ pub struct StreamSection {
     pub masks: ColumnMap,
     /// What belongs to the dataset's scheme alone.
     pub source_options: OwnOptions,
+    /// The dataset's index, or "none". `None`: the one in the folder of indexes.
+    pub index: Option<PathBuf>,
     /// Name of the run.
     pub run: Option<String>,
     /// Group whose members may attach.
@@ -242,6 +247,7 @@ impl StreamSection {
             columns: columns.map,
             masks: table.take("masks", columns::masks).unwrap_or_default(),
             source_options: table.take("source_options", columns::options).unwrap_or_default(),
+            index: table.take("index", path),
             root: table.take("root", path),
             labels: table.take_or(
                 "labels",

@@ -13,10 +13,14 @@ pub struct Surroundings {
     pub runtime_directory: Option<PathBuf>,
     /// `STATE_DIRECTORY`, which systemd sets for a service.
     pub state_directory: Option<PathBuf>,
+    /// `CACHE_DIRECTORY`, which systemd sets for a service.
+    pub cache_directory: Option<PathBuf>,
     /// Folder of the sockets of this user's daemon: trainers look there as well (semantics rule 27).
     pub user_sockets: PathBuf,
     /// `XDG_STATE_HOME`, or `~/.local/state`.
     pub user_state: Option<PathBuf>,
+    /// `XDG_CACHE_HOME`, or `~/.cache`.
+    pub user_cache: Option<PathBuf>,
     /// `LOCAL_WORLD_SIZE`, which a launcher of training jobs sets.
     pub local_world_size: Option<String>,
 }
@@ -35,8 +39,10 @@ impl Surroundings {
             uid,
             runtime_directory: first("RUNTIME_DIRECTORY"),
             state_directory: first("STATE_DIRECTORY"),
+            cache_directory: first("CACHE_DIRECTORY"),
             user_sockets: forebay_ring::socket_dir(env::var_os("XDG_RUNTIME_DIR").as_deref()),
             user_state: folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state"))),
+            user_cache: folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache"))),
             local_world_size: env::var("LOCAL_WORLD_SIZE").ok(),
         }
     }
@@ -45,6 +51,13 @@ impl Surroundings {
     pub fn socket_dir(&self) -> PathBuf {
         let service = (self.uid == 0).then(|| PathBuf::from("/run/forebay"));
         self.runtime_directory.clone().or(service).unwrap_or_else(|| self.user_sockets.clone())
+    }
+
+    /// Where the indexes of datasets are. `None` if there is no home folder.
+    pub fn index_dir(&self) -> Option<PathBuf> {
+        let service = (self.uid == 0).then(|| PathBuf::from("/var/cache/forebay"));
+        let user = || self.user_cache.as_ref().map(|folder| folder.join("forebay"));
+        Some(self.cache_directory.clone().or(service).or_else(user)?.join("index"))
     }
 
     /// Where ledgers are stored. `None` if there is no home folder; then the path must be given.
@@ -64,6 +77,7 @@ mod tests {
             uid: 1000,
             user_sockets: "/run/user/1000/forebay".into(),
             user_state: Some("/home/ada/.local/state".into()),
+            user_cache: Some("/home/ada/.cache".into()),
             ..Surroundings::default()
         }
     }
@@ -74,6 +88,15 @@ mod tests {
         assert_eq!(Surroundings { uid: 0, ..user() }.state_dir(), Some("/var/lib/forebay".into()));
         let service = Surroundings { state_directory: Some("/var/lib/private/forebay".into()), ..user() };
         assert_eq!(service.state_dir(), Some("/var/lib/private/forebay".into()));
+    }
+
+    #[test]
+    fn rule_53_indexes_are_in_the_users_cache_or_the_services() {
+        assert_eq!(user().index_dir(), Some("/home/ada/.cache/forebay/index".into()));
+        assert_eq!(Surroundings { uid: 0, ..user() }.index_dir(), Some("/var/cache/forebay/index".into()));
+        let service = Surroundings { cache_directory: Some("/var/cache/private/forebay".into()), ..user() };
+        assert_eq!(service.index_dir(), Some("/var/cache/private/forebay/index".into()));
+        assert_eq!(Surroundings { user_cache: None, ..user() }.index_dir(), None);
     }
 
     #[test]

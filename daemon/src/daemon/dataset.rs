@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use forebay_road::settings::Shuffle;
 use forebay_road::threads;
-use forebay_sources::{Options, Source};
+use forebay_sources::{IndexChoice, Options, Source};
 
 use super::OpenError;
-use crate::config::{SourceRights, StreamSection};
+use crate::config::{SourceRights, StreamSection, Surroundings};
 
 /// Opens the dataset that the settings name, or the list of files that came with them. A file with more than
 /// `byte_limit` bytes is refused when it is read. `rights` says which custom readers may be run, and which objects may be read.
@@ -22,7 +22,7 @@ pub(super) async fn dataset(
 ) -> Result<Arc<dyn Source>, OpenError> {
     let names = section.source.clone().unwrap_or_default();
     let SourceRights { readers, objects } = rights;
-    let options = Options { byte_limit, readers, objects, ..section.options() };
+    let options = Options { byte_limit, readers, objects, index: index(section), ..section.options() };
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
     let open = move || match files {
         Some(list) => forebay_formats::open_list(&list, &options),
@@ -39,6 +39,15 @@ pub(super) async fn dataset(
         );
     }
     Ok(source)
+}
+
+/// The index that the settings name, or the folder of indexes.
+fn index(section: &StreamSection) -> IndexChoice {
+    match &section.index {
+        Some(none) if none.as_os_str() == "none" => IndexChoice::Never,
+        Some(file) => IndexChoice::File(file.clone()),
+        None => Surroundings::of_process().index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),
+    }
 }
 
 /// How many times the dataset's bytes an epoch may read, if it reads more than all of them once (semantics rule 56).

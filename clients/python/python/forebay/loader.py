@@ -127,6 +127,8 @@ class Loader(Batches[Batch]):
             or "stored" (without it).
         source_options: Options of the source, such as `{"payload": "picture"}`. docs/sources.md lists them. None means
             their defaults.
+        index: The index of the dataset, a file that `forebay index --output` wrote. "none" scans the dataset each time.
+            None uses the index that a long scan has left, if it fits.
         root: Folder where relative paths in a CSV or a list start. None is the folder of that file. For a Python list
             as `source`, None is this process's working folder.
         on_error: What happens to a record that cannot be read or decoded: "fail" raises `RecordError`, "skip" leaves
@@ -204,6 +206,7 @@ class Loader(Batches[Batch]):
         min_visible: float = 0.0,
         annotated: str = "seen",
         source_options: Mapping[str, str | int | bool] | None = None,
+        index: str | None = None,
         root: str | os.PathLike[str] | None = None,
         on_error: str = "fail",
         read_timeout: float | None = None,

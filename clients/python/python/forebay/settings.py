@@ -255,6 +255,10 @@ def _root(root: Any) -> str:  # noqa: ANN401 - whatever the caller gave
     return path if _OBJECT.match(path) else os.path.abspath(path)
 
 
+def _index(index: Any) -> str:  # noqa: ANN401 - whatever the caller gave
+    return "none" if index == "none" else _root(index)
+
+
 def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
     return columns if isinstance(columns, (str, Mapping)) else list(columns)
 
@@ -264,6 +268,7 @@ _OF_PYTHON: dict[str, Callable[[Any], Any]] = {
     "transform": _steps,
     "dtype": _dtype,
     "root": _root,
+    "index": _index,
     "columns": _columns,
 }
 

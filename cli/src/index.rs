@@ -1,0 +1,82 @@
+//! `forebay index`: scans a dataset once, and writes what it found into an Arrow file. The dataset is then opened from that
+//! file.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use forebay_daemon::config::Surroundings;
+use forebay_formats::{IndexReport, make_index};
+use forebay_proto::printable;
+use forebay_road::ByteSize;
+use forebay_sources::{ColumnMap, IndexChoice, Labels, Options, OwnOptions};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::output_file::OutputFile;
+use crate::pair::pair;
+use crate::verify::labels;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct IndexArgs {
+    /// Path or URL of the dataset, such as a folder or a pattern of .tar files. Exit code 1: the index cannot be made.
+    source: String,
+    /// Write the index to this file. Give the file as `index` of a stream. Left out: a file in the folder of indexes, which
+    /// is found without a setting.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Scan the dataset, even if there is an index that fits.
+    #[arg(long)]
+    rebuild: bool,
+    /// How labels are read: auto, text or none, as `labels` of the stream that will use the index.
+    #[arg(long, default_value = "auto", value_parser = labels)]
+    labels: Labels,
+    /// Makes a column from a part of each record, as `columns` of that stream. May be repeated.
+    #[arg(long, value_name = "NAME=PART", value_parser = pair)]
+    columns: Vec<(String, String)>,
+    /// An option of the source, as `source_options` of that stream. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    option: Vec<(String, String)>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &IndexArgs) -> Result<(), Failure> {
+    if let Some(output) = &args.output {
+        OutputFile::from(output.clone()).check_folder()?;
+    }
+    let options = Options {
+        labels: args.labels,
+        columns: args.columns.iter().cloned().collect::<ColumnMap>(),
+        own: args.option.iter().cloned().collect::<OwnOptions>(),
+        index: Surroundings::of_process().index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),
+        ..Options::default()
+    };
+    let made = make_index(&args.source, &options, args.output.as_deref(), args.rebuild);
+    let report = made.map_err(|error| Failure::Failed(error.to_string()))?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{:#}", json(&args.source, &report))?;
+        return Ok(());
+    }
+    let IndexReport { path, bytes, records, is_new, .. } = &report;
+    let verb = if *is_new { "wrote" } else { "is up to date:" };
+    writeln!(out, "{verb} {}: {records} records, {}", printable(path), ByteSize(*bytes))?;
+    if let Some(output) = &args.output {
+        writeln!(out, "Set index = \"{}\" in the stream that uses it.", printable(output))?;
+    }
+    Ok(())
+}
+
+/// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
+fn json(source: &str, report: &IndexReport) -> serde_json::Value {
+    let fingerprint = blake3::Hash::from_bytes(report.fingerprint).to_hex().to_string();
+    json!({
+        "source": source,
+        "index": report.path.to_string_lossy(),
+        "bytes": report.bytes,
+        "records": report.records,
+        "fingerprint": fingerprint,
+        "scanned": report.is_new,
+    })
+}
