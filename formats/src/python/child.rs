@@ -111,13 +111,15 @@ pub(super) enum StartFailure {
 impl ReaderChild {
     /// Starts a child, and waits for this time until it has a reader.
     pub(super) fn start(settings: &ReaderSettings, time: Duration) -> Result<Self, StartFailure> {
-        let mut begun = Self::spawn(settings).map_err(StartFailure::Spawn)?;
+        let mut begun =
+            Self::spawn(settings, |pid| Ok(pidfd_open(pid, PidfdFlags::empty())?)).map_err(StartFailure::Spawn)?;
         let answer = begun.request(&settings.begin(), time, |_, head, _| Err(unexpected(head)));
         answer.map_err(StartFailure::Reader)?;
         Ok(begun)
     }
 
-    fn spawn(settings: &ReaderSettings) -> io::Result<Self> {
+    /// `watch` opens what tells that a process has ended.
+    pub(super) fn spawn(settings: &ReaderSettings, watch: impl FnOnce(Pid) -> io::Result<OwnedFd>) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let (lives, life) = io::pipe()?;
         let mut child = Command::new(&settings.interpreter)
@@ -134,7 +136,14 @@ impl ReaderChild {
         let stderr = child.stderr.take().expect("it was asked to be piped");
         let name = settings.name().to_owned();
         let begun = Self { channel: Channel::new(ours), group, life: Some(life), process: Some((child, reaper)) };
-        let process = pidfd_open(group, PidfdFlags::empty())?;
+        let process = match watch(group) {
+            Ok(process) => process,
+            Err(error) => {
+                // Without the thread, the end of `begun` waits for the child.
+                drop(reaped);
+                return Err(error);
+            }
+        };
         let log = move || {
             follow(stderr, process, &printable(&name).to_string(), group);
             reap(&reaped, group);
@@ -192,15 +201,17 @@ impl ReaderChild {
         let (name, start, end) = (span.shard, span.start, span.end);
         let request = json!({ "do": "read", "name": name, "start": start, "end": end });
         let mut answer = TaskAnswer::default();
-        let (mut label, mut too_large) = (None, None);
+        let (mut label, mut has_others, mut too_large) = (None, false, None);
         self.request(&request, settings.read_timeout, |channel, head, deadline| {
             let surplus = answer.grain.ends.len() as u64 >= span.len();
             match head.kind {
-                FrameKind::Label => {
+                // One of each before a record, or they would never end.
+                FrameKind::Label if label.is_none() => {
                     let json = channel.short(head, deadline)?;
                     label = Some(GivenLabel(serde_json::from_slice(&json).map_err(|_| Silence::Garbage)?));
                 }
-                FrameKind::Others => {
+                FrameKind::Others if !has_others => {
+                    has_others = true;
                     let json = channel.short(head, deadline)?;
                     answer.others = serde_json::from_slice(&json).map_err(|_| Silence::Garbage)?;
                 }
@@ -210,6 +221,7 @@ impl ReaderChild {
                         return Err(TaskFailure::Bulky);
                     }
                     channel.body(head, settings.byte_limit, deadline, bytes)?;
+                    has_others = false;
                     answer.grain.ends.push(bytes.len());
                     answer.labels.push(label.take());
                 }
@@ -217,6 +229,7 @@ impl ReaderChild {
                     let size = channel.short(head, deadline)?;
                     let size = <[u8; 8]>::try_from(size.as_slice()).map_err(|_| Silence::Garbage)?;
                     too_large = Some(u64::from_le_bytes(size));
+                    has_others = false;
                     answer.grain.ends.push(answer.grain.bytes.len());
                     answer.labels.push(label.take());
                 }

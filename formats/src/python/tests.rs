@@ -3,6 +3,7 @@
 mod columns;
 mod outages;
 mod services;
+mod strays;
 
 use std::fs;
 use std::os::unix::fs::symlink;
