@@ -1,5 +1,6 @@
 //! The `index.json` of a dataset in MDS: its shards, and the columns that all of them have.
 
+use std::collections::HashSet;
 use std::path::{Component, Path};
 
 use forebay_sources::SourceError;
@@ -82,6 +83,7 @@ impl MdsIndex {
             .map_err(|error| wrong(format!("this is no index of MDS shards: {error}. Copy it again.")))?;
         let mut columns: Option<Vec<MdsColumn>> = None;
         let mut shards = Vec::with_capacity(index.shards.len());
+        let mut named = HashSet::new();
         for (number, shard) in index.shards.into_iter().enumerate() {
             if shard.format != "mds" || shard.version != 2 {
                 return Err(wrong(format!(
@@ -108,6 +110,12 @@ impl MdsIndex {
                 let file = file.escape_debug();
                 return Err(wrong(format!(
                     "shard {number} is in \"{file}\", which leads out of the folder. Correct the index."
+                )));
+            }
+            if !named.insert(file.clone()) {
+                let file = file.escape_debug();
+                return Err(wrong(format!(
+                    "shard {number} is in \"{file}\", as an earlier one is. Correct the index."
                 )));
             }
             let (bytes, samples, compression) = (shard.raw_data.bytes, shard.samples, shard.compression);

@@ -254,3 +254,11 @@ fn a_pipe_in_the_place_of_the_index_is_no_index_and_holds_no_thread() {
     let message = open(&format!("mds:{name}"), &Options::default()).unwrap_err().to_string();
     assert!(message.contains("index.json") && message.contains("not a regular file"), "{message}");
 }
+
+#[test]
+fn an_index_that_names_a_shard_twice_is_refused() {
+    let mut mds = plain();
+    let first = mds.said(0).clone();
+    *mds.said(1) = first;
+    refusal(&mds, &Options::default(), &["shard 1 is in \"shard.00000.mds\", as an earlier one is"]);
+}
