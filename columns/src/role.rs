@@ -1,4 +1,4 @@
-//! What the numbers of a column are, where they have to do with the picture.
+//! What the numbers of a column are, where they are places in the picture, or classes.
 
 use crate::{ColumnType, ElementType};
 
@@ -26,6 +26,8 @@ pub enum Role {
     /// A number for each pixel of the result: `u8`, `u16` or `i32` `[height, width]`. It is no column of a table: it is decoded
     /// with its picture.
     Mask,
+    /// Numbers of classes: `i64` values. Sources that become one dataset agree on the numbers (semantics rule 58).
+    Classes,
 }
 
 impl Role {
@@ -39,6 +41,7 @@ impl Role {
             Self::FractionBoxes => "fraction boxes",
             Self::FractionPoints => "fraction points",
             Self::Mask => "mask",
+            Self::Classes => "classes",
         }
     }
 
@@ -52,6 +55,7 @@ impl Role {
         let is_f32 = column.element() == ElementType::F32;
         match self {
             Self::Plain => true,
+            Self::Classes => column.element() == ElementType::I64,
             Self::Boxes | Self::FractionBoxes => is_f32 && column.depth() == 1 && column.dims() == [4],
             Self::Points | Self::FractionPoints => is_f32 && column.dims().last() == Some(&2),
             Self::Keypoints => is_f32 && column.dims().last() == Some(&3),
@@ -60,6 +64,11 @@ impl Role {
                 can_count && column.depth() == 0 && column.dims().len() == 2
             }
         }
+    }
+
+    /// Whether its numbers are places that follow the picture.
+    pub fn follows(self) -> bool {
+        !matches!(self, Self::Plain | Self::Classes | Self::Mask)
     }
 
     /// Whether its boxes say which of the objects are shown.

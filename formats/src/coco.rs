@@ -58,7 +58,7 @@ enum CocoPart {
 
 const PARTS: [KnownPart<CocoPart>; 13] = [
     part("boxes", CocoPart::Boxes, "f32 [*, 4]", true, true).with_role(Role::Boxes),
-    part("classes", CocoPart::Classes, "i64 [*]", true, true),
+    part("classes", CocoPart::Classes, "i64 [*]", true, true).with_role(Role::Classes),
     part("crowd", CocoPart::Crowd, "bool [*]", true, true),
     part("area", CocoPart::Area, "f32 [*]", true, true),
     part("captions", CocoPart::Captions, "u8 [*][*]", false, true),
@@ -68,8 +68,8 @@ const PARTS: [KnownPart<CocoPart>; 13] = [
     part("rle", CocoPart::Rle, "u32 [*][*]", true, false),
     part("image_ids", CocoPart::ImageIds, "i64", false, false),
     part("ids", CocoPart::Ids, "i64 [*]", true, true),
-    part("negatives", CocoPart::Negatives, "i64 [*]", false, false),
-    part("not_exhaustive", CocoPart::NotExhaustive, "i64 [*]", false, false),
+    part("negatives", CocoPart::Negatives, "i64 [*]", false, false).with_role(Role::Classes),
+    part("not_exhaustive", CocoPart::NotExhaustive, "i64 [*]", false, false).with_role(Role::Classes),
 ];
 
 const fn part(

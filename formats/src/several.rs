@@ -6,7 +6,7 @@ mod columns;
 mod tests;
 
 use forebay_columns::Table;
-use forebay_sources::{Grains, Locator, Member, Options, ReadError, Reading, Request, Source, SourceError};
+use forebay_sources::{Grains, Locator, MaskColumn, Member, Options, ReadError, Reading, Request, Source, SourceError};
 
 use crate::Opened;
 use classes::Classes;
@@ -62,6 +62,14 @@ impl Several {
         let classes = Classes::merge(names, &parts, classes_by_name)?;
         let targets = columns::merge(names, &parts, &classes)?;
         let grains = grains(&parts, &bounds);
+        // Each record's bytes have a part for each mask, so all sources must have the same ones.
+        if let Some(other) = parts.iter().position(|part| part.masks() != parts[0].masks()) {
+            return Err(SourceError::Apart {
+                first: names[0].clone(),
+                second: names[other].clone(),
+                problem: "their masks have other names or types. Give all of them the same masks, or none.".into(),
+            });
+        }
         Ok(Self { parts, members, bounds, classes, targets, grains })
     }
 
@@ -131,6 +139,10 @@ impl Source for Several {
 
     fn targets(&self) -> &Table {
         &self.targets
+    }
+
+    fn masks(&self) -> &[MaskColumn] {
+        self.parts.first().map_or(&[], |part| part.masks())
     }
 
     fn grains(&self) -> Grains<'_> {

@@ -53,7 +53,7 @@ enum VocPart {
 
 const PARTS: [KnownPart<VocPart>; 5] = [
     part("boxes", VocPart::Boxes, "f32 [*, 4]", true).with_role(Role::Boxes),
-    part("classes", VocPart::Classes, "i64 [*]", true),
+    part("classes", VocPart::Classes, "i64 [*]", true).with_role(Role::Classes),
     part("difficult", VocPart::Difficult, "bool [*]", true),
     part("truncated", VocPart::Truncated, "bool [*]", true),
     part("occluded", VocPart::Occluded, "bool [*]", false),

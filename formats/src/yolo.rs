@@ -49,7 +49,7 @@ enum YoloPart {
 
 const PARTS: [KnownPart<YoloPart>; 5] = [
     part("boxes", YoloPart::Boxes, "f32 [*, 4]", true).with_role(Role::FractionBoxes),
-    part("classes", YoloPart::Classes, "i64 [*]", true),
+    part("classes", YoloPart::Classes, "i64 [*]", true).with_role(Role::Classes),
     part("polygons", YoloPart::Polygons, "f32 [*][*, 2]", false).with_role(Role::FractionPoints),
     part("boxes_normalised", YoloPart::Boxes, "f32 [*, 4]", false),
     part("polygons_normalised", YoloPart::Polygons, "f32 [*][*, 2]", false),

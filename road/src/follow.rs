@@ -52,7 +52,7 @@ impl Follower {
         let fields = table.schema().fields();
         let boxes = table.schema().deciding_boxes(column).map(|boxes| (boxes, fields[boxes].role));
         let role = fields[column].role;
-        (role != Role::Plain || boxes.is_some()).then_some(Self { column, role, boxes })
+        (role.follows() || boxes.is_some()).then_some(Self { column, role, boxes })
     }
 }
 
@@ -105,7 +105,7 @@ impl Follow {
         let map = maps.of(role);
         match role {
             // A mask is written when its picture is decoded, and is in no table.
-            Role::Plain | Role::Mask => {}
+            Role::Plain | Role::Classes | Role::Mask => {}
             Role::Boxes | Role::FractionBoxes => self.copy.each(|corners| map.xyxy(corners).clipped),
             Role::Points | Role::FractionPoints => self.copy.each(|point| map.point(point)),
             Role::Keypoints => self.copy.each(|keypoint| map.keypoint(keypoint)),

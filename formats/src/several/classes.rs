@@ -1,6 +1,6 @@
 //! The classes of several sources together. Classes of one name are one class, unless the sources share their numbers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use forebay_sources::{Source, SourceError};
 
@@ -32,6 +32,20 @@ impl Classes {
                     super::CLASSES_BY
                 ),
             });
+        }
+        for (name, part) in names.iter().zip(parts) {
+            let mut own = HashSet::new();
+            if let Some(twice) = part.classes().iter().find(|class| !own.insert(*class)) {
+                return Err(SourceError::Columns {
+                    path: name.into(),
+                    problem: format!(
+                        "it has two classes with the name \"{twice}\", so its classes cannot be merged with those of other \
+                         sources by their names. Set source_options = {{ {} = \"number\" }} if all sources have the same \
+                         classes, or labels = \"none\".",
+                        super::CLASSES_BY
+                    ),
+                });
+            }
         }
         let (mut all, mut known) = (Vec::new(), HashMap::new());
         let mut number = |name: &String| {

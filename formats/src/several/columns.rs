@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use forebay_columns::{Column, ElementType, Field, Schema, Table};
+use forebay_columns::{Column, ElementType, Field, Role, Schema, Table};
 use forebay_sources::{Source, SourceError};
 
 use super::classes::Classes;
@@ -44,7 +44,7 @@ fn column(field: &Field, parts: &[Box<dyn Source>], classes: &Classes) -> Column
             None => (0..part.len()).for_each(|_| all.push_null()),
             Some(own) => {
                 let own = &table.columns()[own];
-                let renumbers = field.name == CLASSES && !classes.keeps(place) && own.column_type().depth() <= 1;
+                let renumbers = has_classes(field) && !classes.keeps(place);
                 let own =
                     if renumbers { renumbered(own, |label| classes.number(place, label)) } else { Cow::Borrowed(own) };
                 all.append(&own);
@@ -54,11 +54,14 @@ fn column(field: &Field, parts: &[Box<dyn Source>], classes: &Classes) -> Column
     all
 }
 
-/// The column with other numbers, if it has numbers of a type that classes have.
+/// Whether the column's numbers are classes: the source says so, or the column has the name that means it.
+fn has_classes(field: &Field) -> bool {
+    let integers = field.column_type.element() == ElementType::I64 && field.column_type.depth() <= 1;
+    field.role == Role::Classes || (integers && field.name == CLASSES)
+}
+
+/// The column with other numbers.
 fn renumbered(column: &Column, number: impl Fn(i64) -> i64) -> Cow<'_, Column> {
-    if column.column_type().element() != ElementType::I64 {
-        return Cow::Borrowed(column);
-    }
     let mut other = Column::new(column.column_type().clone());
     for record in 0..column.len() {
         let value = column.value(record);

@@ -161,3 +161,47 @@ fn a_source_that_is_not_there_is_named() {
     assert!(crate::check_all(&names[..1], &by_number()).is_err(), "one source has no such option");
     crate::check_all(&[names[0].clone(), names[0].clone()], &by_number()).unwrap();
 }
+
+#[test]
+fn rule_58_all_columns_of_classes_are_renumbered_whatever_their_names() {
+    let first = yolo("names: [owl, cat]", "0 0.5 0.5 0.5 0.5");
+    let second = yolo("names: [cat, dog]", "1 0.5 0.5 0.5 0.5");
+    let names = [&first, &second].map(|dir| format!("yolo:{}", dir.path().display()));
+    let columns = ColumnMap::from_iter([("kinds", "classes")]);
+    let source = crate::open_all(&names, &Options { columns, ..Options::default() }).unwrap();
+    let table = source.targets();
+    let numbers = |record| table.value(0, record).numbers::<i64>(&table.schema().fields()[0].column_type);
+    assert_eq!((numbers(0), numbers(1)), (Some(vec![0]), Some(vec![2])));
+}
+
+#[test]
+fn two_classes_of_one_name_in_a_source_are_not_merged_in_silence() {
+    let first = yolo("names: [owl, owl]", "0 0.5 0.5 0.5 0.5");
+    let second = yolo("names: [cat, dog]", "1 0.5 0.5 0.5 0.5");
+    let names = [&first, &second].map(|dir| format!("yolo:{}", dir.path().display()));
+    refusal(crate::open_all(&names, &Options::default()), &["two classes with the name \"owl\"", "classes_by"]);
+}
+
+#[test]
+fn masks_of_all_sources_are_those_of_the_whole() {
+    let first = folder(&["a.jpg", "masks/a.png"]);
+    let second = folder(&["b.jpg", "masks/b.png"]);
+    let mask = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x02\0\0\0\x01\x08\0\0\0\0";
+    fs::write(first.path().join("masks/a.png"), mask).unwrap();
+    fs::write(second.path().join("masks/b.png"), mask).unwrap();
+    let lists = [&first, &second].map(|dir| {
+        let list = dir.path().join("list.csv");
+        let name = if dir.path() == first.path() { "a" } else { "b" };
+        fs::write(&list, format!("path,mask\n{name}.jpg,masks/{name}.png\n")).unwrap();
+        format!("csv:{}", list.display())
+    });
+    let [columns, masks] = [("place", "mask"), ("segments", "place")].map(|entry| ColumnMap::from_iter([entry]));
+    let source = crate::open_all(&lists, &Options { columns, masks, ..Options::default() }).unwrap();
+    assert_eq!(source.masks().iter().map(|mask| &*mask.name).collect::<Vec<_>>(), ["segments"]);
+    for record in 0..2 {
+        let mut bytes = Vec::new();
+        source.read(record, u64::MAX, &mut bytes).unwrap();
+        let parts = forebay_sources::RecordParts::of(&bytes, 1);
+        assert_eq!(parts.mask(0), Some(&mask[..]));
+    }
+}

@@ -132,7 +132,8 @@ def refuse_unsharded(
 
 
 def _source(source: Source, *, by_name: bool, rooted: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
-    sources = several(source)
+    # Relative paths of a list of files start at `root`, which sources do not have.
+    sources = None if rooted else several(source)
     if sources is not None:
         names, weights = sources
         settings: dict[str, Any] = {"source": [_absolute(name) for name in names]}
