@@ -312,13 +312,18 @@ impl Address {
         Ok(Box::new(File::open(&self.path).map_err(|error| SourceError::of_path(&self.path, error))?))
     }
 
-    /// All bytes of a text that the user named, however many they are.
+    /// All bytes of a text, `most` of them at most.
     ///
     /// # Errors
-    /// It cannot be read.
-    pub(crate) fn text(&self) -> Result<Vec<u8>, SourceError> {
+    /// It has more, or cannot be read.
+    pub(crate) fn text(&self, most: u64) -> Result<Vec<u8>, SourceError> {
         let mut bytes = Vec::new();
-        self.reader()?.read_to_end(&mut bytes).map_err(|error| SourceError::of_path(&self.path, error))?;
+        let mut reader = self.reader()?.take(most.saturating_add(1));
+        reader.read_to_end(&mut bytes).map_err(|error| SourceError::of_path(&self.path, error))?;
+        if bytes.len() as u64 > most {
+            let problem = format!("the text has more than {most} bytes. Check that it is the right file.");
+            return Err(SourceError::malformed_at(&self.path, most, problem));
+        }
         Ok(bytes)
     }
 
@@ -395,5 +400,14 @@ mod tests {
         for outside in ["/etc/passwd", "../../../x", "../../../../x", "../../../other/x"] {
             assert!(!join(outside).starts_with("s3://bucket"), "{outside}");
         }
+    }
+
+    #[test]
+    fn a_text_without_an_end_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = Address::file(dir.path().join("state.json"));
+        File::create(file.path()).unwrap().set_len(1 << 40).unwrap();
+        assert!(file.text(64).unwrap_err().to_string().contains("more than 64 bytes"));
+        assert_eq!(Address::file("/dev/null").text(0).unwrap(), b"");
     }
 }

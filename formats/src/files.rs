@@ -83,10 +83,13 @@ fn labelled(list: &[u8], options: &Options) -> DatasetResult {
     existing(Path::new(GIVEN), found, options)
 }
 
+/// Most bytes of a list: enough for fifty million paths.
+const MOST_LIST: u64 = 4 << 30;
+
 /// Relative paths start at the root, or at the list's folder. Empty lines are passed over.
 fn open_text(file: &Address, options: &Options) -> DatasetResult {
     let basis = Basis::look(file)?;
-    let text = file.text()?;
+    let text = file.text(MOST_LIST)?;
     let lines = text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines = (1..).zip(lines).filter(|(_, line)| !line.is_empty());
     listing(file.path(), &file.parent(), lines, vec![basis], options)

@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use crate::address::Address;
 
+/// Most bytes of a description.
+const MOST_BYTES: u64 = 64 << 20;
 const STATE: &str = "state.json";
 const INFO: &str = "dataset_info.json";
 /// The file of a folder that has such folders, one for each split.
@@ -24,7 +26,7 @@ pub(super) fn files(folder: &Address) -> Result<(Vec<Address>, String), SourceEr
         return Err(SourceError::malformed_at(folder.join(SPLITS).path(), 0, problem));
     }
     let state = folder.join(STATE);
-    let text = state.text()?;
+    let text = state.text(MOST_BYTES)?;
     let bad = |problem: &str| SourceError::malformed_at(state.path(), 0, problem);
     let state: Value =
         serde_json::from_slice(&text).map_err(|error| bad(&format!("It is no JSON: {error}. Copy it anew.")))?;
@@ -49,6 +51,6 @@ pub(super) fn files(folder: &Address) -> Result<(Vec<Address>, String), SourceEr
     if paths.is_empty() {
         return Err(SourceError::NoRecords { path: folder.path().to_owned() });
     }
-    let info = folder.join(INFO).text().ok().and_then(|text| String::from_utf8(text).ok());
+    let info = folder.join(INFO).text(MOST_BYTES).ok().and_then(|text| String::from_utf8(text).ok());
     Ok((paths, info.unwrap_or_default()))
 }

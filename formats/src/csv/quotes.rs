@@ -11,6 +11,9 @@ pub(super) struct Quotes<R> {
     place: QuotePlace,
     /// Bytes of a mark at the file's beginning that were seen, or nothing once other bytes came.
     mark: Option<usize>,
+    /// Bytes since the last row's end, and how many a row may have.
+    since: u64,
+    most: u64,
 }
 
 /// What the parser takes the next byte for.
@@ -24,8 +27,8 @@ enum QuotePlace {
 }
 
 impl<R: Read> Quotes<R> {
-    pub(super) fn new(inner: R) -> Self {
-        Self { inner, place: QuotePlace::Start, mark: Some(0) }
+    pub(super) fn new(inner: R, most: u64) -> Self {
+        Self { inner, place: QuotePlace::Start, mark: Some(0), since: 0, most }
     }
 
     /// Whether a quoted field was begun and not ended.
@@ -46,13 +49,21 @@ impl<R: Read> Quotes<R> {
             (_, b',' | b'\n' | b'\r') => QuotePlace::Start,
             _ => QuotePlace::Plain,
         };
+        let is_end = self.place == QuotePlace::Start && byte != b',';
+        self.since = if is_end { 0 } else { self.since + 1 };
     }
 }
 
 impl<R: Read> Read for Quotes<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buf)?;
-        buf.iter().take(read).for_each(|&byte| self.follow(byte));
+        for &byte in buf.iter().take(read) {
+            self.follow(byte);
+            // The parser would keep all of the row.
+            if self.since > self.most {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+        }
         Ok(read)
     }
 }
@@ -75,9 +86,21 @@ mod tests {
             ("\u{feff}\"a\n", true),
             ("\r\n\"a", true),
         ] {
-            let mut quotes = Quotes::new(text.as_bytes());
+            let mut quotes = Quotes::new(text.as_bytes(), u64::MAX);
             io::copy(&mut quotes, &mut io::sink()).unwrap();
             assert_eq!(quotes.is_open(), open, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_does_not_end_is_not_read_for_ever() {
+        let kind = |text: &str| {
+            let read = io::copy(&mut Quotes::new(text.as_bytes(), 4), &mut io::sink());
+            read.map_err(|error| error.kind())
+        };
+        assert_eq!(kind("a,b\nabcd\r\nefgh"), Ok(14));
+        for long in ["a,b\nabcde", "\"a\nb\n\"", "a,b,c"] {
+            assert_eq!(kind(long), Err(io::ErrorKind::FileTooLarge), "{long}");
         }
     }
 }

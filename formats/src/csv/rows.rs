@@ -1,6 +1,6 @@
 //! The rows of a table: the lines of a CSV, or the objects of a file that has one in each line (`.jsonl`).
 
-use std::io::{BufRead as _, BufReader, Read};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
@@ -43,7 +43,10 @@ impl RowReader {
             RowForm::Json { lines: BufReader::new(file), line: 0, keys: Vec::new(), waiting: None }
         } else {
             let mut builder = ReaderBuilder::new();
-            RowForm::Csv(Box::new(builder.has_headers(false).flexible(true).from_reader(Quotes::new(file))), 0)
+            RowForm::Csv(
+                Box::new(builder.has_headers(false).flexible(true).from_reader(Quotes::new(file, MOST_BYTES))),
+                0,
+            )
         };
         Ok(Self { file: path.to_owned(), form, progress: Progress::counting("reading the table", "lines") })
     }
@@ -66,7 +69,7 @@ impl RowReader {
                 }
                 Ok(false) if reader.get_ref().is_open() => Err(at(&self.file, *line, OPEN.into())),
                 Ok(false) => Ok(None),
-                Err(error) => Err(failure(&self.file, error)),
+                Err(error) => Err(failure(&self.file, *line, error)),
             },
             RowForm::Json { lines, line, keys, waiting } => {
                 let is_first = keys.is_empty();
@@ -144,10 +147,14 @@ fn at(file: &Path, line: u64, problem: String) -> SourceError {
     SourceError::Line { file: file.to_owned(), line, problem: LineProblem::Malformed(problem) }
 }
 
-fn failure(file: &Path, error: csv::Error) -> SourceError {
+/// `last` is the line of the row before.
+fn failure(file: &Path, last: u64, error: csv::Error) -> SourceError {
     let line = error.position().map_or(0, csv::Position::line);
     let words = error.to_string();
     match error.into_kind() {
+        csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            at(file, last + 1, format!("the row that begins here or soon after has more than {MOST_BYTES} bytes"))
+        }
         csv::ErrorKind::Io(error) => SourceError::of_path(file, error),
         _ => at(file, line, words),
     }

@@ -8,6 +8,9 @@ use forebay_sources::{LineProblem, SourceError};
 use super::frame::MxRecord;
 use crate::address::Address;
 
+/// Most bytes of an index: enough for fifty million records.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// Records with their keys, or with their places where there is no index.
 type KeyedRecords = Vec<(u64, MxRecord)>;
 
@@ -29,7 +32,7 @@ pub(super) fn beside(file: &Address, index: &Address, records: Vec<MxRecord>) ->
 /// # Errors
 /// The index is not that of the file.
 pub(super) fn chosen(file: &Address, index: &Address, records: &[MxRecord]) -> Result<KeyedRecords, SourceError> {
-    let text = index.text()?;
+    let text = index.text(MOST_BYTES)?;
     let index = index.path();
     let mut chosen = Vec::new();
     let mut named = HashSet::new();

@@ -12,6 +12,9 @@ use crate::address::{Address, Sight};
 use crate::containers::{has, is_named};
 use crate::folder::is_picture;
 
+/// Most bytes of a list of pictures.
+const MOST_LIST: u64 = 256 << 20;
+
 /// The folders of a dataset.
 #[derive(Debug)]
 pub(super) struct VocLayout {
@@ -89,7 +92,7 @@ impl VocLayout {
         let is_name = |name: &str| !name.is_empty() && !name.contains(['/', '\0']) && !name.starts_with('.');
         let file = chosen.filter(|name| is_name(name)).map(|name| lists.join(format!("{name}.txt")));
         if let Some(file) = file.filter(Address::is_file) {
-            let text = file.text()?;
+            let text = file.text(MOST_LIST)?;
             let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
             let lines = text.split(|&byte| byte == b'\n').map(|line| line.trim_ascii().to_vec());
             let lines: Vec<Vec<u8>> = lines.filter(|line| !line.is_empty()).collect();
