@@ -87,12 +87,17 @@ impl Address {
         &self.path
     }
 
+    /// The path or URL as an error may show it.
+    fn shown(&self) -> PathBuf {
+        self.tree.as_ref().map_or_else(|| self.path.clone(), |tree| tree.shown(&self.path).into())
+    }
+
     /// How a locator names it.
     pub(crate) fn container(&self) -> Container {
         match &self.tree {
             None => Container::File(self.path.clone()),
-            Some(_) => Container::Object {
-                url: self.path.to_string_lossy().into_owned(),
+            Some(tree) => Container::Object {
+                url: tree.shown(&self.path),
                 version: self.stored().ok().flatten().and_then(|object| object.version),
             },
         }
@@ -121,7 +126,8 @@ impl Address {
 
     /// Its last part, as people know a file or folder. The name of an unnamed folder is empty.
     pub(crate) fn last_name(&self) -> String {
-        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+        let path = self.shown();
+        path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     }
 
     /// What is there.
@@ -137,7 +143,7 @@ impl Address {
     }
 
     fn look_at(&self, tree: &Tree, key: Option<&str>) -> Result<Sight, SourceError> {
-        let missing = || SourceError::Missing { path: self.path.clone() };
+        let missing = || SourceError::Missing { path: self.shown() };
         let key = key.ok_or_else(missing)?;
         if let Some(object) = tree.object(key).map_err(|error| of_dataset(self, error))? {
             return Ok(Sight::File(Stamp { len: object.size, modified: None }));
@@ -232,7 +238,7 @@ impl Address {
     /// It is no folder, or cannot be read.
     pub(crate) fn entries(&self) -> Result<Vec<FolderEntry>, SourceError> {
         if let Some((tree, key)) = self.key() {
-            let missing = || SourceError::Missing { path: self.path.clone() };
+            let missing = || SourceError::Missing { path: self.shown() };
             let key = key.ok_or_else(missing)?;
             let entries = tree.listed(&key)?.entries(&key);
             if entries.is_empty() && tree.can_list() {
@@ -355,7 +361,7 @@ impl Eq for Address {}
 
 /// What it means for a dataset that a file which belongs to all of it cannot be read.
 pub(crate) fn of_dataset(address: &Address, error: ReadError) -> SourceError {
-    let path = address.path().to_owned();
+    let path = address.shown();
     match error.kind {
         _ if error.retry() == Retry::Later => SourceError::Outage(error),
         ReadErrorKind::Missing => SourceError::Missing { path },

@@ -150,6 +150,16 @@ impl Listing {
         self.sizes[self.index(record)] != NO_SIZE
     }
 
+    /// Whether nobody can say whether the record's file is there, since it may not be looked at.
+    pub(super) fn is_hidden(&self, record: u64) -> bool {
+        let address = self.address(record);
+        if address.tree().is_some() {
+            return address.stored().is_err();
+        }
+        let looked = address.look();
+        looked.is_err_and(|error| !matches!(error, SourceError::Missing { .. } | SourceError::NotAFolder { .. }))
+    }
+
     /// Where the record's file is.
     pub(super) fn address(&self, record: u64) -> Address {
         self.root.join(self.paths.get(self.index(record)))

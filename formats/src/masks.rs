@@ -35,7 +35,7 @@ struct Masked {
 #[derive(Debug)]
 struct MaskFiles {
     listing: Listing,
-    /// Whether each record has a mask.
+    /// Whether each record has a mask, also one that cannot be read: such a record is bad.
     present: Vec<bool>,
 }
 
@@ -59,9 +59,16 @@ pub(super) fn with_masks(inner: Box<dyn Source>, address: &Address, options: &Op
     // Where relative paths start: the folder of the dataset, or the root of the paths in it.
     let root = crate::given_root(options, &folder)?;
     let bases: Vec<Address> = iter::once(folder).chain(root).collect();
+    let masked = beside(inner, address, &bases, options);
+    // The root may be in a store of its own, whose faults must not be taken for answers.
+    bases.iter().fold(masked, |masked, base| base.settled(masked))
+}
+
+/// The same, with the folders that paths may start from.
+fn beside(inner: Box<dyn Source>, address: &Address, bases: &[Address], options: &Options) -> Opened {
     let (mut columns, mut files) = (Vec::new(), Vec::new());
     for (name, parts) in options.masks.targets() {
-        let names = MaskNames::find(&*inner, name, &parts, &bases)?;
+        let names = MaskNames::find(&*inner, name, &parts, bases)?;
         let column_files = MaskFiles::new(names, options)?;
         columns.push(MaskColumn { name: name.to_owned(), element: column_files.element(name)? });
         files.push(column_files);
@@ -110,15 +117,17 @@ fn element_of_png(png: &[u8]) -> Option<ElementType> {
 
 impl MaskFiles {
     fn new(names: MaskNames, options: &Options) -> Result<Self, SourceError> {
-        let MaskNames { root, paths, named } = names;
+        let MaskNames { root, paths, named, must_be } = names;
         let (listing, _) = Listing::new(Found { root, paths, ..Found::default() }, options)?;
-        let present = (0..).zip(named).map(|(record, named)| named && listing.is_there(record)).collect();
+        let has = |record| must_be || listing.is_there(record) || listing.is_hidden(record);
+        let present = (0..).zip(named).map(|(record, named)| named && has(record)).collect();
         Ok(Self { listing: listing.without_times(), present })
     }
 
     /// The type that holds the numbers of the first masks.
     fn element(&self, name: &str) -> Result<ElementType, SourceError> {
         let there = (0..).zip(&self.present).filter(|(_, present)| **present).map(|(record, _)| record);
+        let there = there.filter(|&record| self.listing.is_there(record));
         let mut last = None;
         for record in there.take(LOOKED_AT) {
             let mut bytes = Vec::new();

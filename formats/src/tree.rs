@@ -72,6 +72,16 @@ impl Tree {
         key.map(str::to_owned)
     }
 
+    /// The URL without the query of a signed one: it reaches logs, the quarantine and the ledger.
+    pub(crate) fn shown(&self, url: &Path) -> String {
+        let url = url.to_string_lossy();
+        match self.store.key(&url) {
+            Some(key) => self.store.url(key),
+            None if self.can_list() => url.into_owned(),
+            None => url.split(['?', '#']).next().unwrap_or_default().to_owned(),
+        }
+    }
+
     /// The object with this key, if there is one.
     ///
     /// # Errors

@@ -136,7 +136,8 @@ fn inflated(stored: &[u8], len: u64) -> Result<Vec<u8>, String> {
     let wrong = || format!("it cannot be decompressed to the {len} bytes that the zip says");
     let expected = usize::try_from(len).map_err(|_| wrong())?;
     // One byte more, by which a longer content is known.
-    let mut content = Vec::with_capacity(expected.checked_add(1).ok_or_else(wrong)?);
+    let mut content = Vec::new();
+    content.try_reserve_exact(expected.checked_add(1).ok_or_else(wrong)?).map_err(|_| wrong())?;
     let mut inflate = Decompress::new(false);
     let status = inflate.decompress_vec(stored, &mut content, FlushDecompress::Finish);
     let is_whole = matches!(status, Ok(Status::StreamEnd)) && inflate.total_in() == stored.len() as u64;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use forebay_proto::printable;
 use thiserror::Error;
 
-use crate::{Container, Locator, Part, ReadError};
+use crate::{Container, Locator, Part, ReadError, ReadErrorKind, Retry};
 
 /// A dataset that cannot be opened.
 #[derive(Debug, Error)]
@@ -291,11 +291,37 @@ impl SourceError {
     /// The error for a path of the dataset itself.
     pub fn of_path(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
+        // A reader of an object wraps what its store said.
+        let source = match source.downcast::<ReadError>() {
+            Ok(outage) if outage.retry() == Retry::Later => return Self::Outage(outage),
+            Ok(error) if error.kind == ReadErrorKind::Missing => return Self::Missing { path },
+            Ok(error) if error.kind == ReadErrorKind::Denied => return Self::Denied { path },
+            Ok(error) => io::Error::other(error),
+            Err(source) => source,
+        };
         match source.kind() {
             io::ErrorKind::NotFound => Self::Missing { path },
             io::ErrorKind::PermissionDenied => Self::Denied { path },
             io::ErrorKind::NotADirectory => Self::NotAFolder { path },
             _ => Self::Io { path, source },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_54_an_outage_inside_an_error_of_the_system_is_an_outage() {
+        let of = |kind| {
+            let inner = ReadError { kind, locator: Locator::file("a.csv"), cause: "the store answers 503".into() };
+            SourceError::of_path(Path::new("a.csv"), io::Error::other(inner))
+        };
+        assert!(matches!(of(ReadErrorKind::Storage), SourceError::Outage(error) if error.cause.contains("503")));
+        assert!(matches!(of(ReadErrorKind::Missing), SourceError::Missing { .. }));
+        let changed = of(ReadErrorKind::Changed);
+        assert!(matches!(&changed, SourceError::Io { .. }) && changed.to_string().contains("has changed"), "{changed}");
+        assert!(matches!(SourceError::of_path(Path::new("a"), io::Error::other("x")), SourceError::Io { .. }));
     }
 }

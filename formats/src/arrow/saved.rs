@@ -51,6 +51,10 @@ pub(super) fn files(folder: &Address) -> Result<(Vec<Address>, String), SourceEr
     if paths.is_empty() {
         return Err(SourceError::NoRecords { path: folder.path().to_owned() });
     }
-    let info = folder.join(INFO).text(MOST_BYTES).ok().and_then(|text| String::from_utf8(text).ok());
-    Ok((paths, info.unwrap_or_default()))
+    // Without it there are no names of classes; it must not be that because it could not be read.
+    let info = match folder.join(INFO).text(MOST_BYTES) {
+        Err(SourceError::Missing { .. }) => Vec::new(),
+        text => text?,
+    };
+    Ok((paths, String::from_utf8(info).unwrap_or_default()))
 }

@@ -20,6 +20,8 @@ pub(super) struct MaskNames {
     pub paths: Paths,
     /// Whether the record names one.
     pub named: Vec<bool>,
+    /// Whether what is named must be there: a picture need not have a mask of its name.
+    pub must_be: bool,
 }
 
 /// The folders of a picture that may be folders of its mask too.
@@ -70,7 +72,7 @@ impl MaskNames {
             paths.push(path);
             named.push(!path.is_empty());
         }
-        Ok(Some(Self { root: base.clone(), paths, named }))
+        Ok(Some(Self { root: base.clone(), paths, named, must_be: true }))
     }
 
     /// Those below a folder that have the names of their pictures. The first picture that has one says how many folders of a
@@ -90,7 +92,7 @@ impl MaskNames {
             paths.push(mask_name(&picture(source, record), depth).as_os_str().as_bytes());
         }
         let named = vec![true; paths.len()];
-        Some(Self { root, paths, named })
+        Some(Self { root, paths, named, must_be: false })
     }
 }
 

@@ -105,6 +105,10 @@ fn rule_45_a_column_of_a_table_may_have_the_paths_of_masks() {
     assert_eq!(parts(&*source, 0).1, [Some(png(1, 0, "a"))]);
     assert_eq!(parts(&*source, 1).1, [None]);
     assert_eq!(values::<u8>(&*source, "mask_path", 0), b"other/of a.png");
+    write(&dir, "train.csv", b"path,mask\npictures/a.jpg,other/of a.png\npictures/b.jpg,other/lost.png\n");
+    let source = opened(&file, &options);
+    let error = source.read(1, u64::MAX, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind, ReadErrorKind::Missing, "a mask that is named must be there");
     write(&dir, "train.csv", b"path,mask\npictures/a.jpg,../secret.png\npictures/b.jpg,\n");
     says(&refusal(&file, &options), &["masks.seg = \"../secret.png\"", "record 0"]);
 }
@@ -128,6 +132,17 @@ fn rule_28_masks_are_read_within_the_same_room_and_a_file_that_has_gone_is_a_bad
     let error = source.read(0, u64::MAX, &mut bytes).unwrap_err();
     assert_eq!((error.kind, bytes.is_empty()), (ReadErrorKind::Missing, true));
     assert!(error.locator.to_string().contains("masks/cat/1.png"), "{}", error.locator);
+}
+
+#[test]
+fn rule_45_a_mask_that_cannot_be_looked_at_is_not_taken_for_none() {
+    let dir = classes();
+    let looped = dir.path().join("masks/cat/2.png");
+    std::os::unix::fs::symlink(&looped, &looped).unwrap();
+    let source = opened(&dir.path().join("train"), &options(&[("seg", "../masks")], &[]));
+    let error = source.read(1, u64::MAX, &mut Vec::new()).unwrap_err();
+    assert_eq!((error.kind, error.retry()), (ReadErrorKind::Unreadable, Retry::Never));
+    source.read(0, u64::MAX, &mut Vec::new()).unwrap();
 }
 
 #[test]

@@ -81,6 +81,17 @@ fn gone(error: ReadError) -> ReadError {
     }
 }
 
+/// The same of an object that was read before: without a permission that it had, it is as good as gone.
+fn lost(error: ReadError) -> ReadError {
+    match error.kind {
+        ReadErrorKind::Denied => {
+            let cause = "the file that holds it may not be read any more".into();
+            ReadError { kind: ReadErrorKind::Gone, cause, ..error }
+        }
+        _ => gone(error),
+    }
+}
+
 impl OpenFile {
     /// Reads this range into `buf`, in place of what it has.
     ///
@@ -90,7 +101,8 @@ impl OpenFile {
         if self.contents.stamp()? != self.container.stamp {
             return Err(ReadError::new(ReadErrorKind::Changed, self.container.address.locator()));
         }
-        self.contents.read(offset, size, buf)
+        let read = self.contents.read(offset, size, buf);
+        if self.contents.is_remote() { read.map_err(lost) } else { read }
     }
 
     /// Starts to read this range, and calls `done` with the result on a thread that must not be blocked. Only objects are
@@ -103,7 +115,7 @@ impl OpenFile {
         done: impl FnOnce(Vec<u8>, Result<(), ReadError>) + Send + 'static,
     ) {
         if self.contents.is_remote() {
-            return self.contents.request(offset, size, buf, done);
+            return self.contents.request(offset, size, buf, |buf, read| done(buf, read.map_err(lost)));
         }
         let read = self.read(offset, size, &mut buf);
         done(buf, read);

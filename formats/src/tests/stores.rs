@@ -181,6 +181,40 @@ fn rule_54_a_folder_where_the_process_was_started_stands_for_no_url() {
 }
 
 #[test]
+fn rule_54_a_tar_that_went_is_an_outage_and_no_fault_of_its_records() {
+    let (dir, store) = store(&[]);
+    fs::write(dir.path().join("a.tar"), tar(3, 1000)).unwrap();
+    let source = opened(&store, "tar:s3://data/a.tar").unwrap();
+    source.read(0, u64::MAX, &mut Vec::new()).unwrap();
+    fs::remove_file(dir.path().join("a.tar")).unwrap();
+    let error = source.read(1, u64::MAX, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind, forebay_sources::ReadErrorKind::Gone, "{error}");
+}
+
+#[test]
+fn rule_54_no_locator_has_the_query_of_a_signed_url() {
+    let (dir, store) = store(&["a.jpg"]);
+    fs::write(dir.path().join("list.csv"), "a.jpg?sig=hunter2,1\nb.jpg?sig=hunter2,1\n").unwrap();
+    let source = open(&format!("csv:{}", store.web("list.csv")), &Options::default()).unwrap();
+    source.read(0, u64::MAX, &mut Vec::new()).unwrap();
+    let error = source.read(1, u64::MAX, &mut Vec::new()).unwrap_err();
+    for text in [source.locator(0).to_string(), source.locator(1).to_string(), format!("{error:?}")] {
+        assert!(text.contains(".jpg") && !text.contains("hunter"), "{text}");
+    }
+}
+
+#[test]
+fn a_text_has_a_limit_and_a_sparse_file_is_no_text() {
+    let dir = folder(&[]);
+    let path = dir.path().join("a.txt");
+    fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    let error = crate::address::Address::file(&path).text(1 << 20).unwrap_err().to_string();
+    says(&error, &["a.txt", "more than 1048576 bytes"]);
+    fs::write(&path, "abc").unwrap();
+    assert_eq!(crate::address::Address::file(&path).text(3).unwrap(), b"abc");
+}
+
+#[test]
 fn rule_54_a_daemon_that_serves_others_reads_only_what_it_is_allowed_to() {
     let (_dir, store) = store(&["in/1.jpg", "out/1.jpg"]);
     let limited = |roots: &[&str]| Options {
