@@ -12,6 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::backend::Backend;
 use crate::fault::{Fault, FaultKind};
+use crate::object::Pin;
 use crate::{Object, Retries};
 
 /// Appends the range's bytes to `buf`. After an error, `buf` has what had arrived.
@@ -39,8 +40,9 @@ pub(crate) async fn fetch(
         let attempt = timeout(deadline, attempt(backend, retries, object, rest, buf)).await;
         let late = || Fault::late("the answer takes too long");
         let Err(fault) = attempt.unwrap_or_else(|_| Err(late())) else { continue };
-        if object.version.is_none() {
-            // Nothing says that the rest would be of the same object.
+        if !matches!(object.pin(), Pin::Strong(_)) {
+            // Nothing says that the rest would be of the same bytes: a weak `ETag` may stay when some of them change, and a time
+            // counts seconds.
             buf.truncate(start);
         }
         failures = if buf.len() > had { 1 } else { failures + 1 };

@@ -1,7 +1,10 @@
 //! Lists a store, many prefixes at once. A store gives a thousand keys in one page, and a page only after the one
 //! before it, so folders are listed side by side.
 
+use std::collections::HashSet;
+use std::collections::hash_map::RandomState;
 use std::future::Future;
+use std::hash::BuildHasher as _;
 use std::pin::Pin;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -21,6 +24,9 @@ const MANY: usize = 4096;
 const OBJECTS_LIMIT: usize = 1 << 30;
 /// Objects of a list that is read page after page, in one row. Above it, such a list takes hours.
 const WHOLE_LIMIT: usize = 1 << 24;
+/// Folders that a list may have, and bytes of all its keys.
+const FOLDERS_LIMIT: usize = 1 << 26;
+const KEY_BYTES_LIMIT: usize = 1 << 36;
 /// Empty pages in a row that a list may have. Stores send them for what was deleted.
 const EMPTY_LIMIT: usize = 1000;
 
@@ -58,7 +64,7 @@ pub(crate) async fn list(
     }
     let mut waiting = vec![Job { prefix: prefix.to_owned(), deep: false }];
     let mut running: FuturesUnordered<Listing<'_>> = FuturesUnordered::new();
-    let mut objects = Vec::new();
+    let (mut objects, mut key_bytes, mut folders) = (Vec::new(), 0, 0);
     loop {
         while running.len() < PARALLEL
             && let Some(job) = waiting.pop()
@@ -72,10 +78,18 @@ pub(crate) async fn list(
             continue;
         }
         let deep = prefixes.len() > FEW;
+        folders += prefixes.len();
+        key_bytes += new.iter().map(|object| object.key.len()).sum::<usize>();
         waiting.extend(prefixes.into_iter().map(|prefix| Job { prefix, deep }));
         objects.extend(new);
         tell(objects.len() as u64);
         within_limit(&objects, OBJECTS_LIMIT)?;
+        for (count, limit, what) in [(folders, FOLDERS_LIMIT, "folders"), (key_bytes, KEY_BYTES_LIMIT, "bytes of keys")]
+        {
+            if count > limit {
+                return Err(Fault::new(FaultKind::Unreadable, format!("the list has more than {limit} {what}")));
+            }
+        }
     }
     objects.sort_unstable_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
     without_marks(backend, retries, objects).await
@@ -113,6 +127,8 @@ async fn pages(
     let limit = if backend.lists_whole() { WHOLE_LIMIT } else { OBJECTS_LIMIT };
     let mut found = Found { job, objects: Vec::new(), prefixes: Vec::new() };
     let (mut from, mut empty) = (None, 0);
+    // Where pages began: a store that comes back to one of them never ends.
+    let (mut seen, marks) = (HashSet::new(), RandomState::new());
     loop {
         let (prefix, deep) = (&found.job.prefix, found.job.deep);
         let page = retried(retries, || backend.page(prefix, deep, from.clone(), None)).await?;
@@ -120,13 +136,16 @@ async fn pages(
         empty = if objects.is_empty() && prefixes.is_empty() { empty + 1 } else { 0 };
         // The mark of the folder itself loses its slash in the library, and with it the prefix.
         found.objects.extend(objects.into_iter().filter(|object| object.key.starts_with(prefix.as_str())));
-        found.prefixes.extend(prefixes);
+        // A prefix that is not below this one would lead to the same list again.
+        found.prefixes.extend(
+            prefixes.into_iter().filter(|below| below.len() > prefix.len() && below.starts_with(prefix.as_str())),
+        );
         tell(found.objects.len() as u64);
         let too_many = found.prefixes.len() > many || found.objects.len() > limit;
         match next {
             None => return Ok(found),
             Some(_) if too_many => return Ok(found),
-            Some(next) if from.as_ref() == Some(&next) || empty > EMPTY_LIMIT => {
+            Some(next) if !seen.insert(marks.hash_one(&next)) || empty > EMPTY_LIMIT => {
                 return Err(Fault::new(FaultKind::Unavailable, "the store's list does not go on"));
             }
             Some(next) => from = Some(next),

@@ -43,10 +43,11 @@ impl Object {
     }
 
     /// Whether an answer with this size and version is about the pinned object. What the answer does not say counts
-    /// as equal: the request had the version as its condition.
+    /// as equal if the request had the version as its condition. A weak `ETag` cannot be one.
     pub(crate) fn is(&self, size: Option<u64>, version: Option<&str>) -> bool {
         let same_version = match (self.version.as_deref(), version) {
             (Some(pinned), Some(found)) => pinned == found,
+            (Some(_), None) => self.pin() != Pin::Weak,
             _ => true,
         };
         same_version && size.is_none_or(|size| size == self.size)
@@ -88,6 +89,8 @@ mod tests {
         let pinned = object(Some("7f"));
         assert!(pinned.is(Some(10), Some("7f")) && pinned.is(None, None));
         assert!(!pinned.is(Some(11), Some("7f")) && !pinned.is(Some(10), Some("80")) && !pinned.is(Some(11), None));
+        let weak = object(Some("W/7f"));
+        assert!(weak.is(Some(10), Some("W/7f")) && !weak.is(Some(10), None), "no condition was sent");
         assert!(object(None).is(Some(10), Some("80")) && !object(None).is(Some(9), None));
     }
 

@@ -253,7 +253,8 @@ impl Store {
     /// The fault as the error of the dataset under this prefix.
     fn of_store(&self, prefix: &str, fault: Fault) -> SourceError {
         let url = self.url(prefix);
-        let passes = fault.passes() || fault.kind == FaultKind::Resources;
+        // Who may not list a store may still read it; with stale credentials, nobody can say what is there.
+        let passes = fault.passes() || matches!(fault.kind, FaultKind::Resources | FaultKind::Settings);
         let problem = match fault.kind {
             FaultKind::Missing | FaultKind::Gone if self.scheme != Scheme::Hub => {
                 "The bucket does not exist. Check its name.".to_owned()

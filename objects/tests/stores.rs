@@ -12,6 +12,8 @@ mod failures;
 mod faults;
 #[path = "stores/google.rs"]
 mod google;
+#[path = "stores/hostile.rs"]
+mod hostile;
 #[path = "stores/hub.rs"]
 mod hub;
 #[path = "stores/hub_server.rs"]

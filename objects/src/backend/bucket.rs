@@ -41,9 +41,26 @@ impl Bucket {
     pub(crate) async fn head(&self, key: &str) -> Result<Object, Fault> {
         let note = Note::default();
         let options = GetOptions { head: true, extensions: noted(&note), ..GetOptions::default() };
-        let found = self.objects.get_opts(&path(key)?, options).await;
-        let meta = found.map_err(|error| self.fault(&error, &note))?.meta;
-        Ok(Object { key: key.to_owned(), size: meta.size, version: version(&meta) })
+        let path = path(key)?;
+        match self.objects.get_opts(&path, options).await {
+            Ok(found) => Ok(Object { key: key.to_owned(), size: found.meta.size, version: version(&found.meta) }),
+            Err(error) => Err(self.explained(&path, self.fault(&error, &note)).await),
+        }
+    }
+
+    /// An answer to HEAD has no body, and so no code: a token that has expired looks like an object that may not be read. The
+    /// answer to a read of one byte has the code.
+    async fn explained(&self, path: &Path, fault: Fault) -> Fault {
+        if !matches!(fault.kind, FaultKind::Denied | FaultKind::Unreadable) {
+            return fault;
+        }
+        let note = Note::default();
+        let range = Some(GetRange::Bounded(0..1));
+        let options = GetOptions { range, extensions: noted(&note), ..GetOptions::default() };
+        let Err(error) = self.objects.get_opts(path, options).await else { return fault };
+        let told = self.fault(&error, &note);
+        let is_of_object = matches!(told.kind, FaultKind::Denied | FaultKind::Unreadable | FaultKind::Changed);
+        if is_of_object { fault } else { told }
     }
 
     pub(crate) async fn get(&self, object: &Object, range: Range<u64>) -> Result<Body, Fault> {

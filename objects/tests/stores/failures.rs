@@ -155,6 +155,9 @@ fn rule_54_credentials_and_buckets_that_are_wrong_are_not_the_record_s_fault() {
     let error = read(&refused);
     assert_eq!(error.retry(), Retry::Later, "{error}");
     assert!(error.cause.contains("SignatureDoesNotMatch"), "{error}");
+    let looked = refused.head("a.tar").unwrap_err();
+    assert_eq!(looked.retry(), Retry::Later, "an answer to HEAD has no code: {looked}");
+    assert!(matches!(refused.list("", &mut |_| {}), Err(SourceError::Outage(_))));
     let gone = Store::open("s3://nosuchbucket/", &bucket.settings()).unwrap();
     assert_eq!(read(&gone).kind, ReadErrorKind::Gone);
     let listed = gone.list("", &mut |_| {}).unwrap_err().to_string();

@@ -201,6 +201,28 @@ fn rule_54_bodies_that_end_early_or_late_give_no_wrong_bytes() {
 }
 
 #[test]
+fn rule_54_what_arrived_is_kept_only_under_a_strong_version() {
+    let shelf = Shelf::default();
+    let bytes = noise(10_000);
+    shelf.put("a", bytes.clone());
+    for (manners, again) in [
+        (Manners::Good, "bytes=1500-1999"),
+        (Manners::Weak, "bytes=1000-1999"),
+        (Manners::Times, "bytes=1000-1999"),
+        (Manners::Nothing, "bytes=1000-1999"),
+    ] {
+        let server = start(&shelf, manners);
+        let store = open(&server);
+        let object = store.head("a").unwrap();
+        server.asked();
+        server.faults.next([Fault::Short]);
+        assert_eq!(read(&store, &object, 1000..2000), bytes[1000..2000], "{manners:?}");
+        let asked = server.asked();
+        assert!(asked[1].ends_with(again), "{manners:?}: {asked:?}");
+    }
+}
+
+#[test]
 fn a_server_cannot_list_and_the_error_says_what_to_do() {
     let server = start(&Shelf::default(), Manners::Good);
     let error = open(&server).list("train/", &mut |_| {}).unwrap_err().to_string();
