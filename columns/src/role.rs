@@ -31,6 +31,17 @@ pub enum Role {
 }
 
 impl Role {
+    const ALL: [Self; 8] = [
+        Self::Plain,
+        Self::Boxes,
+        Self::Points,
+        Self::Keypoints,
+        Self::FractionBoxes,
+        Self::FractionPoints,
+        Self::Mask,
+        Self::Classes,
+    ];
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -46,8 +57,15 @@ impl Role {
     }
 
     /// The role with this name.
+    ///
+    /// ```
+    /// use forebay_columns::Role;
+    ///
+    /// assert_eq!(Role::named(Role::FractionBoxes.name()), Some(Role::FractionBoxes));
+    /// assert_eq!(Role::named("luck"), None);
+    /// ```
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Plain, Self::Boxes, Self::Points, Self::Keypoints].into_iter().find(|role| role.name() == name)
+        Self::ALL.into_iter().find(|role| role.name() == name)
     }
 
     /// Whether a column of this type can have the role.
