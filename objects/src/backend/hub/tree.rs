@@ -12,7 +12,7 @@ const QUERY_LIMIT: usize = 16 << 10;
 
 /// A file or a folder.
 #[derive(Deserialize)]
-struct Entry {
+struct HubEntry {
     r#type: String,
     path: String,
     #[serde(default)]
@@ -31,9 +31,9 @@ struct Large {
 /// The files of a page whose path begins with `prefix` and, if the list is not `deep`, the folders with a slash at their
 /// end. The error says what is wrong.
 pub(super) fn entries(page: &[u8], prefix: &str, deep: bool) -> Result<(Vec<Object>, Vec<String>), String> {
-    let entries: Vec<Entry> = serde_json::from_slice(page).map_err(|error| error.to_string())?;
+    let entries: Vec<HubEntry> = serde_json::from_slice(page).map_err(|error| error.to_string())?;
     let (mut objects, mut folders) = (Vec::new(), Vec::new());
-    for Entry { r#type: kind, path, size, oid, lfs } in entries {
+    for HubEntry { r#type: kind, path, size, oid, lfs } in entries {
         if path.len() > PATH_LIMIT {
             return Err(format!("a path has more than {PATH_LIMIT} bytes"));
         }
