@@ -251,12 +251,13 @@ def _dtype(dtype: Any) -> str:  # noqa: ANN401 - whatever numpy or PyTorch takes
     return name
 
 
-def _root(root: Any) -> str:  # noqa: ANN401 - whatever the caller gave
-    path: str = os.fspath(root)
-    return path if _OBJECT.match(path) else os.path.abspath(path)
+def _root(root: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
+    path = os.fspath(root)
+    # What is no text is refused with all other values of a wrong type.
+    return path if not isinstance(path, str) or _OBJECT.match(path) else os.path.abspath(path)
 
 
-def _index(index: Any) -> str:  # noqa: ANN401 - whatever the caller gave
+def _index(index: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
     return "none" if index == "none" else _root(index)
 
 
