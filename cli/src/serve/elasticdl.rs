@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn job(args: &JobArgs) -> Job {
-        args.job(Path::new("/work")).unwrap()
+        args.job(Path::new("/jobs")).unwrap()
     }
 
     #[test]
@@ -134,10 +134,10 @@ mod tests {
         };
         let found = job(&args);
         let options = json!({ "data_origin": "table", "class": "make_reader", "columns": "a,b", "filter": "x=1" });
-        assert_eq!(found.streams["validation"]["source"], json!("python:/work/readers/mine.py"));
+        assert_eq!(found.streams["validation"]["source"], json!("python:/jobs/readers/mine.py"));
         assert_eq!(found.streams["validation"]["source_options"], options);
-        assert_eq!(found.readers.as_deref(), Some(Path::new("/work/readers")));
-        let of = |reader: &str| named_reader(reader, Path::new("/work"));
+        assert_eq!(found.readers.as_deref(), Some(Path::new("/jobs/readers")));
+        let of = |reader: &str| named_reader(reader, Path::new("/jobs"));
         assert_eq!(of("/opt/a:b/mine.py"), (PathBuf::from("/opt/a:b/mine.py"), None));
         let training = job(&JobArgs { training: Some("t".into()), ..args.clone() });
         assert_eq!(training.streams["training"]["shuffle"], json!("shard"));
