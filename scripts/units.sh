@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What systemd says of the units: no complaint from `verify`, and an exposure of at most LIMIT (of 100) from `security`;
 # and whether a trainer that comes before the daemon finds it there, by a socket that was opened for both.
+# The unit must forbid the network, and its drop-in file for the network must allow it.
 # Prints a line per test: "passed: ...", "skipped: ..." or "failed: ...".
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,9 +18,14 @@ cp deploy/systemd/forebay.socket "$scratch"
 for unit in forebay forebay-coordinator; do
   sed "s|/usr/local/bin/forebay|$PWD/target/debug/forebay|" deploy/systemd/$unit.service >"$scratch/$unit.service"
 done
+# The service as docs/operating.md installs it for a network.
+network=$scratch/network
+install -D -m 644 deploy/systemd/forebay-network.conf "$network/forebay.service.d/network.conf"
+cp "$scratch"/forebay.service "$scratch"/forebay.socket "$network"
 
 failed=0
 said=$(systemd-analyze verify "$scratch"/forebay.service "$scratch"/forebay-coordinator.service "$scratch"/forebay.socket 2>&1) || failed=1
+said+=$'\n'$(systemd-analyze verify "$network/forebay.service" 2>&1) || failed=1
 # Of other units on this machine it may say what it likes, and before 254 that it does not know the intervals of restarts.
 said=$(grep -F forebay <<<"$said" | grep -vE "Unknown key( name)? '(RestartSteps|RestartMaxDelaySec)'" || true)
 if [ -n "$said" ] || [ $failed = 1 ]; then
@@ -32,11 +38,29 @@ fi
 if ! systemd-analyze --help | grep -q -- --threshold; then
   echo "skipped: systemd-analyze security: this systemd is older than 250"
 else
-  for unit in forebay forebay-coordinator; do
+  for unit in forebay forebay-coordinator network/forebay; do
     if said=$(systemd-analyze security --no-pager --offline=true --threshold=$LIMIT "$scratch/$unit.service" 2>&1); then
-      echo "passed: systemd-analyze security: exposure $(grep -oE "$unit.service: [0-9.]+" <<<"$said" | tail -1)"
+      echo "passed: systemd-analyze security: exposure $unit.service: $(sed -n 's/.*exposure level .*: \([0-9.]*\) .*/\1/p' <<<"$said")"
     else
       printf 'failed: systemd-analyze security\n%s\n' "$said"
+      failed=1
+    fi
+  done
+  # The unit alone has no network. With the drop-in file, it has.
+  for expected in "forebay no" "network/forebay yes"; do
+    read -r unit expectation <<<"$expected"
+    said=$(systemd-analyze security --no-pager --offline=true "$scratch/$unit.service" 2>&1 || true)
+    namespace=$(grep -oE "Service has (no )?access to the host's network" <<<"$said" || true)
+    sockets=$(grep -oE "Service (may|cannot) allocate Internet sockets" <<<"$said" || true)
+    case "$namespace, $sockets" in
+      "Service has access to the host's network, Service may allocate Internet sockets") has=yes ;;
+      "Service has no access to the host's network, Service cannot allocate Internet sockets") has=no ;;
+      *) has="'$namespace, $sockets'" ;;
+    esac
+    if [ "$has" = "$expectation" ]; then
+      echo "passed: systemd units: network of $unit.service: $has"
+    else
+      echo "failed: systemd units: network of $unit.service: $has instead of $expectation"
       failed=1
     fi
   done
