@@ -132,9 +132,9 @@ impl Exchange {
     pub fn void(&mut self, seq: u64) -> Voided {
         let Some((slot, entry)) = self.slots.of_batch(seq) else { return Voided::Unknown };
         match &mut entry.state {
-            SlotState::Held { delivery, acked: false, .. } => {
+            SlotState::Held { consumer, delivery, acked: false } => {
                 delivery.void = true;
-                Voided::Held
+                Voided::Held(*consumer)
             }
             SlotState::Ready(delivery) => {
                 let batch = delivery.batch;

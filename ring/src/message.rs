@@ -15,7 +15,7 @@ pub use attach::{Attach, attach_flags, attach_join};
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
 
 /// Version of the messages and of the ring's layout. Both sides must have the same.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 /// Longest stream name in bytes.
 pub const NAME_LEN: usize = 64;
 /// Longest packet, head and tail.
@@ -82,6 +82,8 @@ pub enum MessageKind {
     Notice = 21,
     /// Daemon to trainer: [`Text`]: the dataset's storage has given nothing for so long that `next()` raises.
     Stalled = 22,
+    /// Daemon to trainer: [`Number`], of a batch that it was offered: it goes back unless it was handed out already.
+    Void = 23,
 }
 
 /// The daemon accepts a trainer.

@@ -102,6 +102,8 @@ pub enum Message<'a> {
     Fenced(u64),
     /// No batch stands in this ring any more, and none will.
     Retired(u64),
+    /// This batch is not to be handed out any more.
+    Void(u64),
 }
 
 /// Protobuf bytes of a call or its answer.
@@ -186,6 +188,7 @@ impl<'a> Message<'a> {
             MessageKind::Deadline => reader.number().map(Self::Deadline),
             MessageKind::Fenced => reader.number().map(Self::Fenced),
             MessageKind::Retired => reader.number().map(Self::Retired),
+            MessageKind::Void => reader.number().map(Self::Void),
             MessageKind::Bye => reader.number().map(|_| Self::Bye),
             MessageKind::Call => reader.call().map(|(id, body)| Self::Call(id, body)),
             MessageKind::Answer => reader.call().map(|(id, body)| Self::Answer(id, body)),
@@ -208,7 +211,7 @@ impl TryFrom<u32> for MessageKind {
     type Error = PacketError;
 
     fn try_from(word: u32) -> Result<Self, PacketError> {
-        const KINDS: [MessageKind; 22] = [
+        const KINDS: [MessageKind; 23] = [
             MessageKind::Attach,
             MessageKind::Welcome,
             MessageKind::Refused,
@@ -231,6 +234,7 @@ impl TryFrom<u32> for MessageKind {
             MessageKind::Retired,
             MessageKind::Notice,
             MessageKind::Stalled,
+            MessageKind::Void,
         ];
         KINDS.into_iter().find(|kind| *kind as u32 == word).ok_or(PacketError::UnknownKind(word))
     }

@@ -160,7 +160,10 @@ impl RingThread {
                 self.act();
                 done.send(()).ok();
             }
-            Note::Lost(leases) => deliveries.lose(&leases),
+            Note::Lost(leases) => {
+                let void = |seq| number(MessageKind::Void, seq);
+                deliveries.lose(&leases).into_iter().for_each(|(id, seq)| readers.send(id, &void(seq), deliveries));
+            }
             Note::Deadline(deadline) => {
                 let packet = number(MessageKind::Deadline, deadline);
                 deliveries.renew(deadline).into_iter().for_each(|id| readers.send(id, &packet, deliveries));

@@ -148,6 +148,16 @@ impl Inbox {
         }
     }
 
+    /// The daemon takes this batch back: its offer, if it still waits, is taken out. What was handed out is the caller's.
+    pub(crate) fn void(&mut self, seq: u64) -> Option<Offer> {
+        let is_meant = |event: &Event| matches!(event, Event::Offer(offer) if offer.seq == seq);
+        let place = self.events.iter().position(is_meant)?;
+        match self.events.remove(place)? {
+            Event::Offer(offer) => Some(offer),
+            Event::EpochEnd(_) | Event::Done => None,
+        }
+    }
+
     pub(crate) fn failure(&self) -> Option<(u32, String)> {
         self.failure.clone()
     }

@@ -249,6 +249,12 @@ impl Session {
                     }
                     Message::Retired(ring) => self.rings.retire(ring)?,
                     Message::Deadline(deadline) => self.inbox.renew(deadline),
+                    Message::Void(seq) => {
+                        if let Some(void) = self.inbox.void(seq) {
+                            self.untaken.take_if(|batch| batch.seq() == seq);
+                            self.hands.change(|holds| holds.unread(&[void]));
+                        }
+                    }
                     Message::Fenced(epoch) => {
                         let void = self.inbox.fence(epoch);
                         self.untaken = None;

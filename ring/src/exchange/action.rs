@@ -108,8 +108,8 @@ pub enum Action {
 pub enum Voided {
     /// It was READY and is gone; [`Action::Dropped`] says so too.
     Dropped,
-    /// It is in somebody's hands and will not be offered again.
-    Held,
+    /// This consumer has it un-acked, handed out or not. It will not be offered again.
+    Held(ConsumerId),
     /// It is acked, gone, or was never published.
     Unknown,
 }

@@ -250,7 +250,7 @@ fn a_batch_with_a_lost_claim_is_dropped_or_at_least_not_offered_again() {
     let after = actions(&mut exchange);
     assert_eq!(after, [Action::Dropped { batch: BatchId { seq: 2, epoch: 0 }, seen: false }, Action::Free(slot)]);
     assert_eq!(exchange.void(2), Voided::Unknown);
-    assert_eq!(exchange.void(1), Voided::Held);
+    assert_eq!(exchange.void(1), Voided::Held(ANNA));
     exchange.release(ANNA, held, true);
     let after = actions(&mut exchange);
     assert_eq!(after, [Action::Dropped { batch: BatchId { seq: 1, epoch: 0 }, seen: false }, Action::Free(held.slot)]);

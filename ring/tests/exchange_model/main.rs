@@ -9,7 +9,7 @@ mod event;
 use std::collections::{BTreeMap, BTreeSet};
 
 use event::{Event, event};
-use forebay_ring::{Action, BatchId, ConsumerId, Exchange, HeldBatch, NO_RING, SlotId};
+use forebay_ring::{Action, BatchId, ConsumerId, Exchange, HeldBatch, NO_RING, SlotId, Voided};
 use proptest::prelude::*;
 
 const SLOTS: u32 = 6;
@@ -129,7 +129,10 @@ impl Model {
             }
             Event::NextEpoch => self.exchange.open_epoch(self.exchange.open() + 1),
             Event::Void(seq) => {
-                self.exchange.void(seq);
+                if let Voided::Held(consumer) = self.exchange.void(seq) {
+                    let mut hands = self.hands.iter();
+                    assert!(hands.any(|hand| hand.consumer == consumer && hand.receipt.seq == seq && !hand.acked));
+                }
             }
             Event::DropReady => self.exchange.drop_ready(),
             Event::Noted(number) => {

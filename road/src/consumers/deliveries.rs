@@ -138,17 +138,22 @@ impl Deliveries {
         self.exchange.noted(seq);
     }
 
-    /// These leases are somebody else's: batches of them that nobody holds are void (semantics rule 5).
-    pub(super) fn lose(&mut self, leases: &[u64]) {
+    /// These leases are somebody else's: batches of them that nobody holds are void (semantics rule 5). Gives those that
+    /// were offered: their trainers are to be told, before a later deadline, not to hand them out.
+    pub(super) fn lose(&mut self, leases: &[u64]) -> Vec<(ConsumerId, u64)> {
         self.lost.extend(leases);
         while self.lost.len() > REMEMBERED {
             self.lost.pop_first();
         }
+        let mut offered = Vec::new();
         for seq in self.claims.of_leases(leases) {
-            if self.exchange.void(seq) == Voided::Dropped {
-                self.claims.lose(seq, leases);
+            match self.exchange.void(seq) {
+                Voided::Dropped => self.claims.lose(seq, leases),
+                Voided::Held(consumer) => offered.push((consumer, seq)),
+                Voided::Unknown => {}
             }
         }
+        offered
     }
 
     /// Whether some of the batch's records are no longer this daemon's: no trainer may get it.

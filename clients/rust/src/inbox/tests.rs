@@ -186,3 +186,20 @@ fn rule_19_after_a_suspend_a_batch_without_a_deadline_is_handed_out() {
     inbox.offer(offer(1, 0));
     assert!(matches!(inbox.take(SUSPENDED), Head::Offer(Offer { seq: 1, .. })));
 }
+
+#[test]
+fn rule_05_a_batch_that_the_daemon_takes_back_is_not_handed_out_whatever_is_renewed_behind_it() {
+    let mut inbox = Inbox::new(0);
+    inbox.join();
+    for seq in 1..4 {
+        inbox.offer(Offer { deadline: 10, ..offer(seq, 0) });
+    }
+    assert!(matches!(inbox.take(5), Head::Offer(Offer { seq: 1, .. })));
+    // The process was stopped: by now the leases of 1 and 2 are somebody else's.
+    assert!(matches!(inbox.take(20), Head::Expired(10)));
+    assert!(inbox.void(1).is_none(), "it is in the caller's hands");
+    assert_eq!(inbox.void(2).map(|offer| offer.seq), Some(2));
+    inbox.renew(30);
+    assert_eq!(told(&mut inbox), ["batch 3"]);
+    assert!(inbox.void(3).is_none());
+}

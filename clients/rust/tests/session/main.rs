@@ -237,6 +237,20 @@ fn rule_19_a_batch_past_its_deadline_is_kept_back_until_it_is_renewed() {
 }
 
 #[test]
+fn rule_05_a_batch_that_is_taken_back_while_its_deadline_has_passed_is_returned_and_the_next_one_comes() {
+    let world = World::new();
+    let daemon = world.start(Plan { deadline: 1, ..Plan::new(8, 4, 1) });
+    let mut session = world.attach();
+    // Both of its credits are offers by then, and none of them may be handed out.
+    session.state(&mut Patient).unwrap();
+    daemon.number(MessageKind::Void, 1);
+    daemon.number(MessageKind::Deadline, u64::MAX);
+    assert_eq!(batch(next(&mut session)).records(), [4, 5, 6, 7]);
+    session.state(&mut Patient).unwrap();
+    assert_eq!(world.log.lock().releases, [(1, true)], "it goes back unread");
+}
+
+#[test]
 fn a_failed_stream_says_so_at_every_call_before_what_is_queued() {
     let world = World::new();
     let daemon = world.start(Plan::new(0, 4, 1));

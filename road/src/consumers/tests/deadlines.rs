@@ -1,6 +1,6 @@
 //! Tests of leases that others may have by now: deadlines of offers, and batches of lost leases.
 
-use forebay_ring::Number;
+use forebay_ring::{Number, Release};
 
 use super::*;
 
@@ -54,4 +54,32 @@ fn rule_19_a_batch_of_a_lease_that_was_lost_is_offered_to_nobody_even_if_it_is_f
     let Some(Fate::Returned(ranges)) = scene.fates.blocking_recv() else { panic!("its claims go back") };
     assert_eq!(ranges[0].lease, 7);
     assert_eq!(scene.offered_so_far(&trainer), None);
+}
+
+#[test]
+fn rule_19_an_offered_batch_of_a_lost_lease_is_taken_back_before_its_trainer_hears_of_a_later_deadline() {
+    let mut scene = Scene::new(|_| ());
+    scene.outbox.post(Note::Deadline(100));
+    let trainer = scene.attach(1);
+    scene.publish(0);
+    let offer = trainer.offer();
+    ask(&trainer, 100);
+    assert_eq!(scene.offered_so_far(&trainer), None);
+    scene.outbox.post(Note::Lost(vec![7]));
+    scene.outbox.post(Note::Deadline(200));
+    let first = trainer.hears(|message| match message {
+        Message::Void(seq) => Some(("void", *seq)),
+        Message::Deadline(deadline) => Some(("deadline", *deadline)),
+        _ => None,
+    });
+    assert_eq!(first, ("void", offer.seq));
+    assert_eq!(deadline(&trainer), 200);
+    trainer.says(&packet(&Release { returned: 1, ..release(&offer) }, &[]));
+    let Some(Fate::Returned(ranges)) = scene.fates.blocking_recv() else { panic!("it is offered to nobody else") };
+    assert_eq!(ranges[0].lease, 7);
+}
+
+fn release(offer: &Offer) -> Release {
+    let Offer { slot, seq, generation, ring, .. } = *offer;
+    Release { kind: MessageKind::Release as u32, slot, seq, generation, returned: 0, ring }
 }
