@@ -33,7 +33,7 @@ pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 /// Times of a coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoordinatorSettings {
-    /// A worker that says nothing for this long loses its leases. Only time in which the coordinator served counts.
+    /// A lease that no heartbeat names for this long is returned. Only time in which the coordinator served counts.
     pub lease_ttl: Duration,
     /// What a dead incarnation had is not granted to anybody for this long (semantics rule 16).
     pub grace: Duration,
@@ -247,7 +247,7 @@ fn gone() -> CallError {
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use forebay_proto::v1::{AcquireRequest, Caller, LedgerSpec, OpenRequest};
+    use forebay_proto::v1::{AcquireRequest, Caller, HeartbeatRequest, LedgerSpec, OpenRequest};
 
     use super::*;
     use crate::store::MemoryStore;
@@ -266,9 +266,13 @@ mod tests {
         OpenRequest { incarnation: 1, epochs: 1, ..request }
     }
 
-    fn acquire(worker: &str, sequence: u64) -> AcquireRequest {
+    fn caller(worker: &str, sequence: u64) -> Caller {
         let (ledger, worker) = ("run/train/all".to_owned(), worker.to_owned());
-        AcquireRequest { caller: Some(Caller { ledger, worker, incarnation: 1, sequence, unseen: 0 }), leases: 1 }
+        Caller { ledger, worker, incarnation: 1, sequence, unseen: 0 }
+    }
+
+    fn acquire(worker: &str, sequence: u64) -> AcquireRequest {
+        AcquireRequest { caller: Some(caller(worker, sequence)), leases: 1 }
     }
 
     #[test]
@@ -283,16 +287,18 @@ mod tests {
         let mut keeper =
             Keeper { store: MemoryStore::new(), clock, served, times, ledgers: None, outages: Outages::new().0 };
         ask(&mut keeper, vec![open("one"), open("two")]);
-        ask(&mut keeper, vec![acquire("one", 1), acquire("two", 1)]);
-        for sequence in 2..5 {
+        let granted = ask(&mut keeper, vec![acquire("one", 1), acquire("two", 1)]);
+        let leases: Vec<u64> = granted.iter().map(|reply| reply.leases[0].id).collect();
+        let beat = |worker| HeartbeatRequest { caller: Some(caller(worker, 0)), leases: leases.clone() };
+        for _ in 0..3 {
             // Both are late by now, and have spoken.
             now.fetch_add(1000, Ordering::SeqCst);
-            let replies = ask(&mut keeper, vec![acquire("one", sequence), acquire("two", sequence)]);
-            assert!(replies.iter().all(|reply| reply.leases.is_empty()), "{replies:?}");
+            let replies = ask(&mut keeper, vec![beat("one"), beat("two")]);
+            assert!(replies.iter().all(|reply| reply.leases.len() == 1), "{replies:?}");
         }
         now.fetch_add(1000, Ordering::SeqCst);
-        ask(&mut keeper, vec![acquire("one", 6)]);
-        let replies = ask(&mut keeper, vec![acquire("one", 7)]);
+        ask(&mut keeper, vec![beat("one")]);
+        let replies = ask(&mut keeper, vec![acquire("one", 2)]);
         assert_eq!(replies[0].leases.len(), 1, "two said nothing: {replies:?}");
     }
 }

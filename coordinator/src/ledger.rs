@@ -18,8 +18,8 @@ use std::ops::{Bound, Range};
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    AuditReply, Caller, Cause, HeartbeatReply, Lease, ListQuarantineReply, Progress, QuarantineKey, QuarantinedRecord,
-    WorkerProcess,
+    AuditReply, Cause, HeartbeatReply, HeartbeatRequest, Lease, ListQuarantineReply, Progress, QuarantineKey,
+    QuarantinedRecord, WorkerProcess,
 };
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
@@ -31,7 +31,7 @@ pub(crate) const MAX_EPOCH: u64 = 1 << 48;
 /// How long things last, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
-    /// A worker that says nothing for this long loses its leases.
+    /// A lease that no heartbeat names for this long is returned.
     pub lease_ttl: u64,
     /// What a dead incarnation had is not granted for this long, so that its consumers can hand in (rule 16).
     pub grace: u64,
@@ -88,8 +88,8 @@ struct Worker {
     /// The worker has seen the replies below this number: a command below it that was never applied is not applied any
     /// more (semantics rule 34).
     unseen: u64,
-    /// Not stored: after a restart every worker has a full time to live.
-    deadline: u64,
+    /// When it was heard last. Not stored: after a restart it counts as heard just then.
+    heard: u64,
 }
 
 /// A lease that is out.
@@ -99,6 +99,8 @@ struct LeaseOut {
     deaths_alone: u32,
     /// Positions that are not complete, counted from the epoch's start; never empty.
     open: Spans,
+    /// When it expires. Not stored: after a restart it has a full time to live.
+    deadline: u64,
 }
 
 /// Positions on their way into a lease.
@@ -173,9 +175,17 @@ impl Ledger {
         self.spec_hash
     }
 
-    /// Extends the leases of the caller's incarnation.
-    pub(crate) fn heartbeat(&mut self, caller: Option<&Caller>, now: u64) -> Result<HeartbeatReply, CallError> {
-        let leases = self.known(caller, now)?.leases.keys().copied().collect();
+    /// Extends the leases that the caller names.
+    pub(crate) fn heartbeat(&mut self, request: &HeartbeatRequest, now: u64) -> Result<HeartbeatReply, CallError> {
+        let (caller, deadline) = (request.caller.as_ref(), now.saturating_add(self.times.lease_ttl));
+        let worker = self.known(caller, now)?;
+        worker.unseen = worker.unseen.max(caller.map_or(0, |caller| caller.unseen));
+        for named in &request.leases {
+            if let Some(held) = worker.leases.get_mut(named) {
+                held.deadline = deadline;
+            }
+        }
+        let leases = worker.leases.keys().copied().collect();
         Ok(HeartbeatReply { progress: Some(self.progress()), lease_ttl_ms: self.times.lease_ttl, leases })
     }
 

@@ -95,7 +95,7 @@ procedures! {
     }
 
     fn reclaim(ledgers, request: ReclaimRequest, now) -> ReclaimReply, by speaker(request.caller.as_ref()); {
-        ledgers.command(5, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.reclaim(worker, &request.items)))
+        ledgers.command(5, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.reclaim(worker, &request.items, now)))
     }
 
     fn abandon(ledgers, request: AbandonRequest, now) -> AbandonReply, by speaker(request.caller.as_ref()); {
@@ -109,7 +109,7 @@ procedures! {
     // What changes nothing that is stored.
 
     fn heartbeat(ledgers, request: HeartbeatRequest, now) -> HeartbeatReply, by speaker(request.caller.as_ref()); {
-        ledgers.of_caller(request.caller.as_ref())?.heartbeat(request.caller.as_ref(), now)
+        ledgers.of_caller(request.caller.as_ref())?.heartbeat(&request, now)
     }
 
     fn take_snapshot(ledgers, request: TakeSnapshotRequest, _now) -> TakeSnapshotReply, by nobody(request); {

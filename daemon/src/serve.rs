@@ -147,20 +147,26 @@ async fn end(daemon: &Arc<Daemon>, drain: Duration, signals: &mut Signals) -> Re
     let closing = Arc::clone(daemon);
     let drained = tokio::spawn(async move { closing.close(drain).await });
     let late = tokio::select! {
-        _ended = drained => return Ok(()),
+        _ended = drained => return handed_in(daemon),
         () = tokio::time::sleep(drain.saturating_add(FAREWELL)) => true,
         _second = signals.come() => false,
     };
     if !late {
         tracing::warn!("a second signal: what trainers hold is returned at once");
         tokio::select! {
-            () = daemon.close(Duration::ZERO) => return Ok(()),
+            () = daemon.close(Duration::ZERO) => return handed_in(daemon),
             () = hopeless(daemon) => {}
             _third = signals.come() => {}
         }
     }
     let outage = daemon.outage().map(|outage| outage.to_string());
     Err(ServeError::Unfinished(outage.unwrap_or_else(|| "the streams did not end".to_owned())))
+}
+
+/// Whether the ledger was told everything. A coordinator in another process that does not answer is not waited for.
+fn handed_in(daemon: &Daemon) -> Result<(), ServeError> {
+    let outage = daemon.outage().filter(|_| daemon.config().coordinator.remote.is_some());
+    outage.map_or(Ok(()), |outage| Err(ServeError::Unfinished(outage.to_string())))
 }
 
 /// Returns when there is no use in waiting for the end of the streams any longer.

@@ -249,7 +249,7 @@ mod tests {
                 incarnation: 1,
                 ..OpenRequest::default()
             };
-            let (worker, opened) = Worker::open(handle.clone(), request).await.unwrap();
+            let (worker, _leases, opened) = Worker::open(handle.clone(), request, false).await.unwrap();
             let worker = Arc::new(worker);
             let lease = worker.acquire(1).await.unwrap().leases[0].id;
             let (fates, receiver) = mpsc::unbounded_channel();

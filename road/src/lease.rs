@@ -50,14 +50,18 @@ pub(crate) async fn keep(
     }
     let mut progress = worker.progress();
     let mut asked_again = Instant::now();
-    // A reply under way is waited for: a lease in it would be nobody's, and heartbeats would extend it for ever.
+    // A reply under way is waited for, unless that could take for ever: a lease in it would be nobody's until it expires.
     while stop.try_recv() == Err(TryRecvError::Empty) {
         let now = *progress.borrow_and_update();
         prefetch.completed(now.floor);
         prefetch.drained(now.drained);
         let wanted = settings.ahead.saturating_sub(prefetch.leases_ahead(target(now)));
         if wanted > 0 && asked_again <= Instant::now() {
-            let reply = worker.acquire(u32::try_from(wanted).unwrap_or(u32::MAX)).await?;
+            let reply = tokio::select! {
+                biased;
+                reply = worker.acquire(u32::try_from(wanted).unwrap_or(u32::MAX)) => reply?,
+                () = called_off(&mut stop, &worker) => return Ok(()),
+            };
             match reply.answer() {
                 Answer::Granted => {
                     for lease in &reply.leases {
@@ -83,6 +87,15 @@ pub(crate) async fn keep(
         }
     }
     Ok(())
+}
+
+/// Returns when this is to stop and a coordinator in another process does not answer.
+async fn called_off(stop: &mut oneshot::Receiver<()>, worker: &Worker) {
+    let mut outage = worker.outage();
+    let _stopped = stop.await;
+    if !worker.has_others() || outage.wait_for(Option::is_some).await.is_err() {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// The epoch whose leases are wanted next: the first that is not complete, or the one after it.

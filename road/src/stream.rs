@@ -288,21 +288,34 @@ impl Stream {
         changed
     }
 
-    /// Ends the stream while the daemon continues: it has no trainers any more, or it will begin again.
+    /// Ends the stream while the daemon continues: it has no trainers any more, or it will begin again. An outage of a
+    /// coordinator in another process is not waited for (semantics rule 34).
     pub async fn close(&self) {
+        self.standing.end();
         self.ring.drain().await;
         drop(self.pipeline.stop().await);
         self.end().await;
     }
 
     /// Ends the stream with the daemon. It makes no new batches, trainers finish what they hold, and the rest is
-    /// returned (semantics rule 21).
+    /// returned (semantics rule 21). An outage is waited for no longer than trainers are.
     pub async fn leave(&self, drain: Duration) {
-        self.ring.drain().await;
-        self.pipeline.leave().await;
         let deadline = Instant::now() + drain;
-        while Instant::now() < deadline && self.ring.status().await.is_some_and(|ring| ring.unfinished > 0) {
-            tokio::time::sleep(DRAIN_STEP).await;
+        let drained = async {
+            self.ring.drain().await;
+            self.pipeline.leave().await;
+            while Instant::now() < deadline && self.ring.status().await.is_some_and(|ring| ring.unfinished > 0) {
+                tokio::time::sleep(DRAIN_STEP).await;
+            }
+        };
+        let late = async {
+            tokio::time::sleep_until(deadline.into()).await;
+            self.standing.end();
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = drained => self.standing.end(),
+            () = late => {}
         }
         self.end().await;
     }

@@ -2,10 +2,14 @@
 //!
 //! Commands are sent one after the other, each with the next sequence number. A command whose answer was lost is
 //! repeated with the same number until it is answered, so it takes effect once (semantics rule 18). An outage is never
-//! mistaken for the end of the data.
+//! mistaken for the end of the data. When the stream ends, an outage is waited for no longer (semantics rule 34).
 
-use std::collections::BTreeSet;
+mod granted;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use forebay_coordinator::{CallError, Handle, Outage, Pauses, Request};
@@ -13,12 +17,14 @@ use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply,
     AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, ListQuarantineReply, ListQuarantineRequest,
     NackReply, NackRequest, OpenReply, OpenRequest, Progress, QuarantineKey, ReclaimReply, ReclaimRequest,
-    RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, Snapshot, TakeSnapshotRequest,
+    RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, Snapshot, TakeSnapshotRequest, Verdict,
 };
 use rustix::time::{ClockId, clock_gettime};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, mpsc, watch};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::suspects::Suspects;
+use granted::GrantedLeases;
 
 /// A worker of a ledger, in one incarnation.
 #[derive(Debug)]
@@ -27,61 +33,92 @@ pub(crate) struct Worker {
     ledger: String,
     name: String,
     incarnation: u64,
+    /// Number of the last command.
     sequence: Mutex<u64>,
+    /// The lowest number whose reply was not seen.
+    unseen: AtomicU64,
     progress: watch::Sender<Progress>,
     suspects: Arc<Suspects>,
     /// Leases that were granted and not seen to end.
-    granted: parking_lot::Mutex<BTreeSet<u64>>,
-    /// How long the coordinator keeps leases for a worker that says nothing.
+    granted: parking_lot::Mutex<GrantedLeases>,
+    /// How long the coordinator keeps leases that no heartbeat names.
     lease_ttl: Duration,
-    /// `CLOCK_BOOTTIME` nanosecond until which what was leased is this worker's, whatever happens (semantics rule 19).
-    deadline: watch::Sender<u64>,
+    /// Other daemons may have the same ledger.
+    has_others: bool,
+    words: mpsc::UnboundedSender<LeaseWord>,
+    /// Since when the stream ends.
+    ending: watch::Sender<Option<Instant>>,
 }
+
+/// What a worker hears of its leases. What was lost is always told before a deadline that was given without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LeaseWord {
+    /// They are complete, or somebody else's.
+    Lost(Vec<u64>),
+    /// `CLOCK_BOOTTIME` nanosecond until which all others are this worker's, whatever happens (semantics rule 19).
+    Deadline(u64),
+}
+
+/// What is said of a worker's leases, in order.
+pub(crate) type LeaseWords = mpsc::UnboundedReceiver<LeaseWord>;
 
 /// A deadline that never comes.
 const NEVER: u64 = u64::MAX;
+
+/// How long the end of a stream waits for a coordinator that does not answer.
+const MOMENT: Duration = Duration::from_secs(1);
 
 impl Worker {
     /// Opens the ledger, or makes it, and registers this incarnation.
     ///
     /// # Errors
     /// The ledger exists with another spec, or the coordinator or its store cannot be used.
-    pub(crate) async fn open(handle: Handle, request: OpenRequest) -> Result<(Self, OpenReply), CallError> {
+    pub(crate) async fn open(
+        handle: Handle,
+        request: OpenRequest,
+        has_others: bool,
+    ) -> Result<(Self, LeaseWords, OpenReply), CallError> {
         let (name, incarnation) = (request.worker.clone(), request.incarnation);
         let asked = boot_time();
         let reply = handle.open(request).await?;
         let lease_ttl = Duration::from_millis(reply.lease_ttl_ms);
-        let deadline = if handle.is_remote() { later(asked, lease_ttl) } else { NEVER };
+        let deadline = if has_others { later(asked, lease_ttl) } else { NEVER };
         let progress = reply.progress.unwrap_or_default();
         let ledger = reply.ledger.clone();
+        let (words, said) = mpsc::unbounded_channel();
         let worker = Self {
             handle,
             ledger,
             name,
             incarnation,
             sequence: Mutex::new(0),
+            unseen: AtomicU64::new(1),
             progress: watch::Sender::new(progress),
             suspects: Arc::default(),
-            granted: parking_lot::Mutex::default(),
+            granted: parking_lot::Mutex::new(GrantedLeases::until(deadline)),
             lease_ttl,
-            deadline: watch::Sender::new(deadline),
+            has_others,
+            words,
+            ending: watch::Sender::new(None),
         };
-        Ok((worker, reply))
+        worker.say(LeaseWord::Deadline(deadline));
+        Ok((worker, said, reply))
     }
 
-    /// How long the coordinator keeps leases for a worker that says nothing.
+    /// How long the coordinator keeps leases that no heartbeat names.
     pub(crate) fn lease_ttl(&self) -> Duration {
         self.lease_ttl
     }
 
     /// Whether other daemons may have the same ledger.
     pub(crate) fn has_others(&self) -> bool {
-        self.handle.is_remote()
+        self.has_others
     }
 
-    /// Until when batches may be handed out, in nanoseconds of `CLOCK_BOOTTIME`.
-    pub(crate) fn deadline(&self) -> watch::Receiver<u64> {
-        self.deadline.subscribe()
+    /// The stream ends: what is under way is still answered, but an outage of a coordinator in another process is not waited
+    /// for. What it is not told then comes back when the leases expire.
+    pub(crate) fn end(&self) {
+        self.ending.send_if_modified(|since| since.replace(Instant::now()).is_none());
     }
 
     /// What the coordinator last said about the epochs.
@@ -99,10 +136,18 @@ impl Worker {
         Arc::clone(&self.suspects)
     }
 
-    /// Asks for leases.
+    /// Asks for leases. Cancelled, it leaves none that a heartbeat would extend.
     pub(crate) async fn acquire(&self, leases: u32) -> Result<AcquireReply, CallError> {
-        let reply = self.command(|caller| AcquireRequest { caller: Some(caller), leases }).await?;
-        self.granted.lock().extend(reply.leases.iter().map(|lease| lease.id));
+        let beats = self.granted.lock().beats();
+        let mut reply = self.command(|caller| AcquireRequest { caller: Some(caller), leases }).await?;
+        let ids: Vec<u64> = reply.leases.iter().map(|lease| lease.id).collect();
+        if self.granted.lock().add(ids.iter().copied(), beats) {
+            let doubtful = Doubtful { worker: self, ids };
+            self.confirm().await?;
+            doubtful.are_named();
+            let granted = self.granted.lock();
+            reply.leases.retain(|lease| granted.has(lease.id));
+        }
         self.suspects.note(&reply.leases);
         if let Some(Progress { floor, .. }) = reply.progress {
             self.suspects.completed(floor);
@@ -144,7 +189,14 @@ impl Worker {
 
     /// Takes positions of an earlier incarnation back, which a consumer still holds.
     pub(crate) async fn reclaim(&self, items: Vec<LeasedRange>) -> Result<ReclaimReply, CallError> {
+        let leases: Vec<u64> = items.iter().map(|item| item.lease).collect();
         let reply = self.command(|caller| ReclaimRequest { caller: Some(caller), items }).await?;
+        let taken = leases.into_iter().zip(reply.verdicts()).filter(|(_, verdict)| *verdict == Verdict::Accepted);
+        // A trainer has them: no heartbeat has to name them first.
+        let mut granted = self.granted.lock();
+        let beats = granted.beats();
+        granted.add(taken.map(|(lease, _)| lease), beats);
+        drop(granted);
         self.heard(reply.progress);
         Ok(reply)
     }
@@ -181,48 +233,94 @@ impl Worker {
         self.handle.call(ListQuarantineRequest { ledger: self.ledger.clone(), after }).await
     }
 
-    /// Extends all leases of this incarnation. Gives those that are not its own any more: they are complete, or were given
-    /// to others while this worker was not heard.
-    pub(crate) async fn heartbeat(&self) -> Result<Vec<u64>, CallError> {
+    /// Extends the leases of this incarnation. Says which of them are not its own any more, and until when the others are.
+    pub(crate) async fn heartbeat(&self) -> Result<(), CallError> {
         let asked = boot_time();
-        // Those that are granted meanwhile may be missing in the answer.
-        let before = self.granted.lock().clone();
-        let reply = self.handle.call(HeartbeatRequest { caller: Some(self.caller(0)) }).await?;
+        let leases = self.granted.lock().beat();
+        let caller = Caller { unseen: self.unseen.load(Ordering::Relaxed), ..self.caller(0) };
+        let reply = self.handle.call(HeartbeatRequest { caller: Some(caller), leases: leases.clone() }).await?;
         self.heard(reply.progress);
-        let still: BTreeSet<u64> = reply.leases.into_iter().collect();
-        let ended: Vec<u64> = before.difference(&still).copied().collect();
-        self.granted.lock().retain(|lease| !ended.contains(lease));
-        self.answered(asked);
-        Ok(ended)
+        // Under one lock: the words of two answers do not mix.
+        let mut granted = self.granted.lock();
+        let ended = granted.answered(&leases, &reply.leases);
+        if !ended.is_empty() {
+            self.say(LeaseWord::Lost(ended));
+        }
+        if let Some(later) = granted.renew(later(asked, self.lease_ttl)) {
+            self.say(LeaseWord::Deadline(later));
+        }
+        Ok(())
+    }
+
+    /// Sends a heartbeat that names all leases, and repeats it until it is answered.
+    async fn confirm(&self) -> Result<(), CallError> {
+        let mut pauses = Pauses::of(self.incarnation);
+        loop {
+            match self.attempt(self.heartbeat()).await {
+                Err(CallError::Unavailable(why)) if !self.is_over() => self.pause(&mut pauses, &why).await,
+                answer => return answer,
+            }
+        }
     }
 
     async fn command<R: Request + Clone>(&self, request: impl FnOnce(Caller) -> R) -> Result<R::Reply, CallError> {
         let mut sequence = self.sequence.lock().await;
         *sequence += 1;
         let request = request(self.caller(*sequence));
+        self.unseen.store(*sequence, Ordering::Relaxed);
         let mut pauses = Pauses::of(self.incarnation ^ *sequence);
         loop {
-            match self.handle.call(request.clone()).await {
-                Err(CallError::Unavailable(why)) => {
-                    // Once for each command: an outage may be long.
-                    if pauses.is_first() {
-                        tracing::warn!(ledger = self.ledger, why, "a command is repeated until the ledger takes it");
-                    }
-                    tokio::time::sleep(pauses.next()).await;
+            match self.attempt(self.handle.call(request.clone())).await {
+                Err(CallError::Unavailable(why)) if !self.is_over() => self.pause(&mut pauses, &why).await,
+                answer => {
+                    self.unseen.store(*sequence + 1, Ordering::Relaxed);
+                    return answer;
                 }
-                answer => return answer,
             }
         }
     }
 
-    /// The coordinator has answered what was sent at this moment, and keeps the leases for a time to live from then on.
-    fn answered(&self, asked: u64) {
-        let deadline = later(asked, self.lease_ttl);
-        self.deadline.send_if_modified(|known| {
-            let renewed = *known < deadline;
-            *known = deadline.max(*known);
-            renewed
-        });
+    /// One call, which the end of the stream cuts short if the coordinator is known not to answer.
+    async fn attempt<T>(&self, call: impl Future<Output = Result<T, CallError>>) -> Result<T, CallError> {
+        let hopeless = async {
+            let (mut ending, mut outage) = (self.ending.subscribe(), self.outage());
+            let since = ending.wait_for(Option::is_some).await.ok().and_then(|since| *since);
+            if let Some(since) = since.filter(|_| self.has_others) {
+                sleep_until(since + MOMENT).await;
+                if let Some(outage) = outage.wait_for(Option::is_some).await.ok().and_then(|outage| outage.clone()) {
+                    return outage.cause;
+                }
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            biased;
+            answer = call => answer,
+            cause = hopeless => Err(CallError::Unavailable(format!("{cause}."))),
+        }
+    }
+
+    /// Waits before the next attempt, or for the end of the stream, before which there is one more.
+    async fn pause(&self, pauses: &mut Pauses, why: &str) {
+        // Once for each command: an outage may be long.
+        if pauses.is_first() {
+            tracing::warn!(ledger = self.ledger, why, "a command is repeated until the ledger takes it");
+        }
+        let mut ending = self.ending.subscribe();
+        tokio::select! {
+            () = sleep(pauses.next()) => {}
+            _over = ending.wait_for(Option::is_some), if self.has_others => {}
+        }
+    }
+
+    /// An outage is not waited for any more.
+    fn is_over(&self) -> bool {
+        self.has_others && self.ending.borrow().is_some()
+    }
+
+    fn say(&self, word: LeaseWord) {
+        // Nobody listens where the stream could not be opened.
+        let _gone = self.words.send(word);
     }
 
     fn caller(&self, sequence: u64) -> Caller {
@@ -240,6 +338,24 @@ impl Worker {
         if let Some(progress) = progress {
             self.progress.send_if_modified(|known| std::mem::replace(known, progress) != progress);
         }
+    }
+}
+
+/// Leases that are not used before a heartbeat has named them. If whoever asked for them gives up, they expire.
+struct Doubtful<'a> {
+    worker: &'a Worker,
+    ids: Vec<u64>,
+}
+
+impl Doubtful<'_> {
+    fn are_named(mut self) {
+        self.ids.clear();
+    }
+}
+
+impl Drop for Doubtful<'_> {
+    fn drop(&mut self) {
+        self.worker.granted.lock().forget(&self.ids);
     }
 }
 

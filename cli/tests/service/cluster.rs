@@ -108,6 +108,42 @@ fn rule_34_a_daemon_whose_coordinator_is_gone_ends_when_it_is_told_to() {
 }
 
 #[test]
+fn rule_34_a_daemon_whose_trainers_are_done_does_not_wait_for_a_coordinator_that_is_gone() {
+    let mut site = Site::start();
+    // It would give its trainers an hour.
+    let (home, daemon) = site.node("one", RECORDS, EPOCHS);
+    let mut trainer = Puppet::attach(&home);
+    trainer.next().batch();
+    site.kill();
+    home.wait_for_outage();
+    trainer.kill();
+    daemon.signal(Signal::TERM);
+    let (status, said) = daemon.ends();
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("Nothing that was acknowledged is lost"), "{said}");
+}
+
+#[test]
+fn rule_34_a_stream_is_closed_while_its_coordinator_is_gone_and_read_on_when_it_is_back() {
+    let mut site = Site::start();
+    let (home, _daemon) = site.node("one", RECORDS, EPOCHS);
+    let mut victim = Puppet::attach(&home);
+    let mut visits = Visits::default();
+    let mut lost = vec![victim.next()];
+    site.kill();
+    home.wait_for_outage();
+    lost.extend(victim.kill());
+    visits.note_lost("victim", &lost);
+    // A new run closes the stream before the ledgers of the old one are forgotten, which fails here.
+    let renewed = home.command(&["run", "new", "train"]);
+    assert!(stderr(&renewed).contains("the coordinator at unix:"), "{}", stderr(&renewed));
+    site.restart();
+    visits.note("heir", &Puppet::attach(&home).finish());
+    visits.check(RECORDS, 2);
+    assert!(site.audit()[1..].iter().all(|epoch| epoch.contains("checksum equal")));
+}
+
+#[test]
 fn rule_33_two_daemons_with_one_name_and_the_later_one_stays() {
     let site = Site::start();
     let (first, _daemon) = site.node("same", RECORDS, EPOCHS);

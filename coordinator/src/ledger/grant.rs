@@ -13,7 +13,7 @@ impl Ledger {
         let mut granted = Vec::new();
         for _ in 0..leases.clamp(1, MAX_GRANTED) {
             let Some(grant) = self.next_grant(now) else { break };
-            granted.push(self.grant(worker, grant));
+            granted.push(self.grant(worker, grant, now));
         }
         let progress = self.progress();
         let answer = if !granted.is_empty() {
@@ -35,12 +35,12 @@ impl Ledger {
     }
 
     /// Gives a worker's earlier positions to its current incarnation, for what consumers still hold (rule 16).
-    pub(crate) fn reclaim(&mut self, worker: &str, items: &[LeasedRange]) -> ReclaimReply {
+    pub(crate) fn reclaim(&mut self, worker: &str, items: &[LeasedRange], now: u64) -> ReclaimReply {
         let verdicts = items
             .iter()
             .map(|item| match self.take_kept(worker, item.lease, &item.range.unwrap_or_default()) {
                 Ok(taken) => {
-                    self.go_on(worker, item.lease, taken);
+                    self.go_on(worker, item.lease, taken, now);
                     Verdict::Accepted.into()
                 }
                 Err(verdict) => verdict.into(),
@@ -51,18 +51,21 @@ impl Ledger {
 
     /// Puts positions back into the lease that they were in. It keeps its id: receipts that its consumers have of
     /// these positions are good after any number of deaths.
-    fn go_on(&mut self, worker: &str, id: u64, taken: TakenPositions) {
+    fn go_on(&mut self, worker: &str, id: u64, taken: TakenPositions, now: u64) {
         let TakenPositions { grant: Grant { epoch, range, .. }, lease_start, .. } = taken;
+        let deadline = now.saturating_add(self.times.lease_ttl);
         // Consumers have seen these records: whatever the worker died of, it was not them.
         let fresh = || LeaseOut {
             lease: Lease { id, epoch, start: lease_start, end: lease_start, deaths: 0 },
             deaths_alone: 0,
             open: Spans::default(),
+            deadline,
         };
         let leases = &mut self.workers.entry(worker.to_owned()).or_default().leases;
         let held = leases.entry(id).or_insert_with(fresh);
         held.lease.end = held.lease.end.max(range.end);
         held.open.insert(range);
+        held.deadline = deadline;
     }
 
     /// The next span: of the first epoch that has one, what came back, then what is fresh, and last what consumers
@@ -127,11 +130,12 @@ impl Ledger {
     }
 
     /// Makes a lease with a fresh id.
-    fn grant(&mut self, worker: &str, grant: Grant) -> Lease {
+    fn grant(&mut self, worker: &str, grant: Grant, now: u64) -> Lease {
         let Grant { epoch, range, deaths, deaths_alone, .. } = grant;
         let lease = Lease { id: self.next_lease, epoch, start: range.start, end: range.end, deaths };
         self.next_lease += 1;
-        let held = LeaseOut { lease, deaths_alone, open: Spans::of(range) };
+        let deadline = now.saturating_add(self.times.lease_ttl);
+        let held = LeaseOut { lease, deaths_alone, open: Spans::of(range), deadline };
         self.workers.entry(worker.to_owned()).or_default().leases.insert(lease.id, held);
         self.touch();
         lease

@@ -2,12 +2,12 @@
 
 use forebay_proto::v1::{LedgerStatus, WorkerStatus};
 
-use super::{Ledger, Times, Worker};
+use super::{Ledger, Worker};
 
 impl Ledger {
     /// How it is, under its name.
     pub(crate) fn status(&mut self, name: &str, now: u64) -> LedgerStatus {
-        let workers = self.workers.iter().map(|(name, worker)| worker.status(name, now, self.times)).collect();
+        let workers = self.workers.iter().map(|(name, worker)| worker.status(name, now)).collect();
         LedgerStatus {
             name: name.to_owned(),
             spec: Some(self.plan.spec().clone()),
@@ -24,8 +24,8 @@ impl Ledger {
 
 impl Worker {
     /// How long nothing came from it, in milliseconds.
-    pub(super) fn silent(&self, now: u64, times: Times) -> u64 {
-        now.saturating_add(times.lease_ttl).saturating_sub(self.deadline)
+    pub(super) fn silent(&self, now: u64) -> u64 {
+        now.saturating_sub(self.heard)
     }
 
     /// Which process it is, in words.
@@ -36,7 +36,7 @@ impl Worker {
         }
     }
 
-    fn status(&self, name: &str, now: u64, times: Times) -> WorkerStatus {
+    fn status(&self, name: &str, now: u64) -> WorkerStatus {
         let open = self.leases.values().flat_map(|held| held.open.iter());
         WorkerStatus {
             name: name.to_owned(),
@@ -44,7 +44,7 @@ impl Worker {
             incarnation: self.incarnation,
             leases: self.leases.len() as u64,
             positions: open.map(|span| span.end - span.start).sum(),
-            silent_ms: self.silent(now, times),
+            silent_ms: self.silent(now),
         }
     }
 }

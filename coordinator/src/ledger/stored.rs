@@ -196,6 +196,7 @@ impl Worker {
 }
 
 fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
+    let deadline = now.saturating_add(times.lease_ttl);
     let mut leases = BTreeMap::new();
     for StoredLease { lease, deaths_alone, open } in stored.leases {
         let lease = lease?;
@@ -204,17 +205,16 @@ fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
         if !bounded || open.is_empty() {
             return None;
         }
-        leases.insert(lease.id, LeaseOut { lease, deaths_alone, open });
+        leases.insert(lease.id, LeaseOut { lease, deaths_alone, open, deadline });
     }
     let replies = stored.replies.into_iter().map(|stored| (stored.sequence, (stored.command, stored.reply)));
-    let deadline = now.saturating_add(times.lease_ttl);
     Some(Worker {
         incarnation: stored.incarnation,
         leases,
         replies: Replies(replies.collect()),
         process: stored.process,
         unseen: stored.unseen,
-        deadline,
+        heard: now,
     })
 }
 

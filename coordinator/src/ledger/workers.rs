@@ -65,7 +65,7 @@ impl Ledger {
             return Ok(Some(known.incarnation));
         }
         let boot = request.process.as_ref().map_or("", |process| &process.boot);
-        let silent = known.silent(now, self.times);
+        let silent = known.silent(now);
         if known.process.as_ref().is_some_and(|process| process.boot != boot) && silent < BOOT_SILENCE {
             return Err(CallError::Unavailable(format!(
                 "Worker {:?} is {}, which was heard {} s ago. If that process still runs, give this daemon another name \
@@ -82,14 +82,13 @@ impl Ledger {
     /// Registers a worker's incarnation. What an older one had is returned, and kept a while for its consumers.
     pub(crate) fn register(&mut self, request: &OpenRequest, now: u64) {
         let (worker, incarnation) = (request.worker.as_str(), request.incarnation);
-        let deadline = now.saturating_add(self.times.lease_ttl);
         let known = self.workers.entry(worker.to_owned()).or_default();
-        known.deadline = deadline;
+        known.heard = now;
         if known.incarnation == incarnation {
             return;
         }
         let lost = std::mem::take(known);
-        *known = Worker { incarnation, deadline, process: request.process.clone(), ..Worker::default() };
+        *known = Worker { incarnation, heard: now, process: request.process.clone(), ..Worker::default() };
         self.dirty.workers.insert(worker.to_owned());
         let kept_until = now.saturating_add(self.times.grace);
         // What an earlier one left for its consumers is kept for as long again: they come to this one.
@@ -109,27 +108,34 @@ impl Ledger {
         }
     }
 
-    /// Returns the leases of workers that said nothing for a whole time to live. Forgets workers that have had none for
-    /// long.
+    /// Returns the leases that no heartbeat has named for a whole time to live. Forgets workers that have had none for long.
     pub(crate) fn expire(&mut self, now: u64) {
-        let dirty = &mut self.dirty.workers;
+        let (dirty, remembered) = (&mut self.dirty.workers, self.times.lease_ttl.saturating_add(REMEMBERED));
         self.workers.retain(|name, worker| {
-            let stays = !worker.leases.is_empty() || worker.deadline.saturating_add(REMEMBERED) > now;
+            let stays = !worker.leases.is_empty() || worker.heard.saturating_add(remembered) > now;
             if !stays {
                 dirty.insert(name.clone());
             }
             stays
         });
-        let late: Vec<String> = self
-            .workers
-            .iter()
-            .filter(|(_, worker)| worker.deadline <= now && !worker.leases.is_empty())
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in late {
-            let leases = self.workers.get_mut(&name).map(|worker| std::mem::take(&mut worker.leases));
-            tracing::warn!(worker = name, "no sign of life for a lease's time: its leases are returned");
-            self.lose(&name, leases.unwrap_or_default(), Cause::LeaseExpired, None);
+        let mut expired: Vec<(String, BTreeMap<u64, LeaseOut>)> = Vec::new();
+        for (name, worker) in &mut self.workers {
+            if worker.leases.values().any(|held| held.deadline <= now) {
+                let (late, held) =
+                    std::mem::take(&mut worker.leases).into_iter().partition(|(_, held)| held.deadline <= now);
+                worker.leases = held;
+                expired.push((name.clone(), late));
+            }
+        }
+        for (name, leases) in expired {
+            let (count, silent) = (leases.len(), self.workers.get(&name).map_or(0, |worker| worker.silent(now)) / 1000);
+            tracing::warn!(
+                worker = name,
+                leases = count,
+                silent,
+                "leases were not extended for their time: they are returned"
+            );
+            self.lose(&name, leases, Cause::LeaseExpired, None);
             self.dirty.workers.insert(name);
         }
         self.settle();
@@ -137,10 +143,10 @@ impl Ledger {
 
     /// When [`expire`](Self::expire) has something to do next.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
-        self.workers.values().filter(|worker| !worker.leases.is_empty()).map(|worker| worker.deadline).min()
+        self.workers.values().flat_map(|worker| worker.leases.values()).map(|held| held.deadline).min()
     }
 
-    /// The worker behind a caller, if it is its current incarnation; its leases are extended.
+    /// The worker behind a caller, if it is its current incarnation; it was heard.
     pub(super) fn known(&mut self, caller: Option<&Caller>, now: u64) -> Result<&mut Worker, CallError> {
         let caller = caller.ok_or_else(|| CallError::Invalid("The request names no caller.".to_owned()))?;
         let worker = self.workers.get_mut(&caller.worker).ok_or_else(|| {
@@ -156,15 +162,16 @@ impl Ledger {
                 caller.incarnation
             )));
         }
-        worker.deadline = now.saturating_add(self.times.lease_ttl);
+        worker.heard = now;
         Ok(worker)
     }
 
     /// Applies a command unless its reply is stored, in which case that is given again.
     ///
-    /// `act` must not change anything when it gives an error. The reply to a command that changed nothing is not
-    /// stored: to ask again is as good, and a worker that waits costs no commit. With the reply goes the worker's
-    /// document, so that `act` need not note changes of the caller's own leases.
+    /// `act` must not change anything when it gives an error. With the reply goes the worker's document, so that `act` need not
+    /// note changes of the caller's own leases. The reply to a command that changed nothing is only remembered, so that a
+    /// worker that waits costs no commit: a copy of the command that was delayed is not applied when there is something to
+    /// grant.
     pub(crate) fn once<R: Message + Default>(
         &mut self,
         caller: Option<&Caller>,
@@ -194,10 +201,10 @@ impl Ledger {
         worker.unseen = worker.unseen.max(caller.unseen);
         let before = self.revision;
         let reply = act(self, &caller.worker)?;
-        if self.revision != before
-            && let Some(worker) = self.workers.get_mut(&caller.worker)
-        {
+        if let Some(worker) = self.workers.get_mut(&caller.worker) {
             worker.replies.keep(caller.sequence, command, reply.encode_to_vec());
+        }
+        if self.revision != before {
             self.dirty.workers.insert(caller.worker.clone());
         }
         Ok(reply)

@@ -38,7 +38,7 @@ fn story(fail: Option<(u64, Failure)>) -> u64 {
                 sequence: 0,
                 unseen: 0,
             };
-            let mut daemon = crate::scene::Daemon { caller };
+            let mut daemon = crate::scene::Daemon::of(caller);
             insist(&scene, &AcquireRequest { caller: Some(daemon.next()), leases: 1 });
             daemon
         })

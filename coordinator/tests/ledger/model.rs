@@ -1,8 +1,10 @@
 //! Random histories of several workers against a plain model: sets of positions, nothing clever.
 
+mod unheard;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use forebay_coordinator::{Plan, Verdict as Judgement};
+use forebay_coordinator::{CallError, Plan, Verdict as Judgement};
 use forebay_proto::v1::{
     AckRequest, AcquireReply, AcquireRequest, Lease, RestoreRequest, Snapshot, Verdict, acquire_reply::Answer,
 };
@@ -10,6 +12,7 @@ use proptest::{prelude::*, test_runner::RngSeed};
 
 use crate::grains::grained;
 use crate::scene::{Daemon, GRACE, Scene, TTL, bare, spec, static_spec};
+use unheard::Unheard;
 
 const WORKERS: usize = 3;
 const EPOCHS: u64 = 3;
@@ -24,6 +27,8 @@ enum Step {
     Return(usize, usize, u64, u64),
     /// The same request once more: its reply was lost.
     Repeat(usize),
+    /// A copy of the last Acquire comes late, and nobody hears its reply.
+    Delayed(usize),
     /// The daemon is killed and comes back.
     Reborn(usize),
     /// The reborn daemon's consumer still holds a part of an old lease.
@@ -42,6 +47,8 @@ struct Actor {
     leases: Vec<Lease>,
     last: Option<(AcquireRequest, AcquireReply)>,
     last_ack: Option<(AckRequest, Vec<i32>)>,
+    /// The coordinator was restarted since its last Acquire.
+    may_be_forgotten: bool,
 }
 
 /// What must be true, as sets.
@@ -58,6 +65,7 @@ struct History {
     actors: Vec<Actor>,
     truth: Truth,
     snapshot: Option<(Snapshot, BTreeSet<(u64, u64)>)>,
+    unheard: Unheard,
 }
 
 impl Truth {
@@ -77,9 +85,10 @@ impl History {
                 leases: Vec::new(),
                 last: None,
                 last_ack: None,
+                may_be_forgotten: false,
             })
             .collect();
-        Self { scene, actors, truth: Truth::default(), snapshot: None }
+        Self { scene, actors, truth: Truth::default(), snapshot: None, unheard: Unheard::default() }
     }
 
     fn step(&mut self, step: &Step) {
@@ -89,11 +98,12 @@ impl History {
             Step::Nack(who, which, at) => self.nack(who, which, at),
             Step::Return(who, which, from, len) => self.give_back(who, which, from, len),
             Step::Repeat(who) => self.repeat(who),
+            Step::Delayed(who) => self.delayed(who),
             Step::Reborn(who) => self.reborn(who),
             Step::Reclaim(who, which, from, len) => self.reclaim(who, which, from, len),
             Step::Silence(who) => self.silence(who),
             Step::Wait => self.wait(GRACE),
-            Step::CoordinatorRestarts => self.scene.restart(),
+            Step::CoordinatorRestarts => self.restart(),
             Step::Snapshot => {
                 self.snapshot = Some((self.scene.snapshot(vec![]), self.truth.done.clone()));
             }
@@ -126,7 +136,9 @@ impl History {
         assert_eq!(progress.floor, self.truth.floor(&self.scene));
         assert!(progress.drained >= progress.floor);
         self.actors[who].leases.extend(&reply.leases);
+        self.actors[who].daemon.knows(&reply.leases);
         self.actors[who].last = Some((request, reply));
+        self.actors[who].may_be_forgotten = false;
     }
 
     /// A lease that the worker got at some time, and a range of it that may be wrong.
@@ -201,13 +213,50 @@ impl History {
 
     fn repeat(&mut self, who: usize) {
         let actor = &self.actors[who];
-        // An Acquire that granted nothing changed nothing: asking again is a new question.
+        // The reply to an Acquire that granted nothing is forgotten when the coordinator is restarted.
         if let Some((request, reply)) = actor.last.clone().filter(|(_, reply)| !reply.leases.is_empty()) {
             assert_eq!(self.scene.call(request).ok(), Some(reply));
         }
         if let Some((request, verdicts)) = actor.last_ack.clone().filter(|(_, v)| v == &[Verdict::Accepted as i32]) {
             assert_eq!(self.scene.call(request).map(|reply| reply.verdicts), Ok(verdicts));
         }
+    }
+
+    /// What it grants is nobody's: heartbeats do not name it, so that it comes back.
+    fn delayed(&mut self, who: usize) {
+        let Some((request, reply)) = self.actors[who].last.clone() else { return };
+        match self.scene.call(request) {
+            Ok(copy) if self.actors[who].may_be_forgotten && reply.leases.is_empty() => {
+                for lease in copy.leases {
+                    for position in lease.start..lease.end {
+                        let before = self.truth.owner.insert((lease.epoch, position), (lease.id, who));
+                        assert_eq!(before, None, "{lease:?} has a position of another lease");
+                    }
+                    self.unheard.granted(lease.id);
+                }
+                // It remembers this answer, which the daemon does not have.
+                self.actors[who].last = None;
+            }
+            Ok(copy) => assert_eq!(copy, reply),
+            Err(refused) => assert!(matches!(refused, CallError::SequenceTooOld(_)), "{refused:?}"),
+        }
+    }
+
+    /// Time passes, in which what no heartbeat names may expire.
+    fn pass(&mut self, millis: u64) {
+        self.scene.pass(millis);
+        let expired = self.unheard.pass(millis);
+        if !expired.is_empty() {
+            // Any command lets the time take effect.
+            self.scene.snapshot(vec![]);
+            self.truth.owner.retain(|_, (id, _)| !expired.contains(id));
+        }
+    }
+
+    fn restart(&mut self) {
+        self.scene.restart();
+        self.unheard.begin_anew();
+        self.actors.iter_mut().for_each(|actor| actor.may_be_forgotten = true);
     }
 
     fn lose(&mut self, who: usize) {
@@ -249,7 +298,7 @@ impl History {
                 actor.daemon.heartbeat(&self.scene);
             }
         }
-        self.scene.pass(TTL / 2);
+        self.pass(TTL / 2);
         self.lose(who);
         // Any command lets the time take effect, before the coordinator may be restarted and forget it.
         self.actors[(who + 1) % WORKERS].daemon.heartbeat(&self.scene);
@@ -261,7 +310,7 @@ impl History {
         for actor in &self.actors {
             actor.daemon.heartbeat(&self.scene);
         }
-        self.scene.pass(millis);
+        self.pass(millis);
     }
 
     fn restore(&mut self, who: usize) {
@@ -311,6 +360,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => part.clone().prop_map(|(a, b, c, _)| Step::Nack(a, b, c)),
         3 => part.clone().prop_map(|(a, b, c, d)| Step::Return(a, b, c, d)),
         2 => who.clone().prop_map(Step::Repeat),
+        2 => who.clone().prop_map(Step::Delayed),
         2 => who.clone().prop_map(Step::Reborn),
         3 => part.prop_map(|(a, b, c, d)| Step::Reclaim(a, b, c, d)),
         1 => who.clone().prop_map(Step::Silence),

@@ -2,8 +2,7 @@
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::{
-    AcquireRequest, Caller, HeartbeatRequest, ListLedgersRequest, OpenReply, OpenRequest, WorkerProcess,
-    acquire_reply::Answer,
+    AcquireRequest, Caller, ListLedgersRequest, OpenReply, OpenRequest, WorkerProcess, acquire_reply::Answer,
 };
 
 use crate::scene::{Daemon, GRACE, Scene, TTL, spec};
@@ -99,39 +98,11 @@ fn rule_33_workers_without_leases_are_forgotten_after_an_hour() {
 }
 
 #[test]
-fn rule_34_a_delayed_copy_of_an_acquire_grants_nothing() {
-    let scene = Scene::new(spec(20), 10, 1);
-    let (mut one, mut two) = (scene.daemon("one", 1), scene.daemon("two", 1));
-    let (first, second) = (one.lease(&scene), one.lease(&scene));
-    // This is answered with WAIT, which is not stored. A copy of it stays on its way.
-    let waits = Caller { sequence: 1, unseen: 1, ..two.next() };
-    let copy = AcquireRequest { caller: Some(waits), leases: 1 };
-    assert_eq!(scene.call(copy.clone()).unwrap().answer(), Answer::EpochEnd);
-    let beyond = Caller { sequence: 2, unseen: 2, ..two.next() };
-    scene.call(AcquireRequest { caller: Some(beyond), leases: 1 }).unwrap();
-    one.give_back(&scene, &first, 0, 10);
-    let refused = scene.call(copy).unwrap_err();
-    assert!(matches!(&refused, CallError::SequenceTooOld(text) if text.contains("came too late")), "{refused:?}");
-    assert_eq!(one.lease(&scene).start, first.start, "nobody else has it");
-    one.ack(&scene, scene.delivered(&second));
-}
-
-#[test]
-fn rule_34_a_command_cannot_be_below_what_its_caller_waits_for() {
-    let scene = Scene::new(spec(20), 10, 1);
-    let mut one = scene.daemon("one", 1);
-    let caller = Caller { unseen: 5, ..one.next() };
-    let refused = scene.call(AcquireRequest { caller: Some(caller), leases: 1 }).unwrap_err();
-    assert!(matches!(refused, CallError::Invalid(_)), "{refused:?}");
-    one.lease(&scene);
-}
-
-#[test]
 fn rule_19_a_heartbeat_tells_which_leases_are_still_the_workers() {
     let scene = Scene::new(spec(40), 10, 1);
     let (mut one, mut two) = (scene.daemon("one", 1), scene.daemon("two", 1));
     let (first, second) = (one.lease(&scene), one.lease(&scene));
-    let held = |daemon: &Daemon| scene.call(HeartbeatRequest { caller: Some(daemon.caller()) }).unwrap().leases;
+    let held = |daemon: &Daemon| daemon.heartbeat(&scene);
     assert_eq!(held(&one), [first.id, second.id]);
     one.ack(&scene, scene.delivered(&first));
     assert_eq!(held(&one), [second.id], "the other is complete");

@@ -148,7 +148,7 @@ fn hostile_documents_are_errors_that_name_them_and_never_panic() {
                         scene.restart();
                         let request = OpenRequest { incarnation: 2, ..scene.open_request("node", 2) };
                         if let Ok(reply) = scene.call(request) {
-                            let mut daemon = crate::scene::Daemon { caller: daemon.caller.clone() };
+                            let mut daemon = crate::scene::Daemon::of(daemon.caller());
                             daemon.caller.incarnation = 2;
                             daemon.caller.sequence = 0;
                             daemon.caller.ledger = reply.ledger;

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use forebay_coordinator::{Address, CallError, Handle, LedgerService, Remote};
-use forebay_proto::v1::{AcquireRequest, HeartbeatRequest, acquire_reply::Answer, ledger_server::LedgerServer};
+use forebay_proto::v1::{
+    AcquireRequest, HeartbeatRequest, OpenRequest, acquire_reply::Answer, ledger_server::LedgerServer,
+};
 use tokio::net::UnixListener;
 use tokio_stream::wrappers::UnixListenerStream;
 use tonic::transport::Server;
@@ -66,7 +68,7 @@ fn a_handle_on_a_remote_coordinator_is_used_as_one_on_a_local_one() {
     let last = block_on(handle.call(AcquireRequest { caller: Some(daemon.next()), leases: 2 })).unwrap();
     assert_eq!(last.answer(), Answer::DatasetDone);
     let stranger = forebay_proto::v1::Caller { incarnation: 9, ..daemon.caller() };
-    let fenced = handle.wait(HeartbeatRequest { caller: Some(stranger) }).unwrap_err();
+    let fenced = handle.wait(HeartbeatRequest { caller: Some(stranger), leases: vec![] }).unwrap_err();
     assert!(matches!(fenced, CallError::Fenced(_)), "{fenced:?}");
     assert_eq!(*handle.outage().borrow(), None, "a refusal is no outage");
 }
@@ -120,8 +122,7 @@ fn rule_33_a_worker_that_is_started_again_takes_the_place_of_its_earlier_incarna
     let socket = folder.path().join("coordinator.sock");
     let _served = Served::begin(scene.handle(), &socket);
     let handle = remote(&[&socket]);
-    let request =
-        |incarnation| forebay_proto::v1::OpenRequest { replaces: Some(0), ..scene.open_request("far", incarnation) };
+    let request = |incarnation| OpenRequest { replaces: Some(0), ..scene.open_request("far", incarnation) };
     block_on(async {
         handle.open(request(1)).await.unwrap();
         let reply = handle.open(request(2)).await.unwrap();

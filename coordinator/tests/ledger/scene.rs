@@ -58,6 +58,8 @@ pub(crate) struct Scene {
 #[derive(Clone, Debug)]
 pub(crate) struct Daemon {
     pub(crate) caller: Caller,
+    /// Leases that it was granted: its heartbeats name them.
+    leases: Vec<u64>,
 }
 
 impl SharedStore {
@@ -185,7 +187,7 @@ impl Scene {
         let reply = self.call(self.open_request(worker, incarnation)).unwrap();
         let caller =
             Caller { ledger: reply.ledger.clone(), worker: worker.to_owned(), incarnation, sequence: 0, unseen: 0 };
-        (Daemon { caller }, reply)
+        (Daemon::of(caller), reply)
     }
 
     pub(crate) fn daemon(&self, worker: &str, incarnation: u64) -> Daemon {
@@ -274,7 +276,12 @@ impl Scene {
 impl Daemon {
     /// Whoever has opened a ledger with this name.
     pub(crate) fn of(caller: Caller) -> Self {
-        Self { caller }
+        Self { caller, leases: Vec::new() }
+    }
+
+    /// It has seen the reply that granted these.
+    pub(crate) fn knows(&mut self, leases: &[Lease]) {
+        self.leases.extend(leases.iter().map(|lease| lease.id));
     }
 
     pub(crate) fn caller(&self) -> Caller {
@@ -287,7 +294,9 @@ impl Daemon {
     }
 
     pub(crate) fn acquire(&mut self, scene: &Scene, leases: u32) -> AcquireReply {
-        scene.call(AcquireRequest { caller: Some(self.next()), leases }).unwrap()
+        let reply = scene.call(AcquireRequest { caller: Some(self.next()), leases }).unwrap();
+        self.knows(&reply.leases);
+        reply
     }
 
     /// The one lease that it gets.
@@ -354,11 +363,14 @@ impl Daemon {
     pub(crate) fn reclaim(&mut self, scene: &Scene, lease: &Lease, start: u64, end: u64) -> Verdict {
         let items = vec![leased(lease, start, end)];
         let reply = scene.call(ReclaimRequest { caller: Some(self.next()), items }).unwrap();
+        self.leases.push(lease.id);
         reply.verdicts().next().unwrap()
     }
 
-    pub(crate) fn heartbeat(&self, scene: &Scene) {
-        scene.call(HeartbeatRequest { caller: Some(self.caller.clone()) }).unwrap();
+    /// Gives the leases that it still has.
+    pub(crate) fn heartbeat(&self, scene: &Scene) -> Vec<u64> {
+        let request = HeartbeatRequest { caller: Some(self.caller.clone()), leases: self.leases.clone() };
+        scene.call(request).unwrap().leases
     }
 }
 

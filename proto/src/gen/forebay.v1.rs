@@ -469,12 +469,16 @@ pub struct AbandonReply {
     #[prost(message, optional, tag = "2")]
     pub progress: ::core::option::Option<Progress>,
 }
-/// Extends all leases of the caller's incarnation. Carries no sequence number.
+/// Extends the leases that it names. Carries no sequence number.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct HeartbeatRequest {
     #[prost(message, optional, tag = "1")]
     pub caller: ::core::option::Option<Caller>,
+    /// Ids of the leases that the caller knows of. Others expire: they were granted by a delayed copy of a command, whose reply
+    /// nobody heard.
+    #[prost(fixed64, repeated, tag = "20")]
+    pub leases: ::prost::alloc::vec::Vec<u64>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

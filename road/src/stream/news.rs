@@ -10,7 +10,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::ack::{self, FateReceiver, ReceiptCounts};
 use crate::consumers::{Note, Outbox};
-use crate::worker::Worker;
+use crate::worker::{LeaseWord, LeaseWords, Worker};
 
 /// Time between two heartbeats, unless leases are short (semantics rule 4).
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -29,19 +29,30 @@ pub(super) fn follow(worker: &Worker, outbox: Outbox) {
     });
 }
 
-/// A task that tells the ring's thread until when batches may be handed out. Here it is told first, before there is one.
-pub(super) fn tell_the_deadline(worker: &Worker, outbox: Outbox) {
-    let mut deadline = worker.deadline();
-    outbox.post(Note::Deadline(*deadline.borrow_and_update()));
+/// Tells the ring's thread what becomes of the worker's leases, in the order in which the worker hears of it: batches of lost
+/// leases are taken back before a later deadline lets trainers hand them out. The first deadline is told here, before there is
+/// a batch.
+pub(super) fn tell_of_leases(mut words: LeaseWords, outbox: Outbox) {
+    while let Ok(word) = words.try_recv() {
+        outbox.post(word.into());
+    }
     tokio::spawn(async move {
-        while deadline.changed().await.is_ok() {
-            outbox.post(Note::Deadline(*deadline.borrow_and_update()));
+        while let Some(word) = words.recv().await {
+            outbox.post(word.into());
         }
     });
 }
 
-/// A task that lets the coordinator hear from the worker as long as the stream is there, with leases or without. Leases that
-/// have ended, or went to others, are told to the ring's thread.
+impl From<LeaseWord> for Note {
+    fn from(word: LeaseWord) -> Self {
+        match word {
+            LeaseWord::Lost(leases) => Self::Lost(leases),
+            LeaseWord::Deadline(deadline) => Self::Deadline(deadline),
+        }
+    }
+}
+
+/// A task that lets the coordinator hear from the worker as long as the stream is there, with leases or without.
 pub(super) fn keep_alive(worker: &Arc<Worker>, outbox: Outbox) {
     let (within, worker) = (HEARTBEAT.min(worker.lease_ttl() / 6), Arc::downgrade(worker));
     tokio::spawn(async move {
@@ -51,10 +62,8 @@ pub(super) fn keep_alive(worker: &Arc<Worker>, outbox: Outbox) {
             tick.tick().await;
             let Some(worker) = worker.upgrade() else { return };
             match worker.heartbeat().await {
-                Ok(ended) if ended.is_empty() => {}
-                Ok(ended) => outbox.post(Note::Lost(ended)),
-                // It is tried again at the next tick.
-                Err(CallError::Unavailable(_)) => {}
+                // An outage: it is tried again at the next tick.
+                Ok(()) | Err(CallError::Unavailable(_)) => {}
                 Err(error) => return outbox.post(Note::Failed(error.to_string())),
             }
         }
@@ -67,8 +76,16 @@ pub(super) fn hand_in(worker: Arc<Worker>, receipts: FateReceiver, counts: Arc<R
     let lost = move |leases| tell.post(Note::Lost(leases));
     let forward = ack::forward(worker, receipts, counts, lost, move |batch| note.post(Note::Noted(batch)));
     tokio::spawn(async move {
-        if let Err(error) = forward.await {
-            outbox.post(Note::Failed(error.to_string()));
+        match forward.await {
+            Ok(()) => {}
+            // The stream ends in an outage, which is no failure of it: its trainers hand in again to the next daemon.
+            Err(CallError::Unavailable(why)) => {
+                tracing::warn!(
+                    why,
+                    "the stream ends without the ledger: what it was not told comes back when the leases expire"
+                );
+            }
+            Err(error) => outbox.post(Note::Failed(error.to_string())),
         }
     });
 }

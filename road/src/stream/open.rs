@@ -99,11 +99,11 @@ impl Opening {
         let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, self.cache()?, targets);
         let (rings, first) = self.rings(geometry).await?;
         let request = self.request(order, incarnation::fresh()?);
-        let (standing, receipts) = Standing::open(self.coordinator.clone(), request).await?;
+        let (standing, told) = Standing::open(self.coordinator.clone(), request).await?;
         let (ring, ends) = RingHandle::new(rings.site())?;
         let stream = self.stream(dataset, standing, ring);
         RingThread::start(parts(&stream, rings, ends.free, surplus), first, ends.inbox, stream.ring.outbox())?;
-        stream.standing.tell(receipts, stream.ring.outbox());
+        stream.standing.tell(told, stream.ring.outbox());
         if let Err(error) = stream.pipeline.begin().await {
             // The ring, its threads and its descriptors go, as if the stream had never been opened.
             stream.close().await;

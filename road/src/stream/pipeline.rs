@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
+use forebay_coordinator::CallError;
 use tokio::sync::{MutexGuard, oneshot};
 
 use crate::batch::batcher::{Batcher, Rules};
@@ -224,8 +225,10 @@ impl Pipeline {
             stopped_leases,
         );
         let lease = tokio::spawn(async move {
-            if let Err(error) = leases.await {
-                outbox.post(Note::Failed(error.to_string()));
+            match leases.await {
+                // The stream ends in an outage.
+                Ok(()) | Err(CallError::Unavailable(_)) => {}
+                Err(error) => outbox.post(Note::Failed(error.to_string())),
             }
         });
         Ok(Running { stop, stop_leases, batch, upload, lease, prefetch })

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::ack::{Fate, FateReceiver, Fates, ReceiptCounts};
 use crate::consumers::Outbox;
 use crate::stream::news;
-use crate::worker::Worker;
+use crate::worker::{LeaseWords, Worker};
 
 /// A stream's worker, and what goes through it.
 #[derive(Debug)]
@@ -29,6 +29,13 @@ pub(super) struct Standing {
     heard: watch::Sender<bool>,
     /// What the ledger said last, for the status while it cannot be asked.
     counted: Mutex<Counted>,
+}
+
+/// What is told by a standing: to the ledger what became of records, and to the ring's thread what became of leases.
+#[derive(Debug)]
+pub(super) struct StandingEnds {
+    receipts: FateReceiver,
+    leases: LeaseWords,
 }
 
 /// What the ledger has counted of a run.
@@ -48,9 +55,10 @@ impl Standing {
     ///
     /// # Errors
     /// It cannot be asked, or it is about something else.
-    pub(super) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, FateReceiver), CallError> {
+    pub(super) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, StandingEnds), CallError> {
         let sharded = request.spec.as_ref().is_some_and(|spec| spec.shard.is_some());
-        let (worker, opened) = Worker::open(ledgers, request).await?;
+        let has_others = ledgers.is_remote();
+        let (worker, leases, opened) = Worker::open(ledgers, request, has_others).await?;
         let (fates, receipts) = mpsc::unbounded_channel();
         let standing = Self {
             worker: Arc::new(worker),
@@ -60,16 +68,21 @@ impl Standing {
             heard: watch::Sender::new(!sharded),
             counted: Mutex::default(),
         };
-        Ok((standing, receipts))
+        Ok((standing, StandingEnds { receipts, leases }))
     }
 
     /// Starts the tasks that tell the ledger what became of records, and the ring's thread of what the ledger says.
-    pub(super) fn tell(&self, receipts: FateReceiver, outbox: &Outbox) {
+    pub(super) fn tell(&self, StandingEnds { receipts, leases }: StandingEnds, outbox: &Outbox) {
         news::follow(&self.worker, outbox.clone());
-        news::tell_the_deadline(&self.worker, outbox.clone());
+        news::tell_of_leases(leases, outbox.clone());
         news::keep_alive(&self.worker, outbox.clone());
         news::tell_of_outages(&self.worker, outbox.clone());
         news::hand_in(Arc::clone(&self.worker), receipts, Arc::clone(&self.counts), outbox.clone());
+    }
+
+    /// The stream ends: an outage of a coordinator in another process is not waited for any more (semantics rule 34).
+    pub(super) fn end(&self) {
+        self.worker.end();
     }
 
     /// What leases and receipts go through.
