@@ -18,6 +18,10 @@ pub enum CallError {
     /// The ledger exists with another spec or shard size (semantics rules 1 and 20).
     #[error("{0}")]
     SpecMismatch(String),
+    /// The worker's name belongs to a process that was heard a moment ago, maybe on another machine. It is free when that one
+    /// has been silent for long enough (semantics rule 33). This is no outage.
+    #[error("{0}")]
+    NameTaken(String),
     /// The caller is not the worker's current incarnation, or it never opened the ledger.
     #[error("{0}")]
     Fenced(String),
@@ -36,6 +40,7 @@ impl From<CallError> for Status {
             CallError::Invalid(text) => Self::invalid_argument(text),
             CallError::NotFound(text) => Self::not_found(text),
             CallError::SpecMismatch(text) => Self::already_exists(text),
+            CallError::NameTaken(text) => Self::aborted(text),
             CallError::Fenced(text) => Self::failed_precondition(text),
             CallError::SequenceTooOld(text) => Self::out_of_range(text),
             CallError::Corrupt(text) => Self::data_loss(text),
@@ -50,6 +55,7 @@ impl From<Status> for CallError {
             Code::InvalidArgument => Self::Invalid(text),
             Code::NotFound => Self::NotFound(text),
             Code::AlreadyExists => Self::SpecMismatch(text),
+            Code::Aborted => Self::NameTaken(text),
             Code::FailedPrecondition => Self::Fenced(text),
             Code::OutOfRange => Self::SequenceTooOld(text),
             Code::DataLoss => Self::Corrupt(text),
@@ -70,6 +76,7 @@ mod tests {
             CallError::Invalid(text()),
             CallError::NotFound(text()),
             CallError::SpecMismatch(text()),
+            CallError::NameTaken(text()),
             CallError::Fenced(text()),
             CallError::SequenceTooOld(text()),
             CallError::Corrupt(text()),

@@ -138,7 +138,8 @@ impl StreamError {
 /// What a trainer is told for its program where the ledger refuses.
 fn ledger_code(error: &CallError) -> u32 {
     match error {
-        CallError::Unavailable(_) => text_code::BUSY,
+        // A name is free after a while.
+        CallError::Unavailable(_) | CallError::NameTaken(_) => text_code::BUSY,
         // No time changes it: a new run, or the old dataset or settings, do.
         CallError::SpecMismatch(_) => text_code::SETTINGS,
         _ => text_code::OTHER,

@@ -67,7 +67,7 @@ impl Ledger {
         let boot = request.process.as_ref().map_or("", |process| &process.boot);
         let silent = known.silent(now);
         if known.process.as_ref().is_some_and(|process| process.boot != boot) && silent < BOOT_SILENCE {
-            return Err(CallError::Unavailable(format!(
+            return Err(CallError::NameTaken(format!(
                 "Worker {:?} is {}, which was heard {} s ago. If that process still runs, give this daemon another name \
                  with node in [coordinator]. If not, the name is free {} s after its last sign of life.",
                 request.worker,

@@ -59,7 +59,7 @@ fn rule_33_a_name_goes_to_another_boot_only_after_ten_seconds_of_silence() {
     let lease = first.lease(&scene);
     scene.pass(9_000);
     let refused = open(&scene, 2, 1, "other").unwrap_err();
-    let CallError::Unavailable(text) = refused else { panic!("{refused:?}") };
+    let CallError::NameTaken(text) = refused else { panic!("{refused:?}") };
     assert!(text.contains("heard 9 s ago") && text.contains("process 7 on host \"train-1\""), "{text}");
     scene.restart();
     assert!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use forebay_coordinator::{Address, CallError, Handle, LedgerService, Remote};
 use forebay_proto::v1::{
-    AcquireRequest, HeartbeatRequest, OpenRequest, acquire_reply::Answer, ledger_server::LedgerServer,
+    AcquireRequest, HeartbeatRequest, OpenRequest, WorkerProcess, acquire_reply::Answer, ledger_server::LedgerServer,
 };
 use tokio::net::UnixListener;
 use tokio_stream::wrappers::UnixListenerStream;
@@ -114,6 +114,28 @@ fn rule_34_a_coordinator_that_is_silent_is_given_up_at_the_deadline() {
     let refused = handle.wait(scene.open_request("far", 1)).unwrap_err();
     let CallError::Unavailable(text) = refused else { panic!("{refused:?}") };
     assert!(text.contains("no answer within 0.1 s"), "{text}");
+}
+
+#[test]
+fn rule_33_a_name_in_use_is_no_outage_and_is_waited_for() {
+    let (scene, folder) = (Scene::new(spec(20), 10, 1), tempfile::tempdir().unwrap());
+    let socket = folder.path().join("coordinator.sock");
+    let _served = Served::begin(scene.handle(), &socket);
+    let handle = remote(&[&socket]);
+    let request = |incarnation, boot: &str| OpenRequest {
+        replaces: Some(incarnation - 1),
+        process: Some(WorkerProcess { host: "train-1".into(), pid: 7, boot: boot.into() }),
+        ..scene.open_request("far", incarnation)
+    };
+    handle.wait(request(1, "one")).unwrap();
+    let refused = handle.wait(request(2, "two")).unwrap_err();
+    assert!(matches!(&refused, CallError::NameTaken(why) if why.contains("host \"train-1\"")), "{refused:?}");
+    assert_eq!(*handle.outage().borrow(), None);
+    std::thread::scope(|threads| {
+        let opening = threads.spawn(|| block_on(handle.open(request(2, "two"))));
+        scene.pass(10_000);
+        assert_eq!(opening.join().unwrap().unwrap().incumbent, 0);
+    });
 }
 
 #[test]
