@@ -79,6 +79,10 @@ pub(crate) async fn keep(
                 }
             }
         }
+        // It may have been heard during the reply, and is heard once.
+        if stop.try_recv() != Err(TryRecvError::Empty) {
+            return Ok(());
+        }
         tokio::select! {
             _ = &mut stop => return Ok(()),
             () = prefetch.hungry() => {}
